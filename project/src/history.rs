@@ -1,4 +1,4 @@
-//! The life of a structure and of its members over all versions.
+//! The history of a structure and of its members over all versions.
 
 use crate::Error;
 use crate::members::{c_type, members};
@@ -12,11 +12,11 @@ use etw_layouts_codegen::spec::{self, Body, Shape};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The life of a structure.
+/// The history of a structure.
 pub struct History {
     /// Its name.
     pub structure: String,
-    /// The targets that have it, of those asked for.
+    /// The selected targets that have it.
     pub targets: TargetSet,
     /// Its sizes.
     pub sizes: Vec<Stage>,
@@ -24,22 +24,22 @@ pub struct History {
     pub members: Vec<(String, Vec<Stage>)>,
 }
 
-/// A run of kernels in which nothing changes.
+/// Consecutive targets without a change.
 pub struct Stage {
     /// The targets.
     pub targets: TargetSet,
-    /// What is different in its first kernel from the kernel that this one comes from, in words: the update before it, or the release before
-    /// its own. Updates of another build are no part of a release's past.
+    /// The changes in its first build as text, compared with the build that it is based on: the previous update, or the first build of the
+    /// previous release.
     pub change: String,
-    /// What it is known from at these targets, the strongest first; nothing where it is absent.
+    /// The evidence at these targets, strongest first; empty where it is absent.
     pub sources: BTreeSet<Source>,
     /// What they have.
     pub facts: Facts,
 }
 
-/// By architecture, as in [`Arch::ALL`]. Nothing is known where no target of the stage has the structure; `Known(None)` is absent.
+/// By architecture, as in [`Arch::ALL`]. `None`: no target of the stage has the structure. `Some(None)`: the member is absent.
 pub type Facts = [Known; Arch::ALL.len()];
-/// What is known of an architecture.
+/// The fact of an architecture.
 pub type Known = Option<Option<Fact>>;
 
 /// What a target has.
@@ -73,11 +73,11 @@ pub enum Fact {
     },
 }
 
-/// The life of a structure and of all its members, or of the one that follows a dot.
+/// The history of a structure and of all its members, or of the one member after a dot.
 ///
 /// # Errors
 ///
-/// There is no such structure or member; which there are, and the nearest.
+/// The structure or member does not exist; the error suggests a similar name.
 pub fn of(layouts: &Layouts, registry: &Registry, asked: &str, arch: Option<Arch>) -> Result<History, Error> {
     let (structure, member) = asked.split_once('.').map_or((asked, None), |(structure, member)| (structure, Some(member)));
     let structure = name(layouts, Among::All, structure)?;
@@ -129,7 +129,7 @@ fn sources(layouts: &Layouts, registry: &Registry, structure: &str, choice: Choi
 pub(crate) fn no_member(layouts: &Layouts, structure: &str, member: &str) -> Error {
     let known = declared(layouts, structure);
     let meant = meant(member, known.iter().map(String::as_str));
-    format!("{structure} has no member `{member}`{meant}`etw show {structure}` shows all").into()
+    format!("{structure} has no member `{member}`{meant}`etw show {structure}` prints all members").into()
 }
 
 /// The members and constants of a structure, each by its path.

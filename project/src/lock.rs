@@ -1,9 +1,9 @@
-//! The right to change a project, and what becomes of a change that was interrupted.
+//! The lock of a project, and the recovery of interrupted changes.
 //!
-//! One file beside the specs is both the lock and the journal. Who changes the project has it locked, from before anything is
-//! read until everything is written. Before the first file is replaced, the journal holds all of them, as they were and as they
-//! will be, and ends with a line that says so. A process that is killed loses the lock; whoever finds a journal then finishes
-//! it if a file has been replaced, and forgets it if none has.
+//! One file beside the specs is both the lock and the journal. A process locks it before it reads anything, and unlocks it when
+//! everything is written. Before the first file is replaced, the journal contains the old and the new content of all files, and a last
+//! line that marks it as complete. A killed process loses the lock. The next process that finds the journal completes the change if a
+//! file has been replaced, and discards the journal if none has.
 
 #[cfg(test)]
 mod tests;
@@ -55,7 +55,7 @@ impl Project {
     /// Another process has it, or the folder of the specs cannot be written to, or the project is part of the program.
     pub fn lock(&self, command: &str) -> Result<Lock, Error> {
         self.folder()?;
-        let place = Place::of(self).ok_or("the specs are no folder")?;
+        let place = Place::of(self).ok_or("the specs are not in a folder")?;
         self.recover()?;
         let options = File::options().read(true).write(true).create(true).truncate(false).open(&place.journal);
         let mut file = options.map_err(|e| named(&place.journal, &e))?;
@@ -71,7 +71,7 @@ impl Project {
             }
         }
         if !read(&mut file)?.is_empty() {
-            return Err("a command was interrupted this very moment; run this one again".into());
+            return Err("another command was just interrupted; run this command again".into());
         }
         let mut lock = Lock { file, place, pending: false };
         lock.append(Journal::head(command, process::id()).as_bytes()).map_err(|e| named(&lock.place.journal, &e))?;
@@ -128,7 +128,7 @@ impl Lock {
         }
         let writing = Writing { process: process::id(), before };
         if let Err(error) = put(&files, Side::New, writing) {
-            let mend = |other| format!("{error}; then {other}: mend that, and any command completes this one");
+            let mend = |other| format!("{error}; then {other}: fix this, and the next command completes the change");
             put(&files, Side::Old, writing).map_err(mend)?;
             self.pending = false;
             return Err(unchanged(error));
@@ -179,8 +179,8 @@ impl Place {
         let journal = Journal::parse(&bytes);
         let done = match &journal {
             Some(Journal { command, process, files: Some(files) }) => self.completed(command, *process, files, before)?,
-            Some(Journal { command, .. }) => format!("`{command}` was interrupted before it wrote anything; start it again"),
-            None => "a command was interrupted before it wrote anything; start it again".to_owned(),
+            Some(Journal { command, .. }) => format!("`{command}` was interrupted before it wrote anything; run it again"),
+            None => "a command was interrupted before it wrote anything; run it again".to_owned(),
         };
         file.set_len(0).map_err(of_journal)?;
         Ok(Some(done))
@@ -199,7 +199,7 @@ impl Place {
             let (old, new) = (file.is(Side::Old)?, file.is(Side::New)?);
             if !old && !new {
                 let journal = self.journal.display();
-                let help = format!("put it back as it was, or delete {journal} to keep all files as they are");
+                let help = format!("restore the file, or delete {journal} to keep all files as they are");
                 return Err(format!("{}: changed since `{command}` was interrupted; {help}", file.path.display()));
             }
             begun |= !old;
@@ -207,14 +207,14 @@ impl Place {
         clean(&files, process);
         let about = format!("`{command}` was interrupted");
         if !begun {
-            return Ok(format!("{about}, and is rolled back: no file had been replaced; start it again"));
+            return Ok(format!("{about}, and is rolled back: no file had been replaced; run it again"));
         }
         let writing = Writing { process, before };
         match put(&files, Side::New, writing) {
-            Ok(()) => Ok(format!("{about}, and is completed now: {} files", files.len())),
+            Ok(()) => Ok(format!("{about}, and is now completed: {} files", files.len())),
             Err(error) => match put(&files, Side::Old, writing) {
                 Ok(()) => Ok(format!("{about}, and is rolled back: {error}")),
-                Err(other) => Err(format!("{about}: {error}; then {other}: mend that, and any command completes it")),
+                Err(other) => Err(format!("{about}: {error}; then {other}: fix this, and the next command completes it")),
             },
         }
     }
@@ -224,7 +224,7 @@ impl Place {
         let path = absolute(&file.path).map_err(|e| named(&file.path, &e))?;
         let path = path.strip_prefix(&self.base).unwrap_or(&path);
         let text = path.to_str().filter(|text| !text.contains('\n'));
-        let text = text.ok_or_else(|| format!("{}: no such file can be changed", path.display()))?;
+        let text = text.ok_or_else(|| format!("{}: path is not valid UTF-8; cannot write the journal", path.display()))?;
         let mut bytes = format!("{} {} {text}\n", length(&file.old), length(&file.new)).into_bytes();
         bytes.extend([&file.old, &file.new].into_iter().flatten().flatten());
         Ok(bytes)
@@ -236,8 +236,8 @@ impl Place {
         let inside = |folder: &PathBuf| real(&path).is_some_and(|path| real(folder).is_some_and(|f| path.starts_with(f)));
         if !self.folders.iter().any(inside) {
             let journal = self.journal.display();
-            let help = "run the command again that was interrupted, or delete the journal";
-            return Err(format!("{journal}: {} is in no folder of this project; {help}", path.display()));
+            let help = "run the interrupted command again, or delete the journal";
+            return Err(format!("{journal}: {} is outside of the folders of this project; {help}", path.display()));
         }
         Ok(Replacement { path, ..file.clone() })
     }

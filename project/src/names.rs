@@ -1,24 +1,24 @@
-//! Structures, enumerations and sets of constants by the names that a user gives.
+//! Finds structures, enumerations and sets of constants by the names that a user writes.
 
 use crate::Error;
 use crate::verify::ours::is_macros;
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_codegen::nearest;
 
-/// What a command can be asked for.
+/// The names that a command accepts.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Among {
     /// Everything that the specs define.
     All,
-    /// What can be in symbol files: no macros.
+    /// Definitions that symbol files can contain, which excludes macros.
     Symbols,
 }
 
-/// The names of all definitions, or the one that was asked for.
+/// The names of all definitions, or one selected name.
 ///
 /// # Errors
 ///
-/// There is none of that name; the nearest.
+/// The name does not exist; the error suggests a similar one.
 pub fn names<'a>(layouts: &'a Layouts, among: Among, only: Option<&str>) -> Result<Vec<&'a str>, Error> {
     match only {
         Some(only) => Ok(vec![name(layouts, among, only)?]),
@@ -26,29 +26,29 @@ pub fn names<'a>(layouts: &'a Layouts, among: Among, only: Option<&str>) -> Resu
     }
 }
 
-/// The name of the definition that was asked for, also as debuggers and symbol files write it: `_LUID`, `nt!_LUID`.
+/// The name of the selected definition. Names can be written as in debuggers and symbol files: `_LUID`, `nt!_LUID`.
 ///
 /// # Errors
 ///
-/// There is none of that name; the nearest.
+/// The name does not exist; the error suggests a similar one.
 pub fn name<'a>(layouts: &'a Layouts, among: Among, asked: &str) -> Result<&'a str, Error> {
     let tag = asked.strip_prefix("nt!").unwrap_or(asked);
     let known = |wanted: &str| all(layouts, among).find(|name| *name == wanted);
     if let Some(name) = known(tag).or_else(|| known(tag.strip_prefix('_')?)) {
         return Ok(name);
     }
-    // No two differ by case alone.
+    // No two names differ only in case.
     let bare = tag.strip_prefix('_').unwrap_or(tag);
     if let Some(name) = all(layouts, among).find(|name| name.eq_ignore_ascii_case(bare)) {
         return Ok(name);
     }
     if among == Among::Symbols && name(layouts, Among::All, asked).is_ok() {
-        return Err(format!("`{asked}` are macros, which leave no trace in symbol files").into());
+        return Err(format!("`{asked}` is a set of macros, which symbol files do not contain").into());
     }
-    Err(format!("there is no structure `{asked}`{}`etw list` names all", meant(tag, all(layouts, among))).into())
+    Err(format!("unknown structure `{asked}`{}`etw list` prints all names", meant(tag, all(layouts, among))).into())
 }
 
-/// What goes on from what is not known to where the names are: a question after the nearest, if one is near.
+/// The part of an error between an unknown name and the remedy: a suggestion of a similar name, if there is one.
 pub fn meant<'a>(asked: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     nearest(asked, known).map_or("; ".to_owned(), |near| format!("; did you mean `{near}`? "))
 }

@@ -1,4 +1,4 @@
-//! A spec set, the facts that it is held against, and what is generated from it.
+//! A project: a spec set, the facts that it is verified against, and the files that are generated from it.
 
 use crate::Error;
 use crate::registry;
@@ -15,7 +15,7 @@ use std::fs;
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 
-/// A spec set, the facts that it is held against, and what is generated from it.
+/// A spec set, the facts that it is verified against, and the files that are generated from it.
 #[derive(Clone)]
 pub struct Project {
     /// The folder that changes are written to, and that paths in messages leave out.
@@ -113,7 +113,8 @@ impl Project {
     pub fn fact_files(&self) -> Result<Vec<SymbolFile>, Error> {
         match &self.facts {
             Files::Embedded([]) => {
-                Err("there are no facts to hold these specs against: name symbol files with --symbols, or a folder of facts with --facts".into())
+                Err("no facts to verify these specs against; name symbol files with --symbols, or a folder of facts with --facts"
+                    .into())
             }
             Files::Embedded(files) => Ok(files.iter().map(|&(path, text)| SymbolFile::Embedded { path, text }).collect()),
             Files::Folder(folder) => tables::files(&[self.root.join(folder)]),
@@ -174,10 +175,10 @@ impl Project {
     pub fn folders(&self) -> Result<(&Path, &Path), Error> {
         match (&self.specs, &self.facts) {
             (Files::Folder(specs), Files::Folder(facts)) => Ok((specs, facts)),
-            (Files::Folder(_), _) => Err("name the folder that the facts of new kernels are kept in with --facts".into()),
+            (Files::Folder(_), _) => Err("no folder for the facts of new builds; name one with --facts".into()),
             _ => {
-                let help = "name the folder of a copy with --specs, and one of facts with --facts";
-                Err(format!("the specs that are part of this program cannot be changed: {help}").into())
+                let help = "name a folder with a copy of them with --specs, and a folder of facts with --facts";
+                Err(format!("cannot change the built-in specs; {help}").into())
             }
         }
     }
@@ -190,9 +191,7 @@ impl Project {
     pub fn folder(&self) -> Result<&Path, Error> {
         match &self.specs {
             Files::Folder(specs) => Ok(specs),
-            Files::Embedded(_) => {
-                Err("the specs that are part of this program cannot be changed: name the folder of your own with --specs".into())
-            }
+            Files::Embedded(_) => Err("cannot change the built-in specs; name a folder with your own specs with --specs".into()),
         }
     }
 

@@ -1,4 +1,4 @@
-//! What a user asks to see: a structure or one of its members, at a target.
+//! The selection of a structure or one of its members at a target.
 
 use crate::Error;
 use crate::evidence::shows;
@@ -114,7 +114,7 @@ impl Subject {
 /// What is wrong with the name of the build, and which there are.
 pub fn choose(axis: &Axis, build: &str, arch: Option<Arch>) -> Result<Asked, Error> {
     let found = architectures(arch).into_iter().map(|arch| axis.find_build(build, arch));
-    Ok(found.reduce(|first, second| first.or_else(|error| second.map_err(|_| error))).ok_or("no architecture")??)
+    Ok(found.reduce(|first, second| first.or_else(|error| second.map_err(|_| error))).ok_or("no architecture selected")??)
 }
 
 /// The newest kernel that has something; without an architecture that of x64, or else of x86, or of arm64.

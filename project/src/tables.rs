@@ -127,7 +127,7 @@ pub struct Foreign {
 
 impl fmt::Display for Foreign {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: for {}; there are layouts for x86, x64 and arm64", self.source, self.machine)
+        write!(f, "{}: unsupported architecture {}; layouts exist for x86, x64 and arm64", self.source, self.machine)
     }
 }
 
@@ -156,8 +156,9 @@ impl Stated {
                 axis.find_build(build, self.arch.unwrap_or(axis::Arch::X86)).is_ok_and(|asked| asked.named == Named::Kernel)
             }
         };
-        let help = "write its revision too, as in 10.0.26100.3915, or of Windows XP and Server 2003 its service pack, as in 5.1.2600-sp3";
-        if is_one { Ok(()) } else { Err(format!("--build {build}: names no single kernel; {help}").into()) }
+        let help =
+            "add the revision, as in 10.0.26100.3915, or for Windows XP and Server 2003 the service pack, as in 5.1.2600-sp3";
+        if is_one { Ok(()) } else { Err(format!("--build {build}: does not select a single build; {help}").into()) }
     }
 }
 
@@ -172,7 +173,7 @@ pub fn files(paths: &[PathBuf]) -> Result<Vec<SymbolFile>, Error> {
         let before = list.len();
         collect(path, &mut BTreeSet::new(), &mut list)?;
         if list.len() == before {
-            return Err(format!("{}: no {} file is there", path.display(), ENDINGS.join(", ")).into());
+            return Err(format!("{}: contains no {} file", path.display(), ENDINGS.join(", ")).into());
         }
     }
     Ok(with_builds(list))
@@ -259,7 +260,7 @@ pub fn read(file: &SymbolFile, axis: &Axis, wanted: &Wanted, stated: &Stated) ->
             let mut images: Vec<_> = snapshots.into_iter().flat_map(|snapshot| of(&source, snapshot)).collect();
             images.retain(Table::is_partial);
             if images.is_empty() {
-                return Err(named(&"tells of no structure or variable that the specs have"));
+                return Err(named(&"contains no structure or variable of the specs"));
             }
             return Ok(images);
         }
@@ -269,9 +270,9 @@ pub fn read(file: &SymbolFile, axis: &Axis, wanted: &Wanted, stated: &Stated) ->
     }
     let (label, build, arch) = kernel(file, axis, stated).map_err(|e| named(&e))?;
     let arch = arch.or(table.arch.map(ours));
-    let arch = arch.ok_or_else(|| named(&"the architecture is not known; say it with --arch x86, x64 or arm64"))?;
+    let arch = arch.ok_or_else(|| named(&"unknown architecture; name it with --arch x86, x64 or arm64"))?;
     if table.arch.is_some_and(|own| ours(own) != arch) {
-        return Err(named(&format!("the table is not of {arch}; mend --arch, builds.tsv or the file's name")));
+        return Err(named(&format!("the table is not of {arch}; correct --arch, builds.tsv or the file name")));
     }
     let pdb = table.pdb.map(|pdb| if pdb.name.is_empty() { Pdb { name: file_name(path), ..pdb } } else { pdb });
     // Without the symbol file's identity nobody could tell whose they are.
@@ -334,7 +335,7 @@ pub fn from_image(
     let named = |error: &dyn std::fmt::Display| Error::from(format!("{}: {error}", image.display()));
     let bytes = image::load(image).map_err(|e| named(&e))?;
     let Image { version: [major, minor, build, revision], arch, pdb } = image::read(&bytes).map_err(|e| named(&e))?;
-    let help = "say where symbols are with --symbol-path or _NT_SYMBOL_PATH: a folder, or srv*CACHE*https://SERVER";
+    let help = "no symbol path; set --symbol-path or _NT_SYMBOL_PATH to a folder, or to srv*CACHE*https://SERVER";
     let path = match symbol_path {
         Some(path) => path.to_owned(),
         None => env::var("_NT_SYMBOL_PATH").map_err(|_| named(&help))?,
@@ -366,8 +367,8 @@ fn kernel(file: &SymbolFile, axis: &Axis, stated: &Stated) -> Result<(String, Bu
         (Some(build), ..) => (build.clone(), stated.arch),
         (None, Some((build, arch)), _) | (None, None, Some((build, arch))) => (build, stated.arch.or(Some(arch))),
         (None, None, None) => {
-            let help = "say it with --build, in a builds.tsv beside the file (columns file, build, arch), or in the file's name, as 10.0.19041.329-x64.json.xz";
-            return Err(format!("which kernel is it? {help}"));
+            let help = "name it with --build, in a builds.tsv beside the file (columns file, build, arch), or in the file name, as in 10.0.19041.329-x64.json.xz";
+            return Err(format!("unknown build; {help}"));
         }
     };
     let number = number(&build, axis, arch)?;
@@ -380,7 +381,7 @@ fn number(build: &str, axis: &Axis, arch: Option<axis::Arch>) -> Result<Build, S
         return Ok(number);
     }
     let asked = axis.find_build(build, arch.unwrap_or(axis::Arch::X86));
-    let asked = asked.map_err(|e| format!("{e}. A build that is not among them is written 10.0.26100.3915"))?;
+    let asked = asked.map_err(|e| format!("{e}; write any other build as in 10.0.26100.3915"))?;
     Ok(axis.kernels[axis.targets[asked.target].kernel].build)
 }
 
@@ -401,7 +402,10 @@ fn read_builds(path: &Path) -> Result<BTreeMap<String, (String, axis::Arch)>, St
     };
     let row = |(number, line): (usize, &str)| {
         let wrong = || {
-            format!("builds.tsv beside it, line {}: not file, build and architecture (x86, x64, arm64), between tabs", number + 1)
+            format!(
+                "builds.tsv beside it, line {}: invalid line; write file, build and architecture (x86, x64, arm64), separated by tabs",
+                number + 1
+            )
         };
         let columns: Vec<_> = line.split('\t').map(str::trim).collect();
         let [file, build, arch] = columns[..] else { return Err(wrong()) };
@@ -434,7 +438,7 @@ mod tests {
         fs::remove_dir_all(&folder).expect("the temporary folder can be removed");
         assert_eq!(first, Ok((329, Some(axis::Arch::X64))));
         assert_eq!(later[0], Ok((1526, Some(axis::Arch::Arm64))));
-        assert!(later[1].as_ref().is_err_and(|error| error.starts_with("which kernel is it?")), "{later:?}");
+        assert!(later[1].as_ref().is_err_and(|error| error.starts_with("unknown build; ")), "{later:?}");
         assert!(anew.as_ref().is_err_and(|error| error.contains("builds.tsv beside it, line 2: ")), "{anew:?}");
     }
 

@@ -70,7 +70,7 @@ impl Updates {
         let build: Build = build.ok_or_else(|| format!("invalid build `{word}`; write four numbers, as in 10.0.19045.3570"))?;
         let kbs = self.kbs.entry(build).or_default();
         match kbs.binary_search(&kb) {
-            Ok(_) => Err(format!("duplicate entry: KB{kb} brings {build} already; remove one")),
+            Ok(_) => Err(format!("duplicate entry: KB{kb} already lists {build}; remove one")),
             Err(at) => {
                 kbs.insert(at, kb);
                 Ok(())

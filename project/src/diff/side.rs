@@ -63,7 +63,7 @@ pub fn sides(layouts: &Layouts, registry: &Registry, asked: [&str; 2], only: Opt
     match only {
         Some(only) if sides.iter().all(|side| side.types.is_empty()) => {
             let notes = sides.iter().flat_map(|side| &side.notes).map(|note| format!("\n{note}"));
-            Err(format!("neither side has {only} to compare{}", notes.collect::<String>()).into())
+            Err(format!("neither side has {only}; name another structure with --only{}", notes.collect::<String>()).into())
         }
         _ => Ok(sides),
     }
@@ -101,12 +101,12 @@ impl Side {
 fn target(layouts: &Layouts, asked: &str) -> Result<Option<Asked>, Error> {
     let path = Path::new(asked);
     if path.is_dir() {
-        return Err(format!("{asked} is a folder; name one symbol file in it").into());
+        return Err(format!("{asked}: is a folder; name one symbol file in it").into());
     }
     if path.is_file() {
         return Ok(None);
     }
-    let neither = |error| format!("`{asked}` is neither a symbol file that is there nor a target: {error}");
+    let neither = |error| format!("`{asked}` is neither an existing symbol file nor a target: {error}");
     Ok(Some(layouts.spec.axis.find(asked).map_err(neither)?))
 }
 
@@ -144,7 +144,7 @@ fn theirs(layouts: &Layouts, path: &str, names: &[&str], only: Option<&str>) -> 
     // Which kernel the file is of matters to nothing here.
     let stated = Stated { build: Some("0.0.0".into()), arch: None };
     let tables = tables::read(&SymbolFile::on_disk(path.into()), &layouts.spec.axis, &wanted, &stated)?;
-    let table = tables.into_iter().next().ok_or_else(|| format!("{path}: it holds no table"))?;
+    let table = tables.into_iter().next().ok_or_else(|| format!("{path}: contains no symbol table"))?;
     let mut types = Arc::unwrap_or_clone(table.types);
     types.retain(|name, _| only.is_none_or(|only| name == only));
     let rules = Rules::for_producer(&table.producer);
@@ -158,6 +158,6 @@ fn leave_out(layouts: &Layouts, target: usize, [ours, theirs]: &mut [Side; 2]) {
     let out: Vec<_> = ours.types.keys().filter(|name| !theirs.types.contains_key(*name) && beyond(name)).cloned().collect();
     ours.types.retain(|name, _| !out.contains(name));
     if !out.is_empty() {
-        ours.notes.push(format!("not compared, for no public symbol file of the kernel holds them: {}", out.join(", ")));
+        ours.notes.push(format!("not compared, because no public symbol file of the kernel contains them: {}", out.join(", ")));
     }
 }

@@ -234,12 +234,12 @@ impl Alignment<'_> {
                         self.place.set(types, ty);
                         note.into_iter().for_each(|note| remark(member, note));
                     }
-                    (Shape::Inline(..), None) => return Err(format!("`{}` is no structure", fact.name)),
+                    (Shape::Inline(..), None) => return Err(format!("`{}` is not a structure in the symbols", fact.name)),
                 }
                 self.place.set(&mut member.bits, fact.bits.map(|(_, width)| width));
                 self.place.assert(&mut member.mask, fact.bits.map(mask));
             }
-            _ => return Err(format!("`{}` is there several times", facts[0].name)),
+            _ => return Err(format!("duplicate member `{}`", facts[0].name)),
         }
         self.place.assert(&mut member.offset, Some(offset));
         self.place.set(&mut member.align, align);

@@ -55,7 +55,9 @@ impl Entering<'_> {
         let all = before.iter().filter(expected).count();
         if held * 2 < all {
             let source = &self.table.source;
-            return Err(format!("{source} holds {held} of {all} types; import takes the public symbols of a kernel, whole"));
+            return Err(format!(
+                "{source}: incomplete symbols: contains {held} of {all} types; import the complete public symbols of a kernel"
+            ));
         }
         // What comes back has a definition that the nearest kernel does not have.
         let back = self.definitions().map(|definition| &definition.name.value).filter(|name| types.contains_key(*name));
@@ -281,7 +283,7 @@ pub fn near(axis: &Axis, target: usize) -> Vec<usize> {
 
 fn other_kind(name: &str, kind: &str) -> String {
     format!(
-        "`{name}` is a {kind} in symbols. A spec has one kind at all versions, so the language must grow first: `spec::Body` in codegen"
+        "`{name}` is a {kind} in the symbols, but a spec has the same kind in all versions; the spec language has no way to express this change"
     )
 }
 
@@ -324,7 +326,7 @@ fn integer(
         (4, true) => "LONG",
         (8, false) => "ULONGLONG",
         (8, true) => "LONGLONG",
-        (size, _) => return Err(format!("`{name}` has values of {size} bytes")),
+        (size, _) => return Err(format!("`{name}`: unsupported size of values: {size} bytes")),
     };
     let fits = |text: &&str| {
         names.integer(text, target).is_some_and(|i| (i.size(), i.is_signed()) == (enumeration.size, enumeration.signed))
@@ -333,9 +335,9 @@ fn integer(
         None => Ok(wanted.to_owned()),
         Some(text) if fits(&text) => Ok(text.to_owned()),
         Some(text) => {
-            let help = format!("make it a typedef in scalars.toml that is {text} before and {wanted} from this kernel on");
+            let help = format!("define its type as a typedef in scalars.toml: {text} before and {wanted} from this build on");
             Err(format!(
-                "`{name}` is held by {wanted} in symbols, not by {text}; its spec has one `type` for all versions. By hand, {help}, with a row for the kernel in windows.toml, and import again"
+                "`{name}` has the type {wanted} in the symbols, not {text}, but its spec has one `type` for all versions; {help}, add the build to windows.toml, and import again"
             ))
         }
     }

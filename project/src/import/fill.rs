@@ -34,7 +34,7 @@ pub fn filled<'a>(texts: &mut Texts, tables: &[&'a Table], names: &[String], fol
     let mut rows = Vec::new();
     while let Some(table) = row(&texts::axis(texts)?, tables, &new) {
         if rows.len() == tables.len() {
-            return Err(format!("{}: its kernel is no row of the axis", table.source).into());
+            return Err(format!("{}: its build is not on the version axis", table.source).into());
         }
         entered(texts, table, || tables.iter().copied(), folder)?;
         rows.push(table);
@@ -94,7 +94,7 @@ struct Fill<'a> {
 impl Fill<'_> {
     /// Enters what a table holds and its kernel does not have yet.
     fn table(&mut self, table: &Table, names: &BTreeSet<String>) -> Result<(), Error> {
-        let target = self.spec.axis.at(table.build, table.arch).ok_or("the kernel is not on the axis")?;
+        let target = self.spec.axis.at(table.build, table.arch).ok_or("the build is not on the version axis")?;
         let embedded = embedded(table, self.tables.iter().copied());
         let place = Place::alone(target);
         let spec = &mut self.spec;

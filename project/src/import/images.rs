@@ -131,7 +131,7 @@ impl Images {
         let mut wrong = checked.iter().filter_map(|image| Some((image, image.variables.differences.first()?)));
         if let Some((image, finding)) = wrong.next() {
             let (source, build, arch) = (&image.source, &image.build, &image.arch);
-            let help = "nothing was written. Correct the address, or leave it out";
+            let help = "nothing was written; correct the address, or remove it";
             return Err(format!("{source}: {build}-{arch}: {}; {help}", finding.line()).into());
         }
         let wrong: Vec<_> = checked.iter().filter(|image| image.differs()).collect();
@@ -141,10 +141,10 @@ impl Images {
         let line = structure.differences.first().map(|finding| finding.line()).unwrap_or_default();
         let (source, build, arch) = (&first.source, &first.build, &first.arch);
         let count = match wrong.len() {
-            1 => "1 image has others than the specs".to_owned(),
-            count => format!("{count} images have others than the specs, the first"),
+            1 => "1 image has offsets that differ from the specs".to_owned(),
+            count => format!("{count} images have offsets that differ from the specs, the first"),
         };
-        let help = "nothing was written. Import the symbols of such a kernel first, which tell its layouts whole";
+        let help = "nothing was written; import the symbols of such a kernel first, which contain its complete layouts";
         Err(format!("{source}: {count}: {build}-{arch} {name} {line}; {help}").into())
     }
 }

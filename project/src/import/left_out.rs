@@ -23,7 +23,7 @@ pub fn leave_out(tables: &mut [Table], spec: &Spec) -> BTreeSet<String> {
         let reason = match definable(name).and_then(|()| spellable(facts).map_err(|error| format!("`{name}`: {error}"))) {
             Err(reason) => reason,
             Ok(()) if is_scalar(name) => format!("`{name}` is the name of a scalar type"),
-            Ok(()) if twin != name => format!("`{name}` differs from `{twin}` in case alone: both would have the same file"),
+            Ok(()) if twin != name => format!("`{name}` and `{twin}` differ only in case, and would have the same file name"),
             Ok(()) => match unspelled {
                 Some(to) => format!("`{name}` has a pointer to `{}`, which is left out", shown(to)),
                 None => continue,

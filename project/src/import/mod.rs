@@ -113,7 +113,10 @@ pub fn prepare<'a>(
     let mut new = news(layouts, new, &shipped, &all, &mut known)?;
     let notes = new.iter().filter_map(|table| {
         let other = label::facts_equal(table, shipped.iter().chain(&new))?;
-        Some(format!("{}-{}: note: facts equal {:#}'s; see whether the label is right", table.label, table.arch, other.build))
+        Some(format!(
+            "{}-{}: note: facts equal those of {:#}; check whether the label is right",
+            table.label, table.arch, other.build
+        ))
     });
     let notes = notes.collect();
     let of_images = !read.is_empty();
@@ -127,7 +130,7 @@ pub fn prepare<'a>(
         _ => BTreeSet::new(),
     };
     if let Some(table) = new.iter().find(|table| table.types.is_empty()).filter(|_| wanted == Wanted::All) {
-        return Err(format!("{}: holds no type that a spec can define", table.source).into());
+        return Err(format!("{}: contains no type that a spec can define", table.source).into());
     }
     let texts = layouts.spec.sources.files().iter().map(|file| (file.path.clone(), file.text.clone())).collect();
     Ok(Import {
@@ -217,7 +220,7 @@ fn missing(name: &str, tables: &[Table]) -> Error {
     let meant = nearest(name, all.iter().copied()).map_or(String::new(), |near| format!("; did you mean `{near}`?"));
     let files: BTreeSet<&str> = tables.iter().map(|table| table.source.as_str()).collect();
     let (files, count) = (files.into_iter().collect::<Vec<_>>().join(", "), all.len());
-    format!("--add {name}: not among the {count} types of {files}{meant}").into()
+    format!("--add {name}: no such type among the {count} types of {files}{meant}").into()
 }
 
 /// The tables that say what no shipped table of their kernel says, or that have what is to be added.
@@ -248,17 +251,15 @@ fn news(
             if let Some(finding) = checked.structures.values().flat_map(|standing| &standing.differences).next() {
                 let line = finding.line();
                 let source = &table.source;
-                let help = "say another --build; or, if what the specs have is wrong, mend that first";
-                return Err(
-                    format!("{source}: the specs have {name} from other symbols, and these differ: {line}. {help}").into()
-                );
+                let help = "use another --build; or correct the specs first, if they are wrong";
+                return Err(format!("{source}: differs from the symbols that the specs have of {name}: {line}; {help}").into());
             }
         }
         let target = axis.at(table.build, table.arch);
         let placed = target.map(|target| verify::Variables::of(layouts, Some(&seen), &table, target));
         if let Some(finding) = placed.as_ref().and_then(|placed| placed.differences.first()) {
-            let help = "an address is a fact of one PDB: look which of the tables is wrong, and mend its facts or leave it out";
-            return Err(format!("{}: {}. {help}", table.source, finding.line()).into());
+            let help = "one of the tables of this PDB is wrong: correct its facts, or remove it";
+            return Err(format!("{}: {}; {help}", table.source, finding.line()).into());
         }
         let lacks =
             |name: &String| table.types.contains_key(name) && target.is_none_or(|target| layouts.get(target, name).is_none());
@@ -279,7 +280,11 @@ fn news(
                 let types = table.types.iter().any(|(name, facts)| twin.types.get(name).is_some_and(|other| other != facts));
                 let is_elsewhere = |(name, at): (&String, &u64)| twin.globals.get(name).is_some_and(|other| other != at);
                 if types || twin.pdb == table.pdb && table.globals.iter().any(is_elsewhere) {
-                    return Err(format!("{} and {} are both of {name}, and differ; import one", twin.source, table.source).into());
+                    return Err(format!(
+                        "{} and {} contain different symbols of {name}; import only one",
+                        twin.source, table.source
+                    )
+                    .into());
                 }
                 twin.complete(&table);
             }
@@ -340,9 +345,9 @@ fn differences(checked: &Checked) -> Vec<String> {
 
 /// Why symbols are not imported, by what would be wrong.
 fn refused(findings: Vec<String>) -> Error {
-    let about = "import cannot express these symbols in the specs; nothing was written";
-    let help = "enter the kernel by hand: its row in specs/windows.toml, its table with `cargo xtask snapshot`, and what `cargo xtask verify` finds then";
-    format!("{about}. These are left:\n{}\n{help}", findings.join("\n")).into()
+    let about = "the import cannot express these symbols in the specs; nothing was written";
+    let help = "add the build by hand: its row in specs/windows.toml, its table with `cargo xtask snapshot`, and the differences that `cargo xtask verify` then prints";
+    format!("{about}; remaining differences:\n{}\n{help}", findings.join("\n")).into()
 }
 
 /// The specs to be written.

@@ -59,7 +59,7 @@ pub fn entered<'a, I: Iterator<Item = &'a Table>>(
     texts::enter(texts, &axis)?;
     let before = texts::spec(texts);
     let axis = &before.axis;
-    let target = find(axis, table.build, table.arch).ok_or("the kernel is not on the axis")?;
+    let target = find(axis, table.build, table.arch).ok_or("the build is not on the version axis")?;
     let told =
         |arch: Arch| known().any(|other| other.arch == arch && find(axis, table.build, arch) == axis.at(other.build, arch));
     let followers = axis.follows.iter().filter(|&(arch, leader)| *leader == table.arch && !told(*arch));

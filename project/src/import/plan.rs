@@ -106,8 +106,8 @@ pub fn plan(input: &Input) -> Result<Plan, Error> {
     }
     if texts.len() > MOST_FILES {
         let count = texts.len();
-        let help = "name the types that are wanted with --add, in specs that have a type already";
-        return Err(format!("{count} spec files would be written, and specs have {MOST_FILES} at the most; {help}").into());
+        let help = "select types with --add, in specs that already define a type";
+        return Err(format!("too many types: {count} spec files, limit {MOST_FILES}; {help}").into());
     }
     let mut layouts = match layouts {
         Some(layouts) => layouts,
@@ -123,7 +123,7 @@ pub fn plan(input: &Input) -> Result<Plan, Error> {
     let new: BTreeSet<_> = entered.iter().filter_map(target).collect();
     let mut stated: BTreeMap<usize, Vec<Build>> = BTreeMap::new();
     for table in &same {
-        stated.entry(target(table).ok_or("the kernel is not on the axis")?).or_default().push(table.build);
+        stated.entry(target(table).ok_or("the build is not on the version axis")?).or_default().push(table.build);
     }
     Ok(Plan { texts, new: new.into_iter().collect(), same: stated, moved, updates, borders: Vec::new(), layouts })
 }

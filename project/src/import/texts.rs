@@ -79,9 +79,8 @@ fn windows(texts: &Texts) -> Result<String, Error> {
     let found = texts.iter().find(|(path, _)| path.rsplit('/').next() == Some("windows.toml"));
     let (path, text) = found.ok_or("the specs have no windows.toml")?;
     if Tree::parse(text).0.root().get("extends").is_some() {
-        let help =
-            "let it list all kernels, as specs/windows.toml of etw-layouts does, beside copies of the types that are embedded";
-        return Err(format!("{path} extends the axis of Windows, and import enters kernels into a whole one: {help}").into());
+        let help = "replace it by a copy of specs/windows.toml of etw-layouts, and copy the embedded types";
+        return Err(format!("{path} extends the built-in version axis, but an import needs a complete one; {help}").into());
     }
     Ok(path.clone())
 }

@@ -50,10 +50,11 @@ impl Fact {
                 Type::Bits { unit, position, width } => (Some((u64::from(*position), u64::from(*width))), (**unit).clone()),
                 ty => (None, ty.clone()),
             };
-            let size = size(&ty, types, arch).ok_or_else(|| format!("`{}` has a type of unknown size, {ty}", member.name))?;
+            let size =
+                size(&ty, types, arch).ok_or_else(|| format!("`{}` has the type {ty}, whose size is unknown", member.name))?;
             match member.offset.checked_add(size) {
                 Some(..=FARTHEST) => Ok(Fact { name: member.name.clone(), offset: member.offset, bits, ty, size }),
-                _ => Err(format!("`{}` has {size:#x} bytes at {:#x}, which no structure has", member.name, member.offset)),
+                _ => Err(format!("invalid member `{}`: {size:#x} bytes at offset {:#x}", member.name, member.offset)),
             }
         };
         aggregate.members.iter().map(one).collect()
@@ -144,7 +145,9 @@ impl Names<'_> {
             && !self.enumerations.contains(name)
         {
             let name = shown(name);
-            return Err(format!("its enumeration {name} is not in the table; specify it in a file of its own, and import again"));
+            return Err(format!(
+                "its enumeration {name} is not in the symbol table; define it in a file of its own, and import again"
+            ));
         }
         let text = self.declared(ty)?;
         let note = match ty {
@@ -168,7 +171,7 @@ impl Names<'_> {
                     let gap = if inner.ends_with('*') { "" } else { " " };
                     format!("{inner}{gap}*")
                 }
-                to => return Err(format!("a pointer to {to} cannot be spelled in a spec")),
+                to => return Err(format!("specs cannot express a pointer to {to}")),
             },
             Type::Array(..) => {
                 let (mut of, mut lengths) = (ty, String::new());
@@ -182,7 +185,7 @@ impl Names<'_> {
                 spelled(of)?;
                 of.clone()
             }
-            ty => return Err(format!("the type {ty} cannot be spelled in a spec")),
+            ty => return Err(format!("specs cannot express the type {ty}")),
         })
     }
 
@@ -211,7 +214,7 @@ impl Names<'_> {
             let (c, size) = (integer.as_c(), integer.size());
             let signed = if integer.is_signed() { " signed = true," } else { "" };
             let line = format!("{usual} = {{ size = {size},{signed} c = \"{c}\" }}");
-            format!("specs/scalars.toml has no `{c}`. Under its [scalar] add, by that name or another, {line}  and import again")
+            format!("specs/scalars.toml has no scalar type `{c}`; add it under [scalar], with this or another name: {line}  and import again")
         })
     }
 
@@ -266,7 +269,9 @@ pub fn spelled(name: &str) -> Result<(), String> {
         true => Ok(()),
         false => {
             let name = shown(name);
-            Err(format!("`{name}` is no name that a spec can have: letters, digits and `_`, a letter first, at most 128"))
+            Err(format!(
+                "`{name}` is not a valid name in specs: it needs a letter first, then letters, digits and `_`, at most 128"
+            ))
         }
     }
 }
@@ -298,7 +303,7 @@ pub fn definable(name: &str) -> Result<(), String> {
     spelled(name)?;
     match is_definable(name) {
         true => Ok(()),
-        false => Err(format!("`{name}` has a meaning in generated code")),
+        false => Err(format!("`{name}` is a reserved name of generated code")),
     }
 }
 

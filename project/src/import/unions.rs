@@ -90,7 +90,7 @@ pub fn distribute(alternatives: &mut Vec<Vec<Fact>>, facts: Vec<Fact>, start: u6
     for fact in facts {
         let tried = if fact.extent().0 == start { known } else { alternatives.len() };
         let pairs: usize = alternatives[..tried].iter().map(Vec::len).sum();
-        work = work.checked_sub(pairs).ok_or("its members share bytes in more ways than can be tried; enter it by hand")?;
+        work = work.checked_sub(pairs).ok_or("its members share bytes in too many ways; define it by hand")?;
         let suit = |(index, own): (usize, &Vec<Fact>)| Some((suits(own, &fact)?, kin(own, &fact), index));
         let suiting: Vec<_> = alternatives[..tried].iter().enumerate().filter_map(suit).collect();
         match suiting.iter().max() {

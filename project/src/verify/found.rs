@@ -190,9 +190,9 @@ impl Finding {
         let space = if member.is_empty() { "" } else { " " };
         // Specs state no addresses.
         let (ours, theirs) = match what.as_str() {
-            ADDRESS => ("the facts of this PDB say", "the symbols say"),
-            IN_IMAGE => ("the facts of the kernel's PDB say", "the table says"),
-            _ => ("the spec says", "the symbols say"),
+            ADDRESS => ("the facts of this PDB have", "the symbols have"),
+            IN_IMAGE => ("the facts of the kernel's PDB have", "the table has"),
+            _ => ("the spec has", "the symbols have"),
         };
         format!("{member}{space}{what}: {ours} {spec}, {theirs} {symbols}{place}")
     }

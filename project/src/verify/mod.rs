@@ -1,4 +1,4 @@
-//! The layouts of specs, held against symbol data.
+//! The verification of layouts against symbol data.
 
 mod count;
 mod found;
@@ -119,7 +119,11 @@ fn check(
                 || table.is_partial() && table.globals.keys().any(|name| spec.globals.contains_key(name))
         };
         if !read.iter().all(is_specified) {
-            return Err(format!("{}: holds none of the specified types; is it a kernel's?", file.path().display()).into());
+            return Err(format!(
+                "{}: contains no type of the specs; check that it is the symbol file of a Windows kernel",
+                file.path().display()
+            )
+            .into());
         }
         let registry = registry::of(&read);
         let (of_images, tables): (Vec<_>, Vec<_>) = read.into_iter().partition(Table::is_partial);
@@ -179,12 +183,12 @@ pub fn claims(layouts: &Layouts, names: &[&str], checked: &[Checked]) -> Vec<Fin
             let holder = holder(target);
             let reason = layouts.unverifiable(name, target);
             let wrong = match (reason, holder) {
-                _ if layouts.get(target, name).is_none() => "no layout came of it".to_owned(),
-                (None, None) if seen && !axis.is_standard && !between(target) => "no table of its kernels holds it".to_owned(),
-                (Some(_), Some(table)) => format!("the table of {}-{} holds it", table.build, table.arch),
+                _ if layouts.get(target, name).is_none() => "it has no layout".to_owned(),
+                (None, None) if seen && !axis.is_standard && !between(target) => "no table of its builds contains it".to_owned(),
+                (Some(_), Some(table)) => format!("the table of {}-{} contains it", table.build, table.arch),
                 _ => continue,
             };
-            let spec = format!("{name} {}: {}", axis.target_name(target), reason.unwrap_or("symbol data can confirm it"));
+            let spec = format!("{name} {}: {}", axis.target_name(target), reason.unwrap_or("symbol data can verify it"));
             found.push(Finding::claim(spec, wrong, place.clone()));
         }
     }
@@ -192,7 +196,7 @@ pub fn claims(layouts: &Layouts, names: &[&str], checked: &[Checked]) -> Vec<Fin
         let taken = &axis.kernels[axis.targets[table.asked.target].kernel];
         if !table.asked.is_of_build(axis) {
             let (spec, symbols) = match table.asked.is_of_other_build(axis) {
-                true => (format!("no kernel of the build of {}-{}", table.build, table.arch), "a table is of it".to_owned()),
+                true => (format!("no row for the build of {}-{}", table.build, table.arch), "a table of it exists".to_owned()),
                 false => {
                     (format!("{} is the first of its build", taken.build), format!("{}-{} is earlier", table.build, table.arch))
                 }
@@ -203,7 +207,7 @@ pub fn claims(layouts: &Layouts, names: &[&str], checked: &[Checked]) -> Vec<Fin
         for (name, _) in unspecified {
             let place = layouts.spec.definitions.get(name).map(|d| layouts.spec.sources.place(d.name.span));
             let spec = format!("{name} not at {}-{}", table.build, table.arch);
-            found.push(Finding::claim(spec, "a table holds it".into(), place));
+            found.push(Finding::claim(spec, "a table contains it".into(), place));
         }
     }
     found

@@ -1,9 +1,9 @@
-//! How sure a layout is.
+//! The confidence in a layout.
 
 use super::axis::{Arch, Build};
 use core::fmt;
 
-/// How sure a layout is for the build that was asked for. It displays as a sentence.
+/// The confidence in a layout for the selected build. It displays as a sentence.
 ///
 /// An *examined build* is one whose symbols or image were read and verified against the layouts. The confidence is that of one
 /// structure: the symbols of a build may contain one structure and not another.
@@ -16,12 +16,13 @@ pub enum Confidence {
     /// Only the image of this build was examined. It shows the offsets of some members, which agree. Check that what you read is
     /// plausible, or verify the layout against the PDB of the kernel (`etw verify`, `etw import`).
     PartlyVerified,
-    /// The layout is as documents or the author of the specs state it, and no symbols verify it. Check that what you read is plausible.
+    /// The layout is that of published references or of the author of the specs, and no symbols verify it. Check that what you read is
+    /// plausible.
     Documented {
         /// Whether symbols of this build were examined and do not contain the structure, so that no public symbols can verify it.
         unverifiable: bool,
     },
-    /// This build has not been examined. The layout follows from builds that have been.
+    /// This build has not been examined. The layout is inferred from examined builds.
     Inferred(Reason),
     /// This build has not been examined, and the known builds before and after it have different layouts. The layout is that of one, and
     /// the other is given beside it: decide by what is in memory, or by the PDB of the kernel.
@@ -42,11 +43,11 @@ pub enum SymbolSource {
     Converted,
 }
 
-/// What a layout is inferred from, by falling weight.
+/// The source of an inferred layout, strongest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Reason {
-    /// The same update on another architecture: what changed there at an update, changed here.
+    /// The same update on another architecture, whose layout changed at the same updates.
     Architecture {
         /// The other architecture.
         arch: Arch,
@@ -91,7 +92,7 @@ pub enum Reason {
     },
 }
 
-/// Why there is no layout for a kernel. It displays as a sentence.
+/// The reason why there is no layout for a build. It displays as a sentence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Absent {
@@ -109,7 +110,7 @@ pub enum Absent {
     },
     /// The kernel does not have the structure.
     Structure {
-        /// How sure that is.
+        /// The confidence in this.
         confidence: Confidence,
     },
 }
@@ -188,7 +189,9 @@ impl fmt::Display for Confidence {
             Self::Verified(SymbolSource::Pdb) => f.write_str("verified against the symbols of this build"),
             Self::Verified(SymbolSource::Converted) => f.write_str("verified against converted symbols of this build"),
             Self::PartlyVerified => f.write_str("partly verified: the image of this build shows the offsets of some members"),
-            Self::Documented { unverifiable: true } => f.write_str("documented; the symbols of this build do not contain it"),
+            Self::Documented { unverifiable: true } => {
+                f.write_str("documented; the symbols of this build do not contain the structure")
+            }
             Self::Documented { unverifiable: false } => f.write_str("documented; no symbols of this build were examined"),
             Self::Inferred(reason) => reason.fmt(f),
             Self::Uncertain { older, newer } => {
@@ -225,9 +228,11 @@ impl fmt::Display for Absent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Arch => f.write_str("no kernel of this architecture is known"),
-            Self::Older { first } => write!(f, "no such kernel: the first of this architecture is {first}"),
-            Self::Newer { last } => write!(f, "no such kernel: the last of this architecture is {last}, and its updates"),
-            Self::Structure { confidence } => write!(f, "the kernel does not have the structure: {confidence}"),
+            Self::Older { first } => write!(f, "no such kernel: the oldest build of this architecture is {first}"),
+            Self::Newer { last } => {
+                write!(f, "no such kernel: the newest build of this architecture is {last}, with its updates")
+            }
+            Self::Structure { confidence } => write!(f, "this build does not have the structure: {confidence}"),
         }
     }
 }
