@@ -191,19 +191,15 @@ fn specs_get_their_form() {
     others.iter().for_each(|(path, text)| folder.write(path, text));
     let text = |path: &str| fs::read_to_string(folder.0.join(path)).expect("a spec");
 
-    let diff = [
-        "--- a/own/DEVICE.toml",
-        "-[[member]] # Its number.",
-        "+members = [",
-        "1 spec file is not in its form; `etw fmt` writes it",
-    ];
+    let diff =
+        ["--- a/own/DEVICE.toml", "-[[member]] # Its number.", "+members = [", "1 spec file is not formatted; run `etw fmt`"];
     folder.says("fmt --specs own --check", 1, &diff);
     assert_eq!(text("own/DEVICE.toml"), device, "--check writes nothing");
-    folder.says("fmt --specs own", 0, &["own/DEVICE.toml\n1 spec file written\n"]);
+    folder.says("fmt --specs own", 0, &["own/DEVICE.toml\n1 spec file formatted\n"]);
     assert_eq!(text("own/DEVICE.toml"), form);
     others.iter().for_each(|(path, before)| assert_eq!(text(path), *before));
     for arguments in ["fmt --specs own --check", "fmt --specs own"] {
-        folder.says(arguments, 0, &["all spec files are in their form"]);
+        folder.says(arguments, 0, &["all spec files are formatted"]);
     }
 
     // What is wrong with a spec is the first to fix; also if that is another file.

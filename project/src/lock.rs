@@ -224,7 +224,9 @@ impl Place {
         let path = absolute(&file.path).map_err(|e| named(&file.path, &e))?;
         let path = path.strip_prefix(&self.base).unwrap_or(&path);
         let text = path.to_str().filter(|text| !text.contains('\n'));
-        let text = text.ok_or_else(|| format!("{}: path is not valid UTF-8; cannot write the journal", path.display()))?;
+        let text = text.ok_or_else(|| {
+            format!("{}: unsupported path: not UTF-8, or contains a line break; rename the file", path.display())
+        })?;
         let mut bytes = format!("{} {} {text}\n", length(&file.old), length(&file.new)).into_bytes();
         bytes.extend([&file.old, &file.new].into_iter().flatten().flatten());
         Ok(bytes)

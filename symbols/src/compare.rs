@@ -78,7 +78,7 @@ impl Display for Difference {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let Difference { member, what, spec, symbols } = self;
         let space = if member.is_empty() { "" } else { " " };
-        write!(f, "{member}{space}{}: the spec says {spec}, the symbols say {symbols}", what.as_str())
+        write!(f, "{member}{space}{}: the spec has {spec}, the symbols have {symbols}", what.as_str())
     }
 }
 

@@ -84,7 +84,7 @@ fn a_wrong_number_is_an_error_where_documents_reach() {
         (r#"{ "6.1" = 0x18, "6.2.." = 0x0C }"#, "`LoggerMode` is at 0x10, not at 0x18 (6.1, where documented)"),
         (r#"{ "6.1" = 0x10, "6.2.." = 0x18 }"#, "`LoggerMode` is at 0xc, not at 0x18 (6.2.., where documented)"),
         // Service packs are documented; what names an update alone is meant for that.
-        (r#"{ "6.1" = 0x10, "6.1.7601.17514" = 0x10, "6.2.." = 0x0C }"#, "two values for 6.1.7601.17514"),
+        (r#"{ "6.1" = 0x10, "6.1.7601.17514" = 0x10, "6.2.." = 0x0C }"#, "two values for the same target: 6.1.7601.17514"),
         (r#"{ "6.1" = 0x10, "6.1.7601.24000" = 0x18, "6.2.." = 0x0C }"#, "`LoggerMode` is at 0x10, not at 0x18 (6.1.7601.24000)"),
         (r#"{ "6.1" = 0x10, "6.2.." = 0x0C, "6.3.9600.19913" = 0x10 }"#, "is at 0xc, not at 0x10 (6.3 traits..)"),
     ];

@@ -101,7 +101,7 @@ fn more_than_a_file_can_list_is_one_error() {
         let errors = compile(sources).expect_err("it is too much");
         errors.list().iter().map(|error| error.title.clone()).collect::<Vec<_>>()
     };
-    let over = vec!["a file of over 32768 members, constants, errata, kernels and scopes".to_owned()];
+    let over = vec!["file has more than 32768 members, constants, errata, kernels and scopes".to_owned()];
     let structure = "[struct]\nname = \"S\"";
     let member = "\n[[member]]\nname = \"A\"\ntype = \"ULONG\"\n";
     assert_eq!(listed(structure, &|i| member.replace('A', &format!("A{i}")), ""), over);

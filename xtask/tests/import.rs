@@ -81,16 +81,16 @@ fn types_that_no_spec_can_define_are_left_out() {
     let temporary = Folder::new("import-left-out");
     project_without_structures(&layouts, &temporary.0);
     let cases = [
-        ("Bad", " 0x0 a+b u4", "`Bad`: `a+b` is no name that a spec can have"),
+        ("Bad", " 0x0 a+b u4", "`Bad`: `a+b` is not a valid name"),
         ("FOO", " 0x0 M u4", ""),
-        ("Foo", " 0x0 M u4", "`Foo` differs from `FOO` in case alone: both would have the same file"),
+        ("Foo", " 0x0 M u4", "`Foo` and `FOO` differ only in case, and would have the same file name"),
         ("OTHER", " 0x0 M *.Foo", ""),
         ("PARENT", " 0x0 M .USER", "`PARENT` embeds `USER`, which is left out"),
         ("POINTER", " 0x0 M *.ULONG", "`POINTER` has a pointer to `ULONG`, which is left out"),
         ("ULONG", " 0x0 M u4", "`ULONG` is the name of a scalar type"),
         ("USER", " 0x0 M 2[.ULONG]", "`USER` embeds `ULONG`, which is left out"),
-        ("X<int>", " 0x0 M u4", "`X<int>` is no name that a spec can have"),
-        ("super", " 0x0 M u4", "`super` has a meaning in generated code"),
+        ("X<int>", " 0x0 M u4", "`X<int>` is not a valid name"),
+        ("super", " 0x0 M u4", "`super` is a reserved name of generated code"),
     ];
     let types: String = cases.iter().map(|(name, member, _)| format!("struct {name} 0x8\n{member}\n")).collect();
     let table = temporary.0.join("odd.facts");

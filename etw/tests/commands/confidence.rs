@@ -79,7 +79,7 @@ fn a_structure_is_as_sure_as_its_build_was_examined() {
     let parts = ["Nearest known builds: ", "Differences in 6.1.7601.23418-x64\n", "0x330 -> 0x340 bytes", "\noffset  size"];
     assert!(parts.map(at).is_sorted(), "{shown}");
     let shown = text(&etw(&["show", "WMI_LOGGER_CONTEXT.BufferSize", "--build", between]));
-    assert!(shown.contains("\n6.1.7601.23418-x64 has the same.\n"), "{shown}");
+    assert!(shown.contains("\n6.1.7601.23418-x64 has the same layout.\n"), "{shown}");
     let document = document(&["show", "WMI_LOGGER_CONTEXT", "--build", between]);
     assert!(document["otherwise"]["added"].as_array().is_some_and(|added| !added.is_empty()), "{}", document["otherwise"]);
     let targets = text(&etw(&["list", "--targets", "10.0.19041"]));
@@ -163,11 +163,13 @@ fn nothing_tells_a_kernel_from_its_stand_in() {
 fn a_name_of_several_kernels_is_the_first_of_them() {
     let shown = text(&etw(&["show", "LUID", "--build", "6.3.9600"]));
     assert!(
-        shown.contains("in Windows 8.1, Windows Server 2012 R2 (9600.16384): 6.3.9600.16384-x64, the first of its build\n"),
+        shown.contains(
+            "in Windows 8.1, Windows Server 2012 R2 (9600.16384): 6.3.9600.16384-x64, the first revision of its build\n"
+        ),
         "{shown}"
     );
     let shown = text(&etw(&["show", "LUID", "--build", "6.1"]));
-    assert!(shown.contains("(7600.16385): 6.1.7600.16385-x64, the first kernel of 6.1-x64\n"), "{shown}");
+    assert!(shown.contains("(7600.16385): 6.1.7600.16385-x64, the first build of 6.1-x64\n"), "{shown}");
     let shown = document(&["show", "LUID", "--build", "6.1"]);
     assert_eq!(
         (&shown["asked"], &shown["named"], &shown["build"]),

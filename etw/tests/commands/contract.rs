@@ -124,7 +124,7 @@ fn shipped_images_are_nothing_to_import() {
     for arch in ["x64", "arm64"] {
         let output = etw(&["import", &format!("facts/10.0.17763.1075-{arch}-images.facts")]);
         let text = String::from_utf8_lossy(&output.stdout);
-        assert_eq!((output.status.code(), &*text), (Some(0), "0 images are new to the facts\nnothing to import\n"));
+        assert_eq!((output.status.code(), &*text), (Some(0), "0 images are not in the facts yet\nnothing to import\n"));
     }
 }
 

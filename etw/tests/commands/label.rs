@@ -81,7 +81,7 @@ fn facts_of_another_kernel_are_noted() {
         let table = folder.file("table.facts", &relabelled(kernel, &format!("{label} x64")));
         let imported = etw(&["import", "--dry-run", &table]);
         let said = String::from_utf8_lossy(&imported.stdout);
-        let note = of.map(|of| format!("{label}-x64: note: facts equal {of}'s; see whether the label is right\n"));
+        let note = of.map(|of| format!("{label}-x64: note: facts equal those of {of}; check whether the label is right\n"));
         assert!(imported.status.success(), "{label}: {}", String::from_utf8_lossy(&imported.stderr));
         assert_eq!(said.contains("note:"), note.is_some(), "{label}: {said}");
         assert!(note.is_none_or(|note| said.contains(&note)), "{label}: {said}");
@@ -115,7 +115,7 @@ fn a_refusal_names_the_build_as_written() {
     let other = table("other.facts", "10.0.19045.4000 x64", ["struct LUID 0x", "struct LUID 0x1"]);
     for (tables, refusal) in [
         (vec![&known], "known.facts: the specs have 10.0.19045.329-x64 from other symbols"),
-        (vec![&member], "member.facts, 10.0.19045.4000-x64: TRACE_LOGFILE_HEADER: `Buffer+Size` is no name"),
+        (vec![&member], "member.facts, 10.0.19045.4000-x64: TRACE_LOGFILE_HEADER: `Buffer+Size` is not a valid name"),
         (vec![&one, &other], "other.facts are both of 10.0.19045.4000-x64, and differ"),
     ] {
         let tables = tables.into_iter().map(String::as_str);
@@ -197,7 +197,7 @@ fn a_build_that_names_several_kernels_is_refused() {
     ] {
         let imported = etw(&["import", "--dry-run", &table, "--build", build, "--arch", "x86"]);
         let message = String::from_utf8_lossy(&imported.stderr);
-        let refusal = format!("--build {build}: names no single kernel; write its revision too, as in 10.0.26100.3915");
+        let refusal = format!("--build {build}: does not select a single build; add the revision, as in 10.0.26100.3915");
         assert_eq!((imported.status.code(), message.contains(&refusal)), (Some(2), !is_one), "{message}");
     }
 }
@@ -215,7 +215,10 @@ fn a_table_of_which_nothing_can_be_entered() {
     command.arg("import").arg(folder.file("odd.facts", &table)).arg("--specs").arg(&specs.0).arg("--facts").arg(&facts.0);
     let output = command.output().expect("etw runs");
     let message = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.code() == Some(2) && message.contains("odd.facts: holds no type that a spec can define"), "{message}");
+    assert!(
+        output.status.code() == Some(2) && message.contains("odd.facts: contains no type that a spec can define"),
+        "{message}"
+    );
     let written = std::fs::read_dir(&facts.0).expect("a folder").filter_map(Result::ok);
     assert!(!written.into_iter().any(|file| file.path().extension().is_some_and(|end| end == "facts")));
 }

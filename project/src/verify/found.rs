@@ -87,6 +87,9 @@ pub(super) const ADDRESS: &str = "address";
 /// What differs if a table of images has a variable elsewhere than the facts of the PDB of such a kernel.
 pub(super) const IN_IMAGE: &str = "address in the image";
 
+/// What a finding about a wrong claim of the specs is called.
+const CLAIM: &str = "claim";
+
 /// A difference, and where the spec states its side of it, or that of the facts for an address.
 #[derive(Serialize)]
 pub struct Finding {
@@ -180,7 +183,7 @@ impl Finding {
 
     /// What the specs say of where symbol data confirms them, and what the shipped tables say.
     pub fn claim(spec: String, symbols: String, place: Option<String>) -> Self {
-        Self { member: String::new(), what: "claim".into(), spec, symbols, place }
+        Self { member: String::new(), what: CLAIM.into(), spec, symbols, place }
     }
 
     /// The finding in a line.
@@ -192,6 +195,7 @@ impl Finding {
         let (ours, theirs) = match what.as_str() {
             ADDRESS => ("the facts of this PDB have", "the symbols have"),
             IN_IMAGE => ("the facts of the kernel's PDB have", "the table has"),
+            CLAIM => ("the specs state", "but"),
             _ => ("the spec has", "the symbols have"),
         };
         format!("{member}{space}{what}: {ours} {spec}, {theirs} {symbols}{place}")

@@ -116,5 +116,5 @@ fn borders_come_back_from_images() {
     // One that has what no kernel of its build has.
     let wrong = some.replacen("\t0x18\t", "\t0x48\t", 1);
     let error = scratch.import(&wrong).err().expect("a wrong offset").to_string();
-    assert!(error.contains("images.tsv: 1 image has others than the specs: 10.0.1"), "{error}");
+    assert!(error.contains("images.tsv: 1 image has offsets that differ from the specs: 10.0.1"), "{error}");
 }
