@@ -66,16 +66,16 @@ impl Checker<'_> {
         let Some(piece) = stated.size.get(self.target) else { return };
         let size = laid_out.extent.size;
         if piece.value != size {
-            let title = format!("`{}` has {size:#x} bytes, not {:#x}", definition.name.value, piece.value);
-            let label = format!("{:#x} is stated", piece.value);
+            let title = format!("size of `{}` is {size:#x}, not {:#x}", definition.name.value, piece.value);
+            let label = format!("asserted here: {:#x}", piece.value);
             let also = self.add(
                 piece.span,
                 &title,
                 &label,
-                "mend the members, or the stated size; keep a document's error as an erratum",
+                "correct the members or the asserted size; write an error of a published reference as an erratum",
             );
             if let Some(last) = laid_out.fields.last() {
-                let says = format!("the last member: {:#x} bytes at {:#x}", last.size, last.offset);
+                let says = format!("last member: {:#x} bytes at offset {:#x}", last.size, last.offset);
                 also.push((last.info.span, says));
             }
         }
@@ -98,31 +98,31 @@ impl Checker<'_> {
 
     fn member(&mut self, member: &Member, field: &Field, base: u64, before: Option<&Field>) {
         let layouts = self.layouts;
-        let name = field.name.as_deref().unwrap_or("the unnamed member");
+        let name = field.name.as_deref().unwrap_or("unnamed member");
         let offset = base + field.offset;
         if let Some(piece) = member.offset.get(self.target).filter(|piece| piece.value != offset) {
-            let title = format!("`{name}` is at {offset:#x}, not at {:#x}", piece.value);
-            let label = format!("{:#x} is stated", piece.value);
+            let title = format!("offset of `{name}` is {offset:#x}, not {:#x}", piece.value);
+            let label = format!("asserted here: {:#x}", piece.value);
             let also = self.add(
                 piece.span,
                 &title,
                 &label,
-                "mend order, types or nesting, or the stated offset; keep a document's error as an erratum",
+                "correct the order, types, nesting or asserted offset; write an error of a published reference as an erratum",
             );
             if let Some(before) = before {
                 let of = match before.ty.element() {
                     Type::Layout(id) => format!("{}, ", layouts[*id].name),
                     _ => String::new(),
                 };
-                let says = format!("the member before it: {of}{:#x} bytes at {:#x}", before.size, base + before.offset);
+                let says = format!("previous member: {of}{:#x} bytes at offset {:#x}", before.size, base + before.offset);
                 also.push((before.info.span, says));
             }
         }
         let mask = field.bits.map_or(0, |bits| bits.mask());
         if let Some(piece) = member.mask.get(self.target).filter(|piece| piece.value != mask) {
-            let title = format!("`{name}` has the mask {mask:#x}, not {:#x}", piece.value);
-            let label = format!("{:#x} is stated", piece.value);
-            let also = self.add(piece.span, &title, &label, "mend the order or width of the bit fields, or the stated mask");
+            let title = format!("mask of `{name}` is {mask:#x}, not {:#x}", piece.value);
+            let label = format!("asserted here: {:#x}", piece.value);
+            let also = self.add(piece.span, &title, &label, "correct the order or width of the bit fields, or the asserted mask");
             also.push((member.span, "the bit field".into()));
         }
         if let Some(values) = &member.values {
@@ -149,9 +149,9 @@ impl Checker<'_> {
         let Some(definition) = self.spec.definitions.get(&values.value) else {
             self.add(
                 values.span,
-                &format!("`{}` is not specified", values.value),
+                &format!("unknown values `{}`", values.value),
                 "used here",
-                "specify it in constants/, or remove `values`",
+                "define them in constants/, or remove `values`",
             );
             return;
         };
@@ -161,11 +161,11 @@ impl Checker<'_> {
         if !sort || size.is_some_and(|size| size != field.size && field.bits.is_none()) {
             let also = self.add(
                 values.span,
-                &format!("`{}` cannot be the values of this member", values.value),
+                &format!("`{}` does not fit this member", values.value),
                 "used here",
-                "name flags or constants of the same size as the member",
+                "use flags or constants with the size of the member",
             );
-            also.push((definition.name.span, "specified here".into()));
+            also.push((definition.name.span, "defined here".into()));
         }
     }
 
@@ -181,9 +181,9 @@ impl Checker<'_> {
             (Body::Values(_), _) => false,
         };
         if !self.spec.definitions.get(name).is_some_and(has) {
-            let title = format!("`{}` is not specified", link.value);
-            let help = "name a structure, or a structure and the member of it that is the link: \"ETW_GUID_ENTRY.GuidList\"";
-            self.add(link.span, &title, "said to lead there", help);
+            let title = format!("unknown structure or member `{}`", link.value);
+            let help = "write a structure, or a structure and its link member, such as \"ETW_GUID_ENTRY.GuidList\"";
+            self.add(link.span, &title, "referenced here", help);
         }
     }
 
@@ -202,18 +202,19 @@ impl Checker<'_> {
         let checked = |e: &&Erratum| !matches!(e.what, What::In | What::Text) && e.checked.contains(self.target);
         for erratum in errata.iter().filter(checked).collect::<Vec<_>>() {
             let Some(is) = actual(erratum.what) else {
-                let title = format!("an erratum about the {} has nothing to speak of here", erratum.what.word());
-                self.add(erratum.span, &title, "here", "write what = \"text\" for what is no fact of this member");
+                let title = format!("erratum about the {}, which does not exist here", erratum.what.word());
+                self.add(erratum.span, &title, "here", "write what = \"text\" if the erratum is not about a fact of this member");
                 continue;
             };
-            let help = "mend `actual`, or remove the erratum if the document is right after all";
+            let help = "correct `actual`, or remove the erratum if the published reference is right";
             if erratum.actual != is {
-                let title = format!("the {} is {is}, not what the erratum says", erratum.what.word());
-                let label = format!("{} is stated", erratum.actual);
-                self.add(erratum.span, &title, &label, help).push((*about, format!("laid out as {is}")));
+                let title = format!("erratum does not match the layout: the {} is {is}", erratum.what.word());
+                let label = format!("erratum states {}", erratum.actual);
+                self.add(erratum.span, &title, &label, help).push((*about, format!("computed: {is}")));
             } else if erratum.document == is {
-                let title = format!("the document is right: the {} is {is}", erratum.what.word());
-                self.add(erratum.span, &title, "no erratum", help).push((*about, format!("laid out as {is}")));
+                let title =
+                    format!("erratum without an error: the published reference is right, the {} is {is}", erratum.what.word());
+                self.add(erratum.span, &title, "not an erratum", help).push((*about, format!("computed: {is}")));
             }
         }
     }
@@ -229,18 +230,23 @@ impl Checker<'_> {
             let [Some(document), Some(actual)] = sets else {
                 self.add(
                     erratum.span,
-                    "`document` and `actual` of an erratum about `in` are scopes",
+                    "`document` or `actual` of an erratum about `in` is not a range",
                     "here",
-                    "write them as ranges, or write what = \"text\"",
+                    "write both as ranges, or write what = \"text\"",
                 );
                 continue;
             };
             let within = |set: &TargetSet| set.intersection(&erratum.checked);
             if within(&actual) != within(scope) {
-                let title = format!("the range is {}, not what the erratum says", axis.describe(scope));
-                self.add(erratum.span, &title, "here", "mend `actual`, or narrow the erratum's `in`");
+                let title = format!("erratum does not match the spec: the range is {}", axis.describe(scope));
+                self.add(erratum.span, &title, "here", "correct `actual`, or narrow `in` of the erratum");
             } else if within(&document) == within(&actual) {
-                self.add(erratum.span, "the document is right about the range", "no erratum", "remove the erratum");
+                self.add(
+                    erratum.span,
+                    "erratum without an error: the published reference is right about the range",
+                    "not an erratum",
+                    "remove the erratum",
+                );
             }
         }
     }
@@ -256,13 +262,13 @@ impl Erratum {
         let note = if self.note.is_empty() { String::new() } else { format!(" ({})", self.note) };
         let shows = match self.witness {
             spec::Witness::Symbols => "symbols show",
-            spec::Witness::Abi => "the declaration's order and size give",
-            spec::Witness::Document => "another document says",
+            spec::Witness::Abi => "the order and size of the declaration give",
+            spec::Witness::Document => "another published reference states",
         };
         let what = match self.what {
-            What::Text => "the document says".to_owned(),
-            What::In => "the document's range is".to_owned(),
-            what => format!("the document's {} is", what.word()),
+            What::Text => "the published reference states".to_owned(),
+            What::In => "the published reference states the range".to_owned(),
+            what => format!("the published reference states the {}", what.word()),
         };
         let scope = match self.scope == axis.all() {
             true => String::new(),

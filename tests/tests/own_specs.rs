@@ -212,11 +212,11 @@ fn ranges_name_builds_that_are_no_kernels() {
         assert!(of(one).is_ok(), "{one}");
     }
     let refused = [
-        ("10.0.70000..", "`10.0.70000` is newer than every kernel of the axis, whose newest is 10.0.60000.7"),
-        ("..4.0.1381", "no kernel of the axis lies in `..4.0.1381`"),
-        ("10.0.10500..10.0.10501", "no kernel of the axis lies in `10.0.10500..10.0.10501`"),
-        ("10.0.50000", "no kernel of the axis is `10.0.50000`"),
-        ("10.0.60000.8..", "no kernel of the axis is `10.0.60000.8`; the one before it is 10.0.60000.7"),
+        ("10.0.70000..", "`10.0.70000` is newer than the version axis; its newest build is 10.0.60000.7"),
+        ("..4.0.1381", "no build of the version axis is in `..4.0.1381`"),
+        ("10.0.10500..10.0.10501", "no build of the version axis is in `10.0.10500..10.0.10501`"),
+        ("10.0.50000", "build `10.0.50000` is not on the version axis"),
+        ("10.0.60000.8..", "build `10.0.60000.8` is not on the version axis; the previous build is 10.0.60000.7"),
     ];
     for (range, message) in refused {
         let said = of(range).expect_err(range);

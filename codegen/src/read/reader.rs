@@ -316,7 +316,7 @@ impl<'e> Reader<'e> {
             let clash = |other: &&Piece<T>| !other.targets.intersection(&piece.targets).is_empty();
             if let Some(other) = pieces[..i].iter().find(clash) {
                 let both = axis.describe(&other.targets.intersection(&piece.targets));
-                let title = format!("two values for the same target: {both}");
+                let title = format!("two values for the same targets: {both}");
                 self.error_also((other.span, "the first"), piece.span, title, "the second", "make the ranges disjoint");
             }
         }

@@ -91,7 +91,7 @@ pub(super) fn ctype(reader: &mut Reader, node: &Node) -> Option<CType> {
         Err(message) => {
             reader.error(
                 text.span,
-                "not a C type",
+                "invalid type",
                 message,
                 "write it as in C, without a name: \"ULONG\", \"UCHAR [16]\", \"VOID (*) (PVOID)\"",
             );
