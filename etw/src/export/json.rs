@@ -1,5 +1,5 @@
-//! `export json`: everything in one document. `docs/atlas.schema.json` is its schema: what changes here changes there, and where a
-//! reader could notice, the version of the format.
+//! `export json`: everything in one document. `docs/atlas.schema.json` is its schema, and has to change with it. A change that readers
+//! can notice needs a new version of the format.
 
 use super::offsets::{Image, Pdb, build};
 use super::write::{Text, write};
@@ -17,17 +17,18 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// Everything in one JSON file: structures, enumerations and constants, their layouts in all kernels, where each fact is known from and how
-/// sure it is, what documents say otherwise, and the kernels that were seen.
+/// Write everything as one JSON file: structures, enumerations, constants, their layouts in all targets, evidence, confidence,
+/// errata of published references, and the examined builds.
 ///
 ///     etw export json -o . && xz atlas.json
 ///     etw export json | jq '.structures[] | select(.name == "ETW_GUID_ENTRY") | .layouts[].size'
 ///
-/// `targets` are indices into the list of that name at the top. docs/atlas.schema.json in the sources is the JSON Schema.
+/// Lists named `targets` contain indices into the top-level list `targets`. The JSON Schema is docs/atlas.schema.json in the
+/// source code.
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub struct Args {
-    /// A folder for the file, which is atlas.json there, or a file (.json). Without it the document is printed.
+    /// Write DIR/atlas.json, or FILE (.json). By default, print to standard output.
     #[arg(short, long, value_name = "DIR|FILE")]
     output: Option<PathBuf>,
 }
@@ -154,7 +155,7 @@ fn form<'a>(layouts: &'a Layouts, layout: &'a Layout) -> LayoutOf<'a> {
     LayoutOf { targets: list(&layout.targets), size: extent.size, align: extent.align, members, values }
 }
 
-/// The members of a layout. What they are known from may differ between the targets that have it.
+/// The members of a layout. Their evidence can differ between the targets that share the layout.
 fn of_layout<'a>(layouts: &'a Layouts, layout: &'a Layout) -> Vec<MemberOf<'a>> {
     let mut list: Vec<MemberOf> = Vec::new();
     for target in layout.targets.iter() {
@@ -218,7 +219,7 @@ struct Structure<'a> {
     name: &'a str,
     kind: &'static str,
     doc: &'a str,
-    /// How sure it is at the kernel of each target, by the words of `etw list --targets`.
+    /// The targets by confidence, as `etw list --targets` prints it.
     confidence: BTreeMap<&'static str, Vec<usize>>,
     unverifiable: Vec<Reason<'a>>,
     constants: Vec<Constant<'a>>,
@@ -252,7 +253,8 @@ struct LayoutOf<'a> {
 
 #[derive(Serialize)]
 struct MemberOf<'a> {
-    /// With those that enclose it; nothing for an anonymous structure or union, whose members follow it one level deeper.
+    /// The name, after the names of the enclosing members; none for an unnamed structure or union, whose members follow it one level
+    /// deeper.
     name: Option<String>,
     depth: usize,
     offset: u64,
@@ -263,7 +265,7 @@ struct MemberOf<'a> {
     values: Option<&'a str>,
     leads_to: Vec<String>,
     doc: String,
-    /// Where its spec has it from, in the words of `etw show`.
+    /// The targets by the evidence that the spec states, as `etw show` prints it.
     evidence: BTreeMap<&'static str, Vec<usize>>,
 }
 
@@ -296,7 +298,7 @@ struct Variable<'a> {
     sources: Vec<Known>,
 }
 
-/// Where a variable has a type.
+/// A type of a variable, and the targets at which it has this type.
 #[derive(Serialize)]
 struct Typed {
     #[serde(rename = "type")]
@@ -304,14 +306,14 @@ struct Typed {
     targets: Vec<usize>,
 }
 
-/// Where the type of a variable is known from something.
+/// A source for the type of a variable, and the targets for which it is the source.
 #[derive(Serialize)]
 struct Known {
     source: &'static str,
     targets: Vec<usize>,
 }
 
-/// A kernel that was seen, and the facts that its symbols or its image state.
+/// An examined build, and the facts in its symbols or its image.
 #[derive(Serialize)]
 struct Kernel<'a> {
     build: String,

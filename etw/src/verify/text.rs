@@ -1,4 +1,4 @@
-//! A verification, to read.
+//! A verification report as text.
 
 use crate::print::{ALARM, GREEN, HEADING};
 use anstyle::Style;
@@ -10,7 +10,7 @@ use etw_layouts_symbols::compare::{Rule, What};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write;
 
-/// A line for each table, the totals, and last what differs. What else was found is told if `verbose` is set.
+/// A line for each table, the totals, and last the differences; with `verbose` also all other results.
 pub fn text(layouts: &Layouts, report: &Report, verbose: bool) -> String {
     let axis = &layouts.spec.axis;
     let mut out = String::new();
@@ -38,7 +38,7 @@ pub fn text(layouts: &Layouts, report: &Report, verbose: bool) -> String {
     out
 }
 
-/// How often each rule for converted tables had to accept a fact.
+/// The number of facts that each rule for converted tables accepted.
 pub fn uses(report: &Report) -> BTreeMap<Rule, u64> {
     let mut uses = BTreeMap::new();
     for (rule, count) in report.tables.iter().flat_map(|t| t.structures.values()).flat_map(|s| &s.accepted) {
@@ -70,7 +70,7 @@ fn line(axis: &Axis, table: &Checked, choice: &Choice, out: &mut String) {
     let _ = writeln!(out, "{style}{word:8}{style:#}{target:22}  {equal} structures equal{other}, {facts} facts  {source}");
 }
 
-/// The line of the images of a source, of which there are thousands; if `verbose` is set, of which structures they tell.
+/// One line for all images of a source, which can be thousands; with `verbose` also the structures that they show.
 fn partly(axis: &Axis, images: &[Checked], verbose: bool, out: &mut String) {
     let all = || images.iter().flat_map(|image| &image.structures);
     let differ = images.iter().filter(|image| image.differs() || !image.variables.differences.is_empty()).count();
@@ -81,7 +81,7 @@ fn partly(axis: &Axis, images: &[Checked], verbose: bool, out: &mut String) {
     let unseen = images.iter().filter(|image| image.asked.is_of_other_build(axis)).count();
     let (style, word) = if differ > 0 { (ALARM, "differs") } else { (Style::new(), "partly") };
     let other = if differ > 0 { format!(", {differ} differ") } else { String::new() };
-    let unseen = if unseen > 0 { format!(", {unseen} of builds off the axis") } else { String::new() };
+    let unseen = if unseen > 0 { format!(", {unseen} of builds that are not on the version axis") } else { String::new() };
     let (count, equal) = (format!("{} images", images.len()), all().map(|(_, found)| found.equal).sum::<u64>());
     let source = images.first().map_or("", |image| &image.source);
     let _ = writeln!(out, "{style}{word:8}{style:#}{count:22}  {equal} offsets equal{addresses}{other}{unseen}  {source}");
@@ -90,7 +90,8 @@ fn partly(axis: &Axis, images: &[Checked], verbose: bool, out: &mut String) {
         let _ = writeln!(out, "        members of {}", structures.into_iter().collect::<Vec<_>>().join(", "));
         let equal: usize = images.iter().map(|image| image.variables.equal).sum();
         if equal > 0 {
-            let _ = writeln!(out, "        addresses of global variables, {equal} as in the facts of the kernel's PDB");
+            let _ =
+                writeln!(out, "        addresses of global variables, {equal} equal to those in the facts of the kernel's PDB");
         }
     }
 }
@@ -100,17 +101,17 @@ fn absent(axis: &Axis, table: &Checked, choice: &Choice, out: &mut String) {
         let _ = writeln!(out, "        {note}");
     }
     let unspecified = of(table, "unspecified");
-    for (what, names) in [("not in the table", of(table, "absent")), ("not in the specs for this kernel", unspecified)] {
+    for (what, names) in [("not in the table", of(table, "absent")), ("not in the specs for this target", unspecified)] {
         if !names.is_empty() {
             let _ = writeln!(out, "        {what}: {}", names.join(", "));
         }
     }
 }
 
-/// Of how many variables a table tells the address, and of how many the facts tell the same.
+/// The number of variable addresses in a table, and how many of them equal those in the facts.
 fn variables(table: &Checked, out: &mut String) {
     let Variables { stated, equal, .. } = table.variables;
-    let known = if equal > 0 { format!(", {equal} as in the facts of this PDB") } else { String::new() };
+    let known = if equal > 0 { format!(", {equal} equal to those in the facts of this PDB") } else { String::new() };
     if stated > 0 {
         let _ = writeln!(out, "        addresses of {stated} global variables{known}");
     }
@@ -119,7 +120,7 @@ fn variables(table: &Checked, out: &mut String) {
 fn rules(report: &Report, out: &mut String) {
     let uses = uses(report);
     if !uses.is_empty() {
-        let _ = writeln!(out, "\n{HEADING}Rules for tables that were converted from another form, and their uses{HEADING:#}");
+        let _ = writeln!(out, "\n{HEADING}Rules for converted tables, and the number of facts accepted by each{HEADING:#}");
     }
     for (rule, count) in uses {
         let _ = writeln!(out, "  {count:6}  {}: {}", rule.as_str(), rule.description());
@@ -128,7 +129,7 @@ fn rules(report: &Report, out: &mut String) {
 
 fn errata(report: &Report, out: &mut String) {
     if !report.errata.is_empty() {
-        let _ = writeln!(out, "\n{HEADING}Errata of the documents, {}{HEADING:#}", report.errata.len());
+        let _ = writeln!(out, "\n{HEADING}Errata of published references, {}{HEADING:#}", report.errata.len());
     }
     for erratum in &report.errata {
         let _ = writeln!(out, "  {erratum}");
@@ -141,7 +142,7 @@ fn totals(summary: &Summary, verbose: bool, out: &mut String) {
     let plural = |count: u64| if count == 1 { "" } else { "s" };
     let _ = writeln!(
         out,
-        "\n{tables} table{} of {kernels} kernel{}. A fact is a size, an offset, a type, a bit range or a constant, at one target of the axis.",
+        "\n{tables} table{} of {kernels} build{}. A fact is a size, offset, type, bit range or constant at one target of the version axis.",
         plural(*tables),
         plural(*kernels)
     );
@@ -150,21 +151,24 @@ fn totals(summary: &Summary, verbose: bool, out: &mut String) {
     for (reason, count) in reasons.iter().filter(|_| verbose) {
         let _ = writeln!(out, "{:8}   {count:6}  {reason}", "");
     }
-    let _ = writeln!(out, "{not_verified:8} facts not verified yet: no table of theirs was read, or a rule had to accept them");
+    let _ = writeln!(
+        out,
+        "{not_verified:8} facts not verified yet: in no table that was read, or accepted only by a rule for converted tables"
+    );
     if *images > 0 {
-        let _ = writeln!(out, "{images:8} images, which partly verify: the offsets of some members, but no whole structure");
+        let _ = writeln!(out, "{images:8} images, which verify layouts partly: they show the offsets of some members");
     }
     if *images_left_out > 0 {
-        let _ = writeln!(out, "{images_left_out:8} images of an architecture that the specs do not have");
+        let _ = writeln!(out, "{images_left_out:8} images skipped: the specs do not have their architecture");
     }
     if *labelled_wrongly > 0 {
-        let _ = writeln!(out, "{labelled_wrongly:8} more table{}, labelled as another kernel's", plural(*labelled_wrongly));
+        let _ = writeln!(out, "{labelled_wrongly:8} more table{}, labelled wrongly", plural(*labelled_wrongly));
     }
-    let more = if verbose { "" } else { ", which --verbose lists, with what each table lacks" };
-    let _ = writeln!(out, "{errata:8} errata of the documents{more}");
+    let more = if verbose { "" } else { "; --verbose prints them, and the structures that each table lacks" };
+    let _ = writeln!(out, "{errata:8} errata of published references{more}");
 }
 
-/// The tables that are labelled as another kernel's.
+/// The tables with a wrong label.
 fn wrong(axis: &Axis, report: &Report, out: &mut String) {
     let mut wrong = report.tables.iter().filter(|table| table.is_labelled_wrongly()).peekable();
     if wrong.peek().is_some() {
@@ -175,7 +179,7 @@ fn wrong(axis: &Axis, report: &Report, out: &mut String) {
     }
 }
 
-/// What differs, and how much. From the kernel as which a table is wrongly labelled, it differs in all kinds of things.
+/// The differences and their number. A table with a wrong label differs in many facts, which are printed only with `verbose`.
 fn differences(report: &Report, verbose: bool, out: &mut String) {
     let count = report.summary.differences;
     let style = if count > 0 { ALARM } else { GREEN };
@@ -197,7 +201,7 @@ fn differences(report: &Report, verbose: bool, out: &mut String) {
     let _ = writeln!(out, "{style}{count:8} {noun}{style:#}");
 }
 
-/// What differs, each line once, with the kernels of the tables in which it does.
+/// The differences, each line once with the targets of the tables that have it.
 fn lines(tables: &[&Checked]) -> Vec<(String, Vec<String>)> {
     let mut list: Vec<(String, Vec<String>)> = Vec::new();
     let mut known = HashMap::new();
@@ -214,7 +218,8 @@ fn lines(tables: &[&Checked]) -> Vec<(String, Vec<String>)> {
     list
 }
 
-/// A line for each difference of a structure. A member that only the spec has, and one that only the symbols have in its place, are one.
+/// A line for each difference of a structure. A member that only the spec has and a member that only the symbols have at the same place
+/// are one difference: a renamed member.
 fn of_structure(name: &str, differences: &[Finding]) -> Vec<String> {
     let is = |finding: &Finding, what: What| finding.what == what.as_str();
     let renamed = |gone: &Finding| {
