@@ -37,7 +37,7 @@ impl Asked {
         !self.is_of_other_build(axis) && self.taken(axis) <= self.build
     }
 
-    /// Whether the axis has no kernel of the build, so that one of another build stands in for it.
+    /// Whether the build is not on the version axis, so that the layouts of another build are used.
     pub fn is_of_other_build(&self, axis: &Axis) -> bool {
         self.taken(axis).number != self.build.number
     }

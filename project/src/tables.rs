@@ -321,7 +321,7 @@ fn file_name(path: &Path) -> String {
 
 /// The symbol file of a kernel's image, found along a symbol path and downloaded if the path says so, with the kernel's build
 /// and architecture. Without a path, the one in `_NT_SYMBOL_PATH`. Where the path names no cache, downloads are kept in
-/// `cache`. `progress` is told the name of what is downloaded, how many bytes came, and of how many.
+/// `cache`. `progress` is called with the name of the download, the number of received bytes, and the total.
 ///
 /// # Errors
 ///

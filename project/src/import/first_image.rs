@@ -1,4 +1,4 @@
-//! Where a layout begins that was first seen whole in a later update: at the first image that has what is told of it.
+//! The first build of a layout that was first seen completely in a later update: the build of the first image that shows the layout.
 
 use super::kernel_of;
 use crate::tables::Table;

@@ -1,4 +1,4 @@
-//! What images do to the specs: a layout that was first seen whole in a later update begins at the first image that has what is told of it.
+//! Changes of the specs by images: a layout that was first seen completely in a later update begins at the first image that shows it.
 //!
 //! Images state no structure whole. The border that they prove is entered as the table that they would have if they did: of the structures that
 //! they tell of, the layouts of the row after it, and of all others those of the row before it.
@@ -32,7 +32,7 @@ pub struct Border {
 pub struct Images {
     /// Those that are there already, in their places the same with what is told now, and the new ones.
     pub all: Vec<Table>,
-    /// Those of which something is told that was not.
+    /// Images with new facts.
     pub new: Vec<Table>,
 }
 

@@ -1,7 +1,7 @@
 //! The import of kernels into specs.
 //!
-//! [`plan()`] computes spec texts from spec texts and symbol tables, and the outcome is held against the tables before a byte is
-//! written. What does not verify is refused.
+//! [`plan()`] computes new spec texts from spec texts and symbol tables. The result is verified against the tables before anything is
+//! written, and rejected if it does not verify.
 
 mod align;
 mod ascent;
@@ -149,7 +149,7 @@ pub fn prepare<'a>(
 }
 
 impl Import<'_> {
-    /// Plans it, and holds the outcome against every table; nothing if there is nothing new.
+    /// Plans the import, and verifies the result against every table; none if nothing is new.
     ///
     /// # Errors
     ///
@@ -203,7 +203,7 @@ impl Import<'_> {
     }
 }
 
-/// Plans an import, and holds the outcome against every table.
+/// Plans an import, and verifies the result against every table.
 ///
 /// # Errors
 ///
@@ -306,7 +306,7 @@ fn says_all(known: &Table, new: &Table, names: &[&str]) -> bool {
     faithful && named && (placed || new.globals.is_empty()) && !names.iter().any(|name| more(&name))
 }
 
-/// Holds the layouts against every table.
+/// Verifies the layouts against every table.
 ///
 /// # Errors
 ///

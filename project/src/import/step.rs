@@ -6,7 +6,7 @@ use etw_layouts_codegen::axis::Build;
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_symbols::{Rules, compare};
 
-/// What a table does to the specs.
+/// The effect of a table on the specs.
 pub enum Step {
     /// Nothing: the layouts of its build are so at its revision.
     Known,
@@ -16,7 +16,7 @@ pub enum Step {
     Row(Build),
 }
 
-/// What a table does to specs. `known` are the tables that they have been held against.
+/// The effect of a table on the specs. `known` are the tables that the specs have been verified against.
 pub fn of<'a, I: Iterator<Item = &'a Table>>(layouts: &Layouts, table: &Table, known: impl Fn() -> I) -> Step {
     let axis = &layouts.spec.axis;
     let build = |target: usize| axis.kernels[axis.targets[target].kernel].build;

@@ -103,7 +103,7 @@ fn size(ty: &Type, types: &Types, arch: Arch) -> Option<u64> {
         Type::Array(of, count) => size(of, types, arch)?.checked_mul(*count)?,
         Type::Bits { unit, .. } => size(unit, types, arch)?,
         Type::Aggregate(name) => extent(types.get(name)?),
-        // What a table lacks has the size that compilers give it; the specs' own layout is held against all that the table has.
+        // A type that the table lacks gets the size that compilers give it. The layouts of the specs are verified against the table later.
         Type::Enumeration(name) => types.get(name).map_or(4, extent),
         Type::Unnamed(definition) => extent(definition),
         Type::Void | Type::Function | Type::Opaque => return None,

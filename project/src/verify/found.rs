@@ -1,4 +1,4 @@
-//! What a verification found.
+//! The report of a verification.
 
 use super::variables::Variables;
 use crate::tables::Table;
@@ -14,13 +14,13 @@ use std::collections::BTreeMap;
 pub struct Report {
     /// Each table, compared.
     pub tables: Vec<Checked>,
-    /// Each image, compared: the offsets that it tells, and nothing else of its kernel.
+    /// Each image, compared by the offsets that it shows.
     pub images: Vec<Checked>,
     /// Files of other machines, which were passed over.
     pub skipped: Vec<String>,
-    /// What the specs say of where symbol data confirms them, and the shipped tables do not bear out.
+    /// Statements of the specs about evidence in symbol data that contradict the facts.
     pub claims: Vec<Finding>,
-    /// What the documents say otherwise.
+    /// The errata of published references.
     pub errata: Vec<String>,
     /// The totals.
     pub summary: Summary,
@@ -57,7 +57,7 @@ pub struct Checked {
     pub pdb: Option<Pdb>,
     /// The kernel's image, if known.
     pub image: Option<ImageFile>,
-    /// The kernel, and the target whose layouts it was held against.
+    /// The build, and the target whose layouts it was compared with.
     pub asked: Asked,
     /// By name.
     pub structures: BTreeMap<String, Comparison>,
@@ -81,13 +81,13 @@ pub struct Comparison {
     pub differences: Vec<Finding>,
 }
 
-/// What differs if a variable is elsewhere than the facts of the same symbol file have it.
+/// The kind of a difference between the address of a variable and the facts of the same symbol file.
 pub(super) const ADDRESS: &str = "address";
 
-/// What differs if a table of images has a variable elsewhere than the facts of the PDB of such a kernel.
+/// The kind of a difference between an address in a table of images and the facts of the kernel's PDB.
 pub(super) const IN_IMAGE: &str = "address in the image";
 
-/// What a finding about a wrong claim of the specs is called.
+/// The kind of a contradiction between the facts and a statement of the specs about evidence.
 const CLAIM: &str = "claim";
 
 /// A difference, and where the spec states its side of it, or that of the facts for an address.
@@ -148,12 +148,12 @@ impl Checked {
         }
     }
 
-    /// Whether this is a table of a kernel that has the layouts of that target: no other build stands in for its own.
+    /// Whether this is a table of a build that has the layouts of that target, and not one that only uses them in place of its own.
     pub fn is_of(&self, axis: &Axis, target: usize) -> bool {
         self.asked.target == target && self.asked.is_of_build(axis)
     }
 
-    /// Whether anything differs from the layouts that it was held against.
+    /// Whether anything differs from the layouts that it was compared with.
     pub fn differs(&self) -> bool {
         self.structures.values().any(|structure| !structure.differences.is_empty())
     }

@@ -27,7 +27,7 @@ use std::mem;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-/// Holds all layouts against the project's facts.
+/// Verifies all layouts against the facts of the project.
 ///
 /// # Errors
 ///
@@ -36,8 +36,8 @@ pub fn shipped(project: &Project, layouts: &Layouts) -> Result<Report, Error> {
     report(project, layouts, None, &[], &Stated::default(), &|_| ())
 }
 
-/// Holds the layouts, all or those of one structure, against symbol files; against the project's facts, if none is named.
-/// `progress` is told of each file that is read, and how many there are.
+/// Verifies the layouts of all structures or of one against symbol files or, if none is named, against the facts of the project.
+/// `progress` is called for each file that is read, with the number of files.
 ///
 /// # Errors
 ///

@@ -23,7 +23,7 @@ pub struct Variables {
 }
 
 impl Variables {
-    /// Those of a table, which is held against the layouts of a target.
+    /// The variables of a table that is verified against a target.
     pub fn of(layouts: &Layouts, facts: Option<&Registry>, table: &Table, target: usize) -> Self {
         let spec = &layouts.spec;
         let own: Vec<&Seen> = match (facts, &table.pdb) {
