@@ -262,13 +262,13 @@ impl Erratum {
         let note = if self.note.is_empty() { String::new() } else { format!(" ({})", self.note) };
         let shows = match self.witness {
             spec::Witness::Symbols => "symbols show",
-            spec::Witness::Abi => "the order and size of the declaration give",
-            spec::Witness::Document => "another published reference states",
+            spec::Witness::Abi => "the declaration's order and size give",
+            spec::Witness::Document => "another document says",
         };
         let what = match self.what {
-            What::Text => "the published reference states".to_owned(),
-            What::In => "the published reference states the range".to_owned(),
-            what => format!("the published reference states the {}", what.word()),
+            What::Text => "the document says".to_owned(),
+            What::In => "the document's range is".to_owned(),
+            what => format!("the document's {} is", what.word()),
         };
         let scope = match self.scope == axis.all() {
             true => String::new(),

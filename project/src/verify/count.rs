@@ -37,7 +37,7 @@ pub fn summary(layouts: &Layouts, names: &[&str], macros: bool, checked: &[Check
         if let Body::Values(values) = &definition.body {
             let facts: usize = values.constants.iter().map(|constant| constant.value.0.len()).sum();
             summary.not_verifiable += facts as u64;
-            let reason = definition.unverifiable.0.first().map_or("symbol files do not contain macros", |piece| &piece.value);
+            let reason = definition.unverifiable.0.first().map_or("macros leave no trace in symbol files", |piece| &piece.value);
             *reasons.entry(reason.to_owned()).or_default() += facts as u64;
         }
     }
