@@ -161,7 +161,7 @@ fn specs_of_ones_own_are_completed_and_held_against_facts_of_ones_own() {
     folder.says("show DEVICE_QUEUE --specs own --build 2004 --arch x64", 0, &["0x48 bytes"]);
     folder.says("show KTIMER --specs own --build next --arch x64", 0, &["inferred", "no symbols of this build were examined"]);
     folder.says("verify --specs own --facts facts", 0, &[" 0 differences"]);
-    folder.says("import facts --specs own --facts facts", 0, &["known already", "nothing to import"]);
+    folder.says("import facts --specs own --facts facts", 0, &["already imported", "nothing to import"]);
     let (producer, types) = (&text[..text.find("kernel ").expect("a kernel")], &text[text.find("struct ").expect("a type")..]);
     folder.write("new.facts", &format!("{producer}kernel 10.0.70000.1 x64 -\n{types}"));
     folder.says("import new.facts --specs own --facts facts", 2, &["own/windows.toml extends the axis of Windows"]);

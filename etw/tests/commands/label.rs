@@ -177,7 +177,7 @@ fn a_pdb_that_the_facts_know_is_no_other_kernels() {
     let message = String::from_utf8_lossy(&imported.stderr);
     assert!(imported.status.code() == Some(2) && message.contains("is labelled 10.0.30000.1-x64, but"), "{message}");
     let known = etw(&["import", "--dry-run", &labelled("10.0.22000.348 x64")]);
-    assert!(String::from_utf8_lossy(&known.stdout).contains("known already"), "{known:?}");
+    assert!(String::from_utf8_lossy(&known.stdout).contains("already imported"), "{known:?}");
 }
 
 /// A symbol file is of one kernel. A label, and a build without a revision, name several: none is entered under the first of them.
