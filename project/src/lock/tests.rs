@@ -181,7 +181,7 @@ fn a_journal_is_believed_only_within_its_project() {
         let project = Project { generated: None, ..folder.project() };
         if cfg!(unix) || !path.contains("link") {
             let error = project.recover().expect_err("it is elsewhere").to_string();
-            assert!(error.contains("in no folder of this project"), "{path}: {error}");
+            assert!(error.contains("outside of the folders of this project"), "{path}: {error}");
         }
         assert!(!folder.0.join("other/a").exists());
     }

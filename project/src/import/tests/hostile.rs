@@ -124,7 +124,7 @@ fn names_that_are_none() {
         ];
         for types in all {
             let error = entered(types).map(|_| ()).expect_err(name).to_string();
-            assert!(error.starts_with("hostile, 10.0.99999.1-x64: ") && error.contains(" is no name"), "{error}");
+            assert!(error.starts_with("hostile, 10.0.99999.1-x64: ") && error.contains(" is not a valid name"), "{error}");
             assert!(error.len() < 300 && !error.contains('\u{1b}'), "{error:?}");
         }
     }
