@@ -56,7 +56,7 @@ fn a_table_that_is_labelled_as_another_kernels_is_reported() {
                 assert_eq!(counts, [Some(0); 4], "{label}");
                 assert!(output.stdout.len() > 1000 && document["tables"][0]["structures"].to_string().contains("offset"));
                 assert!(imported.status.code() == Some(2) && message.contains(&sentence), "{message}");
-                assert!(message.contains("nothing was written. Say of which kernel it is with --build"), "{message}");
+                assert!(message.contains("nothing was written; correct the build with --build"), "{message}");
             }
             None => {
                 assert!(!text.contains("is labelled"), "{text}");
@@ -143,7 +143,7 @@ fn a_pdb_that_the_facts_know_is_no_other_kernels() {
             format!("is labelled {}, but the facts have its PDB as that of 10.0.22000.348-x64", label.replace(' ', "-"));
         assert!(
             imported.status.code() == Some(2)
-                && message.contains(&format!("{sentence}; nothing was written. Say of which kernel")),
+                && message.contains(&format!("{sentence}; nothing was written; correct the build")),
             "{message}"
         );
         let verified = etw(&["verify", "--symbols", &table]);

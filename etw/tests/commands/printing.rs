@@ -147,7 +147,7 @@ fn exports_are_of_what_is_asked_for() {
         "{out}"
     );
     let (status, _, err) = said(&etw(&["export", "c", "all"]));
-    assert!(status == Some(2) && err.ends_with(" files: name a folder for them with -o\n"), "{err}");
+    assert!(status == Some(2) && err.ends_with(" files to standard output; name a folder with -o\n"), "{err}");
     let (status, _, err) = said(&etw(&["export", "isf", "5.0-x86", "--only", "ETW_GUID_ENTRY"]));
     assert!(status == Some(2) && err.starts_with("error: ETW_GUID_ENTRY does not exist in 5.0.2195-x86"), "{err}");
     let (status, _, err) = said(&etw(&["export", "c", "1709-x64", "--prefix", "1;"]));
