@@ -97,7 +97,7 @@ fn specs_and_facts_are_part_of_the_program() {
     assert_eq!(fs::read_dir(folder.0.join("new")).expect("the folder").count(), 1);
     fs::remove_dir_all(folder.0.join("new")).expect("the folder");
     folder.write("kernel.facts", "");
-    folder.says("import kernel.facts", 2, &["cannot be changed", "--specs", "--facts"]);
+    folder.says("import kernel.facts", 2, &["cannot change the built-in specs", "--specs", "--facts"]);
     assert_eq!(fs::read_dir(&folder.0).expect("the folder").count(), 1, "nothing is written");
 }
 
@@ -111,8 +111,8 @@ fn options_are_offered_where_they_work() {
         assert_eq!(said.contains("csv:"), command == "etl events", "{command}: {said}");
     }
     folder.says("list --help", 0, &["--specs", "--facts"]);
-    folder.says("etl info --specs own a.etl", 2, &["without --specs"]);
-    folder.says("--specs own dump info a.dmp", 2, &["without --specs"]);
+    folder.says("etl info --specs own a.etl", 2, &["remove --specs"]);
+    folder.says("--specs own dump info a.dmp", 2, &["remove --specs"]);
     // A folder, a file of the kind that is written, and one file for several.
     folder.says("export c 1709-x64 --only LUID -o luid.h", 0, &["wrote luid.h"]);
     folder.says("export c 1709-x64 --only LUID -o luid", 0, &["wrote 1709-x64.h to luid"]);
@@ -140,7 +140,7 @@ fn specs_of_ones_own_are_completed_and_held_against_facts_of_ones_own() {
     // A folder that is not there, cannot be read or holds nothing is no folder of facts, not an empty one.
     folder.write("other/notes.txt", "");
     for (facts, said) in
-        [("facs", "facs: "), ("other", "other: no"), ("own/DEVICE_QUEUE.toml/facts", "own/DEVICE_QUEUE.toml/facts: ")]
+        [("facs", "facs: "), ("other", "other: contains no"), ("own/DEVICE_QUEUE.toml/facts", "own/DEVICE_QUEUE.toml/facts: ")]
     {
         folder.says(&format!("show DEVICE_QUEUE --specs own --facts {facts}"), 2, &[said]);
         folder.says(&format!("list --specs own --facts {facts}"), 2, &[said]);
@@ -164,9 +164,9 @@ fn specs_of_ones_own_are_completed_and_held_against_facts_of_ones_own() {
     folder.says("import facts --specs own --facts facts", 0, &["already imported", "nothing to import"]);
     let (producer, types) = (&text[..text.find("kernel ").expect("a kernel")], &text[text.find("struct ").expect("a type")..]);
     folder.write("new.facts", &format!("{producer}kernel 10.0.70000.1 x64 -\n{types}"));
-    folder.says("import new.facts --specs own --facts facts", 2, &["own/windows.toml extends the axis of Windows"]);
+    folder.says("import new.facts --specs own --facts facts", 2, &["own/windows.toml extends the built-in version axis"]);
     folder.write("own/windows.toml", &format!("extends = \"windows\"\n\n{}", row.replace("\"next\"\nk", "\"1511\"\nk")));
-    folder.says("list --specs own", 2, &["own/windows.toml:5:12", "10.0.60000", "`1511` do not follow each other"]);
+    folder.says("list --specs own", 2, &["own/windows.toml:5:12", "10.0.60000", "`1511` are not adjacent"]);
     fs::remove_file(folder.0.join("own/windows.toml")).expect("a temporary file");
     folder.write("own/DEVICE_QUEUE.toml", &queue.replace("KTIMER", "KTIMMER"));
     folder.says("verify --specs own --symbols facts", 2, &["own/DEVICE_QUEUE.toml:6", "KTIMMER"]);
@@ -209,6 +209,6 @@ fn specs_get_their_form() {
         folder.says(arguments, 2, &["own/QUEUE.toml:3", "DEVICES"]);
     }
     assert_eq!(text("own/DEVICE.toml"), device);
-    folder.says("fmt", 2, &["cannot be changed", "--specs"]);
+    folder.says("fmt", 2, &["cannot change the built-in specs", "--specs"]);
     folder.says("fmt --check --specs nowhere", 2, &["nowhere"]);
 }

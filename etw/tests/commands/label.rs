@@ -140,7 +140,7 @@ fn a_pdb_that_the_facts_know_is_no_other_kernels() {
         let imported = etw(&["import", "--dry-run", &table]);
         let message = String::from_utf8_lossy(&imported.stderr);
         let sentence =
-            format!("is labelled {}, but the facts have its PDB as that of 10.0.22000.348-x64", label.replace(' ', "-"));
+            format!("is labelled {}, but its PDB belongs to 10.0.22000.348-x64 in the facts", label.replace(' ', "-"));
         assert!(
             imported.status.code() == Some(2)
                 && message.contains(&format!("{sentence}; nothing was written; correct the build")),
@@ -163,7 +163,7 @@ fn a_pdb_that_the_facts_know_is_no_other_kernels() {
     let imported = etw(&["import", "--dry-run", &folder.file("age.facts", &text)]);
     let message = String::from_utf8_lossy(&imported.stderr);
     assert!(
-        imported.status.code() == Some(2) && message.contains("the facts have its PDB as that of 10.0.22000.348-x64"),
+        imported.status.code() == Some(2) && message.contains("its PDB belongs to 10.0.22000.348-x64 in the facts"),
         "{message}"
     );
     // Two tables of one PDB at once contradict each other.
