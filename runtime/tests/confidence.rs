@@ -133,7 +133,7 @@ const CASES: &[(&str, Arch, &str, &[usize], &str)] = &[
     ("10.0.400.50", Arch::X64, "uncertain", &[], "10.0.400.5 and 10.0.400.60"),
     // There is no such kernel.
     ("10.0.99.1", Arch::X64, "no such kernel", &[], "the first of this architecture is 10.0.100.5"),
-    ("10.0.400.5", Arch::X86, "no such kernel", &[], "the last of this architecture is 10.0.300.5, and its updates"),
+    ("10.0.400.5", Arch::X86, "no such kernel", &[], "the newest build of this architecture is 10.0.300.5, with its updates"),
     ("10.0.302.1", Arch::X86, "no such kernel", &[], "the last of this architecture"),
     ("10.0.301.1", Arch::X86, "documented", &[0xA], "no symbols of this build were examined"),
 ];

@@ -32,6 +32,6 @@ fn what_is_laid_out_has_a_budget() {
     // The budget of tests is 4096 members: all of them once, but not at each target.
     assert_eq!(laid_out(4000, false), Ok(1));
     assert_eq!(laid_out(500, true), Ok(8));
-    let over = "S.toml:2:8 over 4096 members are to be laid out, each once for every target where its type may differ (7)";
+    let over = "S.toml:2:8 specs have more than 4096 members, counted for every target where their type can differ (7)";
     assert_eq!(laid_out(600, true), Err(vec![over.to_owned()]));
 }

@@ -91,7 +91,7 @@ fn a_structure_is_as_sure_as_its_build_was_examined() {
     let output = etw(&["show", "LUID", "--build", "5.1.2600.5512", "--arch", "x64"]);
     let message = String::from_utf8_lossy(&output.stderr);
     assert!(
-        output.status.code() == Some(2) && message.contains("no such kernel: the first of this architecture is"),
+        output.status.code() == Some(2) && message.contains("no such kernel: the oldest build of this architecture is"),
         "{message}"
     );
 }

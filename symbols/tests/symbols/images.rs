@@ -146,7 +146,7 @@ fn only_what_is_stated() {
     let row = "\nntoskrnl.exe\t10.0.1.1\tx64\t0x1\t0x1\t";
     assert_eq!(compared(&format!("ETW_GUID_ENTRY.Guid\tOTHER.Guid{row}0x18\t0x0")), [("ETW_GUID_ENTRY".into(), 1, vec![])]);
     let differs =
-        ["Guid offset: the spec has 0x18, the symbols have 0x28", "Lock extra: the spec says none, the symbols say 0x8"];
+        ["Guid offset: the spec has 0x18, the symbols have 0x28", "Lock extra: the spec has none, the symbols have 0x8"];
     let differs = differs.map(str::to_owned).to_vec();
     assert_eq!(
         compared(&format!("ETW_GUID_ENTRY.Guid\tETW_GUID_ENTRY.Lock\tETW_GUID_ENTRY.RefCount{row}0x28\t0x8\t0x10")),
