@@ -1,4 +1,4 @@
-//! What the header of a dump tells, of every kind.
+//! The header of a dump of any kind.
 
 use crate::etl::output::{Escaped, Grouped};
 use etw_layouts_dump::Header;
@@ -6,11 +6,11 @@ use etw_layouts_etl::Stamp;
 use serde::Serialize;
 use std::fmt::{self, Display};
 
-/// What a dump is. What it does not tell is `None`.
+/// The header of a dump. `None` means that the header does not state the value.
 #[derive(Serialize)]
 pub struct About<'a> {
     file: &'a str,
-    /// Of a dump of memory.
+    /// Only for full and kernel dumps.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kind: Option<u32>,
     build: u32,

@@ -12,9 +12,9 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::{self, Display};
 
-/// List the sessions whose buffers are in crash dumps, a line each. Exit status 1 if there are findings.
+/// List the sessions with buffers in crash dumps, one per line. Exit with status 1 if there are diagnostics.
 ///
-/// Findings go to the standard error.
+/// Diagnostics are printed to standard error.
 ///
 ///     etw dump sessions minidump.dmp
 ///     etw dump sessions --format json folder
@@ -41,20 +41,20 @@ pub struct Line<'a> {
     buffer_size: u32,
     buffers: usize,
     empty_buffers: usize,
-    /// Buffers that are compressed in the dump; their events are among those below.
+    /// Buffers that are compressed in the dump; their events are included in `events`.
     compressed_buffers: usize,
     buffer_list: Vec<Buffer>,
-    /// Of every kind, messages too.
+    /// By header type, including messages.
     events: usize,
-    /// Of a walk through memory: how sure the layouts are that it was made by.
+    /// For a walk through memory, the confidence of its layouts.
     #[serde(skip_serializing_if = "Option::is_none")]
     layouts: Option<String>,
-    /// Of the same: where the addresses of global variables are from, `file`, `facts` or `none`.
+    /// For a walk through memory, the source of the addresses of global variables: `file`, `facts`, `build` or `none`.
     #[serde(skip_serializing_if = "Option::is_none")]
     symbols_by: Option<&'static str>,
-    /// Whether it is known how fast its clock ticks; without that its events have no times.
+    /// Whether the rate of the clock is known; otherwise the events have no times.
     has_rate: bool,
-    /// Whether it is known at which system time its clock had which value, without which its events have no times either.
+    /// Whether a pair of clock value and system time is known; otherwise the events have no times.
     has_reference: bool,
     headers: BTreeMap<String, usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -67,11 +67,11 @@ pub struct Line<'a> {
     last_time_utc: Option<String>,
 }
 
-/// A buffer of a session, in the order in which `events` numbers them.
+/// A buffer of a session, in the numbering of `events`.
 #[derive(Serialize)]
 struct Buffer {
     offset: u64,
-    /// Where it was in memory; of what the kernel added to a minidump, that is not known.
+    /// The address in memory; unknown for buffers that the kernel added to a minidump.
     address: Option<String>,
     cpu: u16,
     /// Bytes up to the valid end, decompressed.
@@ -99,7 +99,7 @@ fn buffers(session: &Session<'_>, events: &[Timed<'_>]) -> Vec<Buffer> {
     buffers.collect()
 }
 
-/// Prints the buffers of sessions, which is told on demand.
+/// Prints the buffers of sessions, with --details.
 pub fn write_buffers(f: &mut fmt::Formatter<'_>, sessions: &[Line<'_>]) -> fmt::Result {
     write!(f, "\n  buffers of sessions")?;
     for line in sessions {
@@ -123,7 +123,7 @@ pub fn run(content: &Content<'_>, out: &mut Output) -> Result<Outcome, Stop> {
     Ok(tally::outcome(&findings))
 }
 
-/// A line for each session, and what is wrong with their events.
+/// A line for each session, and the diagnostics for its events.
 pub fn lines<'a>(file: Option<&'a str>, sessions: &'a [Session<'_>], known: Option<&Known>) -> (Vec<Line<'a>>, Vec<Finding>) {
     let mut findings = Vec::new();
     let lines = sessions.iter().map(|session| {
@@ -139,7 +139,7 @@ impl<'a> Line<'a> {
         let (events, findings) = session.events();
         let mut headers: BTreeMap<String, usize> = BTreeMap::new();
         for event in &events {
-            // As `events` has it.
+            // The same text as in `events`.
             let header = header(&event.event).map_or_else(|ty| format!("UNKNOWN_{ty:02X}"), str::to_owned);
             *headers.entry(header).or_default() += 1;
         }
@@ -196,9 +196,9 @@ impl Display for Line<'_> {
             write!(f, "{}{count} {name}", if number == 0 { ": " } else { ", " })?;
         }
         if !self.has_rate {
-            f.write_str("; without times, since the rate of its clock is not known")?;
+            f.write_str("; no times: the clock rate is unknown")?;
         } else if !self.has_reference {
-            f.write_str("; without times, since no system time of its clock is known")?;
+            f.write_str("; no times: the system time of the clock is unknown")?;
         }
         Ok(())
     }

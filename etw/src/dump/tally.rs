@@ -1,4 +1,4 @@
-//! Findings of one dump: the first hundred of a kind are told, the others counted.
+//! Counts the diagnostics of a dump: the first hundred of each kind are printed, the others counted.
 
 use super::Wrong;
 use crate::etl::output::{Escaped, Output};
@@ -7,7 +7,7 @@ use etw_layouts_cli::Outcome;
 use serde::Serialize;
 use std::fmt::{self, Display};
 
-/// A finding, or how many more like it there are.
+/// A diagnostic, or the number of others of the same kind.
 #[derive(Serialize)]
 #[serde(untagged)]
 pub enum Told<'a> {
@@ -18,7 +18,7 @@ pub enum Told<'a> {
         offset: u64,
         what: String,
     },
-    /// In memory.
+    /// A finding in memory.
     InMemory {
         #[serde(skip_serializing_if = "Option::is_none")]
         file: Option<&'a str>,
@@ -32,7 +32,7 @@ pub enum Told<'a> {
     More(etl::Told<'a>),
 }
 
-/// What is to be told of findings: all, or those that are not too many of a kind.
+/// The diagnostics to print: all, or the first hundred of each kind.
 pub fn told<'a>(file: Option<&'a str>, findings: &[Wrong], all: bool) -> Vec<Told<'a>> {
     let mut tally = Tally::default();
     let mut told = Vec::new();
@@ -61,12 +61,12 @@ pub fn told<'a>(file: Option<&'a str>, findings: &[Wrong], all: bool) -> Vec<Tol
     told
 }
 
-/// Tells of findings on the standard error.
+/// Prints diagnostics to standard error.
 pub fn aside(file: &str, findings: &[Wrong], out: &Output) {
     told(Some(file), findings, false).iter().for_each(|told| out.aside(told));
 }
 
-/// Whether there are none.
+/// `Good` if there are no diagnostics.
 pub fn outcome(findings: &[Wrong]) -> Outcome {
     if findings.is_empty() { Outcome::Good } else { Outcome::Differs }
 }

@@ -9,7 +9,7 @@ use etw_layouts_etl::Finding;
 use etw_layouts_etl::check::Check;
 use std::io::Write;
 
-/// Hold trace files against every rule of the format. Exit status 1 if one is broken.
+/// Check trace files for format errors. Exit with status 1 if a file has one.
 ///
 ///     etw etl check trace.etl
 #[derive(clap::Args)]
@@ -43,7 +43,7 @@ pub fn run(source: Opened<'_>, out: &mut Output) -> Result<Outcome, Stop> {
         out.line(&told)?;
     }
     if out.format == Format::Text {
-        writeln!(out, "{}: {} findings", Escaped(name), tally.total())?;
+        writeln!(out, "{}: {} diagnostics", Escaped(name), tally.total())?;
     }
     Ok(tally.outcome())
 }

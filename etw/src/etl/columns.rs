@@ -1,4 +1,4 @@
-//! The columns of events: their names, their widths, and what stands in them.
+//! The columns of the event table: names, widths and contents.
 
 use super::fields::{self, Style};
 use super::line::{self, Line, Names, Payload};
@@ -8,7 +8,7 @@ use etw_layouts_cli::is_formula;
 use etw_layouts_etl::Guid;
 use etw_layouts_etl::tracelogging::Fault;
 
-/// A column of the events.
+/// A column of the event table.
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 #[value(rename_all = "snake_case")]
 pub enum Column {
@@ -18,57 +18,57 @@ pub enum Column {
     Time,
     /// Time (UTC) in the form of RFC 3339.
     TimeUtc,
-    /// The processor.
+    /// Processor number.
     Processor,
-    /// The thread.
+    /// Thread ID.
     Thread,
-    /// The process.
+    /// Process ID.
     Process,
-    /// The type of the header.
+    /// Header type.
     Header,
-    /// GUID of the provider; in text its name, if there is one.
+    /// Provider GUID; in text, the provider's name if known.
     Provider,
-    /// Name of the provider: of a group of kernel events, or carried by the event.
+    /// Provider name: the kernel event group, or the name in the event itself.
     ProviderName,
-    /// The version of the data.
+    /// Event version.
     Version,
-    /// Opcode as a number; in text its name, if there is one.
+    /// Opcode as a number; in text, its name if known.
     Opcode,
-    /// Name of an opcode that means the same for all providers.
+    /// Opcode name, if the opcode means the same for all providers.
     OpcodeName,
-    /// Size of the payload in bytes.
+    /// Payload size in bytes.
     PayloadSize,
-    /// Identifier as a number; in text the name of a hook identifier, if there is one.
+    /// Event ID as a number; in text, the name of a kernel event's hook ID.
     Id,
-    /// Name of the hook identifier of a kernel event.
+    /// Hook ID name of a kernel event.
     IdName,
-    /// Severity.
+    /// Level (severity).
     Level,
     /// Keyword bit mask.
     Keyword,
-    /// Task.
+    /// Task number.
     Task,
     /// Event channel.
     Channel,
-    /// Activity that the event belongs to.
+    /// Activity ID.
     Activity,
-    /// Related activity.
+    /// Related activity ID.
     Related,
-    /// Flags of the header as a number; in text their names.
+    /// Header flags as a number; in text, their names.
     Flags,
-    /// Names of the flags of the header.
+    /// Header flag names.
     FlagsNames,
-    /// Extended items, each with its size in bytes.
+    /// Extended data items with their sizes in bytes.
     Items,
-    /// The payload, in hexadecimal digits or by its fields.
+    /// Payload, as hexadecimal digits or decoded members.
     Payload,
-    /// The session, of an event in a dump.
+    /// Session name; only for events in a crash dump.
     Session,
-    /// The file.
+    /// File name.
     File,
 }
 
-/// What is printed of a trace if nothing else is asked for.
+/// The default columns for traces.
 pub const DEFAULT: [Column; 10] = [
     Column::Time,
     Column::Processor,
@@ -82,7 +82,7 @@ pub const DEFAULT: [Column; 10] = [
     Column::Id,
 ];
 
-/// The columns that were asked for, each once.
+/// The requested columns without duplicates.
 pub fn chosen(asked: &[Column], default: &[Column], is_text: bool, payload: bool) -> Vec<Column> {
     let asked = if asked.is_empty() { &[Column::Default] } else { asked };
     let all = asked.iter().flat_map(|column| match column {
@@ -100,7 +100,7 @@ pub fn chosen(asked: &[Column], default: &[Column], is_text: bool, payload: bool
 }
 
 impl Column {
-    /// What it is in a table whose cells are names or numbers, but not both.
+    /// The equivalent column for CSV, where a cell holds either names or numbers.
     fn in_table(self) -> Vec<Self> {
         match self {
             Self::Time => vec![Self::TimeUtc],
@@ -111,7 +111,7 @@ impl Column {
         }
     }
 
-    /// Whether it holds text from files.
+    /// Whether the column holds text from files.
     fn is_foreign(self) -> bool {
         matches!(self, Self::ProviderName | Self::Payload | Self::Session | Self::File)
     }
@@ -148,7 +148,7 @@ impl Column {
         }
     }
 
-    /// How wide it is at least, to the right if that is negative.
+    /// Minimum width; a negative number aligns to the right.
     fn width(self) -> isize {
         match self {
             Self::Time => 27,
@@ -171,7 +171,7 @@ impl Column {
         }
     }
 
-    /// Puts what stands in it; nothing if the event does not tell. What of the payload's fields cannot be decoded.
+    /// Writes the cell, which is empty if the event has no such value. Returns the fault if a payload cannot be decoded.
     fn cell(self, line: &Line<'_>, is_text: bool, names: &mut Names, out: &mut Vec<u8>) -> Option<Fault> {
         fn number(out: &mut Vec<u8>, value: Option<impl itoa::Integer>) {
             if let Some(value) = value {
@@ -254,12 +254,12 @@ impl Column {
     }
 }
 
-/// The names of the columns, in a line.
+/// Writes the line of column names.
 pub fn heading(columns: &[Column], is_text: bool, out: &mut Vec<u8>) {
     row(columns, is_text, out, |column, out| out.extend_from_slice(column.name().as_bytes()));
 }
 
-/// An event, in a line; what of the payload's fields cannot be decoded.
+/// Writes an event as one line. Returns the fault if a payload cannot be decoded.
 pub fn event(columns: &[Column], is_text: bool, line: &Line<'_>, names: &mut Names, out: &mut Vec<u8>) -> Option<Fault> {
     let mut fault = None;
     row(columns, is_text, out, |column, out| {
@@ -272,7 +272,7 @@ pub fn event(columns: &[Column], is_text: bool, line: &Line<'_>, names: &mut Nam
     fault
 }
 
-/// A line of text with columns of their widths, or one of CSV (RFC 4180, but for the ends of lines).
+/// A line of text with padded columns, or a line of CSV (RFC 4180, except that lines end in LF).
 fn row(columns: &[Column], is_text: bool, out: &mut Vec<u8>, mut fill: impl FnMut(Column, &mut Vec<u8>)) {
     for (index, column) in columns.iter().enumerate() {
         if index > 0 {

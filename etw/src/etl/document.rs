@@ -1,4 +1,4 @@
-//! An event as a document of JSON.
+//! An event as a JSON object.
 
 use super::fields::{self, Style};
 use super::line::{self, Line, Names, Payload};
@@ -6,7 +6,7 @@ use super::{put, structure};
 use etw_layouts_etl::tracelogging::Fault;
 use etw_layouts_etl::wire::EVENT_HEADER_FLAG;
 
-/// Prints it in a line; what of its fields could not be decoded.
+/// Writes the event as one line. Returns the fault if a payload cannot be decoded.
 pub fn event(line: &Line<'_>, names: &mut Names, out: &mut Vec<u8>) -> Option<Fault> {
     let event = line.event;
     out.extend_from_slice(b"{\"file\":");
@@ -51,7 +51,7 @@ pub fn event(line: &Line<'_>, names: &mut Names, out: &mut Vec<u8>) -> Option<Fa
     fault
 }
 
-/// What only an EVENT_HEADER has.
+/// Values that only an EVENT_HEADER has.
 fn described(line: &Line<'_>, flags: EVENT_HEADER_FLAG, names: &mut Names, out: &mut Vec<u8>) {
     let event = line.event;
     text(out, b",\"keyword\":", event.keyword(), put::keyword);
@@ -73,7 +73,7 @@ fn described(line: &Line<'_>, flags: EVENT_HEADER_FLAG, names: &mut Names, out: 
     out.push(b']');
 }
 
-/// A header of a type that has no name has its number.
+/// An unknown header type is written with its number.
 pub fn header(out: &mut Vec<u8>, header: Result<&str, u8>) {
     match header {
         Ok(name) => out.extend_from_slice(name.as_bytes()),
@@ -109,7 +109,7 @@ fn number<const N: usize>(out: &mut Vec<u8>, key: &[u8; N], value: Option<impl i
     }
 }
 
-/// A text that needs no escapes.
+/// A string without characters to escape.
 fn text<T, const N: usize>(out: &mut Vec<u8>, key: &[u8; N], value: Option<T>, put: impl FnOnce(&mut Vec<u8>, T)) {
     out.extend_from_slice(key);
     match value {

@@ -1,19 +1,19 @@
-//! The fields of an event of TraceLogging, in text and in JSON.
+//! The decoded payload of a TraceLogging event, as text and as JSON.
 
 use super::put;
 use etw_layouts_etl::Stamp;
 use etw_layouts_etl::tracelogging::{Count, Data, Fault, Field, InType, OutType, Step, Steps, TraceLogging};
 
-/// How fields are printed.
+/// The output style of decoded values.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Style {
-    /// `provider/event tags 0x1 {name: TYPE = value, …}`, and behind it the bytes that cannot be decoded, and why.
+    /// `provider/event tags 0x1 {name: TYPE = value, …}`, followed by bytes that cannot be decoded and the reason.
     Text,
-    /// An object that has the same.
+    /// A JSON object with the same content.
     Json,
 }
 
-/// Prints what an event says of itself; what of it cannot be decoded.
+/// Writes the decoded payload. Returns the fault if a part of it cannot be decoded.
 pub fn event(logging: &TraceLogging<'_>, style: Style, out: &mut Vec<u8>) -> Option<Fault> {
     let traits = logging.traits.as_ref().and_then(|traits| traits.as_ref().ok());
     let schema = logging.schema.as_ref().ok();
@@ -61,10 +61,10 @@ pub fn event(logging: &TraceLogging<'_>, style: Style, out: &mut Vec<u8>) -> Opt
     fault.or(logging.traits.and_then(Result::err))
 }
 
-/// Prints the fields, with a comma between them.
+/// Writes the values, separated by commas.
 fn fields(steps: &mut Steps<'_>, style: Style, out: &mut Vec<u8>) -> Option<Fault> {
-    // Of what has begun and not ended, whether it is an array. In JSON a structure is one too: its fields have an order, and names
-    // that may come twice; and each field is an object, which ends with its value.
+    // The open arrays and structures: true for an array. JSON writes a structure as an array too, because its members have an order
+    // and can have the same name twice. Each member is an object that ends with its value.
     let (mut levels, mut is_first, mut is_waiting, mut fault) = (Vec::new(), true, false, None);
     let ends = |out: &mut Vec<u8>, levels: &[bool]| {
         if style == Style::Json && levels.last() != Some(&true) {
@@ -160,7 +160,7 @@ fn json_field(out: &mut Vec<u8>, field: &Field<'_>) {
     out.extend_from_slice(b",\"value\":");
 }
 
-/// The type; of a custom field it is the protocol of its serializer.
+/// The type; for a custom member, the protocol of its serializer.
 fn in_name(field: &Field<'_>) -> impl std::fmt::Display {
     let InType(ty) = field.in_type;
     let (is_custom, name) = (matches!(field.count, Count::Custom(_)), field.in_type.name());
@@ -193,7 +193,7 @@ fn json_value(out: &mut Vec<u8>, data: &Data<'_>) {
         Data::Signed(_) | Data::Unsigned(_) | Data::Boolean(_) => plain(out, data),
         Data::Float(value) if value.is_finite() => put::shown(out, format_args!("{value:?}")),
         Data::Double(value) if value.is_finite() => put::shown(out, format_args!("{value:?}")),
-        // An object, so that these bytes are no text of the event's.
+        // An object, to tell raw bytes from a string of the event.
         Data::Binary(bytes) => {
             out.extend_from_slice(b"{\"hex\":\"");
             put::hex(out, bytes);
@@ -231,7 +231,7 @@ fn plain(out: &mut Vec<u8>, data: &Data<'_>) {
     }
 }
 
-/// A name of others: as it is if it is made of letters, digits and the usual signs, or else in quotes.
+/// A name from a file: unquoted if it has only ASCII letters, digits and `_-.?`, otherwise quoted.
 fn bare(out: &mut Vec<u8>, name: &str) {
     let is_bare = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.?".contains(&byte));
     match is_bare {
@@ -246,7 +246,7 @@ fn put_tags(out: &mut Vec<u8>, tags: u32) {
     }
 }
 
-/// A text of others in JSON, or `null`.
+/// A string from a file in JSON, or `null`.
 pub fn optional(out: &mut Vec<u8>, text: Option<&str>) {
     match text {
         Some(text) => put::json(out, text.chars()),

@@ -13,7 +13,8 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::{self, Display};
 
-/// Tell how trace files were made, and what they hold. Exit status 1 if there are findings.
+/// Summarize trace files: settings of the session, lost events, buffers and events. Exit with status 1 if there
+/// are diagnostics.
 ///
 ///     etw etl info trace.etl
 #[derive(clap::Args)]
@@ -23,12 +24,12 @@ pub struct Args {
     pub(crate) files: Files,
 }
 
-/// What a file is and holds. What it does not tell is `None`.
+/// The summary of a file. `None` means that the file does not state the value.
 #[derive(Serialize)]
 struct Info<'a> {
     file: &'a str,
     logger_name: String,
-    /// The file's name when it was made.
+    /// The file name stored in the header.
     file_name: String,
     version: String,
     build: u32,
@@ -46,7 +47,7 @@ struct Info<'a> {
     start_time_utc: Option<String>,
     end_time: Option<i64>,
     end_time_utc: Option<String>,
-    /// In minutes; added to local time it gives UTC.
+    /// In minutes: UTC is local time plus this value.
     time_zone_bias: i32,
     #[serde(flatten)]
     lost: Lost,
@@ -56,7 +57,7 @@ struct Info<'a> {
     events: u64,
     headers: BTreeMap<&'static str, u64>,
     findings_total: u64,
-    /// The first hundred of each kind, and then how many more there are.
+    /// The first hundred of each kind, then a count of the others.
     findings: Vec<Told<'a>>,
 }
 
@@ -145,8 +146,8 @@ impl<'a> Info<'a> {
 impl Display for Info<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}", Escaped(self.file))?;
-        writeln!(f, "  logger      {}", Escaped(&self.logger_name))?;
-        writeln!(f, "  made as     {}", Escaped(&self.file_name))?;
+        writeln!(f, "  session      {}", Escaped(&self.logger_name))?;
+        writeln!(f, "  stored name  {}", Escaped(&self.file_name))?;
         let Self { version, build, processors, .. } = self;
         writeln!(f, "  windows     {version}.{build}, {}-bit, {processors} processors", self.pointer_size * 8)?;
         writeln!(f, "  mode        {}", self.mode_names)?;
@@ -154,12 +155,12 @@ impl Display for Info<'_> {
             (Some(name), 1) => writeln!(f, "  clock       {name}, {} Hz", self.perf_frequency)?,
             (Some(name), 3) => writeln!(f, "  clock       {name}, {} MHz", self.cpu_mhz)?,
             (Some(name), _) => writeln!(f, "  clock       {name}")?,
-            (None, clock) => writeln!(f, "  clock       {clock}, which is none; taken for the performance counter")?,
+            (None, clock) => writeln!(f, "  clock       unknown type {clock}; read as performance counter")?,
         }
         for (what, time, without) in [
-            ("booted ", self.boot_time, "not told"),
-            ("started", told(self.start_time), "not told"),
-            ("ended  ", self.end_time, "never closed"),
+            ("booted ", self.boot_time, "unknown"),
+            ("started", told(self.start_time), "unknown"),
+            ("ended  ", self.end_time, "unknown: file was not closed"),
         ] {
             match time {
                 Some(time) => writeln!(f, "  {what}     {}", Stamp(time))?,
@@ -175,13 +176,13 @@ impl Display for Info<'_> {
             write!(f, "\n    {count:>10} {name}")?;
         }
         for told in &self.findings {
-            write!(f, "\n  finding     {told}")?;
+            write!(f, "\n  diagnostic   {told}")?;
         }
         Ok(())
     }
 }
 
-/// A time, if it is one: files that tell none have 0.
+/// A time; 0 in a file means that the time is unknown.
 fn told(time: i64) -> Option<i64> {
     (time != 0).then_some(time)
 }

@@ -1,4 +1,4 @@
-//! What is read: files, what folders hold, pipes.
+//! Input files: single files, files in folders, and standard input.
 
 use super::kind;
 use super::output::{Format, Output};
@@ -13,43 +13,44 @@ use std::io::{self, BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-/// What every command takes.
+/// Arguments of every command.
 #[derive(clap::Args)]
 pub struct Files {
-    /// Trace files, folders that are searched for *.etl, or - for the standard input.
+    /// Trace files, folders to search for *.etl, or - for standard input.
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
-    /// How to print it.
+    /// Output format.
     ///
-    /// In json, buffer is the place of a buffer among those of its file, from 0; buffer_offset is where
-    /// the buffer begins, in bytes from the start of the file, and offset where in the buffer something
-    /// is, decompressed. Times count 100 ns since 1601; such numbers lose digits where they become
-    /// floating point, as in jq: beside each stands its text (…_utc, RFC 3339).
+    /// JSON: `buffer` is the index of the buffer in the file, from 0; `buffer_offset` is the offset of the
+    /// buffer in the file; `offset` is an offset in the decompressed buffer. Times are 64-bit numbers in
+    /// units of 100 ns since 1601. Tools that use floating-point numbers, such as jq, round them; use the
+    /// `…_utc` strings (RFC 3339) there.
     #[arg(long, value_enum, default_value_t = Format::Text, verbatim_doc_comment)]
     pub format: Format,
 }
 
-/// One file, whether or not it can be read.
+/// An input file, readable or not.
 pub struct Input {
-    /// As the user knows it.
+    /// The name as given by the user.
     pub name: String,
     path: Result<PathBuf, String>,
 }
 
-/// What folders are searched for.
+/// The kind of file to search folders for.
 pub struct Kind {
-    /// How the names end, without the dot.
+    /// The file name extension, without the dot.
     pub ending: &'static str,
-    /// What one is.
+    /// The name of the kind.
     pub name: &'static str,
 }
 
-/// The path that stands for the standard input.
+/// The path that means standard input.
 const STDIN: &str = "-";
 
 pub const TRACES: Kind = Kind { ending: "etl", name: "trace file" };
 
-/// The files of all paths, each once: events of a file that is named twice would be doubled. The outcome reports whether one was.
+/// The files of all paths without duplicates, because a file read twice would count its events twice. The outcome reports a
+/// duplicate.
 pub fn find_all(paths: &[PathBuf], kind: &Kind, out: &Output) -> (Vec<Input>, Outcome) {
     let mut inputs: Vec<Input> = paths.iter().flat_map(|path| find(path, kind, out)).collect();
     let (mut known, mut outcome) = (BTreeMap::new(), Outcome::Good);
@@ -59,22 +60,22 @@ pub fn find_all(paths: &[PathBuf], kind: &Kind, out: &Output) -> (Vec<Input>, Ou
             known.insert(file, input.name.clone());
             return true;
         };
-        out.refused(&input.name, &format!("same file as {earlier}; it is read once"));
+        out.refused(&input.name, &format!("duplicate: same file as {earlier}; read only once"));
         outcome = Outcome::Differs;
         false
     });
     (inputs, outcome)
 }
 
-/// The file that a path names, by a path that all others to it lead to; nothing if it is not there.
+/// The canonical path of a file; `None` if the file does not exist.
 fn identity(path: &Path) -> Option<PathBuf> {
     if path == Path::new(STDIN) { Some(path.to_owned()) } else { fs::canonicalize(path).ok() }
 }
 
-/// The file of that path, the standard input, or the files of a kind in a folder and in those below it.
+/// The file at the path, standard input, or the files of a kind in a folder and its subfolders.
 fn find(path: &Path, kind: &Kind, out: &Output) -> Vec<Input> {
     let input = |path: PathBuf| Input { name: path.display().to_string(), path: Ok(path) };
-    // A file that is not there is found out when it is opened.
+    // A missing file is reported when it is opened.
     if path == Path::new(STDIN) || !path.is_dir() {
         return vec![input(path.to_owned())];
     }
@@ -83,14 +84,17 @@ fn find(path: &Path, kind: &Kind, out: &Output) -> Vec<Input> {
     search(path, kind.ending, &mut found, &mut refused);
     out.searched(&path.display().to_string(), kind.name, found.len());
     if found.is_empty() && refused.is_empty() {
-        refused.push((path.to_owned(), format!("there are no {}s (*.{}) in this folder", kind.name, kind.ending)));
+        refused.push((
+            path.to_owned(),
+            format!("no {}s (*.{}) in this folder or its subfolders; name a file", kind.name, kind.ending),
+        ));
     }
     let refused = refused.into_iter().map(|(path, why)| Input { name: path.display().to_string(), path: Err(why) });
     found.into_iter().map(input).chain(refused).collect()
 }
 
-/// Adds the files of an ending in a folder and in those below it, in the order of their names. Links to folders are not followed, so
-/// that there are no circles.
+/// Adds the files with an extension in a folder and its subfolders, sorted by name. Does not follow links to folders, which could
+/// form a loop.
 fn search(folder: &Path, ending: &str, found: &mut Vec<PathBuf>, refused: &mut Vec<(PathBuf, String)>) {
     let entries = fs::read_dir(folder).and_then(|entries| entries.collect::<io::Result<Vec<_>>>());
     let mut entries = match entries {
@@ -110,12 +114,12 @@ fn search(folder: &Path, ending: &str, found: &mut Vec<PathBuf>, refused: &mut V
 }
 
 impl Input {
-    /// Its path.
+    /// The path, or the error from the search.
     pub fn path(&self) -> Result<&Path, Stop> {
         self.path.as_deref().map_err(|why| Stop::Input(why.clone()))
     }
 
-    /// Opens it.
+    /// Opens the file.
     pub fn open(&self) -> Result<Opened<'_>, Stop> {
         let path = self.path()?;
         let progress = Rc::new(Progress::new(&self.name));
@@ -138,24 +142,24 @@ impl Input {
     }
 }
 
-/// A file that was opened.
+/// An open file.
 pub struct Opened<'a> {
-    /// As the user knows it.
+    /// The name as given by the user.
     pub name: &'a str,
     pub progress: Rc<Progress>,
     bytes: Bytes,
 }
 
-/// Reads on disks and pipes are at least so large.
+/// The size of the read buffer.
 const CAPACITY: usize = 1 << 18;
 
 impl Opened<'_> {
-    /// Reads it as its bytes come.
+    /// Reads the file as a stream.
     pub fn reader(self) -> Result<Images, Stop> {
         Reader::new(BufReader::with_capacity(CAPACITY, self.bytes)).map(Images).map_err(unreadable)
     }
 
-    /// Reads all of it.
+    /// Reads the whole file.
     pub fn bytes(mut self) -> Result<Vec<u8>, Stop> {
         let mut bytes = Vec::new();
         self.bytes.read_to_end(&mut bytes).map_err(unreadable)?;
@@ -163,7 +167,7 @@ impl Opened<'_> {
     }
 }
 
-/// The buffers of a trace, as its bytes come.
+/// The buffers of a trace, streamed.
 pub struct Images(Reader<BufReader<Bytes>>);
 
 impl Images {
@@ -171,7 +175,7 @@ impl Images {
         self.0.log_file()
     }
 
-    /// The next buffer, or what is found in its place.
+    /// The next buffer, or the diagnostic in its place.
     pub fn next(&mut self) -> Result<Option<Result<Image<'_>, Finding>>, Stop> {
         self.0.next_image().map_err(unreadable)
     }

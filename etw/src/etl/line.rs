@@ -1,4 +1,4 @@
-//! An event, and what is asked of it to print it: nothing is decoded before.
+//! An event to print; values are decoded only when a column needs them.
 
 use super::output::Escaped;
 use super::put;
@@ -6,7 +6,7 @@ use etw_layouts_etl::wire::{EVENT_HEADER_EXT_TYPE, EVENT_HEADER_FLAG};
 use etw_layouts_etl::{Buffer, Event, Finding, Guid, HeaderType, LogFile, What, names};
 use std::collections::BTreeMap;
 
-/// What an event's buffer tells of it.
+/// Values of an event that its buffer states.
 #[derive(Clone, Copy)]
 pub struct Origin {
     pub buffer: u32,
@@ -19,30 +19,31 @@ impl Origin {
         Self { buffer: buffer.index(), offset: buffer.offset(), processor: buffer.head().processor() }
     }
 
-    /// What is wrong with an event of the buffer.
+    /// The diagnostic for an event of the buffer.
     pub fn finding(self, event: &Event<'_>, what: What) -> Finding {
         Finding { buffer: self.buffer, buffer_offset: self.offset, offset: event.offset(), what }
     }
 }
 
-/// How a payload is printed.
+/// Payload output.
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Payload {
-    /// In hexadecimal digits.
+    /// Print payloads as hexadecimal digits.
     Hex,
-    /// By fields, of events of TraceLogging and of the log file header (TRACE_LOGFILE_HEADER); others in hexadecimal digits.
+    /// Decode payloads of TraceLogging events and of the log file header (TRACE_LOGFILE_HEADER); print others as hexadecimal
+    /// digits.
     Fields,
 }
 
-/// An event.
+/// An event to print.
 pub struct Line<'a> {
     pub file: &'a Name,
-    /// The session, of an event in a dump.
+    /// The session, for an event in a dump.
     pub session: Option<Session<'a>>,
     pub event: &'a Event<'a>,
     pub origin: Origin,
     pub time: Option<i64>,
-    /// The hook identifier of a kernel event.
+    /// The hook ID of a kernel event.
     pub hook: Option<u16>,
     pub provider: Option<Guid>,
     pub payload: Option<Payload>,
@@ -53,11 +54,11 @@ pub struct Line<'a> {
 pub struct Session<'a> {
     pub name: &'a Name,
     pub logger_id: u32,
-    /// Where the event's buffer was in memory.
+    /// The address of the buffer in memory.
     pub buffer_address: Option<u64>,
 }
 
-/// A name of others, as lines have it.
+/// A name from a file, ready to print.
 pub struct Name {
     pub text: String,
     pub json: Vec<u8>,
@@ -71,7 +72,7 @@ impl Name {
     }
 }
 
-/// The name of an event's header type; of an unknown one, that: it has no name.
+/// The name of the header type, or the number of an unknown type.
 pub fn header(event: &Event<'_>) -> Result<&'static str, u8> {
     match event.header_type() {
         HeaderType::Unknown => Err(event.bytes().get(2).copied().unwrap_or_default()),
@@ -85,34 +86,34 @@ impl<'a> Line<'a> {
         Self { file, session: None, event, origin, time, hook: event.hook(), provider: event.provider(), payload }
     }
 
-    /// Of a provider that stands for a group of kernel events, the group; of others the name that the event carries.
+    /// The group name of a kernel event, otherwise the provider name in the event.
     pub fn provider_name(&self) -> Option<&'a str> {
         let carried = || self.event.traits()?.ok().map(|traits| traits.name).filter(|name| !name.is_empty());
         self.provider.and_then(names::provider).or_else(carried)
     }
 
-    /// The log file header that it holds, if its fields are asked for.
+    /// The log file header in the payload, if decoded output is requested.
     pub fn log_file(&self) -> Option<LogFile> {
         if self.payload == Some(Payload::Fields) { LogFile::read(self.event) } else { None }
     }
 
-    /// Of a kernel event, the name of its hook identifier.
+    /// The name of a kernel event's hook ID.
     pub fn id_name(&self) -> Option<&'static str> {
         self.hook.and_then(names::hook)
     }
 
-    /// Of an opcode that means the same for all providers.
+    /// The name of an opcode that means the same for all providers.
     pub fn opcode_name(&self) -> Option<&'static str> {
         self.event.opcode().and_then(|opcode| names::opcode(self.event.header_type(), opcode))
     }
 
-    /// An activity of zeroes is none.
+    /// The activity ID; a GUID of zeros means none.
     pub fn activity(&self) -> Option<Guid> {
         self.event.activity_id().filter(|activity| activity.0 != 0)
     }
 }
 
-/// What many events share, made once: the names of flags and of extended items, and the text of seconds.
+/// Cached text that many events share: names of flags and extended data items, and seconds.
 #[derive(Default)]
 pub struct Names {
     pub times: put::Times,
@@ -121,7 +122,7 @@ pub struct Names {
 }
 
 impl Names {
-    /// The names of flags without what all of them begin with; no text for none.
+    /// The flag names without their common prefix; empty for no flags.
     pub fn flags(&mut self, flags: EVENT_HEADER_FLAG) -> &str {
         self.flags.entry(flags.0).or_insert_with(|| match flags.0 {
             0 => String::new(),
@@ -129,7 +130,7 @@ impl Names {
         })
     }
 
-    /// The name of an extended item without what all of them begin with.
+    /// The name of an extended data item without the common prefix.
     pub fn item(&mut self, ty: EVENT_HEADER_EXT_TYPE) -> &str {
         self.items.entry(ty.0).or_insert_with(|| {
             let name = format!("{ty:?}");

@@ -1,4 +1,4 @@
-//! What a session lost, as log file headers and buffers state it.
+//! Lost events and buffers, as stated by log file headers and buffers.
 
 use super::output::Several;
 use etw_layouts_etl::wire::ETW_BUFFER_FLAG;
@@ -6,14 +6,14 @@ use etw_layouts_etl::{Head, LogFile};
 use serde::Serialize;
 use std::fmt::{self, Display};
 
-/// What is stated as lost. The log file header of a file that was never closed states nothing, but flags of its buffers can.
+/// Losses as stated. A file that was not closed has no counts in its header, but its buffers can have flags.
 #[derive(Default, Serialize)]
 pub struct Lost {
     events_lost: u64,
     buffers_lost: u64,
-    /// How many buffers have the flag EVENTS_LOST.
+    /// The number of buffers with the flag EVENTS_LOST.
     events_lost_flags: u64,
-    /// How many buffers have the flag BUFFER_LOST.
+    /// The number of buffers with the flag BUFFER_LOST.
     buffer_lost_flags: u64,
 }
 

@@ -1,4 +1,4 @@
-//! Events of all files in the order of time.
+//! Events of all files in order of time.
 
 use super::events::{Events, Part};
 use super::input::{Input, Opened};
@@ -13,7 +13,7 @@ use std::collections::BinaryHeap;
 use std::fs;
 use std::rc::Rc;
 
-/// Bytes of files that are read into memory at once: 4 GiB. A single file is read whatever its size.
+/// The limit for several files in memory together: 4 GiB. A single file has no limit.
 const MOST: u64 = 4 << 30;
 
 /// A file in memory.
@@ -22,18 +22,18 @@ pub struct Loaded<'n> {
     bytes: Vec<u8>,
 }
 
-/// Reads files into memory; those that cannot be read are reported, and counted.
+/// Reads files into memory. Returns them and the number of files that could not be read, which are reported.
 ///
 /// # Errors
 ///
-/// They are too large together.
+/// Returns an error if the files are too large together.
 pub fn load<'n>(inputs: &'n [Input], out: &Output) -> Result<(Vec<Loaded<'n>>, usize), Error> {
     let length = |input: &Input| input.path().ok().and_then(|path| fs::metadata(path).ok()).map_or(0, |metadata| metadata.len());
     let bytes: u64 = inputs.iter().map(length).fold(0, u64::saturating_add);
     if inputs.len() > 1 && bytes > MOST {
         let (files, bytes) = (Grouped(inputs.len() as u64), Grouped(bytes));
         return Err(format!(
-            "{files} files have {bytes} bytes, and 4 GiB can be read into memory together; name fewer files, or one at a time"
+            "input too large: {files} files with {bytes} bytes exceed the limit of 4 GiB for several files; name fewer files"
         )
         .into());
     }
@@ -50,7 +50,7 @@ pub fn load<'n>(inputs: &'n [Input], out: &Output) -> Result<(Vec<Loaded<'n>>, u
     Ok((loaded, unusable))
 }
 
-/// The files that are traces; others are reported, and counted.
+/// The files that are traces, and the number of other files, which are reported.
 pub fn traces<'l, 'n>(loaded: &'l [Loaded<'n>], out: &Output) -> (Vec<(&'l Loaded<'n>, Trace<'l>)>, usize) {
     let mut traces = Vec::new();
     for file in loaded {
@@ -83,8 +83,8 @@ pub fn run(traces: &[(&Loaded<'_>, Trace<'_>)], events: &mut Events<'_>, out: &m
     Ok(if outcomes.contains(&Outcome::Differs) { Outcome::Differs } else { Outcome::Good })
 }
 
-/// Merges the events of several files. A file is decompressed from the start of its session on, which is the time of its first event, so
-/// that of files behind each other only those take memory that are at hand.
+/// Merges the events of several files. A file is decompressed only from its first event on, so that consecutive files are not in
+/// memory at the same time.
 fn several(
     traces: &[(&Loaded<'_>, Trace<'_>)],
     parts: &mut [Part<'_>],
@@ -96,7 +96,7 @@ fn several(
     let (mut next, mut latest): (BinaryHeap<_>, _) = (starts.collect(), i64::MIN);
     while let Some(Reverse((_, file))) = next.pop() {
         let order = orders[file].get_or_insert_with(|| traces[file].1.by_time());
-        // Events of the same time are printed in the order of the files.
+        // Events with equal times keep the order of the files.
         let until =
             next.peek().map_or(i64::MAX, |Reverse((time, other))| if *other < file { time.saturating_sub(1) } else { *time });
         match one(order, &mut parts[file], &mut latest, until, events, out)? {
@@ -110,7 +110,7 @@ fn several(
     Ok(())
 }
 
-/// Prints events of a file up to a time; the time of the next one, if there is one.
+/// Prints the events of a file up to a time. Returns the time of the next event.
 fn one(
     order: &mut ByTime<'_>,
     part: &mut Part<'_>,

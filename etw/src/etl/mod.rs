@@ -1,7 +1,7 @@
-//! Commands over trace files: what a file is and holds, its events, and what is wrong with it.
+//! Commands for trace files: summarize, print, check, count and copy.
 //!
-//! Files are read as their bytes come, in memory for two buffers, so that pipes and files that a logger still writes are read as
-//! well; only for the order of time, and to save several files as one, files are read into memory first.
+//! Trace files are streamed with two buffers in memory, so that pipes and files that a session still writes can be read. Sorting by
+//! time and saving several files as one read the files into memory first.
 
 mod check;
 pub(crate) mod columns;
@@ -35,7 +35,7 @@ use std::io::{self, Write};
 use stop::Stop;
 use wanted::Wanted;
 
-/// What to do with trace files.
+/// Inspect trace files (.etl).
 #[derive(clap::Subcommand)]
 pub enum Command {
     Info(info::Args),
@@ -45,11 +45,11 @@ pub enum Command {
     Save(Box<save::Args>),
 }
 
-/// Prints what a command tells of each file. A file that cannot be read is reported, and the next one is read.
+/// Runs the command on each file. Reports a file that cannot be read and continues with the next one.
 ///
 /// # Errors
 ///
-/// A file could not be read, or nothing can be printed. That nobody takes the output any more is no error.
+/// Returns an error if a file cannot be read or the output cannot be written. A closed output pipe is not an error.
 pub fn run(command: &Command) -> Result<Outcome, Error> {
     let files = command.files();
     if let Some(wanted) = command.wanted() {
@@ -119,7 +119,7 @@ pub fn run(command: &Command) -> Result<Outcome, Error> {
     match (told.and_then(|()| out.flush()), unusable) {
         (Err(error), _) => ended(outcome, error),
         (Ok(()), 0) => Ok(outcome),
-        (Ok(()), _) => Err(format!("{unusable} of {} files could not be read", inputs.len()).into()),
+        (Ok(()), _) => Err(format!("{unusable} of {} files could not be read; see the messages above", inputs.len()).into()),
     }
 }
 
@@ -134,7 +134,7 @@ impl Command {
         }
     }
 
-    /// Which events are asked for.
+    /// The options that select events.
     fn wanted(&self) -> Option<&Wanted> {
         match self {
             Self::Events(args) => Some(&args.asked.wanted),
@@ -145,21 +145,21 @@ impl Command {
     }
 }
 
-/// What is done with each file, and what that keeps from file to file.
+/// The work for each file, and the state kept between files.
 enum Work<'a> {
     Info,
     Events(Events<'a>),
-    /// The same, in the order of time, of all files together.
+    /// Events of all files together, in order of time.
     Merged(Events<'a>),
     Check,
     Stat(Box<Stats<'a>>),
     Save(&'a save::Args),
 }
 
-/// Whoever closes the output has seen enough.
+/// A closed output pipe ends the program without an error.
 pub(crate) fn ended(outcome: Outcome, error: io::Error) -> Result<Outcome, Error> {
     match error.kind() {
         io::ErrorKind::BrokenPipe => Ok(outcome),
-        _ => Err(format!("the output cannot be written: {error}").into()),
+        _ => Err(format!("cannot write the output: {error}").into()),
     }
 }

@@ -1,4 +1,4 @@
-//! Where lines go, and how text of others gets into them.
+//! Output lines, and text from files within them.
 
 use super::writer::Writer;
 use clap::ValueEnum;
@@ -8,19 +8,20 @@ use serde::Serialize;
 use std::fmt::{self, Display, Write as _};
 use std::io::{self, IsTerminal, Write};
 
-/// How a command prints.
+/// Output format.
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Format {
-    /// To read.
+    /// Text for reading.
     Text,
-    /// One object a line.
+    /// JSON, one object per line.
     Json,
-    /// A table with commas between its columns. Text of a file that begins with = + - @ or an apostrophe gets one more apostrophe in
-    /// front, so that no spreadsheet runs it as a formula; remove it to get the text back. Findings are text.
+    /// Comma-separated values. Text from a file that begins with = + - @ or an apostrophe gets an additional apostrophe in front,
+    /// so that a spreadsheet does not run it as a formula; remove the apostrophe to restore the text. Diagnostics are printed as
+    /// text.
     Csv,
 }
 
-/// The option of a format, of a command that prints no table.
+/// The --format option of a command that does not print a table.
 pub fn no_table(format: clap::Arg) -> clap::Arg {
     let formats = [Format::Text, Format::Json];
     let names = formats.iter().filter_map(Format::to_possible_value);
@@ -28,17 +29,17 @@ pub fn no_table(format: clap::Arg) -> clap::Arg {
     format.value_parser(PossibleValuesParser::new(names).map(of))
 }
 
-/// The standard output, in one format; and the standard error for what is not asked for.
+/// Standard output in one format, and standard error for diagnostics.
 pub struct Output {
     pub format: Format,
     pub is_terminal: bool,
-    /// Lines that are still to be written.
+    /// Pending output.
     lines: Vec<u8>,
-    /// Who writes them, once there was a block of them.
+    /// The writer, created for the first full block.
     writer: Option<Writer>,
 }
 
-/// So many bytes are written at once.
+/// The block size in bytes.
 const BLOCK: usize = 1 << 17;
 
 impl Output {
@@ -46,7 +47,7 @@ impl Output {
         Self { format, is_terminal: io::stdout().is_terminal(), lines: Vec::new(), writer: None }
     }
 
-    /// Lets a line be put behind those that are still to be written. A terminal gets whole lines, so that progress stands between none.
+    /// Appends a line to the pending output. A terminal gets whole lines, so that the progress bar never interrupts one.
     pub fn put<T>(&mut self, line: impl FnOnce(&mut Vec<u8>) -> T) -> io::Result<T> {
         let told = line(&mut self.lines);
         if self.is_terminal {
@@ -70,13 +71,13 @@ impl Output {
         written
     }
 
-    /// Prints a line: the text, or the document.
+    /// Prints a line as text or JSON.
     pub fn line(&mut self, line: &(impl Serialize + Display)) -> io::Result<()> {
         let line = self.lined(line);
         self.put(|lines| lines.extend_from_slice(line.as_bytes()))
     }
 
-    /// Prints a line to the standard error. That it cannot be printed changes nothing: the exit status tells as much.
+    /// Prints a line to standard error. Failures are ignored, because the exit status reports the problem too.
     pub fn aside(&self, line: &(impl Serialize + Display)) {
         let _ = io::stderr().write_all(self.lined(line).as_bytes());
     }
@@ -84,7 +85,7 @@ impl Output {
     fn lined(&self, line: &(impl Serialize + Display)) -> String {
         match self.format {
             Format::Text | Format::Csv => format!("{line}\n"),
-            // Only maps whose keys are no text cannot be written.
+            // Serialization fails only for maps whose keys are not strings.
             Format::Json => compact(line).unwrap_or_default(),
         }
     }
@@ -94,7 +95,7 @@ impl Output {
         self.aside(&Refused { file, error });
     }
 
-    /// Tells how many files of a kind a folder has.
+    /// Reports the number of files found in a folder.
     pub fn searched(&self, folder: &str, kind: &str, files: usize) {
         self.aside(&Searched { folder, kind, files });
     }
@@ -147,8 +148,7 @@ impl Display for Searched<'_> {
     }
 }
 
-/// Text of others, as `\u{…}` where it would do more than stand there: control characters, and those that turn the direction of
-/// writing or cannot be seen.
+/// Text from a file, with `\u{…}` for control characters, invisible characters and characters that change the writing direction.
 pub struct Escaped<'a>(pub &'a str);
 
 impl Display for Escaped<'_> {
@@ -163,7 +163,7 @@ impl Display for Escaped<'_> {
     }
 }
 
-/// So many of what is called by a word, such as `1 event` and `1,000 events`.
+/// A count with its noun, such as `1 event` and `1,000 events`.
 pub struct Several<'a>(pub u64, pub &'a str);
 
 impl Display for Several<'_> {
@@ -172,7 +172,7 @@ impl Display for Several<'_> {
     }
 }
 
-/// A number, its digits in groups of three.
+/// A number with its digits in groups of three.
 pub struct Grouped(pub u64);
 
 impl Display for Grouped {

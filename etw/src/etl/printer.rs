@@ -1,4 +1,4 @@
-//! What prints events, of traces and of dumps: which columns, in which format, how many.
+//! Prints events of traces and dumps: columns, format and limit.
 
 use super::columns::{self, Column};
 use super::document;
@@ -10,43 +10,43 @@ use serde::Serialize;
 use std::fmt::{self, Display};
 use std::io;
 
-/// Which events are printed, and what of them.
+/// Options that select events and columns.
 #[derive(clap::Args)]
 pub struct Asked {
-    /// Print these columns of text and CSV, in this order. CSV and JSON have the same values under the same names. Text has names in place of
-    /// numbers and GUIDs, where there are any.
+    /// Print these columns in text and CSV, in this order. CSV and JSON use the same names and values. Text shows names instead of
+    /// numbers and GUIDs where names are known.
     #[arg(long, value_enum, value_delimiter = ',', value_name = "COLUMN,…")]
     columns: Vec<Column>,
-    /// Print the payload too. Events of TraceLogging carry their schema; bytes that it does not decode are printed as they are, and are a
-    /// finding.
+    /// Print the payload. TraceLogging events contain their schema and can be decoded; bytes that cannot be decoded are printed in
+    /// hexadecimal and reported as a diagnostic.
     #[arg(long, value_enum)]
     payload: Option<Payload>,
     #[command(flatten)]
     pub wanted: Wanted,
-    /// Print so many events of all files together, and stop. Findings that would come later are not told.
-    #[arg(long, value_name = "N", help_heading = "Which events")]
+    /// Stop after N events, counted over all files. Diagnostics after that point are not reported.
+    #[arg(long, value_name = "N", help_heading = "Event selection")]
     limit: Option<u64>,
 }
 
-/// Prints the events of one file after the other.
+/// Prints the events of one file after another.
 pub struct Printer<'a> {
     pub wanted: &'a Wanted,
-    /// What is printed of payloads.
+    /// The payload output.
     pub payload: Option<Payload>,
     asked: &'a [Column],
     default: Vec<Column>,
     columns: Vec<Column>,
     names: Names,
-    /// How many events were looked at, whether they were wanted or not.
+    /// The number of events examined, whether they match or not.
     pub seen: u64,
     limit: u64,
-    /// How many may still be printed.
+    /// The number of events left before the limit.
     left: u64,
     is_headed: bool,
 }
 
 impl<'a> Printer<'a> {
-    /// Prints these columns if no others are asked for.
+    /// Sets the columns to print by default.
     pub fn new(asked: &'a Asked, default: &[Column]) -> Self {
         let payload = asked.payload.or(asked.columns.contains(&Column::Payload).then_some(Payload::Hex));
         let limit = asked.limit.unwrap_or(u64::MAX);
@@ -64,19 +64,19 @@ impl<'a> Printer<'a> {
         }
     }
 
-    /// Whether as many were printed as were asked for.
+    /// Whether the limit is reached.
     pub fn is_done(&self) -> bool {
         self.left == 0
     }
 
-    /// Tells that none of the events that were looked at was wanted, if it is so.
+    /// Reports if no examined event matched.
     pub fn end(&self, out: &Output) {
         if self.left == self.limit && self.seen > 0 {
             out.aside(&NoneMatch { matching: 0, events: self.seen, remedy: self.wanted.on_names() });
         }
     }
 
-    /// Names the columns, once for all files.
+    /// Prints the column names, once for all files.
     pub fn head(&mut self, out: &mut Output) -> io::Result<()> {
         if out.format != Format::Json && !std::mem::replace(&mut self.is_headed, true) {
             let is_text = out.format == Format::Text;
@@ -86,7 +86,7 @@ impl<'a> Printer<'a> {
         Ok(())
     }
 
-    /// Prints an event, unless there were enough; what of its fields could not be decoded.
+    /// Prints an event unless the limit is reached. Returns the fault if a payload cannot be decoded.
     pub fn event(&mut self, line: &Line<'_>, out: &mut Output) -> io::Result<Option<Fault>> {
         let Some(left) = self.left.checked_sub(1) else { return Ok(None) };
         self.left = left;
@@ -98,7 +98,7 @@ impl<'a> Printer<'a> {
     }
 }
 
-/// That no event was wanted, of so many.
+/// The note that no event matched.
 #[derive(Serialize)]
 struct NoneMatch {
     matching: u64,

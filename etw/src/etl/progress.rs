@@ -1,4 +1,4 @@
-//! Progress over the bytes of a file, on a terminal, once two seconds have passed.
+//! Progress bar for the bytes of a file, shown on a terminal after two seconds.
 
 use super::output::Escaped;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 pub struct Progress {
     bar: ProgressBar,
-    /// When it began, while it does not show yet.
+    /// The start time, until the bar is shown.
     start: Cell<Option<Instant>>,
 }
 
@@ -17,13 +17,13 @@ impl Progress {
         Self { bar, start: Cell::new(Some(Instant::now())) }
     }
 
-    /// How many bytes there will be.
+    /// Sets the expected number of bytes.
     pub fn expect(&self, bytes: u64) {
         self.bar.set_style(style("{bar:30} {bytes}/{total_bytes} {msg}"));
         self.bar.set_length(bytes);
     }
 
-    /// More bytes were read.
+    /// Adds bytes that were read.
     pub fn add(&self, bytes: u64) {
         if self.start.get().is_some_and(|start| start.elapsed() > Duration::from_secs(2)) {
             self.start.take();
@@ -32,12 +32,12 @@ impl Progress {
         self.bar.inc(bytes);
     }
 
-    /// Never shows it: where lines are on the terminal, they are progress enough.
+    /// Disables the bar: lines on a terminal show progress already.
     pub fn hide(&self) {
         self.start.take();
     }
 
-    /// Prints something, while the bar is away.
+    /// Hides the bar while something is printed.
     pub fn beside<T>(&self, print: impl FnOnce() -> T) -> T {
         self.bar.suspend(print)
     }

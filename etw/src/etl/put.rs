@@ -1,12 +1,12 @@
-//! Text at the end of a line of bytes, without the detour through `core::fmt` for what every event has.
+//! Appends text to bytes, without `core::fmt` for values that every event has.
 
 use etw_layouts_cli::{escape, is_hidden};
 use etw_layouts_etl::{Guid, Stamp};
 use std::io::Write;
 
-/// Anything else.
+/// Appends any other value.
 pub fn shown(out: &mut Vec<u8>, value: impl std::fmt::Display) {
-    // To memory, everything can be written.
+    // Writing to memory cannot fail.
     let _ = write!(out, "{value}");
 }
 
@@ -18,16 +18,16 @@ pub fn guid(out: &mut Vec<u8>, guid: Guid) {
     out.extend_from_slice(&guid.digits());
 }
 
-/// Puts times. Many events are of one second, whose text is made once.
+/// Appends times. Caches the text of a second, because many events have the same second.
 #[derive(Default)]
 pub struct Times {
     second: i64,
-    /// The text of that second, if it has four digits of a year.
+    /// The cached text of the second, for years of four digits.
     text: Option<[u8; 27]>,
 }
 
 impl Times {
-    /// A time as RFC 3339 has it, or, with a space between, as a text.
+    /// A time as in RFC 3339, or with a space instead of `T` in text.
     pub fn put(&mut self, out: &mut Vec<u8>, time: i64, is_text: bool) {
         const SECOND: i64 = 10_000_000;
         let (second, mut fraction) = (time.div_euclid(SECOND), time.rem_euclid(SECOND) as u32);
@@ -51,7 +51,7 @@ impl Times {
     }
 }
 
-/// Brings what begins at `start` to a width of less than 16, spaces before it.
+/// Pads the text from `start` with spaces on the left, to a width below 16.
 pub fn align_right(out: &mut Vec<u8>, start: usize, width: usize) {
     let length = out.len() - start;
     if length >= width.min(16) {
@@ -60,14 +60,14 @@ pub fn align_right(out: &mut Vec<u8>, start: usize, width: usize) {
     const SPACES: [u8; 16] = [b' '; 16];
     out.extend_from_slice(&SPACES);
     if let Some(cell) = out.get_mut(start..).and_then(<[u8]>::first_chunk_mut::<16>) {
-        // As a number, whose lowest byte stands first: sizes that are no constants would be calls.
+        // As a little-endian number, because a copy of variable size would be a function call.
         let shift = 8 * (width - length) as u32;
         *cell = (u128::from_le_bytes(*cell) << shift | u128::from_le_bytes(SPACES) >> (128 - shift)).to_le_bytes();
     }
     out.truncate(start + width);
 }
 
-/// Brings what begins at `start` to a width of 40 or less, spaces behind it.
+/// Pads the text from `start` with spaces on the right, to a width up to 40.
 pub fn align_left(out: &mut Vec<u8>, start: usize, width: usize) {
     let end = start + width.min(40);
     if out.len() < end {
@@ -76,18 +76,18 @@ pub fn align_left(out: &mut Vec<u8>, start: usize, width: usize) {
     }
 }
 
-/// All digits of a mask of keywords. As a number it would lose some where numbers become floating point.
+/// All digits of a keyword mask. As a JSON number it would be rounded by tools that use floating-point numbers.
 pub fn keyword(out: &mut Vec<u8>, keyword: u64) {
     shown(out, format_args!("{keyword:#018x}"));
 }
 
-/// Two digits for each byte.
+/// Two digits per byte.
 pub fn hex(out: &mut Vec<u8>, bytes: &[u8]) {
     let digit = |value: u8| b"0123456789abcdef"[usize::from(value & 15)];
     out.extend(bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(*byte)]));
 }
 
-/// A text of others in quotes, with escapes as Rust has them.
+/// Text from a file in quotes, with the escapes of Rust.
 pub fn quoted(out: &mut Vec<u8>, text: impl Iterator<Item = char>) {
     out.push(b'"');
     for character in text {
@@ -100,7 +100,7 @@ pub fn quoted(out: &mut Vec<u8>, text: impl Iterator<Item = char>) {
     out.push(b'"');
 }
 
-/// A text of others as JSON has it.
+/// Text from a file as a JSON string.
 pub fn json(out: &mut Vec<u8>, text: impl Iterator<Item = char>) {
     out.push(b'"');
     for character in text {

@@ -15,11 +15,12 @@ use std::collections::BTreeMap;
 use std::fmt::{self, Display};
 use std::io;
 
-/// Count the events of trace files, all files and folders as one. Exit status 1 if there are findings.
+/// Count the events of trace files. Exit with status 1 if there are diagnostics.
 ///
-/// Events (the log file header of each file is one), bytes (with headers) and the rate, in events a second between the first event of all and the last; when the
-/// first and the last were, and how many were lost; and the same by provider, id, process or processor. On a terminal a bar
-/// shows when there were many. Findings go to the standard error.
+/// All files and folders are counted together. Print the number of events (including the log file header of each
+/// file), their size with headers, the rate in events per second between the first and the last event, the
+/// times of both, and the losses. Print the same counts by provider, ID, process or processor. On a terminal, a
+/// bar shows the activity over time. Diagnostics are printed to standard error.
 ///
 ///     etw etl stat trace.etl
 ///     etw etl stat --by process --provider PROCESS folder
@@ -29,7 +30,7 @@ use std::io;
 pub struct Args {
     #[command(flatten)]
     pub(crate) files: Files,
-    /// By what events are counted.
+    /// Group the counts by this value.
     #[arg(long, value_enum, default_value_t = Sort::Provider)]
     by: Sort,
     #[command(flatten)]
@@ -38,21 +39,21 @@ pub struct Args {
 
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Sort {
-    /// A kernel event's is its group.
+    /// Provider, or group of a kernel event.
     Provider,
-    /// With the provider; of classic providers the opcode.
+    /// Provider and event ID, or opcode for classic providers.
     Id,
-    /// That a header names; short kernel events name none.
+    /// Process ID; short kernel events have none.
     Process,
-    /// That wrote them.
+    /// Processor number.
     Processor,
 }
 
-/// What was counted, of one file after the other.
+/// Counts over all files.
 pub struct Stats<'a> {
     args: &'a Args,
     stat: Stat,
-    /// Names of providers that their events carry: of so many at the most as are counted apart.
+    /// Provider names from events, up to the number of separately counted groups.
     names: BTreeMap<Guid, String>,
     files: u64,
     lost: Lost,
@@ -115,7 +116,7 @@ impl<'a> Stats<'a> {
         Ok(tally.outcome())
     }
 
-    /// Tells what was counted.
+    /// Prints the counts.
     pub fn end(&self, out: &mut Output) -> io::Result<()> {
         if self.files == 0 {
             return Ok(());
@@ -147,7 +148,7 @@ impl<'a> Stats<'a> {
     }
 }
 
-/// Keeps the name of an event's provider, if it carries one.
+/// Stores the provider name of an event, if it contains one.
 fn learn(names: &mut BTreeMap<Guid, String>, event: &Event<'_>) {
     if let (Some(provider), Some(Ok(traits))) = (event.provider(), event.traits())
         && !traits.name.is_empty()
@@ -162,24 +163,24 @@ struct Document<'a> {
     files: u64,
     #[serde(flatten)]
     all: Counted,
-    /// From the first event to the last.
+    /// Seconds from the first event to the last.
     seconds: f64,
     #[serde(flatten)]
     lost: &'a Lost,
     activity: Option<Activity>,
     by: Vec<Row>,
-    /// What was not counted apart.
+    /// Events of groups that are not counted separately.
     others: Option<Counted>,
     #[serde(skip)]
     has_bar: bool,
 }
 
-/// How many events there were in spans of time, one after the other.
+/// The number of events per interval of time.
 #[derive(Serialize)]
 struct Activity {
     start: i64,
     start_utc: String,
-    /// How long each is, in units of 100 ns.
+    /// The length of an interval in units of 100 ns.
     span: u64,
     counts: Vec<u64>,
 }
@@ -189,7 +190,7 @@ struct Counted {
     events: u64,
     /// In bytes, with headers.
     size: u64,
-    /// Events a second; `None` if all are of one time.
+    /// Events per second; `None` if all events have the same time.
     rate: Option<f64>,
     first: Option<i64>,
     first_utc: Option<String>,
@@ -213,7 +214,7 @@ impl Counted {
     }
 }
 
-/// A line of the table. What it is not counted by is absent, what events do not tell is `null`.
+/// A row of the table. Values that do not apply to the grouping are absent; values that events do not state are `null`.
 #[derive(Serialize)]
 struct Row {
     #[serde(flatten)]
@@ -228,7 +229,7 @@ enum What {
     Provider {
         provider: Option<String>,
         provider_name: Option<String>,
-        /// Of kernel events without a GUID.
+        /// For kernel events without a GUID.
         group: Option<u16>,
     },
     Id {
@@ -304,20 +305,20 @@ impl Display for Document<'_> {
         }
         writeln!(f, "  lost   {}", self.lost)?;
         if let Some(activity) = self.activity.as_ref().filter(|_| self.has_bar) {
-            writeln!(f, "  when   {}  {:.3} s each", bar(&activity.counts), activity.span as f64 * 2.0 / 1e7)?;
+            writeln!(f, "  rate   {}  {:.3} s each", bar(&activity.counts), activity.span as f64 * 2.0 / 1e7)?;
         }
-        write!(f, "\n{:>14}  {:>16}  {:>12}  what", "events", "bytes", "events/s")?;
+        write!(f, "\n{:>14}  {:>16}  {:>12}  group", "events", "bytes", "events/s")?;
         let mut row = |counted: &Counted, what: &dyn Display| {
             let rate = counted.rate.map_or_else(|| "-".to_owned(), |rate| format!("{rate:.1}"));
             let what = what.to_string();
             write!(f, "\n{:>14}  {:>16}  {rate:>12}  {}", counted.events, counted.size, Escaped(&what))
         };
         self.by.iter().try_for_each(|by| row(&by.counted, &by.what))?;
-        self.others.iter().try_for_each(|others| row(others, &"all others, not counted apart"))
+        self.others.iter().try_for_each(|others| row(others, &"all other groups"))
     }
 }
 
-/// Two spans a character, so that a bar fits a terminal.
+/// Two intervals per character, so that the bar fits on a terminal.
 fn bar(counts: &[u64]) -> String {
     let pairs: Vec<u64> = counts.chunks(2).map(|pair| pair.iter().sum()).collect();
     let most = pairs.iter().copied().max().unwrap_or(0).max(1);

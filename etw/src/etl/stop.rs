@@ -1,14 +1,14 @@
-//! Why there is no more to tell of a file.
+//! Reasons to stop reading a file.
 
 use std::io;
 
-/// Why there is no more to tell of a file.
+/// Why reading of a file stopped.
 pub enum Stop {
-    /// It cannot be read.
+    /// The file cannot be read.
     Input(String),
-    /// Nothing can be printed any more.
+    /// The output cannot be written.
     Output(io::Error),
-    /// There was a finding, and none was to be passed over.
+    /// A diagnostic occurred in strict mode.
     Strict,
 }
 

@@ -1,4 +1,4 @@
-//! The log file header, printed by the members of its layout, in text and in JSON.
+//! The log file header, printed by the members of its layout as text and JSON.
 
 use super::fields::Style;
 use super::put;
@@ -7,8 +7,8 @@ use etw_layouts::runtime::{Value, View};
 use etw_layouts::{Arch, Build, structures};
 use etw_layouts_etl::{LogFile, Stamp};
 
-/// Prints TRACE_LOGFILE_HEADER of a payload, beside its two addresses the names that follow it, and beside times their texts; prints nothing
-/// and returns `false` if its version has no known layout.
+/// Prints the TRACE_LOGFILE_HEADER of a payload with the names that follow it and the text of its times. Returns `false` without
+/// output if no layout of its version is known.
 pub fn log_file(payload: &[u8], log: &LogFile, style: Style, out: &mut Vec<u8>) -> bool {
     let [major, minor, ..] = log.version;
     let arch = if log.pointer_size == 8 { Arch::X64 } else { Arch::X86 };
@@ -37,7 +37,7 @@ pub fn log_file(payload: &[u8], log: &LogFile, style: Style, out: &mut Vec<u8>) 
     true
 }
 
-/// Prints members in the order of their declaration, with the texts of some.
+/// Prints members in declaration order, some with additional text.
 fn members<S>(view: &View<'_, S>, text: &dyn Fn(&Member) -> Option<String>, style: Style, out: &mut Vec<u8>) {
     let is_text = style == Style::Text;
     out.push(if is_text { b'{' } else { b'[' });
@@ -80,7 +80,7 @@ fn put_value(value: Value<'_>, is_wide: bool, style: Style, out: &mut Vec<u8>) {
             let quote = if style == Style::Json { "\"" } else { "" };
             put::shown(out, format_args!("{quote}{:#x}{quote}", value.unsigned()));
         }
-        // As a whole, its union would say the same number three times.
+        // Printing the union itself would repeat the same number three times.
         Type::Layout(layout) if layout.name == "LARGE_INTEGER" => put::number(out, value.signed()),
         Type::Layout(layout) => {
             if let Ok(view) = View::new(*layout, value.bytes()) {

@@ -1,4 +1,4 @@
-//! Findings of one file: the first hundred of a kind are told, the others counted.
+//! Counts the diagnostics of a file: the first hundred of each kind are printed, the others counted.
 
 use super::output::{Escaped, Grouped};
 use etw_layouts_cli::Outcome;
@@ -7,19 +7,19 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::{self, Display};
 
-/// How many findings of a kind are told.
+/// The number of diagnostics of a kind to print.
 const MOST: u64 = 100;
 
 #[derive(Default)]
 pub struct Tally {
-    /// How many of a kind there are, and what the first one says.
+    /// For each kind, the number of diagnostics and the first message.
     kinds: BTreeMap<&'static str, (u64, String)>,
-    /// Whether one of them is damage.
+    /// Whether a diagnostic reports corruption.
     is_damaged: bool,
 }
 
 impl Tally {
-    /// Counts a finding; `None` if it is not to be told.
+    /// Counts a diagnostic. Returns `None` if it is not to be printed.
     pub fn add<'a>(&mut self, file: Option<&'a str>, finding: &Finding) -> Option<Told<'a>> {
         let kind = finding.what.kind();
         let &Finding { buffer, buffer_offset, offset, .. } = finding;
@@ -27,7 +27,7 @@ impl Tally {
         is_told.then(|| Told::Found { file, kind, buffer, buffer_offset, offset, what: finding.what.to_string() })
     }
 
-    /// Counts a finding of a kind, and says whether it is to be told.
+    /// Counts a diagnostic of a kind. Returns whether it is to be printed.
     pub fn count(&mut self, kind: &'static str, what: &dyn Display, is_damage: bool) -> bool {
         self.is_damaged |= is_damage;
         let (count, _) = self.kinds.entry(kind).or_insert_with(|| (0, what.to_string()));
@@ -35,13 +35,13 @@ impl Tally {
         *count <= MOST
     }
 
-    /// What is to be told of all that were only counted.
+    /// The counts of the diagnostics that were not printed.
     pub fn more<'a>(&self, file: Option<&'a str>) -> Vec<Told<'a>> {
         let more = self.kinds.iter().filter(|(_, (count, _))| *count > MOST);
         more.map(|(kind, (count, what))| Told::More { file, kind, what: what.clone(), more: count - MOST }).collect()
     }
 
-    /// How many there were.
+    /// The total number of diagnostics.
     pub fn total(&self) -> u64 {
         self.kinds.values().map(|(count, _)| count).sum()
     }
@@ -51,7 +51,7 @@ impl Tally {
     }
 }
 
-/// A finding, or how many more like it there are.
+/// A diagnostic, or the number of others of the same kind.
 #[derive(Serialize)]
 #[serde(untagged)]
 pub enum Told<'a> {
@@ -68,7 +68,7 @@ pub enum Told<'a> {
         #[serde(skip_serializing_if = "Option::is_none")]
         file: Option<&'a str>,
         kind: &'static str,
-        /// What the first of them says.
+        /// The message of the first diagnostic of the kind.
         what: String,
         more: u64,
     },
@@ -84,7 +84,7 @@ impl Display for Told<'_> {
             Self::Found { buffer, buffer_offset, offset, what, .. } => {
                 write!(f, "buffer {buffer} at {buffer_offset:#x}, {offset:#x} within: {what}")
             }
-            Self::More { what, more, .. } => write!(f, "and {} more like it: {what}", Grouped(*more)),
+            Self::More { what, more, .. } => write!(f, "{} more of the same kind; the first was: {what}", Grouped(*more)),
         }
     }
 }

@@ -1,51 +1,52 @@
-//! The options that say which events are wanted.
+//! The options that select events.
 
 use etw_layouts_cli::Error;
 use etw_layouts_etl::{Filter, Guid, HeaderType, Stamp, names};
 use std::num::IntErrorKind;
 use std::str::FromStr;
 
-/// Which events, by what their headers tell. An option that is given several times asks for any of its values; an event has to
-/// have what every option asks for. One whose header does not tell is left out.
+/// Select events by their headers. Give an option several times to match any of its values. An event must match every option; an
+/// event without the value does not match.
 #[derive(clap::Args)]
-#[command(next_help_heading = "Which events")]
+#[command(next_help_heading = "Event selection")]
 pub struct Wanted {
-    /// Of this provider: a GUID; a group of kernel events, such as PROCESS, EVENT_TRACE_GROUP_PROCESS or "group 0x0f"; or a name
-    /// that events carry themselves, as those of TraceLogging do. Other names are not known: give the GUID.
+    /// Match this provider: a GUID; a group of kernel events, such as PROCESS, EVENT_TRACE_GROUP_PROCESS or "group 0x0f"; or a
+    /// provider name that the events contain, as TraceLogging events do. Use the GUID for other providers.
     #[arg(long, value_name = "GUID|GROUP|NAME", value_parser = provider)]
     provider: Vec<Provider>,
-    /// With this id: of a kernel event its hook identifier or the name of that, of a message its number.
+    /// Match this event ID; for kernel events the hook ID or its name, for messages the message number.
     #[arg(long, value_name = "ID|HOOK", value_parser = id)]
     id: Vec<u16>,
-    /// With this opcode: a number, or a name, such as START, END or STOP.
+    /// Match this opcode: a number or a name such as START, END or STOP.
     #[arg(long, value_name = "N|NAME", value_parser = opcode)]
     opcode: Vec<u8>,
-    /// Of this level: a number, or one of critical (1), error (2), warning (3), information (4) and verbose (5).
+    /// Match this level: a number, or critical (1), error (2), warning (3), information (4) or verbose (5).
     #[arg(long, value_name = "N|NAME", value_parser = level)]
     level: Vec<u8>,
-    /// With one of these bits in their keyword; 0 for a keyword without bits.
+    /// Match events whose keyword has at least one bit of MASK; 0 matches a keyword of 0.
     #[arg(long, value_name = "MASK", value_parser = number::<u64>)]
     keyword: Vec<u64>,
-    /// Of this process.
+    /// Match this process ID.
     #[arg(long, value_name = "N", value_parser = number::<u32>)]
     process: Vec<u32>,
-    /// Of this thread.
+    /// Match this thread ID.
     #[arg(long, value_name = "N", value_parser = number::<u32>)]
     thread: Vec<u32>,
-    /// Of this processor.
+    /// Match this processor number.
     #[arg(long, value_name = "N", value_parser = number::<u16>)]
     processor: Vec<u16>,
-    /// At this time or later (UTC): 2020-07-29T07:06:19.798; 07:06:19.8, in the 24 hours that begin one hour before the trace; 1.5,
-    /// in seconds from the start of the trace; or 132404799797984230, in units of 100 ns since 1601 (16 digits and more).
+    /// Match events at or after this time. Accepts a UTC time (2020-07-29T07:06:19.798); a UTC time of day (07:06:19.8) within
+    /// the 24 hours that begin one hour before the trace; seconds from the start of the trace (1.5); or units of 100 ns since
+    /// 1601 with at least 16 digits (132404799797984230).
     #[arg(long, value_name = "TIME|SECONDS", allow_negative_numbers = true)]
     from: Option<Time>,
-    /// At this time or earlier, written as for --from.
+    /// Match events at or before this time; accepts the same forms as --from.
     #[arg(long, value_name = "TIME|SECONDS", allow_negative_numbers = true)]
     to: Option<Time>,
 }
 
 impl Wanted {
-    /// The filter for a trace, whose start gives a meaning to seconds.
+    /// The filter for a trace; its start is needed for relative times.
     pub fn filter(&self, start: i64) -> Filter {
         let mut filter = self.at_any_time();
         if let Some(from) = self.from {
@@ -57,7 +58,7 @@ impl Wanted {
         }
     }
 
-    /// The filter that leaves times out of it.
+    /// The filter without the time limits.
     pub fn at_any_time(&self) -> Filter {
         let mut filter = Filter::new();
         macro_rules! ask {
@@ -80,53 +81,54 @@ impl Wanted {
 
     /// # Errors
     ///
-    /// The times have nothing between them. Of one from the start of a trace and one that is not, only a trace can tell.
+    /// Returns an error if --from is later than --to. A relative time can be compared with an absolute one only when a trace is
+    /// read.
     pub fn check(&self) -> Result<(), Error> {
         match (self.from, self.to) {
             (Some(Time::Absolute(from)), Some(Time::Absolute(to))) | (Some(Time::Since(from)), Some(Time::Since(to)))
                 if from > to =>
             {
-                Err("--from is later than --to: there is no event between them".into())
+                Err("invalid time range: --from is later than --to; exchange the two times".into())
             }
             _ => Ok(()),
         }
     }
 
-    /// Whether an event without a time is none of them.
+    /// Whether an event without a time cannot match.
     pub fn asks_for_times(&self) -> bool {
         self.from.is_some() || self.to.is_some()
     }
 
-    /// Whether one of the times counts from the start of the trace.
+    /// Whether a time is relative to the start of the trace.
     pub fn asks_since_start(&self) -> bool {
         [self.from, self.to].iter().any(|time| matches!(time, Some(Time::Since(_) | Time::OfDay(_))))
     }
 
-    /// A remedy for names that no event carried; nothing if none is asked for.
+    /// A hint for provider names that matched no event; empty if no name was given.
     pub fn on_names(&self) -> &'static str {
         match self.provider.iter().any(|provider| matches!(provider, Provider::Name(_))) {
-            true => "; only events that carry their provider's name are found by it: give the provider's GUID",
+            true => "; a provider name matches only events that contain it; give the provider's GUID",
             false => "",
         }
     }
 }
 
-/// A provider, as it is asked for.
+/// A provider to match.
 #[derive(Clone)]
 enum Provider {
     Guid(Guid),
-    /// Of kernel events that have no GUID.
+    /// A group of kernel events, which have no GUID.
     Group(u8),
     Name(String),
 }
 
-/// A time, in units of 100 ns.
+/// A time in units of 100 ns.
 #[derive(Clone, Copy)]
 enum Time {
     Absolute(i64),
-    /// From the start of a trace.
+    /// Relative to the start of the trace.
     Since(i64),
-    /// From midnight, of the day that begins an hour before the trace: events can be a little older than it.
+    /// Time of day, within the 24 hours that begin one hour before the trace: events can be slightly older than the trace.
     OfDay(i64),
 }
 
@@ -152,7 +154,7 @@ impl FromStr for Time {
         if let Ok(Stamp(time)) = text.parse() {
             return Ok(Self::Absolute(time));
         }
-        // Times of day are those of the first day.
+        // Parse a time of day as one on the first day.
         if let Ok(Stamp(time)) = format!("1601-01-01 {text}").parse() {
             return Ok(Self::OfDay(time));
         }
@@ -161,12 +163,12 @@ impl FromStr for Time {
         {
             return Ok(Self::Absolute(time));
         }
-        let none = "neither a time such as 2020-07-29T07:06:19.798 or 07:06:19.8 nor seconds such as 1.5";
+        let none = "invalid time; expected a time such as 2020-07-29T07:06:19.798 or 07:06:19.8, or seconds such as 1.5";
         seconds(text).map(Self::Since).ok_or_else(|| none.into())
     }
 }
 
-/// Decimal seconds in units of 100 ns, exactly: a floating number would lose digits.
+/// Decimal seconds in units of 100 ns; a floating-point number would lose digits.
 fn seconds(text: &str) -> Option<i64> {
     let (sign, bare) = text.strip_prefix('-').map_or((1, text), |bare| (-1, bare));
     let (whole, fraction) = bare.split_once('.').unwrap_or((bare, "0"));
@@ -184,7 +186,7 @@ fn provider(text: &str) -> Result<Provider, String> {
     }
     match text.strip_prefix("group ") {
         Some(group) => number(group).map(Provider::Group),
-        None if text.is_empty() => Err("no provider is given".into()),
+        None if text.is_empty() => Err("empty provider; give a GUID, a group or a name".into()),
         None => Ok(Provider::Name(text.to_owned())),
     }
 }
@@ -192,26 +194,27 @@ fn provider(text: &str) -> Result<Provider, String> {
 fn opcode(text: &str) -> Result<u8, String> {
     let is = |opcode: u8, ty| names::opcode(ty, opcode).is_some_and(|name| name.eq_ignore_ascii_case(text));
     let named = (0..=u8::MAX).find(|opcode| [HeaderType::Full64, HeaderType::Event64].into_iter().any(|ty| is(*opcode, ty)));
-    named.map_or_else(|| number_or(text, "neither a number nor the name of an opcode, such as 1 or START"), Ok)
+    named.map_or_else(|| number_or(text, "invalid opcode; expected a number or a name, such as 1 or START"), Ok)
 }
 
 fn level(text: &str) -> Result<u8, String> {
     let names = ["critical", "error", "warning", "information", "verbose"];
     let named = (1..).zip(names).find(|(_, name)| name.eq_ignore_ascii_case(text));
-    named.map_or_else(|| number_or(text, "neither a number nor the name of a level, such as 2 or error"), |(level, _)| Ok(level))
+    named
+        .map_or_else(|| number_or(text, "invalid level; expected a number or a name, such as 2 or error"), |(level, _)| Ok(level))
 }
 
 fn id(text: &str) -> Result<u16, String> {
-    let none = "neither a number nor the name of a hook identifier, such as 43, 0x2b or WMI_LOG_TYPE_PROCESS_CREATE";
+    let none = "invalid ID; expected a number or the name of a hook ID, such as 43, 0x2b or WMI_LOG_TYPE_PROCESS_CREATE";
     let text = text.strip_prefix("hook ").unwrap_or(text);
     names::hook_named(text).map_or_else(|| number_or(text, none), Ok)
 }
 
 fn number<T: TryFrom<u64>>(text: &str) -> Result<T, String> {
-    number_or(text, "not a number, such as 4 or 0x1c0")
+    number_or(text, "invalid number; expected a value such as 4 or 0x1c0")
 }
 
-/// A number, decimal or with 0x; or what is said of a text that is none.
+/// Parses a decimal number, or a hexadecimal one with 0x. Returns `none` as the error if the text is not a number.
 fn number_or<T: TryFrom<u64>>(text: &str, none: &str) -> Result<T, String> {
     let (digits, radix) = match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
         Some(digits) => (digits, 16),
@@ -223,5 +226,5 @@ fn number_or<T: TryFrom<u64>>(text: &str, none: &str) -> Result<T, String> {
         _ => return Err(none.into()),
     };
     let value = value.and_then(|value| T::try_from(value).ok());
-    value.ok_or_else(|| format!("more than its {} bits can say", 8 * size_of::<T>()))
+    value.ok_or_else(|| format!("number too large: the limit is {} bits", 8 * size_of::<T>()))
 }

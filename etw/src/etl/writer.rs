@@ -1,15 +1,15 @@
-//! The standard output, written on a thread of its own: one core makes lines while another gives those before to the system.
+//! Standard output, written by a separate thread while the main thread prepares the next lines.
 
 use std::io::{self, Write};
 use std::sync::mpsc::{Receiver, SyncSender, channel, sync_channel};
 use std::thread::{Builder, JoinHandle};
 
-/// How many blocks may wait.
+/// The number of blocks that can wait.
 const BLOCKS: usize = 4;
 
 pub struct Writer {
     blocks: SyncSender<Vec<u8>>,
-    /// Blocks that are written, whose memory is used again.
+    /// Written blocks, whose memory is reused.
     written: Receiver<Vec<u8>>,
     thread: JoinHandle<io::Result<()>>,
 }
@@ -17,7 +17,7 @@ pub struct Writer {
 impl Writer {
     /// # Errors
     ///
-    /// There can be no thread.
+    /// Returns an error if the thread cannot be created.
     pub fn new() -> io::Result<Self> {
         let (blocks, next) = sync_channel::<Vec<u8>>(BLOCKS);
         let (done, written) = channel();
@@ -26,7 +26,7 @@ impl Writer {
             for mut block in next {
                 out.write_all(&block)?;
                 block.clear();
-                // At the end nobody takes it.
+                // After the end nobody receives the block.
                 let _ = done.send(block);
             }
             Ok(())
@@ -34,11 +34,11 @@ impl Writer {
         Ok(Self { blocks, written, thread })
     }
 
-    /// Has a block written behind those before, and returns memory for the next.
+    /// Queues a block and returns memory for the next one.
     ///
     /// # Errors
     ///
-    /// A block before could not be written.
+    /// Returns an error if an earlier block could not be written.
     pub fn write(self, block: Vec<u8>) -> io::Result<(Self, Vec<u8>)> {
         match self.blocks.send(block) {
             Ok(()) => {
@@ -53,7 +53,7 @@ impl Writer {
     ///
     /// # Errors
     ///
-    /// One could not be written.
+    /// Returns an error if a block could not be written.
     pub fn end(self) -> io::Result<()> {
         drop(self.blocks);
         self.thread.join().unwrap_or_else(|_| Err(io::ErrorKind::Other.into()))
