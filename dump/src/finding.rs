@@ -1,10 +1,10 @@
-//! What is wrong with a dump, and where.
+//! Diagnostics of a dump, with their places.
 
 use etw_layouts_etl as etl;
 use etw_layouts_etl::Guid;
 use std::fmt;
 
-/// Something wrong with a dump.
+/// A diagnostic of a dump.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     /// Where it is, in bytes from the start of the file.
@@ -178,7 +178,9 @@ impl fmt::Display for Finding {
 impl fmt::Display for What {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Truncated { what, size, there } => write!(f, "the data ends {there:#x} bytes into {what} of {size:#x}"),
+            Self::Truncated { what, size, there } => {
+                write!(f, "truncated: {there:#x} of {size:#x} bytes of {what} are in the file")
+            }
             Self::Blocks { count: 1, missing, first, .. } => {
                 write!(f, "the data ends before the data block of {first:#x} does: {missing:#x} bytes are missing")
             }
@@ -195,13 +197,13 @@ impl fmt::Display for What {
                 write!(f, "{bytes:#x} bytes are in no data block, here and behind: the list of data blocks may be damaged")
             }
             Self::Overlap => f.write_str("the data blocks up to here have more bytes than the file; the others are left out"),
-            Self::Unfinished => f.write_str("the dump does not end with the letters TRGD, as a whole one does"),
-            Self::Repeated => f.write_str("pages from here on are listed twice; those that come first hold"),
+            Self::Unfinished => f.write_str("incomplete dump: end signature TRGD is missing"),
+            Self::Repeated => f.write_str("duplicate pages from here on; using the first ones"),
             Self::Tables(list) => {
-                write!(f, "the page tables do not lead to the list of modules at {list:#x}, so that no address can be trusted")
+                write!(f, "invalid page tables: cannot read the module list at {list:#x}; all addresses can be wrong")
             }
             Self::Modules(what) => write!(f, "the list of modules: {what}"),
-            Self::NoImage => f.write_str("the kernel's image is not in the dump, so that its symbols are not known"),
+            Self::NoImage => f.write_str("kernel image is not in the dump; its symbols are unknown"),
             Self::Size { stated } => {
                 write!(f, "the dump ends here with the letters TRGD, and its header states a size of {stated:#x} bytes")
             }
@@ -212,32 +214,32 @@ impl fmt::Display for What {
                 f,
                 "the header of a blob states {stated:#x} bytes of data, which do not lead to another blob; there are {found:#x}"
             ),
-            Self::Tag(tag) => write!(f, "the blob with the tag {tag} has sessions as ETW's blob does, and is read as that"),
-            Self::Another => f.write_str("another dump begins here; it is left out: split the file here to read it"),
-            Self::HeaderSize { what, size } => write!(f, "{what} says that it has {size:#x} bytes, which cannot be"),
+            Self::Tag(tag) => write!(f, "unknown tag {tag}: the blob contains ETW sessions and is read as ETW data"),
+            Self::Another => f.write_str("second dump in the file: not read; split the file at this offset"),
+            Self::HeaderSize { what, size } => write!(f, "invalid size of {what}: {size:#x} bytes"),
             Self::NoSession(found) => {
-                write!(f, "a session begins with 0x01ebafe1, and here is {found:#010x}; it goes on with the next")
+                write!(f, "invalid session signature: {found:#010x}, expected 0x01ebafe1; continuing with the next session")
             }
-            Self::NoBuffer => f.write_str("a buffer should begin here, and has neither the size nor the number of its session"),
+            Self::NoBuffer => f.write_str("invalid buffer header: neither size nor number match the session"),
             Self::Skipped(bytes) => {
-                write!(f, "{bytes:#x} bytes from here on are skipped, up to the next session or buffer, or the end")
+                write!(f, "skipped {bytes:#x} bytes up to the next session, buffer or end of data")
             }
-            Self::Offset(offset) => write!(f, "the valid end {offset:#x} lies outside the buffer, or in the next one"),
+            Self::Offset(offset) => write!(f, "invalid valid end: {offset:#x} is outside the buffer or in the next one"),
             Self::BufferSize { session, buffer } => {
-                write!(f, "the buffer says that it has {buffer:#x} bytes, and its session {session:#x}")
+                write!(f, "wrong buffer size: buffer states {buffer:#x} bytes, session {session:#x}")
             }
             Self::Logger { session, buffer } => {
-                write!(f, "the buffer is of the session {buffer}, and lies among those of {session}")
+                write!(f, "wrong session number: buffer states {buffer}, found among the buffers of {session}")
             }
             Self::Clock(clock) => {
-                write!(f, "the session names the clock {clock}, which is none; taken for the performance counter")
+                write!(f, "unknown clock {clock}: assuming the performance counter")
             }
             Self::NameLength { stated, found } => {
-                write!(f, "the session states {stated:#x} bytes for its name, which cannot be; {found:#x} are taken")
+                write!(f, "invalid name length: {stated:#x} bytes; using {found:#x}")
             }
-            Self::Rate => f.write_str("how fast the session's clock ticks is not told: its events have no times"),
-            Self::Reference => f.write_str("the session tells no system time for its clock: its events have no times"),
-            Self::Compressed(why) => write!(f, "the buffer is compressed, and not all of it can be decompressed: {why}"),
+            Self::Rate => f.write_str("unknown clock rate: events have no times"),
+            Self::Reference => f.write_str("unknown system time of the clock: events have no times"),
+            Self::Compressed(why) => write!(f, "cannot decompress the whole buffer: {why}"),
             Self::Event(what) => what.fmt(f),
         }
     }

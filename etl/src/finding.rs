@@ -1,22 +1,22 @@
-//! What is wrong with a file, and where.
+//! Diagnostics of a trace file, with their places.
 
 use crate::stamp::Stamp;
 use std::fmt;
 
-/// Something wrong with a file. It costs the rest of its buffer at the most.
+/// A diagnostic of a trace file. At most the rest of the buffer is lost.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// The buffer's place among those of the file, from 0; where there is none, that of the next.
+    /// The index of the buffer in the file, from 0; between buffers, the index of the next one.
     pub buffer: u32,
-    /// Where the buffer begins, in bytes from the start of the file.
+    /// The offset of the buffer in the file, in bytes.
     pub buffer_offset: u64,
-    /// Where in the buffer it is, in bytes from the buffer's start; of the decompressed buffer, if it was compressed.
+    /// The offset in the decompressed buffer, in bytes.
     pub offset: u32,
     /// What is wrong.
     pub what: What,
 }
 
-/// Where a buffer is in a file: enough to find it again.
+/// The place of a buffer in a file.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Place {
     pub offset: u64,
@@ -24,7 +24,7 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// Something wrong at an offset of that buffer.
+    /// A diagnostic at an offset in that buffer.
     pub fn finding(self, offset: u32, what: What) -> Finding {
         Finding { buffer: self.index, buffer_offset: self.offset, offset, what }
     }
@@ -245,21 +245,20 @@ impl fmt::Display for Finding {
 impl fmt::Display for What {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Truncated { size, there } => write!(f, "the file ends {there:#x} bytes into this buffer of {size:#x}"),
+            Self::Truncated { size, there } => write!(f, "truncated buffer: {there:#x} of {size:#x} bytes are in the file"),
             Self::Skipped { bytes, next } | Self::Zeroes { bytes, next } => {
-                let what =
-                    if matches!(self, Self::Zeroes { .. }) { "only zeroes in place of a buffer" } else { "no buffer header" };
-                write!(f, "{what}: {bytes:#x} bytes are left out, up to ")?;
+                let what = if matches!(self, Self::Zeroes { .. }) { "zeros instead of a buffer" } else { "no buffer header" };
+                write!(f, "{what}: skipped {bytes:#x} bytes up to ")?;
                 match next {
                     Some(next) => write!(f, "the next buffer at {next:#x}"),
                     None => f.write_str("the end of the file"),
                 }
             }
             Self::Unwritten(bytes) => {
-                write!(f, "the file ends with {bytes:#x} zero bytes behind all its buffers, space that was never written")
+                write!(f, "unused space: {bytes:#x} zero bytes after the last buffer")
             }
-            Self::Size { stated, taken } => write!(f, "wrong buffer size: {stated:#x}; {taken:#x} is assumed"),
-            Self::Header => f.write_str("damaged buffer header: the buffer is read, and its events can be wrong"),
+            Self::Size { stated, taken } => write!(f, "invalid buffer size: {stated:#x}; assuming {taken:#x}"),
+            Self::Header => f.write_str("corrupt buffer header: events of this buffer can be wrong"),
             Self::Copy(sequence) => write!(
                 f,
                 "same header as an earlier buffer, with sequence number {sequence}: one is a copy of the other, so that events are read \
@@ -272,69 +271,69 @@ impl fmt::Display for What {
                 Stamp(*time)
             ),
             Self::StartTime(time) => {
-                write!(f, "the file starts at {}, before the system booted; times can be wrong", Stamp(*time))
+                write!(f, "invalid start time: {} is before the boot of the system; times can be wrong", Stamp(*time))
             }
             Self::AnotherTrace => {
-                f.write_str("another trace begins here, with a clock of its own, and is not read; split the file at this offset")
+                f.write_str("second trace in the file: it has its own clock and is not read; split the file at this offset")
             }
             Self::BuffersWritten { stated, read } => {
-                let what = if read < stated { "missing buffers" } else { "more buffers than were written" };
-                write!(f, "{what}: the log file header counts {stated}, and {read} were read")
+                let what = if read < stated { "missing buffers" } else { "unexpected buffers" };
+                write!(f, "{what}: log file header states {stated}, read {read}")
             }
             Self::LogFileBufferSize { stated, taken } => {
-                write!(f, "wrong buffer size in the log file header: {stated:#x}; {taken:#x} is assumed")
+                write!(f, "invalid buffer size in the log file header: {stated:#x}; assuming {taken:#x}")
             }
-            Self::LogFileEvent => f.write_str("damaged event header of the log file header: marker, type or hook identifier"),
+            Self::LogFileEvent => f.write_str("corrupt event header of the log file header: wrong marker, type or hook ID"),
             Self::Version { major, minor } => {
-                write!(f, "wrong version {major}.{minor} in the log file header: its buffers are compressed; 6.2 is assumed")
+                write!(f, "invalid version in the log file header: {major}.{minor} has no compressed buffers; assuming 6.2")
             }
             Self::LogFileCompression { stated, taken } => {
-                write!(f, "wrong compression format in the header buffer: {stated}; {taken} is assumed")
+                write!(f, "invalid compression format in the header buffer: {stated}; assuming {taken}")
             }
             Self::PointerSize { stated, taken } => {
-                write!(f, "wrong pointer size in the log file header: {stated}; {taken} is assumed")
+                write!(f, "invalid pointer size in the log file header: {stated}; assuming {taken}")
             }
             Self::Clock(clock) => {
-                write!(
-                    f,
-                    "unknown clock {clock} in the log file header; the performance counter is assumed, and times can be wrong"
-                )
+                write!(f, "unknown clock in the log file header: {clock}; assuming the performance counter, times can be wrong")
             }
-            Self::ClockRate => f.write_str("no clock rate in the log file header; 10 MHz is assumed, and times can be wrong"),
+            Self::ClockRate => f.write_str("no clock rate in the log file header; assuming 10 MHz, times can be wrong"),
             Self::ClockStamp { clock, stamp } => write!(
                 f,
                 "the first stamp, {stamp}, is not one of clock {clock}, which the log file header names: one of them is wrong, and times can be \
                  wrong"
             ),
-            Self::Offset(offset) => write!(f, "the valid end {offset:#x} lies outside the buffer"),
+            Self::Offset(offset) => write!(f, "invalid valid end: {offset:#x} is outside the buffer"),
             Self::Tail { bytes, events: 0 } => {
-                write!(f, "the {bytes:#x} bytes behind the valid end are not all 0xFF: the valid end can be wrong")
+                write!(
+                    f,
+                    "unexpected data: the {bytes:#x} bytes after the valid end are not all 0xFF; the valid end can be wrong"
+                )
             }
             Self::Tail { bytes, events } => {
-                write!(f, "the {bytes:#x} bytes behind the valid end begin with whole events ({events}), which are not read")
+                write!(f, "unread events: the {bytes:#x} bytes after the valid end begin with {events} complete events")
             }
             Self::TooLarge(size) => {
-                write!(f, "the buffer would decompress to {size:#x} bytes, more than its logger's buffers hold")
+                write!(f, "decompressed size too large: {size:#x} bytes exceed the buffer size of the session")
             }
-            Self::Compression(format) => write!(f, "the buffer is compressed in the format {format}, which is not known"),
-            Self::Stream(why) => write!(f, "the compressed stream is malformed: {why}"),
+            Self::Compression(format) => write!(f, "unknown compression format: {format}"),
+            Self::Stream(why) => write!(f, "corrupt compressed data: {why}"),
             Self::Decompressed { stated, there } => {
-                write!(f, "the stream decompresses to {there:#x} bytes, and the header says {stated:#x}")
+                write!(f, "wrong decompressed size: {there:#x} bytes, header states {stated:#x}")
             }
             Self::Short { length, header } => {
-                write!(f, "an event of {length:#x} bytes, less than the {header:#x} of its header; the buffer's rest is left out")
+                write!(f, "event too short: {length:#x} bytes, header needs {header:#x}; rest of the buffer skipped")
             }
             Self::Long { length, left } => {
-                write!(f, "an event of {length:#x} bytes with {left:#x} left in the buffer; the buffer's rest is left out")
+                write!(f, "event too long: {length:#x} bytes, {left:#x} left in the buffer; rest of the buffer skipped")
             }
             Self::Marker { skipped, next } => {
                 let end = if next.is_none() { "the valid end" } else { "the next event" };
-                write!(f, "end marker before the valid end of the buffer: {skipped:#x} bytes are left out, up to {end}")
+                write!(f, "end marker before the valid end of the buffer: skipped {skipped:#x} bytes up to {end}")
             }
-            Self::Items => f.write_str("the event's extended items do not fit together; the event is left out"),
-            Self::Layout(name) => write!(f, "an event of unknown layout ({name}): only its bytes are known"),
-            Self::Memory => f.write_str("the decompressed buffers of all processors take more than 1 GiB; this one is left out"),
-            Self::Fields(fault) => write!(f, "the event's fields cannot be decoded: {fault}"),
+            Self::Items => f.write_str("invalid extended data items: event skipped"),
+            Self::Layout(name) => write!(f, "unknown event header type: {name}"),
+            Self::Memory => f.write_str("memory limit: decompressed buffers exceed 1 GiB; buffer skipped"),
+            Self::Fields(fault) => write!(f, "cannot decode payload: {fault}"),
             Self::Rule(rule) => f.write_str(&rule.text),
         }
     }

@@ -1,4 +1,4 @@
-//! What is wrong with memory, and what looks tampered with, in sentences for people who hunt.
+//! Findings in memory: missing or inconsistent data, and suspected tampering.
 
 use crate::address::Address;
 use alloc::string::String;
@@ -251,33 +251,33 @@ impl fmt::Display for Place {
 impl fmt::Display for What {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NoLayout => f.write_str("no layout of it is known for this kernel; what it leads to is left out"),
+            Self::NoLayout => f.write_str("unknown layout for this build; structures behind it are skipped"),
             Self::NoGlobal(name) => {
-                write!(f, "the walk has no start: the address of {name} was not given, or what is there could not be read")
+                write!(f, "cannot start the walk: the address of {name} is unknown, or the memory there cannot be read")
             }
-            Self::Unreadable { wanted, read } => write!(f, "of {wanted:#x} bytes, {read:#x} could be read"),
-            Self::Pointer(to) => write!(f, "{to} is no address of what it should point to"),
-            Self::Loop(entry) => write!(f, "the list runs in a circle: it comes back to {entry} and not to its head"),
+            Self::Unreadable { wanted, read } => write!(f, "unreadable memory: read {read:#x} of {wanted:#x} bytes"),
+            Self::Pointer(to) => write!(f, "invalid pointer: {to}"),
+            Self::Loop(entry) => write!(f, "list loop: the list returns to {entry} instead of its head"),
             Self::BackLink { entry, expected, found } => {
-                write!(f, "the entry {entry} comes after {expected}, and its back link leads to {found}")
+                write!(f, "wrong back link: entry {entry} follows {expected}, but points back to {found}")
             }
-            Self::Hidden(entry) => write!(f, "only back links lead to the entry {entry}: it was taken out of the list half-way"),
-            Self::Limit(limit) => write!(f, "there are more than {limit}; the rest is left out"),
-            Self::Text { length, room } => write!(f, "a string of {length} bytes with room for {room} is none"),
-            Self::Count { stated, found } => write!(f, "{stated} are stated, and {found} were found"),
-            Self::Offset(offset) => write!(f, "{offset:#x} is no offset in a buffer, or no size of one"),
-            Self::Number { slot, stated } => write!(f, "the session in place {slot} of the table states the number {stated}"),
-            Self::Owner { session, stated } => write!(f, "it belongs to the session {session}, and states the session {stated}"),
+            Self::Hidden(entry) => write!(f, "partly unlinked entry: only back links lead to {entry}"),
+            Self::Limit(limit) => write!(f, "limit exceeded: more than {limit}; the rest is skipped"),
+            Self::Text { length, room } => write!(f, "invalid string: length {length}, capacity {room}"),
+            Self::Count { stated, found } => write!(f, "wrong count: states {stated}, found {found}"),
+            Self::Offset(offset) => write!(f, "invalid buffer offset or size: {offset:#x}"),
+            Self::Number { slot, stated } => write!(f, "wrong session number: table slot {slot}, session states {stated}"),
+            Self::Owner { session, stated } => write!(f, "wrong session: belongs to {session}, but states {stated}"),
             Self::Clock(routine) => {
-                write!(f, "the routine {routine}, which reads the clock for each event, lies in no module")
+                write!(f, "clock routine outside all modules: {routine} is called for each event")
             }
-            Self::ClockNumber(number) => write!(f, "{number:#x} is no number of a clock: it looks like an address"),
-            Self::Callback(routine) => write!(f, "the routine {routine}, which the kernel calls, lies in no module"),
+            Self::ClockNumber(number) => write!(f, "invalid clock number: {number:#x} looks like an address"),
+            Self::Callback(routine) => write!(f, "callback outside all modules: {routine}"),
             Self::NoSession { slot, session } => {
-                write!(f, "slot {slot} has the provider enabled for the session {session}, which is not there")
+                write!(f, "missing session: slot {slot} enables the provider for session {session}, which does not exist")
             }
             Self::Mask { slot } => {
-                write!(f, "the registration is enabled by slot {slot}, in which nobody has the provider enabled")
+                write!(f, "inconsistent enable mask: registration is enabled by slot {slot}, which is unused")
             }
             Self::NotInGroup { group } => {
                 write!(
@@ -292,11 +292,13 @@ impl fmt::Display for What {
                 )
             }
             Self::Provider { expected, found } => {
-                write!(f, "the registration is in the list of {expected}, and points to {found}")
+                write!(f, "wrong provider: registration is in the list of {expected}, but points to {found}")
             }
-            Self::Bucket { expected, found } => write!(f, "the GUID hashes to bucket {expected}, and is in bucket {found}"),
+            Self::Bucket { expected, found } => {
+                write!(f, "wrong hash bucket: GUID belongs in bucket {expected}, found in bucket {found}")
+            }
             Self::Disabled { slot } => {
-                write!(f, "slot {slot} has the provider enabled, and what all sessions together ask of it says that nobody has")
+                write!(f, "inconsistent enable state: slot {slot} enables the provider, but its summary states disabled")
             }
             Self::Unlinked { handle } => {
                 write!(
@@ -304,15 +306,15 @@ impl fmt::Display for What {
                     "{handle} leads to it, and none of the lists that were read does: it was unlinked from all, or a list is torn"
                 )
             }
-            Self::Traits(why) => write!(f, "what the provider states of itself cannot be read: {why}"),
+            Self::Traits(why) => write!(f, "cannot read provider traits: {why}"),
             Self::Witness { stated, layout: Some(layout) } => {
-                write!(f, "the kernel states that the member is at {stated:#x}, and the layout has it at {layout:#x}")
+                write!(f, "layout mismatch: kernel states offset {stated:#x}, layout has {layout:#x}")
             }
             Self::Witness { stated, layout: None } => {
-                write!(f, "the kernel states that the member is at {stated:#x}, and the layout does not have it")
+                write!(f, "layout mismatch: kernel states offset {stated:#x}, layout does not have the member")
             }
-            Self::Events(why) => write!(f, "the buffer's events end early: {why}"),
-            Self::Compressed(why) => write!(f, "the buffer is compressed, and not all of it can be decompressed: {why}"),
+            Self::Events(why) => write!(f, "events end before the valid end of the buffer: {why}"),
+            Self::Compressed(why) => write!(f, "cannot decompress the whole buffer: {why}"),
             Self::Placeholder(bytes) => {
                 write!(f, "the buffer is a placeholder, and not compressed: {bytes:#x} bytes of unknown content are left out")
             }

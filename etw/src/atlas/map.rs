@@ -13,10 +13,10 @@ pub fn page(atlas: &Atlas, target: usize) -> (String, String) {
     let map = Map::of(atlas.layouts, target, None);
     framed(paths::of_map(&kernel.name), "kernels", format_args!("Map of {}", kernel.name), |html| {
         html.el("h1", &[], |html| {
-            html.text("How structures hang together in ");
+            html.text("References between structures in ");
             html.link(format_args!("../{}", paths::of_kernel(&kernel.name)), &kernel.name);
         });
-        html.leaf("p", &[("class", &"lead")], "Which member leads to which structure. A structure that leads nowhere is left out, unless a pointer or a list leads to it. Of what stands in a dotted box no layout is known.");
+        html.leaf("p", &[("class", &"lead")], "Each line goes from a member to the structure it references. Structures without references to or from others are not shown. A dotted box marks a structure without a known layout.");
         html.el("p", &[("class", &"legend")], |html| {
             for (_, class, words) in WAYS {
                 html.el("span", &[], |html| {
@@ -31,8 +31,8 @@ pub fn page(atlas: &Atlas, target: usize) -> (String, String) {
             let link = |name: &str| known(atlas, target, name).then(|| format!("../{}", paths::of_type(name)));
             picture(&map, link, html);
         });
-        html.leaf("h2", &[("id", &"links")], "Every link");
-        scrolled(html, "Links of the structures", |html| table(atlas, target, &map, html));
+        html.leaf("h2", &[("id", &"links")], "All references");
+        scrolled(html, "References between structures", |html| table(atlas, target, &map, html));
     })
 }
 
@@ -48,7 +48,7 @@ fn table(atlas: &Atlas, target: usize, map: &Map, html: &mut Html) {
     html.el("table", &[("class", &"list")], |html| {
         html.el("thead", &[], |html| {
             html.el("tr", &[], |html| {
-                for heading in ["structure", "offset", "member", "way", "leads to"] {
+                for heading in ["structure", "offset", "member", "kind", "target structure"] {
                     html.leaf("th", &[("scope", &"col")], heading);
                 }
             });
