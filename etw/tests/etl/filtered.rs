@@ -84,14 +84,14 @@ fn filtered_events() {
     let folder = Folder::new("filters");
     asked(&folder.file("a.etl", mixed()));
     for (options, why) in [
-        (&["--provider", ""][..], "no provider is given"),
+        (&["--provider", ""][..], "empty provider; give a GUID, a group or a name"),
         (&["--provider", "group Kernel"], "not a number"),
         (&["--opcode", "BEGIN"], "neither a number nor the name of an opcode"),
         (&["--level", "loud"], "neither a number nor the name of a level"),
         (&["--from", "25:00"], "neither a time"),
         (&["--id", "0x10000"], "more than its 16 bits"),
         (&["--id", "START"], "neither a number nor the name of a hook identifier"),
-        (&["--process", "abc"], "not a number, such as 4 or 0x1c0"),
+        (&["--process", "abc"], "invalid number; expected a value such as 4 or 0x1c0"),
         (&["--process", "99999999999999999999"], "more than its 32 bits"),
         (&["--opcode", "-1"], "unexpected argument"),
         (&["--opcode=-1"], "neither a number"),
