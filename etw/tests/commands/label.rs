@@ -139,11 +139,9 @@ fn a_pdb_that_the_facts_know_is_no_other_kernels() {
         let table = labelled(label);
         let imported = etw(&["import", "--dry-run", &table]);
         let message = String::from_utf8_lossy(&imported.stderr);
-        let sentence =
-            format!("is labelled {}, but its PDB belongs to 10.0.22000.348-x64 in the facts", label.replace(' ', "-"));
+        let sentence = format!("is labelled {}, but its PDB belongs to 10.0.22000.348-x64 in the facts", label.replace(' ', "-"));
         assert!(
-            imported.status.code() == Some(2)
-                && message.contains(&format!("{sentence}; nothing was written; correct the build")),
+            imported.status.code() == Some(2) && message.contains(&format!("{sentence}; nothing was written; correct the build")),
             "{message}"
         );
         let verified = etw(&["verify", "--symbols", &table]);
