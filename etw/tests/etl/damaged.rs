@@ -21,7 +21,7 @@ fn cases() -> Vec<(&'static str, Vec<u8>, &'static str)> {
         cases.push((name, bytes, report));
     };
     put("another clock", &file, 0x68 + 0x110, &[2], "is not one of clock 2, which the log file header names");
-    put("zeroed header", &file, 3 * 4096, &[0; 0x48], "no buffer header: 0x1000 bytes are left out");
+    put("zeroed header", &file, 3 * 4096, &[0; 0x48], "no buffer header: skipped 0x1000 bytes");
     put("zeroed header, compressed", &compressed, 0x200, &[0; 0x48], "no buffer header: ");
     put("end marker", &file, 3 * 4096 + 0x48, &[0xFF; 4], "end marker before the valid end");
     put("clock", &file, 0x48 + 0x20 + 0x110, &[7], "unknown clock 7");
@@ -33,7 +33,7 @@ fn cases() -> Vec<(&'static str, Vec<u8>, &'static str)> {
         &file,
         0x30,
         &0x48_u32.to_le_bytes(),
-        "behind the valid end begin with whole events (1), which are not read",
+        "after the valid end begin with 1 complete events",
     );
     let third = Trace::new(&file).unwrap().buffers().nth(3).unwrap().unwrap();
     let mut scratch = Scratch::default();
@@ -50,8 +50,8 @@ fn cases() -> Vec<(&'static str, Vec<u8>, &'static str)> {
         &(1_i64 << 50).to_le_bytes(),
         "more than a day before the start of the file or after its end",
     );
-    cases.push(("missing buffer", file[..file.len() - 4096].to_vec(), "missing buffers: the log file header counts "));
-    cases.push(("two traces", [&file[..], &compressed].concat(), "another trace begins here"));
+    cases.push(("missing buffer", file[..file.len() - 4096].to_vec(), "missing buffers: log file header states "));
+    cases.push(("two traces", [&file[..], &compressed].concat(), "second trace in the file"));
     cases
 }
 

@@ -335,7 +335,7 @@ fn other_files_are_pointed_on() {
         ("d.json.xz", page(b"\xfd7zXZ\0"), "a compressed file; decompress it first"),
         ("e.exe", page(b"MZ\x90\0"), "an executable image; use `etw verify --image`"),
         ("f.evtx", page(b"ElfFile\0"), "an event log (.evtx)"),
-        ("g.dmp", page(b"MDMP\x93\xa7"), "a minidump of a process"),
+        ("g.dmp", page(b"MDMP\x93\xa7"), "a process minidump"),
     ];
     for (name, bytes, kind) in &files {
         let file = folder.file(name, bytes);
@@ -384,7 +384,7 @@ fn findings_are_counted() {
         let told = if command == "events" { err } else { out };
         match format {
             "json" => assert!(told.contains(r#""more":149900"#), "{command}: {}", told.len()),
-            _ => assert!(told.contains("and 149,900 more like it"), "{command}: {}", &told[..told.len().min(2000)]),
+            _ => assert!(told.contains("149,900 more of the same kind"), "{command}: {}", &told[..told.len().min(2000)]),
         }
         assert!(told.len() < 40_000, "{command}: {} bytes", told.len());
     }
