@@ -57,7 +57,7 @@ fn cases(file: &[u8], other: &[u8]) -> Vec<Case> {
     for written in [buffers as u32 - 1, buffers as u32 + 1] {
         case("count", put(file, BUFFERS_WRITTEN, &written.to_le_bytes()), &["buffers-written"], 0);
     }
-    case("unknown: file was not closed", put(file, BUFFERS_WRITTEN, &[0; 4]), &[], 0);
+    case("never closed", put(file, BUFFERS_WRITTEN, &[0; 4]), &[], 0);
     case("space", [file, &[0; 5000]].concat(), &["unwritten"], 0);
     case("cut in a header", [file, &[1; 0x20]].concat(), &["truncated"], 0);
     case("noise behind", [file, &[1; 0x200]].concat(), &["skipped"], 0);
@@ -107,7 +107,7 @@ fn cases(file: &[u8], other: &[u8]) -> Vec<Case> {
     ] {
         case(name, stamp(file, third, value), kinds, 0);
     }
-    case("unknown: file was not closed, long after", stamp(&put(file, END_TIME, &[0; 8]), third, span.1 + 1), &[], 0);
+    case("never closed, long after", stamp(&put(file, END_TIME, &[0; 8]), third, span.1 + 1), &[], 0);
     case("no start", put(file, START_TIME, &[0; 8]), &["start-time"], 0);
     let without = [&file[..third], &file[third + SIZE..]].concat();
     case("a buffer out", without, &["buffers-written"], of(3));

@@ -105,7 +105,7 @@ fn golden() {
     writer.push(0, &Record::new(Header::Event(header), true, &[]).with_items(items)).unwrap();
     let short = Item::new(EVENT_HEADER_EXT_TYPE::EVENT_HEADER_EXT_TYPE_RELATED_ACTIVITYID, &[14; 8]);
     writer.push(0, &Record::new(Header::Event(header), false, &[]).with_items(vec![short])).unwrap();
-    // That available sessions: items is the record's to say.
+    // That there are items is the record's to say.
     header.Flags.0 = 0x21;
     writer.push(0, &Record::new(Header::Event(header), true, &[])).unwrap();
     writer.push(0, &Record::new(Header::Full(full), true, &[])).unwrap();

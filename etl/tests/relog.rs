@@ -211,7 +211,7 @@ fn identities() {
         assert_eq!((new.state, new.flags.0, new.ty.0), (state, flags, ty), "{at:#x} {value:x?}");
         assert_eq!((new.sequence, new.logger, new.time_stamp), (old.sequence, old.logger, old.time_stamp));
     }
-    // A file that was unknown: file was not closed, or that ends before it begins, ends with its last event; every other when it ended.
+    // A file that was never closed, or that ends before it begins, ends with its last event; every other when it ended.
     let log = Trace::new(&file).unwrap().log_file().clone();
     let last = log.to_clock().system_time(fixture_end(&file));
     for (end, expected) in [(0, last), (log.start_time - 1, last), (log.start_time, log.start_time), (7 + last, 7 + last)] {

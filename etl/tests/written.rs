@@ -190,7 +190,7 @@ fn refused() {
     assert!(matches!(writer.push_header(&event(5, &[])), Err(Error::Late)));
 }
 
-/// Files that were unknown: file was not closed, are cut off, or run in circles.
+/// Files that were never closed, are cut off, or run in circles.
 #[test]
 #[cfg_attr(miri, ignore = "it takes minutes")]
 fn broken_off() {

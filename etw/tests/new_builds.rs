@@ -1,6 +1,6 @@
 //! Windows builds that nobody has seen: a shipped table, changed, is imported as that of a new kernel.
 //!
-//! Each file of etw/tests/import says above a line of `=` next changes in the table, and below it what the user sees: the
+//! Each file of etw/tests/import says above a line of `=` what changes in the table, and below it what the user sees: the
 //! summary and the diff of the specs, or why it is refused. `BLESS=1` writes the lower part anew. An import of a kernel of another build than
 //! 10.0.19041 changes none of them.
 

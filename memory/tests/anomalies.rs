@@ -23,8 +23,8 @@ const PLANTS: &[(&str, &str, usize, Plant)] = &[
     ("a registration unlinked from its provider", "not-in-provider", 67, not_in_provider),
     ("a registration unlinked from its group", "not-in-group", 67, not_in_group),
     ("a registration that points to another provider", "provider", 83, other_provider),
-    ("a registration enabled by session session a slot that nobody has", "mask", 83, mask),
-    ("a registration enabled by session session a slot that nobody has of its group", "mask", 67, group_mask),
+    ("a registration enabled by a slot that nobody has", "mask", 83, mask),
+    ("a registration enabled by a slot that nobody has of its group", "mask", 67, group_mask),
     ("a provider whose slots are enabled, and that says that nobody has it enabled", "disabled", 83, disabled),
     ("a registration of the kernel unlinked from all lists", "unlinked", 83, unlinked_everywhere),
     ("a provider unlinked from its list, which the kernel is registered for", "unlinked", 83, unlinked_provider),
@@ -73,7 +73,7 @@ fn nothing_is_unlinked_from_lists_that_were_not_found() {
     assert!(plan.kit.globals.iter().any(|(name, _)| name.ends_with("RegHandle")));
     let lists = plan.kit.globals.iter_mut().find(|(name, _)| *name == "EtwpGuidListHead").expect("two lists");
     lists.0 = "EtwpGuidHashTable";
-    let words: Vec<_> = diagnostics(&plan).iter().map(|finding| finding.what.word()).collect();
+    let words: Vec<_> = findings(&plan).iter().map(|finding| finding.what.word()).collect();
     assert!(words.contains(&"no-layout") && !words.contains(&"unlinked"), "{words:?}");
 }
 

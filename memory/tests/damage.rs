@@ -112,7 +112,7 @@ fn limits() {
         let names = ["WmipLoggerContext", "EtwpGuidHashTable", "EtwpGuidListHead", "PspHostSiloGlobals", "EtwpHostSiloState"];
         let kernel = Kernel::new(build, arch);
         let kernel = names.into_iter().fold(kernel, |kernel, name| kernel.with_global(name, Address(0x8650_0000)));
-        let limits = Limits { entries: 100, bytes: 1 << 20, diagnostics: 1000, ..Limits::default() };
+        let limits = Limits { entries: 100, bytes: 1 << 20, findings: 1000, ..Limits::default() };
         let mut walk = Walk::new(&Endless, &kernel).with_limits(limits);
         for session in walk.census().sessions {
             walk.buffers(&session);

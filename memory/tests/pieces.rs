@@ -44,7 +44,7 @@ fn overlaps() {
     }
 }
 
-/// What could not be read; see the messages above; see the messages above is reported page by page, neighbours as one, and is zero; behind the limit nothing is read.
+/// What could not be read is reported page by page, neighbours as one, and is zero; behind the limit nothing is read.
 #[test]
 fn holes() {
     let kernel = Plan::of(Build::new(10, 0, 19041, 1415), Arch::X64).kit.kernel();

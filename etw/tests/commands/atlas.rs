@@ -264,7 +264,7 @@ fn side_by_side(chromium: &str, folder: &Folder) {
         let svg = "return document.querySelector('svg.moved').outerHTML;";
         assert_eq!(by_script["picture"], run(chromium, folder, &format!("layout/{structure}.{now}.html"), svg), "{structure}");
     }
-    // What a new reader asks: changes since, which update did it, is it proven?
+    // What a new reader asks: what changed, which update did it, is it proven?
     let (a, b, structure) = ("10.0.19041.1415-x64", "10.0.22000.434-x64", "WMI_LOGGER_CONTEXT");
     let page = drawn(a, b, false, structure);
     let (layouts, registry) = specs();
@@ -276,7 +276,7 @@ fn side_by_side(chromium: &str, folder: &Folder) {
     assert_eq!([&page["gone"], &page["new"]], [&Value::from(with("-")), &Value::from(with("+"))]);
     let way = "10.0.19041.1415-x64, which has the layouts of 10.0.19041.985-x64: verified (PDB). 10.0.22000.434-x64: verified against \
                the symbols of this build. Changed with 10.0.19569, 10.0.20348.288, 10.0.22000.1, 10.0.22000.434. Undone, or in updates \
-               of another build: changes since with 10.0.19041.1466, 10.0.20348.469. Of any two kernels";
+               of another build: what changed with 10.0.19041.1466, 10.0.20348.469. Of any two kernels";
     assert_eq!(page["way"], way);
     assert_eq!(page["links"][3], "#a=10.0.22000.1-x64&b=10.0.22000.434-x64");
     causes(chromium, folder, &text);

@@ -19,7 +19,7 @@ const CASES: [(&str, &str, Option<&str>); 12] = [
     ("10.0.19041.3324 x64", "10.0.19045.2130 x64", Some("10.0.19041.3324-x64")),
     ("6.3.9600.16384 x86", "6.2.9200.16384 x86", Some("6.3.9600.16384-x86")),
     ("10.0.17134.1 x86", "10.0.17134.1 x64", Some("10.0.17134.1-x86")),
-    // Only converted symbolss were read of the updates before and after it.
+    // Only converted tables were read of the updates before and after it.
     ("10.0.17134.1 x86", "10.0.19041.600 x86", Some("10.0.17134.1-x86")),
     // Nobody has seen these kernels, and a neighbour's layouts may well be theirs.
     ("10.0.19041.3324 x64", "10.0.26100.65000 x64", None),

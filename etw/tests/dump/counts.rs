@@ -152,7 +152,7 @@ fn what_only_memory_has_is_told() {
     let folder = Folder::new("memory");
     let path = folder.file("many.dmp", many(Arch::X64));
     let (_, events) = json(&["dump", "events", "--memory", &path]);
-    let note = format!("memory has 3 trace buffers of other sessions with {} events; use --memory to read them", events.len());
+    let note = format!("3 trace buffers of other sessions, with {} events, found in memory: --memory takes them", events.len());
     for command in ["sessions", "events"] {
         let aside = String::from_utf8(etw(&["dump", command, &path]).stderr).unwrap();
         assert!(aside.contains(&note), "{aside}");
@@ -161,7 +161,7 @@ fn what_only_memory_has_is_told() {
     }
     assert!(events.iter().all(|event| event["logger_id"] == 2 && event["time"].is_null()));
     let text = String::from_utf8(etw(&["dump", "info", "--details", &path]).stdout).unwrap();
-    let entry = format!("GUID entry {:#x} is not in the dump", base(Arch::X64) + 0x9000);
+    let entry = format!("of the entry {:#x}, which is not in the dump", base(Arch::X64) + 0x9000);
     assert_eq!(text.matches(&entry).count(), 40);
     let output = etw(&["dump", "save", "--memory", "-o", folder.0.join("saved").to_str().unwrap(), &path]);
     assert!(String::from_utf8(output.stderr).unwrap().contains("which clock the session has is not known"));

@@ -144,7 +144,7 @@ fn all_of_it_comes_out() {
     assert!(!events.is_empty() && events.iter().all(|event| event["time"].is_null()));
     assert_eq!(json(&["dump", "events", "--from", "-1000000", &path]), (Some(0), vec![]));
     let aside = String::from_utf8(etw(&["dump", "events", "--from", "-1000000", &path]).stderr).unwrap();
-    assert!(aside.contains(&format!("{} events without time left out", events.len())), "{aside}");
+    assert!(aside.contains(&format!("{} events without times are left out", events.len())), "{aside}");
     let record = system.pieces[1].1.windows(4).position(|window| window == b"RSDS").unwrap();
     system.pieces[1].1[record + 4] ^= 1;
     let path = folder.file("other.dmp", system.dump(etw_layouts::constants::DUMP_TYPE(1)));
@@ -299,7 +299,7 @@ fn a_known_kernel_needs_no_symbols() {
         assert_eq!(output.status.code(), Some(0));
         (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap())
     };
-    let known = format!("built in: {} global variables of PDB {}, age {age}", places.len(), etw_layouts_etl::Guid(guid));
+    let known = format!("known to etw: {} global variables of PDB {}, age {age}", places.len(), etw_layouts_etl::Guid(guid));
     assert!(said(&["info"]).0.contains(&known) && said(&["sessions"]).1.contains(&known), "{}", said(&["info"]).0);
     // A path along which the PDB is not found is told, and no reason to know less.
     let (text, _) = said(&["info", "--symbol-path", folder.0.to_str().unwrap()]);

@@ -67,13 +67,13 @@ fn what_is_found_is_printed() {
     assert!(events[..count].iter().filter_map(|event| event["time"].as_i64()).is_sorted());
     let of = |logger: u32| events[..count].iter().filter(|event| event["logger_id"] == logger).count();
     assert!(dump.sessions().iter().all(|session| of(session.logger_id) == session.events().0.len()));
-    // Names are compared without case; one that no dump has is an error, and those that available sessions: are told.
+    // Names are compared without case; one that no dump has is an error, and those that there are are told.
     assert_eq!(json(&["dump", "events", "--session", "a LOGGER", &path]).1, events);
     assert_eq!(json(&["dump", "events", "--session", "None", &path]), (Some(2), vec![]));
     let absent = etw(&["dump", "events", "--session", "None", "--session", "A logger", &path]);
     let aside = String::from_utf8(absent.stderr).unwrap();
-    assert_eq!(aside.matches("session not found: None; available sessions: A logger\n").count(), 2, "{aside}");
-    assert!(aside.contains("session not found in any dump: None; list the sessions with `etw dump sessions`"), "{aside}");
+    assert_eq!(aside.matches("no session has the name None; there are A logger\n").count(), 2, "{aside}");
+    assert!(aside.contains("no dump has a session of the name None"), "{aside}");
     let text = etw(&["dump", "events", &path]);
     // The first line names the columns.
     assert_eq!(text.stdout.iter().filter(|byte| **byte == b'\n').count(), 2 * count + 1);

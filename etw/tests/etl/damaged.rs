@@ -26,8 +26,8 @@ fn cases() -> Vec<(&'static str, Vec<u8>, &'static str)> {
     put("end marker", &file, 3 * 4096 + 0x48, &[0xFF; 4], "end marker before the valid end");
     put("clock", &file, 0x48 + 0x20 + 0x110, &[7], "unknown clock 7");
     put("rate", &file, 0x48 + 0x20 + 0x100, &[0; 8], "no clock rate");
-    put("pointer size", &file, 0x48 + 0x20 + 0x2C, &[3], "invalid pointer size in the log file header: 3; assuming 8");
-    put("buffer size", &file, 0x48 + 0x20, &[0; 4], "invalid buffer size in the log file header: 0x0; assuming 0x1000");
+    put("pointer size", &file, 0x48 + 0x20 + 0x2C, &[3], "wrong pointer size in the log file header: 3; 8 is assumed");
+    put("buffer size", &file, 0x48 + 0x20, &[0; 4], "wrong buffer size in the log file header: 0x0; 0x1000 is assumed");
     put(
         "low valid end",
         &file,
@@ -39,9 +39,9 @@ fn cases() -> Vec<(&'static str, Vec<u8>, &'static str)> {
     let mut scratch = Scratch::default();
     let event = third.image(&mut scratch).events().flatten().find(|event| event.header_type() == HeaderType::Event64).unwrap();
     let at = third.offset() as usize + event.offset() as usize;
-    put("unknown type", &file, at + 2, &[0x7F], "unknown event header type: UNKNOWN");
-    put("unknown marker", &file, at + 3, &[0xA0], "unknown event header type: UNKNOWN");
-    put("marker of a time", &file, at + 3, &[0xB0], "unknown event header type: ULONG32_TIME");
+    put("unknown type", &file, at + 2, &[0x7F], "an event of unknown layout (UNKNOWN): only its bytes are known");
+    put("unknown marker", &file, at + 3, &[0xA0], "an event of unknown layout (UNKNOWN): only its bytes are known");
+    put("marker of a time", &file, at + 3, &[0xB0], "an event of unknown layout (ULONG32_TIME): only its bytes are known");
     put("copy", &file, 3 * 4096, &file[2 * 4096..3 * 4096], "same header as an earlier buffer");
     put(
         "time",

@@ -84,14 +84,14 @@ fn filtered_events() {
     let folder = Folder::new("filters");
     asked(&folder.file("a.etl", mixed()));
     for (options, why) in [
-        (&["--provider", ""][..], "empty provider; give a GUID, a group or a name"),
+        (&["--provider", ""][..], "no provider is given"),
         (&["--provider", "group Kernel"], "not a number"),
         (&["--opcode", "BEGIN"], "invalid opcode"),
         (&["--level", "loud"], "invalid level"),
         (&["--from", "25:00"], "invalid time"),
         (&["--id", "0x10000"], "the limit is 16 bits"),
         (&["--id", "START"], "invalid ID"),
-        (&["--process", "abc"], "invalid number; expected a value such as 4 or 0x1c0"),
+        (&["--process", "abc"], "not a number, such as 4 or 0x1c0"),
         (&["--process", "99999999999999999999"], "the limit is 32 bits"),
         (&["--opcode", "-1"], "unexpected argument"),
         (&["--opcode=-1"], "invalid opcode"),

@@ -208,7 +208,7 @@ fn times_in_json() {
 fn absent_times() {
     let folder = Folder::new("absent");
     let mut bytes = trace_of(LogFile { start_time: START, ..LogFile::new(&PRODUCER) });
-    // A file that was unknown: file was not closed.
+    // A file that was never closed.
     bytes[0x48 + 0x20 + 0x10..][..8].fill(0);
     let file = folder.file("a.etl", &bytes);
     let info = &json(&run(&["info", "--format", "json", &file]).1)[0];
@@ -216,7 +216,7 @@ fn absent_times() {
         assert_eq!(info.get(key), Some(&Value::Null), "{key}");
     }
     let text = run(&["info", &file]).1;
-    assert!(!text.contains("1601") && text.contains("unknown: file was not closed"), "{text}");
+    assert!(!text.contains("1601") && text.contains("never closed"), "{text}");
 }
 
 /// What the text of `info` says, its document says too.
@@ -241,7 +241,7 @@ fn info_in_json() {
     assert_eq!(info["time_zone_bias"].as_i64(), Some(0));
 }
 
-/// The exit status is that of the help: 0 good, 1 diagnostics, 2 unusable input.
+/// The exit status is that of the help: 0 good, 1 findings, 2 unusable input.
 #[test]
 fn exit_status() {
     let folder = Folder::new("status");
@@ -329,7 +329,7 @@ fn other_files_are_pointed_on() {
     let page = |start: &[u8]| [start, &[0; 1 << 15]].concat();
     let dump = test_support::dumps::whole("10.0.19041.264".parse().unwrap(), Arch::X64);
     let mut files = vec![
-        ("a.dmp", dump, "a kernel crash dump; use `etw dump`"),
+        ("a.dmp", dump, "a crash dump of a kernel; use `etw dump`"),
         ("b.pdb", page(b"Microsoft C/C++ MSF 7.00\r\n\x1aDS\0\0\0"), "a symbol file (PDB); use `etw verify --symbols`"),
         ("c.json", b"{\"base_types\": {}}".to_vec(), "a symbol table (ISF) or other JSON"),
         ("d.json.xz", page(b"\xfd7zXZ\0"), "a compressed file; decompress it first"),
@@ -355,7 +355,7 @@ fn other_files_are_pointed_on() {
         for command in ["info", "sessions", "events"] {
             let output = Command::new(env!("CARGO_BIN_EXE_etw")).args(["dump", command, &file]).output().unwrap();
             let err = String::from_utf8(output.stderr).unwrap();
-            let is_told = err.contains(&format!("{file}: not a kernel crash dump: this is {kind}"));
+            let is_told = err.contains(&format!("{file}: not a crash dump of a kernel: this is {kind}"));
             assert!(output.status.code() == Some(2) && is_told, "{command}: {err}");
         }
     }

@@ -44,7 +44,7 @@ fn saved_events() {
             assert!(saved == events(file, options), "{file} {options:?}");
             assert_eq!(told["saved"].as_u64(), Some(saved[0].len() as u64));
             assert_eq!(told["bytes"].as_u64(), Some(fs::metadata(&out).unwrap().len()));
-            assert_eq!(run(&["check", &out]).1, format!("{out}: 0 diagnostics\n"), "{file} {options:?}");
+            assert_eq!(run(&["check", &out]).1, format!("{out}: 0 findings\n"), "{file} {options:?}");
             // What is there stays.
             let (status, _, err) = run(&args);
             assert!(status == 2 && err.contains("already exists; refusing to overwrite"), "{out}: {err}");
@@ -76,7 +76,7 @@ fn saved_together() {
     let whole = fixture_of(PRODUCERS[7], ClockType::PerfCounter, false, 60, &|header_type| header_type.is_known()).unwrap().bytes;
     let (whole, half) = (folder.file("whole.etl", &whole), 4096 * (whole.len() / 4096 / 2));
     let mut bytes = fs::read(&whole).unwrap();
-    // Parts do not have all BuffersWritten; 0 is that of a file that was unknown: file was not closed.
+    // Parts do not have all BuffersWritten; 0 is that of a file that was never closed.
     bytes[0x48 + 0x20 + 0x24..][..4].fill(0);
     let header = &bytes[..4096];
     let (first, second) = (folder.file("a.etl", &bytes[..half]), folder.file("b.etl", [header, &bytes[half..]].concat()));
@@ -92,7 +92,7 @@ fn saved_together() {
         let (status, told, err) = run(&["save", "-o", &out, files[0], files[1]]);
         assert_eq!((status, told.lines().count()), (0, 2), "{told} {err}");
         assert!(events(&[&out]) == expected);
-        assert_eq!(run(&["check", &out]).1, format!("{out}: 0 diagnostics\n"));
+        assert_eq!(run(&["check", &out]).1, format!("{out}: 0 findings\n"));
     }
     // Offsets in the log file header: its version, BootTime, StartTime and ReservedFlags.
     let at = |member: usize| 0x48 + 0x20 + member;

@@ -3,7 +3,7 @@
 use super::put::{Provider, Registration};
 use super::{Kit, module};
 
-/// Providers with registrations of the kernel and of processes, in a group if available sessions: groups, and the group.
+/// Providers with registrations of the kernel and of processes, in a group if there are groups, and the group.
 pub fn providers(kit: &mut Kit) -> Vec<Provider> {
     const ENTRY: &str = "ETW_GUID_ENTRY";
     const REGISTRATION: &str = "ETW_REG_ENTRY";
