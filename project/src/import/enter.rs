@@ -230,20 +230,22 @@ impl Entering<'_> {
     }
 }
 
-/// The types that members of structures hold by value at a target.
-fn held_by_value<'d>(definitions: impl Iterator<Item = &'d Definition>, target: usize) -> BTreeSet<String> {
-    fn walk(members: &[Member], target: usize, found: &mut BTreeSet<String>) {
-        for member in members.iter().filter(|member| member.scope.contains(target)) {
-            match &member.shape {
-                Shape::Type(types) => found.extend(types.get(target).and_then(|piece| held(&piece.value))),
-                Shape::Inline(_, members) => walk(members, target, found),
-            }
+/// Adds the types that members hold by value at a target.
+pub fn held_at(members: &[Member], target: usize, found: &mut impl Extend<String>) {
+    for member in members.iter().filter(|member| member.scope.contains(target)) {
+        match &member.shape {
+            Shape::Type(types) => found.extend(types.get(target).and_then(|piece| held(&piece.value))),
+            Shape::Inline(_, members) => held_at(members, target, found),
         }
     }
+}
+
+/// The types that structures hold by value at a target.
+fn held_by_value<'d>(definitions: impl Iterator<Item = &'d Definition>, target: usize) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for definition in definitions.filter(|definition| definition.scope.contains(target)) {
         if let Body::Aggregate(aggregate) = &definition.body {
-            walk(&aggregate.members, target, &mut found);
+            held_at(&aggregate.members, target, &mut found);
         }
     }
     found

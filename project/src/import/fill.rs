@@ -4,17 +4,17 @@
 //! whole first: the others tell less, and find the spellings there. A kernel of which no table was read has what a neighbour has, so that
 //! no range is cut where nobody has looked. The files are written when all tables have passed, and so with the fewest ranges.
 
-use super::enter::{ABSENT, Entering, near};
+use super::enter::{ABSENT, Entering, held_at, near};
 use super::explain::explain;
 use super::pass::{embedded, entered};
 use super::place::Place;
 use super::texts::{self, Texts};
-use super::types::{by_value, held};
+use super::types::by_value;
 use crate::Error;
 use crate::tables::Table;
 use crate::verify::label::contradict;
 use etw_layouts_codegen::axis::{Axis, TargetSet};
-use etw_layouts_codegen::spec::{Body, Definition, Member, Shape, Spec};
+use etw_layouts_codegen::spec::{Body, Definition, Spec};
 use etw_layouts_symbols::Types;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -170,16 +170,6 @@ impl Fill<'_> {
 /// Whether no file has a definition yet.
 fn is_new(definition: &Definition) -> bool {
     definition.name.span == Default::default()
-}
-
-/// The types that members hold by value at a target.
-fn held_at(members: &[Member], target: usize, found: &mut Vec<String>) {
-    for member in members.iter().filter(|member| member.scope.contains(target)) {
-        match &member.shape {
-            Shape::Type(types) => found.extend(types.get(target).and_then(|piece| held(&piece.value))),
-            Shape::Inline(_, members) => held_at(members, target, found),
-        }
-    }
 }
 
 /// Gives a target what another has, and why no symbols can confirm it there.
