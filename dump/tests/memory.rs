@@ -345,7 +345,7 @@ impl Source for Slow {
     }
 }
 
-/// A failure to read ends what is read of memory; runs have pages, in dumps that are cut off, too; and a rate of nothing is none.
+/// Reading of memory stops at the first failure. A truncated dump has whole pages. The rate over no time is zero.
 #[test]
 fn what_is_missing() {
     let (plan, system) = made(NEW, Arch::X64, Paging::Four);
@@ -367,7 +367,7 @@ fn what_is_missing() {
     let mut walk = Walk::new(&whole, &kernel);
     let found = walk.sessions();
     assert!(whole.sessions(&mut walk, &found, Which::All).iter().all(|session| !session.has_rate));
-    // What debuggers are told is found by its letters, and by its size.
+    // The debugger data block is found by its tag and by its size.
     let letters = bytes.windows(4).position(|window| window == b"KDBG").expect("debugger data");
     assert!(whole.kernel(NEW).global("EtwpDebuggerData").is_some());
     for place in [0, 4] {

@@ -44,7 +44,7 @@ impl<'a> Shared<'a> {
         Self { queues, pool, most: MOST, held: 0, beside: 0, ahead: 0 }
     }
 
-    /// Bytes that those may take that are merged with these, and again those that another thread decompresses.
+    /// How many bytes the merged buffers may take; as many again are for the buffers that another thread decompresses.
     fn more(&self) -> usize {
         self.most / 4
     }

@@ -36,7 +36,7 @@ fn read(trace: &Trace<'_>, most: usize) -> (usize, usize, usize) {
     order.shared.most = most;
     while let Some(event) = order.next_event() {
         match event {
-            // The header's own event is none of these.
+            // The event of the log file header is not counted.
             Ok(timed) => seen = (seen.0 + usize::from(timed.buffer > 0), seen.1 + usize::from(timed.late > 0), seen.2),
             Err(_) => seen.2 += 1,
         }
