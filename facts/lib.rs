@@ -9,3 +9,6 @@ pub const FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/files.rs"
 
 /// The servicing updates of Windows by KB number, with the kernels that each brings; the text of `facts/updates.txt`.
 pub const UPDATES: &str = include_str!("updates.txt");
+
+/// What each source states of the payloads of kernel events: tables by path, such as `facts/events/mof.tsv`, with their text; sorted.
+pub const EVENTS: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/events.rs"));

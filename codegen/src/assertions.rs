@@ -1,9 +1,9 @@
-//! Every offset, size, mask and erratum that a spec states, compared with the computed layouts.
+//! Verification of every offset, size, mask and erratum in a spec against the computed layouts.
 
+use crate::alike::Alike;
 use crate::axis::{Axis, TargetSet};
 use crate::layouts::{Aggregate, Field, Form, Layout, LayoutId, Type};
 use crate::problems::Problems;
-use crate::resolve::alike::Alike;
 use crate::source::{At, Span};
 use crate::spec::{self, Body, Constant, Definition, Erratum, Fact, Member, Shape, Spec, ValuesKind, What};
 use std::collections::{BTreeMap, HashSet};
@@ -15,7 +15,7 @@ pub(crate) fn check(
     by_target: &[BTreeMap<String, LayoutId>],
     problems: &mut Problems,
 ) {
-    // What agrees at a target agrees at those that are alike.
+    // A result for one target applies to all targets with the same layout.
     let mut agree: HashSet<(&str, usize)> = HashSet::new();
     for (target, types) in by_target.iter().enumerate() {
         let mut checker = Checker { spec, layouts, types, target, problems };
@@ -66,16 +66,16 @@ impl Checker<'_> {
         let Some(piece) = stated.size.get(self.target) else { return };
         let size = laid_out.extent.size;
         if piece.value != size {
-            let title = format!("`{}` has {size:#x} bytes, not {:#x}", definition.name.value, piece.value);
-            let label = format!("{:#x} is stated", piece.value);
+            let title = format!("size of `{}` is {size:#x}, not {:#x}", definition.name.value, piece.value);
+            let label = format!("asserted here: {:#x}", piece.value);
             let also = self.add(
                 piece.span,
                 &title,
                 &label,
-                "mend the members, or the stated size; keep a document's error as an erratum",
+                "correct the members or the asserted size; write an error of a published reference as an erratum",
             );
             if let Some(last) = laid_out.fields.last() {
-                let says = format!("the last member: {:#x} bytes at {:#x}", last.size, last.offset);
+                let says = format!("last member: {:#x} bytes at offset {:#x}", last.size, last.offset);
                 also.push((last.info.span, says));
             }
         }
@@ -88,7 +88,7 @@ impl Checker<'_> {
         for (member, field) in present.zip(&laid_out.fields) {
             self.member(member, field, base, before);
             if let (Shape::Inline(_, members), Type::Inline(inner)) = (&member.shape, &field.ty) {
-                // The members of a named one count from its own start, as in a type of its own.
+                // Members of a named member have offsets relative to it, as in a separate type.
                 let start = if member.name.is_some() { 0 } else { base + field.offset };
                 self.members(members, inner, start);
             }
@@ -98,31 +98,31 @@ impl Checker<'_> {
 
     fn member(&mut self, member: &Member, field: &Field, base: u64, before: Option<&Field>) {
         let layouts = self.layouts;
-        let name = field.name.as_deref().unwrap_or("the unnamed member");
+        let name = field.name.as_deref().unwrap_or("unnamed member");
         let offset = base + field.offset;
         if let Some(piece) = member.offset.get(self.target).filter(|piece| piece.value != offset) {
-            let title = format!("`{name}` is at {offset:#x}, not at {:#x}", piece.value);
-            let label = format!("{:#x} is stated", piece.value);
+            let title = format!("offset of `{name}` is {offset:#x}, not {:#x}", piece.value);
+            let label = format!("asserted here: {:#x}", piece.value);
             let also = self.add(
                 piece.span,
                 &title,
                 &label,
-                "mend order, types or nesting, or the stated offset; keep a document's error as an erratum",
+                "correct the order, types, nesting or asserted offset; write an error of a published reference as an erratum",
             );
             if let Some(before) = before {
                 let of = match before.ty.element() {
                     Type::Layout(id) => format!("{}, ", layouts[*id].name),
                     _ => String::new(),
                 };
-                let says = format!("the member before it: {of}{:#x} bytes at {:#x}", before.size, base + before.offset);
+                let says = format!("previous member: {of}{:#x} bytes at offset {:#x}", before.size, base + before.offset);
                 also.push((before.info.span, says));
             }
         }
         let mask = field.bits.map_or(0, |bits| bits.mask());
         if let Some(piece) = member.mask.get(self.target).filter(|piece| piece.value != mask) {
-            let title = format!("`{name}` has the mask {mask:#x}, not {:#x}", piece.value);
-            let label = format!("{:#x} is stated", piece.value);
-            let also = self.add(piece.span, &title, &label, "mend the order or width of the bit fields, or the stated mask");
+            let title = format!("mask of `{name}` is {mask:#x}, not {:#x}", piece.value);
+            let label = format!("asserted here: {:#x}", piece.value);
+            let also = self.add(piece.span, &title, &label, "correct the order or width of the bit fields, or the asserted mask");
             also.push((member.span, "the bit field".into()));
         }
         if let Some(values) = &member.values {
@@ -141,7 +141,7 @@ impl Checker<'_> {
         self.ranges(&member.errata, &member.scope);
     }
 
-    /// The set of values that a member holds exists, and fits.
+    /// Verifies that the values of a member exist, and fit.
     fn values(&mut self, values: &At<String>, field: &Field) {
         if self.spec.broken.contains(&values.value) {
             return;
@@ -149,27 +149,27 @@ impl Checker<'_> {
         let Some(definition) = self.spec.definitions.get(&values.value) else {
             self.add(
                 values.span,
-                &format!("`{}` is not specified", values.value),
+                &format!("unknown enumeration or flags `{}`", values.value),
                 "used here",
-                "specify it in constants/, or remove `values`",
+                "define them in a file in constants/, or remove `values`",
             );
             return;
         };
         let sort = matches!(&definition.body, Body::Values(v) if v.kind != ValuesKind::Enum);
         let size = self.types.get(&values.value).map(|&id| self.layouts[id].extent().size);
-        // Bits take a value of any size apart.
+        // Bit fields accept a value type of any size.
         if !sort || size.is_some_and(|size| size != field.size && field.bits.is_none()) {
             let also = self.add(
                 values.span,
-                &format!("`{}` cannot be the values of this member", values.value),
+                &format!("`{}` does not fit this member", values.value),
                 "used here",
-                "name flags or constants of the same size as the member",
+                "use flags or constants with the size of the member",
             );
-            also.push((definition.name.span, "specified here".into()));
+            also.push((definition.name.span, "defined here".into()));
         }
     }
 
-    /// What a member leads to exists at some target. The standard specs may be there in part.
+    /// Verifies that the target of `leads_to` exists in some version. The standard specs may be present only in part.
     fn link(&mut self, link: &At<String>) {
         let (name, member) = link.value.split_once('.').map_or((&*link.value, None), |(name, member)| (name, Some(member)));
         if self.spec.broken.contains(name) || self.spec.sources.file(link.span).standard {
@@ -181,9 +181,9 @@ impl Checker<'_> {
             (Body::Values(_), _) => false,
         };
         if !self.spec.definitions.get(name).is_some_and(has) {
-            let title = format!("`{}` is not specified", link.value);
-            let help = "name a structure, or a structure and the member of it that is the link: \"ETW_GUID_ENTRY.GuidList\"";
-            self.add(link.span, &title, "said to lead there", help);
+            let title = format!("unknown structure or member `{}`", link.value);
+            let help = "write a structure, or a structure and its link member, such as \"ETW_GUID_ENTRY.GuidList\"";
+            self.add(link.span, &title, "referenced here", help);
         }
     }
 
@@ -197,28 +197,29 @@ impl Checker<'_> {
         self.ranges(&constant.errata, &constant.scope);
     }
 
-    /// What errata say is so, is so.
+    /// Verifies the statements of errata.
     fn errata(&mut self, errata: &[Erratum], about: &Span, actual: impl Fn(What) -> Option<Fact>) {
         let checked = |e: &&Erratum| !matches!(e.what, What::In | What::Text) && e.checked.contains(self.target);
         for erratum in errata.iter().filter(checked).collect::<Vec<_>>() {
             let Some(is) = actual(erratum.what) else {
-                let title = format!("an erratum about the {} has nothing to speak of here", erratum.what.word());
-                self.add(erratum.span, &title, "here", "write what = \"text\" for what is no fact of this member");
+                let title = format!("erratum about the {}, which does not exist here", erratum.what.word());
+                self.add(erratum.span, &title, "here", "write what = \"text\" if the erratum is not about a fact of this member");
                 continue;
             };
-            let help = "mend `actual`, or remove the erratum if the document is right after all";
+            let help = "correct `actual`, or remove the erratum if the published reference is right";
             if erratum.actual != is {
-                let title = format!("the {} is {is}, not what the erratum says", erratum.what.word());
-                let label = format!("{} is stated", erratum.actual);
-                self.add(erratum.span, &title, &label, help).push((*about, format!("laid out as {is}")));
+                let title = format!("erratum does not match the layout: the {} is {is}", erratum.what.word());
+                let label = format!("erratum states {}", erratum.actual);
+                self.add(erratum.span, &title, &label, help).push((*about, format!("computed: {is}")));
             } else if erratum.document == is {
-                let title = format!("the document is right: the {} is {is}", erratum.what.word());
-                self.add(erratum.span, &title, "no erratum", help).push((*about, format!("laid out as {is}")));
+                let title =
+                    format!("erratum without an error: the published reference is right, the {} is {is}", erratum.what.word());
+                self.add(erratum.span, &title, "not an erratum", help).push((*about, format!("computed: {is}")));
             }
         }
     }
 
-    /// Errata about ranges: `actual` is the scope of the member, as far as the erratum reaches.
+    /// Verifies errata about ranges: `actual` is the scope of the member, within that of the erratum.
     fn ranges(&mut self, errata: &[Erratum], scope: &TargetSet) {
         for erratum in errata.iter().filter(|e| e.what == What::In) {
             let axis = &self.spec.axis;
@@ -229,18 +230,23 @@ impl Checker<'_> {
             let [Some(document), Some(actual)] = sets else {
                 self.add(
                     erratum.span,
-                    "`document` and `actual` of an erratum about `in` are scopes",
+                    "`document` or `actual` of an erratum about `in` is not a range",
                     "here",
-                    "write them as ranges, or write what = \"text\"",
+                    "write both as ranges, or write what = \"text\"",
                 );
                 continue;
             };
             let within = |set: &TargetSet| set.intersection(&erratum.checked);
             if within(&actual) != within(scope) {
-                let title = format!("the range is {}, not what the erratum says", axis.describe(scope));
-                self.add(erratum.span, &title, "here", "mend `actual`, or narrow the erratum's `in`");
+                let title = format!("erratum does not match the spec: the range is {}", axis.describe(scope));
+                self.add(erratum.span, &title, "here", "correct `actual`, or narrow `in` of the erratum");
             } else if within(&document) == within(&actual) {
-                self.add(erratum.span, "the document is right about the range", "no erratum", "remove the erratum");
+                self.add(
+                    erratum.span,
+                    "erratum without an error: the published reference is right about the range",
+                    "not an erratum",
+                    "remove the erratum",
+                );
             }
         }
     }
@@ -251,24 +257,24 @@ impl Checker<'_> {
 }
 
 impl Erratum {
-    /// The erratum in one sentence.
+    /// The erratum as a sentence.
     pub fn sentence(&self, axis: &Axis) -> String {
         let note = if self.note.is_empty() { String::new() } else { format!(" ({})", self.note) };
         let shows = match self.witness {
-            spec::Witness::Symbols => "symbols show",
-            spec::Witness::Abi => "the declaration's order and size give",
-            spec::Witness::Document => "another document says",
+            spec::Witness::Symbols => "symbols",
+            spec::Witness::Abi => "order and size of the declaration",
+            spec::Witness::Document => "another published reference",
         };
         let what = match self.what {
-            What::Text => "the document says".to_owned(),
-            What::In => "the document's range is".to_owned(),
-            what => format!("the document's {} is", what.word()),
+            What::Text => String::new(),
+            What::In => "range ".to_owned(),
+            what => format!("{} ", what.word()),
         };
         let scope = match self.scope == axis.all() {
             true => String::new(),
             false => format!("{}: ", axis.describe(&self.scope)),
         };
-        format!("{scope}{what} {}, {shows} {}{note}", self.document, self.actual)
+        format!("{scope}published reference: {what}{}; {shows}: {}{note}", self.document, self.actual)
     }
 }
 
@@ -276,7 +282,7 @@ fn number(n: u64) -> Fact {
     Fact::Number(i64::try_from(n).unwrap_or(i64::MAX))
 }
 
-/// The names of members, those of unnamed structures and unions among them.
+/// The names of members, including those of unnamed structures and unions.
 fn names(members: &[Member]) -> impl Iterator<Item = &str> {
     let mut pending: Vec<&Member> = members.iter().collect();
     std::iter::from_fn(move || {

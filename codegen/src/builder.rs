@@ -2,8 +2,9 @@
 
 use crate::emit::rust::{Options, emit_inline};
 use crate::layouts::Layouts;
+use crate::source::STANDARD;
 use crate::spec::Spec;
-use crate::standard::{STANDARD, completed};
+use crate::standard::completed;
 use crate::{Errors, Sources, compile_with, files, nearest};
 use std::path::{Path, PathBuf};
 use std::{env, fmt, fs, io};
@@ -208,14 +209,14 @@ fn missing(layouts: &Layouts, name: &str, options: &Options) -> Option<String> {
     let all = || layouts.spec.definitions.keys().map(String::as_str);
     let Some(definition) = layouts.spec.definitions.get(name) else {
         let near = nearest(name, all()).map(|near| format!("; did you mean `{near}`?"));
-        let near = near.unwrap_or_else(|| format!("; they have {}", all().collect::<Vec<_>>().join(", ")));
-        return Some(format!("the specs have no structure `{name}`{near}"));
+        let near = near.unwrap_or_else(|| format!("; the specs define {}", all().collect::<Vec<_>>().join(", ")));
+        return Some(format!("unknown structure `{name}`{near}"));
     };
     if options.targets.is_empty() || !options.targets.intersection(&definition.scope).is_empty() {
         return None;
     }
     let scope = layouts.spec.axis.describe(&definition.scope);
-    Some(format!("`{name}` exists in {scope}, and in none of the wanted targets"))
+    Some(format!("`{name}` exists in {scope}, and in none of the selected targets"))
 }
 
 /// Why nothing was generated.

@@ -56,7 +56,7 @@ impl CType {
         let ty = parser.ty(0)?;
         match parser.peek() {
             None => Ok(ty),
-            Some(token) => Err(format!("`{token}` follows a complete type")),
+            Some(token) => Err(format!("unexpected `{token}` after a complete type")),
         }
     }
 
@@ -150,7 +150,7 @@ impl<'a> Parser<'a> {
     fn expect(&mut self, token: &str) -> Result<(), String> {
         match self.take(token) {
             true => Ok(()),
-            false => Err(format!("`{token}` is expected, not {}", self.here())),
+            false => Err(format!("expected `{token}`, found {}", self.here())),
         }
     }
 
@@ -160,11 +160,11 @@ impl<'a> Parser<'a> {
 
     fn ty(&mut self, depth: usize) -> Result<CType, String> {
         if depth > DEPTH {
-            return Err("the type is nested too deeply".into());
+            return Err("type is nested too deeply".into());
         }
         let name = match self.peek() {
             Some(token) if token.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') => token.to_owned(),
-            _ => return Err(format!("a type begins with a name, not {}", self.here())),
+            _ => return Err(format!("expected the name of a type, found {}", self.here())),
         };
         self.next += 1;
         let volatile = self.take("volatile");
@@ -173,7 +173,7 @@ impl<'a> Parser<'a> {
         while self.take("*") {
             pointers += 1;
             if pointers > DEPTH {
-                return Err("the type is nested too deeply".into());
+                return Err("type is nested too deeply".into());
             }
             let volatile = self.take("volatile");
             ty = CType::Pointer { to: ty.into(), volatile };
@@ -203,12 +203,12 @@ impl<'a> Parser<'a> {
                 Some("]") => Length::Flexible,
                 Some("ANYSIZE_ARRAY") => Length::AnySize,
                 Some(token) => Length::Count(number(token)?),
-                None => return Err("`]` is missing".into()),
+                None => return Err("missing `]`".into()),
             };
             self.next += usize::from(length != Length::Flexible);
             self.expect("]")?;
             if lengths.len() == DEPTH {
-                return Err("the type is nested too deeply".into());
+                return Err("type is nested too deeply".into());
             }
             lengths.push(length);
         }
@@ -228,7 +228,7 @@ fn number(token: &str) -> Result<u64, String> {
         None => token.parse(),
     };
     match parsed {
-        Ok(0) | Err(_) => Err(format!("`{token}` is no length of an array")),
+        Ok(0) | Err(_) => Err(format!("invalid array length `{token}`")),
         Ok(n) => Ok(n),
     }
 }
@@ -241,7 +241,7 @@ fn tokens(text: &str) -> Result<Vec<&str>, String> {
         let length = match first {
             '*' | '(' | ')' | '[' | ']' | ',' => 1,
             c if word(c) => rest.find(|c| !word(c)).unwrap_or(rest.len()),
-            c => return Err(format!("`{c}` has no place in a type")),
+            c => return Err(format!("unexpected character `{c}` in a type")),
         };
         tokens.push(&rest[..length]);
         rest = rest[length..].trim_start();

@@ -45,9 +45,8 @@ impl Errors {
         let reports: Vec<_> = shown.map(|diagnostic| renderer.render(&self.report(diagnostic, Level::ERROR))).collect();
         let count = self.list.len();
         let noun = if count == 1 { "error" } else { "errors" };
-        let least = if count == MOST_KEPT { " or more" } else { "" };
         let rest = if count > MOST_SHOWN { format!(", of which the first {MOST_SHOWN} are shown") } else { String::new() };
-        format!("{}\n\n{count} {noun}{least} in the specs{rest}", reports.join("\n\n"))
+        format!("{}\n\n{count} {noun} in the specs{rest}", reports.join("\n\n"))
     }
 
     /// Each error without the word, for those who say it themselves: the first of them, if they are very many.
@@ -75,12 +74,6 @@ impl Errors {
 
 /// More errors than anybody reads in one go; rendering all of a damaged file would take minutes.
 const MOST_SHOWN: usize = 60;
-
-/// More errors than this are not kept of what is read.
-pub(crate) const MOST_KEPT: usize = 10_000;
-
-/// Names are looked for near so many that nobody knows; for more it would take minutes.
-pub(crate) const MOST_NEAR: usize = 200;
 
 /// The whole lines of a file that some spans lie in.
 struct Excerpt<'a> {
@@ -123,10 +116,16 @@ pub fn nearest<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> Opt
     known
         .into_iter()
         .filter(|name| name.len().max(given.len()) <= 128)
-        .map(|name| (distance(given, name), name))
-        .filter(|(distance, name)| *distance <= name.len().max(given.len()) / 3 + 1)
+        .map(|name| (distance(given, name), gap(given, name), name))
+        .filter(|(distance, _, name)| *distance <= name.len().max(given.len()) / 3 + 1)
         .min()
-        .map(|(_, name)| name)
+        .map(|(.., name)| name)
+}
+
+/// The difference of two numbers such as `6.3` and `6.4`, in thousandths; 0 if one is no number.
+fn gap(a: &str, b: &str) -> u64 {
+    let number = |text: &str| text.parse::<f64>().ok();
+    number(a).zip(number(b)).map_or(0, |(a, b)| ((a - b).abs() * 1000.0) as u64)
 }
 
 /// Levenshtein's distance, without regard to case.

@@ -335,7 +335,7 @@ impl Info {
             (Some(Unknown::NameAndType), _) => "documented, name and type unknown",
             (None, Provenance::Document) if self.covered && self.documented => "documented",
             (None, Provenance::Document) if self.covered => "documented, offset inferred",
-            (None, Provenance::Document) => "documented for other builds",
+            (None, Provenance::Document) => "inferred from published references about other builds",
             (None, Provenance::Symbols) => "from symbols",
             (None, Provenance::Inferred) => "inferred",
         }

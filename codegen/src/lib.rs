@@ -9,12 +9,14 @@
 
 #![forbid(unsafe_code)]
 
+mod alike;
 mod assertions;
 pub mod axis;
 mod builder;
 pub mod ctype;
 mod diagnostic;
 pub mod emit;
+pub mod event;
 pub mod layouts;
 mod load;
 mod place;
@@ -30,8 +32,8 @@ mod target;
 
 pub use builder::{BuildError, Builder, Generated, Note};
 pub use diagnostic::{Diagnostic, Errors, nearest};
-pub use load::{MOST_FILES, files};
-pub use read::{is_definable, is_identifier, read, read_partly};
+pub use load::files;
+pub use read::{is_definable, is_identifier, read, read_partly, reread_events};
 pub use resolve::{compile, laid_out, recompile, resolve};
 pub use source::{At, SourceFile, Sources, Span};
 pub use standard::compile_with;

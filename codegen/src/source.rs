@@ -1,5 +1,7 @@
 //! Spec texts and places in them.
 
+use std::path::Path;
+
 /// The texts of a spec set, in the order in which they were added.
 #[derive(Clone, Debug, Default)]
 pub struct Sources {
@@ -72,6 +74,11 @@ impl Sources {
         span.file as usize
     }
 
+    /// Where a span starts in its file, in bytes.
+    pub fn start(&self, span: Span) -> usize {
+        span.start as usize
+    }
+
     /// `path:line:column` of a span's start, counted from 1.
     pub fn place(&self, span: Span) -> String {
         let file = self.file(span);
@@ -99,4 +106,20 @@ impl<T> At<T> {
     pub(crate) fn new(value: T, span: Span) -> Self {
         Self { value, span }
     }
+}
+
+/// The specs of Windows, with which [`Builder`](crate::Builder) completes others.
+#[cfg(feature = "standard")]
+pub(crate) const STANDARD: &[(&str, &str)] = etw_layouts_specs::FILES;
+#[cfg(not(feature = "standard"))]
+pub(crate) const STANDARD: &[(&str, &str)] = &[];
+
+/// The file of this project that specifies a type of Windows, such as `specs/nt/LIST_ENTRY.toml`.
+pub(crate) fn home(name: &str) -> Option<&'static str> {
+    named(STANDARD, name).map(|(path, _)| path)
+}
+
+/// The file that specifies what has that name, with its text.
+pub(crate) fn named<'a>(files: &[(&'a str, &'a str)], name: &str) -> Option<(&'a str, &'a str)> {
+    files.iter().copied().find(|(path, _)| Path::new(path).file_stem().is_some_and(|stem| stem == name))
 }

@@ -2,6 +2,8 @@
 
 use crate::axis::{Axis, TargetSet};
 use crate::ctype::CType;
+use crate::event::Class;
+use crate::read::GROUPS;
 use crate::source::{At, Sources, Span};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,6 +22,8 @@ pub struct Spec {
     pub definitions: BTreeMap<String, Definition>,
     /// Global variables, by name.
     pub globals: BTreeMap<String, Global>,
+    /// Classes of events, a file each.
+    pub classes: Vec<Class>,
     /// Names that wrong files specify, or seem to; empty for a spec set that was read without errors.
     pub broken: BTreeSet<String>,
 }
@@ -63,6 +67,8 @@ pub struct Definition {
     pub source: Piecewise<Provenance>,
     /// Why no public symbols can confirm it.
     pub unverifiable: Piecewise<String>,
+    /// The Cargo feature that has its types in the generated crate; empty for the one of kernel structures.
+    pub feature: String,
     /// What it is.
     pub doc: String,
     /// What documents say otherwise.
@@ -299,6 +305,17 @@ pub enum Witness {
 }
 
 impl Spec {
+    /// The GUID of a group of events, as `3D6FA8D0-FE05-11D0-9DDA-00C04FD7BA7C`.
+    pub fn guid_of(&self, group: &At<String>) -> Option<String> {
+        self.group(&group.value)?.guid.clone()
+    }
+
+    /// A constant of `EVENT_TRACE_GROUP`.
+    pub fn group(&self, name: &str) -> Option<&Constant> {
+        let Body::Values(values) = &self.definitions.get(GROUPS)?.body else { return None };
+        values.constants.iter().find(|constant| constant.name.value == name)
+    }
+
     /// Whether a standard definition says nothing of a target, but by ranges that reach it: a user's axis added its kernel.
     pub(crate) fn is_extended(&self, definition: &Definition, target: usize) -> bool {
         self.axis.kernels[self.axis.targets[target].kernel].added && self.sources.file(definition.name.span).standard
@@ -313,6 +330,7 @@ impl Definition {
             scope: TargetSet::default(),
             source: Piecewise::default(),
             unverifiable: Piecewise::default(),
+            feature: String::new(),
             doc: String::new(),
             errata: Vec::new(),
             body,
@@ -525,3 +543,11 @@ impl core::fmt::Display for Fact {
         }
     }
 }
+
+/// Words that are no names in Rust, or will not be.
+pub(crate) const KEYWORDS: [&str; 48] = [
+    "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "do", "dyn", "else", "enum", "extern",
+    "false", "final", "fn", "for", "gen", "if", "impl", "in", "let", "loop", "macro", "match", "mod", "move", "mut", "override",
+    "priv", "pub", "ref", "return", "static", "struct", "trait", "true", "try", "type", "typeof", "unsafe", "unsized", "use",
+    "virtual", "where", "while", "yield",
+];

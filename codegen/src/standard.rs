@@ -6,22 +6,10 @@ use crate::diagnostic::Errors;
 use crate::layouts::Layouts;
 use crate::read::{Reading, read_all};
 use crate::resolve::compiled;
-use crate::source::Sources;
+use crate::source::{Sources, named};
 use crate::spec::{Body, Member, Piecewise, Shape, Spec};
 use crate::syntax::{Sort, Tree};
 use std::collections::BTreeSet;
-use std::path::Path;
-
-/// What [`Builder`](crate::Builder) completes specs with.
-#[cfg(feature = "standard")]
-pub(crate) const STANDARD: &[(&str, &str)] = etw_layouts_specs::FILES;
-#[cfg(not(feature = "standard"))]
-pub(crate) const STANDARD: &[(&str, &str)] = &[];
-
-/// The file of this project that specifies a type of Windows, such as `specs/nt/LIST_ENTRY.toml`.
-pub(crate) fn home(name: &str) -> Option<&'static str> {
-    named(STANDARD, name).map(|(path, _)| path)
-}
 
 /// Reads a spec set and computes its layouts, as [`compile`](crate::compile) does, after completing it from standard specs, each
 /// given by path and text:
@@ -89,11 +77,6 @@ fn add(sources: &mut Sources, standard: &[(&str, &str)], name: &str) -> bool {
     let found = named(standard, name);
     found.iter().for_each(|(path, text)| sources.add_standard(theirs(path), *text));
     found.is_some()
-}
-
-/// The standard file of what has that name, with its text.
-fn named<'a>(standard: &[(&'a str, &'a str)], name: &str) -> Option<(&'a str, &'a str)> {
-    standard.iter().copied().find(|(path, _)| Path::new(path).file_stem().is_some_and(|stem| stem == name))
 }
 
 /// What a standard file is called among those of others.

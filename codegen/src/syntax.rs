@@ -1,8 +1,7 @@
-//! The syntax of spec files: every key once, and a file as a tree that loses nothing.
+//! The syntax of spec files: a table of all keys, and a lossless tree of a file.
 //!
-//! [`Sort`] says which keys each sort of table has, in the order in which they are written, and what their values are. [`Tree`] is a
-//! file in these terms, each key and value with its place in the text. Reading takes facts from it, and whoever changes a fact on
-//! purpose finds it there. Comments are beside it.
+//! [`Sort`] lists the keys of each kind of table in the order in which they are written, and the form of their values. [`Tree`] is a
+//! parsed file, with the place of each key and value in the text. Comments are stored separately.
 
 mod comments;
 mod keys;

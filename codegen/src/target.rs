@@ -37,7 +37,7 @@ impl Asked {
         !self.is_of_other_build(axis) && self.taken(axis) <= self.build
     }
 
-    /// Whether the axis has no kernel of the build, so that one of another build stands in for it.
+    /// Whether the build is not on the version axis, so that the layouts of another build are used.
     pub fn is_of_other_build(&self, axis: &Axis) -> bool {
         self.taken(axis).number != self.build.number
     }
@@ -59,10 +59,10 @@ impl Asked {
 }
 
 impl Named {
-    /// The word for it in JSON documents.
+    /// The keyword in JSON documents.
     pub fn word(self) -> &'static str {
         match self {
-            Self::Kernel => "kernel",
+            Self::Kernel => "revision",
             Self::First(_) => "first",
             Self::Newest => "newest",
         }
@@ -70,18 +70,22 @@ impl Named {
 }
 
 impl Axis {
-    /// The kernel of that name.
+    /// The target with a name.
     ///
     /// # Errors
     ///
-    /// What is wrong with the name, and which names exist.
+    /// The name is invalid or unknown; the error lists the known labels.
     pub fn find(&self, name: &str) -> Result<Asked, String> {
         let split = name.rsplit_once('-').and_then(|(build, arch)| Some((build, arch.parse().ok()?)));
         match split {
             Some((build, arch)) => self.find_build(build, arch),
-            None => Err(format!(
-                "`{name}` does not end in an architecture: write BUILD-ARCH, such as 1709-x64 or 10.0.19041.1415-x64"
-            )),
+            None => Err(match name.rsplit_once('-').filter(|_| !self.is_build(name)) {
+                Some((_, arch)) => {
+                    let known = Arch::ALL.map(Arch::as_str).join(", ");
+                    format!("unknown architecture `{arch}` in target `{name}`; known: {known}")
+                }
+                None => format!("target `{name}` has no architecture; write BUILD-ARCH, such as 1709-x64 or 10.0.19041.1415-x64"),
+            }),
         }
     }
 
@@ -92,7 +96,7 @@ impl Axis {
     /// As [`find`](Self::find).
     pub fn find_build(&self, build: &str, arch: Arch) -> Result<Asked, String> {
         if build.contains("..") || build.contains(',') {
-            return Err(format!("`{build}` is a range, and a target is one kernel: write BUILD-ARCH, such as 1709-x64"));
+            return Err(format!("`{build}` is a range, not a build; write BUILD-ARCH, such as 1709-x64"));
         }
         let whole = self.whole(build).filter(|_| self.label(build).is_none());
         let build = self.label(build).or(whole.as_deref()).unwrap_or(build);
@@ -103,7 +107,7 @@ impl Axis {
         }
         let several: Vec<_> = self.labels().filter(|label| is_numbered(label, build)).map(|label| format!("`{label}`")).collect();
         if !several.is_empty() {
-            return Err(format!("`{build}` is the name of several releases: write {}", several.join(" or ")));
+            return Err(format!("ambiguous release `{build}`; write {}", several.join(" or ")));
         }
         let name = format!("{build}-{arch}");
         let number = axis::build(build).or_else(|| Some((*self.builds.get(build)?, false)));
@@ -163,7 +167,7 @@ impl Axis {
         Asked { name: String::new(), named: Named::Newest, own: build, build, target }
     }
 
-    /// The label that a text is, in capital letters or small ones.
+    /// The label that equals a text. Case is ignored.
     fn label(&self, text: &str) -> Option<&str> {
         let is = self.labels().find(|label| *label == text);
         is.or_else(|| self.labels().find(|label| label.eq_ignore_ascii_case(text)))
@@ -177,11 +181,22 @@ impl Axis {
         axis::build(&whole).map(|_| whole)
     }
 
+    /// Whether a text names a build without an architecture.
+    fn is_build(&self, text: &str) -> bool {
+        self.label(text).is_some() || self.builds.contains_key(text) || axis::build(text).is_some()
+    }
+
     fn no_build(&self, build: &str, arch: Arch) -> String {
-        let known = || self.labels().chain(["10.0.19041.1415"]).collect::<Vec<_>>().join(", ");
+        let kernels = self.point(build).unwrap_or_default();
+        let has = |arch: &Arch| self.along(*arch).any(|(_, target)| kernels.contains(&self.targets[target].kernel));
+        let others: Vec<_> = Arch::ALL.into_iter().filter(has).map(Arch::as_str).collect();
+        if !others.is_empty() {
+            return format!("no layouts of build `{build}` for {arch}; it has {}", others.join(" and "));
+        }
+        let known = || self.labels().chain(["or a build such as 10.0.19041.1415"]).collect::<Vec<_>>().join(", ");
         match nearest(build, self.labels()).filter(|_| !self.labels().any(|label| label == build)) {
-            Some(near) => format!("`{build}` is no build; did you mean `{near}`? There are {}", known()),
-            None => format!("there is no `{build}` for {arch}; there are {}", known()),
+            Some(near) => format!("unknown build `{build}`; did you mean `{near}`? Known labels: {}", known()),
+            None => format!("unknown build `{build}`; known labels: {}", known()),
         }
     }
 }

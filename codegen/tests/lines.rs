@@ -9,8 +9,8 @@ use std::path::Path;
 
 /// Lines that a kernel with known layouts may change, its own module among them.
 const KNOWN: usize = 20;
-/// Lines that a kernel with seven other structures may change.
-const SEVEN: usize = 1_500;
+/// Lines that a kernel with seven other structures may change. Half of them are in `targets.rs`: the new types belong to other sets.
+const SEVEN: usize = 1_800;
 
 #[test]
 fn a_kernel_whose_layouts_are_known() {

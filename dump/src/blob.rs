@@ -1,4 +1,4 @@
-//! The blob of ETW in the secondary data: sessions, and the buffers of each.
+//! The ETW blob in the secondary data: sessions and their buffers.
 
 use crate::finding::{Finding, What, find};
 use crate::header::Header;
@@ -10,24 +10,24 @@ use etw_layouts_etl::write::Producer;
 use etw_layouts_etl::{ClockType, Guid, Head};
 use etw_layouts_memory::compressed::unpack;
 
-/// The tag of the blob.
+/// Tag of the ETW blob.
 pub const ETW_TAG: Guid = Guid(0x2b88b710_1c93_4f7c_b06c_655ecc50decc);
 
-/// What a session begins with. No buffer is so large that it could begin with it.
+/// Signature of a session. As a buffer size it would be too large, so that sessions and buffers can be distinguished.
 const SIGNATURE: u32 = 0x01EB_AFE1;
 
-/// Bytes of the name of a session: Windows allows 1,024 characters.
+/// Size of the name of a session, in bytes: Windows allows 1,024 characters.
 const NAME: usize = 2048;
 
-/// Compressed buffers become no more than so many times the bytes of the blob.
+/// Maximum ratio of decompressed bytes to bytes of the blob.
 const EXPANSION: u64 = 16;
 
-/// Whether it is ETW's blob: by its tag, or by the session in it.
+/// Whether this is the ETW blob, by its tag or by the session in it.
 pub(crate) fn is_own(blob: &Blob<'_>) -> bool {
     blob.tag == ETW_TAG || view(blob.data, size_of::<ETW_DUMP_HEADER>()) == Some(SIGNATURE)
 }
 
-/// The sessions of a blob, in its order.
+/// The sessions of a blob, in file order.
 pub(crate) fn sessions<'a>(blob: &Blob<'a>, header: &Header, findings: &mut Vec<Finding>) -> Vec<Session<'a>> {
     if blob.tag != ETW_TAG {
         find(findings, blob.offset, What::Tag(blob.tag));
@@ -61,7 +61,7 @@ struct Walk<'b, 'a> {
     blob: &'b Blob<'a>,
     at: usize,
     producer: Producer,
-    /// How many bytes compressed buffers may still become.
+    /// Number of decompressed bytes still allowed.
     room: u64,
     findings: &'b mut Vec<Finding>,
 }
@@ -75,7 +75,8 @@ impl<'a> Walk<'_, 'a> {
         self.blob.data.get(self.at..).unwrap_or(&[])
     }
 
-    /// Goes on after something that is neither session nor buffer: to the next session, or to the next buffer of the one at hand, or to the end.
+    /// Recovers after bytes that are neither session nor buffer: continues with the next session, the next buffer of the current
+    /// session, or the end.
     fn resume(&mut self, session: Option<&Session<'_>>) {
         let rest = self.rest();
         let skipped = (4..rest.len()).find(|at| self.is_start(session, &rest[*at..])).unwrap_or(rest.len());
@@ -83,21 +84,21 @@ impl<'a> Walk<'_, 'a> {
         self.at += skipped;
     }
 
-    /// Whether bytes begin as a session does, or as a buffer of the one at hand.
+    /// Whether the bytes begin with a session, or with a buffer of the current session.
     fn is_start(&self, session: Option<&Session<'_>>, bytes: &[u8]) -> bool {
         bytes.starts_with(&SIGNATURE.to_le_bytes()) || session.is_some_and(|session| self.is_buffer(session, bytes))
     }
 
-    /// Whether bytes begin as a buffer of a session does, beyond doubt.
+    /// Whether the bytes certainly begin with a buffer of the session.
     fn is_buffer(&self, session: &Session<'_>, bytes: &[u8]) -> bool {
-        // The size comes first, and is the quickest to tell; a compressed buffer has its own.
+        // The size is compared first because that is fastest; a compressed buffer has a size of its own.
         let Some(head) = Head::read(self.producer.generation(), bytes) else { return false };
         let is_size = head.size == session.buffer_size || head.is_compressed() && head.size < session.buffer_size;
         let fits = |value: u32| (BUFFER_HEADER as u32..=session.buffer_size).contains(&value);
         is_size && u32::from(head.logger) == session.logger_id && session.logger_id > 0 && fits(head.size) && fits(head.offset)
     }
 
-    /// The session here and its buffers; `None` if there is none.
+    /// The session at this position and its buffers; `None` if there is none.
     fn session(&mut self, header: &Header, clocks: Clocks) -> Option<Session<'a>> {
         let offset = self.blob.offset + self.at as u64;
         let truncated = |size: usize, there: usize| What::Truncated { what: "a session", size: size as u64, there: there as u64 };
@@ -156,12 +157,12 @@ impl<'a> Walk<'_, 'a> {
         Some(session)
     }
 
-    /// The name of a session, and how many bytes it takes with those behind it.
+    /// The name of a session, and its size in bytes with the bytes after it.
     fn name(&mut self, session: &Session<'_>, bytes: &[u8], stated: u32) -> (String, usize) {
         let length = stated as usize;
         let end = length.saturating_mul(2);
         let units = |length: usize| bytes[..length].chunks_exact(2).map(|unit| u16::from_le_bytes([unit[0], unit[1]]));
-        // A name has no zero in it, and one behind it.
+        // A name contains no zero, and a zero follows it.
         let may_be = end <= bytes.len() && length.is_multiple_of(2) && {
             let mut behind = bytes[length..end].chunks_exact(2);
             !units(length).any(|unit| unit == 0) && behind.next().is_none_or(|unit| unit == [0, 0])
@@ -171,7 +172,7 @@ impl<'a> Walk<'_, 'a> {
             return (String::from_utf16_lossy(&units(length).collect::<Vec<_>>()), end);
         }
         let next = (0..bytes.len()).find(|at| begins(*at));
-        // A buffer whose header is damaged begins behind a name that is not.
+        // A buffer with a damaged header can follow a valid name.
         let is_sound = may_be && length > 0 && next.is_none_or(|next| next >= end + BUFFER_HEADER);
         let room = if is_sound { length } else { next.unwrap_or(bytes.len()).min(NAME) };
         let name: Vec<u16> = units(room).take_while(|unit| *unit != 0).collect();
@@ -185,7 +186,7 @@ impl<'a> Walk<'_, 'a> {
         (String::from_utf16_lossy(&name), if is_sound { end } else { next.unwrap_or(bytes.len()) })
     }
 
-    /// The buffer here; `None` if there is none.
+    /// The buffer at this position; `None` if there is none.
     fn buffer(&mut self, session: &Session<'_>) -> Option<Buffer<'a>> {
         let rest = self.rest();
         let truncated = |size: usize, there: usize| What::Truncated { what: "a buffer", size: size as u64, there: there as u64 };
@@ -193,7 +194,7 @@ impl<'a> Walk<'_, 'a> {
             self.find(truncated(BUFFER_HEADER, rest.len()));
             return None;
         };
-        // Of a compressed one, the size is what it takes here, and the valid end that of what it becomes.
+        // For a compressed buffer, the size is that in the dump, and the valid end that of the decompressed buffer.
         let is_compressed = head.is_compressed();
         let end = if is_compressed { head.size } else { head.offset } as usize;
         let largest = if is_compressed { session.buffer_size } else { session.buffer_size.max(head.size) };
@@ -201,7 +202,7 @@ impl<'a> Walk<'_, 'a> {
             self.find(What::Offset(end as u32));
             return None;
         }
-        // One of the two can be damaged, and the buffer still be one.
+        // A buffer is accepted if either of the two is correct.
         if head.size != session.buffer_size && !is_compressed && u32::from(head.logger) != session.logger_id {
             self.find(What::NoBuffer);
             return None;
@@ -213,7 +214,7 @@ impl<'a> Walk<'_, 'a> {
             self.find(What::Logger { session: session.logger_id, buffer: head.logger });
         }
         let bytes = match rest.get(..end) {
-            // An end that nothing begins at is none if something begins before.
+            // If nothing begins at the stated end, but something begins earlier, the end is wrong.
             Some(bytes) if end < rest.len() && !self.is_start(Some(session), &rest[end..]) => {
                 let next = (BUFFER_HEADER..end).find(|at| self.is_start(Some(session), &rest[*at..]));
                 if next.is_some() {
@@ -235,11 +236,12 @@ impl<'a> Walk<'_, 'a> {
         Some(Buffer { head, processor, offset, address: None, bytes, is_compressed, pages: Vec::new() })
     }
 
-    /// What a compressed buffer becomes; its header alone, if that is more than the whole blob may become.
+    /// The decompressed buffer; only its header if the limit for the blob is exceeded.
     fn unpacked(&mut self, session: &Session<'_>, bytes: &[u8], offset: u64) -> Vec<u8> {
         let most = self.room;
         let unpacked = unpack(bytes, session.buffer_size, most, self.producer.generation());
-        if let Some(why) = unpacked.fault.or_else(|| unpacked.buffers.is_empty().then(|| "its header is not that of one".into()))
+        if let Some(why) =
+            unpacked.fault.or_else(|| unpacked.buffers.is_empty().then(|| "its header is not that of a compressed buffer".into()))
         {
             find(self.findings, offset, What::Compressed(why));
         }

@@ -1,4 +1,4 @@
-//! A triage dump as a byte slice.
+//! A triage dump in memory.
 
 use crate::blob;
 use crate::error::Error;
@@ -20,17 +20,17 @@ pub struct Dump<'a> {
 }
 
 impl<'a> Dump<'a> {
-    /// Reads a dump: its headers, where its memory is, its secondary data, and the sessions in that.
+    /// Reads a dump: headers, location of its memory, secondary data, and sessions.
     ///
     /// # Errors
     ///
-    /// The bytes are no triage dump.
+    /// The bytes are not a triage dump.
     pub fn new(bytes: &'a [u8]) -> Result<Self, Error> {
         Self::with_revision(bytes, 0)
     }
 
-    /// The same of a kernel whose revision is known from elsewhere: 264 of 10.0.19041.264. What is found in memory is read by the layouts
-    /// of that revision.
+    /// As [`new`](Self::new), for a kernel whose revision is known from another source, such as 264 for 10.0.19041.264. Memory is
+    /// then read with the layouts of that revision.
     ///
     /// # Errors
     ///
@@ -50,27 +50,27 @@ impl<'a> Dump<'a> {
         Ok(Self { header, memory, blobs, sessions, findings })
     }
 
-    /// What it is of.
+    /// The properties of the dump and its system.
     pub fn header(&self) -> &Header {
         &self.header
     }
 
-    /// The pieces of memory in it.
+    /// The pieces of memory in the dump.
     pub fn memory(&self) -> &Pieces<'a> {
         &self.memory
     }
 
-    /// Its secondary data.
+    /// The secondary data of the dump.
     pub fn blobs(&self) -> &[Blob<'a>] {
         &self.blobs
     }
 
-    /// The sessions whose buffers are in it.
+    /// The sessions whose buffers are in the dump.
     pub fn sessions(&self) -> &[Session<'a>] {
         &self.sessions
     }
 
-    /// What is wrong with it, but for what is wrong with events, which [`Session::events`] finds.
+    /// The diagnostics of the dump, except those of events, which [`Session::events`] returns.
     pub fn findings(&self) -> &[Finding] {
         &self.findings
     }

@@ -1,63 +1,62 @@
-//! Why bytes are no dump that can be read.
+//! The error of bytes that are not a readable dump.
 
 use std::fmt;
 
-/// Why bytes are no dump that can be read.
+/// Error of bytes that are not a readable dump.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
-    /// They do not begin as a crash dump of a kernel does.
+    /// The bytes do not begin with the signature of a kernel crash dump.
     NoDump,
-    /// The file ends within the headers.
+    /// The file ends within the headers; its length in bytes.
     Short(usize),
-    /// A dump of a kind that is not read, or not by what was asked.
+    /// The kind of dump is not supported, or not by the called function.
     Kind(u32),
-    /// What follows the header of a dump of this kind does not tell which pages there are.
+    /// The list of pages after the header of a dump of this kind is missing or invalid.
     List(u32),
-    /// The first page of memory is behind the end of the file.
+    /// The first page of memory is after the end of the file.
     NoPages {
-        /// Where the first page is.
+        /// Offset of the first page.
         first: u64,
-        /// How long the file is.
+        /// Length of the file, in bytes.
         length: u64,
     },
-    /// Of an architecture that is not known.
+    /// The architecture, a machine type of image files, is not supported.
     Machine(u32),
 }
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NoDump => f.write_str("it does not begin with PAGEDU64 or PAGEDUMP: not a crash dump of a kernel"),
-            Self::Short(length) => write!(f, "truncated: {length} bytes are less than the headers of a crash dump have"),
-            Self::Kind(3) => f.write_str("the dump is of the kind 3, headers alone: it holds no memory"),
+            Self::NoDump => f.write_str("not a kernel crash dump: it does not begin with PAGEDU64 or PAGEDUMP"),
+            Self::Short(length) => write!(f, "truncated: {length} bytes are fewer than the headers of a crash dump"),
+            Self::Kind(3) => f.write_str("dump of kind 3 (headers only): it has no memory"),
             Self::Kind(kind) => {
                 let name = match kind {
-                    1 | 5 => "a full dump",
-                    2 | 6 => "a dump of the kernel's memory",
-                    4 => "a triage dump",
-                    7 => "an automatic dump",
-                    8..=10 => "a dump that a debugger wrote of a running system",
-                    _ => "none that is known",
+                    1 | 5 => "full dump",
+                    2 | 6 => "kernel dump",
+                    4 => "triage dump",
+                    7 => "automatic dump",
+                    8..=10 => "live dump of a debugger",
+                    _ => "unknown",
                 };
                 write!(
                     f,
-                    "the dump is of the kind {kind}, {name}, which is not read here: minidumps (4) are, full dumps (1), dumps of the"
+                    "unsupported dump of kind {kind} ({name}): supported are minidumps (4), full dumps (1), kernel dumps up to "
                 )?;
-                f.write_str(" kernel's memory up to Windows 7 (2), and of 64-bit systems since Windows 8 those with a bitmap (5, 6, 7) and")?;
-                f.write_str(" those that a debugger wrote (8, 9, 10)")
+                f.write_str(
+                    "Windows 7 (2), and, of 64-bit systems since Windows 8, dumps with a bitmap (5, 6, 7) and live dumps of a ",
+                )?;
+                f.write_str("debugger (8, 9, 10)")
             }
             Self::List(kind) => {
                 let letters = if (8..=10).contains(kind) { "RDMP" } else { "SDMP or FDMP" };
-                write!(
-                    f,
-                    "where the list of pages of a dump of the kind {kind} should begin are not the letters {letters}, and DUMP"
-                )
+                write!(f, "invalid list of pages of a dump of kind {kind}: signature {letters} and DUMP is missing")
             }
             Self::NoPages { first, length } => {
-                write!(f, "no memory: the first page is at {first:#x}, and the file has {length:#x} bytes")
+                write!(f, "no memory: the first page is at {first:#x}, but the file has {length:#x} bytes")
             }
-            Self::Machine(machine) => write!(f, "the dump is of a machine {machine:#06x}, not of x86, x64 or ARM64"),
+            Self::Machine(machine) => write!(f, "unknown machine type {machine:#06x}; supported are x86, x64 and ARM64"),
         }
     }
 }

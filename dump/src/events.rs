@@ -1,24 +1,24 @@
-//! The events of a session in the order of time.
+//! The events of a session in time order.
 
 use crate::finding::{Finding, What, find};
 use crate::session::Session;
 use etw_layouts_etl::Event;
 
-/// An event of a session, with what its buffer tells of it.
+/// An event of a session, with the properties of its buffer.
 #[derive(Clone, Copy, Debug)]
 pub struct Timed<'a> {
     /// The event.
     pub event: Event<'a>,
-    /// When, in units of 100 ns since 1601; `None` if it has no time of its own.
+    /// Time in units of 100 ns since 1601; `None` if the event has no time of its own.
     pub time: Option<i64>,
     /// The processor that wrote it.
     pub processor: u16,
-    /// The place of its buffer among those of the session, from 0.
+    /// Index of its buffer within the session, from 0.
     pub buffer: u32,
 }
 
-/// The events of sessions in the order of time, each with the place of its session among them, and what is wrong in their buffers. Those of
-/// one session keep the order that [`Session::events`] gives.
+/// The events of several sessions in time order, each with the index of its session, and the diagnostics of their buffers. Events
+/// of one session keep the order of [`Session::events`].
 pub fn by_time<'s>(sessions: &'s [Session<'_>]) -> (Vec<(usize, Timed<'s>)>, Vec<Finding>) {
     let (mut all, mut findings) = (Vec::new(), Vec::new());
     for (number, session) in sessions.iter().enumerate() {
@@ -35,8 +35,8 @@ pub fn by_time<'s>(sessions: &'s [Session<'_>]) -> (Vec<(usize, Timed<'s>)>, Vec
 }
 
 impl Session<'_> {
-    /// Its events in the order of time, and what is wrong in its buffers. Events of the same time keep the order of their processors;
-    /// one without a time keeps its place after the one before it.
+    /// The events in time order, and the diagnostics of the buffers. Events with equal times are ordered by processor; an event
+    /// without a time keeps its position after the previous one.
     pub fn events(&self) -> (Vec<Timed<'_>>, Vec<Finding>) {
         let clock = (self.has_rate && self.has_reference()).then(|| self.to_clock());
         let mut findings = Vec::new();

@@ -1,141 +1,142 @@
-//! What is wrong with a dump, and where.
+//! Diagnostics of a dump, with their places.
 
 use etw_layouts_etl as etl;
 use etw_layouts_etl::Guid;
 use std::fmt;
 
-/// Something wrong with a dump.
+/// A diagnostic of a dump.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// Where it is, in bytes from the start of the file.
+    /// The offset in the file, in bytes.
     pub offset: u64,
     /// What is wrong.
     pub what: What,
 }
 
-/// How many findings of a dump, or of the events of a session, are kept.
+/// Maximum number of diagnostics kept for a dump, or for the events of a session.
 const MOST: usize = 1 << 16;
 
-/// Adds a finding.
+/// Adds a diagnostic, up to the maximum.
 pub(crate) fn find(findings: &mut Vec<Finding>, offset: u64, what: What) {
     if findings.len() < MOST {
         findings.push(Finding { offset, what });
     }
 }
 
-/// What is wrong.
+/// A kind of diagnostic.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum What {
-    /// The file ends within something.
+    /// The file ends within a part.
     Truncated {
-        /// In what.
+        /// The part.
         what: &'static str,
-        /// The bytes that it has.
+        /// Size of the part, in bytes.
         size: u64,
-        /// The bytes that are there.
+        /// Number of bytes present.
         there: u64,
     },
-    /// Data blocks lie behind the end of the file, or end there.
+    /// Data blocks extend beyond the end of the file.
     Blocks {
-        /// How many.
+        /// Number of such blocks.
         count: u64,
-        /// The bytes that are missing of them.
+        /// Number of missing bytes.
         missing: u64,
-        /// The address of the first one in the list.
+        /// Address of the first such block in the list.
         first: u64,
-        /// The address of the last one in the list.
+        /// Address of the last such block in the list.
         last: u64,
     },
-    /// The list of data blocks goes on behind as many as the header states; those are read too.
+    /// The list of data blocks is longer than the header states; all are read.
     Count {
-        /// What the header states.
+        /// The number in the header.
         stated: u32,
-        /// How many there are.
+        /// The actual number.
         found: u32,
     },
-    /// So many bytes, the first of them there, belong to no data block and no other part.
+    /// This many bytes, beginning here, belong to no data block or other part.
     Unnamed(u64),
-    /// The list of data blocks gives more memory than the file has bytes; the rest of the list is left out.
+    /// The data blocks have more bytes than the file; the rest of the list is skipped.
     Overlap,
-    /// The dump does not end with the letters that a whole one ends with.
+    /// The end signature of a complete dump is missing.
     Unfinished,
-    /// Pages are listed twice; those of the run that begins before hold.
+    /// Pages are listed twice; the run that begins first is used.
     Repeated,
-    /// The page tables that the header names do not lead to the list of modules, which is said to be here.
+    /// The page tables in the header do not map the list of modules at this address.
     Tables(u64),
-    /// Something is wrong with the list of modules.
+    /// The list of modules is corrupt.
     Modules(String),
-    /// The kernel's image is not in the dump, or what it begins with is not.
+    /// The image of the kernel, or its start, is not in the dump.
     NoImage,
-    /// The header states another size of the dump than the place of its last letters does; theirs holds.
+    /// The header states a size that contradicts the position of the end signature; the position is used.
     Size {
-        /// What it states.
+        /// The size in the header.
         stated: u32,
     },
-    /// What follows the dump does not begin as secondary data do.
+    /// The bytes after the dump do not begin with the header of secondary data.
     NoBlobs,
-    /// Neither the sizes in the header of a blob nor what follows it agree: it ends where the next blob begins.
+    /// The sizes in the header of a blob are wrong: it is assumed to end where the next blob begins.
     BlobSize {
-        /// What the header states of its data.
+        /// The size of the data in the header.
         stated: u32,
-        /// How many bytes there are up to the next blob.
+        /// Number of bytes up to the next blob.
         found: u64,
     },
-    /// A blob has the data of ETW, and another tag.
+    /// A blob contains ETW data but has another tag.
     Tag(Guid),
-    /// Another dump begins, which is left out with all that follows.
+    /// Another dump begins, which is skipped with all that follows.
     Another,
-    /// A header that says that it has another size than it can have.
+    /// The size in a header is invalid.
     HeaderSize {
-        /// Of what.
+        /// The header.
         what: &'static str,
-        /// What it says.
+        /// The size in the header.
         size: u32,
     },
-    /// A session is expected, and something else is there.
+    /// A session is expected, but its signature is this value.
     NoSession(u32),
-    /// A buffer is expected, and neither size nor number of the session are there.
+    /// A buffer is expected, but neither the size nor the number of the session matches.
     NoBuffer,
-    /// So many bytes from there on are skipped, up to the next session or buffer that begins as one does.
+    /// This many bytes, beginning here, are skipped, up to the next session or buffer.
     Skipped(u64),
-    /// The valid end of a buffer lies outside of it, or in what follows.
+    /// The valid end of a buffer, at this offset, is outside the buffer or within the next one.
     Offset(u32),
-    /// A buffer is of another size than its session says.
+    /// The size of a buffer differs from that of its session.
     BufferSize {
-        /// What the session says.
+        /// The size in the session.
         session: u32,
-        /// What the buffer says.
+        /// The size in the buffer.
         buffer: u32,
     },
-    /// A buffer is of another session than the one before it.
+    /// The session number of a buffer differs from that of the session it is in.
     Logger {
-        /// The session's number.
+        /// The number of the session.
         session: u32,
         /// The number in the buffer.
         buffer: u16,
     },
-    /// The session names a clock that is none; it is taken for the performance counter.
+    /// The session states this unknown clock; the performance counter is assumed.
     Clock(u32),
-    /// The length of a session's name is wrong: it is taken up to its end, and what follows from the next buffer or session on.
+    /// The length of a session's name is wrong: the name is read up to its terminator, and reading continues with the next buffer
+    /// or session.
     NameLength {
-        /// The bytes that the session states.
+        /// The length that the session states, in bytes.
         stated: u32,
-        /// The bytes that are taken.
+        /// The length used, in bytes.
         found: u32,
     },
-    /// How fast a session's clock ticks is not told.
+    /// The clock rate of a session is unknown.
     Rate,
-    /// At which time a session's clock had which value is not told.
+    /// The system time that corresponds to the clock of a session is unknown.
     Reference,
-    /// A compressed buffer, not all of which can be decompressed.
+    /// A compressed buffer cannot be decompressed completely; the cause.
     Compressed(String),
-    /// Something is wrong with an event.
+    /// A diagnostic of an event.
     Event(etl::What),
 }
 
 impl What {
-    /// A name of what is wrong, the same for all findings that differ in numbers only.
+    /// Name of the kind of diagnostic, independent of its numbers.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Truncated { .. } | Self::Blocks { .. } => "truncated",
@@ -178,66 +179,64 @@ impl fmt::Display for Finding {
 impl fmt::Display for What {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Truncated { what, size, there } => write!(f, "the data ends {there:#x} bytes into {what} of {size:#x}"),
+            Self::Truncated { what, size, there } => {
+                write!(f, "truncated: {there:#x} of {size:#x} bytes of {what} are in the file")
+            }
             Self::Blocks { count: 1, missing, first, .. } => {
-                write!(f, "the data ends before the data block of {first:#x} does: {missing:#x} bytes are missing")
+                write!(f, "truncated data block at {first:#x}: {missing:#x} bytes are missing")
             }
             Self::Blocks { count, missing, first, last } => {
-                write!(
-                    f,
-                    "the data ends before {count} data blocks do, of {first:#x} to {last:#x}: {missing:#x} bytes are missing"
-                )
+                write!(f, "{count} truncated data blocks, from {first:#x} to {last:#x}: {missing:#x} bytes are missing")
             }
             Self::Count { stated, found } => {
-                write!(f, "the list here has {found} data blocks, and the header states {stated}; all are read")
+                write!(f, "wrong number of data blocks: the list has {found}, the header states {stated}; all are read")
             }
             Self::Unnamed(bytes) => {
-                write!(f, "{bytes:#x} bytes are in no data block, here and behind: the list of data blocks may be damaged")
+                write!(f, "{bytes:#x} bytes from here on are in no data block: the list of data blocks may be corrupt")
             }
-            Self::Overlap => f.write_str("the data blocks up to here have more bytes than the file; the others are left out"),
-            Self::Unfinished => f.write_str("the dump does not end with the letters TRGD, as a whole one does"),
-            Self::Repeated => f.write_str("pages from here on are listed twice; those that come first hold"),
+            Self::Overlap => f.write_str("data blocks exceed the file size: the rest of the list is skipped"),
+            Self::Unfinished => f.write_str("incomplete dump: end signature TRGD is missing"),
+            Self::Repeated => f.write_str("duplicate pages from here on; using the first ones"),
             Self::Tables(list) => {
-                write!(f, "the page tables do not lead to the list of modules at {list:#x}, so that no address can be trusted")
+                write!(f, "invalid page tables: cannot read the module list at {list:#x}; all addresses can be wrong")
             }
-            Self::Modules(what) => write!(f, "the list of modules: {what}"),
-            Self::NoImage => f.write_str("the kernel's image is not in the dump, so that its symbols are not known"),
+            Self::Modules(what) => write!(f, "invalid module list: {what}"),
+            Self::NoImage => f.write_str("kernel image is not in the dump; its symbols are unknown"),
             Self::Size { stated } => {
-                write!(f, "the dump ends here with the letters TRGD, and its header states a size of {stated:#x} bytes")
+                write!(f, "wrong dump size: the header states {stated:#x} bytes, but the end signature TRGD is here")
             }
-            Self::NoBlobs => f.write_str(
-                "what follows the dump does not begin with DumpBlob; it is read from the first blob on, if there is one",
-            ),
-            Self::BlobSize { stated, found } => write!(
-                f,
-                "the header of a blob states {stated:#x} bytes of data, which do not lead to another blob; there are {found:#x}"
-            ),
-            Self::Tag(tag) => write!(f, "the blob with the tag {tag} has sessions as ETW's blob does, and is read as that"),
-            Self::Another => f.write_str("another dump begins here; it is left out: split the file here to read it"),
-            Self::HeaderSize { what, size } => write!(f, "{what} says that it has {size:#x} bytes, which cannot be"),
+            Self::NoBlobs => {
+                f.write_str("missing DumpBlob signature after the dump: secondary data is read from the first blob on")
+            }
+            Self::BlobSize { stated, found } => {
+                write!(f, "wrong blob size: the header states {stated:#x} bytes of data, the next blob follows after {found:#x}")
+            }
+            Self::Tag(tag) => write!(f, "unknown tag {tag}: the blob contains ETW sessions and is read as ETW data"),
+            Self::Another => f.write_str("second dump in the file: not read; split the file at this offset"),
+            Self::HeaderSize { what, size } => write!(f, "invalid size of {what}: {size:#x} bytes"),
             Self::NoSession(found) => {
-                write!(f, "a session begins with 0x01ebafe1, and here is {found:#010x}; it goes on with the next")
+                write!(f, "invalid session signature: {found:#010x}, expected 0x01ebafe1; continuing with the next session")
             }
-            Self::NoBuffer => f.write_str("a buffer should begin here, and has neither the size nor the number of its session"),
+            Self::NoBuffer => f.write_str("invalid buffer header: neither size nor number match the session"),
             Self::Skipped(bytes) => {
-                write!(f, "{bytes:#x} bytes from here on are skipped, up to the next session or buffer, or the end")
+                write!(f, "skipped {bytes:#x} bytes up to the next session, buffer or end of data")
             }
-            Self::Offset(offset) => write!(f, "the valid end {offset:#x} lies outside the buffer, or in the next one"),
+            Self::Offset(offset) => write!(f, "invalid valid end: {offset:#x} is outside the buffer or in the next one"),
             Self::BufferSize { session, buffer } => {
-                write!(f, "the buffer says that it has {buffer:#x} bytes, and its session {session:#x}")
+                write!(f, "wrong buffer size: buffer states {buffer:#x} bytes, session {session:#x}")
             }
             Self::Logger { session, buffer } => {
-                write!(f, "the buffer is of the session {buffer}, and lies among those of {session}")
+                write!(f, "wrong session number: buffer states {buffer}, found among the buffers of {session}")
             }
             Self::Clock(clock) => {
-                write!(f, "the session names the clock {clock}, which is none; taken for the performance counter")
+                write!(f, "unknown clock {clock}: assuming the performance counter")
             }
             Self::NameLength { stated, found } => {
-                write!(f, "the session states {stated:#x} bytes for its name, which cannot be; {found:#x} are taken")
+                write!(f, "invalid name length: {stated:#x} bytes; using {found:#x}")
             }
-            Self::Rate => f.write_str("how fast the session's clock ticks is not told: its events have no times"),
-            Self::Reference => f.write_str("the session tells no system time for its clock: its events have no times"),
-            Self::Compressed(why) => write!(f, "the buffer is compressed, and not all of it can be decompressed: {why}"),
+            Self::Rate => f.write_str("unknown clock rate: events have no times"),
+            Self::Reference => f.write_str("unknown system time of the clock: events have no times"),
+            Self::Compressed(why) => write!(f, "cannot decompress the whole buffer: {why}"),
             Self::Event(what) => what.fmt(f),
         }
     }

@@ -1,4 +1,4 @@
-//! The header of a dump.
+//! The headers of a dump.
 
 use crate::error::Error;
 use crate::wire::{DUMP_HEADER32, DUMP_HEADER64, TRIAGE_DUMP32, TRIAGE_DUMP64, letters, view};
@@ -7,74 +7,74 @@ use etw_layouts::{Arch, Build};
 use etw_layouts_etl::wire::quad;
 use etw_layouts_memory::Address;
 
-/// What a dump is of.
+/// Properties of a dump and its system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
-    /// What of memory it has.
+    /// Kind of the dump, which determines the memory that it contains.
     pub kind: DUMP_TYPE,
-    /// The version of Windows; a dump does not tell the revision, which is 0 here unless it was given.
+    /// Version of Windows. A dump does not state the revision, which is 0 unless given by the caller.
     pub build: Build,
     /// The architecture.
     pub arch: Arch,
-    /// How many processors there were.
+    /// Number of processors.
     pub processors: u32,
-    /// Why the system stopped.
+    /// Code of the bug check.
     pub bug_check: u32,
-    /// What belongs to it.
+    /// Parameters of the bug check.
     pub parameters: [u64; 4],
-    /// When the system stopped, in units of 100 ns since 1601.
+    /// System time of the bug check, in units of 100 ns since 1601.
     pub time: Option<i64>,
-    /// For how long it ran, in units of 100 ns.
+    /// Time since boot, in units of 100 ns.
     pub up_time: Option<i64>,
 }
 
-/// Where the parts of a triage dump are in the file, whatever its width.
+/// Offsets of the parts of a triage dump in the file, for both pointer sizes.
 #[derive(Clone, Copy, Debug)]
 pub struct Parts {
     pub size: u32,
     pub valid: u32,
     /// Address, offset and size of the stack.
     pub stack: (u64, u32, u32),
-    /// The same of a page that belongs to the stop.
+    /// Address, offset and size of a data page related to the bug check.
     pub page: (u64, u32, u32),
-    /// The same of the data for debuggers.
+    /// Address, offset and size of the debugger data.
     pub debugger: (u64, u32, u32),
     pub blocks: u32,
     pub count: u32,
 }
 
-/// Where the walks through physical memory begin.
+/// Starting points for walks through physical memory.
 #[derive(Clone, Copy, Debug)]
 pub struct Roots {
-    /// The physical address of the page table of the highest level.
+    /// Physical address of the top-level page table.
     pub tables: u64,
-    /// Whether a 32-bit kernel has page tables of 64 bits.
+    /// Whether a 32-bit kernel uses 64-bit page table entries.
     pub is_pae: bool,
-    /// The list of modules.
+    /// Address of the list of modules.
     pub modules: Address,
-    /// What the kernel tells debuggers.
+    /// Address of the debugger data.
     pub debugger: Address,
 }
 
 impl Header {
-    /// How many bytes of a file the headers of any kind take at most.
+    /// Maximum size of the headers of any kind of dump, in bytes.
     pub const SIZE: usize = 1 << 14;
 
-    /// Reads the headers at the start of a file, of a dump of any kind.
+    /// Reads the headers at the start of a dump of any kind.
     ///
     /// # Errors
     ///
-    /// The bytes do not begin as a dump does, or are of an unknown architecture.
+    /// The bytes do not begin a dump, or the architecture is unknown.
     pub fn of(bytes: &[u8]) -> Result<Self, Error> {
         Self::read(bytes).map(|(header, _)| header)
     }
 
-    /// Whether it is a minidump, for [`Dump`](crate::Dump); the others are for [`MemoryDump`](crate::MemoryDump).
+    /// Whether this is a minidump, read by [`Dump`](crate::Dump); others are read by [`MemoryDump`](crate::MemoryDump).
     pub fn is_triage(&self) -> bool {
         self.kind == DUMP_TYPE::DUMP_TYPE_TRIAGE
     }
 
-    /// Reads the headers, and where walks through physical memory begin.
+    /// Reads the headers and the starting points for walks through physical memory.
     pub(crate) fn read(bytes: &[u8]) -> Result<(Self, Roots), Error> {
         match (bytes.first_chunk(), bytes.get(4..8)) {
             (Some(b"PAGE"), Some(b"DU64")) => Self::read64(bytes),
@@ -139,16 +139,16 @@ impl Header {
 }
 
 impl Parts {
-    /// Whether the dump ends as a whole one does.
+    /// Whether the dump ends with the end signature.
     pub fn is_whole(&self, bytes: &[u8]) -> bool {
         view(bytes, self.valid as usize) == Some(letters(b"TRGD"))
     }
 
-    /// Where the parts of a triage dump are.
+    /// Reads the offsets of the parts of a triage dump.
     ///
     /// # Errors
     ///
-    /// It is a dump of another kind, or ends within its headers.
+    /// The dump is of another kind, or ends within its headers.
     pub fn read(bytes: &[u8], header: &Header) -> Result<Self, Error> {
         if !header.is_triage() {
             return Err(Error::Kind(header.kind.0));
@@ -189,13 +189,13 @@ impl Parts {
     }
 }
 
-/// A time, unless the writer left it out.
+/// A time, unless the writer omitted it.
 fn told(time: i64) -> Option<i64> {
     let page = u64::from(letters(b"PAGE"));
     (time as u64 != page << 32 | page && time > 0).then_some(time)
 }
 
-/// The version of Windows that has a build number, which is all that a dump tells.
+/// The Windows version with a build number, which is all that a dump states.
 fn build(number: u32) -> Build {
     let (major, minor) = match number {
         0..=2195 => (5, 0),

@@ -1,4 +1,4 @@
-//! The image of the kernel in memory: what names its symbol file.
+//! The image of the kernel in memory, which identifies its symbol file.
 
 use crate::wire::{RSDS, letters, view};
 use etw_layouts::runtime::meta;
@@ -7,35 +7,35 @@ use object::pe::{self, ImageDebugDirectory, ImageDosHeader, ImageNtHeaders32, Im
 use object::read::pe::{ImageNtHeaders, ImageOptionalHeader};
 use object::{LittleEndian, pod};
 
-/// The kernel's image.
+/// The kernel image.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KernelImage {
-    /// Where it begins.
+    /// Base address.
     pub base: Address,
-    /// Time stamp and size, which name it.
+    /// Time stamp and size, which identify the image.
     pub file: meta::Image,
-    /// Its symbol file; `None` if what names it is not in the dump.
+    /// Symbol file; `None` if its identification is not in the dump.
     pub pdb: Option<Pdb>,
 }
 
-/// A symbol file, as an image names it.
+/// Identification of a symbol file, from an image.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pdb {
-    /// The file's name, never a path.
+    /// File name, without a path.
     pub name: String,
     /// GUID and age.
     pub id: meta::Pdb,
 }
 
-/// Headers of an image take no more.
+/// Maximum size of the headers of an image, in bytes.
 const HEADERS: usize = 0x1000;
-/// A debug directory has no more entries.
+/// Maximum number of entries of a debug directory.
 const ENTRIES: usize = 64;
-/// The name of a symbol file has no more bytes, with what stands before it.
+/// Maximum size of the record with the name of the symbol file, in bytes.
 const RECORD: usize = 0x400;
 
 impl KernelImage {
-    /// The image that begins at an address, if one does.
+    /// Reads the image at an address; `None` if there is none.
     pub(crate) fn read(memory: &impl Memory, base: Address, is_64_bit: bool) -> Option<Self> {
         let headers = bytes(memory, base, 0, HEADERS)?;
         match is_64_bit {
@@ -62,11 +62,11 @@ impl KernelImage {
     }
 }
 
-/// What an entry of the debug directory names.
+/// The symbol file that an entry of the debug directory identifies.
 fn pdb(memory: &impl Memory, base: Address, entry: &ImageDebugDirectory) -> Option<Pdb> {
     let size = (entry.size_of_data.get(LittleEndian) as usize).min(RECORD);
     let record = bytes(memory, base, entry.address_of_raw_data.get(LittleEndian), size)?;
-    // The structure ends with the first letter of the name, and is padded behind it.
+    // The structure ends with the first character of the name, followed by padding.
     let name = record.get(core::mem::offset_of!(RSDS, PdbName)..)?;
     let head: RSDS = view(&[&record[..], &[0; size_of::<RSDS>()]].concat(), 0)?;
     if head.Signature != letters(b"RSDS") {
@@ -74,17 +74,17 @@ fn pdb(memory: &impl Memory, base: Address, entry: &ImageDebugDirectory) -> Opti
     }
     let name = String::from_utf8_lossy(name.split(|byte| *byte == 0).next()?);
     let name = name.rsplit(['\\', '/']).next().filter(|name| is_file_name(name))?.to_owned();
-    let guid: etw_layouts_etl::Guid = head.Guid.into();
+    let guid = etw_layouts_etl::wire::guid(head.Guid);
     Some(Pdb { name, id: meta::Pdb { guid: guid.0, age: head.Age } })
 }
 
-/// Whether a name is that of a file on any system: no path, no drive, no stream.
+/// Whether a name is a plain file name on every system: no path, drive or stream.
 fn is_file_name(name: &str) -> bool {
     let forbidden = |c: char| c.is_control() || ":*?\"<>|".contains(c);
     !name.bytes().all(|byte| byte == b'.') && !name.contains(forbidden)
 }
 
-/// Bytes of an image; `None` if not all of them are in the dump.
+/// Bytes of an image; `None` if the dump lacks any of them.
 fn bytes(memory: &impl Memory, base: Address, at: u32, size: usize) -> Option<Vec<u8>> {
     let mut bytes = vec![0; size];
     let there = memory.read(base.plus(at.into())?, &mut bytes);

@@ -1,10 +1,10 @@
-//! Reads what Event Tracing for Windows has in crash dumps, on any host and with no Windows API: triage dumps, the minidumps that a
-//! blue screen leaves; full dumps, and dumps of the kernel's memory.
+//! Reads the state of Event Tracing for Windows from crash dumps, on any host and without Windows APIs. Supported are triage
+//! dumps (the minidumps that a blue screen leaves), full dumps and kernel dumps.
 //!
 //! # Minidumps
 //!
-//! Since Windows 10 the kernel adds buffers of several sessions to such a dump. They lie behind it, in its secondary data.
-//! [`Dump::new`] reads a dump from a byte slice:
+//! Since Windows 10 the kernel appends buffers of several sessions to such a dump, in its secondary data. [`Dump::new`] reads a
+//! dump from a byte slice:
 //!
 //! ```no_run
 //! let bytes = std::fs::read("minidump.dmp")?;
@@ -16,14 +16,15 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! A session is saved as a trace file with [`Session::save`]. The pieces of memory in the dump are a
-//! [`Memory`](etw_layouts_memory::Memory), [`Dump::memory`], for the walks of `etw-layouts-memory`; [`Dump::registrations`] and
-//! [`Dump::trace_buffers`] find what lies in them without a path to it; [`Dump::memory_sessions`] has these buffers as sessions.
+//! [`Session::save`] writes a session to a trace file. The pieces of memory in the dump implement
+//! [`Memory`](etw_layouts_memory::Memory): [`Dump::memory`] serves the walks of `etw-layouts-memory`. [`Dump::registrations`] and
+//! [`Dump::trace_buffers`] search this memory without following pointers; [`Dump::memory_sessions`] returns the buffers found as
+//! sessions.
 //!
-//! # Dumps of memory
+//! # Memory dumps
 //!
-//! [`MemoryDump`] has the pages of physical memory, and is the [`Memory`](etw_layouts_memory::Memory) of its system by virtual address. It
-//! reads of a [`Source`], such as a file, only what is asked for:
+//! [`MemoryDump`] contains pages of physical memory, and implements [`Memory`](etw_layouts_memory::Memory) by virtual address. It
+//! reads only the required parts of a [`Source`], such as a file:
 //!
 //! ```no_run
 //! use etw_layouts_dump::MemoryDump;
@@ -53,19 +54,20 @@
 //! | the same | x86 | no | one reader alone |
 //! | 8, 9, 10: ranges of pages, as debuggers write them of a running system (`.dump /k`, `/ka`, `/f`) | x64, ARM64 | yes | kdmp-parser, and the figures of one real dump of the kind 10 |
 //!
-//! No real dump of these kinds was at hand. The crate kdmp-parser finds the same pages at the same places in written dumps of the kinds that it reads: 1,
-//! 5, 6, 8, 9, 10.
+//! No real dump of these kinds was available. In generated dumps of the kinds that the crate kdmp-parser supports (1, 5, 6, 8, 9,
+//! 10), it finds the same pages at the same offsets.
 //!
-//! Page tables of x64 have four levels or five. Of ARM64, those with pages of 4 KiB are read, and both halves of the address space through
-//! one table of the highest level, as Windows has it; that is known from public research, and no real dump was at hand to confirm it. The list of
-//! modules has to lead back to its head, or a finding says that no address can be trusted. Pages in transition are read on every architecture.
-//! On x64 and with PAE they are taken to lie below 32 TiB: kernels with the fix of L1 Terminal Fault set bit 45 of their entries. Pages that
-//! were compressed or written to a page file, and secondary data behind such dumps, are not read.
+//! Page tables of x64 have four or five levels. For ARM64, tables with pages of 4 KiB are supported, with both halves of the
+//! address space in one top-level table, as in Windows; this is known from public research, and not confirmed by a real dump. The
+//! list of modules has to link back to its head; otherwise a diagnostic states that addresses cannot be trusted. Pages in
+//! transition are read on every architecture. On x64 and with PAE they are assumed to be below 32 TiB, because kernels with the
+//! L1 Terminal Fault mitigation set bit 45 of their entries. Compressed pages, pages in a page file, and secondary data after
+//! such dumps are not read.
 //!
-//! # What is wrong
+//! # Diagnostics
 //!
-//! What is wrong with a dump is a [`Finding`], with its place; reading goes on after it. Memory is at most a small multiple of the file's
-//! size.
+//! Faults of a dump are reported as [`Finding`]s, with their positions; reading continues after them. Memory use is at most a
+//! small multiple of the file size.
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! The lists of pages that dumps have: runs in the header, a bitmap behind it, ranges behind it.
+//! The page lists of dumps: runs in the header, a bitmap after it, or ranges after it.
 
 use crate::error::Error;
 use crate::header::Header;
@@ -12,11 +12,11 @@ use bytemuck::Pod;
 use etw_layouts::Arch;
 use etw_layouts::constants::DUMP_TYPE;
 
-/// The pages that a dump lists.
+/// Reads the list of pages of a dump.
 ///
 /// # Errors
 ///
-/// It is of a kind whose pages are not known to lie anywhere, or has no list where it should be.
+/// The location of the pages is unknown for this kind of dump, or the list is missing.
 pub fn read(source: &impl Source, head: &[u8], header: &Header) -> Result<Pages, Error> {
     let is_32_bit = header.arch == Arch::X86;
     match header.kind {
@@ -73,7 +73,7 @@ fn runs32(source: &impl Source, head: &[u8]) -> Result<Pages, Error> {
     Ok(pages)
 }
 
-/// What follows a header of so many bytes, and where the next thing is.
+/// The structure after a header of the given size, and the offset of its end.
 fn behind<T: Pod>(source: &impl Source, header: usize) -> Result<(T, u64), Error> {
     let mut bytes = vec![0; size_of::<T>()];
     let there = source.read_at(header as u64, &mut bytes);
@@ -81,21 +81,22 @@ fn behind<T: Pod>(source: &impl Source, header: usize) -> Result<(T, u64), Error
     view(&bytes[..there], 0).map(|found| (found, next)).ok_or(Error::Short(header + there))
 }
 
-/// None yet, of a list that states where the first page is. Where that is behind the end of the file, the list has no bytes that bound it.
+/// An empty list whose pages begin at an offset. If the offset is beyond the end of the file, nothing bounds the list, which is
+/// an error.
 fn pages_from(source: &impl Source, first: u64) -> Result<Pages, Error> {
     let length = source.length();
     if first < length { Ok(Pages::new(length, first)) } else { Err(Error::NoPages { first, length }) }
 }
 
-/// Bytes of a list that are read at once.
+/// Number of bytes of a list read at once.
 const PIECE: usize = 1 << 16;
 
-/// A bit for each page.
+/// A list with one bit for each page.
 struct Bitmap {
-    /// Where it is.
+    /// Offset of the bitmap.
     at: u64,
     bits: u64,
-    /// Where the first page is.
+    /// Offset of the first page.
     first: u64,
 }
 
@@ -106,7 +107,7 @@ impl Bitmap {
             return Err(Error::List(header.kind.0));
         }
         let mut pages = pages_from(source, self.first)?;
-        // It ends before the first page begins, whatever it says of its size.
+        // It ends before the first page, whatever size it states.
         let stated = self.at.saturating_add(self.bits.div_ceil(8));
         let end = stated.min(self.first);
         let mut piece = vec![0; PIECE];
@@ -117,7 +118,7 @@ impl Bitmap {
             if there == 0 {
                 break;
             }
-            // The bytes of the last word that are not there have no page.
+            // Missing bytes of the last word have no pages.
             piece[there..].fill(0);
             for word in piece[..there.next_multiple_of(8)].chunks_exact(8) {
                 let word = word.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte));
@@ -131,12 +132,12 @@ impl Bitmap {
     }
 }
 
-/// So many low bits.
+/// A value with the given number of low bits set.
 fn below(count: u64) -> u64 {
     if count < 64 { (1 << count) - 1 } else { u64::MAX }
 }
 
-/// Adds a page for each bit of a word, the lowest of which is `page`.
+/// Adds a page for each bit set in a word, whose lowest bit is `page`.
 fn add_all(pages: &mut Pages, page: u64, mut word: u64) {
     while word != 0 {
         let first = word.trailing_zeros();
@@ -152,10 +153,10 @@ fn ranges(source: &impl Source, header: &Header) -> Result<Pages, Error> {
         return Err(Error::List(header.kind.0));
     }
     let mut pages = pages_from(source, list.HeaderSize)?;
-    // The metadata begin with the numbers of ranges and pages.
+    // The metadata begin with the number of ranges and of pages.
     let stated = list.MetadataSize.saturating_sub(size_of::<PHYSICAL_MEMORY_RUN64>() as u64);
     let (start, end) = (at, at.saturating_add(stated).min(list.HeaderSize));
-    // How many pages there are, only one of these kinds tells.
+    // Only one of these kinds states the number of pages.
     let mut left = if header.kind == DUMP_TYPE::DUMP_TYPE_COMPLETE_MEMORY { list.Pages } else { u64::MAX };
     let mut piece = vec![0; PIECE];
     while at < end {

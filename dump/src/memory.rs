@@ -1,4 +1,4 @@
-//! The pieces of memory in a dump.
+//! The pieces of memory in a triage dump.
 
 use crate::finding::{Finding, What, find};
 use crate::header::Parts;
@@ -6,14 +6,14 @@ use crate::pages::PAGE;
 use crate::wire::{TRIAGE_DATA_BLOCK, view};
 use etw_layouts_memory::{Address, Memory};
 
-/// Memory by address, as a triage dump has it: the pieces that its writer thought worth keeping.
+/// The memory in a triage dump, by address: the pieces that its writer selected.
 #[derive(Clone, Debug, Default)]
 pub struct Pieces<'a> {
-    /// All of the file.
+    /// The whole file.
     file: &'a [u8],
-    /// Without overlaps, in the order of their addresses.
+    /// Non-overlapping pieces, in address order.
     pieces: Vec<(u64, &'a [u8])>,
-    /// How many data blocks the dump has.
+    /// Number of data blocks in the dump.
     blocks: usize,
 }
 
@@ -21,7 +21,7 @@ impl<'a> Pieces<'a> {
     pub(crate) fn read(bytes: &'a [u8], parts: &Parts, is_64_bit: bool, findings: &mut Vec<Finding>) -> Self {
         let mut pieces = Vec::new();
         let mut left = bytes.len();
-        // The finding of blocks that are cut off.
+        // The diagnostic of truncated blocks.
         let mut cut = None;
         let mut add = |what, at: u64, (address, offset, size): (u64, u32, u32), findings: &mut Vec<Finding>| {
             let rest = bytes.get(offset as usize..).unwrap_or(&[]);
@@ -46,7 +46,7 @@ impl<'a> Pieces<'a> {
             };
             left = rest_of_all;
             let address = if is_64_bit { address } else { address & u64::from(u32::MAX) };
-            // Nothing goes beyond the end of the address space.
+            // Pieces are limited to the end of the address space.
             let length = length.min(usize::try_from(u64::MAX - address).unwrap_or(usize::MAX));
             if length > 0 {
                 pieces.push((address, &rest[..length]));
@@ -73,7 +73,7 @@ impl<'a> Pieces<'a> {
             named.push((block.Offset, block.Size));
             blocks += 1;
         }
-        for (what, part) in [("the stack", parts.stack), ("a data page", parts.page), ("the debuggers' data", parts.debugger)] {
+        for (what, part) in [("the stack", parts.stack), ("a data page", parts.page), ("the debugger data", parts.debugger)] {
             if part.0 != 0 && part.2 != 0 {
                 add(Some(what), part.1.into(), part, findings);
                 named.push((part.1, part.2));
@@ -85,26 +85,26 @@ impl<'a> Pieces<'a> {
         Self { file: bytes, pieces: apart(pieces), blocks }
     }
 
-    /// How many data blocks the dump has.
+    /// Number of data blocks in the dump.
     pub fn blocks(&self) -> usize {
         self.blocks
     }
 
-    /// How many bytes of memory there are.
+    /// Number of bytes of memory.
     pub fn bytes(&self) -> u64 {
         self.pieces.iter().map(|(_, bytes)| bytes.len() as u64).sum()
     }
 
-    /// Where in the file the byte of an address is; `None` if it is not in the dump.
+    /// File offset of the byte at an address; `None` if it is not in the dump.
     pub fn offset(&self, address: Address) -> Option<u64> {
         let after = self.pieces.partition_point(|(start, _)| *start <= address.0);
         let (start, bytes) = self.pieces.get(after.checked_sub(1)?)?;
         let within = usize::try_from(address.0 - start).ok().filter(|within| *within < bytes.len())?;
-        // The piece is a part of the file.
+        // The piece is a slice of the file.
         Some((bytes.as_ptr().addr() - self.file.as_ptr().addr() + within) as u64)
     }
 
-    /// The pieces in the order of their addresses. No two overlap.
+    /// The pieces in address order, without overlaps.
     pub fn iter(&self) -> impl Iterator<Item = (Address, &'a [u8])> {
         self.pieces.iter().map(|(address, bytes)| (Address(*address), *bytes))
     }
@@ -129,10 +129,10 @@ impl Memory for Pieces<'_> {
     }
 }
 
-/// Bytes of an entry of the list of data blocks.
+/// Size of an entry in the list of data blocks.
 const ENTRY: u64 = size_of::<TRIAGE_DATA_BLOCK>() as u64;
 
-/// Where the entry of a data block is.
+/// File offset of a data block's entry.
 fn place(parts: &Parts, number: u32) -> u64 {
     u64::from(parts.blocks) + u64::from(number) * ENTRY
 }
@@ -141,8 +141,8 @@ fn entry(bytes: &[u8], parts: &Parts, number: u32) -> Option<TRIAGE_DATA_BLOCK> 
     view(bytes, usize::try_from(place(parts, number)).ok()?)
 }
 
-/// How many data blocks the list has: as many as the header states, or more if it goes on up to the first block, and each of the others
-/// begins where the one before it ends, as they do in all dumps that were seen.
+/// Number of data blocks in the list: that in the header, or more if the list continues up to the first block and each additional
+/// block begins at the end of the previous one, as in all known dumps.
 fn count(bytes: &[u8], parts: &Parts) -> u32 {
     let mut count = parts.count;
     let Some(first) = entry(bytes, parts, 0).filter(|_| parts.blocks != 0) else { return count };
@@ -162,7 +162,8 @@ fn count(bytes: &[u8], parts: &Parts) -> u32 {
     count
 }
 
-/// Finds the bytes of a whole dump behind its list of data blocks that nothing names; fewer than a page are padding.
+/// Reports bytes of a complete dump, after the list of data blocks, that no block refers to. Less than a page is considered
+/// padding.
 fn unnamed(mut named: Vec<(u32, u32)>, from: u64, valid: u64, findings: &mut Vec<Finding>) {
     named.sort_unstable();
     let (mut end, mut first, mut all) = (from, None, 0);
@@ -179,7 +180,7 @@ fn unnamed(mut named: Vec<(u32, u32)>, from: u64, valid: u64, findings: &mut Vec
     }
 }
 
-/// The same memory in pieces that do not overlap: where two do, the one that begins before holds.
+/// The same memory in non-overlapping pieces; where two overlap, the one that begins first is used.
 fn apart(mut pieces: Vec<(u64, &[u8])>) -> Vec<(u64, &[u8])> {
     pieces.sort_by_key(|(address, bytes)| (*address, std::cmp::Reverse(bytes.len())));
     let mut end = 0;

@@ -1,41 +1,41 @@
-//! Pages as a dump lists them, which its file has one behind the other.
+//! Lists of pages, which are stored consecutively in a dump.
 
-/// Bytes of a page, on all architectures.
+/// Size of a page in bytes, on all architectures.
 pub const PAGE: u64 = 0x1000;
 
-/// Pages that lie one behind the other, in memory and in the file.
+/// Pages that are consecutive in memory and in the file.
 #[derive(Clone, Copy, Debug)]
 pub struct Run {
-    /// The number of the first.
+    /// Number of the first page.
     pub page: u64,
     pub count: u64,
-    /// Where the first is in the file.
+    /// File offset of the first page.
     pub offset: u64,
 }
 
-/// Those that were listed so far. All are in the file, so that there are no more runs than it has pages.
+/// The pages listed so far. All are within the file, so there are no more runs than the file has pages.
 pub struct Pages {
     pub runs: Vec<Run>,
-    /// How many lie beyond the end of the file.
+    /// Number of pages beyond the end of the file.
     pub missing: u64,
-    /// Of a list that does not have all of its bytes: where it is, how many it states, and how many there are.
+    /// For a truncated list: its offset, its stated size and its actual size.
     pub cut: Option<(u64, u64, u64)>,
-    /// How long the file is.
+    /// Length of the file.
     length: u64,
-    /// Where in it the next page is.
+    /// File offset of the next page.
     offset: u64,
 }
 
 impl Pages {
-    /// None yet, of a file of so many bytes, which has the first at an offset.
+    /// An empty list for a file of the given length, whose first page is at an offset.
     pub fn new(length: u64, offset: u64) -> Self {
         Self { runs: Vec::new(), missing: 0, cut: None, length, offset }
     }
 
-    /// Adds the next ones.
+    /// Adds the next pages.
     pub fn add(&mut self, page: u64, count: u64) {
         let there = self.length.saturating_sub(self.offset) / PAGE;
-        // Physical addresses have 52 bits at the most.
+        // Physical addresses have at most 52 bits.
         let here = count.min(there).min((1_u64 << 40).saturating_sub(page));
         self.missing = self.missing.saturating_add(count - here);
         match self.runs.last_mut() {

@@ -1,41 +1,42 @@
-//! From virtual addresses to physical ones, by the page tables of the processor.
+//! Translation of virtual to physical addresses with the processor's page tables.
 //!
-//! By hand: the crate that is kept for such dumps, `kdmp-parser`, translates for x64 alone, and enters every page that a header claims
-//! into a map, so that a few bytes take all memory.
+//! Implemented here because the maintained crate for such dumps, `kdmp-parser`, supports only x64, and inserts every page that a
+//! header states into a map, so that a small file can exhaust memory.
 
 use etw_layouts::Arch;
 
-/// How a processor's page tables are made, by the manuals of Intel, AMD and Arm.
+/// Format of a processor's page tables, from the manuals of Intel, AMD and Arm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Paging {
-    /// x86 with entries of 32 bits, in two levels.
+    /// x86 with 32-bit entries, in two levels.
     Two,
-    /// x86 with entries of 64 bits, in three levels.
+    /// x86 with 64-bit entries, in three levels.
     Pae,
     /// x64 in four levels.
     Four,
     /// x64 in five levels.
     Five,
-    /// ARM64 in four levels, with pages of 4 KiB. Windows has both halves of the address space in one table of the highest level.
+    /// ARM64 in four levels, with pages of 4 KiB. Windows keeps both halves of the address space in one top-level table.
     Arm,
 }
 
-/// Where entries of 64 bits have a page's physical address.
+/// Mask of the physical address in a 64-bit entry.
 const FRAME: u64 = 0x000F_FFFF_FFFF_F000;
 const ARM_FRAME: u64 = 0x0000_FFFF_FFFF_F000;
 
 const PRESENT: u64 = 1;
-/// An entry of x86 that is no table but a large page.
+/// Flag of an x86 entry for a large page instead of a table.
 const LARGE: u64 = 1 << 7;
-/// An entry of Windows' own, not valid for the processor: the page is in transition, that is still in memory.
+/// Flag of a software entry of Windows, invalid for the processor: the page is in transition, which means still in memory.
 const TRANSITION: u64 = 1 << 11;
 const PROTOTYPE: u64 = 1 << 10;
-/// Where such an entry has the physical address on x64 and with PAE. Bits 45 to 47 are no part of it: since the fix of L1 Terminal Fault
-/// these kernels set bit 45, so that the address is that of no memory, as several readers of memory images state. ARM64 has no such bit.
+/// Mask of the physical address in a transition entry on x64 and with PAE. Bits 45 to 47 are excluded: kernels with the L1
+/// Terminal Fault mitigation set bit 45, so that the address is outside of memory, according to several readers of memory images.
+/// ARM64 has no such bit.
 const TRANSITION_FRAME: u64 = 0x0000_1FFF_FFFF_F000;
 
 impl Paging {
-    /// What an architecture's kernels may have, the likelier first.
+    /// The possible formats of an architecture, the most likely first.
     pub fn of(arch: Arch, is_pae: bool) -> &'static [Self] {
         match arch {
             Arch::X86 if is_pae => &[Self::Pae],
@@ -45,12 +46,12 @@ impl Paging {
         }
     }
 
-    /// The physical address of a virtual one, through the tables that begin at `root`; `None` where nothing is mapped, or a table is missing.
+    /// The physical address of a virtual address, with the tables at `root`; `None` if it is unmapped, or a table is missing.
     pub fn translate(self, root: u64, address: u64, read: impl Fn(u64, usize) -> Option<u64>) -> Option<u64> {
         match self {
             Self::Two => two(root, address, read),
             Self::Pae => {
-                // The four entries of the highest level have no flags but one.
+                // The four entries of the highest level have only the Present flag.
                 let entry = read((root & !0x1F) + (address >> 30 & 3) * 8, 8)?;
                 (address <= u32::MAX.into() && entry & PRESENT != 0).then_some(())?;
                 tables(entry & FRAME, 21, address, read)
@@ -62,24 +63,24 @@ impl Paging {
     }
 }
 
-/// Whether the bits from that one on are as the one below it.
+/// Whether the bits from `bits` upward equal the bit below.
 fn is_extended(address: u64, bits: u32) -> bool {
     let high = (address as i64) >> (bits - 1);
     high == 0 || high == -1
 }
 
-/// The address in a page of so many bits.
+/// The address within a page whose offset has the given number of bits.
 fn within(frame: u64, bits: u32, address: u64) -> u64 {
     let low = (1 << bits) - 1;
     frame & !low | address & low
 }
 
-/// Tables of 512 entries, the first of which has an entry for so many bits of the address.
+/// Walks tables of 512 entries; an entry of the first one covers an address range of the given number of bits.
 fn tables(mut table: u64, first: u32, address: u64, read: impl Fn(u64, usize) -> Option<u64>) -> Option<u64> {
     let mut bits = first;
     loop {
         let entry = read(table + (address >> bits & 0x1FF) * 8, 8)?;
-        // A table can be in transition as any page can.
+        // Like other pages, a table can be in transition.
         let next = match entry & PRESENT {
             0 => is_in_transition(entry).then_some(entry & TRANSITION_FRAME)?,
             _ if bits > 12 && entry & LARGE != 0 => return (bits <= 30).then(|| within(entry & FRAME, bits, address)),
@@ -104,7 +105,7 @@ fn two(root: u64, address: u64, read: impl Fn(u64, usize) -> Option<u64>) -> Opt
         return None;
     }
     if entry & (PRESENT | LARGE) == PRESENT | LARGE {
-        // Eight more bits of the address, in front of it.
+        // The entry has eight more bits of the address.
         let high = (entry >> 13 & 0xFF) << 32;
         return Some(high | within(entry & 0xFFC0_0000, 22, address));
     }
@@ -116,7 +117,7 @@ fn arm(mut table: u64, address: u64, read: impl Fn(u64, usize) -> Option<u64>) -
     let mut bits = 39;
     loop {
         let entry = read(table + (address >> bits & 0x1FF) * 8, 8)?;
-        // Valid, and whether it is a table, or on the lowest level a page.
+        // Valid bit; then the bit for a table, or for a page at the lowest level.
         match (entry & 1, entry >> 1 & 1, bits) {
             (1, 1, 12) => return Some(within(entry & ARM_FRAME, 12, address)),
             (1, 1, _) => (table, bits) = (entry & ARM_FRAME, bits - 9),

@@ -1,4 +1,4 @@
-//! Which pages of physical memory a dump has, and where they are in the file.
+//! The pages of physical memory in a dump, and their file offsets.
 
 use crate::error::Error;
 use crate::finding::{Finding, What, find};
@@ -7,19 +7,19 @@ use crate::lists;
 use crate::pages::{PAGE, Run};
 use crate::source::Source;
 
-/// Physical memory: runs of pages that do not overlap, in the order of their addresses. All lie in the file, so that there are no more runs
-/// than it has pages.
+/// Physical memory: non-overlapping runs of pages, in address order. All are within the file, so there are no more runs than the
+/// file has pages.
 #[derive(Clone, Debug, Default)]
 pub struct Physical {
     runs: Vec<Run>,
 }
 
 impl Physical {
-    /// Reads where the pages are.
+    /// Reads the list of pages.
     ///
     /// # Errors
     ///
-    /// As of [`lists::read`].
+    /// Those of [`lists::read`].
     pub fn read(source: &impl Source, head: &[u8], header: &Header, findings: &mut Vec<Finding>) -> Result<Self, Error> {
         let pages = lists::read(source, head, header)?;
         if let Some((offset, size, there)) = pages.cut {
@@ -34,7 +34,7 @@ impl Physical {
         runs.sort_by_key(|run| (run.page, std::cmp::Reverse(run.count)));
         let (mut end, mut repeated) = (0, None);
         runs.retain_mut(|run| {
-            // Of a page that is there twice, the one in the run that begins before.
+            // A page listed twice is taken from the run that begins first.
             let skip = end.max(run.page) - run.page;
             if skip > 0 {
                 repeated = repeated.or(Some(run.offset));
@@ -50,7 +50,7 @@ impl Physical {
         Ok(Self { runs })
     }
 
-    /// Where in the file the byte of a physical address is.
+    /// File offset of the byte at a physical address.
     pub fn offset(&self, address: u64) -> Option<u64> {
         let page = address / PAGE;
         let after = self.runs.partition_point(|run| run.page <= page);
@@ -59,12 +59,12 @@ impl Physical {
         (within < run.count).then(|| run.offset + within * PAGE + address % PAGE)
     }
 
-    /// Physical address and bytes of each run, in the order of their addresses.
+    /// Physical address and size in bytes of each run, in address order.
     pub fn runs(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         self.runs.iter().map(|run| (run.page * PAGE, run.count * PAGE))
     }
 
-    /// How many pages there are.
+    /// Number of pages.
     pub fn pages(&self) -> u64 {
         self.runs.iter().map(|run| run.count).sum()
     }

@@ -1,4 +1,4 @@
-//! Registrations of providers, found in a dump's memory by the tag of their allocations.
+//! Provider registrations, found in the memory of a dump by their pool tag.
 
 use crate::dump::Dump;
 use etw_layouts::members::{ETW_REG_ENTRY as ENTRY, LIST_ENTRY};
@@ -9,25 +9,26 @@ use std::collections::BTreeSet;
 /// A registration in a dump's memory.
 #[derive(Clone, Debug)]
 pub struct Registration {
-    /// The names of its flags that are set.
+    /// Names of its set flags.
     pub flags: Vec<&'static str>,
-    /// The address of the entry of its GUID.
+    /// Address of its GUID entry.
     pub guid_entry: Address,
-    /// Which GUID it is of, if the dump has the entry of that too.
+    /// The GUID, if the dump contains the GUID entry.
     pub guid: Option<Guid>,
-    /// All of it: an ETW_REG_ENTRY.
+    /// The ETW_REG_ENTRY structure.
     pub entry: Object<ENTRY::Type>,
 }
 
-/// The tag of the allocations that ETW keeps registrations in.
+/// Pool tag of registrations.
 const TAG: &[u8; 4] = b"EtwR";
 
 impl Dump<'_> {
-    /// The registrations of providers in its memory: allocations of their tag that hold what a registration is. Of an allocation that was
-    /// freed the lists lead nowhere, and it is none.
+    /// Searches memory for registrations of providers: allocations with their pool tag and plausible contents. Freed allocations
+    /// are excluded because their list pointers are invalid.
     pub fn registrations(&self) -> Vec<Registration> {
         let kernel = Kernel::new(self.header().build, self.header().arch);
-        // Where an allocation begins after its tag, and how all are aligned: of the pool's header, for which there is no spec yet.
+        // Distance from the tag to the allocation, and alignment of the tag: properties of the pool header, for which there is no
+        // spec yet.
         let (after, align) = if self.header().arch == Arch::X86 { (4, 8) } else { (12, 16) };
         let mut found = Vec::new();
         let mut seen = BTreeSet::new();
@@ -43,7 +44,7 @@ impl Dump<'_> {
     }
 
     fn registration(&self, kernel: &Kernel, at: Address) -> Option<Registration> {
-        // A dump has pieces of memory, so that what is missing of it is nothing to tell.
+        // A triage dump contains only pieces of memory, so missing memory is not a diagnostic.
         let mut walk = Walk::new(self.memory(), kernel);
         let entry = walk.object(&structures::ETW_REG_ENTRY, at)?;
         let links = entry.inner(ENTRY::REG_LIST)?;
@@ -60,7 +61,7 @@ impl Dump<'_> {
     }
 }
 
-/// Whether a pointer leads to where the kernel has its data.
+/// Whether a pointer is in the address range of kernel data.
 fn is_of_kernel(pointer: Address, arch: Arch) -> bool {
     match arch {
         Arch::X86 => pointer.0 >= 0x8000_0000 && pointer.0.is_multiple_of(4),

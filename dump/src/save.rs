@@ -1,4 +1,4 @@
-//! A session as a trace file.
+//! Conversion of a session to a trace file.
 
 use crate::events::Timed;
 use crate::session::Session;
@@ -9,43 +9,43 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::io::{Seek, Write};
 
-/// What was saved.
+/// Summary of a saved session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Saved {
-    /// Buffers that have events.
+    /// Number of buffers with events.
     pub buffers: usize,
-    /// Events of all of them.
+    /// Number of events.
     pub events: usize,
 }
 
-/// Why a session cannot be saved.
+/// Error of a session that cannot be saved.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum SaveError {
-    /// So many bytes would be written; no dump has so many buffers, so large.
+    /// The file would have this many bytes, which exceeds the limit of 1 GiB.
     Large(u64),
-    /// How fast the session's clock ticks is not known.
+    /// The rate of the session's clock is unknown.
     Rate(ClockType),
-    /// At which system time the session's clock had which value is not known.
+    /// The system time that corresponds to the session's clock is unknown.
     Reference,
-    /// Which clock the session has is not known.
+    /// The clock of the session is unknown.
     Clock,
-    /// The writer refused it.
+    /// The writer returned an error.
     Write(write::Error),
 }
 
-/// Bytes of a file, at most: 1 GiB.
+/// Maximum size of the file, in bytes: 1 GiB.
 const MOST: u64 = 1 << 30;
 
 impl Session<'_> {
-    /// Writes its buffers as a trace file: those with events, in the order of their time, each as large as in memory. The header is made
-    /// of what session and dump say: clock, boot time, processors, name; and the time at which the system stopped as that of the end.
+    /// Writes the buffers to a trace file: those with events, in time order, each with its size in memory. The file header is
+    /// derived from the session and the dump: clock, boot time, processors, name; the end time is that of the bug check.
     ///
-    /// Events are kept byte for byte. Those of a buffer are put into the order of their time, in which loggers do not always leave them.
+    /// Events are copied byte for byte. The events of a buffer are sorted by time, as sessions do not always store them sorted.
     ///
     /// # Errors
     ///
-    /// The session has a clock without a rate or a reference time, or buffers of a size that no logger has, or writing fails.
+    /// The clock of the session lacks its rate or reference time, the buffer size is invalid, or writing fails.
     pub fn save<W: Write + Seek>(&self, out: W) -> Result<Saved, SaveError> {
         if !self.has_rate && ClockType::of(self.clock.0).is_none() {
             return Err(SaveError::Clock);
@@ -108,7 +108,7 @@ impl Session<'_> {
     }
 }
 
-/// A name as a file can have it.
+/// A name without characters that a file cannot have.
 fn name(name: &str) -> String {
     name.split('\0').next().unwrap_or_default().into()
 }
@@ -116,15 +116,12 @@ fn name(name: &str) -> String {
 impl fmt::Display for SaveError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Large(size) => write!(f, "the file would have {size} bytes, and 1 GiB is more than any dump's session needs"),
+            Self::Large(size) => write!(f, "session too large: the file would have {size} bytes, the limit is 1 GiB"),
             Self::Rate(clock) => {
-                write!(
-                    f,
-                    "the session's clock is {clock:?}, and its rate is not known; for a full dump, give the kernel's symbols"
-                )
+                write!(f, "unknown rate of the session's clock, {clock:?}; for a full dump, give the symbols of the kernel")
             }
-            Self::Reference => f.write_str("no system time of the session's clock is known, and so its events have no times"),
-            Self::Clock => f.write_str("which clock the session has is not known, and so neither are times"),
+            Self::Reference => f.write_str("unknown system time of the session's clock: its events have no times"),
+            Self::Clock => f.write_str("unknown clock: the session does not state it, so times are unknown"),
             Self::Write(error) => error.fmt(f),
         }
     }

@@ -1,4 +1,4 @@
-//! Trace buffers in a dump's memory, found by what their headers say.
+//! Search for trace buffers in the memory of a dump, by their headers.
 
 use crate::dump::Dump;
 use crate::session::{Buffer, Session};
@@ -11,39 +11,39 @@ use std::collections::BTreeMap;
 /// A trace buffer in a dump's memory.
 #[derive(Clone, Copy, Debug)]
 pub struct TraceBuffer<'a> {
-    /// Where it is.
+    /// Address of the buffer.
     pub address: Address,
     /// Its header.
     pub head: Head,
-    /// Its bytes as far as events go, header included; fewer if the dump has fewer.
+    /// Bytes up to the end of the last event, header included; fewer if the dump lacks some.
     pub bytes: &'a [u8],
-    /// Whether the dump has all of them.
+    /// Whether the dump contains all of them.
     pub whole: bool,
-    /// How many events these are.
+    /// Number of events.
     pub events: usize,
 }
 
-/// Buffers begin where pages begin.
+/// Alignment of buffers: they begin at pages.
 const PAGE: u64 = 0x1000;
 
-/// No logger has larger buffers.
+/// Maximum size of a session's buffers, in bytes.
 const LARGEST: u32 = 16 << 20;
 
-/// Sizes of buffers are given in KiB.
+/// Unit of buffer sizes.
 const KIB: u32 = 0x400;
 
-/// There are fewer sessions than that in every version.
+/// Upper bound for the number of sessions in every version.
 const LOGGERS: u16 = 256;
 
-/// How often all of memory is walked at most: what looks like a buffer on every page, and is none, ends the search.
+/// Maximum number of bytes walked, in multiples of all memory: bounds the search if every page resembles a buffer.
 const WALKS: u64 = 16;
 
-/// ETW_BUFFER_STATE has fewer values than that in every version.
+/// Upper bound for the values of ETW_BUFFER_STATE in every version.
 const STATES: u32 = 7;
 
 impl<'a> Dump<'a> {
-    /// The trace buffers in its memory, in the order of their addresses: whatever begins a page with a header that is consistent, and has
-    /// events that are whole up to where the header says that they end. Compressed buffers are none.
+    /// Searches memory for trace buffers, in address order: pages that begin with a consistent header, followed by complete
+    /// events up to the valid end. Compressed buffers are not found.
     pub fn trace_buffers(&self) -> Vec<TraceBuffer<'a>> {
         let producer = Producer { build: self.header().build, arch: self.header().arch };
         let mut found = Vec::new();
@@ -64,8 +64,8 @@ impl<'a> Dump<'a> {
 }
 
 impl<'a> Dump<'a> {
-    /// The trace buffers in its memory as sessions, by number. Where the dump has data of that session, name and clock are from there; of
-    /// others neither is known, and their events have no times.
+    /// The trace buffers in memory as sessions, by number. If the dump has data of the session, it provides name and clock;
+    /// otherwise both are unknown, and events have no times.
     pub fn memory_sessions(&self) -> Vec<Session<'a>> {
         let mut sessions: BTreeMap<u16, Session<'a>> = BTreeMap::new();
         for found in self.trace_buffers() {
@@ -91,13 +91,13 @@ impl<'a> Dump<'a> {
     }
 }
 
-/// What the bytes begin with, if that looks like the header of a buffer; without its events.
+/// The buffer at the start of the bytes, without its events, if its header is plausible.
 fn candidate<'a>(producer: &Producer, address: Address, bytes: &'a [u8]) -> Option<TraceBuffer<'a>> {
     let head = Head::read(producer.generation(), bytes)?;
     let processor = u32::from(head.context) < producer.most_processors();
     let kind = head.ty.0 < ETW_BUFFER_TYPE::ETW_BUFFER_TYPE_MAXIMUM.0 && head.state < STATES;
     let size = head.size >= KIB && head.size.is_multiple_of(KIB) && head.size <= LARGEST;
-    // Of a buffer that is written to, Offset is not set yet. CurrentOffset goes beyond the size once an event did not fit.
+    // In a buffer in use, Offset is not set yet. CurrentOffset exceeds the size once an event did not fit.
     let end = if head.saved_offset > 0 { head.saved_offset } else { head.current_offset.max(head.offset) };
     let ends = (BUFFER_HEADER as u32 + 1..=head.size).contains(&end) && head.saved_offset <= head.size;
     if !(!head.is_compressed() && processor && kind && size && ends && head.logger > 0 && head.logger < LOGGERS) {
@@ -112,7 +112,7 @@ fn candidate<'a>(producer: &Producer, address: Address, bytes: &'a [u8]) -> Opti
     })
 }
 
-/// The same with its events, if it has any, and all are whole but a last one that the dump has a part of.
+/// The buffer with its events, if it has any, and all are complete except a last one that the dump truncates.
 fn walked<'a>(producer: &Producer, mut buffer: TraceBuffer<'a>) -> Option<TraceBuffer<'a>> {
     for event in Events::in_memory(buffer.bytes, producer.generation()) {
         match event {

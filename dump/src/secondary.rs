@@ -1,31 +1,32 @@
-//! The secondary data behind a dump: blobs, each with a tag that tells whose it is.
+//! The secondary data of a dump: tagged blobs after its end.
 
 use crate::finding::{self, Finding, What};
 use crate::header::Parts;
 use crate::wire::{DUMP_BLOB_FILE_HEADER, DUMP_BLOB_HEADER, letters, view};
 use etw_layouts_etl::Guid;
+use etw_layouts_etl::wire::guid;
 
-/// What a driver or a part of the kernel has added to a dump.
+/// Data that a driver or a kernel component added to a dump.
 #[derive(Clone, Copy, Debug)]
 pub struct Blob<'a> {
-    /// Whose it is.
+    /// Tag of the component that added the data.
     pub tag: Guid,
-    /// Where its data begins, in bytes from the start of the file.
+    /// File offset of the data, in bytes.
     pub offset: u64,
-    /// Its data; fewer bytes than its header says if the file ends before.
+    /// The data; fewer bytes than the header states if the file is truncated.
     pub data: &'a [u8],
 }
 
-/// Bytes of the header of a blob, in every dump that was seen.
+/// Size of a blob header in all known dumps, in bytes.
 const HEADER: usize = size_of::<DUMP_BLOB_HEADER>();
 
-/// No header of a blob is so large; a value beyond is damage.
+/// Maximum size of a blob header; a greater value is damage.
 const MOST: usize = 0x100;
 
-/// Data and padding of a blob are a multiple of it.
+/// Alignment of a blob's data and padding, in bytes.
 const UNIT: u64 = 8;
 
-/// The blobs behind a dump, up to the end of the file.
+/// The blobs after a dump, up to the end of the file.
 pub(crate) fn blobs<'a>(bytes: &'a [u8], parts: &Parts, findings: &mut Vec<Finding>) -> Vec<Blob<'a>> {
     let mut chain = Chain { bytes, at: start(bytes, parts, findings), findings };
     let mut blobs = Vec::new();
@@ -41,7 +42,7 @@ pub(crate) fn blobs<'a>(bytes: &'a [u8], parts: &Parts, findings: &mut Vec<Findi
     blobs
 }
 
-/// Where secondary data begin. The header has that place twice: as the size of the dump, and as that of the letters which end it.
+/// Start of the secondary data. The header states it twice: as the size of the dump, and as the position of the end signature.
 fn start(bytes: &[u8], parts: &Parts, findings: &mut Vec<Finding>) -> usize {
     let stated = parts.size as usize;
     let ends_at = |end: usize| end.checked_sub(4).and_then(|at| view(bytes, at)) == Some(letters(b"TRGD"));
@@ -62,7 +63,7 @@ fn start(bytes: &[u8], parts: &Parts, findings: &mut Vec<Finding>) -> usize {
     end
 }
 
-/// A walk from blob to blob.
+/// An iteration over the blobs.
 struct Chain<'f, 'a> {
     bytes: &'a [u8],
     at: usize,
@@ -74,7 +75,7 @@ impl<'a> Chain<'_, 'a> {
         finding::find(self.findings, self.at as u64, what);
     }
 
-    /// Goes to the first blob.
+    /// Finds the first blob.
     fn begin(&mut self) {
         let header = view::<DUMP_BLOB_FILE_HEADER>(self.bytes, self.at);
         let is_header =
@@ -94,7 +95,7 @@ impl<'a> Chain<'_, 'a> {
         self.at = self.next(self.at + size_of_val(&header)).unwrap_or(self.bytes.len());
     }
 
-    /// The blob here; `None` if there are no more.
+    /// The blob at this position; `None` if there are no more.
     fn blob(&mut self) -> Option<Blob<'a>> {
         if self.is_dump(self.at) {
             self.find(What::Another);
@@ -112,7 +113,8 @@ impl<'a> Chain<'_, 'a> {
         let at = self.at;
         let start = |header_size: usize| at.saturating_add(header_size).saturating_add(header.PrePad as usize);
         let end = |start: usize| start.saturating_add(size).saturating_add(header.PostPad as usize);
-        // One of two sizes of the header leads to the next blob, or another field is damaged. Where both do, all that were seen have this one.
+        // Either one of the two header sizes leads to the next blob, or another member is corrupt. If both do, the one of all
+        // known dumps is used.
         let sound = [HEADER, stated].into_iter().find(|size| is_size(*size) && self.may_begin(end(start(*size))));
         let (header_size, next) = match sound {
             Some(header_size) => (header_size, end(start(header_size))),
@@ -140,22 +142,22 @@ impl<'a> Chain<'_, 'a> {
         let length = if sound.is_some() { size } else { there };
         let data = self.bytes.get(start..).and_then(|rest| rest.get(..length)).unwrap_or_default();
         self.at = next;
-        Some(Blob { tag: header.Tag.into(), offset: start as u64, data })
+        Some(Blob { tag: guid(header.Tag), offset: start as u64, data })
     }
 
     fn is_dump(&self, at: usize) -> bool {
         self.bytes.get(at..).is_some_and(|rest| rest.starts_with(b"PAGEDU64") || rest.starts_with(b"PAGEDUMP"))
     }
 
-    /// Whether a blob may begin here, or nothing more: so it is if its header has a size that headers have, or what else it says leads to
-    /// where there may be another.
+    /// Whether a blob may begin here, or the data may end: the header size is valid, or the other sizes lead to a position where
+    /// another blob may begin.
     fn may_begin(&self, at: usize) -> bool {
         let Some(rest) = self.bytes.get(at..) else { return false };
         let Some(header) = view::<DUMP_BLOB_HEADER>(rest, 0) else { return true };
         is_size(header.HeaderSize as usize) || self.is_dump(at) || self.end(at).is_some_and(|end| end > at + HEADER)
     }
 
-    /// Where the blob here ends, if it is like all that were seen but for the size of its header, and in the file.
+    /// End of the blob at this position, if it resembles all known blobs except for its header size, and is within the file.
     fn end(&self, at: usize) -> Option<usize> {
         let header = view::<DUMP_BLOB_HEADER>(self.bytes, at)?;
         let size = u64::from(header.DataSize) + u64::from(header.PostPad);
@@ -164,8 +166,8 @@ impl<'a> Chain<'_, 'a> {
         (is_usual && end <= self.bytes.len()).then_some(end)
     }
 
-    /// Where the next blob begins beyond doubt: it is like all that were seen, and so is what follows it, if anything does; or where another
-    /// dump begins.
+    /// Start of the next certain blob, which resembles all known blobs and is followed by another one or the end; or of another
+    /// dump.
     fn next(&self, from: usize) -> Option<usize> {
         let size = (HEADER as u32).to_le_bytes();
         let begins = |at: usize| self.bytes.get(at..).is_some_and(|rest| rest.starts_with(&size));
@@ -178,7 +180,7 @@ impl<'a> Chain<'_, 'a> {
     }
 }
 
-/// Whether the header of a blob can have so many bytes.
+/// Whether this size is valid for the header of a blob.
 fn is_size(size: usize) -> bool {
     (HEADER..=MOST).contains(&size)
 }

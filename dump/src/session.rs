@@ -13,50 +13,50 @@ use std::borrow::Cow;
 pub struct Session<'a> {
     /// Its name.
     pub name: String,
-    /// Its number.
+    /// Number of the session.
     pub logger_id: u32,
-    /// How it logs.
+    /// Logging mode.
     pub mode: LOG_FILE_MODE,
-    /// Its clock.
+    /// Clock of the session.
     pub clock: EVENT_TRACE_CLOCK,
-    /// Bytes of its buffers in memory.
+    /// Size of its buffers in memory, in bytes.
     pub buffer_size: u32,
-    /// When it began, in units of 100 ns since 1601; 0 if that is not known.
+    /// Start time, in units of 100 ns since 1601; 0 if unknown.
     pub start_time: i64,
-    /// One moment as the system time and as its clock.
+    /// Reference point of the clock: system time, and the value of the clock at that time.
     pub reference: (i64, i64),
-    /// Where it begins, in bytes from the start of the file.
+    /// File offset of the session, in bytes.
     pub offset: u64,
-    /// Its buffers, in the order in which they lie in the dump.
+    /// The buffers, in the order of the dump.
     pub buffers: Vec<Buffer<'a>>,
-    /// What the clocks of all sessions need.
+    /// Clock properties, which are the same for all sessions.
     pub clocks: Clocks,
-    /// Whether it is known how fast its clock ticks. Where it is not, its events have no times.
+    /// Whether the rate of the clock is known. Otherwise events have no times.
     pub has_rate: bool,
-    /// Its log file, where that is told.
+    /// Name of the log file; empty if unknown.
     pub file: String,
-    /// Events that it lost, where that is told.
+    /// Number of lost events; 0 if unknown.
     pub events_lost: u32,
-    /// Buffers that it could not write, where that is told.
+    /// Number of lost buffers; 0 if unknown.
     pub buffers_lost: u32,
-    /// Who wrote it.
+    /// Windows version that wrote the session.
     pub(crate) producer: Producer,
-    /// How many processors there were.
+    /// Number of processors.
     pub(crate) processors: u32,
-    /// When the system stopped.
+    /// Time of the bug check.
     pub(crate) stopped: Option<i64>,
 }
 
-/// What a dump tells of its system's clocks.
+/// Clock properties of the system in a dump.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Clocks {
-    /// In units of 100 ns.
+    /// Resolution of the timer, in units of 100 ns.
     pub timer_resolution: u32,
-    /// The rate of the processor.
+    /// Rate of the processor, in MHz.
     pub cpu_mhz: u32,
-    /// System time in units of 100 ns since 1601.
+    /// System time at boot, in units of 100 ns since 1601.
     pub boot_time: i64,
-    /// Ticks a second of the performance counter.
+    /// Rate of the performance counter, in Hz.
     pub perf_frequency: i64,
 }
 
@@ -67,20 +67,20 @@ pub struct Buffer<'a> {
     pub head: Head,
     /// The processor that wrote its events.
     pub processor: u16,
-    /// Where it begins, in bytes from the start of the file.
+    /// File offset of the buffer, in bytes.
     pub offset: u64,
-    /// Where it was in memory; `None` of what the kernel has copied behind the dump.
+    /// Address in memory; `None` for buffers that the kernel appended to the dump.
     pub address: Option<Address>,
-    /// Its bytes up to the valid end, header included; fewer if the dump has fewer.
+    /// Bytes up to the valid end, header included; fewer if the dump lacks some.
     pub bytes: Cow<'a, [u8]>,
-    /// Whether it is compressed in the dump. Its bytes are decompressed; if that failed, there is no more of them than the header.
+    /// Whether the buffer is compressed in the dump. `bytes` are decompressed; if that failed, only the header.
     pub is_compressed: bool,
-    /// Where each page of it is in the file; none if all lie one behind the other.
+    /// File offset of each page of the buffer; empty if the buffer is contiguous.
     pub(crate) pages: Vec<u64>,
 }
 
 impl Session<'_> {
-    /// A session of which no more than this is known.
+    /// A session with only these known properties.
     pub(crate) fn unknown(header: &Header, number: u16, buffer_size: u32, offset: u64) -> Self {
         Self {
             name: String::new(),
@@ -103,46 +103,46 @@ impl Session<'_> {
         }
     }
 
-    /// Whether it is known at which system time its clock had which value, which a clock that is the system time need not tell. Where it is
-    /// not, its events have no times.
+    /// Whether the system time that corresponds to the clock is known, which is unnecessary for a clock of system time. Otherwise
+    /// events have no times.
     pub fn has_reference(&self) -> bool {
         self.reference.0 > 0 || self.clock_type() == ClockType::SystemTime
     }
 
-    /// What turns the stamps of its events into system time.
+    /// The clock that converts time stamps of events to system time.
     pub fn to_clock(&self) -> Clock {
         let (time, stamp) = if self.reference.0 > 0 { self.reference } else { (0, 0) };
         Clock::new(self.clock_type(), time, stamp, self.clocks.perf_frequency, self.clocks.cpu_mhz)
     }
 
-    /// Its clock. A value without meaning is taken for the performance counter.
+    /// Type of the clock. An invalid value is treated as the performance counter.
     pub fn clock_type(&self) -> ClockType {
         ClockType::of(self.clock.0).unwrap_or(ClockType::PerfCounter)
     }
 
-    /// How many of its buffers have no events, but for compressed ones.
+    /// Number of buffers without events, except for compressed ones.
     pub fn empty_buffers(&self) -> usize {
         self.buffers.iter().filter(|buffer| buffer.is_empty() && !buffer.is_compressed).count()
     }
 
-    /// How many of its buffers are compressed in the dump.
+    /// Number of buffers that are compressed in the dump.
     pub fn compressed_buffers(&self) -> usize {
         self.buffers.iter().filter(|buffer| buffer.is_compressed).count()
     }
 }
 
 impl Buffer<'_> {
-    /// Whether it has no events.
+    /// Whether the buffer has no events.
     pub fn is_empty(&self) -> bool {
         self.bytes.len() <= etw_layouts_etl::wire::BUFFER_HEADER
     }
 
-    /// Its events, in its order; offsets are from the start of the buffer.
+    /// The events in buffer order; offsets are from the start of the buffer.
     pub fn events(&self, generation: Generation) -> Events<'_> {
         Events::in_memory(&self.bytes, generation)
     }
 
-    /// Where something in it is, in bytes from the start of the file. Of what is compressed, that is where the buffer begins.
+    /// File offset of a position in the buffer; for a compressed buffer, that of the buffer itself.
     pub fn place(&self, within: u32) -> u64 {
         if self.is_compressed {
             return self.offset;

@@ -1,15 +1,15 @@
-//! Where the bytes of a dump come from.
+//! Sources of the bytes of a dump.
 
 use std::fs::File;
 use std::io::{self, Cursor, Read, Seek, SeekFrom};
 
-/// The bytes of a dump, by their offset in the file: all of them in memory, or a file, of which only what is asked for is read. A full dump
-/// is as large as the memory of its computer.
+/// The bytes of a dump by file offset, in memory or in a file, which is read only where required: a full dump is as large as the
+/// memory of its computer.
 pub trait Source {
-    /// Reads bytes from an offset on, and tells how many of the first ones it could.
+    /// Reads bytes from an offset on, and returns the number of bytes read at the front of `out`.
     fn read_at(&self, offset: u64, out: &mut [u8]) -> usize;
 
-    /// How many bytes there are.
+    /// Length of the dump, in bytes.
     fn length(&self) -> u64;
 }
 
@@ -36,7 +36,7 @@ impl Source for [u8] {
     }
 }
 
-/// A failure to read is as good as the end of the file: those bytes are missing.
+/// A read error is treated as the end of the file: the bytes are missing.
 impl Source for File {
     fn read_at(&self, offset: u64, out: &mut [u8]) -> usize {
         let mut file = self;
@@ -44,7 +44,7 @@ impl Source for File {
             return 0;
         }
         let (mut file, mut out) = (file.take(out.len() as u64), Cursor::new(out));
-        // What was read before a failure is there.
+        // Bytes read before an error are used.
         let _ = io::copy(&mut file, &mut out);
         out.position() as usize
     }

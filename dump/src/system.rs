@@ -1,4 +1,4 @@
-//! A dump of physical memory: all of a system, or of its kernel.
+//! A dump of physical memory: of the whole system, or of its kernel.
 
 use crate::error::Error;
 use crate::finding::{Finding, What, find};
@@ -18,7 +18,7 @@ use etw_layouts_memory::{Address, Kernel, Limits, Memory, Module, Place, Time, W
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-/// A full dump, or one of the kernel's memory. It is the [`Memory`] of its system, by virtual address.
+/// A full dump or kernel dump. Implements [`Memory`] by virtual address.
 pub struct MemoryDump<S> {
     source: S,
     header: Header,
@@ -29,43 +29,43 @@ pub struct MemoryDump<S> {
     image: Option<KernelImage>,
     debugger_data: Option<Address>,
     findings: Vec<Finding>,
-    /// Where in the file virtual pages are.
+    /// Cache of the file offsets of virtual pages.
     known: RefCell<BTreeMap<u64, Option<u64>>>,
 }
 
-/// Which kernel a dump is of, and how that is known.
+/// The kernel of a dump, and how it was identified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Identity {
-    /// Its build.
+    /// Build of the kernel.
     pub build: Build,
-    /// By what it is known.
+    /// Basis of the identification.
     pub by: By,
 }
 
-/// By what a kernel is known.
+/// Basis for the identification of a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum By {
-    /// By its PDB, which is that of a kernel that was seen.
+    /// The PDB in the image, which is that of an examined build.
     Pdb,
-    /// By its image, which is that of a kernel that was seen.
+    /// The image, which is that of an examined build.
     Image,
-    /// By the header of the dump, which does not tell the revision: it is 0.
+    /// The header of the dump, which does not state the revision: it is 0.
     Header,
 }
 
-/// Pages whose place is kept.
+/// Number of pages in the cache.
 const KNOWN: usize = 1 << 16;
 
-/// More modules are not read.
+/// Maximum number of modules read.
 const MODULES: usize = 1 << 12;
 
 impl<S: Source> MemoryDump<S> {
-    /// Reads a dump's headers, which pages it has, and the list of modules. Everything else is read when it is asked for.
+    /// Reads the headers, the list of pages and the list of modules. Everything else is read on demand.
     ///
     /// # Errors
     ///
-    /// The bytes are no dump of physical memory, or one of a kind that is not read.
+    /// The bytes are not a dump of physical memory, or the kind is not supported.
     pub fn new(source: S) -> Result<Self, Error> {
         let mut head = vec![0; Header::SIZE];
         let there = source.read_at(0, &mut head);
@@ -86,7 +86,7 @@ impl<S: Source> MemoryDump<S> {
             findings,
             known: RefCell::default(),
         };
-        // What the header points to proves that addresses are translated as this system did.
+        // Reaching the structures that the header refers to proves that the address translation is right.
         let proven = candidates.iter().find(|paging| {
             dump.paging = **paging;
             dump.known.take();
@@ -103,13 +103,13 @@ impl<S: Source> MemoryDump<S> {
         Ok(dump)
     }
 
-    /// What the kernel tells debuggers, and its image.
+    /// Reads the debugger data and the image of the kernel.
     fn debug(&mut self, roots: &Roots) {
         let mut bytes = [0; size_of::<KDDEBUGGER_DATA64>()];
         let there = self.read(roots.debugger, &mut bytes);
         let data = view::<KDDEBUGGER_DATA64>(&bytes[..there], 0)
             .filter(|data| data.Header.OwnerTag == letters(b"KDBG") && data.Header.Size as usize >= bytes.len());
-        // It has the same form on 32-bit systems, and addresses with their sign.
+        // The structure is the same on 32-bit systems, where addresses are sign-extended.
         self.debugger_data = data.filter(|_| self.header.arch != Arch::X86).map(|data| Address(data.EtwpDebuggerData));
         let of_list = self.modules.first().map(|module| module.range.start);
         let mask = if self.header.arch == Arch::X86 { u32::MAX.into() } else { u64::MAX };
@@ -121,7 +121,7 @@ impl<S: Source> MemoryDump<S> {
         }
     }
 
-    /// Whether the head of a list is at an address: what it leads to leads back.
+    /// Whether the list at an address links back to its head.
     fn is_list(&self, head: Address) -> bool {
         let size = self.header.arch.pointer_size();
         let next = self.pointer(head);
@@ -153,37 +153,37 @@ impl<S: Source> MemoryDump<S> {
         modules
     }
 
-    /// What it is of.
+    /// The properties of the dump and its system.
     pub fn header(&self) -> &Header {
         &self.header
     }
 
-    /// How many pages of physical memory it has.
+    /// Number of pages of physical memory in the dump.
     pub fn pages(&self) -> u64 {
         self.physical.pages()
     }
 
-    /// Where physical memory is that it has: address and bytes of each run of pages, in the order of their addresses.
+    /// Runs of physical memory in the dump: address and size in bytes, in address order.
     pub fn runs(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         self.physical.runs()
     }
 
-    /// The drivers, and the kernel first of all.
+    /// The loaded modules, beginning with the kernel.
     pub fn modules(&self) -> &[Module] {
         &self.modules
     }
 
-    /// The kernel's image.
+    /// The kernel image.
     pub fn image(&self) -> Option<&KernelImage> {
         self.image.as_ref()
     }
 
-    /// What is wrong with it.
+    /// The diagnostics of the dump.
     pub fn findings(&self) -> &[Finding] {
         &self.findings
     }
 
-    /// Which kernel it is of.
+    /// The kernel of the dump, and how it was identified.
     pub fn identity(&self) -> Identity {
         let image = self.image.as_ref();
         let by_pdb = image.and_then(|image| self.by_pdb(image));
@@ -196,28 +196,29 @@ impl<S: Source> MemoryDump<S> {
         }
     }
 
-    /// Addresses of the kernel's global variables, in bytes from where its image begins, if symbols of its PDB were read: see
-    /// [`Seen::globals`](etw_layouts::runtime::meta::Seen). None for every other kernel.
+    /// Addresses of the kernel's global variables, in bytes from the image base, if symbols with its PDB were examined: see
+    /// [`Seen::globals`](etw_layouts::runtime::meta::Seen). Empty for all other kernels.
     pub fn known_globals(&self) -> &'static [(&'static str, u64)] {
         self.image.as_ref().and_then(|image| self.by_pdb(image)).map_or(&[], |seen| seen.globals)
     }
 
-    /// Addresses of global variables, if it is a kernel of this build, from a table that names builds and no PDBs: see
+    /// Addresses of global variables for a kernel of this build, from a table by build instead of PDB: see
     /// [`Registry::by_build`](etw_layouts::runtime::meta::Registry::by_build).
     pub fn globals_by_build(&self, build: Build) -> &'static [(&'static str, u64)] {
         let image = self.image.as_ref().map(|image| image.file);
-        // A revision of 0 is an unknown one, not the first.
+        // Revision 0 means an unknown revision, not the first one.
         let build = if build.revision == 0 { build } else { AXIS.canonical(build) };
         REGISTRY.by_build(build, self.header.arch, image)
     }
 
-    /// The kernel that has the PDB of an image.
+    /// The examined kernel with the PDB of an image.
     fn by_pdb(&self, image: &KernelImage) -> Option<&'static Seen> {
         REGISTRY.by_pdb(image.pdb.as_ref()?.id).filter(|seen| seen.arch == self.header.arch)
     }
 
-    /// What a walk is told of the kernel. Addresses of global variables are among it where they are known [by PDB](Self::known_globals)
-    /// or [by build](Self::globals_by_build); of others symbols tell them, but for one: what ETW tells debuggers.
+    /// The kernel description for a walk. It includes addresses of global variables if they are known [by
+    /// PDB](Self::known_globals) or [by build](Self::globals_by_build). Otherwise it includes only the one from the debugger
+    /// data; the others have to come from symbols.
     pub fn kernel(&self, build: Build) -> Kernel {
         let processors = Some(self.header.processors);
         let mut kernel = Kernel::new(build, self.header.arch).with_time(Time { processors, ..Time::default() });
@@ -236,13 +237,13 @@ impl<S: Source> MemoryDump<S> {
         }
     }
 
-    /// How far walks need to go: all that they read of whole memory they read a few times.
+    /// Limits for walks through this dump: they may read whole memory a few times.
     pub fn limits(&self) -> Limits {
         let all = Limits::default();
         Limits { bytes: (self.pages() * PAGE).saturating_mul(4).saturating_add(1 << 24).min(all.bytes), ..all }
     }
 
-    /// Where in the file the byte of an address is; `None` if it is not in the dump.
+    /// File offset of the byte at an address; `None` if it is not in the dump.
     pub fn offset(&self, address: Address) -> Option<u64> {
         let (page, within) = (address.0 - address.0 % PAGE, address.0 % PAGE);
         if let Some(known) = self.known.borrow().get(&page) {

@@ -1,4 +1,4 @@
-//! Sessions of a dump of memory, as a walk finds them.
+//! Sessions of a memory dump, as found by a walk.
 
 use crate::pages::PAGE;
 use crate::session::{Buffer, Clocks, Session};
@@ -11,15 +11,16 @@ use etw_layouts_memory::salvage::Which;
 use etw_layouts_memory::{self as memory, Place, State, Walk, What};
 use std::borrow::Cow;
 
-/// So many bytes any dump's buffers may have.
+/// Minimum allowance for buffers of any dump, in bytes.
 const ROOM: u64 = 16 << 20;
 
 impl<S: Source> MemoryDump<S> {
-    /// Sessions that a walk through this dump found, with the events in their buffers. What is wrong with buffers are findings of the walk.
+    /// Sessions that a walk through this dump found, with the events in their buffers. Faults of buffers become diagnostics of
+    /// the walk.
     ///
-    /// Of buffers that `which` leaves out, only the header is there.
+    /// For buffers that `which` excludes, only the header is read.
     pub fn sessions(&self, walk: &mut Walk<'_, Self>, sessions: &[memory::Session], which: Which) -> Vec<Session<'static>> {
-        // No two buffers are in one place: together they have hardly more bytes than memory, some of which may not be in the dump.
+        // Buffers do not overlap: their total size hardly exceeds that of memory, some of which may not be in the dump.
         let mut left = (self.pages() * PAGE).saturating_mul(2).saturating_add(ROOM);
         sessions.iter().map(|session| self.session(walk, session, which, &mut left)).collect()
     }
@@ -39,14 +40,14 @@ impl<S: Source> MemoryDump<S> {
             let (address, is_compressed) = (buffer.header.address(), buffer.is_compressed());
             let mut images = walk.images_of(session, &buffer, producer.generation());
             if images.is_empty() {
-                // What cannot be decompressed is counted, and has no events.
+                // A buffer that cannot be decompressed is counted, but has no events.
                 let mut header = vec![0; BUFFER_HEADER];
                 walk.read(address, &mut header);
                 images.push(header);
             }
             for mut bytes in images {
                 let Some(head) = Head::read(producer.generation(), &bytes) else { continue };
-                // So much was taken for an uncompressed one already.
+                // The size of an uncompressed buffer is already subtracted.
                 let more = if is_compressed { bytes.len() as u64 } else { 0 };
                 let Some(after) = left.checked_sub(more) else {
                     walk.find(place, What::Limit(buffers.len() as u64));
@@ -80,7 +81,7 @@ impl<S: Source> MemoryDump<S> {
             let events = buffers.iter().flat_map(|buffer| Events::in_memory(&buffer.bytes, producer.generation()));
             events.filter_map(|event| event.ok()?.time_stamp()).min().unwrap_or(0)
         };
-        // 5.0 notes no reading of its clock: the session's start is taken for the time of its first event.
+        // 5.0 stores no reference value of its clock: the session is assumed to start with its first event.
         let reference = session.reference.unwrap_or_else(|| (session.start_time.unwrap_or(0), first()));
         Session {
             name: session.name.clone().unwrap_or_default(),

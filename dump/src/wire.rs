@@ -1,5 +1,5 @@
-//! The generated types that stand in a dump. They are the same in every version that has them, so the newest serves for all, but for the list of
-//! pages of a summary dump, which Windows 7 was the last to write.
+//! The generated types that occur in a dump. They are the same in every version that has them, so that the newest serves for all.
+//! The exception is the list of pages of a summary dump, last written by Windows 7.
 
 pub use etw_layouts::win7::x64::SUMMARY_DUMP64;
 pub use etw_layouts::win7::x86::SUMMARY_DUMP32;
@@ -12,13 +12,13 @@ pub use etw_layouts::win10_2004::x86::{DUMP_HEADER32, PHYSICAL_MEMORY_DESCRIPTOR
 
 use bytemuck::Pod;
 
-/// A structure at an offset; `None` if the bytes end before it does.
+/// A structure at an offset; `None` if the bytes are truncated.
 pub fn view<T: Pod>(bytes: &[u8], at: usize) -> Option<T> {
     let end = at.checked_add(size_of::<T>())?;
     bytes.get(at..end).map(bytemuck::pod_read_unaligned)
 }
 
-/// Four letters, as a number in a file.
+/// A signature of four letters, as a number.
 pub const fn letters(letters: &[u8; 4]) -> u32 {
     u32::from_le_bytes(*letters)
 }

@@ -110,7 +110,7 @@ fn missing_blocks_are_one_finding() {
             dump.findings().iter().map(|one| one.what.to_string()).filter(|one| one.contains("block")).collect();
         let (count, missing) = (300 - there, (300 - there) * 0x100 - 0x40);
         let expected = format!(
-            "the data ends before {count} data blocks do, of {:#x} to {:#x}: {missing:#x} bytes are missing",
+            "{count} truncated data blocks, from {:#x} to {:#x}: {missing:#x} bytes are missing",
             at(there as u64),
             at(299)
         );

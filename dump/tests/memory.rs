@@ -108,7 +108,7 @@ fn memory_comes_out() {
                 }
                 let mut saved = Cursor::new(Vec::new());
                 assert_eq!(session.save(&mut saved).expect("a trace").events, planned, "{name}");
-                let trace = Trace::new(saved.get_ref()).expect("a trace");
+                let trace = Trace::from_bytes(saved.get_ref()).expect("a trace");
                 check(&trace, &mut |finding| panic!("{name}: {finding}"));
                 let log = trace.log_file();
                 assert_eq!((log.logger_name.as_str(), log.file_name.as_str()), (session.name.as_str(), session.file.as_str()));
@@ -208,7 +208,7 @@ fn compressed_buffers() {
         assert_eq!((session.events().0.len(), session.events().1.len()), (events, 0));
         let mut saved = Cursor::new(Vec::new());
         assert_eq!(session.save(&mut saved).expect("a trace").events, events);
-        check(&Trace::new(saved.get_ref()).expect("a trace"), &mut |finding| panic!("{finding}"));
+        check(&Trace::from_bytes(saved.get_ref()).expect("a trace"), &mut |finding| panic!("{finding}"));
     }
     assert!(walk.findings().is_empty(), "{}", walk.findings()[0]);
 }

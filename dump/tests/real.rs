@@ -66,7 +66,7 @@ fn real_dumps() {
             let mut saved = Cursor::new(Vec::new());
             let written = session.save(&mut saved).expect("a trace");
             assert_eq!((written.buffers, written.events), (buffers - empty, events.len()));
-            let trace = Trace::new(saved.get_ref()).expect("a trace");
+            let trace = Trace::from_bytes(saved.get_ref()).expect("a trace");
             check(&trace, &mut |finding| panic!("{file}: {}: {finding}", session.name));
             assert_eq!(trace.log_file().logger_name, session.name);
             let mut order = trace.by_time();

@@ -15,7 +15,7 @@ type Told = (u16, Option<i64>, Vec<u8>);
 
 /// The events of a trace in the order of time, but for the log file header.
 fn events_of(file: &[u8]) -> Vec<Told> {
-    let trace = Trace::new(file).expect("a trace");
+    let trace = Trace::from_bytes(file).expect("a trace");
     let (clock, mut order, mut events) = (trace.clock(), trace.by_time(), Vec::new());
     while let Some(timed) = order.next_event() {
         let timed = timed.expect("a whole event");
@@ -63,7 +63,7 @@ fn sessions_read_back() {
             let mut saved = Cursor::new(Vec::new());
             let count = read.save(&mut saved).expect("a trace").events;
             assert!(count == events.len() && events_of(saved.get_ref()) == events, "{build} {arch}: {:?}", log.clock);
-            let trace = Trace::new(saved.get_ref()).expect("a trace");
+            let trace = Trace::from_bytes(saved.get_ref()).expect("a trace");
             assert_eq!((trace.log_file().end_time, trace.log_file().build), (STOPPED, build.number[2]));
             let again = trace.log_file();
             assert_eq!((again.boot_time, again.mode, again.buffer_size), (log.boot_time, log.mode, log.buffer_size));
@@ -107,7 +107,7 @@ fn headers_of_saved_files() {
     let mut saved = Cursor::new(Vec::new());
     let count = session.save(&mut saved).expect("a trace");
     assert_eq!(count.buffers, session.buffers.len() - 1);
-    let trace = Trace::new(saved.get_ref()).expect("a trace");
+    let trace = Trace::from_bytes(saved.get_ref()).expect("a trace");
     let log = trace.log_file();
     assert_eq!((&*log.logger_name, &*log.file_name), ("A", "C"));
     assert_eq!((log.events_lost, log.buffers_lost, log.timer_resolution), (1, 2, 3));
@@ -125,9 +125,9 @@ fn headers_of_saved_files() {
     assert_eq!(system.to_clock().system_time(77), 77);
     type Change = fn(&mut Session<'_>);
     let changes: [(Change, &str); 4] = [
-        (|session| session.has_rate = false, "its rate is not known"),
-        (|session| (session.has_rate, session.clock.0) = (false, 9), "which clock"),
-        (|session| session.reference = (0, 0), "no system time"),
+        (|session| session.has_rate = false, "unknown rate of the session's clock"),
+        (|session| (session.has_rate, session.clock.0) = (false, 9), "unknown clock"),
+        (|session| session.reference = (0, 0), "unknown system time of the session's clock"),
         (|session| session.buffer_size = u32::MAX, "1 GiB"),
     ];
     for (change, expected) in changes {
@@ -280,17 +280,17 @@ fn headers() {
         }
     }
     for (kind, name) in [
-        (1, "a full dump"),
-        (2, "a dump of the kernel's memory"),
-        (4, "a triage dump"),
-        (5, "a full dump"),
-        (6, "a dump of the kernel's memory"),
-        (7, "an automatic dump"),
-        (9, "a dump that a debugger wrote"),
-        (11, "none that is known"),
+        (1, "full dump"),
+        (2, "kernel dump"),
+        (4, "triage dump"),
+        (5, "full dump"),
+        (6, "kernel dump"),
+        (7, "automatic dump"),
+        (9, "live dump of a debugger"),
+        (11, "unknown"),
     ] {
         let text = Error::Kind(kind).to_string();
-        assert!(text.starts_with(&format!("the dump is of the kind {kind}, {name}")), "{text}");
+        assert!(text.starts_with(&format!("unsupported dump of kind {kind} ({name})")), "{text}");
     }
 }
 

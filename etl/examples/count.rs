@@ -1,4 +1,4 @@
-//! Counts the events of trace files by provider, or by group if they are the kernel's.
+//! Counts the events of trace files by provider; kernel events are counted by group.
 //!
 //!     cargo run --example count -- trace.etl
 
@@ -26,7 +26,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// How many events there are of each provider, and how many findings.
+/// Number of events of each provider, and number of diagnostics.
 fn count(reader: &mut Reader<File>) -> io::Result<(BTreeMap<Option<Guid>, u64>, u64)> {
     let (mut counts, mut findings) = (BTreeMap::new(), 0);
     while let Some(image) = reader.next_image()? {

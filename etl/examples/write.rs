@@ -1,16 +1,16 @@
-//! Writes a small trace, as a logger of Windows 10 with two processors writes it, compressed.
+//! Writes a small compressed trace, as a session of Windows 10 with two processors would.
 //!
 //!     cargo run --example write -- new.etl
 
 use etw_layouts_etl::header::Header;
-use etw_layouts_etl::wire::{Arch, EVENT_HEADER, LOG_FILE_MODE, large, zero};
+use etw_layouts_etl::wire::{Arch, EVENT_HEADER, LOG_FILE_MODE, large, wire_guid, zero};
 use etw_layouts_etl::write::{FileWriter, Producer, Record};
 use etw_layouts_etl::{Guid, LogFile};
 use std::error::Error;
 use std::fs::File;
 use std::io::BufWriter;
 
-/// 2020-07-29 07:06:20, in units of 100 ns since 1601.
+/// 2020-07-29 07:06:20 UTC, in units of 100 ns since 1601.
 const START: i64 = 132_404_799_800_000_000;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -20,7 +20,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         logger_name: "Example".into(),
         processors: 2,
         mode: LOG_FILE_MODE::EVENT_TRACE_COMPRESSED_MODE.0,
-        // The stamps of all events count from this one, at 10 MHz.
+        // The time stamps of all events count from this one, at 10 MHz.
         start_stamp: 0,
         start_time: START,
         perf_frequency: 10_000_000,
@@ -29,7 +29,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut writer = FileWriter::new(BufWriter::new(File::create(path)?), producer, log)?;
     for number in 0..1_000_u32 {
         let mut header: EVENT_HEADER = zero();
-        header.ProviderId = Guid(0x3d6f_a8d1_fe05_11d0_9dda_00c0_4fd7_ba7c).into();
+        header.ProviderId = wire_guid(Guid(0x3d6f_a8d1_fe05_11d0_9dda_00c0_4fd7_ba7c));
         header.EventDescriptor.Id = 1;
         header.TimeStamp = large(i64::from(number) * 1_000);
         (header.ProcessId, header.ThreadId) = (4, 8);

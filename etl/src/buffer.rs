@@ -1,4 +1,4 @@
-//! A trace buffer, and its image, which events borrow from.
+//! A trace buffer, and its decompressed bytes, from which events are borrowed.
 
 use crate::common::Common;
 use crate::compression;
@@ -7,7 +7,7 @@ use crate::head::Head;
 use crate::walk::Events;
 use crate::wire::{BUFFER_HEADER, Generation, align8};
 
-/// A buffer as it lies in a file.
+/// A buffer as stored in a file.
 #[derive(Clone, Copy, Debug)]
 pub struct Buffer<'a> {
     place: Place,
@@ -16,12 +16,12 @@ pub struct Buffer<'a> {
     common: Common,
 }
 
-/// A buffer without its bytes.
+/// The position and header of a buffer, without its bytes.
 #[derive(Clone, Debug)]
 pub(crate) struct Frame {
     pub(crate) place: Place,
     pub(crate) head: Head,
-    /// Bytes that are there: fewer than the header says if the file ends before.
+    /// Number of bytes present: fewer than the header states if the file is truncated.
     pub(crate) length: usize,
 }
 
@@ -30,12 +30,12 @@ impl<'a> Buffer<'a> {
         Self { place, head, bytes, common }
     }
 
-    /// Its place among the buffers of the file, from 0.
+    /// Index of the buffer within the file, from 0.
     pub fn index(&self) -> u32 {
         self.place.index
     }
 
-    /// Where it begins in the file, in bytes.
+    /// Offset of the buffer within the file, in bytes.
     pub fn offset(&self) -> u64 {
         self.place.offset
     }
@@ -48,27 +48,27 @@ impl<'a> Buffer<'a> {
         self.common
     }
 
-    /// Its header.
+    /// The buffer header.
     pub fn head(&self) -> &Head {
         &self.head
     }
 
-    /// All of its bytes in the file; fewer than the header says if the file ends before.
+    /// All bytes of the buffer that are present in the file; fewer than the header states if the file is truncated.
     pub fn bytes(&self) -> &'a [u8] {
         self.bytes
     }
 
-    /// Whether its events are compressed: a header buffer never is, whatever its flags.
+    /// Whether the events are compressed. A header buffer never is, whatever its flags.
     pub(crate) fn is_compressed(&self) -> bool {
         self.head.is_compressed() && self.place.offset > 0
     }
 
-    /// Which form its headers have.
+    /// The form of the headers, which depends on the producing version.
     pub fn generation(&self) -> Generation {
         self.common.generation
     }
 
-    /// The buffer as it was in memory. A compressed one is decompressed into `scratch`, whose memory is used again.
+    /// The buffer as it was in memory. A compressed buffer is decompressed into `scratch`, whose allocation is reused.
     pub fn image<'s>(&self, scratch: &'s mut Scratch) -> Image<'s>
     where
         'a: 's,
@@ -92,12 +92,12 @@ impl<'a> Buffer<'a> {
         Image { buffer: *self, bytes, fault: what.map(|what| self.finding(what)) }
     }
 
-    /// What is wrong with the whole buffer, with its place.
+    /// A diagnostic for the whole buffer, with its position.
     pub(crate) fn finding(&self, what: What) -> Finding {
         self.place.finding(0, what)
     }
 
-    /// Where the events of an uncompressed buffer end, no further than its bytes go; and what is wrong there.
+    /// The end of the events of an uncompressed buffer, limited to the bytes present; and any fault found there.
     pub(crate) fn valid_end(&self) -> (usize, Option<What>) {
         let there = self.bytes.len();
         match self.head.offset as usize {
@@ -106,13 +106,13 @@ impl<'a> Buffer<'a> {
             }
             offset => {
                 let end = align8(offset.min(there)).min(there);
-                // Every logger fills what it does not use: what else is there was valid once.
+                // Every session fills unused space; other bytes after the end may once have been valid.
                 (end, if is_fill(&self.bytes[end..]) { None } else { Some(self.tail(end)) })
             }
         }
     }
 
-    /// What is behind the valid end, if that is not the fill of unused space.
+    /// Describes the bytes after the valid end when they are not the fill of unused space.
     #[cold]
     fn tail(&self, end: usize) -> What {
         let events = Events::new(self.bytes, end, self.common.generation, self.place, None);
@@ -120,8 +120,8 @@ impl<'a> Buffer<'a> {
         What::Tail { bytes: (self.bytes.len() - end) as u32, events: whole.count() as u32 }
     }
 
-    /// Where the fill of unused space begins behind the last event; the end of the bytes if something else is there. Apart, so that it does
-    /// not change how the walk that everybody takes is compiled.
+    /// Where the fill of unused space begins after the last event; the end of the bytes if something else follows. A separate
+    /// function, so that the hot walk is compiled the same way with and without it.
     #[cold]
     #[inline(never)]
     fn filled_end(&self) -> usize {
@@ -131,7 +131,7 @@ impl<'a> Buffer<'a> {
         if is_fill(&self.bytes[end..]) { end } else { self.bytes.len() }
     }
 
-    /// Bytes that [`decompress`](Self::decompress) takes at most.
+    /// Upper bound of the bytes that [`decompress`](Self::decompress) allocates.
     pub(crate) fn room(&self) -> usize {
         if self.is_possible() { align8(self.head.offset as usize) } else { 0 }
     }
@@ -140,7 +140,7 @@ impl<'a> Buffer<'a> {
         self.head.offset <= self.common.largest()
     }
 
-    /// Decompresses, as far as the stream can be.
+    /// Decompresses the stream, up to its first error.
     pub(crate) fn decompress(&self, scratch: &mut Scratch) -> Result<(), What> {
         let image = &mut scratch.0;
         let stated = self.head.offset;
@@ -155,7 +155,7 @@ impl<'a> Buffer<'a> {
             image.clear();
             image.extend_from_slice(head);
         })?;
-        // What is there of another buffer is overwritten, and need not be zero.
+        // Bytes left from another buffer are overwritten, and need not be zeroed.
         image.reserve_exact(align8(end).saturating_sub(image.len()));
         image.resize(align8(end), 0);
         image[..BUFFER_HEADER].fill(0);
@@ -178,13 +178,13 @@ impl<'a> Buffer<'a> {
     }
 }
 
-/// Whether there is nothing but the fill of unused space. Blocks without a branch in them are compared several bytes at once.
+/// Whether the bytes are only the fill of unused space. Blocks without branches let several bytes be compared at once.
 fn is_fill(bytes: &[u8]) -> bool {
     let is_fill = |block: &[u8]| block.iter().fold(0xFF, |all, byte| all & byte) == 0xFF;
     bytes.chunks(256).all(is_fill)
 }
 
-/// Memory for decompressed buffers, used again for each.
+/// Memory for decompressed buffers, reused for each buffer.
 #[derive(Clone, Debug, Default)]
 pub struct Scratch(pub(crate) Vec<u8>);
 
@@ -197,22 +197,22 @@ pub struct Image<'s> {
 }
 
 impl<'s> Image<'s> {
-    /// The buffer as it lies in the file.
+    /// The buffer as stored in the file.
     pub fn buffer(&self) -> &Buffer<'s> {
         &self.buffer
     }
 
-    /// Its bytes, header included, up to the valid end.
+    /// The bytes of the buffer, header included, up to the valid end.
     pub fn bytes(&self) -> &'s [u8] {
         self.bytes
     }
 
-    /// What is wrong with the whole buffer.
+    /// The fault of the whole buffer, if it has one.
     pub fn fault(&self) -> Option<&Finding> {
         self.fault.as_ref()
     }
 
-    /// Its events. A fault of the whole buffer comes after them.
+    /// The events of the buffer. A fault of the whole buffer follows the last event.
     #[inline]
     pub fn events(&self) -> Events<'s> {
         let Buffer { common, place, .. } = self.buffer;

@@ -1,4 +1,4 @@
-//! From buffer to buffer through a file, whether its bytes are in memory or come one after the other.
+//! Iteration over the buffers of a file, from memory or from a stream.
 
 use crate::buffer::{Buffer, Frame};
 use crate::common::{Common, FILE};
@@ -13,10 +13,11 @@ use std::collections::VecDeque;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::iter;
 
-/// The buffers of a file, in its order, and what is wrong with it. A buffer that is cut short comes after a finding that says so.
+/// Iterator over the buffers of a file, in file order, and its diagnostics. A truncated buffer follows the diagnostic that
+/// reports it.
 ///
-/// Where a header is damaged, the bytes up to the next header that a buffer of this file can have are left out: damage costs one
-/// buffer. Reading ends where another trace begins.
+/// Where a header is damaged, the bytes up to the next plausible buffer header of this file are skipped: damage costs one buffer.
+/// Iteration ends where another trace begins.
 #[derive(Clone, Debug)]
 pub struct Buffers<'a> {
     bytes: &'a [u8],
@@ -24,12 +25,12 @@ pub struct Buffers<'a> {
 }
 
 impl<'a> Buffers<'a> {
-    /// All buffers.
+    /// Iterates over all buffers.
     pub(crate) fn new(bytes: &'a [u8], common: Common, findings: &[Finding]) -> Self {
         Self { bytes, frames: Frames::new(common, findings) }
     }
 
-    /// The buffers of the same file from one on.
+    /// Iterates over the buffers of the same file, beginning at one of them.
     pub(crate) fn from(&self, place: Place) -> Self {
         Self { bytes: self.bytes, frames: Frames { place, ..Frames::new(self.frames.common, &[]) } }
     }
@@ -49,28 +50,29 @@ impl<'a> Iterator for Buffers<'a> {
     }
 }
 
-/// Finds one buffer after the other.
+/// Finds the buffers one after the other.
 #[derive(Clone, Debug)]
 pub(crate) struct Frames {
     common: Common,
-    /// Where the next one is looked for.
+    /// Where the search for the next buffer begins.
     place: Place,
-    /// What was found and is still to be given out. No buffer is looked for before, so that a source still has the bytes of this one.
+    /// Results not returned yet. The search continues only when it is empty, so that a source still has the bytes of the current
+    /// buffer.
     found: VecDeque<Result<Frame, Finding>>,
     done: bool,
-    /// Marks of the headers of the last buffers, by sequence number.
+    /// Fingerprints of the headers of the most recent buffers, by sequence number.
     seen: Vec<u64>,
-    /// Whether a buffer was larger than the log file header states.
+    /// Whether a buffer was larger than the size in the log file header.
     is_small: bool,
 }
 
-/// So many of the last buffers are known.
+/// Number of most recent buffers that are remembered.
 const SEEN: usize = 1 << 12;
 
-/// So many bytes show whether a buffer or a trace begins.
+/// Number of bytes needed to recognize the start of a buffer or of a trace.
 const START: usize = LogFile::START;
 
-/// So many bytes are searched at once.
+/// Number of bytes searched at once.
 const STEP: usize = 1 << 16;
 
 impl Frames {
@@ -79,12 +81,12 @@ impl Frames {
         Self { common, place: Place::default(), found, done: false, seen: Vec::new(), is_small: false }
     }
 
-    /// What all buffers share.
+    /// The properties shared by all buffers.
     pub(crate) fn common(&self) -> Common {
         self.common
     }
 
-    /// The next buffer, or what is found in its place; `None` at the end.
+    /// The next buffer, or a diagnostic in its place; `None` at the end.
     #[inline]
     pub(crate) fn next<S: Source>(&mut self, source: &mut S) -> Result<Option<Result<Frame, Finding>>, S::Error> {
         while self.found.is_empty() && !self.done {
@@ -93,7 +95,7 @@ impl Frames {
         Ok(self.found.pop_front())
     }
 
-    /// Looks for the next buffer at its place.
+    /// Searches for the next buffer from the current position.
     fn find<S: Source>(&mut self, source: &mut S) -> Result<(), S::Error> {
         let Place { offset, .. } = self.place;
         let Common { generation, size, compressed, header_end, .. } = self.common;
@@ -113,7 +115,7 @@ impl Frames {
             self.end();
             return Ok(());
         }
-        // The first buffer is one, whatever its header states, as its log file header was read.
+        // The first buffer is always accepted: its log file header has been read.
         let is_first = offset == 0;
         if !fits(head.size) && !is_first {
             return self.resume(source);
@@ -121,14 +123,14 @@ impl Frames {
         let length = if fits(head.size) { head.size } else { size } as usize;
         let bytes = source.bytes(offset, length + START)?;
         let behind = bytes.get(length..);
-        // Of the sizes of uncompressed buffers alone no file has two in their places by chance.
+        // With uncompressed buffers, two sizes at the expected distance are not a coincidence.
         let is_size = |behind| !compressed && head.size == size && stated_size(behind) == size;
         let is_followed = behind.is_some_and(|behind| behind.is_empty() || begins(&self.common, behind) || is_size(behind));
         let is_plausible = self.common.has_as(&head, is_first);
         if !is_plausible && !is_followed && !is_first {
             return self.resume(source);
         }
-        // A size that is too large must not hide other buffers, and that of the header buffer can be any in compressed files.
+        // A size that is too large must not hide other buffers. In compressed files the size of the header buffer is arbitrary.
         let is_whole = is_plausible && is_followed && !(is_first && compressed);
         let next = match is_whole {
             true if head.is_compressed() => search_stream(&self.common, &head, bytes, length),
@@ -152,7 +154,7 @@ impl Frames {
         Ok(())
     }
 
-    /// Reports a buffer that is another's copy, or of another time than the file. Its events are read all the same.
+    /// Reports a buffer that is a copy of another one, or whose time is outside that of the file. Its events are still read.
     fn compare(&mut self, head: &Head, own: &[u8; BUFFER_HEADER]) {
         let Common { span, size, .. } = self.common;
         if head.is_compressed() && head.offset > size && !self.is_small {
@@ -162,7 +164,7 @@ impl Frames {
         if !span.has(head.time_stamp) {
             self.report(What::BufferTime(span.clock.system_time(head.time_stamp)));
         }
-        // Versions that do not count their buffers have zeroes here.
+        // Versions that do not number their buffers have zeros here.
         if head.sequence <= 0 {
             return;
         }
@@ -177,13 +179,13 @@ impl Frames {
         }
     }
 
-    /// Goes on behind a damaged header: where the next buffer begins, or another trace.
+    /// Recovers after a damaged header: finds the start of the next buffer or of another trace.
     fn resume<S: Source>(&mut self, source: &mut S) -> Result<(), S::Error> {
         let from = self.place.offset;
         let (mut at, mut zero) = (from, true);
         let found = loop {
             let bytes = source.bytes(at, STEP + START)?;
-            // At the end a buffer can begin of which there is less than that.
+            // A buffer at the end of the file can be shorter than that.
             let is_end = bytes.len() < STEP + START;
             let to = if is_end { bytes.len() } else { STEP };
             let found = search(&self.common, bytes, usize::from(at == from), to);
@@ -237,25 +239,26 @@ impl Frames {
     }
 }
 
-/// Where a buffer or another trace begins first, from an offset on and before another.
+/// The first start of a buffer or of another trace in a range of offsets.
 fn search(common: &Common, bytes: &[u8], from: usize, to: usize) -> Option<usize> {
     let last = bytes.len().saturating_sub(BUFFER_HEADER - 1).min(to);
     (from..last).find(|at| begins(common, &bytes[*at..]))
 }
 
-/// Where a buffer begins first within a compressed one of so many bytes: a size that is wrong can end exactly where a later buffer ends.
+/// The first start of a buffer within a compressed one of the given length: a wrong size can end exactly where a later buffer
+/// ends.
 fn search_stream(common: &Common, head: &Head, bytes: &[u8], length: usize) -> Option<usize> {
     let bytes = bytes.get(..length)?;
     let mut found = headers(common, bytes).peekable();
     found.peek()?;
-    // A stream alone can look like a header.
+    // A compressed stream by itself can resemble a header.
     let least = stream_end(common, head, bytes)?;
     found.find(|at| *at >= least)
 }
 
-/// Where headers of buffers can be within a compressed one.
+/// The offsets within a compressed buffer at which buffer headers are possible.
 fn headers<'b>(common: &'b Common, bytes: &'b [u8]) -> impl Iterator<Item = usize> + 'b {
-    // Versions that compress have a State of 32 bits, of which only the lowest 8 are used.
+    // Versions that compress have a 32-bit State, of which only the lowest 8 bits are used.
     let (upper, mut next) = (Finder::new(&[0; 3]), BUFFER_HEADER);
     let places = iter::from_fn(move || {
         let at = next + upper.find(bytes.get(next + STATE + 1..)?)?;
@@ -265,14 +268,14 @@ fn headers<'b>(common: &'b Common, bytes: &'b [u8]) -> impl Iterator<Item = usiz
     places.filter(|at| begins(common, &bytes[*at..]))
 }
 
-/// Where the stream of a compressed buffer ends at the earliest; `None` if it ends with the buffer.
+/// The earliest end of the stream of a compressed buffer; `None` if the stream ends with the buffer.
 #[cold]
 fn stream_end(common: &Common, head: &Head, bytes: &[u8]) -> Option<usize> {
     let Some(format) = common.format() else { return Some(BUFFER_HEADER) };
     let mut image = vec![0; (head.offset as usize).saturating_sub(BUFFER_HEADER)];
     match format.decompress(&bytes[BUFFER_HEADER..], &mut image) {
         Ok(there) if there == image.len() => None,
-        // What follows can have been read as flags.
+        // The bytes after the stream may have been read as flags.
         Err(compression::Error::Xpress(error)) if error.output == image.len() => {
             Some(BUFFER_HEADER + error.input - size_of::<u32>())
         }
@@ -280,18 +283,18 @@ fn stream_end(common: &Common, head: &Head, bytes: &[u8]) -> Option<usize> {
     }
 }
 
-/// The offset of State in the header of a buffer from 6.0 on.
+/// Offset of State in the buffer header since 6.0.
 const STATE: usize = std::mem::offset_of!(BufferHeader61, State);
 
-/// Whether a buffer that is not the first of its file begins at these bytes, or another trace.
+/// Whether a buffer other than the first of its file, or another trace, begins at these bytes.
 #[inline]
 fn begins(common: &Common, bytes: &[u8]) -> bool {
-    // Most bytes are no size.
+    // Most values are not a valid size.
     fits(stated_size(bytes))
         && (Head::read(common.generation, bytes).is_some_and(|head| common.has(&head)) || LogFile::begins(bytes))
 }
 
-/// The size of a buffer, which comes first in every version.
+/// The size of a buffer, which is the first member in every version.
 fn stated_size(bytes: &[u8]) -> u32 {
     bytes.first_chunk().map_or(0, |size| u32::from_le_bytes(*size))
 }

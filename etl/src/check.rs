@@ -1,4 +1,4 @@
-//! Every rule of the format, held against a file.
+//! Verification of a file against every rule of the format.
 
 use crate::buffer::{Buffer, Image, Scratch};
 use crate::common::FILE;
@@ -8,9 +8,10 @@ use crate::logfile::LogFile;
 use crate::trace::Trace;
 use crate::wire::{BUFFER_HEADER, ETW_BUFFER_TYPE, Generation, LOG_FILE_MODE};
 
-/// Gives every finding of a file, in file order; those of the whole file first or last, at its header buffer.
+/// Calls `found` with every diagnostic of a file, in file order. Diagnostics of the whole file come first or last, at its header
+/// buffer.
 ///
-/// A file as Windows writes it has none. What a merge or a crash leaves is found, and is no obstacle to reading.
+/// A file written by Windows has none. Merging and crashes leave diagnostics that do not prevent reading.
 pub fn check(trace: &Trace<'_>, found: &mut dyn FnMut(Finding)) {
     let mut check = Check::new(trace.log_file(), found);
     let mut scratch = Scratch::default();
@@ -23,36 +24,36 @@ pub fn check(trace: &Trace<'_>, found: &mut dyn FnMut(Finding)) {
     check.end(found);
 }
 
-/// [`check`] for whoever goes through the buffers of a file.
+/// An incremental [`check`], for callers that iterate over the buffers themselves.
 #[derive(Clone, Debug)]
 pub struct Check {
     log: LogFile,
     compressed: bool,
-    /// The time stamp of the data buffer before.
+    /// Time stamp of the previous data buffer.
     last: i64,
 }
 
 impl Check {
-    /// Begins with the log file header.
+    /// Starts with the log file header.
     pub fn new(log: &LogFile, found: &mut dyn FnMut(Finding)) -> Self {
         let mut new = Self { log: log.clone(), compressed: false, last: i64::MIN };
         Rules { check: &mut new, found }.log_file();
         new
     }
 
-    /// Goes on with the next buffer.
+    /// Checks the next buffer.
     pub fn image(&mut self, image: &Image<'_>, found: &mut dyn FnMut(Finding)) {
         let mut rules = Rules { check: self, found };
         rules.buffer(image.buffer());
         rules.events(image);
     }
 
-    /// Goes on with what was found in a buffer's place.
+    /// Adds a diagnostic that was returned in place of a buffer.
     pub fn damage(&mut self, finding: Finding, found: &mut dyn FnMut(Finding)) {
         found(finding);
     }
 
-    /// Ends with what the log file header tells of all buffers.
+    /// Finishes with the rules of the log file header about all buffers.
     pub fn end(mut self, found: &mut dyn FnMut(Finding)) {
         Rules { check: &mut self, found }.end();
     }
@@ -73,7 +74,7 @@ impl Rules<'_> {
     fn log_file(&mut self) {
         let log = self.check.log.clone();
         let at = BUFFER_HEADER as u32;
-        self.rule("processors", log.processors > 0, FILE, at, || "the log file header tells of no processor".into());
+        self.rule("processors", log.processors > 0, FILE, at, || "the log file header states no processors".into());
         self.rule("end-time", log.end_time == 0 || log.end_time >= log.start_time, FILE, at, || {
             "the file ends before it starts".into()
         });
@@ -91,26 +92,28 @@ impl Rules<'_> {
                 false => "a buffer of the type HEADER that is not the first".into(),
             });
             let types = ETW_BUFFER_TYPE::ETW_BUFFER_TYPE_MAXIMUM;
-            self.rule("buffer-type", head.ty.0 < types.0, at, 0x36, || format!("the buffer type {} is not known", head.ty.0));
+            self.rule("buffer-type", head.ty.0 < types.0, at, 0x36, || format!("unknown buffer type {}", head.ty.0));
             let unknown = head.flags.0 & !FLAGS;
-            self.rule("buffer-flags", unknown == 0, at, 0x34, || format!("the buffer flags {unknown:#x} are not known"));
+            self.rule("buffer-flags", unknown == 0, at, 0x34, || format!("unknown buffer flags {unknown:#x}"));
             self.rule("header-buffer-compressed", !(first && head.is_compressed()), at, 0x34, || {
                 "the header buffer is compressed".into()
             });
         }
-        // Of Vista and 7 the member is zero in header buffers, and stale in some of later ones.
+        // In files of Vista and 7 the member is zero in header buffers, and stale in some later ones.
         if !first && generation > Generation::V5_2 {
             let (saved, offset) = (head.saved_offset, head.offset);
-            self.rule("saved-offset", saved == offset, at, 0x04, || format!("SavedOffset is {saved:#x}, and Offset {offset:#x}"));
+            self.rule("saved-offset", saved == offset, at, 0x04, || {
+                format!("SavedOffset is {saved:#x}, but Offset is {offset:#x}")
+            });
         }
         let (processor, processors) = (head.processor(), self.check.log.processors);
         self.rule("processor", u32::from(processor) < processors.max(1), at, 0x28, || {
-            format!("the processor is {processor}, and the log file header tells of {processors}")
+            format!("processor {processor} is out of range: the log file header states {processors} processors")
         });
         if !first {
             let circular = self.check.log.mode & LOG_FILE_MODE::EVENT_TRACE_FILE_MODE_CIRCULAR.0 != 0;
             let ordered = circular || head.time_stamp >= self.check.last;
-            self.rule("buffer-order", ordered, at, 0x10, || "the buffer is of an earlier time than the one before it".into());
+            self.rule("buffer-order", ordered, at, 0x10, || "the buffer is earlier than the previous one".into());
             self.check.last = head.time_stamp;
         }
     }
@@ -131,7 +134,7 @@ impl Rules<'_> {
             }
             if let Some(stamp) = event.time_stamp() {
                 self.rule("event-order", stamp >= last, at, event.offset(), || {
-                    "the event is of an earlier time than the one before it".into()
+                    "the event is earlier than the previous one".into()
                 });
                 last = stamp;
             }
@@ -144,7 +147,7 @@ impl Rules<'_> {
         let mode = log.mode & LOG_FILE_MODE::EVENT_TRACE_COMPRESSED_MODE.0 != 0;
         let compressed = self.check.compressed;
         self.rule("compressed-mode", !compressed || mode, FILE, at, || {
-            "there are compressed buffers, and the log file mode tells of none".into()
+            "buffers are compressed, but the log file mode lacks the compression flag".into()
         });
     }
 }

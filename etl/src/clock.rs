@@ -1,8 +1,8 @@
-//! The clock of a session, and system time from its stamps.
+//! The clock of a session, and its conversion to system time.
 
 use crate::wire::EVENT_TRACE_CLOCK;
 
-/// Which clock stamps the events.
+/// The clock that supplies the time stamps of events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClockType {
     /// Ticks of the performance counter.
@@ -14,7 +14,7 @@ pub enum ClockType {
 }
 
 impl ClockType {
-    /// The type of a ReservedFlags value in a log file header, if it names one.
+    /// The clock type for a ReservedFlags value of a log file header, if the value is valid.
     pub fn of(value: u32) -> Option<Self> {
         Some(match EVENT_TRACE_CLOCK(value) {
             EVENT_TRACE_CLOCK::EVENT_TRACE_CLOCK_PERFCOUNTER => Self::PerfCounter,
@@ -24,7 +24,7 @@ impl ClockType {
         })
     }
 
-    /// Its value in a log file header.
+    /// The value in a log file header.
     pub fn value(self) -> u32 {
         let clock = match self {
             Self::PerfCounter => EVENT_TRACE_CLOCK::EVENT_TRACE_CLOCK_PERFCOUNTER,
@@ -35,7 +35,7 @@ impl ClockType {
     }
 }
 
-/// Turns stamps into system time, in integers: `start_time + (stamp - start_stamp) * multiplier / divisor`, rounded down.
+/// Converts time stamps to system time, in integers: `start_time + (stamp - start_stamp) * multiplier / divisor`, rounded down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Clock {
     start_time: i64,
@@ -44,13 +44,13 @@ pub struct Clock {
     divisor: i64,
 }
 
-/// Units of 100 ns in a second.
+/// Units of 100 ns per second.
 const SECOND: i64 = 10_000_000;
 
 impl Clock {
-    /// The clock that read `start_stamp` at the system time `start_time`, in units of 100 ns since 1601. `frequency` is the
-    /// performance counter's in Hz, `mhz` the processor's in MHz; the one that the clock needs is taken for 10 MHz if it is
-    /// not positive.
+    /// A clock that showed `start_stamp` at the system time `start_time`, which is in units of 100 ns since 1601. `frequency` is
+    /// the rate of the performance counter in Hz, `mhz` that of the processor in MHz; a rate that is needed and not positive is
+    /// replaced by 10 MHz.
     pub fn new(ty: ClockType, start_time: i64, start_stamp: i64, frequency: i64, mhz: u32) -> Self {
         let (multiplier, divisor) = match ty {
             ClockType::PerfCounter if frequency > 0 && frequency != SECOND => (SECOND, frequency),
@@ -60,7 +60,7 @@ impl Clock {
         Self { start_time, start_stamp, multiplier, divisor }
     }
 
-    /// Whether both turn every stamp into the same time, whenever they were read first.
+    /// Whether both clocks convert every time stamp to the same time, even if their starts differ.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         let apart = |one: i64, other: i64, times: i64| (i128::from(one) - i128::from(other)) * i128::from(times);
         (self.multiplier, self.divisor) == (other.multiplier, other.divisor)
@@ -68,7 +68,7 @@ impl Clock {
                 == apart(self.start_stamp, other.start_stamp, self.multiplier)
     }
 
-    /// System time in units of 100 ns since 1601; at the ends of its range, the end.
+    /// System time in units of 100 ns since 1601, saturating at the ends of the range.
     #[inline]
     pub fn system_time(&self, stamp: i64) -> i64 {
         match stamp.checked_sub(self.start_stamp) {
@@ -79,7 +79,8 @@ impl Clock {
     }
 
     fn scaled(&self, ticks: i64) -> i64 {
-        // Whole seconds and the rest: neither product overflows for any clock below 900 GHz that ran for 29,000 years.
+        // Whole seconds and the remainder are converted separately: neither product overflows for any clock below 900 GHz within
+        // 29,000 years.
         let (whole, rest) = (ticks.div_euclid(self.divisor), ticks.rem_euclid(self.divisor));
         let sum = || {
             let whole = whole.checked_mul(self.multiplier)?;

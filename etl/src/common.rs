@@ -1,4 +1,4 @@
-//! What the log file header at the start of a file states about all of its buffers.
+//! Properties that the log file header states for all buffers of a file.
 
 use crate::clock::Clock;
 use crate::compression::Format;
@@ -10,36 +10,36 @@ use crate::walk::Events;
 use crate::wire::{BUFFER_HEADER, Generation, LOG_FILE_MODE, align8};
 use std::fmt;
 
-/// What one file's buffers have in common.
+/// The properties shared by the buffers of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Common {
     pub generation: Generation,
-    /// Bytes of the logger's buffers.
+    /// Size of the session's buffers, in bytes.
     pub size: u32,
     /// Whether the log file mode announces compressed buffers.
     pub compressed: bool,
     /// The compression format, 3 for XPRESS.
     pub compression: u32,
-    /// BuffersWritten; 0 if it is not known.
+    /// BuffersWritten; 0 if unknown.
     pub written: u32,
-    /// Where the log file header ends, in bytes from the start of the file.
+    /// End of the log file header, in bytes from the start of the file.
     pub header_end: u32,
-    /// How many buffers must be there: `written`, but for circular files that were overwritten from their start.
+    /// Minimum number of buffers: `written`, except for circular files whose oldest buffers were overwritten.
     pub least: u32,
-    /// When its session ran.
+    /// The time span of the session.
     pub span: Span,
 }
 
-/// When a session ran, by its log file header.
+/// The time span of a session, from its log file header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Span {
     pub clock: Clock,
     start: i64,
-    /// `i64::MAX` if it is not known.
+    /// `i64::MAX` if unknown.
     end: i64,
 }
 
-/// By so much the times of a session can be wrong where the system's clock was set: the hours between any two time zones.
+/// Tolerance of session times when the system clock was changed: the greatest difference between time zones, rounded up to a day.
 pub(crate) const DAY: i64 = 24 * 3600 * 10_000_000;
 
 impl Span {
@@ -48,8 +48,8 @@ impl Span {
         Self { clock: log.to_clock(), start: log.start_time, end: end.unwrap_or(i64::MAX) }
     }
 
-    /// Whether a buffer of the session can have this time stamp. In a file that was made from others it is the system time at which
-    /// that was done.
+    /// Whether a buffer of the session can have this time stamp. In a file made from other files, the time stamp is the system
+    /// time of the conversion.
     pub fn has(&self, stamp: i64) -> bool {
         let time = self.clock.system_time(stamp);
         (self.start.saturating_sub(DAY)..=self.end.saturating_add(DAY)).contains(&time) || (self.start > 0 && stamp >= self.start)
@@ -57,22 +57,23 @@ impl Span {
 }
 
 impl Common {
-    /// Whether a buffer that is not the first can have this header.
+    /// Whether a buffer other than the first can have this header.
     pub fn has(&self, head: &Head) -> bool {
         self.has_as(head, false)
     }
 
-    /// Whether a buffer can have this header, the first or not.
+    /// Whether a buffer can have this header, as the first buffer or another.
     pub fn has_as(&self, head: &Head, is_first: bool) -> bool {
         head.is_plausible(self.generation, self.largest(), self.compressed, is_first)
     }
 
-    /// Bytes that a buffer has at most, decompressed. No header of a compressed buffer shows that the size in the log file header is right.
+    /// Maximum size of a decompressed buffer, in bytes. Headers of compressed buffers do not confirm the size in the log file
+    /// header.
     pub fn largest(&self) -> u32 {
         if self.compressed { LARGEST } else { self.size.min(LARGEST) }
     }
 
-    /// The compression format; `None` if it is not known.
+    /// The compression format; `None` if unknown.
     pub fn format(&self) -> Option<Format> {
         Format::new(self.compression.try_into().ok()?)
     }
@@ -82,7 +83,7 @@ impl Common {
 pub(crate) struct Start {
     pub log_file: LogFile,
     pub common: Common,
-    /// What is wrong with the log file header.
+    /// Diagnostics of the log file header.
     pub findings: Vec<Finding>,
 }
 
@@ -153,16 +154,16 @@ pub(crate) fn begin<S: Source>(source: &mut S) -> Result<Result<Start, Error>, S
     Ok(Ok(Start { log_file, common, findings }))
 }
 
-/// The log file header in the first event, its pointer size as stated, and where the event ends.
+/// The log file header from the first event, the pointer size that it states, and the end of the event.
 fn log_file(bytes: &[u8]) -> Option<(LogFile, u32, u32)> {
     let event = Events::new(bytes, BUFFER_HEADER, Generation::V6_1, Place::default(), None).next()?.ok()?;
     Some((LogFile::read(&event)?, LogFile::stated_pointer_size(&event)?, (BUFFER_HEADER + event.bytes().len()) as u32))
 }
 
-/// The first version that compresses: Windows 8.
+/// The first version with compressed buffers: Windows 8.
 const COMPRESSES: [u8; 2] = [6, 2];
 
-/// One of the first buffers behind the header buffer that is compressed: its header, and its bytes.
+/// The header and bytes of a compressed buffer among the first ones after the header buffer.
 fn first_compressed<S: Source>(source: &mut S, from: u32) -> Result<Option<(Head, Vec<u8>)>, S::Error> {
     let mut at = from;
     for _ in 0..8 {
@@ -181,7 +182,7 @@ fn first_compressed<S: Source>(source: &mut S, from: u32) -> Result<Option<(Head
     Ok(None)
 }
 
-/// The format in which a buffer is compressed: as stated, unless it is another's stream.
+/// The compression format of a buffer: the stated one, unless the stream is valid in another format only.
 fn format_of(head: &Head, bytes: &[u8], stated: u32) -> u32 {
     let mut image = vec![0; head.offset as usize - BUFFER_HEADER];
     let mut is = |format: &u32| {
@@ -191,8 +192,8 @@ fn format_of(head: &Head, bytes: &[u8], stated: u32) -> u32 {
     [stated, XPRESS, 2, 4].into_iter().find(|format| is(format)).unwrap_or(stated)
 }
 
-/// The size of the logger's buffers: as the log file header states it, unless the buffers show that it is another. `own` is the size
-/// that the header buffer has by its own header.
+/// The size of the session's buffers: that of the log file header, unless the buffers show another. `own` is the size in the
+/// header of the header buffer.
 fn buffer_size<S: Source>(source: &mut S, common: Common, own: u32) -> Result<u32, S::Error> {
     let stated = common.size;
     if fits(stated) && stated == own {
@@ -204,7 +205,7 @@ fn buffer_size<S: Source>(source: &mut S, common: Common, own: u32) -> Result<u3
         let head = Head::read(common.generation, bytes);
         Ok(head.is_some_and(|head| head.is_plausible(common.generation, size, common.compressed, false)))
     };
-    // Files with compressed buffers have a header buffer of another size.
+    // In files with compressed buffers the header buffer has a different size.
     Ok(if fits(stated) && (heads(own, stated)? || heads(stated, stated)?) {
         stated
     } else if !common.compressed && heads(own, own)? {
@@ -220,27 +221,27 @@ fn buffer_size<S: Source>(source: &mut S, common: Common, own: u32) -> Result<u3
     })
 }
 
-/// How many buffers must be there.
+/// The minimum number of buffers.
 fn least(log: &LogFile, size: u32) -> u32 {
     if log.mode & LOG_FILE_MODE::EVENT_TRACE_FILE_MODE_CIRCULAR.0 == 0 || log.maximum_file_size == 0 {
         return log.buffers_written;
     }
-    // Of a circle that was closed only the last buffers are there, as many as its file may hold.
+    // A closed circular file contains only its last buffers, up to its maximum size.
     let unit = if log.mode & LOG_FILE_MODE::EVENT_TRACE_USE_KBYTES_FOR_SIZE.0 != 0 { 1 << 10 } else { 1 << 20 };
     let room = u64::from(log.maximum_file_size) * unit / u64::from(size.max(1));
     u32::try_from(room.saturating_sub(1)).unwrap_or(u32::MAX).min(log.buffers_written)
 }
 
-/// Where findings about the whole file are.
+/// The place of diagnostics about the whole file.
 pub(crate) const FILE: Place = Place { offset: 0, index: 0 };
 
 /// The format of nearly all compressed files.
 pub(crate) const XPRESS: u32 = 3;
 
-/// Why bytes are no trace file.
+/// Error of bytes that are not a trace file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Error {
-    /// There are fewer bytes than a buffer header has.
+    /// There are fewer bytes than the size of a buffer header; the number of bytes.
     Short(usize),
     /// The first buffer does not begin with a log file header.
     NoHeader,
@@ -249,9 +250,9 @@ pub enum Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Short(length) => write!(f, "{length} bytes are less than a buffer header has: not a trace file"),
+            Self::Short(length) => write!(f, "not a trace file: {length} bytes are fewer than a buffer header"),
             Self::NoHeader => f.write_str(
-                "the first buffer does not begin with a log file header: not a trace file (.etl), or its start is lost",
+                "not a trace file (.etl), or its start is missing: the first buffer does not begin with a log file header",
             ),
         }
     }

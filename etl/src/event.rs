@@ -1,16 +1,16 @@
-//! An event, which borrows from its buffer and decodes its header on demand.
+//! An event record, which borrows from its buffer and decodes its header on demand.
 
 use crate::finding::What;
-use crate::guid::Guid;
 use crate::header::{Header, Message};
 use crate::header_type::HeaderType;
 use crate::item::Items;
 use crate::wire::{
     COMPACT, EVENT_DESCRIPTOR, EVENT_HEADER, EVENT_HEADER_EXT_TYPE, EVENT_HEADER_FLAG, EVENT_INSTANCE_HEADER, EVENT_TRACE_GROUP,
-    EVENT_TRACE_HEADER, GUID, PERFINFO, PERFINFO_TRACE_HEADER, SYSTEM_TRACE_HEADER, WMI_TRACE_PACKET, prefix, view,
+    EVENT_TRACE_HEADER, PERFINFO, PERFINFO_TRACE_HEADER, SYSTEM_TRACE_HEADER, WMI_TRACE_PACKET, guid, prefix, view,
 };
+use etw_layouts_payload::{Fields, Guid, PointerSize, Schema};
 
-/// An event in a buffer.
+/// An event record in a buffer.
 #[derive(Clone, Copy, Debug)]
 pub struct Event<'a> {
     bytes: &'a [u8],
@@ -25,50 +25,50 @@ impl<'a> Event<'a> {
         Self { bytes, at, payload, header_type }
     }
 
-    /// What kind of header begins it.
+    /// The type of its header.
     #[inline]
     pub fn header_type(&self) -> HeaderType {
         self.header_type
     }
 
-    /// What is wrong with it: no file of a logger has an event of a header type whose layout is not known.
+    /// The diagnostic of an event whose header type has no known layout. Files written by Windows have no such events.
     #[inline]
     pub fn fault(&self) -> Option<What> {
         if self.header_type.is_known() { None } else { Some(What::Layout(self.header_type.name())) }
     }
 
-    /// Where it begins, in bytes from the start of the buffer; of the decompressed buffer, if that was compressed.
+    /// Offset within the buffer, in bytes; within the decompressed buffer if the buffer was compressed.
     #[inline]
     pub fn offset(&self) -> u32 {
         self.at
     }
 
-    /// The whole event: header, extended items and data, without padding.
+    /// The bytes of the event: header, extended items and payload, without padding.
     #[inline]
     pub fn bytes(&self) -> &'a [u8] {
         self.bytes
     }
 
-    /// The event's own data: what follows the header and all extended items.
+    /// The payload: the data that follows the header and all extended items.
     #[inline]
     pub fn payload(&self) -> &'a [u8] {
         self.bytes.get(usize::from(self.payload)..).unwrap_or(&[])
     }
 
-    /// Bytes before the payload.
+    /// Length of the header and extended items, in bytes.
     #[inline]
     pub fn header_length(&self) -> usize {
         usize::from(self.payload)
     }
 
-    /// When, by the clock of the session; `None` if the event has no time, or its layout is unknown.
+    /// Time stamp by the clock of the session; `None` if the event has no time, or its layout is unknown.
     #[inline]
     pub fn time_stamp(&self) -> Option<i64> {
         let Some(at) = self.header_type.time_at() else { return unusual_time(self.header_type, self.bytes) };
         self.bytes.get(at..)?.first_chunk().map(|bytes| i64::from_le_bytes(*bytes))
     }
 
-    /// The thread that it is about, or that wrote it.
+    /// The thread that the event describes, or that wrote it.
     pub fn thread(&self) -> Option<u32> {
         match self.header_type {
             HeaderType::PerfInfo32 | HeaderType::PerfInfo64 => None,
@@ -78,7 +78,7 @@ impl<'a> Event<'a> {
         }
     }
 
-    /// The process of that thread.
+    /// The process of the [`thread`](Self::thread).
     pub fn process(&self) -> Option<u32> {
         match self.header_type {
             HeaderType::PerfInfo32 | HeaderType::PerfInfo64 => None,
@@ -88,26 +88,27 @@ impl<'a> Event<'a> {
         }
     }
 
-    /// The provider: of a kernel event, the GUID that consumers see for its group.
+    /// The provider; for a kernel event, the GUID that consumers see for its group.
     pub fn provider(&self) -> Option<Guid> {
         match self.header_type {
-            HeaderType::Event32 | HeaderType::Event64 => Some(self.event_header().ProviderId.into()),
+            HeaderType::Event32 | HeaderType::Event64 => Some(guid(self.event_header().ProviderId)),
             HeaderType::Full32 | HeaderType::Full64 | HeaderType::Instance64 => {
-                Some(view::<EVENT_TRACE_HEADER>(self.bytes).Guid().into())
+                Some(guid(view::<EVENT_TRACE_HEADER>(self.bytes).Guid()))
             }
             HeaderType::Instance32 if self.header_length() > size_of::<EVENT_INSTANCE_HEADER>() => {
-                Some(view::<EVENT_TRACE_HEADER>(self.bytes).Guid().into())
+                Some(guid(view::<EVENT_TRACE_HEADER>(self.bytes).Guid()))
             }
             HeaderType::Message => Message::read(self.bytes).guid,
             _ => EVENT_TRACE_GROUP(self.hook()? & 0xFF00).guid().map(Guid),
         }
     }
 
-    /// The hook identifier of a kernel event.
+    /// The hook identifier; `None` unless this is a kernel event.
     #[inline]
     pub fn hook(&self) -> Option<u16> {
-        // Where it lies is the same in all of them: one load, for those who ask every event.
-        const AT: usize = core::mem::offset_of!(PERFINFO_TRACE_HEADER, u04) + core::mem::offset_of!(WMI_TRACE_PACKET, u02);
+        // The hook identifier has the same offset in all kernel events, so that filters need a single load.
+        const AT: usize =
+            core::mem::offset_of!(PERFINFO_TRACE_HEADER, union_Header) + core::mem::offset_of!(WMI_TRACE_PACKET, union_HookId);
         match self.header_type {
             HeaderType::System32
             | HeaderType::System64
@@ -119,7 +120,7 @@ impl<'a> Event<'a> {
         }
     }
 
-    /// What identifies it within its provider: the hook identifier of a kernel event, the message number of a message.
+    /// The identifier within the provider: the hook identifier of a kernel event, the message number of a message.
     pub fn id(&self) -> Option<u16> {
         match self.header_type {
             HeaderType::Event32 | HeaderType::Event64 => Some(self.event_header().EventDescriptor.Id),
@@ -128,14 +129,15 @@ impl<'a> Event<'a> {
         }
     }
 
-    /// The version of its data.
+    /// The version of the payload.
+    #[inline]
     pub fn version(&self) -> Option<u16> {
         match self.header_type {
             HeaderType::Event32 | HeaderType::Event64 => Some(self.event_header().EventDescriptor.Version.into()),
             HeaderType::Full32 | HeaderType::Full64 | HeaderType::Instance32 | HeaderType::Instance64 => {
                 Some(view::<EVENT_TRACE_HEADER>(self.bytes).Class().Version)
             }
-            // Of a PERFINFO_TRACE_HEADER the high byte holds flags.
+            // In a PERFINFO_TRACE_HEADER the high byte contains flags.
             HeaderType::PerfInfo32 | HeaderType::PerfInfo64 => {
                 Some(prefix::<PERFINFO_TRACE_HEADER>(self.bytes, PERFINFO)?.Version().0 & 0xFF)
             }
@@ -146,7 +148,7 @@ impl<'a> Event<'a> {
         }
     }
 
-    /// What was done: of a kernel event the low byte of its hook identifier.
+    /// The operation; for a kernel event the low byte of its hook identifier.
     pub fn opcode(&self) -> Option<u8> {
         match self.header_type {
             HeaderType::Event32 | HeaderType::Event64 => Some(self.event_header().EventDescriptor.Opcode),
@@ -157,7 +159,7 @@ impl<'a> Event<'a> {
         }
     }
 
-    /// How severe it is: 1 critical, 2 error, 3 warning, 4 information, 5 verbose; 0 if it is always logged.
+    /// The severity: 1 critical, 2 error, 3 warning, 4 information, 5 verbose; 0 if the event is always logged.
     pub fn level(&self) -> Option<u8> {
         match self.header_type {
             HeaderType::Event32 | HeaderType::Event64 => Some(self.event_header().EventDescriptor.Level),
@@ -168,49 +170,68 @@ impl<'a> Event<'a> {
         }
     }
 
-    /// What it is about, as bits that its provider gives a meaning.
+    /// The keyword: a bit mask of categories that the provider defines.
     pub fn keyword(&self) -> Option<u64> {
         self.descriptor().map(|descriptor| descriptor.Keyword)
     }
 
-    /// To which part of its provider it belongs.
+    /// The task: the component of the provider that the event belongs to.
     pub fn task(&self) -> Option<u16> {
         self.descriptor().map(|descriptor| descriptor.Task)
     }
 
-    /// For which audience it is.
+    /// The channel: the audience of the event, such as administrators.
     pub fn channel(&self) -> Option<u8> {
         self.descriptor().map(|descriptor| descriptor.Channel)
     }
 
-    /// The Flags of an EVENT_HEADER.
+    /// The Flags member of an EVENT_HEADER.
+    #[inline]
     pub fn flags(&self) -> Option<EVENT_HEADER_FLAG> {
         self.has_descriptor().then(|| self.event_header().Flags)
     }
 
-    /// The activity that it belongs to; all zero if it belongs to none.
+    /// The activity of the event; all zero if there is none.
     pub fn activity_id(&self) -> Option<Guid> {
-        self.has_descriptor().then(|| self.event_header().ActivityId.into())
+        self.has_descriptor().then(|| guid(self.event_header().ActivityId))
     }
 
-    /// The activity that began this one: an extended item.
+    /// The activity that started this one, from an extended item.
     pub fn related_activity_id(&self) -> Option<Guid> {
         let related = EVENT_HEADER_EXT_TYPE::EVENT_HEADER_EXT_TYPE_RELATED_ACTIVITYID;
-        let item = self.items().find(|item| item.ty == related && item.data.len() >= size_of::<GUID>())?;
-        Some(view::<GUID>(item.data).into())
+        let item = self.items().find(|item| item.ty == related && item.data.len() >= size_of::<Guid>())?;
+        item.data.first_chunk().map(|bytes| Guid::from_bytes(*bytes))
     }
 
-    /// Its extended items; none if its flags announce none.
+    /// The size of pointers in its payload; `None` if the header does not tell.
+    #[inline]
+    pub fn pointer_size(&self) -> Option<PointerSize> {
+        let flags = self.flags().unwrap_or(EVENT_HEADER_FLAG(0));
+        let is_64_bit = match () {
+            () if flags.contains(EVENT_HEADER_FLAG::EVENT_HEADER_FLAG_32_BIT_HEADER) => false,
+            () if flags.contains(EVENT_HEADER_FLAG::EVENT_HEADER_FLAG_64_BIT_HEADER) => true,
+            () => self.header_type.is_64_bit()?,
+        };
+        Some(if is_64_bit { PointerSize::Bits64 } else { PointerSize::Bits32 })
+    }
+
+    /// Its payload by a schema; `None` if the header does not tell the size of pointers.
+    pub fn decode_by(&self, schema: &Schema<'a>) -> Option<Fields<'a>> {
+        Some(schema.decode(self.payload(), self.pointer_size()?))
+    }
+
+    /// The extended items; empty unless the flags announce them.
     pub fn items(&self) -> Items<'a> {
         let has = self.has_descriptor() && self.event_header().Flags.contains(EVENT_HEADER_FLAG::EVENT_HEADER_FLAG_EXTENDED_INFO);
         Items::new(has.then(|| &self.bytes[size_of::<EVENT_HEADER>().min(self.bytes.len())..]))
     }
 
-    /// Its header, decoded.
+    /// The decoded header.
     pub fn header(&self) -> Header {
         Header::read(self.header_type, self.bytes, self.header_length())
     }
 
+    #[inline]
     fn has_descriptor(&self) -> bool {
         matches!(self.header_type, HeaderType::Event32 | HeaderType::Event64)
     }
@@ -219,7 +240,7 @@ impl<'a> Event<'a> {
         self.has_descriptor().then(|| self.event_header().EventDescriptor)
     }
 
-    /// A member that all but a few headers have in the same place; 0 where there are too few bytes.
+    /// A member that has the same offset in all but a few headers; 0 if there are too few bytes.
     #[inline]
     fn dword(&self, at: usize) -> u32 {
         self.bytes.get(at..).and_then(<[u8]>::first_chunk).map_or(0, |bytes| u32::from_le_bytes(*bytes))
@@ -231,7 +252,7 @@ impl<'a> Event<'a> {
     }
 }
 
-/// Takes no event, so that an event need not be in memory to be asked for its time.
+/// The time of an unusual event. Takes bytes instead of an event, so that the event can stay in registers.
 #[cold]
 fn unusual_time(header_type: HeaderType, bytes: &[u8]) -> Option<i64> {
     match header_type {
@@ -244,4 +265,6 @@ const _: () = assert!(core::mem::offset_of!(EVENT_HEADER, TimeStamp) == core::me
 const _: () = assert!(core::mem::offset_of!(EVENT_HEADER, TimeStamp) == core::mem::offset_of!(EVENT_TRACE_HEADER, TimeStamp));
 const _: () = assert!(core::mem::offset_of!(EVENT_HEADER, ThreadId) == core::mem::offset_of!(SYSTEM_TRACE_HEADER, ThreadId));
 const _: () = assert!(core::mem::offset_of!(EVENT_HEADER, ThreadId) == core::mem::offset_of!(EVENT_TRACE_HEADER, ThreadId));
-const _: () = assert!(core::mem::offset_of!(PERFINFO_TRACE_HEADER, u04) == core::mem::offset_of!(SYSTEM_TRACE_HEADER, u04));
+const _: () = assert!(
+    core::mem::offset_of!(PERFINFO_TRACE_HEADER, union_Header) == core::mem::offset_of!(SYSTEM_TRACE_HEADER, union_Header)
+);

@@ -1,12 +1,16 @@
-//! Which events are wanted, by what their headers tell.
+//! Selection of events by their headers.
 
 use crate::clock::Clock;
 use crate::event::Event;
-use crate::guid::Guid;
+use crate::names;
+use crate::schemas::Schemas;
 use crate::wire::EVENT_TRACE_GROUP;
+use etw_layouts::events;
+use etw_layouts_payload::Guid;
 
-/// Asks events for what their headers tell. What is asked for several times may be any of it; an event must have all that is asked
-/// for, and one whose header does not tell does not have it. Only what is asked for is decoded.
+/// Selects events by the properties in their headers. A property can be given several times: an event matches if it has any of
+/// the given values. Different properties must all match. An event without a given property does not match. Only the given
+/// properties are decoded.
 ///
 /// ```
 /// # use etw_layouts_etl::{Filter, names};
@@ -16,10 +20,14 @@ use crate::wire::EVENT_TRACE_GROUP;
 #[derive(Clone, Debug, Default)]
 pub struct Filter {
     providers: Vec<Guid>,
-    /// A bit for each group of kernel events whose GUID is among the providers.
+    /// One bit for each group of kernel events whose GUID is among the providers.
     groups: [u64; 4],
+    /// Hooks of the providers' classes in the groups of others, such as Image/Load in the group of processes.
+    hooks: Vec<u16>,
     names: Vec<String>,
-    /// Whether a provider is asked for, in any of these ways.
+    /// Names of events.
+    events: Vec<EventName>,
+    /// Whether a provider is given, in any of these ways.
     of_provider: bool,
     ids: Vec<u16>,
     opcodes: Vec<u8>,
@@ -30,7 +38,7 @@ pub struct Filter {
     processors: Vec<u16>,
     from: Option<i64>,
     to: Option<i64>,
-    /// Whether anything but providers is asked for.
+    /// Whether anything other than providers is given.
     more: bool,
 }
 
@@ -47,12 +55,12 @@ macro_rules! asks {
 }
 
 impl Filter {
-    /// Asks for nothing: takes all events.
+    /// A filter that accepts all events.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Asks for a provider; of a kernel event, the GUID of its group.
+    /// Accepts events of a provider; kernel events have the GUID of their group.
     #[must_use]
     pub fn provider(mut self, provider: Guid) -> Self {
         self.of_provider = true;
@@ -63,7 +71,7 @@ impl Filter {
         self
     }
 
-    /// Asks for a provider by the name in its traits, in any case: [`Event::traits`].
+    /// Accepts events of a provider by the name in its traits, ignoring case: [`Event::traits`].
     #[must_use]
     pub fn provider_name(mut self, name: &str) -> Self {
         self.of_provider = true;
@@ -71,7 +79,32 @@ impl Filter {
         self
     }
 
-    /// Asks for a group of kernel events, the high byte of their hook identifiers.
+    /// Asks for events with a name: `Process/Start`; `Process/*` or `Process` for all events of a class; also of TraceLogging providers. Events without a schema are found by what
+    /// [`names::identity`] says. Upper and lower case are the same.
+    #[must_use]
+    pub fn event(mut self, name: &str) -> Self {
+        let (provider, event) = name.split_once('/').unwrap_or((name, "*"));
+        self.events.push(EventName { name: name.to_owned(), provider: provider.to_owned(), event: event.to_owned() });
+        self.more = true;
+        self
+    }
+
+    /// Accepts a class of kernel events by its provider, also those of its events whose hooks are in the group of another class.
+    #[must_use]
+    pub fn class(mut self, provider: Guid) -> Self {
+        let classes: Vec<_> =
+            events::all().filter(|(guid, ..)| *guid == provider.0).map(|(.., schema)| schema.provider).collect();
+        let is_other = |hook: &u16| {
+            EVENT_TRACE_GROUP(hook & 0xFF00).guid() != Some(provider.0)
+                && Schemas::of_hook(*hook).is_some_and(|schema| classes.contains(&schema.provider))
+        };
+        if !classes.is_empty() {
+            self.hooks.extend((0..=u16::MAX).filter(is_other));
+        }
+        self.provider(provider)
+    }
+
+    /// Accepts a group of kernel events: the high byte of their hook identifiers.
     #[must_use]
     pub fn group(mut self, group: u8) -> Self {
         self.of_provider = true;
@@ -80,35 +113,35 @@ impl Filter {
     }
 
     asks! {
-        /// Asks for what identifies an event within its provider: [`Event::id`].
+        /// Accepts an identifier within the provider: [`Event::id`].
         id: ids, u16;
-        /// Asks for what was done.
+        /// Accepts an opcode: [`Event::opcode`].
         opcode: opcodes, u8;
-        /// Asks for a level, and no other than this.
+        /// Accepts exactly this level: [`Event::level`].
         level: levels, u8;
-        /// Asks for one of these bits at least; 0 asks for no bit at all.
+        /// Accepts events with at least one of these keyword bits; 0 accepts none.
         keyword: keywords, u64;
-        /// Asks for a process.
+        /// Accepts a process.
         process: processes, u32;
-        /// Asks for a thread.
+        /// Accepts a thread.
         thread: threads, u32;
-        /// Asks for a processor.
+        /// Accepts a processor.
         processor: processors, u16;
     }
 
-    /// Asks for this time or a later one, in units of 100 ns since 1601.
+    /// Accepts this time and later ones, in units of 100 ns since 1601.
     #[must_use]
     pub fn from(self, time: i64) -> Self {
         Self { from: Some(time), more: true, ..self }
     }
 
-    /// Asks for this time or an earlier one, in units of 100 ns since 1601.
+    /// Accepts this time and earlier ones, in units of 100 ns since 1601.
     #[must_use]
     pub fn to(self, time: i64) -> Self {
         Self { to: Some(time), more: true, ..self }
     }
 
-    /// Whether an event of a processor has what is asked for.
+    /// Whether an event of a processor matches the filter.
     #[inline]
     pub fn takes(&self, event: &Event<'_>, processor: u16, clock: &Clock) -> bool {
         (!self.of_provider || self.is_of_provider(event)) && (!self.more || self.takes_rest(event, processor, clock))
@@ -117,7 +150,7 @@ impl Filter {
     #[inline]
     fn is_of_provider(&self, event: &Event<'_>) -> bool {
         match event.hook() {
-            Some(hook) => self.groups[usize::from(hook >> 14)] >> (hook >> 8 & 63) & 1 != 0,
+            Some(hook) => self.groups[usize::from(hook >> 14)] >> (hook >> 8 & 63) & 1 != 0 || self.hooks.contains(&hook),
             None => event.provider().is_some_and(|provider| self.providers.contains(&provider)) || self.is_named(event),
         }
     }
@@ -129,6 +162,7 @@ impl Filter {
 
     fn takes_rest(&self, event: &Event<'_>, processor: u16, clock: &Clock) -> bool {
         any(&self.processors, || Some(processor))
+            && (self.events.is_empty() || self.events.iter().any(|name| name.is_of(event)))
             && any(&self.ids, || event.id())
             && any(&self.opcodes, || event.opcode())
             && any(&self.levels, || event.level())
@@ -152,7 +186,32 @@ impl Filter {
     }
 }
 
-/// Whether the value is one of those that are asked for.
+/// The name of events: provider and event.
+#[derive(Clone, Debug)]
+struct EventName {
+    /// As it was given.
+    name: String,
+    provider: String,
+    event: String,
+}
+
+impl EventName {
+    fn is_of(&self, event: &Event<'_>) -> bool {
+        let Some(decoded) = event.decode(&Schemas::built_in()) else {
+            return names::identity(event).eq_ignore_ascii_case(&self.name);
+        };
+        let is = |own: &str, name: &str| {
+            name == "*" || own.chars().flat_map(char::to_lowercase).eq(name.chars().flat_map(char::to_lowercase))
+        };
+        let provider = match decoded.schema.provider {
+            "" => event.traits().and_then(Result::ok).map_or("", |traits| traits.name),
+            provider => provider,
+        };
+        is(decoded.schema.event, &self.event) && is(provider, &self.provider)
+    }
+}
+
+/// Whether no values are given, or the value is one of them.
 fn any<T: PartialEq>(asked: &[T], value: impl FnOnce() -> Option<T>) -> bool {
     asked.is_empty() || value().is_some_and(|value| asked.contains(&value))
 }

@@ -1,22 +1,22 @@
-//! What is wrong with a file, and where.
+//! Diagnostics of a trace file, with their places.
 
-use crate::stamp::Stamp;
+use etw_layouts_payload::Stamp;
 use std::fmt;
 
-/// Something wrong with a file. It costs the rest of its buffer at the most.
+/// A diagnostic of a trace file. At most the rest of the buffer is lost.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// The buffer's place among those of the file, from 0; where there is none, that of the next.
+    /// The index of the buffer in the file, from 0; between buffers, the index of the next one.
     pub buffer: u32,
-    /// Where the buffer begins, in bytes from the start of the file.
+    /// The offset of the buffer in the file, in bytes.
     pub buffer_offset: u64,
-    /// Where in the buffer it is, in bytes from the buffer's start; of the decompressed buffer, if it was compressed.
+    /// The offset in the decompressed buffer, in bytes.
     pub offset: u32,
     /// What is wrong.
     pub what: What,
 }
 
-/// Where a buffer is in a file: enough to find it again.
+/// The place of a buffer in a file.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Place {
     pub offset: u64,
@@ -24,179 +24,180 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// Something wrong at an offset of that buffer.
+    /// A diagnostic at an offset in that buffer.
     pub fn finding(self, offset: u32, what: What) -> Finding {
         Finding { buffer: self.index, buffer_offset: self.offset, offset, what }
     }
 }
 
-/// What is wrong.
-// No variant has a member of less than 32 bits: the compiler then makes the tag one byte, and the walk from event to event, which returns
-// this by way of a `Result`, takes twice the time.
+/// A kind of diagnostic.
+// No variant has a member of less than 32 bits: the compiler would then make the tag one byte, and iteration over events, which
+// returns this type in a `Result`, would take twice the time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum What {
     /// The file ends within a buffer.
     Truncated {
-        /// The buffer's size.
+        /// Size of the buffer, in bytes.
         size: u32,
-        /// The bytes that are there.
+        /// Number of bytes present.
         there: u32,
     },
-    /// No buffer begins where one must: what is there is left out.
+    /// No buffer begins at the expected offset; the bytes there are skipped.
     Skipped {
-        /// How many bytes are left out.
+        /// Number of bytes skipped.
         bytes: u64,
-        /// Where the next buffer begins in the file; `None` if the file ends before.
+        /// Offset of the next buffer in the file; `None` if the file ends first.
         next: Option<u64>,
     },
-    /// Only zeroes are where a buffer must begin, and buffers can be missing.
+    /// Zeros instead of a buffer; buffers may be missing.
     Zeroes {
-        /// How many.
+        /// Number of zero bytes.
         bytes: u64,
-        /// Where the next buffer begins in the file; `None` if the file ends before.
+        /// Offset of the next buffer in the file; `None` if the file ends first.
         next: Option<u64>,
     },
-    /// The file ends with so many zeroes, space that was never written, behind all buffers that the log file header counts.
+    /// The file ends with this many zero bytes of unused space, after all buffers that the log file header counts.
     Unwritten(u64),
-    /// The buffer's header states a size that it cannot have, or one that would hide the next buffer.
+    /// The buffer header states an impossible size, or one that would hide the next buffer.
     Size {
-        /// What the header states.
+        /// The size in the header.
         stated: u32,
-        /// What is assumed.
+        /// The size assumed instead.
         taken: u32,
     },
-    /// The buffer's size is in order, and something else in its header is not: the valid end, flags, type or state.
+    /// The size in the buffer header is valid, but another member is not: the valid end, flags, type or state.
     Header,
-    /// The buffer has the header of an earlier one, with this sequence number: one of them is a copy.
+    /// The buffer has the same header as an earlier one, with this sequence number: one of them is a copy.
     Copy(i64),
-    /// The buffer is of this time, by the file's clock, more than a day before the start or behind the end of the file.
+    /// The buffer has this time by the file's clock, more than a day before the start or after the end of the file.
     BufferTime(i64),
     /// The log file header states a start before the boot of the system.
     StartTime(i64),
-    /// Another trace begins, which has a clock and buffers of its own. It is not read.
+    /// Another trace begins, with its own clock and buffers. It is not read.
     AnotherTrace,
     /// There are more or fewer buffers than the log file header counts.
     BuffersWritten {
-        /// What the log file header states.
+        /// The number in the log file header.
         stated: u32,
-        /// How many were read.
+        /// The number of buffers read.
         read: u32,
     },
-    /// The log file header states a size that its buffers do not have.
+    /// The log file header states a buffer size that its buffers do not have.
     LogFileBufferSize {
-        /// What it states.
+        /// The size in the log file header.
         stated: u32,
-        /// What is assumed.
+        /// The size assumed instead.
         taken: u32,
     },
-    /// The first event is a log file header by its data, and its own header is damaged.
+    /// The first event has the data of a log file header, but its event header is corrupt.
     LogFileEvent,
-    /// The log file header names a version that does not compress, and there are compressed buffers. Windows 8 is assumed.
+    /// The log file header states a version without compression, but buffers are compressed. Windows 8 is assumed.
     Version {
         /// The major version.
         major: u32,
         /// The minor version.
         minor: u32,
     },
-    /// The header buffer names a compression format that is not that of the buffers.
+    /// The compression format in the header buffer is not that of the buffers.
     LogFileCompression {
-        /// What it states.
+        /// The format in the header buffer.
         stated: u32,
-        /// What is assumed.
+        /// The format assumed instead.
         taken: u32,
     },
-    /// The log file header states a pointer size that is not that of its event, or none.
+    /// The pointer size in the log file header is invalid, or differs from that of its event.
     PointerSize {
-        /// What it states.
+        /// The pointer size in the log file header.
         stated: u32,
-        /// What is assumed.
+        /// The pointer size assumed instead.
         taken: u32,
     },
-    /// The log file header names no known clock. The performance counter is assumed.
+    /// The log file header states this unknown clock. The performance counter is assumed.
     Clock(u32),
-    /// The log file header does not state the rate of its clock. 10 MHz are assumed.
+    /// The log file header does not state the rate of its clock. 10 MHz is assumed.
     ClockRate,
-    /// The first stamp is not one of the clock that the log file header names.
+    /// The first time stamp is not plausible for the clock in the log file header.
     ClockStamp {
-        /// The clock.
+        /// The clock in the log file header.
         clock: u32,
-        /// The stamp.
+        /// The time stamp.
         stamp: i64,
     },
-    /// The buffer's valid end lies outside it.
+    /// The valid end of the buffer, at this offset, is outside the buffer.
     Offset(u32),
-    /// Something else than fill (0xFF) is behind the valid end of the buffer: a valid end that is too low hides events.
+    /// The bytes after the valid end of the buffer are not fill (0xFF): a valid end that is too low hides events.
     Tail {
-        /// Bytes from the valid end to the end of the buffer.
+        /// Number of bytes from the valid end to the end of the buffer.
         bytes: u32,
-        /// Whole events that begin at the valid end and follow each other. They are not read.
+        /// Number of complete, consecutive events that begin at the valid end. They are not read.
         events: u32,
     },
-    /// A compressed buffer would decompress to more than its logger's buffers hold.
+    /// A compressed buffer states this decompressed size, which exceeds that of the session's buffers.
     TooLarge(u32),
-    /// A compression format that is not read.
+    /// The compression format with this number is unknown.
     Compression(u32),
-    /// The compressed stream is malformed.
+    /// The compressed stream is corrupt; the error of the decoder.
     Stream(String),
-    /// The stream decompressed to another size than the header says.
+    /// The decompressed size differs from that in the header.
     Decompressed {
-        /// What the header says.
+        /// The size in the header.
         stated: u32,
-        /// What came out.
+        /// The actual size.
         there: u32,
     },
-    /// An event whose length is less than that of its header.
+    /// The length of an event is less than that of its header.
     Short {
-        /// What the event says.
+        /// The length in the event.
         length: u32,
-        /// What its header takes.
+        /// The length that the header needs.
         header: u32,
     },
-    /// An event that goes beyond the valid end of its buffer.
+    /// The event exceeds the valid end of its buffer.
     Long {
-        /// What the event says.
+        /// The length in the event.
         length: u32,
-        /// What is left of the buffer.
+        /// Number of bytes left in the buffer.
         left: u32,
     },
-    /// An end marker before the valid end of the buffer, where no logger writes it.
+    /// An end marker before the valid end of the buffer, where sessions never write one.
     Marker {
-        /// Bytes that are left out.
+        /// Number of bytes skipped.
         skipped: u32,
-        /// Where the next event begins in the buffer, from the marker on; `None` if there is none.
+        /// Offset of the next event, relative to the marker; `None` if there is none.
         next: Option<u32>,
     },
-    /// A malformed chain of extended items: this event is left out.
+    /// The chain of extended items is corrupt: the event is skipped.
     Items,
-    /// An event whose header has this type, of no known layout: only its bytes are known. No file of a logger has one.
+    /// The event has a header of this type, whose layout is unknown: only its bytes are available. Files written by Windows have
+    /// no such events.
     Layout(&'static str),
-    /// Too many buffers at once decompress to too much.
+    /// The decompressed buffers needed at the same time exceed the memory limit.
     Memory,
-    /// The schema that an event carries, or the payload by it.
+    /// The schema in the event is invalid, or the payload does not match it.
     Fields(crate::tracelogging::Fault),
-    /// A rule of the format that [`check`](crate::check) knows is broken.
+    /// A rule of the format, verified by [`check`](crate::check), is violated.
     Rule(Box<Rule>),
 }
 
-/// A rule of the format that is broken.
+/// A violated rule of the format.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rule {
-    /// The rule's name.
+    /// Name of the rule.
     pub name: &'static str,
-    /// How it is broken.
+    /// Description of the violation.
     pub text: String,
 }
 
 impl Finding {
-    /// Whether something is damaged or missing; otherwise it is worth knowing, no more.
+    /// Whether data is damaged or missing. Other diagnostics are for information only.
     pub fn is_damage(&self) -> bool {
         !matches!(self.what, What::Unwritten(_))
     }
 }
 
 impl What {
-    /// A name of what is wrong, the same for all findings that differ in numbers only.
+    /// Name of the kind of diagnostic, independent of its numbers.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Truncated { .. } => "truncated",
@@ -245,96 +246,94 @@ impl fmt::Display for Finding {
 impl fmt::Display for What {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Truncated { size, there } => write!(f, "the file ends {there:#x} bytes into this buffer of {size:#x}"),
+            Self::Truncated { size, there } => write!(f, "truncated buffer: {there:#x} of {size:#x} bytes are in the file"),
             Self::Skipped { bytes, next } | Self::Zeroes { bytes, next } => {
-                let what =
-                    if matches!(self, Self::Zeroes { .. }) { "only zeroes in place of a buffer" } else { "no buffer header" };
-                write!(f, "{what}: {bytes:#x} bytes are left out, up to ")?;
+                let what = if matches!(self, Self::Zeroes { .. }) { "zeros instead of a buffer" } else { "no buffer header" };
+                write!(f, "{what}: skipped {bytes:#x} bytes up to ")?;
                 match next {
                     Some(next) => write!(f, "the next buffer at {next:#x}"),
                     None => f.write_str("the end of the file"),
                 }
             }
             Self::Unwritten(bytes) => {
-                write!(f, "the file ends with {bytes:#x} zero bytes behind all its buffers, space that was never written")
+                write!(f, "unused space: {bytes:#x} zero bytes after the last buffer")
             }
-            Self::Size { stated, taken } => write!(f, "wrong buffer size: {stated:#x}; {taken:#x} is assumed"),
-            Self::Header => f.write_str("damaged buffer header: the buffer is read, and its events can be wrong"),
+            Self::Size { stated, taken } => write!(f, "invalid buffer size: {stated:#x}; assuming {taken:#x}"),
+            Self::Header => f.write_str("corrupt buffer header: events of this buffer can be wrong"),
             Self::Copy(sequence) => write!(
                 f,
-                "same header as an earlier buffer, with sequence number {sequence}: one is a copy of the other, so that events are read \
-                 twice, and those of another buffer can be lost"
+                "same header as an earlier buffer, with sequence number {sequence}: one is a copy; events are duplicated, and those of \
+                 another buffer can be missing"
             ),
             Self::BufferTime(time) => write!(
                 f,
-                "the buffer is of {}, more than a day before the start of the file or after its end: it is of another trace, or the \
-                 clock of the log file header is wrong; the times of its events can be wrong",
+                "invalid buffer time: {} is more than a day before the start of the file or after its end; the buffer is from another \
+                 trace, or the clock in the log file header is wrong",
                 Stamp(*time)
             ),
             Self::StartTime(time) => {
-                write!(f, "the file starts at {}, before the system booted; times can be wrong", Stamp(*time))
+                write!(f, "invalid start time: {} is before the boot of the system; times can be wrong", Stamp(*time))
             }
             Self::AnotherTrace => {
-                f.write_str("another trace begins here, with a clock of its own, and is not read; split the file at this offset")
+                f.write_str("second trace in the file: it has its own clock and is not read; split the file at this offset")
             }
             Self::BuffersWritten { stated, read } => {
-                let what = if read < stated { "missing buffers" } else { "more buffers than were written" };
-                write!(f, "{what}: the log file header counts {stated}, and {read} were read")
+                let what = if read < stated { "missing buffers" } else { "unexpected buffers" };
+                write!(f, "{what}: log file header states {stated}, read {read}")
             }
             Self::LogFileBufferSize { stated, taken } => {
-                write!(f, "wrong buffer size in the log file header: {stated:#x}; {taken:#x} is assumed")
+                write!(f, "invalid buffer size in the log file header: {stated:#x}; assuming {taken:#x}")
             }
-            Self::LogFileEvent => f.write_str("damaged event header of the log file header: marker, type or hook identifier"),
+            Self::LogFileEvent => f.write_str("corrupt event header of the log file header: wrong marker, type or hook ID"),
             Self::Version { major, minor } => {
-                write!(f, "wrong version {major}.{minor} in the log file header: its buffers are compressed; 6.2 is assumed")
+                write!(f, "invalid version in the log file header: {major}.{minor} has no compressed buffers; assuming 6.2")
             }
             Self::LogFileCompression { stated, taken } => {
-                write!(f, "wrong compression format in the header buffer: {stated}; {taken} is assumed")
+                write!(f, "invalid compression format in the header buffer: {stated}; assuming {taken}")
             }
             Self::PointerSize { stated, taken } => {
-                write!(f, "wrong pointer size in the log file header: {stated}; {taken} is assumed")
+                write!(f, "invalid pointer size in the log file header: {stated}; assuming {taken}")
             }
             Self::Clock(clock) => {
-                write!(
-                    f,
-                    "unknown clock {clock} in the log file header; the performance counter is assumed, and times can be wrong"
-                )
+                write!(f, "unknown clock in the log file header: {clock}; assuming the performance counter, times can be wrong")
             }
-            Self::ClockRate => f.write_str("no clock rate in the log file header; 10 MHz is assumed, and times can be wrong"),
+            Self::ClockRate => f.write_str("no clock rate in the log file header; assuming 10 MHz, times can be wrong"),
             Self::ClockStamp { clock, stamp } => write!(
                 f,
-                "the first stamp, {stamp}, is not one of clock {clock}, which the log file header names: one of them is wrong, and times can be \
-                 wrong"
+                "clock mismatch: the first time stamp, {stamp}, is implausible for clock {clock} of the log file header; times can be wrong"
             ),
-            Self::Offset(offset) => write!(f, "the valid end {offset:#x} lies outside the buffer"),
+            Self::Offset(offset) => write!(f, "invalid valid end: {offset:#x} is outside the buffer"),
             Self::Tail { bytes, events: 0 } => {
-                write!(f, "the {bytes:#x} bytes behind the valid end are not all 0xFF: the valid end can be wrong")
+                write!(
+                    f,
+                    "unexpected data: the {bytes:#x} bytes after the valid end are not all 0xFF; the valid end can be wrong"
+                )
             }
             Self::Tail { bytes, events } => {
-                write!(f, "the {bytes:#x} bytes behind the valid end begin with whole events ({events}), which are not read")
+                write!(f, "unread events: the {bytes:#x} bytes after the valid end begin with {events} complete events")
             }
             Self::TooLarge(size) => {
-                write!(f, "the buffer would decompress to {size:#x} bytes, more than its logger's buffers hold")
+                write!(f, "decompressed size too large: {size:#x} bytes exceed the buffer size of the session")
             }
-            Self::Compression(format) => write!(f, "the buffer is compressed in the format {format}, which is not known"),
-            Self::Stream(why) => write!(f, "the compressed stream is malformed: {why}"),
+            Self::Compression(format) => write!(f, "unknown compression format: {format}"),
+            Self::Stream(why) => write!(f, "corrupt compressed data: {why}"),
             Self::Decompressed { stated, there } => {
-                write!(f, "the stream decompresses to {there:#x} bytes, and the header says {stated:#x}")
+                write!(f, "wrong decompressed size: {there:#x} bytes, header states {stated:#x}")
             }
             Self::Short { length, header } => {
-                write!(f, "an event of {length:#x} bytes, less than the {header:#x} of its header; the buffer's rest is left out")
+                write!(f, "event too short: {length:#x} bytes, header needs {header:#x}; rest of the buffer skipped")
             }
             Self::Long { length, left } => {
-                write!(f, "an event of {length:#x} bytes with {left:#x} left in the buffer; the buffer's rest is left out")
+                write!(f, "event too long: {length:#x} bytes, {left:#x} left in the buffer; rest of the buffer skipped")
             }
             Self::Marker { skipped, next } => {
                 let end = if next.is_none() { "the valid end" } else { "the next event" };
-                write!(f, "end marker before the valid end of the buffer: {skipped:#x} bytes are left out, up to {end}")
+                write!(f, "end marker before the valid end of the buffer: skipped {skipped:#x} bytes up to {end}")
             }
-            Self::Items => f.write_str("the event's extended items do not fit together; the event is left out"),
-            Self::Layout(name) => write!(f, "an event of unknown layout ({name}): only its bytes are known"),
-            Self::Memory => f.write_str("the decompressed buffers of all processors take more than 1 GiB; this one is left out"),
-            Self::Fields(fault) => write!(f, "the event's fields cannot be decoded: {fault}"),
+            Self::Items => f.write_str("invalid extended data items: event skipped"),
+            Self::Layout(name) => write!(f, "unknown event header type: {name}"),
+            Self::Memory => f.write_str("memory limit: decompressed buffers exceed 1 GiB; buffer skipped"),
+            Self::Fields(fault) => write!(f, "cannot decode payload: {fault}"),
             Self::Rule(rule) => f.write_str(&rule.text),
         }
     }

@@ -5,43 +5,43 @@ use crate::wire::{
     ETW_BUFFER_TYPE, Generation, quad, view,
 };
 
-/// No logger has larger buffers: 16 MiB.
+/// Maximum size of a session's buffers: 16 MiB.
 pub const LARGEST: u32 = 16 << 20;
 
-/// Whether a buffer can have that size in a file.
+/// Whether a buffer in a file can have this size.
 pub(crate) fn fits(size: u32) -> bool {
     (BUFFER_HEADER as u32..=LARGEST).contains(&size)
 }
 
-/// The header of a buffer, of any version.
+/// The header of a buffer, independent of the version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Head {
-    /// Bytes in the file; the distance to the next buffer.
+    /// Size in the file, in bytes; the distance to the next buffer.
     pub size: u32,
-    /// The valid end as some producers have it; zero or stale in many header buffers.
+    /// The valid end as some producers store it; zero or stale in many header buffers.
     pub saved_offset: u32,
-    /// Where the next event would have gone; of no use in a file.
+    /// Offset at which the next event would have been written; meaningless in a file.
     pub current_offset: u32,
-    /// The valid end, in bytes from the start of the buffer, decompressed.
+    /// The valid end: its offset in the decompressed buffer, in bytes.
     pub offset: u32,
-    /// About when the buffer was written, by the session's clock, or as system time if the file was made from another.
+    /// Approximate time of writing, by the session's clock; system time if the file was made from another file.
     pub time_stamp: i64,
-    /// Counts the buffers of a logger; 0 before 6.0.
+    /// Sequence number of the buffer within the session; 0 before 6.0.
     pub sequence: i64,
-    /// The processor's number: the low byte of the context.
+    /// The processor number in the low byte, or the processor index.
     pub context: u16,
-    /// The logger's number.
+    /// The number of the session.
     pub logger: u16,
-    /// ETW_BUFFER_STATE; of a header buffer the low word can name a compression format.
+    /// ETW_BUFFER_STATE; in a header buffer the low word can contain a compression format.
     pub state: u32,
-    /// None before 5.2.
+    /// Empty before 5.2.
     pub flags: ETW_BUFFER_FLAG,
     /// GENERIC before 5.2.
     pub ty: ETW_BUFFER_TYPE,
 }
 
 impl Head {
-    /// Decodes a header; `None` if there are too few bytes.
+    /// Decodes a buffer header; `None` if there are too few bytes.
     pub fn read(generation: Generation, bytes: &[u8]) -> Option<Self> {
         let bytes = bytes.get(..BUFFER_HEADER)?;
         Some(match generation {
@@ -116,7 +116,7 @@ impl Head {
         })
     }
 
-    /// Writes what the header states over the bytes of one, and leaves the rest.
+    /// Overwrites the decoded members in the bytes of a header, and keeps the other bytes.
     pub(crate) fn write(&self, generation: Generation, bytes: &mut [u8; BUFFER_HEADER]) {
         let [number, alignment] = self.context.to_le_bytes();
         macro_rules! over_wnode {
@@ -179,11 +179,11 @@ impl Head {
         }
     }
 
-    /// Whether a buffer of a file with such buffers can have this header. All of real files do, and other bytes practically never:
-    /// so a buffer is found again behind damage.
+    /// Whether a buffer of a file with such buffers can have this header. All headers of real files pass, other bytes almost
+    /// never: so the next buffer is found after damage.
     ///
-    /// `size` is that of the logger's buffers; `any_size` if a buffer may take fewer bytes of the file. `is_first` for the header
-    /// buffer, whose SavedOffset is often stale.
+    /// `size` is that of the session's buffers; `any_size` states whether a buffer can take fewer bytes of the file. `is_first`
+    /// is set for the header buffer, whose SavedOffset is often stale.
     pub(crate) fn is_plausible(&self, generation: Generation, size: u32, any_size: bool, is_first: bool) -> bool {
         let end = if self.is_compressed() { size } else { self.size };
         let fits = fits(self.size)
@@ -192,9 +192,9 @@ impl Head {
             } else {
                 self.size == size
             };
-        // Before 6.0 the member can be empty.
+        // Before 6.0 the member can be zero.
         let saved = is_first || self.saved_offset == self.offset || (generation < Generation::V6_0 && self.saved_offset == 0);
-        // Before 6.0 the member has other flags.
+        // Before 6.0 the member contains other flags.
         let state = generation < Generation::V6_0 || self.state < STATES;
         let ty = match generation {
             Generation::V5_1 => true,
@@ -206,13 +206,13 @@ impl Head {
         fits && saved && state && ty && self.flags.0 & !FLAGS == 0 && (BUFFER_HEADER as u32..=end).contains(&self.offset)
     }
 
-    /// Whether what follows the header is a compressed stream.
+    /// Whether a compressed stream follows the header.
     pub fn is_compressed(&self) -> bool {
         self.flags.contains(ETW_BUFFER_FLAG::ETW_BUFFER_FLAG_COMPRESSED)
     }
 }
 
-/// Flags with a meaning.
+/// Flags with a known meaning.
 pub(crate) const FLAGS: u16 = ETW_BUFFER_FLAG::ETW_BUFFER_FLAG_FLUSH_MARKER.0
     | ETW_BUFFER_FLAG::ETW_BUFFER_FLAG_EVENTS_LOST.0
     | ETW_BUFFER_FLAG::ETW_BUFFER_FLAG_BUFFER_LOST.0
@@ -221,7 +221,7 @@ pub(crate) const FLAGS: u16 = ETW_BUFFER_FLAG::ETW_BUFFER_FLAG_FLUSH_MARKER.0
     | ETW_BUFFER_FLAG::ETW_BUFFER_FLAG_PROC_INDEX.0
     | ETW_BUFFER_FLAG::ETW_BUFFER_FLAG_COMPRESSED.0;
 
-/// There are fewer states of buffers than this: EtwBufferStateMaximum.
+/// The number of buffer states: EtwBufferStateMaximum.
 pub(crate) const STATES: u32 = ETW_BUFFER_STATE::EtwBufferStateMaximum.0 as u32;
 
 /// The bits of a processor index.

@@ -1,34 +1,34 @@
-//! The headers of events as generated types, from bytes and to bytes.
+//! Event headers as generated types, with conversion from and to bytes.
 
-use crate::guid::Guid;
 use crate::header_type::HeaderType;
 use crate::wire::{
-    COMPACT, EVENT_HEADER, EVENT_INSTANCE_GUID_HEADER, EVENT_INSTANCE_HEADER, EVENT_TRACE_HEADER, GUID, MESSAGE_TRACE_HEADER,
-    PERFINFO, PERFINFO_TRACE_HEADER, SYSTEM_TRACE_HEADER, TRACE_MESSAGE_FLAG, prefix, view,
+    COMPACT, EVENT_HEADER, EVENT_INSTANCE_GUID_HEADER, EVENT_INSTANCE_HEADER, EVENT_TRACE_HEADER, MESSAGE_TRACE_HEADER, PERFINFO,
+    PERFINFO_TRACE_HEADER, SYSTEM_TRACE_HEADER, TRACE_MESSAGE_FLAG, prefix, view,
 };
 use bytemuck::bytes_of;
+use etw_layouts_payload::Guid;
 
-/// The header of an event. A writer fills in the sizes and the Marker.
+/// The header of an event. Writers fill in sizes and the Marker.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum Header {
-    /// Of a kernel event.
+    /// Header of a kernel event.
     System(SYSTEM_TRACE_HEADER),
-    /// Of a kernel event, without processor times.
+    /// Header of a kernel event, without processor times.
     Compact(SYSTEM_TRACE_HEADER),
-    /// Of a short kernel event.
+    /// Header of a short kernel event.
     PerfInfo(PERFINFO_TRACE_HEADER, Counters),
-    /// Of an event of a classic provider.
+    /// Header of a classic provider's event.
     Full(EVENT_TRACE_HEADER),
-    /// Of an event with an instance.
+    /// Header of an event with an instance.
     Instance(EVENT_INSTANCE_GUID_HEADER),
-    /// Of an event with an instance, up to 5.1.
+    /// Header of an event with an instance, up to 5.1.
     InstanceHandle(EVENT_INSTANCE_HEADER),
-    /// Of an event of a registered provider.
+    /// Header of a registered provider's event.
     Event(EVENT_HEADER),
-    /// Of a message.
+    /// Header of a message.
     Message(Message),
-    /// Of unknown layout: the record is kept whole.
+    /// Header of unknown layout: the record is kept as bytes.
     Raw,
 }
 
@@ -37,35 +37,35 @@ pub enum Header {
 pub struct Counters {
     /// The index for precise event-based sampling.
     pub pebs: Option<u64>,
-    /// How many of `pmc` there are, 7 at the most.
+    /// Number of counters in `pmc`, at most 7.
     pub count: u8,
     /// The counters.
     pub pmc: [u64; 7],
 }
 
-/// A MESSAGE_TRACE_HEADER and what its flags announce.
+/// A MESSAGE_TRACE_HEADER and the optional members that its flags announce.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Message {
-    /// The message's number within its provider.
+    /// Number of the message within its provider.
     pub number: u16,
-    /// Flags that announce nothing: the pointer size, the clock.
+    /// Flags that announce no members: the pointer size, the clock.
     pub other_flags: u16,
-    /// Without known meaning.
+    /// A reserved member of unknown meaning.
     pub reserved: u8,
-    /// Counts the messages.
+    /// Sequence number of the message.
     pub sequence: Option<u32>,
     /// The provider.
     pub guid: Option<Guid>,
-    /// What stands for the provider instead.
+    /// Component identifier, an alternative to the provider.
     pub component: Option<u32>,
-    /// When, by the clock of the session.
+    /// Time stamp, by the clock of the session.
     pub time_stamp: Option<i64>,
-    /// Who.
+    /// Thread and process that wrote the message.
     pub thread_and_process: Option<(u32, u32)>,
 }
 
 impl Header {
-    /// The header of an event of that kind, which takes the first `length` bytes.
+    /// Decodes the header of the given type, which takes the first `length` bytes.
     pub(crate) fn read(header_type: HeaderType, bytes: &[u8], length: usize) -> Self {
         match header_type {
             HeaderType::System32 | HeaderType::System64 => Self::System(view(bytes)),
@@ -83,7 +83,7 @@ impl Header {
         }
     }
 
-    /// Appends the header, with the length of the whole event and the Marker of the kind.
+    /// Appends the header, with the length of the whole event and the Marker of the header type.
     pub(crate) fn write(&self, header_type: HeaderType, length: u16, out: &mut Vec<u8>) {
         let ty = header_type as u8;
         match *self {
@@ -134,7 +134,7 @@ impl Header {
     }
 }
 
-/// The Flags of every header but a message's.
+/// The Flags of every header except that of a message.
 const MARKER: u8 = 0xC0;
 
 fn typed(ty: u8) -> u16 {
@@ -166,14 +166,14 @@ impl Counters {
         }
     }
 
-    /// Bytes that they take.
+    /// Size of the counters, in bytes.
     pub(crate) fn size(&self) -> usize {
         8 * (usize::from(self.pebs.is_some()) + usize::from(self.count))
     }
 }
 
 impl Message {
-    /// The message's header and options; those that the bytes end before are absent.
+    /// Decodes the header and its options; options beyond the end of the bytes are absent.
     pub(crate) fn read(bytes: &[u8]) -> Self {
         let header: MESSAGE_TRACE_HEADER = view(bytes);
         let packet = header.Packet();
@@ -191,7 +191,7 @@ impl Message {
             other_flags: flags.0 & !ANNOUNCING | if component { flags.0 & TRACE_MESSAGE_FLAG::TRACE_MESSAGE_GUID.0 } else { 0 },
             reserved: header.Reserved(),
             sequence: take(flags.contains(TRACE_MESSAGE_FLAG::TRACE_MESSAGE_SEQUENCE), 4).map(view),
-            guid: take(guid, 16).map(|bytes| view::<GUID>(bytes).into()),
+            guid: take(guid, 16).and_then(<[u8]>::first_chunk).map(|bytes| Guid::from_bytes(*bytes)),
             component: take(component, 4).map(view),
             time_stamp: take(flags.contains(TRACE_MESSAGE_FLAG::TRACE_MESSAGE_TIMESTAMP), 8).map(view),
             thread_and_process: take(flags.contains(TRACE_MESSAGE_FLAG::TRACE_MESSAGE_SYSTEMINFO), 8)
@@ -200,7 +200,7 @@ impl Message {
         }
     }
 
-    /// OptionFlags.
+    /// The flags of the header, OptionFlags.
     pub fn flags(&self) -> TRACE_MESSAGE_FLAG {
         let bit = |has: bool, flag: TRACE_MESSAGE_FLAG| TRACE_MESSAGE_FLAG(if has { flag.0 } else { 0 });
         TRACE_MESSAGE_FLAG(self.other_flags)
@@ -223,7 +223,7 @@ impl Message {
         out.extend_from_slice(bytes_of(&header));
         out.extend(self.sequence.into_iter().flat_map(u32::to_le_bytes));
         if let Some(guid) = self.guid {
-            out.extend_from_slice(bytes_of(&GUID::from(guid)));
+            out.extend_from_slice(&guid.to_bytes());
         }
         out.extend(self.component.into_iter().flat_map(u32::to_le_bytes));
         out.extend(self.time_stamp.into_iter().flat_map(i64::to_le_bytes));
@@ -233,14 +233,14 @@ impl Message {
     }
 }
 
-/// Bytes of a PERFINFO_TRACE_HEADER and its extended items, by its Version.
+/// Length of a PERFINFO_TRACE_HEADER and its extended items, by its Version, in bytes.
 pub(crate) fn perfinfo(version: u16) -> usize {
     let pebs = usize::from(version >> 15);
     let counters = usize::from(version >> 8 & 7);
     PERFINFO + 8 * (pebs + counters)
 }
 
-/// Bytes of a MESSAGE_TRACE_HEADER and what its flags announce.
+/// Length of a MESSAGE_TRACE_HEADER and the members that its flags announce, in bytes.
 pub(crate) fn message(flags: u16) -> usize {
     let flags = TRACE_MESSAGE_FLAG(flags);
     let has = |flag, bytes| if flags.contains(flag) { bytes } else { 0 };
@@ -253,7 +253,7 @@ pub(crate) fn message(flags: u16) -> usize {
         + has(TRACE_MESSAGE_FLAG::TRACE_MESSAGE_SYSTEMINFO, 8)
 }
 
-/// The flags that announce something.
+/// The flags that announce members.
 pub(crate) const ANNOUNCING: u16 = TRACE_MESSAGE_FLAG::TRACE_MESSAGE_SEQUENCE.0
     | TRACE_MESSAGE_FLAG::TRACE_MESSAGE_GUID.0
     | TRACE_MESSAGE_FLAG::TRACE_MESSAGE_COMPONENT_ID.0

@@ -1,10 +1,10 @@
-//! What type of header begins an event, and how its first eight bytes tell.
+//! The type of an event header, from the first eight bytes of the event.
 
 use crate::wire::{
     COMPACT, EVENT_HEADER, EVENT_INSTANCE_GUID_HEADER, EVENT_TRACE_HEADER, PERFINFO, PERFINFO_TRACE_HEADER, SYSTEM,
 };
 
-/// What kind of header begins an event; the names are those of TRACE_HEADER_TYPE, and of the Marker for the others.
+/// The type of an event header; names are those of TRACE_HEADER_TYPE, or of the Marker for headers without such a type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 #[non_exhaustive]
@@ -21,13 +21,13 @@ pub enum HeaderType {
     Full32 = 0x0A,
     /// EVENT_INSTANCE_GUID_HEADER, or EVENT_INSTANCE_HEADER up to 5.1; 32-bit data.
     Instance32 = 0x0B,
-    /// Of unknown layout.
+    /// Unknown layout.
     Timed = 0x0C,
-    /// Of unknown layout.
+    /// Unknown layout.
     Error = 0x0D,
-    /// Of unknown layout.
+    /// Unknown layout.
     WnodeTyped = 0x0E,
-    /// Of unknown layout.
+    /// Unknown layout.
     MessageTyped = 0x0F,
     /// PERFINFO_TRACE_HEADER, 32-bit data.
     PerfInfo32 = 0x10,
@@ -41,18 +41,18 @@ pub enum HeaderType {
     Full64 = 0x14,
     /// EVENT_INSTANCE_GUID_HEADER, 64-bit data.
     Instance64 = 0x15,
-    /// A type that is not known.
+    /// Unknown type.
     Unknown = 0x80,
-    /// MESSAGE_TRACE_HEADER, by the Marker.
+    /// MESSAGE_TRACE_HEADER, identified by the Marker.
     Message = 0x90,
-    /// An event with a 32-bit time, by the Marker; of unknown layout.
+    /// An event with a 32-bit time, identified by the Marker; unknown layout.
     Time32 = 0xB0,
-    /// A WNODE_HEADER.
+    /// A WNODE_HEADER, identified by the Marker.
     Wnode = 0xF0,
 }
 
 impl HeaderType {
-    /// The name, as TRACE_HEADER_TYPE has it.
+    /// The name in TRACE_HEADER_TYPE.
     pub const fn name(self) -> &'static str {
         match self {
             Self::System32 => "SYSTEM32",
@@ -78,12 +78,12 @@ impl HeaderType {
         }
     }
 
-    /// The kind of a TRACE_HEADER_TYPE.
+    /// The header type with the given number of TRACE_HEADER_TYPE.
     pub const fn of_type(ty: u8) -> Self {
         SHAPES[ty as usize].header_type
     }
 
-    /// Where its time stamp lies, if that is always at the same place.
+    /// Offset of the time stamp, if it is the same in all headers of this type.
     #[inline]
     pub(crate) fn time_at(self) -> Option<usize> {
         static PLACES: [u8; 256] = {
@@ -94,7 +94,7 @@ impl HeaderType {
                 if shape.header_type.is_known() {
                     places[ty] = match shape.header_type {
                         HeaderType::PerfInfo32 | HeaderType::PerfInfo64 => {
-                            core::mem::offset_of!(PERFINFO_TRACE_HEADER, u08) as u8
+                            core::mem::offset_of!(PERFINFO_TRACE_HEADER, union_TS) as u8
                         }
                         _ => core::mem::offset_of!(EVENT_HEADER, TimeStamp) as u8,
                     };
@@ -103,14 +103,14 @@ impl HeaderType {
             }
             places
         };
-        // A table, for kinds alternate too often to be predicted.
+        // A lookup table, because header types alternate too often for branch prediction.
         match PLACES[self as u8 as usize] {
             0 => None,
             place => Some(place as usize),
         }
     }
 
-    /// Whether the layout of its header is known.
+    /// Whether the layout of the header is known.
     pub const fn is_known(self) -> bool {
         !matches!(
             self,
@@ -118,7 +118,8 @@ impl HeaderType {
         )
     }
 
-    /// Whether its data is of a 64-bit writer; `None` if the kind does not tell.
+    /// Whether the payload is that of a 64-bit writer; `None` if the type does not state it.
+    #[inline]
     pub const fn is_64_bit(self) -> Option<bool> {
         match self {
             Self::System32 | Self::Compact32 | Self::Full32 | Self::Instance32 | Self::PerfInfo32 | Self::Event32 => Some(false),
@@ -128,15 +129,15 @@ impl HeaderType {
     }
 }
 
-/// What is known of a record of unknown layout: the Marker.
+/// Bytes of a record of unknown layout that are understood: the Marker.
 pub(crate) const RAW: usize = 4;
 
-/// How to take the first eight bytes of an event, by its TRACE_HEADER_TYPE.
+/// Interpretation of the first eight bytes of an event, by its TRACE_HEADER_TYPE.
 #[derive(Clone, Copy)]
 pub(crate) struct Shape {
-    /// Which of these bits say that the header has no fixed length.
+    /// Mask of the bits that indicate a header of variable length.
     pub unusual: u64,
-    /// The lowest bit of the length.
+    /// Position of the lowest bit of the length.
     pub length_at: u8,
     pub header: u8,
     pub header_type: HeaderType,
@@ -156,7 +157,7 @@ pub(crate) static SHAPES: [Shape; 256] = {
     shapes[0x03] = compact;
     shapes[0x04] = Shape { header_type: HeaderType::Compact64, ..compact };
     shapes[0x0A] = full;
-    // The form depends on the version.
+    // The layout depends on the version.
     shapes[0x0B] = Shape { unusual: u64::MAX, header_type: HeaderType::Instance32, ..instance };
     shapes[0x0C].header_type = HeaderType::Timed;
     shapes[0x0D].header_type = HeaderType::Error;

@@ -1,40 +1,40 @@
-//! Extended items: what stands between an EVENT_HEADER and the event's data.
+//! Extended items, which are located between an EVENT_HEADER and the payload.
 
 use crate::wire::{EVENT_HEADER_EXT_TYPE, EVENT_HEADER_EXTENDED_DATA_ITEM, ITEM, align8, prefix};
 
 /// An extended item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Item<'a> {
-    /// What its data is.
+    /// The type of the data.
     pub ty: EVENT_HEADER_EXT_TYPE,
-    /// Bits beside Linkage, without known meaning.
+    /// Bits other than Linkage, of unknown meaning.
     pub reserved: u16,
-    /// Its data.
+    /// The data of the item.
     pub data: &'a [u8],
-    /// What follows the data up to a multiple of eight bytes: stale memory.
+    /// The bytes between the data and the next multiple of eight bytes: stale memory.
     pub padding: &'a [u8],
 }
 
 impl<'a> Item<'a> {
-    /// An item of that data, padded with zeroes.
+    /// An item with the given data, padded with zeros.
     pub fn new(ty: EVENT_HEADER_EXT_TYPE, data: &'a [u8]) -> Self {
         Self { ty, reserved: 0, data, padding: &[0; 7][..align8(data.len()) - data.len()] }
     }
 
-    /// Bytes that it takes.
+    /// Size of the item, in bytes.
     pub fn size(&self) -> usize {
         ITEM + self.data.len() + self.padding.len()
     }
 }
 
-/// The items of an event, in its order.
+/// Iterator over the items of an event, in order.
 #[derive(Clone, Debug)]
 pub struct Items<'a> {
     rest: Option<&'a [u8]>,
 }
 
 impl<'a> Items<'a> {
-    /// The items at the start of bytes; none if there are none.
+    /// The items at the start of `bytes`; empty for `None`.
     pub(crate) fn new(bytes: Option<&'a [u8]>) -> Self {
         Self { rest: bytes }
     }
@@ -50,7 +50,7 @@ impl<'a> Iterator for Items<'a> {
     }
 }
 
-/// Where the items of an event end, the first of which begins at `at`; `None` if they do not fit together.
+/// The end of the items of an event, the first of which is at `at`; `None` if the chain is inconsistent.
 pub(crate) fn end(event: &[u8], at: usize) -> Option<usize> {
     let mut rest = event.get(at..)?;
     loop {

@@ -1,21 +1,20 @@
-//! Reads and writes what Event Tracing for Windows writes, on any host and with no Windows API: trace buffers, events, and
-//! whole ETL files.
+//! Reads and writes the trace files (ETL) of Event Tracing for Windows, with their buffers and events, on any host and without
+//! Windows APIs.
 //!
-//! [`Trace`] reads a file from a byte slice, in file order or in the order of time; [`Reader`] reads in file order from any
-//! [`Read`](std::io::Read). Events borrow from the buffer that holds them, and decode their headers only when asked.
-//! [`mod@write`] makes buffers and files. Every header is a generated type of `etw-layouts`.
+//! [`Trace`] reads a file from a byte slice, in file order or in time order; [`Reader`] reads in file order from any
+//! [`Read`](std::io::Read). Events borrow from their buffer, and decode their headers on demand. [`mod@write`] creates buffers
+//! and files. Every header is a generated type of `etw-layouts`.
 //!
-//! What is wrong with a file is a [`Finding`], with its place; reading goes on after it.
+//! Faults of a file are reported as [`Finding`]s, with their positions; reading continues after them.
 //!
-//! Memory does not grow with the file, nor with what is wrong in it, but for one thing. In the order of time the places of buffers
-//! are kept, with 16 to 64 bytes each, where the next buffer of one processor lies behind many of others; and where a processor's
-//! buffers lie in no order of time, of all of these. Files of loggers have few of either; a file made to have the most takes less
-//! memory than its size. Of a buffer whose events are in disorder, four bytes are kept for each.
+//! Memory does not depend on the size of a file or the number of its faults, with one exception. In time order, the positions of
+//! buffers are kept, 16 to 64 bytes each, in two cases: if the next buffer of one processor is found after many buffers of
+//! others, and if the buffers of a processor are not in time order. Real files have few of either; for a file made to have the
+//! most, this takes less memory than the file. For a buffer whose events are not in time order, four bytes are kept per event.
 //!
-//! There is unsafe code in two places: where a file is mapped ([`map::map`]), and in the copy
-//! loop of [`xpress::decompress`].
+//! There is unsafe code in one place: in the copy loop of [`xpress::decompress`].
 
-// Allowed in map.rs and xpress/bulk.rs.
+// Allowed in xpress/bulk.rs.
 #![deny(unsafe_code)]
 
 mod buffer;
@@ -27,21 +26,23 @@ pub mod compression;
 mod event;
 mod filter;
 mod finding;
-mod guid;
 mod head;
 pub mod header;
 mod header_type;
 pub mod item;
 mod logfile;
-pub mod map;
+mod merge;
 pub mod names;
 mod order;
 mod parts;
+pub mod processes;
 mod producer;
 mod reader;
+mod records;
+mod schemas;
 mod source;
-mod stamp;
 pub mod stat;
+pub mod threads;
 mod trace;
 pub mod tracelogging;
 mod walk;
@@ -53,18 +54,22 @@ pub use buffer::{Buffer, Image, Scratch};
 pub use buffers::Buffers;
 pub use clock::{Clock, ClockType};
 pub use common::Error;
+/// Schemas of payloads, and their one walk.
+pub use etw_layouts_payload as payload;
+pub use etw_layouts_payload::{Guid, NoGuid, NoStamp, Stamp};
 pub use event::Event;
 pub use filter::Filter;
 pub use finding::{Finding, Rule, What};
-pub use guid::{Guid, NoGuid};
 pub use head::Head;
 pub use header::Header;
 pub use header_type::HeaderType;
 pub use item::{Item, Items};
 pub use logfile::LogFile;
+pub use merge::{Merged, merge};
 pub use order::{ByTime, Timed};
 pub use parts::Parts;
 pub use reader::Reader;
-pub use stamp::{NoStamp, Stamp};
+pub use records::{EventRecord, EventRecords};
+pub use schemas::{Decoded, Schemas};
 pub use trace::Trace;
 pub use walk::Events;

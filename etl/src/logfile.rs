@@ -13,71 +13,78 @@ use crate::wire::{
 };
 use bytemuck::bytes_of;
 
-/// How a file was made: TRACE_LOGFILE_HEADER of a 32-bit or a 64-bit producer, and the names that follow it.
+/// Properties of a trace file and its session: TRACE_LOGFILE_HEADER of a 32-bit or 64-bit producer, and the names that follow it.
 #[derive(Clone, Debug)]
 pub struct LogFile {
-    /// Bytes of each buffer of the logger; a compressed buffer takes less in the file. Of a file whose buffers show another size than its
-    /// header states, theirs.
+    /// Size of the session's buffers, in bytes; a compressed buffer is smaller in the file. If the buffers show a size other than
+    /// the header states, that of the buffers.
     pub buffer_size: u32,
-    /// Major and minor version of Windows, and two more numbers. 6.2 in place of a version that does not compress, if buffers are compressed.
+    /// Major and minor version of Windows, and two more numbers. If buffers are compressed and the stated version does not
+    /// compress, 6.2.
     pub version: [u8; 4],
     /// The build of Windows.
     pub build: u32,
-    /// How many processors there were.
+    /// Number of processors.
     pub processors: u32,
-    /// System time in units of 100 ns since 1601; 0 in a file that was never closed.
+    /// System time at the end of the session, in units of 100 ns since 1601; 0 in a file that was never closed.
     pub end_time: i64,
-    /// In units of 100 ns.
+    /// Resolution of the timer, in units of 100 ns.
     pub timer_resolution: u32,
-    /// In MB, or in KB by EVENT_TRACE_USE_KBYTES_FOR_SIZE; 0 for no limit.
+    /// Maximum file size in MB, or in KB with EVENT_TRACE_USE_KBYTES_FOR_SIZE; 0 for no limit.
     pub maximum_file_size: u32,
-    /// LOG_FILE_MODE.
+    /// Mode of the session: LOG_FILE_MODE.
     pub mode: u32,
-    /// 0 in many files that were never closed.
+    /// Number of buffers; 0 in many files that were never closed.
     pub buffers_written: u32,
-    /// 1 in files.
+    /// Number of header buffers; 1 in files.
     pub start_buffers: u32,
-    /// 4 or 8.
+    /// Pointer size in bytes: 4 or 8.
     pub pointer_size: u32,
-    /// Events that were not written.
+    /// Number of events that were not written.
     pub events_lost: u32,
-    /// The rate of the CPU-cycle clock; no such member in 5.0.
+    /// Rate of the CPU-cycle clock, in MHz; 0 in 5.0, which lacks the member.
     pub cpu_mhz: u32,
-    /// An address without meaning in a file.
+    /// An address, meaningless in a file.
     pub logger_name_address: u64,
-    /// An address without meaning in a file.
+    /// An address, meaningless in a file.
     pub file_name_address: u64,
     /// The time zone.
     pub time_zone: RTL_TIME_ZONE_INFORMATION,
     /// The four bytes between the time zone and the boot time.
     pub padding: u32,
-    /// System time in units of 100 ns since 1601.
+    /// System time at boot, in units of 100 ns since 1601.
     pub boot_time: i64,
-    /// Ticks a second of the performance counter.
+    /// Rate of the performance counter, in Hz.
     pub perf_frequency: i64,
-    /// System time in units of 100 ns since 1601, when the clock read `start_stamp`.
+    /// System time at which the clock showed `start_stamp`, in units of 100 ns since 1601.
     pub start_time: i64,
-    /// EVENT_TRACE_CLOCK.
+    /// Clock of the session: EVENT_TRACE_CLOCK.
     pub clock: u32,
-    /// Buffers that were not written.
+    /// Number of buffers that were not written.
     pub buffers_lost: u32,
-    /// The stamp of the event that holds the header.
+    /// Time stamp of the event that contains the header.
     pub start_stamp: i64,
-    /// The header of that event: who started the logger.
+    /// Header of that event, with the process and thread that started the session.
     pub event: SYSTEM_TRACE_HEADER,
-    /// The logger's name.
+    /// Name of the session.
     pub logger_name: String,
-    /// The file's name when it was made.
+    /// Name of the file when it was created.
     pub file_name: String,
 }
 
+/// The build of Windows 2000.
+const FIRST_BUILD: u32 = 2195;
+
+/// Windows supports 2,048 processors, in groups of 64.
+const MOST_PROCESSORS: u32 = 2048;
+
 impl LogFile {
-    /// The log file header in an event; `None` if the event holds none.
+    /// Decodes the log file header in an event; `None` if the event has none.
     pub fn read(event: &Event<'_>) -> Option<Self> {
         if event.hook()? != HOOK_ID::WMI_LOG_TYPE_HEADER.0 {
             return None;
         }
-        // Both the event's header and the log file header have the width, which real files never contradict.
+        // Both the event header and the log file header state the pointer size. Real files are consistent in this.
         let own = if event.header_type().is_64_bit() == Some(true) { 8 } else { 4 };
         let stated = Some(Self::stated_pointer_size(event)?).filter(|size| *size != own && matches!(size, 4 | 8));
         let new = Self::read_as(event, own);
@@ -87,7 +94,7 @@ impl LogFile {
         }
     }
 
-    /// A header of a 32-bit or a 64-bit producer.
+    /// Decodes a header of a 32-bit or 64-bit producer.
     fn read_as(event: &Event<'_>, pointer_size: u32) -> Option<Self> {
         let system = match event.header() {
             Header::System(header) => header,
@@ -132,16 +139,16 @@ impl LogFile {
         Some(if pointer_size == 8 { read!(LogFileHeader64) } else { read!(LogFileHeader32) })
     }
 
-    /// So many bytes show whether a trace [`begins`](Self::begins).
+    /// Number of bytes needed to recognize that a trace [`begins`](Self::begins).
     pub(crate) const START: usize = BUFFER_HEADER + SYSTEM + size_of::<LogFileHeader32>();
 
-    /// Whether a trace begins at these bytes: with a header buffer whose first event is a log file header.
+    /// Whether a trace begins at these bytes, with a header buffer whose first event is a log file header.
     #[inline]
     pub(crate) fn begins(bytes: &[u8]) -> bool {
         Self::is_marked(bytes) && Self::follows(bytes)
     }
 
-    /// Whether the first event is marked as one with a log file header: by two at least of its marker, its type and its hook identifier.
+    /// Whether the first event is marked as a log file header, by at least two of its marker, type and hook identifier.
     #[inline]
     fn is_marked(bytes: &[u8]) -> bool {
         let Some([_, _, ty, marker, _, _, hook @ ..]) = bytes.get(BUFFER_HEADER..).and_then(<[u8]>::first_chunk::<8>) else {
@@ -151,8 +158,8 @@ impl LogFile {
         marks.into_iter().filter(|is_right| *is_right).count() > 1
     }
 
-    /// The bytes of a file whose first event holds a log file header though its own header does not say so: one of the marker, the type and
-    /// the hook identifier is damaged.
+    /// The fixed bytes of a file whose first event contains a log file header although its event header does not say so: the
+    /// marker, the type or the hook identifier is corrupt.
     #[cold]
     pub(crate) fn mended(bytes: &[u8]) -> Option<Vec<u8>> {
         if !Self::begins(bytes) {
@@ -160,32 +167,37 @@ impl LogFile {
         }
         let mut bytes = bytes.to_vec();
         let event = bytes.get_mut(BUFFER_HEADER..)?;
-        // PointerSize shows the width too.
+        // PointerSize confirms the width.
         event[2] = HeaderType::System64 as u8;
         event[3] = 0xC0;
         event[6..8].copy_from_slice(&HOOK_ID::WMI_LOG_TYPE_HEADER.0.to_le_bytes());
         Some(bytes)
     }
 
-    /// Whether a log file header is the data of the event, and the buffer's header is in order.
+    /// Whether the data of the event is a log file header, and the buffer header is valid.
     #[cold]
     fn follows(bytes: &[u8]) -> bool {
         let Some(header) = bytes.get(BUFFER_HEADER + SYSTEM..Self::START).map(view::<LogFileHeader32>) else { return false };
-        // Up to the names, which are addresses, both widths have the same members.
+        // Up to the names, which are addresses, the members of both widths are the same.
         let version = header.VersionDetail();
         let generation = Generation::of(version.MajorVersion.into(), version.MinorVersion.into());
         let head = Head::read(generation, bytes);
         let is_plausible = head.is_some_and(|head| head.is_plausible(generation, header.BufferSize, true, true));
-        is_plausible && header.NumberOfProcessors > 0
+        // Members that do not depend on the width, up to the last one that has a few values only.
+        is_plausible
+            && matches!((version.MajorVersion, version.MinorVersion), (5, 0..=2) | (6, 0..=4) | (10, 0))
+            && (FIRST_BUILD..1 << 20).contains(&header.ProviderVersion)
+            && (1..=MOST_PROCESSORS).contains(&header.NumberOfProcessors)
+            && matches!(header.PointerSize(), 4 | 8)
     }
 
-    /// PointerSize as the log file header states it.
+    /// PointerSize in the log file header.
     pub(crate) fn stated_pointer_size(event: &Event<'_>) -> Option<u32> {
         let short: LogFileHeader32 = view(event.payload().get(..size_of::<LogFileHeader32>())?);
         Some(short.PointerSize())
     }
 
-    /// A header for the files of a producer: a performance counter of 10 MHz, one processor, buffers of 64 KiB, no names.
+    /// A header for files of a producer: a performance counter of 10 MHz, one processor, buffers of 64 KiB, no names.
     pub fn new(producer: &Producer) -> Self {
         let [major, minor, build] = producer.build.number;
         let mut event: SYSTEM_TRACE_HEADER = zero();
@@ -220,7 +232,7 @@ impl LogFile {
         }
     }
 
-    /// The event data that [`read`](Self::read) reads.
+    /// The payload that [`read`](Self::read) decodes.
     pub fn payload(&self) -> Vec<u8> {
         macro_rules! write {
             ($header:ty, $pointer:expr) => {{
@@ -264,22 +276,22 @@ impl LogFile {
         bytes
     }
 
-    /// Which form the headers have that differ by version.
+    /// Form of the version-dependent headers.
     pub fn generation(&self) -> Generation {
         Generation::of(self.version[0].into(), self.version[1].into())
     }
 
-    /// Which clock stamps the events. A value without meaning is taken for the performance counter.
+    /// The clock of the time stamps. An invalid value is treated as the performance counter.
     pub fn clock_type(&self) -> ClockType {
         ClockType::of(self.clock).unwrap_or(ClockType::PerfCounter)
     }
 
-    /// Whether it names a clock.
+    /// Whether the header states a valid clock.
     pub fn has_clock(&self) -> bool {
         ClockType::of(self.clock).is_some()
     }
 
-    /// Whether the rate of its clock is stated; it is taken for 10 MHz otherwise.
+    /// Whether the header states the rate of its clock; otherwise 10 MHz is assumed.
     pub fn has_clock_rate(&self) -> bool {
         match self.clock_type() {
             ClockType::PerfCounter => self.perf_frequency > 0,
@@ -288,8 +300,8 @@ impl LogFile {
         }
     }
 
-    /// Whether the first stamp can be one of its clock. A stamp of the system time is the time of the start; the other clocks count from
-    /// the boot, and only where the stamp is 0 or fits the rate of the other one is it not theirs.
+    /// Whether the first time stamp is plausible for the clock. A time stamp of the system time equals the start time. The other
+    /// clocks count from boot: a time stamp is implausible only if it is 0 or fits the rate of the other one of them.
     pub fn has_stamp_of_clock(&self) -> bool {
         let (clock, uptime) = (self.clock_type(), self.start_time.saturating_sub(self.boot_time));
         let is_system_time = self.start_stamp.abs_diff(self.start_time) <= DAY.unsigned_abs();
@@ -299,7 +311,7 @@ impl LogFile {
         };
         let counter = || fits(ClockType::PerfCounter, self.perf_frequency > 0);
         let cycles = || fits(ClockType::CpuCycle, self.cpu_mhz > 0);
-        // Where the rate is that of the system time, its stamps give the same times.
+        // If the rates are the same, both clocks give the same times.
         let is_alike = self.to_clock() == Clock::new(ClockType::SystemTime, self.start_time, self.start_stamp, 0, 0);
         match clock {
             _ if self.start_time <= 0 => true,
@@ -312,16 +324,16 @@ impl LogFile {
         }
     }
 
-    /// What turns stamps into system time.
+    /// The clock that converts time stamps to system time.
     pub fn to_clock(&self) -> Clock {
         Clock::new(self.clock_type(), self.start_time, self.start_stamp, self.perf_frequency, self.cpu_mhz)
     }
 }
 
-/// Units of 100 ns. Soon after the boot clocks differ too much to be told apart.
+/// One minute, in units of 100 ns. Sooner after boot the clocks cannot be distinguished.
 const MINUTE: i64 = 60 * 10_000_000;
 
-/// Terminated UTF-16 strings; a last one without its terminator is there too.
+/// Terminated UTF-16 strings; the last one may lack its terminator.
 fn names(bytes: &[u8]) -> impl Iterator<Item = String> {
     let units: Vec<u16> = bytes.chunks_exact(2).map(view).collect();
     let names: Vec<_> = units.split(|unit| *unit == 0).take(2).map(String::from_utf16_lossy).collect();

@@ -1,15 +1,17 @@
-//! What the documents name: hook identifiers, their groups, and opcodes.
+//! Documented names of hook identifiers, their groups, and opcodes.
 
-use crate::guid::Guid;
+use crate::event::Event;
 use crate::header_type::HeaderType;
 use crate::wire::{EVENT_TRACE_GROUP, EVENT_TRACE_TYPE, HOOK_ID};
+use etw_layouts::events;
 use etw_layouts::runtime::meta::Named;
+use etw_layouts_payload::Guid;
 use std::sync::LazyLock;
 
-/// The name of a hook identifier, such as `WMI_LOG_TYPE_PROCESS_DC_START` of 0x0303.
+/// Name of a hook identifier, such as `WMI_LOG_TYPE_PROCESS_DC_START` for 0x0303.
 pub fn hook(id: u16) -> Option<&'static str> {
     type Group = Option<Box<[Option<&'static str>; 256]>>;
-    // By group. Of one value the first name, as they are declared.
+    // By group. If a value has several names, the first in order of declaration is used.
     static NAMES: LazyLock<[Group; 256]> = LazyLock::new(|| {
         let mut groups = [const { None }; 256];
         for (name, value) in HOOK_ID::VALUES.constants.iter().rev() {
@@ -23,17 +25,17 @@ pub fn hook(id: u16) -> Option<&'static str> {
     NAMES[usize::from(group)].as_ref()?[usize::from(at)]
 }
 
-/// The hook identifier of a name.
+/// The hook identifier with a name.
 pub fn hook_named(name: &str) -> Option<u16> {
     let (_, value) = HOOK_ID::VALUES.constants.iter().find(|(own, _)| own.eq_ignore_ascii_case(name))?;
     u16::try_from(*value).ok()
 }
 
-/// The name of a provider: of a GUID that stands for a group of kernel events, the group, such as `EVENT_TRACE_GROUP_PROCESS`.
+/// Name of a provider. For a GUID of a group of kernel events, the name of the group, such as `EVENT_TRACE_GROUP_PROCESS`.
 pub fn provider(guid: Guid) -> Option<&'static str> {
     static NAMES: LazyLock<Vec<(Guid, &'static str)>> = LazyLock::new(|| {
         let mut names: Vec<_> = groups().map(|(name, guid)| (guid, name)).collect();
-        // Those of one GUID stay as they are declared.
+        // Names of the same GUID stay in order of declaration.
         names.sort_by_key(|(guid, _)| *guid);
         names
     });
@@ -41,17 +43,58 @@ pub fn provider(guid: Guid) -> Option<&'static str> {
     NAMES.get(at).filter(|(own, _)| *own == guid).map(|(_, name)| *name)
 }
 
-/// The provider of a name: of a group, with or without `EVENT_TRACE_GROUP_`.
+/// The provider with a name; for a group, with or without `EVENT_TRACE_GROUP_`.
 pub fn provider_named(name: &str) -> Option<Guid> {
     let is =
         |own: &str| own.eq_ignore_ascii_case(name) || own.strip_prefix(GROUP).is_some_and(|own| own.eq_ignore_ascii_case(name));
     groups().find(|(own, _)| is(own)).map(|(_, guid)| guid)
 }
 
-/// The name of an opcode that means the same for all providers, such as `START`: that of EVENT_TRACE_TYPE without what all of these
-/// names begin with.
+/// The provider of an event class of the specs, such as `DiskIo`.
+pub fn class_named(name: &str) -> Option<Guid> {
+    let (guid, ..) = events::all().find(|(.., schema)| schema.provider.eq_ignore_ascii_case(name))?;
+    Some(Guid(guid))
+}
+
+/// What identifies an event without a schema: the name of its hook ID; or its provider, by name or GUID, else the type of its header, and its ID
+/// or opcode.
+pub fn identity(event: &Event<'_>) -> String {
+    let name = event
+        .provider()
+        .and_then(provider)
+        .or_else(|| event.traits()?.ok().map(|traits| traits.name).filter(|name| !name.is_empty()));
+    if let Some(id) = event.hook() {
+        return match (hook(id), name) {
+            (Some(name), _) => name.to_owned(),
+            (None, Some(group)) => format!("{group}/{:#04x}", id & 0xFF),
+            (None, None) => format!("hook {id:#06x}"),
+        };
+    }
+    let provider = match (name, event.provider()) {
+        (Some(name), _) => name.to_owned(),
+        (None, Some(guid)) => guid.to_string(),
+        (None, None) => event.header_type().name().to_owned(),
+    };
+    match (event.id(), event.opcode()) {
+        (Some(id), _) => format!("{provider}/{id}"),
+        (None, Some(opcode)) => format!("{provider}/opcode {opcode}"),
+        (None, None) => provider,
+    }
+}
+
+/// Whether the specs have an event with this name, such as `Process/Start`, or a class, such as `Process` or `Process/*`. Upper and lower
+/// case are the same.
+pub fn is_event(name: &str) -> bool {
+    let (class, event) = name.split_once('/').unwrap_or((name, "*"));
+    events::all().any(|(.., schema)| {
+        schema.provider.eq_ignore_ascii_case(class) && (event == "*" || schema.event.eq_ignore_ascii_case(event))
+    })
+}
+
+/// Name of an opcode whose meaning is the same for all providers, such as `START`: the name in EVENT_TRACE_TYPE without the
+/// common prefix.
 pub fn opcode(header_type: HeaderType, opcode: u8) -> Option<&'static str> {
-    // Registered providers came with the later of two names.
+    // If there are two names, registered providers use the later one.
     static NAMES: LazyLock<[[Option<&'static str>; 256]; 2]> =
         LazyLock::new(|| [false, true].map(|is_later| std::array::from_fn(|opcode| opcode_of(opcode as u8, is_later))));
     let is_later = matches!(header_type, HeaderType::Event32 | HeaderType::Event64);
@@ -59,7 +102,7 @@ pub fn opcode(header_type: HeaderType, opcode: u8) -> Option<&'static str> {
 }
 
 fn opcode_of(opcode: u8, is_later: bool) -> Option<&'static str> {
-    // The others belong to a group each, or to a provider.
+    // All other opcodes are specific to a group or a provider.
     if !(..0x0A).contains(&opcode) && opcode != EVENT_TRACE_TYPE::EVENT_TRACE_TYPE_WINEVT_RECEIVE.0 {
         return None;
     }

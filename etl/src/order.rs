@@ -1,7 +1,6 @@
-//! Events in the order of time: a merge of one stream a processor, and in each of buffers whose times overlap.
+//! Events in time order: a merge of one stream per processor, and of overlapping buffers within each stream.
 
 mod lane;
-mod pool;
 mod queue;
 mod stream;
 #[cfg(test)]
@@ -9,80 +8,55 @@ mod tests;
 mod tournament;
 
 use crate::buffers::Buffers;
+use crate::clock::Clock;
 use crate::event::Event;
 use crate::finding::Finding;
-use pool::Pool;
+use crate::records::EventRecord;
 use queue::Queues;
 use std::ops::Range;
-use std::sync::Arc;
-use std::thread;
 use stream::{Shared, Stream};
 use tournament::Tournament;
 
-/// The events of a trace in the order of time. Those of a buffer are sorted, and merged with those of the next ones of the same
-/// processor, up to four, as long as their times overlap. Sessions leave no event further from its place; one of a damaged or
-/// hand-made file comes where it is found, and [`Timed::late`] says so.
+/// The events of a trace in time order. The events of a buffer are sorted and merged with those of the next buffers of the same
+/// processor, at most four at once, while their times overlap. Sessions never displace an event further. An event of a damaged or
+/// hand-made file that is further from its position is returned where it is found, with [`Timed::late`] set.
 ///
-/// Of each processor two buffers are decompressed at a time, up to four if their times overlap, and four more if that is done ahead;
-/// memory does not grow with the file, but with how far apart in it buffers of the same time lie (the crate's page tells how much).
+/// For each processor two buffers are decompressed at a time, up to four if their times overlap. Memory does not depend on the size of
+/// the file, but on the distance within it between buffers of the same time; see the crate documentation.
 #[derive(Debug)]
 pub struct ByTime<'a> {
     streams: Vec<Stream<'a>>,
-    /// Whose event is the earliest.
+    /// The stream with the earliest event.
     earliest: Tournament,
-    /// Whether the earliest event is still to be given out.
+    /// Whether the earliest event has not been returned yet.
     fresh: bool,
-    /// The streams that are still on their way to their next events.
+    /// The streams that have not reached their next events yet.
     moving: Range<usize>,
-    /// Where findings about the headers of buffers are still to be found, and how many.
+    /// The search for diagnostics of buffer headers, and their number.
     damaged: (Buffers<'a>, u64),
     shared: Shared<'a>,
     /// The latest time so far.
     latest: u64,
+    clock: Clock,
 }
 
-/// An event, with what its buffer tells of it.
+/// An event with the properties of its buffer.
 #[derive(Clone, Copy, Debug)]
 pub struct Timed<'s> {
     /// The event.
     pub event: Event<'s>,
     /// The processor that wrote it.
     pub processor: u16,
-    /// The place of its buffer among those of the file, from 0.
+    /// Index of its buffer within the file, from 0.
     pub buffer: u32,
-    /// Where its buffer begins in the file, in bytes.
+    /// Offset of its buffer within the file, in bytes.
     pub buffer_offset: u64,
-    /// By how much its time stamp is earlier than that of an event which came before, and 0 if it is not.
+    /// Difference of time stamps if an event returned earlier has a later one; otherwise 0.
     pub late: u64,
 }
 
-/// Gives the events to `work`, while another thread decompresses ahead. If there can be none, this one does it.
-pub(crate) fn ahead<'a, T>(buffers: &Buffers<'a>, work: impl FnOnce(&mut ByTime<'a>) -> T) -> T {
-    thread::scope(|scope| {
-        // `work` may put another in the place of what it gets and keep that for longer: it then goes on alone. The thread ends too if
-        // `work` panics.
-        let pool = Closed(Arc::default());
-        let helper = pool.0.clone();
-        let thread = thread::Builder::new().spawn_scoped(scope, move || helper.work());
-        work(&mut ByTime::with(buffers, thread.is_ok().then(|| pool.0.clone())))
-    })
-}
-
-/// A pool that is closed at the end.
-struct Closed<'a>(Arc<Pool<'a>>);
-
-impl Drop for Closed<'_> {
-    fn drop(&mut self) {
-        self.0.close();
-    }
-}
-
 impl<'a> ByTime<'a> {
-    pub(crate) fn new(buffers: &Buffers<'a>) -> Self {
-        Self::with(buffers, None)
-    }
-
-    fn with(buffers: &Buffers<'a>, pool: Option<Arc<Pool<'a>>>) -> Self {
+    pub(crate) fn new(buffers: &Buffers<'a>, clock: Clock) -> Self {
         let queues = Queues::new(buffers);
         Self {
             streams: (0..queues.len()).map(Stream::new).collect(),
@@ -90,13 +64,14 @@ impl<'a> ByTime<'a> {
             fresh: true,
             moving: 0..queues.len(),
             damaged: (buffers.clone(), queues.findings),
-            shared: Shared::new(queues, pool),
+            shared: Shared::new(queues),
             latest: 0,
+            clock,
         }
     }
 
-    /// The next event; `None` at the end. What is wrong with the headers of buffers comes first, other findings when their buffers
-    /// are reached.
+    /// The next event, borrowed from the memory that the iterator uses again for the next one: the fastest way through a trace with
+    /// compressed buffers. `None` at the end. Diagnostics about headers of buffers come first, others when their buffers are reached.
     pub fn next_event(&mut self) -> Option<Result<Timed<'_>, Finding>> {
         if let Some(finding) = self.go_on() {
             return Some(Err(finding));
@@ -109,8 +84,8 @@ impl<'a> ByTime<'a> {
         Some(Ok(Timed { event, processor: lane.processor, buffer: lane.place.index, buffer_offset: lane.place.offset, late }))
     }
 
-    /// The time stamp of the event that [`next_event`](Self::next_event) gives next, or a finding that comes before it: for a merge of
-    /// several traces. An event without a time has that of the one before it.
+    /// The time stamp of the event that [`next_event`](Self::next_event) returns next, or a diagnostic before it; used to merge
+    /// several traces. An event without a time has the time stamp of the previous one.
     pub fn next_stamp(&mut self) -> Option<Result<i64, Finding>> {
         if let Some(finding) = self.go_on() {
             return Some(Err(finding));
@@ -119,7 +94,7 @@ impl<'a> ByTime<'a> {
         lane.event().map(|_| Ok(lane.time))
     }
 
-    /// Goes to the next event, or to a finding before it.
+    /// Advances to the next event, or to a diagnostic before it.
     #[inline]
     fn go_on(&mut self) -> Option<Finding> {
         if !self.fresh {
@@ -129,7 +104,7 @@ impl<'a> ByTime<'a> {
         if self.moving.is_empty() { None } else { self.settle() }
     }
 
-    /// Leaves the event at hand.
+    /// Leaves the current event.
     #[inline]
     fn advance(&mut self) {
         let current = self.earliest.winner();
@@ -140,7 +115,7 @@ impl<'a> ByTime<'a> {
         }
     }
 
-    /// Brings streams to their next events, up to a finding.
+    /// Advances streams to their next events, up to a diagnostic.
     fn settle(&mut self) -> Option<Finding> {
         while self.damaged.1 > 0 {
             self.damaged.1 -= 1;
@@ -160,7 +135,20 @@ impl<'a> ByTime<'a> {
     }
 }
 
-/// A time as a key; a stream that has no more events has one beyond.
+impl<'a> Iterator for ByTime<'a> {
+    type Item = Result<EventRecord<'a>, Finding>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let late = match self.next_event()? {
+            Ok(timed) => timed.late,
+            Err(finding) => return Some(Err(finding)),
+        };
+        let lane = &self.streams.get(self.earliest.winner())?.lane;
+        Some(Ok(EventRecord::new(&lane.event()?, lane.in_file(), &self.clock, (lane.processor, lane.place), late)))
+    }
+}
+
+/// A time as a sort key; the key of a stream without further events is greater than any time.
 fn key(time: i64) -> u64 {
     (time as u64 ^ 1 << 63).min(u64::MAX - 1)
 }

@@ -1,4 +1,4 @@
-//! A buffer taken apart, and put together again.
+//! Splitting a buffer into its parts, and reassembling it.
 
 use crate::buffer::{Buffer, Image};
 use crate::common::Common;
@@ -6,27 +6,28 @@ use crate::head::{Head, LARGEST};
 use crate::wire::{BUFFER_HEADER, ETW_BUFFER_FLAG, align8};
 use crate::write::{Error, Record};
 
-/// A buffer as its header, its events, and what lies between and behind them: stale memory.
+/// A buffer as its header, its events, and the stale memory between and after them.
 #[derive(Clone, Debug)]
 pub struct Parts<'a> {
     /// The header.
     pub head: Head,
     /// The events, and the padding after each.
     pub records: Vec<(Record<'a>, &'a [u8])>,
-    /// The bytes of the header, of which some are stale pointers.
+    /// The bytes of the header, some of which are stale pointers.
     stale: [u8; BUFFER_HEADER],
-    /// What follows the last event that could be read.
+    /// The bytes after the last readable event.
     rest: &'a [u8],
-    /// The buffer as it was, decompressed.
+    /// The original buffer, decompressed.
     image: &'a [u8],
-    /// What follows in the file: the valid end of an uncompressed buffer, or the header of a compressed one.
+    /// The bytes after the events in the file: those after the valid end of an uncompressed buffer, or those after the stream of
+    /// a compressed one.
     after: &'a [u8],
     common: Common,
     is_compressed: bool,
 }
 
 impl<'a> Parts<'a> {
-    /// Takes a buffer apart.
+    /// Splits a buffer.
     pub fn of(buffer: &Buffer<'a>, image: &Image<'a>) -> Self {
         let bytes = image.bytes();
         let mut records = Vec::new();
@@ -50,13 +51,13 @@ impl<'a> Parts<'a> {
         }
     }
 
-    /// Puts the buffer together: what was taken apart unchanged is the same, byte for byte. If the events changed, so do the
-    /// valid end and what follows it; a compressed buffer is compressed anew in its file's format, or kept uncompressed if
-    /// that is shorter than the logger's buffers and the stream is not.
+    /// Reassembles the buffer. Unchanged parts give the same bytes. If the events changed, the valid end is updated and the bytes
+    /// after it are replaced. A compressed buffer is compressed again in the format of its file, or stored uncompressed if it is
+    /// smaller than the session's buffers and the stream is not.
     ///
     /// # Errors
     ///
-    /// An event is not consistent, or all of them do not fit into the buffer.
+    /// An event is inconsistent, or the events do not fit into the buffer.
     pub fn bytes(&self) -> Result<Vec<u8>, Error> {
         let mut out = self.stale.to_vec();
         for (record, padding) in &self.records {
@@ -81,14 +82,14 @@ impl<'a> Parts<'a> {
         Ok(out)
     }
 
-    /// A buffer of other events, as its file has it.
+    /// A buffer with other events, as stored in a file.
     fn changed(&self, head: &mut Head, image: Vec<u8>) -> Result<Vec<u8>, Error> {
         let size = if self.is_compressed { self.common.size } else { head.size };
         let length = image.len();
         if length > size.min(LARGEST) as usize {
             return Err(Error::Larger { length, size });
         }
-        // In header buffers it is often something else.
+        // In header buffers the values often differ.
         if head.saved_offset == head.offset {
             head.saved_offset = length as u32;
         }

@@ -1,4 +1,4 @@
-//! For which Windows a writer writes.
+//! The version of Windows that a writer imitates.
 
 use crate::head::PROCESSOR_INDEX;
 use crate::wire::{Arch, Build, Generation};
@@ -13,17 +13,17 @@ pub struct Producer {
 }
 
 impl Producer {
-    /// A producer by major and minor version and build.
+    /// A producer with major and minor version, build and architecture.
     pub const fn new(major: u32, minor: u32, build: u32, arch: Arch) -> Self {
         Self { build: Build::new(major, minor, build, 0), arch }
     }
 
-    /// Which form the headers have that differ by version.
+    /// Form of the version-dependent headers.
     pub fn generation(&self) -> Generation {
         Generation::of(self.build.number[0], self.build.number[1])
     }
 
-    /// 4 or 8.
+    /// Pointer size in bytes: 4 or 8.
     pub fn pointer_size(&self) -> u32 {
         match self.arch {
             Arch::X86 => 4,
@@ -31,12 +31,12 @@ impl Producer {
         }
     }
 
-    /// Whether buffers have a processor index; before, a byte for a number.
+    /// Whether buffer headers have a processor index; otherwise they have a processor number of one byte.
     pub fn has_processor_index(&self) -> bool {
         self.since(6, 2)
     }
 
-    /// How many processors a buffer's header can tell apart.
+    /// Maximum number of processors that a buffer header can distinguish.
     pub fn most_processors(&self) -> u32 {
         match self.has_processor_index() {
             true => u32::from(PROCESSOR_INDEX) + 1,
@@ -44,7 +44,7 @@ impl Producer {
         }
     }
 
-    /// Whether it is of that version or a later one.
+    /// Whether the version is this or a later one.
     pub(crate) fn since(&self, major: u32, minor: u32) -> bool {
         (self.build.number[0], self.build.number[1]) >= (major, minor)
     }

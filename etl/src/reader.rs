@@ -1,4 +1,4 @@
-//! A trace file as a stream of bytes: file order, and memory for two buffers.
+//! Streaming reader of trace files: file order, with memory for two buffers.
 
 use crate::buffer::{Buffer, Image, Scratch};
 use crate::buffers::Frames;
@@ -19,14 +19,14 @@ pub struct Reader<R> {
     scratch: Scratch,
 }
 
-/// Part of a source: the buffer read last, and what was read behind it.
+/// The most recent buffer of a source, and the bytes read after it.
 #[derive(Debug)]
 struct Window<R> {
     source: R,
     bytes: Vec<u8>,
-    /// How many of these bytes are passed.
+    /// Number of these bytes that are consumed.
     passed: usize,
-    /// Where the next one is in the file.
+    /// Offset of the next byte within the file.
     offset: u64,
 }
 
@@ -35,7 +35,7 @@ impl<R: Read> Reader<R> {
     ///
     /// # Errors
     ///
-    /// The source fails, or does not begin as a trace file; then an error of the kind `InvalidData`.
+    /// The source fails, or its bytes do not begin a trace file; the latter has the kind `InvalidData`.
     pub fn new(source: R) -> io::Result<Self> {
         let mut window = Window { source, bytes: Vec::new(), passed: 0, offset: 0 };
         let invalid = |error: Error| io::Error::new(io::ErrorKind::InvalidData, error);
@@ -44,18 +44,18 @@ impl<R: Read> Reader<R> {
         Ok(Self { window, frames: Frames::new(common, &findings), log_file, clock, scratch: Scratch::default() })
     }
 
-    /// How the file was made.
+    /// Properties from the log file header, such as the producer and the session's settings.
     pub fn log_file(&self) -> &LogFile {
         &self.log_file
     }
 
-    /// What turns stamps into system time.
+    /// The clock that converts time stamps to system time.
     pub fn clock(&self) -> &Clock {
         &self.clock
     }
 
-    /// The next buffer, as it was in memory, or what is wrong in its place, as of [`Buffers`](crate::Buffers); `None` at the end. The
-    /// first bytes behind a buffer are read before it is given out.
+    /// The next buffer, decompressed, or a diagnostic in its place, as from [`Buffers`](crate::Buffers); `None` at the end. The
+    /// first bytes after a buffer are read before the buffer is returned.
     ///
     /// # Errors
     ///
@@ -85,14 +85,14 @@ impl<R: Read> Source for Window<R> {
         let distance = offset - self.offset;
         let held = distance.min(self.rest().len() as u64);
         self.passed += held as usize;
-        // Bytes are moved only when more than these are passed, so that many small steps are no more work than a large one.
+        // Bytes are moved only when more than half are consumed, so that many small steps cost no more than a large one.
         if self.passed > self.bytes.len() / 2 {
             self.bytes.drain(..self.passed);
             self.passed = 0;
         }
         io::copy(&mut self.source.by_ref().take(distance - held), &mut io::sink())?;
         self.offset = offset;
-        // Memory is taken as bytes arrive.
+        // Memory is allocated as bytes arrive.
         let missing = length.saturating_sub(self.rest().len());
         self.source.by_ref().take(missing as u64).read_to_end(&mut self.bytes)?;
         let rest = self.rest();

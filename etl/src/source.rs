@@ -1,13 +1,13 @@
-//! Where the bytes of a file come from.
+//! Sources of the bytes of a file.
 
 use std::convert::Infallible;
 
-/// The bytes of a file, whether they are in memory or come one after the other.
+/// The bytes of a file, in memory or streamed.
 pub(crate) trait Source {
-    /// Why they cannot be read.
+    /// Error of a failed read.
     type Error;
 
-    /// So many bytes from an offset on, fewer only at the end of the file. An offset is never less than the one before it.
+    /// The given number of bytes from an offset, fewer only at the end of the file. Offsets never decrease between calls.
     fn bytes(&mut self, offset: u64, length: usize) -> Result<&[u8], Self::Error>;
 }
 

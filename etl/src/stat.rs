@@ -1,37 +1,44 @@
-//! How many events there are, of what, and when: counted in one pass, in memory that does not grow with them.
+//! Event statistics by key and over time, collected in one pass with bounded memory.
 
 use crate::event::Event;
-use crate::guid::Guid;
+use crate::schemas::is_classic;
+use etw_layouts_payload::Guid;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
+use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// What events are counted by.
+/// Criterion by which events are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum By {
-    /// Their provider.
+    /// Provider.
     Provider,
-    /// Their provider and what identifies them within it; the opcode of those that have no identifier.
+    /// Provider and event identifier; the opcode for events without an identifier.
     Id,
-    /// Their process.
+    /// Event name: provider and event by the schema, otherwise what identifies the event.
+    Event,
+    /// Process.
     Process,
-    /// The processor that wrote them.
+    /// Processor that wrote the event.
     Processor,
 }
 
-/// What counted events have in common. What they are not counted by, or do not tell, is `None`.
+/// Key shared by counted events. `None` where the criterion does not include the value, or the events lack it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Key {
     /// [`Event::provider`].
     pub provider: Option<Guid>,
-    /// [`Event::hook`]: of a group without a GUID, its number in the high byte, and 0 in the low one if it is not counted by.
+    /// [`Event::hook`]: for a group without a GUID, the group number in the high byte; the low byte is 0 unless the criterion
+    /// includes it.
     pub hook: Option<u16>,
     /// [`Event::id`].
     pub id: Option<u16>,
     /// [`Event::opcode`] of events without an identifier.
     pub opcode: Option<u8>,
+    /// A hash of the event's name, if its schema is in the event.
+    pub name: Option<u64>,
     /// [`Event::process`].
     pub process: Option<u32>,
-    /// The processor.
+    /// Processor that wrote the events.
     pub processor: Option<u16>,
 }
 
@@ -45,23 +52,34 @@ impl Key {
                 let provider = event.provider();
                 Self { provider, hook: event.hook().filter(|_| provider.is_none()).map(|hook| hook & 0xFF00), ..nothing }
             }
-            By::Id => {
+            By::Id | By::Event => {
                 let id = event.id();
-                let opcode = event.opcode().filter(|_| id.is_none());
-                Self { provider: event.provider(), hook: event.hook(), id, opcode, ..nothing }
+                let opcode = event.opcode().filter(|_| id.is_none() || by == By::Event && is_classic(event));
+                let logging = || event.trace_logging()?.schema.ok().map(|schema| Self::hash(schema.event));
+                let name = if by == By::Event { logging() } else { None };
+                Self { provider: event.provider(), hook: event.hook(), id, opcode, name, ..nothing }
             }
         }
     }
 }
 
-/// How many events, their bytes, and from when to when.
+impl Key {
+    /// The hash of an event's name, as [`name`](Self::name) has it.
+    pub fn hash(name: &str) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        name.hash(&mut hasher);
+        hasher.finish()
+    }
+}
+
+/// Number, size and time range of events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Count {
-    /// How many.
+    /// Number of events.
     pub events: u64,
-    /// Bytes with their headers, without padding.
+    /// Size in bytes, headers included, padding excluded.
     pub bytes: u64,
-    /// The earliest and the latest system time, if any has one.
+    /// Earliest and latest system time; `None` if no event has a time.
     pub times: Option<(i64, i64)>,
 }
 
@@ -75,29 +93,29 @@ impl Count {
         }
     }
 
-    /// Seconds from the earliest to the latest; 0 if there are no two times.
+    /// Seconds from the earliest to the latest event; 0 with fewer than two times.
     pub fn seconds(&self) -> f64 {
         self.times.map_or(0.0, |(first, last)| last.abs_diff(first) as f64 / 1e7)
     }
 }
 
-/// Counts of events, of any number of files.
+/// Event statistics of any number of files.
 #[derive(Clone, Debug)]
 pub struct Stat {
     by: By,
     all: Count,
     counts: HashMap<Key, Count>,
-    /// The key before and its counts, which are not among the others: events of one kind come in runs.
+    /// The most recent key and its counts, not yet merged into the others: consecutive events often share a key.
     run: (Key, Count),
     others: Count,
     activity: Activity,
 }
 
 impl Stat {
-    /// So many keys are counted apart; events of all later ones are counted together.
+    /// Maximum number of keys that are counted separately; events of any further keys are counted together.
     pub const MOST: usize = 1 << 14;
 
-    /// Begins to count.
+    /// Starts with no events.
     pub fn new(by: By) -> Self {
         let (all, others, run) = Default::default();
         Self { by, all, counts: HashMap::new(), run, others, activity: Activity::default() }
@@ -126,12 +144,12 @@ impl Stat {
         }
     }
 
-    /// All events.
+    /// Statistics of all events.
     pub fn all(&self) -> &Count {
         &self.all
     }
 
-    /// The counts by key, those with the most events first.
+    /// Statistics by key, most events first.
     pub fn counts(&self) -> Vec<(Key, Count)> {
         let run = Some(self.run).filter(|(_, count)| count.events > 0);
         let mut counts: Vec<_> = self.counts.iter().map(|(key, count)| (*key, *count)).chain(run).collect();
@@ -139,31 +157,32 @@ impl Stat {
         counts
     }
 
-    /// Events whose keys came after there were too many to count apart.
+    /// Statistics of the events whose keys exceeded [`MOST`](Self::MOST).
     pub fn others(&self) -> &Count {
         &self.others
     }
 
-    /// When the events were.
+    /// Number of events over time.
     pub fn activity(&self) -> &Activity {
         &self.activity
     }
 }
 
-/// How many events there were in each span of time. All spans are as long, and twice as long whenever there would be too many.
+/// Histogram of events over time. All spans have the same width, which doubles whenever there would be more than
+/// [`MOST`](Self::MOST).
 #[derive(Clone, Debug, Default)]
 pub struct Activity {
-    /// A span takes 2 to this power.
+    /// Binary logarithm of the width of a span.
     shift: u32,
-    /// Counts by the number of the span. Those without events are not there.
+    /// Counts by span number, without empty spans.
     spans: BTreeMap<i64, u64>,
 }
 
 impl Activity {
-    /// There are no more spans than this.
+    /// Maximum number of spans.
     pub const MOST: u64 = 128;
 
-    /// Counts a system time.
+    /// Counts an event at a system time.
     fn add(&mut self, time: i64) {
         *self.spans.entry(time >> self.shift).or_default() += 1;
         while let (Some((first, _)), Some((last, _))) = (self.spans.first_key_value(), self.spans.last_key_value())
@@ -176,17 +195,17 @@ impl Activity {
         }
     }
 
-    /// How long a span is, in units of 100 ns.
+    /// Width of a span, in units of 100 ns.
     pub fn width(&self) -> u64 {
         1 << self.shift
     }
 
-    /// When the first span begins, as system time; `None` if no event had a time.
+    /// Start of the first span, as system time; `None` if no event had a time.
     pub fn start(&self) -> Option<i64> {
         self.spans.first_key_value().map(|(first, _)| first << self.shift)
     }
 
-    /// How many events each span has, from the first with events to the last.
+    /// Number of events per span, from the first to the last span with events.
     pub fn counts(&self) -> Vec<u64> {
         let (Some((first, _)), Some((last, _))) = (self.spans.first_key_value(), self.spans.last_key_value()) else {
             return Vec::new();

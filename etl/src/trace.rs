@@ -1,67 +1,95 @@
-//! A trace file as a byte slice.
+//! A trace file in memory.
 
 use crate::buffers::Buffers;
 use crate::clock::Clock;
 use crate::common::{Common, Error, Start, begin};
 use crate::finding::Finding;
 use crate::logfile::LogFile;
-use crate::order::{self, ByTime};
+use crate::order::ByTime;
+use crate::records::EventRecords;
+use std::borrow::Cow;
+use std::path::Path;
+use std::{fs, io};
 
-/// A trace file.
+/// A trace file in memory.
+///
+/// ```no_run
+/// let trace = etw_layouts_etl::Trace::open("boot.etl")?;
+/// for event in trace.events().by_time() {
+///     let event = event?;
+///     if let (Some(time), Some(provider)) = (event.time(), event.provider()) {
+///         println!("{time} {provider} {} bytes on processor {}", event.payload().len(), event.processor());
+///     }
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Trace<'a> {
-    bytes: &'a [u8],
+    bytes: Cow<'a, [u8]>,
     log_file: LogFile,
     clock: Clock,
     common: Common,
-    /// What is wrong with the log file header.
+    /// Diagnostics of the log file header.
     findings: Vec<Finding>,
 }
 
+impl Trace<'static> {
+    /// Reads a trace file into memory. [`Reader`](crate::Reader) reads in file order with two buffers in memory.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be read; or it is not a trace file: then the kind of the error is `InvalidData`, and its source an [`Error`].
+    pub fn open(path: impl AsRef<Path>) -> io::Result<Self> {
+        let path = path.as_ref();
+        let named =
+            |kind: io::ErrorKind, error: &dyn std::fmt::Display| io::Error::new(kind, format!("{}: {error}", path.display()));
+        let bytes = fs::read(path).map_err(|error| named(error.kind(), &error))?;
+        Self::from_bytes(bytes).map_err(|error| named(io::ErrorKind::InvalidData, &error))
+    }
+}
+
 impl<'a> Trace<'a> {
-    /// Reads the log file header.
+    /// Reads the log file header of a trace file in memory: a borrowed slice, or an owned vector.
     ///
     /// # Errors
     ///
     /// The bytes do not begin with a buffer whose first event is a log file header.
-    pub fn new(bytes: &'a [u8]) -> Result<Self, Error> {
-        let mut source = bytes;
-        let Ok(start) = begin(&mut source);
+    pub fn from_bytes(bytes: impl Into<Cow<'a, [u8]>>) -> Result<Self, Error> {
+        let bytes = bytes.into();
+        let Ok(start) = begin(&mut &*bytes);
         let Start { log_file, common, findings } = start?;
-        Ok(Self { bytes, clock: log_file.to_clock(), log_file, common, findings })
+        Ok(Self { clock: log_file.to_clock(), bytes, log_file, common, findings })
     }
 
-    /// How the file was made.
+    /// Properties from the log file header, such as the producer and the session's settings.
     pub fn log_file(&self) -> &LogFile {
         &self.log_file
     }
 
-    /// What turns stamps into system time.
+    /// The clock that converts time stamps to system time.
     pub fn clock(&self) -> &Clock {
         &self.clock
     }
 
-    /// All of its bytes.
-    pub fn bytes(&self) -> &'a [u8] {
-        self.bytes
+    /// The bytes of the file.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
     }
 
-    /// Its buffers in file order, the header buffer first, and what is wrong with them: what concerns the log file header comes first,
-    /// and whether there are as many buffers as it counts, last.
-    pub fn buffers(&self) -> Buffers<'a> {
-        Buffers::new(self.bytes, self.common, &self.findings)
+    /// The events in file order, with diagnostics where the file is damaged. [`EventRecords::by_time`] sorts them by time.
+    pub fn events(&self) -> EventRecords<'_> {
+        EventRecords::new(self)
     }
 
-    /// Its events in the order of time: one stream a processor, merged. Events of the same time keep the order of their
-    /// processors; one without a time keeps its place after the one before it.
-    pub fn by_time(&self) -> ByTime<'a> {
-        ByTime::new(&self.buffers())
+    /// The buffers in file order, the header buffer first. Diagnostics about the log file header come first; a wrong number of buffers
+    /// is reported last.
+    pub fn buffers(&self) -> Buffers<'_> {
+        Buffers::new(&self.bytes, self.common, &self.findings)
     }
 
-    /// Gives the events in the order of time to `work`: those of [`by_time`](Self::by_time) in the same order, while another
-    /// thread decompresses the next four buffers of each processor. Takes three times the memory; nothing is gained where buffers are
-    /// not compressed, or on a single core.
-    pub fn by_time_ahead<T>(&self, work: impl FnOnce(&mut ByTime<'a>) -> T) -> T {
-        order::ahead(&self.buffers(), work)
+    /// The events sorted by time: the events of each processor are sorted, then merged. Events with equal times keep the order of their
+    /// processors. An event without time stays after the event before it.
+    pub fn by_time(&self) -> ByTime<'_> {
+        ByTime::new(&self.buffers(), self.clock)
     }
 }

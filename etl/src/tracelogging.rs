@@ -1,24 +1,16 @@
-//! TraceLogging: events that carry their own schema, in the public format of TraceLoggingProvider.h and TraceLoggingDynamic.h.
+//! TraceLogging: events that carry their own schema.
 //!
 //! [`Event::trace_logging`] finds what the extended items of an event say: the provider and its traits, and the name and fields of the
 //! event. [`TraceLogging::steps`] goes through the payload. All of it borrows from the event, and nothing is allocated.
 
-mod fault;
-mod schema;
-mod steps;
-mod traits;
-mod types;
-mod value;
-
-pub use fault::{Fault, Reason};
-pub use schema::{Count, Field, Schema};
-pub use steps::{Step, Steps};
-pub use traits::Traits;
-pub use types::{InType, OutType};
-pub use value::{Data, Sid, SystemTime, Text, Value};
+pub use etw_layouts_payload::tracelogging::{Traits, in_name, out_name};
+pub use etw_layouts_payload::{
+    Count, Data, Fault, Field, Fields, InType, OutType, Reason, Schema, Sid, Step, Steps, SystemTime, Text, Value,
+};
 
 use crate::event::Event;
 use crate::wire::{EVENT_HEADER_EXT_TYPE, EVENT_HEADER_FLAG};
+use etw_layouts_payload::PointerSize;
 
 /// What an event says of its own payload.
 #[derive(Clone, Debug)]
@@ -28,6 +20,7 @@ pub struct TraceLogging<'a> {
     /// The name of the event, its tags, and its fields; or why they are none.
     pub schema: Result<Schema<'a>, Fault>,
     payload: &'a [u8],
+    pointers: PointerSize,
 }
 
 impl<'a> Event<'a> {
@@ -47,13 +40,23 @@ impl<'a> Event<'a> {
         }
         let item = |ty| self.items().find(|item| item.ty == ty).map(|item| item.data);
         let schema = item(EVENT_HEADER_EXT_TYPE::EVENT_HEADER_EXT_TYPE_EVENT_SCHEMA_TL)?;
-        Some(TraceLogging { traits: self.traits(), schema: Schema::read(schema), payload: self.payload() })
+        let schema = Schema::trace_logging(schema);
+        Some(TraceLogging { traits: self.traits(), schema, payload: self.payload(), pointers: self.pointer_size()? })
     }
 }
 
 impl<'a> TraceLogging<'a> {
+    /// The payload with its schema.
+    ///
+    /// # Errors
+    ///
+    /// Why there is no schema.
+    pub fn fields(&self) -> Result<Fields<'a>, Fault> {
+        self.schema.map(|schema| schema.decode(self.payload, self.pointers))
+    }
+
     /// Goes through the fields of the payload; without a schema, the only step is why there is none.
     pub fn steps(&self) -> Steps<'a> {
-        Steps::new(self.schema, self.payload)
+        Steps::new(self.schema.as_ref().map_err(|fault| *fault), self.payload, self.pointers)
     }
 }

@@ -1,4 +1,4 @@
-//! The walk from event to event through a buffer.
+//! Iteration over the events of a buffer.
 
 use crate::event::Event;
 use crate::finding::{Finding, Place, What};
@@ -7,7 +7,8 @@ use crate::header_type::{HeaderType, RAW, SHAPES};
 use crate::item;
 use crate::wire::{BUFFER_HEADER, EVENT_INSTANCE_HEADER, Generation, WNODE_HEADER, align8};
 
-/// The events of a buffer, in its order. After a finding that costs the buffer's rest there is nothing more.
+/// Iterator over the events of a buffer, in buffer order. Iteration ends after a diagnostic that makes the rest of the buffer
+/// unreadable.
 #[derive(Clone, Debug)]
 pub struct Events<'a> {
     rest: &'a [u8],
@@ -18,13 +19,13 @@ pub struct Events<'a> {
 }
 
 impl<'a> Events<'a> {
-    /// The events of a buffer that is in no file: its bytes from its header on, up to the end of what is valid, as a logger's memory
-    /// has them.
+    /// Iterates over the events of a buffer that is not part of a file. `buffer` is the buffer as in the memory of a session: its
+    /// bytes from the header up to the valid end.
     pub fn in_memory(buffer: &'a [u8], generation: Generation) -> Self {
         Self::new(buffer, BUFFER_HEADER, generation, Place::default(), None)
     }
 
-    /// Events from `at` on, to the end of `image`; then the fault of the whole buffer.
+    /// Iterates over the events from `at` to the end of `image`, then returns the fault of the whole buffer.
     pub(crate) fn new(image: &'a [u8], at: usize, generation: Generation, buffer: Place, fault: Option<Box<Finding>>) -> Self {
         Self { rest: image.get(at..).unwrap_or(&[]), at: at as u32, generation, buffer, fault }
     }
@@ -57,7 +58,8 @@ impl Events<'_> {
     }
 }
 
-/// What comes next if it is not [`usual`], and how far it is to what follows. Takes no walk, so that a walk need not be in memory.
+/// The next item when it is not [`usual`], and the distance to the following one. Takes no iterator, so that the iterator can
+/// stay in registers.
 #[cold]
 #[inline(never)]
 fn rare(rest: &[u8], at: u32, generation: Generation, buffer: Place) -> (Option<Result<Event<'_>, Finding>>, usize) {
@@ -68,14 +70,14 @@ fn rare(rest: &[u8], at: u32, generation: Generation, buffer: Place) -> (Option<
     }
 }
 
-/// No bytes, kept apart so that a branch leads here: the next event's place then does not wait for the comparison.
+/// No bytes. A separate function, so that the comparison becomes a branch and does not delay the offset of the next event.
 #[cold]
 #[inline(always)]
 fn end<'a>() -> &'a [u8] {
     &[]
 }
 
-/// An event by its place.
+/// The kind and extent of an event.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Extent {
     pub length: u32,
@@ -84,27 +86,27 @@ pub(crate) struct Extent {
 }
 
 impl Extent {
-    /// The event, which [`step`] has found at the start of the bytes, and which begins at `at` of its buffer.
+    /// The event found by [`step`] at the start of the bytes, which are at offset `at` of the buffer.
     #[inline]
     pub fn event<'a>(&self, bytes: &'a [u8], at: u32) -> Event<'a> {
         Event::new(&bytes[..self.length as usize], at, self.payload, self.header_type)
     }
 
-    /// How far it is to the next event.
+    /// Distance to the next event, in bytes.
     #[inline]
     pub fn space(&self) -> usize {
         align8(self.length as usize)
     }
 }
 
-/// What is wrong with a record, and how far it is to the next.
+/// A diagnostic of a record, and the distance to the next record.
 #[derive(Debug)]
 pub(crate) struct Fault {
     pub what: What,
     pub space: usize,
 }
 
-/// The event at the start of what is left of a buffer; `None` at the end.
+/// The event at the start of the remaining bytes of a buffer; `None` at the end.
 #[inline]
 pub(crate) fn step(rest: &[u8], generation: Generation) -> Result<Option<Extent>, Box<Fault>> {
     match (usual(rest), rest.first_chunk()) {
@@ -114,7 +116,7 @@ pub(crate) fn step(rest: &[u8], generation: Generation) -> Result<Option<Extent>
     }
 }
 
-/// The event there, if its marker is the common one and its header of fixed length. Nearly every event is such a one.
+/// The event at the start of the bytes if it has the common marker and a header of fixed length, as nearly every event has.
 #[inline]
 pub(crate) fn usual(rest: &[u8]) -> Option<Extent> {
     let word = u64::from_le_bytes(*rest.first_chunk()?);
@@ -123,7 +125,7 @@ pub(crate) fn usual(rest: &[u8]) -> Option<Extent> {
     }
     let ty = (word >> 16) as u8;
     let shape = &SHAPES[usize::from(ty)];
-    // Where the length lies is guessed by the processor, which so begins the next event before the shape is there.
+    // The processor predicts the offset of the length, and so starts with the next event before the header type is known.
     let length = if matches!(ty, 0x01..=0x04 | 0x10 | 0x11) { (word >> 32) as u16 } else { at_start(word) };
     let fits = length >= u16::from(shape.header) && usize::from(length) <= rest.len();
     (word & shape.unusual == 0 && fits).then_some(Extent {
@@ -133,14 +135,14 @@ pub(crate) fn usual(rest: &[u8]) -> Option<Extent> {
     })
 }
 
-/// The length at the start, kept apart so that a branch leads here.
+/// The length at the start of the header. A separate function, so that the compiler emits a branch.
 #[cold]
 #[inline(always)]
 fn at_start(word: u64) -> u16 {
     word as u16
 }
 
-/// What is not [`usual`]: other markers, headers of no fixed length, and faults.
+/// Everything that is not [`usual`]: other markers, headers of variable length, and faults.
 #[cold]
 #[inline(never)]
 fn unusual(rest: &[u8], word: u64, generation: Generation) -> Result<Option<Extent>, Box<Fault>> {
@@ -170,7 +172,7 @@ fn unusual(rest: &[u8], word: u64, generation: Generation) -> Result<Option<Exte
         return fault(What::Long { length, left: rest.len() as u32 }, usize::MAX);
     };
     let payload = match header_type {
-        // Those without items are usual.
+        // Events without extended items are handled by `usual`.
         HeaderType::Event32 | HeaderType::Event64 => item::end(event, least),
         _ => Some(least),
     };
@@ -180,7 +182,7 @@ fn unusual(rest: &[u8], word: u64, generation: Generation) -> Result<Option<Exte
     }
 }
 
-/// An end marker, which loggers write behind the valid end only: before it something is damaged.
+/// An end marker, which sessions write only after the valid end: an earlier one is damage.
 #[cold]
 fn marked(rest: &[u8], generation: Generation) -> Box<Fault> {
     let next = resume(rest, generation);
@@ -188,9 +190,9 @@ fn marked(rest: &[u8], generation: Generation) -> Box<Fault> {
     Box::new(Fault { what, space: next.unwrap_or(usize::MAX) })
 }
 
-/// Where the first event begins from which one follows the other up to the end of the bytes, all with headers of a known kind.
+/// The first offset from which events follow each other up to the end of the bytes, all with headers of a known type.
 fn resume(rest: &[u8], generation: Generation) -> Option<usize> {
-    // Whether such a chain begins at each multiple of eight, from the end back, so that each place is looked at once.
+    // Whether such a chain begins at each multiple of eight, computed backward from the end so that each offset is examined once.
     let mut leads = vec![false; rest.len() / 8 + 1];
     let mut first = None;
     if let Some(end) = leads.last_mut() {

@@ -1,7 +1,7 @@
-//! The generated types that stand in trace files, and which of them a producing version writes.
+//! The generated types that occur in trace files, and the versions that write each of them.
 //!
-//! But for the buffer header and the instance header, what a file shows of these types is the same in every version that has
-//! them, so the newest serves for all.
+//! Except for the buffer header and the instance header, the parts of these types that files contain are the same in every
+//! version that has them, so that the newest type serves for all.
 
 pub use etw_layouts::constants::{
     ETW_BUFFER_FLAG, ETW_BUFFER_TYPE, EVENT_HEADER_EXT_TYPE, EVENT_HEADER_FLAG, EVENT_TRACE_CLOCK, EVENT_TRACE_GROUP,
@@ -20,29 +20,31 @@ pub type LogFileHeader32 = etw_layouts::win10_2004::x86::TRACE_LOGFILE_HEADER;
 /// TRACE_LOGFILE_HEADER as 64-bit producers write it.
 pub type LogFileHeader64 = etw_layouts::win10_2004::x64::TRACE_LOGFILE_HEADER;
 
-/// WMI_BUFFER_HEADER up to 5.1: over a WNODE_HEADER, without flags.
+/// WMI_BUFFER_HEADER up to 5.1: begins with a WNODE_HEADER, without flags.
 pub type BufferHeader51 = etw_layouts::winxp_sp3::x86::WMI_BUFFER_HEADER;
-/// WMI_BUFFER_HEADER of 5.2: over a WNODE_HEADER, with flags.
+/// WMI_BUFFER_HEADER of 5.2: begins with a WNODE_HEADER, with flags.
 pub type BufferHeader52 = etw_layouts::win2003_sp2::x86::WMI_BUFFER_HEADER;
 /// WMI_BUFFER_HEADER of 6.0.
 pub type BufferHeader60 = etw_layouts::vista_sp2::x64::WMI_BUFFER_HEADER;
-/// WMI_BUFFER_HEADER from 6.1 on. What differs since then, and between the architectures, are pointers in memory.
+/// WMI_BUFFER_HEADER of 6.1 and later. Later versions and other architectures differ only in pointers, which are meaningful only
+/// in memory.
 pub type BufferHeader61 = etw_layouts::win10_2004::x64::WMI_BUFFER_HEADER;
 
 use bytemuck::Pod;
+use etw_layouts_payload::Guid;
 
-/// Bytes of every buffer header.
+/// Size of every buffer header, in bytes.
 pub const BUFFER_HEADER: usize = size_of::<BufferHeader61>();
-/// Bytes of a whole SYSTEM_TRACE_HEADER.
+/// Size of a complete SYSTEM_TRACE_HEADER, in bytes.
 pub const SYSTEM: usize = size_of::<SYSTEM_TRACE_HEADER>();
-/// Bytes of a SYSTEM_TRACE_HEADER in its compact form: up to KernelTime.
+/// Size of a SYSTEM_TRACE_HEADER in its compact form, up to KernelTime, in bytes.
 pub const COMPACT: usize = core::mem::offset_of!(SYSTEM_TRACE_HEADER, KernelTime);
-/// Bytes of a PERFINFO_TRACE_HEADER before its data.
+/// Size of a PERFINFO_TRACE_HEADER without its data, in bytes.
 pub const PERFINFO: usize = core::mem::offset_of!(PERFINFO_TRACE_HEADER, Data);
-/// Bytes of an extended item before its data.
+/// Size of an extended item without its data, in bytes.
 pub const ITEM: usize = core::mem::offset_of!(EVENT_HEADER_EXTENDED_DATA_ITEM, DataPtr);
 
-/// Which form the headers have that differ by producing version.
+/// Form of the version-dependent headers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Generation {
     /// 5.0 and 5.1: buffers begin with a WNODE_HEADER and have no flags; instances are EVENT_INSTANCE_HEADER.
@@ -56,7 +58,7 @@ pub enum Generation {
 }
 
 impl Generation {
-    /// The generation of a version of Windows.
+    /// The generation of a Windows version.
     pub fn of(major: u32, minor: u32) -> Self {
         match (major, minor) {
             (..=4, _) | (5, ..=1) => Self::V5_1,
@@ -67,14 +69,14 @@ impl Generation {
     }
 }
 
-/// The first bytes of a structure, the rest zero; `None` if there are fewer than `length`.
+/// A structure from the first `length` bytes, the rest zero; `None` if there are fewer bytes.
 pub(crate) fn prefix<T: Pod>(bytes: &[u8], length: usize) -> Option<T> {
     let mut value = T::zeroed();
     bytemuck::bytes_of_mut(&mut value).get_mut(..length)?.copy_from_slice(bytes.get(..length)?);
     Some(value)
 }
 
-/// A structure at the start of bytes; all zero if there are too few, which a walk has excluded for events.
+/// A structure at the start of bytes; all zero if there are too few, which the iteration has excluded for events.
 pub(crate) fn view<T: Pod>(bytes: &[u8]) -> T {
     match bytes.get(..size_of::<T>()) {
         Some(bytes) => bytemuck::pod_read_unaligned(bytes),
@@ -82,13 +84,13 @@ pub(crate) fn view<T: Pod>(bytes: &[u8]) -> T {
     }
 }
 
-/// The next multiple of eight, of a size that some bytes have.
+/// The next multiple of eight, for the size of an existing range of bytes.
 #[inline]
 pub(crate) const fn align8(value: usize) -> usize {
     (value + 7) & !7
 }
 
-/// A LARGE_INTEGER of a value.
+/// A LARGE_INTEGER with a value.
 pub fn large(value: i64) -> LARGE_INTEGER {
     bytemuck::cast(value)
 }
@@ -98,7 +100,17 @@ pub fn quad(value: LARGE_INTEGER) -> i64 {
     bytemuck::cast(value)
 }
 
-/// All zeroes.
+/// The identifier in a generated GUID.
+pub fn guid(guid: GUID) -> Guid {
+    Guid::from_bytes(bytemuck::cast(guid))
+}
+
+/// The generated GUID of an identifier.
+pub fn wire_guid(guid: Guid) -> GUID {
+    bytemuck::cast(guid.to_bytes())
+}
+
+/// An all-zero value.
 pub fn zero<T: Pod>() -> T {
     T::zeroed()
 }

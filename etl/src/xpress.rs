@@ -1,8 +1,8 @@
-//! Plain XPRESS, the LZ77 format of \[MS-XCA\] 2.3 and 2.4, in which a logger compresses its buffers.
+//! Plain XPRESS, the LZ77 format of \[MS-XCA\] 2.3 and 2.4, with which sessions compress their buffers.
 //!
-//! A stream is a sequence of 32 flags, highest bit first, each followed by the items that they announce: a literal byte (0) or a
-//! match (1), a copy of 3 bytes or more from up to 8192 bytes back. It has no length and no checksum of its own: whoever keeps a
-//! stream keeps its decompressed size too.
+//! A stream consists of groups: 32 flags, highest bit first, followed by the items that they describe. An item is a literal byte
+//! (0) or a match (1), a copy of 3 bytes or more from up to 8192 bytes back. A stream records neither its length nor a checksum:
+//! the container has to store the decompressed size.
 
 mod bulk;
 mod decode;

@@ -34,7 +34,7 @@ fn put(bytes: &[u8], at: usize, value: &[u8]) -> Vec<u8> {
 fn cases(file: &[u8], other: &[u8]) -> Vec<Case> {
     let mut cases: Vec<Case> = Vec::new();
     let mut case = |name: &str, bytes, kinds, lost| cases.push((name.into(), bytes, kinds, lost));
-    let trace = Trace::new(file).unwrap();
+    let trace = Trace::from_bytes(file).unwrap();
     let of = |index: usize| {
         let buffer = trace.buffers().nth(index).unwrap().unwrap();
         buffer.image(&mut Scratch::default()).events().count()
@@ -168,7 +168,7 @@ fn each_thing_is_found() {
         let (kinds, events) = read(&bytes);
         assert_eq!(kinds, expected, "{name}");
         assert_eq!(whole - events, lost, "{name}");
-        let trace = Trace::new(&bytes).unwrap();
+        let trace = Trace::from_bytes(&bytes).unwrap();
         let (mut order, mut timed, mut timed_kinds) = (trace.by_time(), 0, Vec::new());
         while let Some(event) = order.next_event() {
             match event {
@@ -194,7 +194,7 @@ fn each_thing_is_found() {
 /// The kinds of diagnostics and the count of events, the same from a slice and from a stream.
 fn read(bytes: &[u8]) -> (Vec<&'static str>, usize) {
     let (mut kinds, mut events, mut scratch) = (Vec::new(), 0, Scratch::default());
-    for buffer in Trace::new(bytes).unwrap().buffers() {
+    for buffer in Trace::from_bytes(bytes).unwrap().buffers() {
         let mut report = |finding: Finding| {
             let what = finding.what.to_string();
             assert!(!what.is_empty() && finding.to_string().ends_with(&what));
@@ -284,7 +284,7 @@ fn stamps_of_another_clock() {
 #[test]
 fn hidden_events() {
     let file = fixture_of(PRODUCERS[7], ClockType::PerfCounter, false, 20, &HeaderType::is_known).unwrap().bytes;
-    let trace = Trace::new(&file).unwrap();
+    let trace = Trace::from_bytes(&file).unwrap();
     let mut scratch = Scratch::default();
     let buffer = trace.buffers().nth(3).unwrap().unwrap();
     let image = buffer.image(&mut scratch);
@@ -292,7 +292,8 @@ fn hidden_events() {
         let end = image.events().nth(skipped).unwrap().unwrap().offset();
         let at = buffer.offset() as usize;
         let bytes = put(&put(&file, at + 4, &end.to_le_bytes()), at + 0x30, &end.to_le_bytes());
-        let damaged = Trace::new(&bytes).unwrap().buffers().nth(3).unwrap().unwrap();
+        let trace = Trace::from_bytes(&bytes).unwrap();
+        let damaged = trace.buffers().nth(3).unwrap().unwrap();
         let what = damaged.image(&mut Scratch::default()).fault().unwrap().what.clone();
         assert_eq!(what, What::Tail { bytes: 4096 - end, events: (image.events().count() - skipped) as u32 });
     }
@@ -303,7 +304,7 @@ fn hidden_events() {
 fn headers_of_compressed_files() {
     let file = fixture(PRODUCERS[7], ClockType::PerfCounter, true, 30).unwrap().bytes;
     let whole = read(&file).1;
-    let largest = Trace::new(&file).unwrap().buffers().map(|buffer| buffer.unwrap().head().offset).max().unwrap();
+    let largest = Trace::from_bytes(&file).unwrap().buffers().map(|buffer| buffer.unwrap().head().offset).max().unwrap();
     for (name, at, value, expected) in [
         ("nothing", 0, &file[..1], &[][..]),
         ("as large as the largest", LOG_FILE, &largest.to_le_bytes()[..], &[]),
@@ -340,7 +341,7 @@ fn size_of_first(file: &[u8]) -> usize {
 fn valid_ends_of_compressed_buffers() {
     let file = fixture(PRODUCERS[7], ClockType::PerfCounter, true, 30).unwrap().bytes;
     let whole = read(&file).1;
-    let trace = Trace::new(&file).unwrap();
+    let trace = Trace::from_bytes(&file).unwrap();
     let buffer = trace.buffers().nth(2).unwrap().unwrap();
     let (at, offset) = (buffer.offset() as usize, buffer.head().offset);
     let events = buffer.image(&mut Scratch::default()).events().count();
@@ -352,7 +353,8 @@ fn valid_ends_of_compressed_buffers() {
         assert_eq!(found.last(), Some(&kinds), "{end:#x}");
         assert_eq!(whole - survived, if kinds == "decompressed-size" { 0 } else { events }, "{end:#x}");
         if kinds == "decompressed-size" {
-            let damaged = Trace::new(&bytes).unwrap().buffers().flatten().nth(2).unwrap();
+            let trace = Trace::from_bytes(&bytes).unwrap();
+            let damaged = trace.buffers().flatten().nth(2).unwrap();
             let what = damaged.image(&mut Scratch::default()).fault().unwrap().what.clone();
             assert_eq!(what, What::Decompressed { stated: end, there: offset });
         }
@@ -374,11 +376,11 @@ fn no_log_file_header() {
     let file = fixture(PRODUCERS[7], ClockType::PerfCounter, false, 20).unwrap().bytes;
     let [hook, ty, marker] = [(0x4E, 4), (0x4A, 6), (0x4B, 0xC4)];
     for (one, other) in [(hook, ty), (ty, marker), (hook, marker)] {
-        assert!(Trace::new(&put(&put(&file, one.0, &[one.1]), other.0, &[other.1])).is_err(), "{one:x?} {other:x?}");
+        assert!(Trace::from_bytes(put(&put(&file, one.0, &[one.1]), other.0, &[other.1])).is_err(), "{one:x?} {other:x?}");
     }
-    let error = Trace::new(&put(&put(&file, hook.0, &[4]), PROCESSORS, &[0; 4])).unwrap_err().to_string();
+    let error = Trace::from_bytes(put(&put(&file, hook.0, &[4]), PROCESSORS, &[0; 4])).unwrap_err().to_string();
     assert!(error.contains("log file header"), "{error}");
-    for (read, expected) in [(1, "missing"), (2, "more"), (3, "more")] {
+    for (read, expected) in [(1, "missing"), (2, "unexpected"), (3, "unexpected")] {
         assert!(What::BuffersWritten { stated: 2, read }.to_string().starts_with(expected), "{read}");
     }
 }
@@ -401,7 +403,7 @@ fn buffers_of_old_versions() {
             let bytes = put(&file, third - SIZE, &[0xA5; 0x48]);
             let bytes =
                 put(&put(&bytes, third + at, &value.to_le_bytes()[..if at > 0x30 { 2 } else { 4 }]), fourth, &[0x5A; 0x48]);
-            let found = Trace::new(&bytes).unwrap().buffers().flatten().any(|buffer| buffer.offset() == third as u64);
+            let found = Trace::from_bytes(&bytes).unwrap().buffers().flatten().any(|buffer| buffer.offset() == third as u64);
             assert_eq!(found, changes.contains(&(at, value)), "{producer} {at:#x} {value:#x}");
         }
     }
@@ -411,26 +413,26 @@ fn buffers_of_old_versions() {
 #[test]
 fn assumptions() {
     let file = fixture(PRODUCERS[7], ClockType::PerfCounter, false, 20).unwrap();
-    let time = |bytes: &[u8]| Trace::new(bytes).unwrap().clock().system_time(file.log.start_stamp + 1_000);
+    let time = |bytes: &[u8]| Trace::from_bytes(bytes).unwrap().clock().system_time(file.log.start_stamp + 1_000);
     assert_eq!(time(&put(&file.bytes, CLOCK, &[9])), time(&file.bytes));
     assert_eq!(time(&put(&file.bytes, PERF_FREQUENCY, &[0; 8])), file.log.start_time + 1_000);
     // A pointer size that is wrong is not taken where neither width has a clock, nor one that no producer has, whatever is in its place.
     let no_clock = put(&file.bytes, CLOCK, &[9]);
     for bytes in [put(&no_clock, POINTER_SIZE, &[4]), put(&put(&no_clock, POINTER_SIZE, &[3]), START_TIME, &[1, 0, 0, 0])] {
-        assert_eq!(Trace::new(&bytes).unwrap().log_file().pointer_size, 8);
+        assert_eq!(Trace::from_bytes(&bytes).unwrap().log_file().pointer_size, 8);
     }
     // Of one buffer alone: the size in the log file header, its own, the largest of all.
     for (stated, own, expected) in [(0, SIZE as u32, SIZE as u32), (0, 0, 1 << 24), (SIZE as u32, 2 * SIZE as u32, SIZE as u32)] {
         let bytes = put(&put(&file.bytes[..SIZE], LOG_FILE, &u32::to_le_bytes(stated)), 0, &u32::to_le_bytes(own));
-        assert_eq!(Trace::new(&bytes).unwrap().log_file().buffer_size, expected, "{stated} {own}");
+        assert_eq!(Trace::from_bytes(&bytes).unwrap().log_file().buffer_size, expected, "{stated} {own}");
     }
     for size in [0, 1, 3, 4, 16] {
         let bytes = put(&file.bytes, POINTER_SIZE, &[size]);
-        let trace = Trace::new(&bytes).unwrap();
+        let trace = Trace::from_bytes(&bytes).unwrap();
         assert_eq!((trace.log_file().pointer_size, &trace.log_file().logger_name[..]), (8, "A logger"));
     }
     let bytes = put(&file.bytes, LOG_FILE, &[0; 4]);
-    assert_eq!(Trace::new(&bytes).unwrap().log_file().buffer_size, SIZE as u32);
+    assert_eq!(Trace::from_bytes(&bytes).unwrap().log_file().buffer_size, SIZE as u32);
 }
 
 /// A clock that is too slow makes buffers later than the end of the file.
@@ -462,13 +464,13 @@ fn processors_of_files() {
     let file = fixture(PRODUCERS[7], ClockType::PerfCounter, false, 20).unwrap().bytes;
     let found = |bytes: &[u8]| {
         let mut found = 0;
-        check(&Trace::new(bytes).unwrap(), &mut |finding| found += usize::from(finding.what.kind() == "processor"));
+        check(&Trace::from_bytes(bytes).unwrap(), &mut |finding| found += usize::from(finding.what.kind() == "processor"));
         found
     };
-    let last = Trace::new(&file).unwrap().buffers().map(|buffer| buffer.unwrap().head().processor()).max().unwrap();
+    let last = Trace::from_bytes(&file).unwrap().buffers().map(|buffer| buffer.unwrap().head().processor()).max().unwrap();
     assert_eq!(found(&put(&file, PROCESSORS, &(u32::from(last) + 1).to_le_bytes())), 0);
     let of_last =
-        Trace::new(&file).unwrap().buffers().filter(|buffer| buffer.as_ref().unwrap().head().processor() == last).count();
+        Trace::from_bytes(&file).unwrap().buffers().filter(|buffer| buffer.as_ref().unwrap().head().processor() == last).count();
     assert_eq!((found(&put(&file, PROCESSORS, &u32::from(last).to_le_bytes())), of_last > 0), (of_last, true));
 }
 
@@ -483,7 +485,7 @@ fn each_rule_is_checked() {
     assert!(!unknown.is_empty() && unknown.iter().all(|kind| *kind == "layout"));
     let (second, third) = (2 * SIZE, 3 * SIZE);
     let stamp = |at: usize| i64::from_le_bytes(file[at + 0x10..][..8].try_into().unwrap());
-    let trace = Trace::new(&file).unwrap();
+    let trace = Trace::from_bytes(&file).unwrap();
     let buffer = trace.buffers().nth(2).unwrap().unwrap();
     let is_manifest = |event: &Event<'_>| matches!(event.header(), Header::Event(_));
     let event = buffer.image(&mut Scratch::default()).events().flatten().find(is_manifest).unwrap().offset() as usize;
@@ -520,7 +522,7 @@ fn each_rule_is_checked() {
 /// The rules of `check` that a file breaks.
 fn rules_of(bytes: &[u8]) -> Vec<&'static str> {
     let mut kinds = Vec::new();
-    check(&Trace::new(bytes).unwrap(), &mut |finding| {
+    check(&Trace::from_bytes(bytes).unwrap(), &mut |finding| {
         if matches!(finding.what, What::Rule(_) | What::Layout(_)) {
             kinds.push(finding.what.kind());
         }

@@ -21,7 +21,7 @@ fn dissect() {
                 // It has no records of unknown layout, and reads only messages with all options.
                 let wanted = |header_type: HeaderType| header_type.is_known() && header_type != HeaderType::Message;
                 let Some(fixture) = fixture_of(*producer, clock, compressed, 30, &wanted) else { continue };
-                let trace = Trace::new(&fixture.bytes).unwrap();
+                let trace = Trace::from_bytes(&fixture.bytes).unwrap();
                 let mut list = String::new();
                 for event in in_file(&trace) {
                     let time = trace.clock().system_time(event.time.unwrap());

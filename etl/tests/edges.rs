@@ -21,7 +21,7 @@ fn event(stamp: i64, payload: &[u8]) -> Record<'_> {
 fn short_files() {
     use etw_layouts_etl::Error::{NoHeader, Short};
     for (length, expected) in [(0, Short(0)), (0x47, Short(0x47)), (0x48, NoHeader), (0x49, NoHeader)] {
-        assert_eq!(Trace::new(&vec![0; length]).err(), Some(expected));
+        assert_eq!(Trace::from_bytes(vec![0; length]).err(), Some(expected));
     }
 }
 
@@ -75,7 +75,8 @@ fn long_damage() {
     let file = fixture(PRODUCERS[7], ClockType::PerfCounter, false, 20).unwrap().bytes;
     let (start, rest) = file.split_at(2 * SIZE);
     let kinds = |bytes: &[u8]| -> Vec<_> {
-        let findings = Trace::new(bytes).unwrap().buffers().filter_map(Result::err);
+        let trace = Trace::from_bytes(bytes).unwrap();
+        let findings = trace.buffers().filter_map(Result::err);
         findings.map(|finding| (finding.offset, finding.what.clone())).collect()
     };
     for (byte, length) in
@@ -91,8 +92,11 @@ fn long_damage() {
         assert!(kinds(&zeroes).iter().any(|(_, what)| *what == expected), "{length}: {:?}", kinds(&zeroes));
         for there in (0x40..0x300).step_by(if length == STEP { 1 } else { 0x48 }) {
             let cut = [start, &damage, &rest[..there]].concat();
-            let found =
-                Trace::new(&cut).unwrap().buffers().flatten().any(|buffer| buffer.offset() as usize == start.len() + length);
+            let found = Trace::from_bytes(&cut)
+                .unwrap()
+                .buffers()
+                .flatten()
+                .any(|buffer| buffer.offset() as usize == start.len() + length);
             assert_eq!(found, there >= 0x48, "{length} {there:#x}");
         }
         // Nothing more comes.
@@ -144,7 +148,7 @@ fn written_buffers() {
     let index = ETW_BUFFER_FLAG::ETW_BUFFER_FLAG_PROC_INDEX;
     for producer in PRODUCERS.into_iter().filter(|producer| producer.build.number >= [5, 2, 0]) {
         let file = fixture(producer, ClockType::SystemTime, false, 2).unwrap().bytes;
-        for buffer in Trace::new(&file).unwrap().buffers() {
+        for buffer in Trace::from_bytes(&file).unwrap().buffers() {
             assert_eq!(buffer.unwrap().head().flags.contains(index), producer.build.number >= [6, 2, 0], "{producer:?}");
         }
     }
@@ -152,7 +156,7 @@ fn written_buffers() {
     let mut writer = FileWriter::new(Cursor::new(Vec::new()), PRODUCERS[7], log.clone()).unwrap();
     writer.push(0, &event(0, &[])).unwrap();
     let file = writer.finish(0).unwrap().into_inner();
-    let trace = Trace::new(&file).unwrap();
+    let trace = Trace::from_bytes(&file).unwrap();
     assert_eq!(trace.log_file().logger_name, log.logger_name);
     assert!(trace.buffers().all(|buffer| buffer.is_ok()));
 }
@@ -182,7 +186,8 @@ fn items_by_their_flag() {
     };
     let read = |file: &[u8]| -> (Vec<usize>, usize) {
         let (mut items, mut faults, mut scratch) = (Vec::new(), 0, Scratch::default());
-        let buffer = Trace::new(file).unwrap().buffers().flatten().nth(1).unwrap();
+        let trace = Trace::from_bytes(file).unwrap();
+        let buffer = trace.buffers().flatten().nth(1).unwrap();
         for event in buffer.image(&mut scratch).events() {
             match event {
                 Ok(event) => items.push(event.items().count()),

@@ -41,7 +41,7 @@ fn same(name: &str, what: &dyn Debug, trace: &Trace<'_>, filter: &Filter, takes:
 /// Compares filters of a trace; the fields of which it has several values.
 fn fields_of(name: &str, bytes: &[u8]) -> BTreeSet<&'static str> {
     let mut several = BTreeSet::new();
-    let trace = Trace::new(bytes).unwrap();
+    let trace = Trace::from_bytes(bytes).unwrap();
     same(name, &"nothing", &trace, &Filter::new(), |_, _| true);
     for (field, read, ask) in FIELDS {
         let mut values = BTreeSet::from([Some(1)]);
@@ -110,7 +110,7 @@ fn filters() {
 #[test]
 fn groups_and_names() {
     let fixture = fixture(PRODUCERS[7], ClockType::PerfCounter, false, 12).unwrap();
-    let trace = Trace::new(&fixture.bytes).unwrap();
+    let trace = Trace::from_bytes(&fixture.bytes).unwrap();
     let mut found = 0;
     for group in 0..=u8::MAX {
         let filter = Filter::new().group(group);
@@ -120,7 +120,7 @@ fn groups_and_names() {
     }
     assert!(found > 12);
     let bytes = logging().trace();
-    let trace = Trace::new(&bytes).unwrap();
+    let trace = Trace::from_bytes(&bytes).unwrap();
     for (name, takes) in [("Maker.Provider", true), ("maker.PROVIDER", true), ("Maker", false), ("Maker.Providers", false)] {
         same("name", &name, &trace, &Filter::new().provider_name(name), |event, _| takes && event.traits().is_some());
     }

@@ -1,5 +1,6 @@
 //! Tests of trace files: real ones, if `ETW_LAYOUTS_ETL` names a folder of them, written ones, and damaged ones.
 
+mod consumer;
 mod damage;
 mod diagnostics;
 mod dissect;
@@ -7,8 +8,10 @@ mod edges;
 mod events;
 mod filter;
 mod order;
+mod payloads;
 mod real;
 mod relog;
+mod specified;
 mod stat;
 mod tracelogging;
 mod written;

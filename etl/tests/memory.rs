@@ -3,7 +3,8 @@
 use etw_layouts_etl::header::Header;
 use etw_layouts_etl::wire::{Arch, EVENT_HEADER, LOG_FILE_MODE, large, zero};
 use etw_layouts_etl::write::{FileWriter, Producer, Record};
-use etw_layouts_etl::{ByTime, LogFile, Reader, Scratch, Trace, map};
+use etw_layouts_etl::{ByTime, LogFile, Reader, Scratch, Trace};
+use memmap2::Mmap;
 use std::fs::{self, File};
 use std::io::BufWriter;
 use std::path::Path;
@@ -25,8 +26,13 @@ fn flat() {
             write(&path, events, compressed);
             (path, events)
         });
-        let ways: [(&str, Way); 4] =
-            [("stream", stream), ("file order", file_order), ("order of time", order), ("the same, ahead", ahead)];
+        let ways: [(&str, Way); 5] = [
+            ("stream", stream),
+            ("buffers", file_order),
+            ("records", records),
+            ("order of time", order),
+            ("records in order of time", records_in_order),
+        ];
         for (name, read) in ways {
             // The first reading makes what a process makes once.
             let [_, small, large] = [&files[0], &files[0], &files[1]].map(|(path, events)| {
@@ -58,10 +64,10 @@ fn write(path: &Path, events: usize, compressed: bool) {
 }
 
 /// A file that nobody changes any more.
-fn mapped(path: &Path) -> map::Mapped {
+fn mapped(path: &Path) -> Mmap {
     // SAFETY: The file is this test's own, in a folder of its own, written and closed, and only read until it is removed with the
     // folder, which on Unix leaves its bytes to those who have them mapped.
-    unsafe { map::map(path).unwrap() }
+    unsafe { Mmap::map(&File::open(path).unwrap()).unwrap() }
 }
 
 type Way = fn(&Path, &mut Peak);
@@ -98,19 +104,24 @@ fn stream(path: &Path, peak: &mut Peak) {
 
 fn file_order(path: &Path, peak: &mut Peak) {
     let (bytes, mut scratch) = (mapped(path), Scratch::default());
-    for buffer in Trace::new(&bytes).unwrap().buffers() {
+    for buffer in Trace::from_bytes(&*bytes).unwrap().buffers() {
         buffer.unwrap().image(&mut scratch).events().for_each(|event| event.map(|_| peak.event()).unwrap());
     }
 }
 
 fn order(path: &Path, peak: &mut Peak) {
     let bytes = mapped(path);
-    all(&mut Trace::new(&bytes).unwrap().by_time(), peak);
+    all(&mut Trace::from_bytes(&*bytes).unwrap().by_time(), peak);
 }
 
-fn ahead(path: &Path, peak: &mut Peak) {
+fn records(path: &Path, peak: &mut Peak) {
     let bytes = mapped(path);
-    Trace::new(&bytes).unwrap().by_time_ahead(|events| all(events, peak));
+    Trace::from_bytes(&*bytes).unwrap().events().for_each(|event| event.map(|_| peak.event()).unwrap());
+}
+
+fn records_in_order(path: &Path, peak: &mut Peak) {
+    let bytes = mapped(path);
+    Trace::from_bytes(&*bytes).unwrap().events().by_time().for_each(|event| event.map(|_| peak.event()).unwrap());
 }
 
 fn all(events: &mut ByTime<'_>, peak: &mut Peak) {

@@ -34,7 +34,7 @@ fn counts(text: &str) -> BTreeMap<String, usize> {
 fn survey() {
     for (line, bytes) in surveyed() {
         let name = &line[0];
-        let trace = Trace::new(&bytes).unwrap();
+        let trace = Trace::from_bytes(&bytes).unwrap();
         let log = trace.log_file();
         let version = log.version.map(|n| n.to_string()).join(".");
         let facts = [version, log.build.to_string(), log.pointer_size.to_string(), log.processors.to_string()];
@@ -85,7 +85,7 @@ fn golden() {
         let path = entry.unwrap().path();
         let bytes = fs::read(folder.join(path.file_stem().unwrap()).with_extension("etl"));
         let bytes = bytes.or_else(|_| fs::read(folder.join(format!("{}.etl", path.file_stem().unwrap().display())))).unwrap();
-        let trace = Trace::new(&bytes).unwrap();
+        let trace = Trace::from_bytes(&bytes).unwrap();
         // By microseconds since the start, processor and length; a consumer rounds.
         let mut ours: BTreeMap<(i64, u16, usize), usize> = BTreeMap::new();
         for event in in_file(&trace) {
@@ -113,7 +113,7 @@ fn golden() {
 #[test]
 fn emitted_again() {
     for (line, bytes) in surveyed() {
-        let trace = Trace::new(&bytes).unwrap();
+        let trace = Trace::from_bytes(&bytes).unwrap();
         for buffer in trace.buffers() {
             let buffer = buffer.unwrap();
             let mut scratch = Scratch::default();
@@ -132,12 +132,12 @@ fn emitted_again() {
 #[test]
 fn written_again() {
     for (line, bytes) in surveyed() {
-        let trace = Trace::new(&bytes).unwrap();
+        let trace = Trace::from_bytes(&bytes).unwrap();
         let events = in_time(&trace);
         for compressed in [false, true] {
             let again = written(&trace, compressed);
             let Some(again) = again else { continue };
-            let again = Trace::new(&again).unwrap();
+            let again = Trace::from_bytes(&again).unwrap();
             let count = again.buffers().filter(|b| b.as_ref().unwrap().head().is_compressed()).count();
             assert_eq!(count > 0, compressed, "{}", line[0]);
             // The log file header itself tells of other buffers and another mode.

@@ -42,7 +42,7 @@ fn taken_by_time(trace: &Trace<'_>, filter: &Filter) -> Vec<(bool, Seen)> {
 /// A fixture of uncompressed buffers whose stamps are swapped between neighbours, in every third pair of each buffer.
 fn swapped(mut bytes: Vec<u8>) -> Vec<u8> {
     let mut places = Vec::new();
-    let (trace, mut scratch) = (Trace::new(&bytes).unwrap(), Scratch::default());
+    let (trace, mut scratch) = (Trace::from_bytes(&bytes).unwrap(), Scratch::default());
     for buffer in trace.buffers().skip(1).flatten() {
         let image = buffer.image(&mut scratch);
         let events: Vec<_> = image.events().flatten().collect();
@@ -102,7 +102,7 @@ fn relogged() {
     files.push(("swapped".into(), swapped(uncompressed)));
     let mut compressions = 0;
     for (name, bytes) in &files {
-        let trace = Trace::new(bytes).unwrap();
+        let trace = Trace::from_bytes(bytes).unwrap();
         let all = taken(&trace, &Filter::new());
         let middle = all.get(all.len() / 2).and_then(|(_, event)| event.time).map(|stamp| trace.clock().system_time(stamp));
         for filter in
@@ -111,7 +111,7 @@ fn relogged() {
             let (expected, in_time) = (taken(&trace, &filter), taken_by_time(&trace, &filter));
             for compressed in [false, true] {
                 let Some(again) = saved(&trace, &filter, compressed) else { continue };
-                let again = Trace::new(&again).unwrap();
+                let again = Trace::from_bytes(&again).unwrap();
                 assert!(taken(&again, &Filter::new()) == expected, "{name}, compressed {compressed}, {filter:?}");
                 assert!(taken_by_time(&again, &Filter::new()) == in_time, "{name}, compressed {compressed}, {filter:?}");
                 // What breaks a rule does so in the new file, too, and nothing else.
@@ -136,7 +136,7 @@ fn modes() {
     let log = LogFile { mode: mode.0, ..LogFile::new(&PRODUCERS[7]) };
     for (compressed, names) in [(false, ""), (true, " | EVENT_TRACE_COMPRESSED_MODE")] {
         let bytes = Relog::new(Cursor::new(Vec::new()), &log, compressed).unwrap().finish().unwrap().into_inner();
-        let mode = LOG_FILE_MODE(Trace::new(&bytes).unwrap().log_file().mode);
+        let mode = LOG_FILE_MODE(Trace::from_bytes(&bytes).unwrap().log_file().mode);
         assert_eq!(format!("{mode:?}"), format!("EVENT_TRACE_FILE_MODE_CIRCULAR | EVENT_TRACE_SECURE_MODE{names}"));
     }
 }
@@ -203,21 +203,21 @@ fn identities() {
     ] {
         let mut bytes = file.clone();
         bytes[two + at..][..value.len()].copy_from_slice(value);
-        let trace = Trace::new(&bytes).unwrap();
+        let trace = Trace::from_bytes(&bytes).unwrap();
         let again = saved(&trace, &Filter::new(), false).unwrap();
-        let head = |bytes: &[u8]| *Trace::new(bytes).unwrap().buffers().flatten().nth(2).unwrap().head();
+        let head = |bytes: &[u8]| *Trace::from_bytes(bytes).unwrap().buffers().flatten().nth(2).unwrap().head();
         let (old, new) = (head(&bytes), head(&again));
         assert_eq!((new.state, new.flags.0, new.ty.0), (state, flags, ty), "{at:#x} {value:x?}");
         assert_eq!((new.sequence, new.logger, new.time_stamp), (old.sequence, old.logger, old.time_stamp));
     }
     // A file that was never closed, or that ends before it begins, ends with its last event; every other when it ended.
-    let log = Trace::new(&file).unwrap().log_file().clone();
+    let log = Trace::from_bytes(&file).unwrap().log_file().clone();
     let last = log.to_clock().system_time(fixture_end(&file));
     for (end, expected) in [(0, last), (log.start_time - 1, last), (log.start_time, log.start_time), (7 + last, 7 + last)] {
         let mut bytes = file.clone();
         bytes[0x48 + 0x20 + 0x10..][..8].copy_from_slice(&i64::to_le_bytes(end));
-        let again = saved(&Trace::new(&bytes).unwrap(), &Filter::new(), false).unwrap();
-        assert_eq!(Trace::new(&again).unwrap().log_file().end_time, expected);
+        let again = saved(&Trace::from_bytes(&bytes).unwrap(), &Filter::new(), false).unwrap();
+        assert_eq!(Trace::from_bytes(&again).unwrap().log_file().end_time, expected);
     }
 }
 
@@ -225,7 +225,7 @@ fn identities() {
 #[test]
 fn written_before() {
     let file = fixture(PRODUCERS[7], ClockType::PerfCounter, false, 20).unwrap();
-    let (trace, mut scratch) = (Trace::new(&file.bytes).unwrap(), Scratch::default());
+    let (trace, mut scratch) = (Trace::from_bytes(&file.bytes).unwrap(), Scratch::default());
     let buffer = trace.buffers().nth(2).unwrap().unwrap();
     let image = buffer.image(&mut scratch);
     let events = || image.events().map(Result::unwrap);
@@ -237,7 +237,7 @@ fn written_before() {
     writer.set_flags(ETW_BUFFER_FLAG::ETW_BUFFER_FLAG_EVENTS_LOST);
     writer.push_written(1, events()).unwrap();
     let again = writer.finish(0).unwrap().into_inner();
-    let again = Trace::new(&again).unwrap();
+    let again = Trace::from_bytes(&again).unwrap();
     let [_, only] = again.buffers().map(Result::unwrap).collect::<Vec<_>>()[..] else { panic!("two buffers") };
     assert!(only.head().processor() == 1 && only.head().flags.contains(ETW_BUFFER_FLAG::ETW_BUFFER_FLAG_EVENTS_LOST));
     assert_eq!(only.image(&mut Scratch::default()).bytes()[0x48..], image.bytes()[0x48..]);
@@ -245,7 +245,7 @@ fn written_before() {
 
 /// The last stamp of a file.
 fn fixture_end(bytes: &[u8]) -> i64 {
-    crate::events::in_time(&Trace::new(bytes).unwrap()).into_iter().filter_map(|event| event.time).max().unwrap()
+    crate::events::in_time(&Trace::from_bytes(bytes).unwrap()).into_iter().filter_map(|event| event.time).max().unwrap()
 }
 
 /// Nothing is refused for its time, and of each buffer that is read one is written at the most: events of 600 processors in buffers
@@ -265,7 +265,7 @@ fn bounds() {
         }
     }
     let bytes = writer.finish(0).unwrap().into_inner();
-    let trace = Trace::new(&bytes).unwrap();
+    let trace = Trace::from_bytes(&bytes).unwrap();
     let buffers: Vec<_> = trace.buffers().map(Result::unwrap).collect();
     assert_eq!(buffers.len(), 1 + 2 * usize::from(PROCESSORS));
     let mut mixed = buffers.clone();
@@ -286,7 +286,7 @@ fn bounds() {
             }
         }
         let again = relog.finish().unwrap().into_inner();
-        let again = Trace::new(&again).unwrap();
+        let again = Trace::from_bytes(&again).unwrap();
         assert!(again.buffers().count() <= buffers.len());
         assert!(expected.len() == 10 * usize::from(PROCESSORS) && taken(&again, &Filter::new()) == expected);
     }

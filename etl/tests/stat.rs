@@ -11,7 +11,7 @@ use test_support::traces::{PRODUCERS, all};
 use test_support::witness;
 
 fn each(bytes: &[u8], mut take: impl FnMut(&Event<'_>, u16, Option<i64>)) {
-    let (trace, mut scratch) = (Trace::new(bytes).unwrap(), Scratch::default());
+    let (trace, mut scratch) = (Trace::from_bytes(bytes).unwrap(), Scratch::default());
     for buffer in trace.buffers().flatten() {
         for event in buffer.image(&mut scratch).events().flatten() {
             let time = event.time_stamp().map(|stamp| trace.clock().system_time(stamp));
@@ -29,6 +29,7 @@ fn key(by: By, event: &Event<'_>, processor: u16) -> String {
             Some(id) => format!("{:?} {:?} id {id}", event.provider(), event.hook().is_some()),
             None => format!("{:?} op {:?}", event.provider(), event.opcode()),
         },
+        By::Event => unreachable!("its names are in etw's tests"),
         By::Process => format!("{:?}", event.process()),
         By::Processor => processor.to_string(),
     }

@@ -24,7 +24,7 @@ fn steps(made: &Logging) -> (usize, Option<Fault>) {
 
 fn events(bytes: &[u8], work: &mut dyn FnMut(&Event<'_>)) {
     let mut scratch = Scratch::default();
-    for buffer in Trace::new(bytes).unwrap().buffers() {
+    for buffer in Trace::from_bytes(bytes).unwrap().buffers() {
         buffer.unwrap().image(&mut scratch).events().for_each(|event| work(&event.unwrap()));
     }
 }
@@ -160,7 +160,7 @@ fn values() {
         events(&bytes, &mut |event| {
             for step in event.trace_logging().into_iter().flat_map(|logging| logging.steps()) {
                 if let Step::Value(value) = step.unwrap() {
-                    seen.push(match value.data {
+                    seen.push(match value.data() {
                         Data::Text(text) => format!("text {text}"),
                         Data::SystemTime(time) => format!("time {time}"),
                         Data::Sid(sid) => format!("sid {sid}"),
@@ -205,16 +205,19 @@ fn schema() {
     assert!(fault.to_string().contains("bytes"), "{fault}");
     events(&whole.trace(), &mut |event| {
         let Some(logging) = event.trace_logging() else { return };
-        assert_eq!(logging.schema.as_ref().map(|schema| (schema.name, schema.tags)), Ok(("Happened", 0x123_4567)));
-        let fields: Vec<_> = logging
-            .steps()
-            .filter_map(|step| match step.unwrap() {
-                Step::Field(field) if field.tags > 0 || field.count != Count::One || field.members > 0 => {
-                    Some((field.name, field.tags, field.count, field.members))
-                }
-                _ => None,
-            })
-            .collect();
+        assert_eq!(logging.schema.as_ref().map(|schema| (schema.event, schema.tags)), Ok(("Happened", 0x123_4567)));
+        let (mut steps, mut fields) = (logging.steps(), Vec::new());
+        while let Some(step) = steps.next() {
+            fields.extend(match step.unwrap() {
+                Step::Value(_) => steps.field(),
+                Step::Structure(field) | Step::Array(field, _) => Some(field),
+                Step::End => None,
+            });
+        }
+        fields.retain(|field| field.tags > 0 || field.count != Count::One || field.members.count > 0);
+        let mut fields: Vec<_> = fields.iter().map(|field| (field.name, field.tags, field.count, field.members.count)).collect();
+        // Elements have the field of their array.
+        fields.dedup();
         let expected = [
             ("i64", 0x80, Count::One, 0),
             ("outer", 0, Count::One, 3),
@@ -268,30 +271,24 @@ fn golden_values() {
         let path = folder.join(format!("{}.etl", name.display()));
         events(&fs::read(path).unwrap(), &mut |event| {
             let Some(logging) = event.trace_logging() else { return };
-            let (mut line, mut field) = (String::new(), None);
-            for step in logging.steps().map(Result::unwrap) {
-                match step {
-                    Step::Field(next) => field = Some(next.name),
-                    Step::Value(value) => {
-                        let shown = match value.data {
-                            Data::Text(text) => match text.chars().next() {
-                                // The consumer shows a character as its number.
-                                Some(first) if text.chars().count() == 1 => u32::from(first).to_string(),
-                                _ => text.to_string(),
-                            },
-                            Data::Boolean(is) => if is { "True" } else { "False" }.to_owned(),
-                            Data::Signed(number) => number.to_string(),
-                            // It shows 64 bits as a signed number, whatever their type.
-                            Data::Unsigned(number) => (number as i64).to_string(),
-                            // It shortens the others, and shows milliseconds of a SYSTEMTIME wrong.
-                            Data::Guid(guid) => guid.to_string()[..20].to_owned() + "...",
-                            Data::FileTime(_) | Data::SystemTime(_) => continue,
-                            other => panic!("no event of that consumer's has {other:?}"),
-                        };
-                        line += &format!("{}={shown}; ", field.unwrap());
-                    }
-                    _ => {}
-                }
+            let mut line = String::new();
+            for value in &logging.fields().unwrap() {
+                let shown = match value.data() {
+                    Data::Text(text) => match text.chars().next() {
+                        // The consumer shows a character as its number.
+                        Some(first) if text.chars().count() == 1 => u32::from(first).to_string(),
+                        _ => text.to_string(),
+                    },
+                    Data::Boolean(is) => if is { "True" } else { "False" }.to_owned(),
+                    Data::Signed(number) => number.to_string(),
+                    // It shows 64 bits as a signed number, whatever their type.
+                    Data::Unsigned(number) => (number as i64).to_string(),
+                    // It shortens the others, and shows milliseconds of a SYSTEMTIME wrong.
+                    Data::Guid(guid) => guid.to_string()[..20].to_owned() + "...",
+                    Data::FileTime(_) | Data::SystemTime(_) => continue,
+                    other => panic!("no event of that consumer's has {other:?}"),
+                };
+                line += &format!("{}={shown}; ", value.name);
             }
             assert!(all.contains(&line), "{line}");
             found += 1;

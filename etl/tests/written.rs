@@ -19,7 +19,7 @@ fn fixtures() {
     let mut kinds = BTreeSet::new();
     for fixture in fixtures {
         let name = &fixture.name;
-        let trace = Trace::new(&fixture.bytes).unwrap();
+        let trace = Trace::from_bytes(&fixture.bytes).unwrap();
         let log = trace.log_file();
         assert_eq!((&log.logger_name, &log.file_name), (&fixture.log.logger_name, &fixture.log.file_name), "{name}");
         assert!(trace.buffers().count() > 5, "{name}");
@@ -48,7 +48,7 @@ fn fixtures() {
 #[test]
 fn fields() {
     let fixture = fixture(PRODUCERS[7], ClockType::PerfCounter, false, 3).unwrap();
-    let trace = Trace::new(&fixture.bytes).unwrap();
+    let trace = Trace::from_bytes(&fixture.bytes).unwrap();
     let mut scratch = Scratch::default();
     let mut found = 0;
     for buffer in trace.buffers().skip(1) {
@@ -129,7 +129,7 @@ fn buffers() {
         };
         buffer.finish(&identity, ty % 2 == 0, &mut file).unwrap();
     }
-    let trace = Trace::new(&file).unwrap();
+    let trace = Trace::from_bytes(&file).unwrap();
     // The log file mode does not announce compressed buffers, but the buffers' own flags do.
     let heads: Vec<_> = trace.buffers().skip(1).filter_map(Result::ok).map(|buffer| *buffer.head()).collect();
     assert_eq!(heads.len(), 7);
@@ -195,7 +195,7 @@ fn refused() {
 #[test]
 fn broken_off() {
     let whole = fixture(PRODUCERS[7], ClockType::PerfCounter, false, 20).unwrap();
-    let trace = Trace::new(&whole.bytes).unwrap();
+    let trace = Trace::from_bytes(&whole.bytes).unwrap();
     let (expected, mut in_order) = (in_file(&trace).len(), in_time(&trace));
     let buffers = trace.buffers().count();
 
@@ -204,9 +204,14 @@ fn broken_off() {
     let at = 0x48 + 0x20 + 0x24;
     assert_eq!(unclosed[at..at + 4], (buffers as u32).to_le_bytes());
     unclosed[at..at + 4].fill(0);
-    assert_eq!(in_file(&Trace::new(&unclosed).unwrap()).len(), expected);
+    assert_eq!(in_file(&Trace::from_bytes(&unclosed).unwrap()).len(), expected);
     let wrong = |bytes: &[u8]| -> Vec<_> {
-        Trace::new(bytes).unwrap().buffers().filter_map(Result::err).map(|finding| (finding.is_damage(), finding.what)).collect()
+        Trace::from_bytes(bytes)
+            .unwrap()
+            .buffers()
+            .filter_map(Result::err)
+            .map(|finding| (finding.is_damage(), finding.what))
+            .collect()
     };
     unclosed.extend([0; 3 * 4096]);
     assert_eq!(wrong(&unclosed), [(true, What::Zeroes { bytes: 3 * 4096, next: None })]);
@@ -219,11 +224,11 @@ fn broken_off() {
     let middle = 4096 * (buffers / 2);
     circular.extend_from_slice(&whole.bytes[middle..]);
     circular.extend_from_slice(&whole.bytes[4096..middle]);
-    assert_eq!(in_time(&Trace::new(&circular).unwrap()), in_order);
+    assert_eq!(in_time(&Trace::from_bytes(&circular).unwrap()), in_order);
 
     // Cut off in the last buffer.
     let cut = whole.bytes.len() - 4096 + 200;
-    let trace = Trace::new(&whole.bytes[..cut]).unwrap();
+    let trace = Trace::from_bytes(&whole.bytes[..cut]).unwrap();
     let findings: Vec<_> = trace.buffers().filter_map(Result::err).map(|finding| finding.what).collect();
     assert_eq!(findings, [What::Truncated { size: 4096, there: 200 }]);
     let mut order = trace.by_time();
@@ -238,7 +243,7 @@ fn broken_off() {
     bad[2 * 4096 + 0x48 + 4] = 1;
     bad[2 * 4096 + 0x48] = 1;
     bad[2 * 4096 + 0x48 + 1] = 0;
-    let trace = Trace::new(&bad).unwrap();
+    let trace = Trace::from_bytes(&bad).unwrap();
     let mut findings = Vec::new();
     let mut scratch = Scratch::default();
     for buffer in trace.buffers() {
@@ -274,7 +279,7 @@ fn every_size() {
                 writer.push(0, &event(stamp as i64, &payload)).unwrap();
             }
             let bytes = writer.finish(0).unwrap().into_inner();
-            let trace = Trace::new(&bytes).unwrap();
+            let trace = Trace::from_bytes(&bytes).unwrap();
             assert_eq!(in_file(&trace).len(), 1 + count, "{size:#x} compressed {compressed} noise {noise}");
             check(&trace, &mut |finding| panic!("{size:#x} compressed {compressed} noise {noise}: {finding}"));
         }
@@ -331,7 +336,7 @@ fn late_processors() {
         writer.push(0, &event(stamp, &[0; 100])).unwrap();
     }
     let bytes = writer.finish(0).unwrap().into_inner();
-    let trace = Trace::new(&bytes).unwrap();
+    let trace = Trace::from_bytes(&bytes).unwrap();
     assert_eq!(in_time(&trace).len(), 1 + 49);
     check(&trace, &mut |finding| panic!("{finding}"));
 }
@@ -366,7 +371,7 @@ fn changed() {
             let file = in_format(&fixture.bytes, format);
             let (mut changed, mut expected) = (Vec::new(), Vec::new());
             let mut compressed = false;
-            for buffer in Trace::new(&file).unwrap().buffers() {
+            for buffer in Trace::from_bytes(&file).unwrap().buffers() {
                 let (buffer, mut scratch) = (buffer.unwrap(), Scratch::default());
                 let image = buffer.image(&mut scratch);
                 let mut parts = Parts::of(&buffer, &image);
@@ -383,7 +388,7 @@ fn changed() {
                 expected.extend(events);
                 changed.extend(parts.bytes().unwrap_or_else(|error| panic!("{name}: {error}")));
             }
-            let trace = Trace::new(&changed).unwrap();
+            let trace = Trace::from_bytes(&changed).unwrap();
             let seen: Vec<_> = in_file(&trace).into_iter().map(|event| event.bytes).collect();
             assert!(seen == expected, "{name}");
             assert_eq!(compressed, trace.buffers().any(|buffer| buffer.unwrap().head().is_compressed()), "{name}");
@@ -404,7 +409,7 @@ fn changed_to_more() {
     let noise: Vec<u8> = (0..3_800).map(|_| random.u8(..)).collect();
     for compressed in [false, true] {
         let file = fixture(PRODUCERS[7], ClockType::PerfCounter, compressed, 20).unwrap();
-        let trace = Trace::new(&file.bytes).unwrap();
+        let trace = Trace::from_bytes(&file.bytes).unwrap();
         let (buffer, mut scratch) = (trace.buffers().nth(1).unwrap().unwrap(), Scratch::default());
         let image = buffer.image(&mut scratch);
         let mut parts = Parts::of(&buffer, &image);
@@ -413,7 +418,7 @@ fn changed_to_more() {
         let mut bytes = [&file.bytes[..buffer.offset() as usize], &bytes].concat();
         // BuffersWritten.
         bytes[0x48 + 0x20 + 0x24] = 2;
-        assert_eq!(in_file(&Trace::new(&bytes).unwrap()).last().unwrap().payload, noise);
+        assert_eq!(in_file(&Trace::from_bytes(&bytes).unwrap()).last().unwrap().payload, noise);
         // As large as a buffer can be.
         let full = vec![1; 4096 - 0x48 - size_of::<EVENT_HEADER>()];
         parts.records = vec![(event(1, &full), &[])];

@@ -38,7 +38,7 @@ fn worked_examples() {
     ];
     assert_eq!(decompressed(Format::Lznt1, &chunk, music.len()), Ok(music.into()));
     let short = decompressed(Format::Lznt1, &chunk, 100).unwrap_err().to_string();
-    assert!(short.ends_with("more than the output holds"), "{short}");
+    assert!(short.ends_with("decompressed data exceeds the output"), "{short}");
     for cut in 1..chunk.len() {
         assert_ne!(decompressed(Format::Lznt1, &chunk[..cut], music.len()), Ok(music.into()), "cut to {cut}");
     }
@@ -68,7 +68,7 @@ fn forms_and_errors() {
     assert_eq!(decompressed(Format::XpressHuffman, &[], 0), Ok(vec![]));
     assert!(decompressed(Format::XpressHuffman, &[], 10).is_err());
     let shown = Error { reason: Reason::Distance, input: 16, output: 3 }.to_string();
-    assert_eq!(shown, "XPRESS stream, offset 0x10, 0x3 bytes decompressed: a match reaches back beyond the first byte");
+    assert_eq!(shown, "XPRESS stream, offset 0x10, 0x3 bytes decompressed: match begins before the first byte");
     // 32 literals fill the flags: the stream ends in a dword of nothing but flags.
     let full = compressed(&[7; 32].iter().enumerate().map(|(i, b)| b + i as u8).collect::<Vec<u8>>());
     assert_eq!(full[full.len() - 4..], [0xFF; 4]);

@@ -7,21 +7,20 @@ use std::iter;
 
 /// A row of cells, in one style.
 pub struct Row {
-    /// How it looks.
+    /// The style of the whole row.
     pub style: Style,
     /// The cells, from the first column on.
     pub cells: Vec<String>,
 }
 
-/// The least room that the words of the last column are given beside the others.
+/// The minimum width of the last column beside the others.
 const NARROWEST: usize = 32;
-/// How far they are indented where they have lines of their own.
+/// The indentation of the last column if it is printed on lines of its own.
 const INDENT: usize = 10;
 
-/// Lines of columns below their headers, each as wide as its widest cell. A column without any text is left out, and the
-/// header of all is if it is empty. The words of the last column wrap at `width`, if it is given; where the others leave them
-/// little room, they follow on lines of their own. No other column is wider than a third then: a longer cell pushes what
-/// follows it in its row.
+/// Aligned columns below a header line, each as wide as its widest cell. A column without any text is left out, and so is an empty
+/// header. If `width` is given, the last column wraps at it. If the other columns leave too little width for it, they are limited to
+/// a third of the width, and longer cells shift the rest of their row; or the last column is printed on lines of its own.
 pub fn aligned(header: &[&str], rows: &[Row], width: Option<usize>) -> String {
     let columns = rows.iter().map(|row| row.cells.len()).max().unwrap_or(0);
     let cells = |column: usize| rows.iter().filter_map(move |row| row.cells.get(column)).map(|cell| cell.chars().count());
@@ -71,14 +70,14 @@ pub fn aligned(header: &[&str], rows: &[Row], width: Option<usize>) -> String {
     out
 }
 
-/// A text as it is, or wrapped at `width` if it is given; all lines but the first are indented then.
+/// A text, wrapped at `width` if it is given. All lines but the first are then indented.
 pub fn paragraph(text: &str, width: Option<usize>, indent: &str) -> String {
     let Some(width) = width.filter(|_| !text.is_empty()) else { return text.lines().map(|line| format!("{line}\n")).collect() };
     let lines = wrapped(text, width.saturating_sub(indent.len()));
     lines.iter().enumerate().map(|(number, words)| format!("{}{words}\n", if number > 0 { indent } else { "" })).collect()
 }
 
-/// The columns of the terminal, if the output goes to one.
+/// The width of the terminal, if standard output is one.
 pub fn terminal() -> Option<usize> {
     let (_, columns) = console::Term::stdout().size_checked()?;
     Some(columns.into())

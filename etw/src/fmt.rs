@@ -1,4 +1,4 @@
-//! `fmt`.
+//! The command `fmt`.
 
 use crate::import::diff;
 use crate::print::print;
@@ -8,21 +8,22 @@ use etw_layouts_project::Project;
 use etw_layouts_project::format::formatted;
 use etw_layouts_project::import::Texts;
 
-/// Write specs in their one form.
+/// Format spec files.
 ///
-/// A fact has one spelling: members in one list, ranges as short as they can be, a value that differs by architecture under
-/// each, lines of 130 characters. Comments stay, before what they speak of. What the specs say does not change.
+/// Each fact has one spelling: members are in one list, ranges are as short as possible, a value that differs between
+/// architectures is listed by architecture, and lines have at most 130 characters. Comments stay before the lines that they
+/// describe. The meaning of the specs does not change.
 ///
-/// scalars.toml, files of global variables, and a windows.toml that extends the axis of Windows are left as they are.
+/// Some files are not formatted: scalars.toml, files of global variables, and a windows.toml that extends the built-in axis.
 ///
 ///     etw fmt --specs my-specs
 ///     etw fmt --specs my-specs --check
 ///
-/// Exit status: 0 all files are in their form; 1 with --check, some are not; 2 unusable input.
+/// Exit status: 0 all files are formatted; 1 with --check, some files are not formatted; 2 unusable input.
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub struct Args {
-    /// Write nothing; print what would change as a diff.
+    /// Write nothing; print the changes as a diff.
     #[arg(long)]
     check: bool,
 }
@@ -34,7 +35,7 @@ pub(crate) fn run(args: &Args, project: &Project) -> Result<Outcome, Error> {
     let sources: &Sources = &layouts.spec.sources;
     let changed = formatted(&layouts.spec)?;
     if changed.is_empty() {
-        print("all spec files are in their form\n")?;
+        print("all spec files are formatted\n")?;
         return Ok(Outcome::Good);
     }
     let Some(lock) = lock else {
@@ -42,14 +43,14 @@ pub(crate) fn run(args: &Args, project: &Project) -> Result<Outcome, Error> {
         let before: Texts = files.map(|file| (file.path.clone(), file.text.clone())).collect();
         print(&diff(&before, &changed))?;
         print(&match changed.len() {
-            1 => "1 spec file is not in its form; `etw fmt` writes it\n".to_owned(),
-            count => format!("{count} spec files are not in their form; `etw fmt` writes them\n"),
+            1 => "1 spec file is not formatted; run this command without --check\n".to_owned(),
+            count => format!("{count} spec files are not formatted; run this command without --check\n"),
         })?;
         return Ok(Outcome::Differs);
     };
     let written = match changed.len() {
-        1 => "1 spec file written".to_owned(),
-        count => format!("{count} spec files written"),
+        1 => "1 spec file formatted".to_owned(),
+        count => format!("{count} spec files formatted"),
     };
     let paths: String = changed.keys().map(|path| format!("{path}\n")).collect();
     lock.replace(changed.into_iter().map(|(path, text)| (project.root.join(path), Some(text))).collect())?;

@@ -1,8 +1,8 @@
-//! Text that is HTML or SVG: elements that close, and characters that cannot be taken for markup.
+//! HTML and SVG as text, with balanced elements and escaped characters.
 
 use std::fmt::{self, Display, Write};
 
-/// A page in the making.
+/// A page that is being built.
 #[derive(Default)]
 pub struct Html(String);
 
@@ -10,7 +10,7 @@ pub struct Html(String);
 pub type Attributes<'a> = &'a [(&'a str, &'a dyn Display)];
 
 impl Html {
-    /// An element with what is in it.
+    /// An element with the content that a function adds.
     pub fn el(&mut self, tag: &str, attributes: Attributes, inside: impl FnOnce(&mut Self)) {
         self.open(tag, attributes);
         self.0.push('>');
@@ -18,12 +18,12 @@ impl Html {
         let _ = write!(self.0, "</{tag}>");
     }
 
-    /// An element with a text in it.
+    /// An element that contains a text.
     pub fn leaf(&mut self, tag: &str, attributes: Attributes, text: impl Display) {
         self.el(tag, attributes, |html| html.text(text));
     }
 
-    /// An element with nothing in it.
+    /// An empty element.
     pub fn void(&mut self, tag: &str, attributes: Attributes) {
         self.open(tag, attributes);
         self.0.push_str("/>");
@@ -39,12 +39,12 @@ impl Html {
         self.leaf("a", &[("href", &to)], text);
     }
 
-    /// What another page in the making has.
+    /// The content of another page.
     pub fn add(&mut self, other: &Self) {
         self.0.push_str(&other.0);
     }
 
-    /// How many bytes there are.
+    /// The length in bytes.
     pub fn len(&self) -> usize {
         self.0.len()
     }
@@ -54,7 +54,7 @@ impl Html {
         format!("<!doctype html>\n{}\n", self.0)
     }
 
-    /// What there is, with no document around it.
+    /// The content without a document around it.
     pub fn fragment(self) -> String {
         self.0
     }
@@ -79,7 +79,7 @@ impl Write for Escaped<'_> {
                 '>' => self.0.push_str("&gt;"),
                 '&' => self.0.push_str("&amp;"),
                 '"' => self.0.push_str("&quot;"),
-                // No document may hold them.
+                // HTML and XML do not allow control characters.
                 c if c.is_control() && !matches!(c, '\n' | '\t') => self.0.push('\u{fffd}'),
                 c => self.0.push(c),
             }

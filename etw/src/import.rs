@@ -1,4 +1,4 @@
-//! `import`.
+//! The command `import`.
 
 use crate::diff::text;
 use crate::kernel::Kernel;
@@ -14,36 +14,37 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::PathBuf;
 
-/// Enter the layouts of new Windows builds into the specs, from their kernels' symbols.
+/// Import the layouts of new Windows builds into the specs, from the symbols of their kernels.
 ///
-/// Compares each symbol file with the specs and edits specs/*.toml where it differs, keeping all else as it is: ranges are
-/// closed or split, members, bits, constants and types added, the build entered in windows.toml. Adds the reduced tables to
-/// facts and writes the generated crate anew. If its layouts are known already, a kernel is a line in facts and nothing else.
+/// Compares each symbol file with the specs, and edits specs/*.toml where they differ: it closes or splits ranges, adds
+/// members, bits, constants and types, and adds the build to windows.toml. Everything else stays as it is. Adds the reduced
+/// symbol tables to the facts and regenerates the generated crate. A build with known layouts adds only a line to the facts.
 ///
-/// Several files in any order, at once or one after the other, give the same layouts. Nothing is written unless the outcome
-/// verifies. What symbols cannot tell is marked in the specs with `# import:` and listed. If the specs define no structure
-/// yet, every type of the file that a spec can define is entered, and the others are listed; or with --add only some.
+/// The order of the symbol files, and whether they are imported together or one by one, does not change the layouts. Nothing is
+/// written unless the result verifies. Remarks that begin with `# import:` mark in the specs what symbols cannot answer; the
+/// output lists them. If the specs define no structure yet, all types of the file are imported, or only those of --add. Types
+/// that a spec cannot define are left out and listed.
 ///
-/// A structure that is added, and what it embeds, is entered for all kernels whose symbols are given, known ones too. Its
-/// ranges are open, and closed where the symbols of a kernel lack it; a kernel that nobody has symbols of has what its
-/// neighbours have. Where it changes between two kernels of the axis, the axis gets one more.
+/// A structure of --add, and all types that it embeds, are added for all builds whose symbols are given, including known
+/// builds. Other builds get the layout of their neighbours. If a structure changes between two builds of the version axis, the
+/// build with the change is added to the axis.
 ///
 ///     cargo xtask import --image ntoskrnl.exe --symbol-path 'srv*symbols*https://msdl.microsoft.com/download/symbols'
 ///     cargo xtask import ntkrnlmp.pdb --build 10.0.26100.3915 --arch x64 --dry-run
 ///     cargo xtask import symbols/
 ///     cargo xtask import symbols/ --add ETW_REALTIME_CONSUMER
 ///
-/// Exit status: 0 done, or nothing to do; 2 unusable input, or symbols that the specs cannot express.
+/// Exit status: 0 imported, or nothing to import; 2 unusable input, or symbols that the specs cannot express.
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub struct Args {
-    /// Symbol files, or folders of them: program databases (.pdb, .pdz), Volatility 3 ISF (.json, .json.xz), snapshots
-    /// (.facts), or tables of kernel images (.tsv), which tell from which update on a layout is so.
+    /// Symbol files, or folders of symbol files: program databases (.pdb, .pdz), Volatility 3 ISF (.json, .json.xz), snapshots
+    /// (.facts), or tables of kernel images (.tsv), which show the update that introduced a layout.
     #[arg(required_unless_present = "image", value_name = "SYMBOLS")]
     symbols: Vec<PathBuf>,
     #[command(flatten)]
     kernel: Kernel,
-    /// Specify a structure that no spec has yet. Repeatable.
+    /// Add a structure that the specs do not define yet. Repeatable.
     #[arg(long, value_name = "STRUCTURE")]
     add: Vec<String>,
     /// Write nothing; print the change as a diff.
@@ -53,19 +54,19 @@ pub struct Args {
 
 pub(crate) fn run(args: &Args, project: &Project) -> Result<Outcome, Error> {
     project.folders()?;
-    // Two imports at once would each know nothing of the other's.
+    // Of two imports at the same time, each would miss the changes of the other.
     let lock = if args.dry_run { None } else { Some(project.lock("import")?) };
     let layouts = project.layouts()?;
     let (symbols, stated) = args.kernel.symbols(&args.symbols, project)?;
     if args.kernel.build.is_some() && tables::files(&symbols)?.len() > 1 {
-        return Err("--build is said of one symbol file; import the others without it".into());
+        return Err("--build applies to a single symbol file; import the files one by one, or omit --build".into());
     }
     let import = import::prepare(project, &layouts, &symbols, &stated, &args.add)?;
     for name in &import.known {
-        print(&format!("{name}: known already\n"))?;
+        print(&format!("{name}: already imported\n"))?;
     }
     if let Some(new) = import.images {
-        print(&format!("{new} images are new to the facts\n"))?;
+        print(&format!("{new} images are not in the facts yet\n"))?;
     }
     if !import.left_out.is_empty() {
         print(&left_out(&import.left_out))?;
@@ -85,14 +86,14 @@ pub(crate) fn run(args: &Args, project: &Project) -> Result<Outcome, Error> {
     let count = import.write(project, lock, &plan)?;
     match project.generated {
         Some(_) => print(&format!(
-            "{count} generated files written or removed; `cargo xtask verify` and `cargo test --workspace` prove the rest\n"
+            "{count} generated files written or removed; check the result with `cargo xtask verify` and `cargo test --workspace`\n"
         ))?,
-        None => print("the specs and facts are written; `etw verify` proves them\n")?,
+        None => print("specs and facts written; check the result with `etw verify`\n")?,
     }
     Ok(Outcome::Good)
 }
 
-/// What each new kernel brings, which files change, and what is left open.
+/// The changes of each new build, the changed files, and the open questions.
 ///
 /// # Errors
 ///
@@ -103,26 +104,30 @@ pub fn summary(before: &Texts, plan: &Plan) -> Result<String, Error> {
         out += &kernel(plan, target)?;
     }
     for Border { build, arch, shown, along } in &plan.borders {
-        let _ = writeln!(out, "{HEADING}{build}-{arch}{HEADING:#}: the first image that has another {}", shown.join(", "));
+        let _ =
+            writeln!(out, "{HEADING}{build}-{arch}{HEADING:#}: the first image with a different layout of {}", shown.join(", "));
         if !along.is_empty() {
-            let _ = writeln!(out, "  inferred, as images neither show nor deny it: with it changes {}", along.join(", "));
+            let _ = writeln!(out, "  inferred to change in the same update, without evidence from images: {}", along.join(", "));
         }
     }
     for [before, now] in &plan.moved {
         let _ = match plan.borders.iter().any(|border| border.build == *now) {
-            true => writeln!(out, "{HEADING}{now}{HEADING:#}: the row of {before} begins with it"),
-            false => writeln!(out, "{HEADING}{now}{HEADING:#}: the layouts of {before} are known from it on"),
+            true => writeln!(out, "{HEADING}{now}{HEADING:#}: replaces {before} as the first known build with its layouts"),
+            false => writeln!(
+                out,
+                "{HEADING}{now}{HEADING:#}: already has the layouts of {before}, and replaces it on the version axis"
+            ),
         };
     }
     for name in &plan.updates {
         let update = plan.layouts.spec.axis.update(name);
         let kernels: Vec<_> = update.iter().flat_map(|update| &update.kernels).map(|build| format!("{build:#}")).collect();
         let kernels = kernels.join(", ");
-        let _ = writeln!(out, "{HEADING}update {name}{HEADING:#}: begins with {kernels}, as the ranges of the specs suggest");
+        let _ = writeln!(out, "{HEADING}update {name}{HEADING:#}: first builds {kernels}, inferred from the ranges of the specs");
     }
     for (&target, builds) in &plan.same {
         let builds: Vec<_> = builds.iter().map(ToString::to_string).collect();
-        let _ = writeln!(out, "{}, as is: {}", plan.layouts.spec.axis.target_name(target), builds.join(", "));
+        let _ = writeln!(out, "unchanged layouts of {}: {}", plan.layouts.spec.axis.target_name(target), builds.join(", "));
     }
     let changed: Vec<_> = plan.texts.iter().filter(|(path, text)| before.get(*path) != Some(text)).collect();
     let paths: Vec<_> = changed.iter().map(|(path, _)| path.as_str()).collect();
@@ -133,13 +138,16 @@ pub fn summary(before: &Texts, plan: &Plan) -> Result<String, Error> {
     };
     let open: Vec<_> = changed.iter().flat_map(|(path, text)| marks(path, text)).collect();
     if !open.is_empty() {
-        let _ = writeln!(out, "left open, and marked in the specs; mend it there, or delete the remark if it is right:");
+        let _ = writeln!(
+            out,
+            "open questions, marked in the specs; correct the spec there, or delete the remark if the spec is right:"
+        );
         open.iter().for_each(|line| out += &format!("  {line}\n"));
     }
     Ok(out)
 }
 
-/// The types that are left out, and why.
+/// The types that are left out, and the reasons.
 fn left_out(reasons: &BTreeSet<String>) -> String {
     let count = reasons.len();
     let mut out = format!("{count} {} left out:\n", if count == 1 { "type is" } else { "types are" });
@@ -152,7 +160,7 @@ fn marks(path: &str, text: &str) -> Vec<String> {
     lines.filter_map(|(i, line)| Some(format!("{path}:{}: {}", i + 1, line.trim_start().strip_prefix(MARK)?))).collect()
 }
 
-/// What a new kernel has otherwise than the one before it, in the words of `diff`.
+/// The differences of a new target to the one before it, as `diff` prints them.
 fn kernel(plan: &Plan, target: usize) -> Result<String, Error> {
     let layouts = &plan.layouts;
     let axis = &layouts.spec.axis;
@@ -160,7 +168,7 @@ fn kernel(plan: &Plan, target: usize) -> Result<String, Error> {
     let same_arch = |&t: &usize| axis.targets[t].arch == axis.targets[target].arch && t != target;
     let before = (0..target).rev().filter(same_arch);
     let others = before.chain((target + 1..axis.targets.len()).filter(same_arch));
-    // Of two new kernels the later is identical to the earlier, and that one is held against what was known.
+    // If two new targets are identical, report the later as identical to the earlier, and compare only the earlier with known ones.
     let mut known = others.clone().filter(|t| *t < target || !plan.new.contains(t));
     if let Some(twin) = known.find(|&t| layouts.by_target[t] == layouts.by_target[target]) {
         return Ok(format!("{HEADING}{name}{HEADING:#}: identical to {}\n", axis.target_name(twin)));
@@ -173,7 +181,7 @@ fn kernel(plan: &Plan, target: usize) -> Result<String, Error> {
     Ok(text(&old, &new, &changes(&old, &new)) + "\n")
 }
 
-/// The texts' difference, with colour for a terminal.
+/// The unified diff of texts, with colors for a terminal.
 pub fn diff(before: &Texts, after: &Texts) -> String {
     let paths: BTreeSet<_> = before.keys().chain(after.keys()).collect();
     let mut out = String::new();
@@ -183,7 +191,8 @@ pub fn diff(before: &Texts, after: &Texts) -> String {
         if old == new {
             continue;
         }
-        let _ = writeln!(out, "{HEADING}--- a/{path}\n+++ b/{path}{HEADING:#}");
+        let relative = path.trim_start_matches('/');
+        let _ = writeln!(out, "{HEADING}--- a/{relative}\n+++ b/{relative}{HEADING:#}");
         let diff = TextDiff::from_lines(&old, &new);
         for hunk in diff.unified_diff().context_radius(3).iter_hunks() {
             let _ = writeln!(out, "{}", hunk.header());

@@ -1,4 +1,4 @@
-//! Which kernel symbols are of.
+//! The options that identify the kernel of symbol files.
 
 use crate::Error;
 use crate::progress::bytes;
@@ -9,20 +9,22 @@ use etw_layouts_project::tables::{self, Stated};
 use std::env;
 use std::path::PathBuf;
 
-/// Which kernel symbols are of, where they do not tell it themselves.
+/// The kernel of symbol files that do not name it themselves.
 #[derive(clap::Args)]
 pub struct Kernel {
-    /// The build of a symbol file that does not tell it, such as 10.0.26100.3915.
+    /// Build of the symbol file, such as 10.0.26100.3915. By default it is taken from the file, its name, or a builds.tsv beside it.
     #[arg(long, requires = "symbols")]
     pub build: Option<String>,
-    /// The architecture, where the file does not tell it.
+    /// Architecture of the symbol file, if the file does not name it.
     #[arg(long, requires = "symbols", value_parser = arch())]
     arch: Option<Arch>,
-    /// A kernel, such as ntoskrnl.exe: it tells build and architecture, and its PDB is looked up along the symbol path.
+    /// Use the symbols of a kernel image, such as ntoskrnl.exe. Its build and architecture are read from the image, and its PDB is searched
+    /// along the symbol path.
     #[arg(long, value_name = "PATH", conflicts_with_all = ["symbols", "build", "arch"])]
     image: Option<PathBuf>,
-    /// Where PDBs are, as the debuggers write it: folders, srv*CACHE*URL, cache*FOLDER, between `;`. By default the value of
-    /// _NT_SYMBOL_PATH. What is downloaded without a CACHE is kept in target/symbols, or in .cache/etw/symbols at home.
+    /// Search PDBs along this path, in the syntax of the Windows debuggers: folders, srv*CACHE*URL or cache*FOLDER, separated by `;`
+    /// [default: the value of _NT_SYMBOL_PATH]. Downloads without a CACHE are stored in target/symbols of the project, or in
+    /// .cache/etw/symbols of the home folder.
     #[arg(long, value_name = "PATH", requires = "image")]
     symbol_path: Option<String>,
 }
@@ -33,11 +35,11 @@ pub fn arch() -> impl TypedValueParser<Value = Arch> {
 }
 
 impl Kernel {
-    /// The symbol files that are named, or the one of the image, and what is said of them.
+    /// The named symbol files, or the symbol file of the image, with the build and architecture that are stated for them.
     ///
     /// # Errors
     ///
-    /// An image that cannot be read, or whose symbol file is not found.
+    /// The image cannot be read, or its symbol file is not found.
     pub fn symbols(&self, named: &[PathBuf], project: &Project) -> Result<(Vec<PathBuf>, Stated), Error> {
         let Some(image) = &self.image else {
             return Ok((named.to_vec(), Stated { build: self.build.clone(), arch: self.arch }));
@@ -54,7 +56,7 @@ impl Kernel {
     }
 }
 
-/// Where downloads are kept.
+/// The folder for downloads.
 fn cache(project: &Project) -> PathBuf {
     match home_cache() {
         Some(cache) if project.root.as_os_str().is_empty() => cache,
@@ -62,7 +64,7 @@ fn cache(project: &Project) -> PathBuf {
     }
 }
 
-/// Where downloads are kept in no project's folder.
+/// The folder for downloads outside of a project.
 pub fn home_cache() -> Option<PathBuf> {
     env::home_dir().map(|home| home.join(".cache/etw/symbols"))
 }

@@ -1,10 +1,11 @@
-//! The commands: thin printing over what `etw-layouts-project` finds.
+//! The commands: they print the results of `etw-layouts-project`.
 
 #![forbid(unsafe_code)]
 
 pub mod atlas;
-mod columns;
+pub mod columns;
 pub mod diff;
+pub mod event;
 pub mod export;
 pub mod fmt;
 mod html;
@@ -52,10 +53,10 @@ impl Command {
         recover(project)?;
         match (&project.facts, self) {
             (Files::Folder(facts), Self::Import(_)) if !project.root.join(facts).is_dir() => {
-                let help = "make it first, for the facts of new kernels";
+                let help = "create it before the import, which stores facts there";
                 return Err(format!("{}: no such folder; {help}", facts.display()).into());
             }
-            // Only an import may bring the first facts.
+            // Only an import can run without facts: it adds the first ones.
             (Files::Folder(_), Self::Import(_) | Self::Fmt(_)) | (Files::Embedded(_), _) => {}
             (Files::Folder(_), _) => _ = project.fact_files()?,
         }
@@ -73,11 +74,11 @@ impl Command {
     }
 }
 
-/// Completes or rolls back what an interrupted command left, and says which.
+/// Completes or rolls back the changes of an interrupted command, and prints a note about it.
 ///
 /// # Errors
 ///
-/// Files that cannot be written, or that were changed since.
+/// A file cannot be written, or has changed since the interruption.
 pub fn recover(project: &Project) -> Result<(), Error> {
     if let Some(done) = project.recover()? {
         anstream::eprintln!("note: {done}");
@@ -85,25 +86,25 @@ pub fn recover(project: &Project) -> Result<(), Error> {
     Ok(())
 }
 
-/// What a command found.
+/// The result of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// All is as it should be: exit status 0.
+    /// No differences and no diagnostics: exit status 0.
     Good,
-    /// Something differs: exit status 1.
+    /// Differences or diagnostics: exit status 1.
     Differs,
 }
 
-/// How a command prints what it found.
+/// The output format of a command.
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Format {
-    /// Text to read.
+    /// Readable text.
     Text,
     /// One JSON document.
     Json,
 }
 
-/// The exit status of a command; an error is printed.
+/// Prints the error, if there is one, and returns the exit status of a command.
 pub fn exit(result: Result<Outcome, Error>) -> ExitCode {
     match result {
         Ok(Outcome::Good) => ExitCode::SUCCESS,

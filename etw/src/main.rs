@@ -1,9 +1,12 @@
-//! `etw`: the commands, with specs and facts as parts of the program.
+//! The program `etw`: the commands, with built-in specs and facts.
 
 #![forbid(unsafe_code)]
 
 mod dump;
 mod etl;
+mod input;
+mod output;
+mod selection;
 
 use clap::{Arg, Parser, Subcommand, value_parser};
 use etw_layouts_cli::{exit, is_hidden};
@@ -13,19 +16,20 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// The memory layouts of Event Tracing for Windows: known, proven, and used.
+/// Inspect, verify and export the structure layouts of Event Tracing for Windows.
 ///
-/// Specs and facts are part of the program, so that it works in any folder. With --specs it works on specs of your own. What
-/// these do not have is completed from ours: the version axis, the scalars, and each type that a member embeds.
+/// Specs and facts are built into the program, so it works in any folder. Use --specs to work on your own specs. The built-in
+/// specs then supply whatever yours lack: the version axis, the scalar types, and every type that a member embeds.
 #[derive(Parser)]
 #[command(name = "etw", version, max_term_width = 100)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
-    /// A folder of specs, in place of those that are part of the program.
+    /// Use specs from DIR instead of the built-in ones.
     #[arg(long, global = true, value_name = "DIR")]
     specs: Option<PathBuf>,
-    /// A folder of facts to hold the specs of --specs against, and to keep those of imported kernels in; none by default.
+    /// Use facts from DIR with the specs of --specs: to verify the specs, and to store the facts of imported builds. By default there are no
+    /// facts.
     #[arg(long, global = true, value_name = "DIR", requires = "specs")]
     facts: Option<PathBuf>,
 }
@@ -34,7 +38,7 @@ struct Cli {
 enum Command {
     #[command(flatten)]
     OnSpecs(etw_layouts_cli::Command),
-    /// Read trace files (.etl) of any Windows, on any host.
+    /// Read trace files (.etl) of any Windows version, on any host.
     ///
     ///     etw etl info trace.etl
     ///     etw etl events --order time trace.etl
@@ -43,27 +47,27 @@ enum Command {
     ///     etw etl save --provider PROCESS -o processes.etl trace.etl
     ///     etw etl check --format json folder
     ///
-    /// Exit status: 0 good, 1 findings, 2 unusable input.
+    /// Exit status: 0 no diagnostics, 1 diagnostics, 2 unusable input.
     #[command(subcommand, verbatim_doc_comment, arg(no_effect("specs")), arg(no_effect("facts")))]
     Etl(etl::Command),
-    /// Read what ETW has in crash dumps (.dmp), on any host: minidumps, full dumps, and those of the kernel's memory.
+    /// Read the ETW state in crash dumps (.dmp), on any host: minidumps, kernel memory dumps and full dumps.
     ///
     ///     etw dump info minidump.dmp
     ///     etw dump events minidump.dmp
     ///     etw dump save -o traces folder
     ///     etw dump info --symbol-path 'srv*symbols*https://msdl.microsoft.com/download/symbols' MEMORY.DMP
     ///
-    /// Since Windows 10 the kernel adds buffers of several sessions to a minidump: what happened in the
-    /// last moments before the system stopped. In a full dump all sessions, providers and consumers are
-    /// found where the kernel has them. For that, give it the kernel's symbols; without them sessions are
-    /// found from Windows 7 on, of 64-bit systems, and their events have no times.
+    /// In Windows 10 and later, the kernel adds buffers of several sessions to a minidump. They contain the
+    /// last event records before the system stopped. A full dump contains all sessions, providers and
+    /// consumers. Use --symbol-path to find them with the kernel's symbols. Without symbols, only sessions
+    /// of 64-bit Windows 7 and later are found, and their event records have no times.
     ///
-    /// Exit status: 0 good, 1 findings, 2 unusable input.
+    /// Exit status: 0 no diagnostics, 1 diagnostics, 2 unusable input.
     #[command(subcommand, verbatim_doc_comment, arg(no_effect("specs")), arg(no_effect("facts")))]
     Dump(dump::Command),
 }
 
-/// A global option that a command refuses, and does not show.
+/// A global option that the help of a command omits, because the command rejects it.
 fn no_effect(name: &'static str) -> Arg {
     Arg::new(name).long(name).value_name("DIR").value_parser(value_parser!(PathBuf)).global(true).hide(true)
 }
@@ -73,21 +77,21 @@ fn main() -> ExitCode {
     exit(match &cli.command {
         Command::OnSpecs(command) => command.run(&cli.project()),
         Command::Etl(_) if cli.specs.is_some() => {
-            Err("trace files are read with the layouts of this program, without --specs".into())
+            Err("--specs has no effect on `etw etl`, which uses the built-in layouts; remove --specs".into())
         }
         Command::Dump(_) if cli.specs.is_some() => {
-            Err("crash dumps are read with the layouts of this program, without --specs".into())
+            Err("--specs has no effect on `etw dump`, which uses the built-in layouts; remove --specs".into())
         }
         Command::Etl(command) => etl::run(command),
         Command::Dump(command) => dump::run(command),
     })
 }
 
-/// Prints an error of the command line, which can quote any text: where that does more than stand there, escaped.
+/// Prints a command-line error. The error can quote any argument, so control characters and invisible characters are escaped.
 fn refuse(error: &clap::Error) -> ! {
     let text = error.render().to_string();
     if error.use_stderr() && text.lines().any(|line| line.contains(is_hidden)) {
-        let lines: String = text.lines().map(|line| format!("{}\n", etl::output::Escaped(line))).collect();
+        let lines: String = text.lines().map(|line| format!("{}\n", output::Escaped(line))).collect();
         let _ = io::stderr().write_all(lines.as_bytes());
         std::process::exit(error.exit_code());
     }
@@ -100,6 +104,7 @@ impl Cli {
             Some(specs) => (Files::Folder(specs.clone()), self.facts.clone().map_or(Files::Embedded(&[]), Files::Folder)),
             None => (Files::Embedded(etw_layouts_specs::FILES), Files::Embedded(etw_layouts_facts::FILES)),
         };
-        Project { standard: etw_layouts_specs::FILES, listed: etw_layouts_facts::UPDATES, ..Project::of(specs, facts) }
+        let (listed, events) = (etw_layouts_facts::UPDATES, etw_layouts_facts::EVENTS);
+        Project { standard: etw_layouts_specs::FILES, listed, events, ..Project::of(specs, facts) }
     }
 }

@@ -1,12 +1,12 @@
-//! Files that get their name when they are complete.
+//! Files that are written under a temporary name, and renamed when they are complete.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::process;
 
-/// A new file. It is written beside its place, as `NAME.PROCESS.part`, and gets its name when it is complete. If it is dropped before
-/// that, it is removed. If the process is killed, the `.part` file stays; it does not block another run.
+/// A new file. It is written as `NAME.PROCESS.part` in the same folder, and renamed when it is complete. If it is dropped before
+/// that, it is removed. If the process is killed, the `.part` file stays, and does not block another run.
 #[derive(Debug)]
 pub struct NewFile {
     file: File,
@@ -15,24 +15,24 @@ pub struct NewFile {
 }
 
 impl NewFile {
-    /// Begins a file.
+    /// Creates the temporary file.
     ///
     /// # Errors
     ///
-    /// The file exists or cannot be created. The text belongs into a line that names the file.
+    /// The file exists or cannot be created. The error text does not name the file.
     pub fn create(path: &Path) -> Result<Self, String> {
         if path.symlink_metadata().is_ok() {
             return Err(exists());
         }
-        let name = path.file_name().ok_or("names no file")?.to_string_lossy();
-        // File systems take names of 255 bytes.
+        let name = path.file_name().ok_or("path has no file name")?.to_string_lossy();
+        // File systems limit names to 255 bytes.
         let name: String = name.chars().take(50).collect();
         for number in 0.. {
             let number = if number == 0 { String::new() } else { format!("-{number}") };
             let part = path.with_file_name(format!("{name}.{}{number}.part", process::id()));
             match File::create_new(&part) {
                 Ok(file) => return Ok(Self { file, part, path: path.to_owned() }),
-                // Left by a killed process of the same number.
+                // A killed process with the same id left the file.
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(error.to_string()),
             }
@@ -40,16 +40,16 @@ impl NewFile {
         Err(exists())
     }
 
-    /// Where to write.
+    /// The file to write to.
     pub fn file(&self) -> &File {
         &self.file
     }
 
-    /// Gives the complete file its name.
+    /// Renames the complete file.
     ///
     /// # Errors
     ///
-    /// The file exists by now, or it cannot be written.
+    /// The file exists by now, or cannot be written.
     pub fn finish(self) -> Result<(), String> {
         self.file.sync_all().map_err(|error| error.to_string())?;
         // Unlike a rename, a hard link never replaces a file. Without hard links, the best that can be done is to check first.
@@ -61,7 +61,7 @@ impl NewFile {
         }
     }
 
-    /// Writes a whole file. A file of the same content is left as it is.
+    /// Writes a whole file. An existing file with the same content stays as it is.
     ///
     /// # Errors
     ///
@@ -89,5 +89,5 @@ fn is_same(path: &Path, content: &[u8]) -> io::Result<bool> {
 }
 
 fn exists() -> String {
-    "already exists; refusing to overwrite: choose another name, or remove it".into()
+    "already exists: refusing to overwrite; choose another name or remove the file".into()
 }

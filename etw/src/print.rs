@@ -1,29 +1,31 @@
-//! Standard output, and what may reach it.
+//! Output to standard output and standard error, with escapes for hidden characters.
 
 use crate::Error;
 use anstream::AutoStream;
 use anstyle::{AnsiColor, Effects, Style};
+use etw_layouts_codegen::Errors;
+use etw_layouts_project::{Refusal, Remedy, Several};
 use serde::Serialize;
 use std::borrow::Cow;
 use std::fmt::{self, Display};
 use std::io::{self, ErrorKind, Write};
 
-/// What a text is about.
+/// Headings.
 pub const HEADING: Style = Style::new().bold();
-/// The names of columns.
+/// Column names.
 pub const COLUMNS: Style = Style::new().underline();
-/// What matters less.
+/// Secondary information.
 pub const DIM: Style = Style::new().dimmed();
-/// Agrees, or is new.
+/// Equal or added.
 pub const GREEN: Style = AnsiColor::Green.on_default();
-/// Is gone.
+/// Removed.
 pub const RED: Style = AnsiColor::Red.on_default();
-/// Is another than before.
+/// Changed.
 pub const YELLOW: Style = AnsiColor::Yellow.on_default();
-/// Is wrong.
+/// Wrong.
 pub const ALARM: Style = RED.effects(Effects::BOLD);
 
-/// Prints a text, with its styles if standard output is a terminal. If nobody reads it any more, that is no error.
+/// Prints a text, with its styles if standard output is a terminal. A closed pipe is not an error.
 ///
 /// # Errors
 ///
@@ -36,11 +38,11 @@ pub fn print(text: &str) -> Result<(), Error> {
     }
 }
 
-/// A document as JSON in one line, with a line's end.
+/// A document as JSON in one line, with a line break at the end.
 ///
 /// # Errors
 ///
-/// None that the data can cause.
+/// None for serializable documents.
 pub fn compact(document: &impl Serialize) -> Result<String, Error> {
     Ok(escaped(serde_json::to_string(document)?) + "\n")
 }
@@ -54,17 +56,17 @@ pub fn json(document: &impl Serialize) -> Result<(), Error> {
     print(&pretty(document)?)
 }
 
-/// A document as JSON, with a line's end.
+/// A document as indented JSON, with a line break at the end.
 ///
 /// # Errors
 ///
-/// None that the data can cause.
+/// None for serializable documents.
 pub fn pretty(document: &impl Serialize) -> Result<String, Error> {
     Ok(escaped(serde_json::to_string_pretty(document)?) + "\n")
 }
 
-/// JSON with escapes for the hidden characters of its strings, of which serde_json escapes only those below U+0020. Outside of
-/// strings JSON has no hidden character but the end of a line, and in strings that one is escaped already.
+/// JSON with escapes for all hidden characters in its strings; serde_json escapes only those below U+0020. Outside of strings, JSON
+/// contains no hidden character except line breaks, and line breaks in strings are already escaped.
 fn escaped(json: String) -> String {
     if !json.contains(|c| is_hidden(c) && c != '\n') {
         return json;
@@ -78,7 +80,7 @@ fn escaped(json: String) -> String {
     })
 }
 
-/// Whether a character controls a terminal, changes the direction of writing, or cannot be seen.
+/// Whether a character is invisible, controls a terminal, or changes the direction of text.
 pub fn is_hidden(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
@@ -90,27 +92,55 @@ pub fn escape(c: char) -> impl Display {
     fmt::from_fn(move |f| c.encode_utf16(&mut [0; 2]).iter().try_for_each(|unit| write!(f, "\\u{unit:04x}")))
 }
 
-/// A GUID of a spec as commands print it.
+/// A GUID of a spec in the format of [`guid`].
 pub fn plain_guid(text: &str) -> String {
     text.trim_matches(['{', '}']).to_ascii_lowercase()
 }
 
-/// A GUID as commands print it: lower case, with hyphens, without braces.
+/// A GUID in lower case, with hyphens, without braces.
 pub fn guid(number: u128) -> String {
     let digits = format!("{number:032x}");
     [&digits[..8], &digits[8..12], &digits[12..16], &digits[16..20], &digits[20..]].join("-")
 }
 
-/// Prints an error on standard error, where nothing can be done if it does not arrive.
+/// Prints an error to standard error, and ignores that this can fail.
 pub fn error(error: &Error) {
-    // Spec errors bring their own heading.
-    let text = error.to_string();
+    if let Some(Several(errors)) = error.downcast_ref() {
+        return errors.iter().for_each(self::error);
+    }
+    // Spec errors have their own heading, and styles that only a terminal gets.
+    let text = match (error.downcast_ref::<Errors>(), error.downcast_ref::<Refusal>()) {
+        (Some(errors), _) => errors.render(true),
+        (None, Some(Refusal { place, problem, remedy })) => {
+            let place = place.as_ref().map(|place| format!("{place}: ")).unwrap_or_default();
+            format!("{place}{problem}; {}", self::remedy(*remedy))
+        }
+        (None, None) => error.to_string(),
+    };
     let heading = if text.starts_with("error") || text.starts_with('\u{1b}') { "" } else { "error: " };
     let _ = writeln!(AutoStream::auto(io::stderr().lock()), "{heading}{}", harmless(&text));
 }
 
-/// A text without hidden characters but ends of lines, tabs and our own styles. Names come from symbol files, which anybody can
-/// have made, and a terminal obeys what is written to it. The escapes are those of JSON.
+/// The remedy of a refusal, with the options that give the input.
+fn remedy(remedy: Remedy) -> String {
+    let text = match remedy {
+        Remedy::Facts => "name symbol files with --symbols, or a folder of facts with --facts",
+        Remedy::FactsFolder => "name a folder of facts with --facts",
+        Remedy::SpecsFolder => "name a folder of your own specs with --specs",
+        Remedy::Folders => "copy them to a folder and name it with --specs; name a folder of facts with --facts",
+        Remedy::Build => {
+            "name it with --build, in the file name (10.0.19041.329-x64.json.xz), or in a builds.tsv in the same folder \
+             (columns file, build, arch)"
+        }
+        Remedy::Architecture => "name x86, x64 or arm64 with --arch",
+        Remedy::SymbolPath => "name a folder of symbol files, or srv*CACHE*https://SERVER, with --symbol-path or _NT_SYMBOL_PATH",
+        other => return other.to_string(),
+    };
+    text.to_owned()
+}
+
+/// A text with JSON escapes for all hidden characters except line breaks, tabs and our own styles. Names come from symbol files, which
+/// are untrusted, and escape sequences control a terminal.
 fn harmless(text: &str) -> Cow<'_, str> {
     if !text.contains(|c: char| is_hidden(c) && c != '\n') {
         return Cow::Borrowed(text);
@@ -130,15 +160,15 @@ fn harmless(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// The bytes of the style that a text starts with: bold, dimmed, underlined, or in a colour that can be read.
+/// The length of the style that a text starts with: bold, dimmed, underlined, or a legible color.
 fn style(text: &str) -> Option<usize> {
     let (parameters, _) = text.strip_prefix("\u{1b}[")?.split_once('m')?;
     let legible = |parameter: &str| matches!(parameter.parse(), Ok(0u8 | 1 | 2 | 4 | 31..=36 | 91..=96));
     parameters.split(';').all(legible).then_some(parameters.len() + 3)
 }
 
-/// Whether a spreadsheet would take a text for a formula, or whether it begins with the apostrophe that says that it is none. So a text
-/// has one apostrophe more, or is as it was.
+/// Whether a spreadsheet would interpret a text as a formula, or the text begins with an apostrophe, which prevents that. Such a text is
+/// written with one more apostrophe.
 pub fn is_formula(text: &[u8]) -> bool {
     let text = std::str::from_utf8(text).unwrap_or_default();
     text.starts_with(['=', '+', '-', '@', '\'', '\t', '\r', '\n', '\u{ff1d}', '\u{ff0b}', '\u{ff0d}', '\u{ff20}'])

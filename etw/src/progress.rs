@@ -1,13 +1,13 @@
-//! Progress, on a terminal.
+//! Progress bars for a terminal.
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-/// Counts things that are done.
+/// A progress bar that counts items.
 pub fn progress(what: &'static str) -> ProgressBar {
     styled("{bar:30} {pos}/{len} {msg}").with_message(what)
 }
 
-/// Counts bytes.
+/// A progress bar that counts bytes.
 pub fn bytes() -> ProgressBar {
     styled("{bar:30} {bytes}/{total_bytes} {bytes_per_sec} {msg}")
 }

@@ -1,21 +1,22 @@
-//! A kernel that was asked for, as JSON.
+//! A selected target as JSON.
 
 use etw_layouts_codegen::axis::{Axis, Build};
 use etw_layouts_project::Choice;
 use serde::Serialize;
 
-/// What was asked for, the target whose layouts are taken, and how sure they are.
+/// The selected build, the target whose layouts are used, and the confidence in them.
 #[derive(Serialize)]
 pub struct Target<'a> {
-    /// As BUILD-ARCH; nothing if no build was named.
-    asked: Option<&'a str>,
-    /// How that names the kernel: `kernel`; `first` of those of a label or a build without a revision; `newest` if no build was named.
-    named: &'static str,
+    /// The selected build as BUILD-ARCH; none if no build was named.
+    requested: Option<&'a str>,
+    /// How it was selected: `revision` by build and revision, `first` of a label or of a build without a revision, `newest` if no build was
+    /// named.
+    selected_by: &'static str,
     #[serde(flatten)]
     confidence: Confidence,
-    /// What is to be known of a kernel that nobody has seen, in words.
+    /// A note on a build that has not been examined and is not on the version axis.
     note: Option<String>,
-    /// The name of the target that is taken.
+    /// The name of the target whose layouts are used.
     target: String,
     build: String,
     arch: String,
@@ -23,49 +24,49 @@ pub struct Target<'a> {
     windows: Windows<'a>,
 }
 
-/// What Windows calls a kernel.
+/// The public names of a build.
 #[derive(Serialize)]
 pub struct Windows<'a> {
-    /// The release; nothing if the version axis does not have the build.
+    /// The release; none if the build is not on the version axis.
     pub release: Option<&'a str>,
-    /// Build and revision, by the number that was asked for.
-    pub update: String,
-    /// The KB numbers of that update; none if they are not known.
+    /// Build and revision, with the build number that was selected.
+    pub windows_build: String,
+    /// The KB numbers of the update; empty if they are unknown.
     pub kb: Vec<String>,
 }
 
 impl Windows<'_> {
-    /// All of them, as a pattern finds them.
+    /// All names, for pattern matching.
     pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.release.into_iter().chain([self.update.as_str()]).chain(self.kb.iter().map(String::as_str))
+        self.release.into_iter().chain([self.windows_build.as_str()]).chain(self.kb.iter().map(String::as_str))
     }
 }
 
-/// How sure layouts are.
+/// The confidence in layouts.
 #[derive(Serialize)]
 pub struct Confidence {
-    /// In a word.
+    /// The confidence as a keyword.
     pub confidence: &'static str,
-    /// What an inferred layout is inferred from, in a word.
+    /// The source of an inferred layout as a keyword.
     reason: Option<&'static str>,
-    /// The evidence, in a sentence.
+    /// The evidence as a sentence.
     evidence: String,
-    /// The builds before and after that it is inferred from.
-    older: Option<String>,
-    newer: Option<String>,
-    /// The target of one of them that has another layout.
-    other: Option<String>,
-    /// The named update with which this build got the layout, if that is what it is inferred by.
+    /// The builds that the layout is inferred from, before and after the selected one.
+    nearest_older: Option<String>,
+    nearest_newer: Option<String>,
+    /// The target of one of them, if its layout differs.
+    alternative_target: Option<String>,
+    /// The named update that brought the layout to this build, if the layout is inferred from it.
     changed_by: Option<String>,
 }
 
-/// The target of a choice.
+/// The selected target.
 pub fn target<'a>(axis: &'a Axis, choice: &'a Choice) -> Target<'a> {
     let taken = &axis.targets[choice.target()];
     let kernel = &axis.kernels[taken.kernel];
     Target {
-        asked: Some(choice.asked.name.as_str()).filter(|asked| !asked.is_empty()),
-        named: choice.asked.named.word(),
+        requested: Some(choice.asked.name.as_str()).filter(|asked| !asked.is_empty()),
+        selected_by: choice.asked.named.word(),
         confidence: confidence(axis, choice),
         note: choice.note(axis),
         target: axis.target_name(choice.target()),
@@ -75,29 +76,29 @@ pub fn target<'a>(axis: &'a Axis, choice: &'a Choice) -> Target<'a> {
     }
 }
 
-/// The names of a kernel.
+/// The public names of a build.
 pub fn windows(axis: &Axis, build: Build) -> Windows<'_> {
     let name = axis.windows(build);
     let kb = name.kb.iter().map(|kb| format!("KB{kb}")).collect();
-    Windows { release: name.release, update: format!("{:#}", name.update), kb }
+    Windows { release: name.release, windows_build: format!("{:#}", name.update), kb }
 }
 
-/// What is said of a kernel, behind its names where it has any.
+/// A text about a build, after the public names of the build, if it has any.
 pub fn named(axis: &Axis, choice: &Choice, what: &str) -> String {
     let name = axis.windows(choice.asked.own);
     if name.release.is_none() && name.kb.is_empty() { what.to_owned() } else { format!("{name}: {what}") }
 }
 
-/// How sure the layouts of a choice are.
+/// The confidence in the layouts of a choice.
 pub fn confidence(axis: &Axis, choice: &Choice) -> Confidence {
     let [older, newer] = choice.confidence.neighbours().map(|build| build.map(|build| build.to_string()));
     Confidence {
         confidence: choice.confidence.word(),
         reason: choice.confidence.reason(),
         evidence: choice.sentence(axis),
-        older,
-        newer,
-        other: choice.other.map(|other| axis.target_name(other)),
+        nearest_older: older,
+        nearest_newer: newer,
+        alternative_target: choice.other.map(|other| axis.target_name(other)),
         changed_by: choice.changed_by.clone(),
     }
 }

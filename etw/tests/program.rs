@@ -53,7 +53,7 @@ fn builds_have_the_names_of_release_and_update() {
         folder.write(&format!("{name}/device.facts"), table);
     }
     let name = "Windows 10 22H2 (19045.3570, KB5031356): 10.0.19045.3570-x64";
-    let json = ["\"release\": \"Windows 10 22H2\"", "\"update\": \"10.0.19045.3570\"", "\"KB5031356\""];
+    let json = ["\"release\": \"Windows 10 22H2\"", "\"windows_build\": \"10.0.19045.3570\"", "\"KB5031356\""];
     let commands: [(&str, i32, &[&str]); 19] = [
         ("show LUID --build 10.0.19045.3570", 0, &[&format!("aligned to 4, in {name}")]),
         ("show LUID --build 10.0.19041.3570", 0, &[" in Windows 10 version 2004 to 22H2 (19041.3570, KB5031356): "]),
@@ -93,11 +93,11 @@ fn specs_and_facts_are_part_of_the_program() {
     folder.says("export c 1709-x86", 0, &["WMI_LOGGER_CONTEXT"]);
     folder.says("export c 1709-x86 --only LUID -o new", 0, &["wrote 1709-x86.h"]);
     folder.says("export c 1709-x86 --only LUID -o new", 0, &["wrote 1709-x86.h"]);
-    folder.says("export c 1709-x86 --only GUID -o new", 2, &["1709-x86.h: already exists; refusing to overwrite"]);
+    folder.says("export c 1709-x86 --only GUID -o new", 2, &["1709-x86.h: already exists: refusing to overwrite"]);
     assert_eq!(fs::read_dir(folder.0.join("new")).expect("the folder").count(), 1);
     fs::remove_dir_all(folder.0.join("new")).expect("the folder");
     folder.write("kernel.facts", "");
-    folder.says("import kernel.facts", 2, &["cannot be changed", "--specs", "--facts"]);
+    folder.says("import kernel.facts", 2, &["cannot change the built-in specs", "--specs", "--facts"]);
     assert_eq!(fs::read_dir(&folder.0).expect("the folder").count(), 1, "nothing is written");
 }
 
@@ -111,14 +111,14 @@ fn options_are_offered_where_they_work() {
         assert_eq!(said.contains("csv:"), command == "etl events", "{command}: {said}");
     }
     folder.says("list --help", 0, &["--specs", "--facts"]);
-    folder.says("etl info --specs own a.etl", 2, &["without --specs"]);
-    folder.says("--specs own dump info a.dmp", 2, &["without --specs"]);
+    folder.says("etl info --specs own a.etl", 2, &["remove --specs"]);
+    folder.says("--specs own dump info a.dmp", 2, &["remove --specs"]);
     // A folder, a file of the kind that is written, and one file for several.
     folder.says("export c 1709-x64 --only LUID -o luid.h", 0, &["wrote luid.h"]);
     folder.says("export c 1709-x64 --only LUID -o luid", 0, &["wrote 1709-x64.h to luid"]);
     let [file, other] = ["luid.h", "luid/1709-x64.h"].map(|path| fs::read_to_string(folder.0.join(path)).expect("a header"));
     assert_eq!(file, other);
-    folder.says("export c 1709-x64 1709-x86 --only LUID -o two.h", 2, &["two.h is the name of one file, and these are 2"]);
+    folder.says("export c 1709-x64 1709-x86 --only LUID -o two.h", 2, &["two.h: cannot write 2 files to one file"]);
     assert!(!folder.0.join("two.h").exists());
     folder.says("export offsets LUID -o luid.csv", 0, &["wrote luid.csv"]);
 }
@@ -140,7 +140,7 @@ fn specs_of_ones_own_are_completed_and_held_against_facts_of_ones_own() {
     // A folder that is not there, cannot be read or holds nothing is no folder of facts, not an empty one.
     folder.write("other/notes.txt", "");
     for (facts, said) in
-        [("facs", "facs: "), ("other", "other: no"), ("own/DEVICE_QUEUE.toml/facts", "own/DEVICE_QUEUE.toml/facts: ")]
+        [("facs", "facs: "), ("other", "other: contains no"), ("own/DEVICE_QUEUE.toml/facts", "own/DEVICE_QUEUE.toml/facts: ")]
     {
         folder.says(&format!("show DEVICE_QUEUE --specs own --facts {facts}"), 2, &[said]);
         folder.says(&format!("list --specs own --facts {facts}"), 2, &[said]);
@@ -161,12 +161,12 @@ fn specs_of_ones_own_are_completed_and_held_against_facts_of_ones_own() {
     folder.says("show DEVICE_QUEUE --specs own --build 2004 --arch x64", 0, &["0x48 bytes"]);
     folder.says("show KTIMER --specs own --build next --arch x64", 0, &["inferred", "no symbols of this build were examined"]);
     folder.says("verify --specs own --facts facts", 0, &[" 0 differences"]);
-    folder.says("import facts --specs own --facts facts", 0, &["known already", "nothing to import"]);
+    folder.says("import facts --specs own --facts facts", 0, &["already imported", "nothing to import"]);
     let (producer, types) = (&text[..text.find("kernel ").expect("a kernel")], &text[text.find("struct ").expect("a type")..]);
     folder.write("new.facts", &format!("{producer}kernel 10.0.70000.1 x64 -\n{types}"));
-    folder.says("import new.facts --specs own --facts facts", 2, &["own/windows.toml extends the axis of Windows"]);
+    folder.says("import new.facts --specs own --facts facts", 2, &["own/windows.toml extends the built-in version axis"]);
     folder.write("own/windows.toml", &format!("extends = \"windows\"\n\n{}", row.replace("\"next\"\nk", "\"1511\"\nk")));
-    folder.says("list --specs own", 2, &["own/windows.toml:5:12", "10.0.60000", "`1511` do not follow each other"]);
+    folder.says("list --specs own", 2, &["own/windows.toml:5:12", "10.0.60000", "`1511` are not adjacent"]);
     fs::remove_file(folder.0.join("own/windows.toml")).expect("a temporary file");
     folder.write("own/DEVICE_QUEUE.toml", &queue.replace("KTIMER", "KTIMMER"));
     folder.says("verify --specs own --symbols facts", 2, &["own/DEVICE_QUEUE.toml:6", "KTIMMER"]);
@@ -195,15 +195,15 @@ fn specs_get_their_form() {
         "--- a/own/DEVICE.toml",
         "-[[member]] # Its number.",
         "+members = [",
-        "1 spec file is not in its form; `etw fmt` writes it",
+        "1 spec file is not formatted; run this command without --check",
     ];
     folder.says("fmt --specs own --check", 1, &diff);
     assert_eq!(text("own/DEVICE.toml"), device, "--check writes nothing");
-    folder.says("fmt --specs own", 0, &["own/DEVICE.toml\n1 spec file written\n"]);
+    folder.says("fmt --specs own", 0, &["own/DEVICE.toml\n1 spec file formatted\n"]);
     assert_eq!(text("own/DEVICE.toml"), form);
     others.iter().for_each(|(path, before)| assert_eq!(text(path), *before));
     for arguments in ["fmt --specs own --check", "fmt --specs own"] {
-        folder.says(arguments, 0, &["all spec files are in their form"]);
+        folder.says(arguments, 0, &["all spec files are formatted"]);
     }
 
     // What is wrong with a spec is the first to fix; also if that is another file.
@@ -213,6 +213,6 @@ fn specs_get_their_form() {
         folder.says(arguments, 2, &["own/QUEUE.toml:3", "DEVICES"]);
     }
     assert_eq!(text("own/DEVICE.toml"), device);
-    folder.says("fmt", 2, &["cannot be changed", "--specs"]);
+    folder.says("fmt", 2, &["cannot change the built-in specs", "--specs"]);
     folder.says("fmt --check --specs nowhere", 2, &["nowhere"]);
 }

@@ -1,11 +1,11 @@
-//! Writes the seeds of every target to a folder, for `cargo fuzz`: FOLDER/TARGET/NAME. Real files are among them where
-//! ETW_LAYOUTS_ETL and ETW_LAYOUTS_SYMBOLS name folders of them.
+//! Writes the seeds of every target to a folder, for `cargo fuzz`: FOLDER/TARGET/NAME. If ETW_LAYOUTS_ETL and ETW_LAYOUTS_SYMBOLS
+//! are folders of real files, these are included.
 
 use etw_layouts_fuzz::TARGETS;
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
-/// A fuzzer makes little of longer files.
+/// Maximum size of a real file, in bytes: larger files slow the fuzzer down.
 const LONGEST: u64 = 300_000;
 
 fn main() -> io::Result<()> {

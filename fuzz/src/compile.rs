@@ -1,4 +1,4 @@
-//! What the generator accepts compiles: spec texts, specs made of bytes, and imported kernels.
+//! Checks that generated code compiles: for spec texts, for specs derived from bytes, and for imported kernels.
 
 use crate::{import, made, project, spec};
 use etw_layouts_codegen::compile;
@@ -12,19 +12,19 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::{LazyLock, Mutex};
 
-/// An input that begins so is changes to the facts of a kernel.
+/// First byte of an input that changes the facts of a kernel.
 const IMPORTED: u8 = 0xFF;
 
-/// An input that begins so is made to specs.
+/// First byte of an input that is converted to specs.
 const MADE: u8 = 0xFE;
 
-/// Bytes of Rust text that are compiled; more only takes longer.
+/// Maximum size in bytes of Rust text to compile.
 const LARGEST: usize = 256 << 10;
 
-/// Seconds of a processor's time in which such a text compiles on any host.
+/// Limit of processor time in seconds, sufficient for such a text on any host.
 const SECONDS: u32 = 60;
 
-/// Whatever is accepted, the compiler accepts what is generated.
+/// If specs are accepted, the generated code compiles.
 pub fn run(input: &[u8]) {
     let layouts = match input.split_first() {
         Some((&IMPORTED, changes)) => import::imported(changes).map(|plan| (plan.layouts, plan.new)),
@@ -48,19 +48,19 @@ fn whole(text: &str) -> Option<(Layouts, Vec<usize>)> {
     Some((layouts, targets))
 }
 
-/// The texts that were compiled: many inputs give the same.
+/// Texts compiled before: many inputs give the same text.
 static COMPILED: LazyLock<Mutex<HashSet<String>>> = LazyLock::new(Mutex::default);
 
-/// Compiler options by which a text finds the runtime crate, which the toolchain that runs this has compiled.
+/// Compiler options for finding the runtime crate, compiled with the same toolchain.
 static RUNTIME: LazyLock<Vec<String>> = LazyLock::new(|| {
     let mut cargo = Command::new(env::var_os("CARGO").unwrap_or("cargo".into()));
     cargo.args(["build", "-q", "-p", "etw-layouts-runtime", "--message-format", "json", "--target-dir"]);
     cargo.arg(folder()).current_dir(project().root);
-    // Those of the program that this is part of.
+    // The flags of the surrounding program do not apply.
     cargo.env_remove("RUSTFLAGS").env_remove("CARGO_ENCODED_RUSTFLAGS");
     let output = cargo.stderr(Stdio::inherit()).output().expect("cargo starts");
     assert!(output.status.success(), "the runtime crate does not compile");
-    // Where a library is differs from cargo to cargo, so it is asked. What is checked only needs no more than metadata.
+    // The path of a library depends on the version of cargo, so cargo reports it. Metadata suffices for checking.
     let messages = output.stdout.split(|&byte| byte == b'\n').filter_map(|line| serde_json::from_slice::<Value>(line).ok());
     let files: Vec<_> = messages.flat_map(|message| message["filenames"].as_array().cloned().unwrap_or_default()).collect();
     let libraries: Vec<_> = files.iter().filter_map(Value::as_str).filter(|file| file.ends_with(".rmeta")).collect();
@@ -70,7 +70,7 @@ static RUNTIME: LazyLock<Vec<String>> = LazyLock::new(|| {
     folders.chain(["--extern".to_owned(), format!("etw_layouts_runtime={runtime}")]).collect()
 });
 
-/// Where it is compiled: a folder for each toolchain.
+/// Folder for compilation, separate for each toolchain.
 fn folder() -> PathBuf {
     let toolchain = env::var("RUSTUP_TOOLCHAIN").unwrap_or_default();
     project().root.join("target/fuzz").join(format!("runtime-{toolchain}"))
@@ -87,17 +87,17 @@ fn compiled(text: &str) {
     rustc.args(["--edition=2024", "--crate-type=lib", "--crate-name=made", "--emit=metadata", "-"]);
     rustc.args(RUNTIME.iter()).arg("-o").arg(folder().join(format!("made-{}.rmeta", std::process::id())));
     let mut child = rustc.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("rustc starts");
-    // One who refuses early does not read all.
+    // A compiler that rejects the text early does not read all of it.
     let _ = child.stdin.take().expect("it is piped").write_all(format!("mod made {{\n{text}}}\n").as_bytes());
     let output = child.wait_with_output().expect("rustc ends");
     assert!(output.status.success(), "{text}\ndoes not compile, {}:\n{}", output.status, String::from_utf8_lossy(&output.stderr));
 }
 
-/// Specs that were hard to compile, the macro's, made ones, and two kernels.
+/// Specs that were hard to compile, those of the macro, derived ones, and two kernels.
 pub fn seeds() -> Vec<Vec<u8>> {
     let mut seeds: Vec<Vec<u8>> = vec![
         include_bytes!("../../tests/macro/specs/DRIVER_EXTENSION.toml").to_vec(),
-        // Each holds the one before twice: 2^24 paths.
+        // Each type embeds the previous one twice: 2^24 paths.
         (0..24)
             .map(|n| {
                 format!("#file U{n}.toml\n[union]\nname = \"U{n}\"\n{}", {

@@ -12,10 +12,10 @@ use test_support::dumps;
 use test_support::kernels::{module, plan::Plan};
 use test_support::memory_dumps::{Paging, System};
 
-/// What a session whose buffers are small writes at most.
+/// Maximum buffer size in bytes of sessions that are saved.
 const SMALL: u32 = 1 << 16;
 
-/// Reads what there is, searches memory, and saves each session: what is saved is a trace that has as many events as were saved.
+/// Reads the dump, searches memory, and saves each session: the saved trace has the reported number of events.
 pub fn run(input: &[u8]) {
     let Ok(dump) = Dump::new(input) else { return of_memory(input) };
     assert!(dump.memory().bytes() <= input.len() as u64 && dump.blobs().len() * 0x20 <= input.len());
@@ -29,7 +29,7 @@ pub fn run(input: &[u8]) {
     saved(dump.sessions());
 }
 
-/// The same of a dump of memory, whose sessions a walk finds without symbols.
+/// The same for a memory dump, whose sessions are found by a walk without symbols.
 fn of_memory(input: &[u8]) {
     let Ok(dump) = MemoryDump::new(input) else { return };
     assert!(dump.pages() * 0x1000 <= input.len() as u64);
@@ -38,7 +38,7 @@ fn of_memory(input: &[u8]) {
     let mut walk = Walk::new(&dump, &kernel).with_limits(dump.limits());
     let census = walk.census();
     let mut sessions = dump.sessions(&mut walk, &census.sessions, Which::All);
-    // No symbols, no rate.
+    // The rate is unknown without symbols.
     sessions.iter_mut().for_each(|session| session.has_rate = true);
     saved(&sessions);
 }
@@ -52,7 +52,7 @@ fn saved(sessions: &[Session<'_>]) {
         let mut file = Cursor::new(Vec::new());
         let Ok(saved) = session.save(&mut file) else { continue };
         assert_eq!(saved.events, events.len());
-        // The header has one of its own.
+        // The file has an additional event, the log file header.
         assert_eq!(saved_events(file.get_ref()), saved.events as u64 + 1);
     }
 }

@@ -8,12 +8,12 @@ use etw_layouts_etl::{Buffer, ClockType, Event, Parts, Reader, Scratch, Trace, W
 use test_support::logging::logging;
 use test_support::traces;
 
-/// Read in every way, a file has the same events; what is taken apart is put together as it was; findings can be told; and of a file
-/// that is in order, all events survive but those of the one buffer whose header is destroyed.
+/// Reading gives the same events by all methods. Splitting and reassembling a buffer gives the same bytes. Diagnostics can be
+/// displayed. If the header of one buffer of an intact file is destroyed, only events of that buffer are lost.
 pub fn run(input: &[u8]) {
     views(input);
     let streamed = streamed(input);
-    let Ok(trace) = Trace::new(input) else {
+    let Ok(trace) = Trace::from_bytes(input) else {
         assert_eq!(streamed, None);
         return;
     };
@@ -44,7 +44,7 @@ pub fn run(input: &[u8]) {
     survivors(input, &trace);
 }
 
-/// Destroys the header of one buffer, which the input decides; the events of all others are still there, and a finding.
+/// Destroys the header of one buffer, selected by the input: the events of all others remain, with a diagnostic.
 fn survivors(input: &[u8], trace: &Trace<'_>) {
     let buffers: Result<Vec<_>, _> = trace.buffers().collect();
     let Some(buffers) = buffers.ok().filter(|buffers| !has_other_headers(input, trace, buffers)) else {
@@ -61,7 +61,7 @@ fn survivors(input: &[u8], trace: &Trace<'_>) {
     damaged[start..start + way.len()].copy_from_slice(way);
     let range = buffer.offset()..buffer.offset() + buffer.bytes().len() as u64;
     let others = |bytes: &[u8]| {
-        let Ok(trace) = Trace::new(bytes) else { return Vec::new() };
+        let Ok(trace) = Trace::from_bytes(bytes) else { return Vec::new() };
         let (mut scratch, mut events) = (Scratch::default(), Vec::new());
         for buffer in trace.buffers().flatten().filter(|buffer| !range.contains(&buffer.offset())) {
             let image = buffer.image(&mut scratch);
@@ -70,11 +70,11 @@ fn survivors(input: &[u8], trace: &Trace<'_>) {
         events
     };
     assert!(others(&damaged) == others(input), "events of other buffers are lost");
-    let is_found = Trace::new(&damaged).is_ok_and(|trace| trace.buffers().any(|buffer| buffer.is_err()));
+    let is_found = Trace::from_bytes(&damaged).is_ok_and(|trace| trace.buffers().any(|buffer| buffer.is_err()));
     assert!(is_found || way[..] == place[..way.len()] || trace.log_file().buffers_written == 0, "damage is not found");
 }
 
-/// Whether the bytes of a buffer can be taken for headers, too: then what follows damage can be read as that.
+/// Whether bytes within a buffer resemble headers: then the bytes after damage can be read as such.
 fn has_other_headers(input: &[u8], trace: &Trace<'_>, buffers: &[Buffer<'_>]) -> bool {
     let word = |at: usize| input.get(at..at + 4).map_or(0, |word| u32::from_le_bytes([word[0], word[1], word[2], word[3]]));
     let log = trace.log_file();
@@ -92,7 +92,7 @@ fn has_other_headers(input: &[u8], trace: &Trace<'_>, buffers: &[Buffer<'_>]) ->
     (0..input.len()).any(|at| starts.next_if_eq(&at).is_none() && is_other(at))
 }
 
-/// The events that are read as the bytes come; `None` if it is no trace.
+/// Number of events from streaming; `None` if it is not a trace.
 fn streamed(input: &[u8]) -> Option<usize> {
     let mut reader = Reader::new(input).ok()?;
     let mut events = 0;
@@ -112,12 +112,12 @@ fn touch(event: &Event<'_>, trace: &Trace<'_>) {
     assert!(items + event.payload().len() <= event.bytes().len());
     let _ = event.header();
     if let Some(logging) = event.trace_logging() {
-        // In proportion to the event, whatever it says of itself.
+        // The number of steps is proportional to the size of the event, whatever it states.
         assert!(logging.steps().count() <= 300 * (64 + event.bytes().len()));
     }
 }
 
-/// The input as a structure in memory, which and of which build it tells itself.
+/// Reads the input as a structure in memory; the input selects structure and build.
 fn views(input: &[u8]) {
     let Some((&[which, kernel, arch, at], memory)) = input.split_first_chunk() else { return };
     let structure = structures::ALL[usize::from(which) % structures::ALL.len()];
@@ -132,16 +132,15 @@ fn views(input: &[u8]) {
     }
 }
 
-/// A small file for every target, clock and compression that goes together.
+/// A small file for every valid combination of target, clock and compression.
 pub fn seeds() -> Vec<Vec<u8>> {
     let wanted = traces::all(1).into_iter().filter(|trace| !trace.name.contains(&format!("{:?}", ClockType::SystemTime)));
     wanted.map(|trace| trace.bytes).chain([logging().trace()]).collect()
 }
 
-/// How many events a trace has that was saved of damaged memory, all of them whole. Its times, and the numbers of its buffers, are what that
-/// memory says.
+/// Number of events in a trace saved from damaged memory, which are all complete. Its times and buffer numbers can be arbitrary.
 pub(crate) fn saved_events(file: &[u8]) -> u64 {
-    let trace = Trace::new(file).expect("what was saved");
+    let trace = Trace::from_bytes(file).expect("what was saved");
     let (mut order, mut events) = (trace.by_time(), 0);
     while let Some(event) = order.next_event() {
         match event.map_err(|finding| finding.what) {

@@ -3,7 +3,7 @@
 use etw_layouts_symbols::image;
 use test_support::pe::Image;
 
-/// The name that an image gives its symbol file is a file name.
+/// The name of a symbol file from an image is a valid file name.
 pub fn run(input: &[u8]) {
     match image::read(input) {
         Ok(image) => assert!(image.pdb.guid != 0 && !image.pdb.name.contains(['/', '\\', '\0', ':'])),

@@ -3,7 +3,7 @@
 use crate::snapshot;
 use etw_layouts_symbols::{Wanted, images};
 
-/// Every image is kept, and survives the reduced form, with the variables that the first line names.
+/// Every image, with its variables, is kept by conversion to a snapshot and back.
 pub fn run(input: &[u8]) {
     let Ok(text) = str::from_utf8(input) else { return };
     let names = text.lines().next().unwrap_or_default().split('\t').map(|name| name.split('.').next().unwrap_or_default());
@@ -18,7 +18,7 @@ pub fn run(input: &[u8]) {
     }
 }
 
-/// Made-up tables.
+/// Synthetic tables.
 pub fn seeds() -> Vec<Vec<u8>> {
     let head =
         "file\tversion\tarch\ttimestamp\tsize_of_image\tETW_GUID_ENTRY.Guid\tETW_GUID_ENTRY.Lock\tETW_REG_ENTRY.GuidEntry\n";

@@ -1,4 +1,4 @@
-//! Import: some of the shipped specs edited for a kernel that never was.
+//! Import of fictitious kernels into some of the shipped specs.
 
 use crate::spec;
 use etw_layouts_codegen::axis;
@@ -13,7 +13,7 @@ struct Shipped {
     tables: Vec<Table>,
 }
 
-/// The structure whose spec is edited, with all that it names: small, and with unions, bit fields, enumerations and a history.
+/// The edited structure: small, with unions, bit fields, enumerations and a history.
 const STRUCTURE: &str = "WMI_BUFFER_HEADER.toml";
 
 static SHIPPED: LazyLock<Shipped> = LazyLock::new(|| {
@@ -26,14 +26,14 @@ static SHIPPED: LazyLock<Shipped> = LazyLock::new(|| {
     let snapshots = crate::project().fact_files().expect("the shipped snapshots");
     let read = |path: &SymbolFile| tables::read(path, &layouts.spec.axis, &wanted, &Stated::default()).expect("a good snapshot");
     let mut tables: Vec<Table> = snapshots.iter().flat_map(read).collect();
-    // A snapshot is read whole, whatever is wanted.
+    // A snapshot is read completely, independent of the selection.
     let Wanted::Named(wanted) = wanted else { unreachable!("names were given") };
     tables.iter_mut().for_each(|table| Arc::make_mut(&mut table.types).retain(|name, _| wanted.contains(name)));
     let texts = files.iter().filter(|(name, _)| names.contains(name));
     Shipped { texts: texts.map(|(_, file)| (file.path.clone(), file.text.clone())).collect(), tables }
 });
 
-/// An import gives specs that resolve, or a message. What verifies does not change when it is imported again.
+/// An import gives specs that resolve, or an error. Importing again changes nothing.
 pub fn run(input: &[u8]) {
     let Some(table) = table(input) else { return };
     let new = std::slice::from_ref(&table);
@@ -51,13 +51,13 @@ fn planned(texts: &Texts, known: &[Table], new: &[Table]) -> Result<Plan, Error>
     import::plan(&Input { texts, known, new, added: &[], folder: "specs" })
 }
 
-/// What the import of an input comes to, if it verifies.
+/// The import of an input, if it verifies.
 pub(crate) fn imported(input: &[u8]) -> Option<Plan> {
     let new = [table(input)?];
     planned(&SHIPPED.texts, &[], &new).ok().filter(|plan| import::verified(&plan.layouts, &[], &new).is_ok())
 }
 
-/// A snapshot, or else changes to one that ships: which, the build that it is said to be of, and four bytes a change.
+/// A snapshot in the input, or else a shipped one with changes: selection, build, and four bytes per change.
 fn table(input: &[u8]) -> Option<Table> {
     let tables = &SHIPPED.tables;
     if let Ok(Ok(snapshot)) = str::from_utf8(input).map(Snapshot::parse) {
@@ -80,7 +80,7 @@ fn table(input: &[u8]) -> Option<Table> {
 }
 
 trait OfBuild {
-    /// The table as if it were of another build.
+    /// The table with another build.
     fn of_build(self, build: u32, revision: u32) -> Self;
 }
 
@@ -136,7 +136,7 @@ fn changed(types: &mut Types, [kind, ty, member, value]: [u8; 4]) {
             aggregate.members.insert(index + 1, member);
         }
         12 => {
-            // Everything behind moves.
+            // All following members move.
             let (at, ty) = (member.offset, member.ty.clone());
             aggregate.members.iter_mut().filter(|m| m.offset >= at).for_each(|m| m.offset = m.offset.wrapping_add(8));
             aggregate.members.insert(index, new(at, ty));
@@ -148,7 +148,7 @@ fn changed(types: &mut Types, [kind, ty, member, value]: [u8; 4]) {
     }
 }
 
-/// Kernels as they are, as if of another build, and with a few changes.
+/// Unchanged kernels, kernels with another build, and kernels with a few changes.
 pub fn seeds() -> Vec<Vec<u8>> {
     let mut seeds = vec![b"\x10\xFF\x01".to_vec(), b"\x20\x15\x09".to_vec(), b"\x28\xF0\x00\x0C\x30\x04\x05".to_vec()];
     seeds.push(b"\x05\xFE\x02\x0B\x3A\x02\x01\x05\x3A\x03\x04\x01\x3A\x00\x08".to_vec());

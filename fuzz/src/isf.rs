@@ -5,11 +5,11 @@ use etw_layouts_symbols::{Wanted, isf};
 use liblzma::bufread::XzEncoder;
 use std::io::Read;
 
-/// Tables that take long to pack are not packed.
+/// Maximum size of a table that is also compressed.
 const LARGE: usize = 64 << 10;
 
-/// What a table states survives its reduced form, and does not depend on how the table is packed. However often types hold each
-/// other, no more was converted than the table's size allows.
+/// Facts of a table are kept by conversion to a snapshot, and do not depend on compression. The work is limited in proportion to
+/// the size of the table, even for types that embed each other many times.
 pub fn run(input: &[u8]) {
     let table = isf::read(input, &Wanted::All);
     if input.trim_ascii_start().starts_with(b"{") && input.len() < LARGE {
@@ -18,7 +18,7 @@ pub fn run(input: &[u8]) {
     }
     match table {
         Ok(table) => {
-            // What is packed is no larger than any table.
+            // The decompressed size is within the limit for tables.
             let json = if input.trim_ascii_start().starts_with(b"{") { input.len() } else { isf::MAX_JSON };
             assert!(snapshot::work(&table.types) <= isf::work_limit(json));
             snapshot::kept(table);
@@ -33,7 +33,7 @@ fn packed(text: &[u8]) -> Vec<u8> {
     packed
 }
 
-/// A made-up table that has something of everything.
+/// A synthetic table with all features.
 pub fn seeds() -> Vec<Vec<u8>> {
     let table = test_support::isf::table().to_string().into_bytes();
     let packed = packed(&table);

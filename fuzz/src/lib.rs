@@ -1,8 +1,9 @@
-//! What must hold for any input whatever: no panic, no hang, memory in proportion, and what each target asserts beside.
+//! Properties that hold for all inputs: no panic, no endless loop, memory in proportion to the input, and the assertions of each
+//! target.
 //!
-//! Every target is a module with `run`, which takes an input, and `seeds`, inputs made by code that reach far into what is
-//! tested. `cargo fuzz run TARGET --features libfuzzer` looks for inputs that break it; `tests/replay.rs` runs seeds, seeded
-//! mutations of them and the inputs that once broke something (`regressions/TARGET`) with any toolchain.
+//! Every target is a module with `run`, which processes an input, and `seeds`, generated inputs that reach deep into the tested
+//! code. `cargo fuzz run TARGET --features libfuzzer` searches for failing inputs. `tests/replay.rs` runs seeds, deterministic
+//! mutations of them, and the regression inputs in `regressions/TARGET`, with any toolchain.
 
 #![forbid(unsafe_code)]
 
@@ -16,6 +17,7 @@ pub mod isf;
 pub mod macros;
 mod made;
 pub mod memory;
+pub mod payload;
 pub mod pdb;
 pub mod snapshot;
 pub mod spec;
@@ -24,18 +26,18 @@ pub mod xpress;
 
 /// A fuzz target.
 pub struct FuzzTarget {
-    /// Its name, which is also that of its binary and of the folder of its regression inputs.
+    /// Name of the target, of its binary, and of the folder of its regression inputs.
     pub name: &'static str,
-    /// Takes an input; panics if anything does not hold.
+    /// Processes an input; panics if a property is violated.
     pub run: fn(&[u8]),
-    /// Inputs to begin with.
+    /// Initial inputs.
     pub seeds: fn() -> Vec<Vec<u8>>,
-    /// How many mutations of the seeds the test runs: some seconds' worth.
+    /// Number of mutations of the seeds in the test, for a running time of some seconds.
     pub mutations: usize,
 }
 
 /// All targets.
-pub const TARGETS: [FuzzTarget; 14] = [
+pub const TARGETS: [FuzzTarget; 15] = [
     FuzzTarget { name: "spec", run: spec::run, seeds: spec::seeds, mutations: 300 },
     FuzzTarget { name: "compile", run: compile::run, seeds: compile::seeds, mutations: 40 },
     FuzzTarget { name: "macros", run: macros::run, seeds: macros::seeds, mutations: 300 },
@@ -45,6 +47,7 @@ pub const TARGETS: [FuzzTarget; 14] = [
     FuzzTarget { name: "image", run: image::run, seeds: image::seeds, mutations: 4_000 },
     FuzzTarget { name: "images", run: images::run, seeds: images::seeds, mutations: 4_000 },
     FuzzTarget { name: "etl", run: etl::run, seeds: etl::seeds, mutations: 3_000 },
+    FuzzTarget { name: "payload", run: payload::run, seeds: payload::seeds, mutations: 10_000 },
     FuzzTarget { name: "memory", run: memory::run, seeds: memory::seeds, mutations: 2_000 },
     FuzzTarget { name: "dump", run: dump::run, seeds: dump::seeds, mutations: 3_000 },
     FuzzTarget { name: "writer", run: writer::run, seeds: writer::seeds, mutations: 400 },

@@ -1,6 +1,6 @@
 //! The macros `layouts!` and `#[layout]`.
 
-// A macro's functions are called by the compiler alone, so their files are modules here too.
+// Functions of a macro crate can be called only by the compiler, so its files are modules here too.
 #[path = "../../macros/src/generate.rs"]
 mod generate;
 #[path = "../../macros/src/stand_in.rs"]
@@ -12,10 +12,10 @@ use crate::spec::BASE;
 use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
 
-/// In front of what `#[layout(…)]` is given.
+/// Prefix of inputs for the arguments of `#[layout(…)]`.
 const ATTRIBUTE: &str = "#[layout(";
 
-/// Whatever is written, a macro gives items: the types, or compile errors. `#[layout]` leaves the item as it is.
+/// For any input, a macro returns items: types or compile errors. `#[layout]` keeps the item unchanged.
 pub fn run(input: &[u8]) {
     let Ok(text) = str::from_utf8(input) else { return };
     match text.strip_prefix(ATTRIBUTE).and_then(|rest| rest.split_once(")]\n")) {
@@ -30,13 +30,13 @@ fn layouts(text: &str) {
     let has_path = names_path(&arguments);
     match syn::parse2::<generate::Input>(arguments) {
         Err(error) => items(error.into_compile_error()),
-        // Only texts: what lies in files is no part of the input.
+        // Only inputs with texts: files are not part of the input.
         Ok(input) if !has_path => items(input.expand()),
         Ok(_) => {}
     }
 }
 
-/// Whether a literal stands by itself, which is a path.
+/// Whether there is a plain literal, which is a path.
 fn names_path(arguments: &TokenStream) -> bool {
     let mut value = false;
     arguments.clone().into_iter().any(|token| {
@@ -66,7 +66,7 @@ fn items(tokens: TokenStream) {
     }
 }
 
-/// Calls that are right, and calls that are wrong in one way each.
+/// Valid calls, and calls with one error each.
 pub fn seeds() -> Vec<Vec<u8>> {
     let base = BASE.map(|(_, text)| format!("spec = r##\"{text}\"##,\n")).concat();
     let driver = include_str!("../../tests/macro/specs/DRIVER_EXTENSION.toml");

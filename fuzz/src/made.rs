@@ -1,9 +1,9 @@
-//! Specs made of any bytes, nearly all of which are right: hard names, lengths, nesting and texts.
+//! Specs derived from arbitrary bytes, mostly valid: difficult names, lengths, nesting and texts.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-/// Names of members that mean something in Rust, in what is generated, or in the runtime.
+/// Member names with a meaning in Rust, in generated code, or in the runtime.
 const NAMES: [&str; 52] = [
     "Flags",
     "set_Flags",
@@ -59,7 +59,7 @@ const NAMES: [&str; 52] = [
     "ALL",
 ];
 
-/// Names of types; those of which it is said that they mean something else already are left out.
+/// Type names, except for names that are reserved.
 const TYPES: [&str; 17] = [
     "FLAGS", "STATE", "a", "Vec", "core", "std", "Pod", "Copy", "Default", "clone", "fmt", "Ok", "String", "Debug", "union",
     "set_a", "padding",
@@ -67,7 +67,7 @@ const TYPES: [&str; 17] = [
 
 const SCALARS: [&str; 8] = ["UCHAR", "CHAR", "USHORT", "ULONG", "LONG", "ULONGLONG", "BOOLEAN", "PVOID"];
 
-/// Some that `bytemuck` implements its traits for, and some that it does not.
+/// Some lengths for which `bytemuck` implements its traits, and some for which it does not.
 const LENGTHS: [u32; 16] = [1, 2, 3, 31, 32, 33, 64, 65, 100, 128, 129, 256, 257, 260, 1000, 70_000];
 
 const VALUES: [&str; 6] = ["0", "1", "2", "0x41", "0x7E", "0x7F"];
@@ -88,7 +88,7 @@ const DOCS: [&str; 10] = [
 struct Bytes<'a>(&'a [u8]);
 
 impl Bytes<'_> {
-    /// The next byte; 0 from the end on.
+    /// The next byte; 0 after the end.
     fn next(&mut self) -> usize {
         let (first, rest) = self.0.split_first().unwrap_or((&0, &[]));
         self.0 = rest;
@@ -99,7 +99,7 @@ impl Bytes<'_> {
         list[self.next() % list.len()]
     }
 
-    /// A name that nothing has, as long as there are any.
+    /// An unused name, while there are any.
     fn name(&mut self, of: &[&str], taken: &mut BTreeSet<String>) -> String {
         let at = self.next();
         let free = (at..at + of.len()).map(|at| of[at % of.len()].to_owned()).find(|name| !taken.contains(name));
@@ -109,7 +109,7 @@ impl Bytes<'_> {
     }
 }
 
-/// Spec files, as the target `spec` reads them: scalars, and up to eight definitions, each of which can hold those before.
+/// Spec files in the format of the target `spec`: scalars, and up to eight definitions, each of which can embed previous ones.
 pub fn specs(bytes: &[u8]) -> String {
     let mut bytes = Bytes(bytes);
     let mut text = format!("#file scalars.toml\n{}\n", include_str!("../../specs/scalars.toml"));
@@ -147,7 +147,7 @@ pub fn specs(bytes: &[u8]) -> String {
                 text.push_str("]\n");
             }
         }
-        // What only one version has, the others' members cannot hold.
+        // Types that exist in one version only cannot be embedded in other versions.
         if sort == "enum" || matches!(sort, "struct" | "union") && kind / 8 % 8 != 3 {
             types.push(name);
         }
@@ -155,7 +155,7 @@ pub fn specs(bytes: &[u8]) -> String {
     text
 }
 
-/// A member's keys, each followed by `end`.
+/// The keys of a member, each followed by `end`.
 fn member(bytes: &mut Bytes<'_>, types: &[String], taken: &mut BTreeSet<String>, depth: usize, end: &str) -> String {
     let kind = bytes.next();
     let mut keys = String::new();
@@ -164,7 +164,7 @@ fn member(bytes: &mut Bytes<'_>, types: &[String], taken: &mut BTreeSet<String>,
         if kind >= 128 {
             let _ = write!(keys, "name = \"{}\"{end}", bytes.name(&NAMES, taken));
         }
-        // Names within a named member are their own.
+        // A named member has its own namespace.
         let mut own = BTreeSet::new();
         let taken = if kind >= 128 { &mut own } else { taken };
         let list = (0..=bytes.next() % 4)

@@ -6,7 +6,7 @@ use etw_layouts_memory::{Address, Memory, Walk};
 use std::io::Cursor;
 use test_support::kernels::plan::Plan;
 
-/// The input from an address on.
+/// The input as memory from an address upward.
 struct Image<'a> {
     base: u64,
     bytes: &'a [u8],
@@ -22,13 +22,13 @@ impl Memory for Image<'_> {
     }
 }
 
-/// The input as the memory of a kernel, which it names by its first byte: a walk ends, findings can be told, and what is saved is a trace
-/// that has as many events as were saved.
+/// Reads the input as the memory of a kernel, selected by its first byte: walks end, findings can be displayed, and the saved
+/// trace has the reported number of events.
 pub fn run(input: &[u8]) {
     let Some((&which, bytes)) = input.split_first() else { return };
     let count = Plan::targets().count();
     let Some((build, arch)) = Plan::targets().nth(usize::from(which) % count) else { return };
-    // The kernel's variables are where the kit puts them.
+    // The variables of the kernel are at the addresses of the kit.
     let kit = Plan::of(build, arch).kit;
     let (memory, kernel) = (Image { base: kit.image.base, bytes }, kit.kernel());
     let mut walk = Walk::new(&memory, &kernel);
@@ -40,7 +40,7 @@ pub fn run(input: &[u8]) {
     for session in &census.sessions {
         let mut file = Cursor::new(Vec::new());
         let Ok(saved) = walk.save(session, Which::All, &mut file) else { continue };
-        // The header has one of its own.
+        // The file has an additional event, the log file header.
         assert_eq!(saved_events(file.get_ref()), saved.events as u64 + 1);
     }
     assert!(walk.findings().iter().all(|finding| !finding.to_string().is_empty()));

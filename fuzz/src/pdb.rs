@@ -1,16 +1,16 @@
-//! Program databases: MSF of two ages, and MSFZ.
+//! Program databases: MSF and MSFZ.
 
 use crate::snapshot;
 use etw_layouts_symbols::{MAX_PDB, Wanted, pdb};
 use ruzstd::encoding::{CompressionLevel, compress_to_vec};
-use test_support::pdb::{Form, file, streams, words};
+use test_support::pdb::{file, streams, words};
 
-/// What a file states survives its reduced form. However often types hold each other, no more was converted than the file's size
-/// allows.
+/// Facts of a file are kept by conversion to a snapshot. The work is limited in proportion to the size of the file, even for
+/// types that embed each other many times.
 pub fn run(input: &[u8]) {
     match pdb::read(input, &Wanted::All) {
         Ok(table) => {
-            // Records that are not packed are no larger than the file.
+            // Uncompressed records are no larger than the file.
             let records = if input.starts_with(b"Microsoft C/C++") { input.len() } else { MAX_PDB as usize };
             assert!(snapshot::work(&table.types) <= pdb::work_limit(records));
             snapshot::kept(table);
@@ -22,14 +22,14 @@ pub fn run(input: &[u8]) {
     }
 }
 
-/// A made-up database in every container.
+/// A synthetic database in every container.
 pub fn seeds() -> Vec<Vec<u8>> {
-    vec![file(Form::Old), file(Form::New), msfz(false), msfz(true)]
+    vec![file(), msfz(false), msfz(true)]
 }
 
 /// All streams in one chunk.
 fn msfz(compressed: bool) -> Vec<u8> {
-    let streams = streams(Form::New);
+    let streams = streams();
     let chunk = streams.concat();
     let packed = if compressed { compress_to_vec(&chunk[..], CompressionLevel::Fastest) } else { chunk.clone() };
     let (mut directory, mut at) = (Vec::new(), 0);

@@ -1,9 +1,9 @@
-//! Snapshots, and what a table states once it is one.
+//! Snapshots, and conversion of tables to snapshots.
 
 use etw_layouts_symbols::snapshot::Kernel;
 use etw_layouts_symbols::{Arch, MAX_DEPTH, Offsets, Rules, Snapshot, SymbolTable, Type, TypeFacts, Types, compare};
 
-/// What is read is printed, and read again as the same.
+/// Printing a snapshot and reading it again gives the same snapshot.
 pub fn run(input: &[u8]) {
     let Ok(text) = str::from_utf8(input) else { return };
     match Snapshot::parse(text) {
@@ -12,14 +12,14 @@ pub fn run(input: &[u8]) {
     }
 }
 
-/// A table survives its reduced form, as far as that nests.
+/// A table is kept by conversion to a snapshot, up to the maximum nesting.
 pub(crate) fn kept(table: SymbolTable) {
     let SymbolTable { producer, pdb, arch, types, globals, .. } = table;
     let kernel = Kernel { build: [10, 0, 19041, 1], arch: arch.unwrap_or(Arch::X64), pdb, image: None, globals };
     again(&Snapshot { producer, kernels: vec![kernel], types, offsets: Offsets::new() });
 }
 
-/// How much a reader converted for these types, at the least: a byte for each character of a name and each step of a type.
+/// Lower bound of the work for these types: one byte for each character of a name and each step of a type.
 pub(crate) fn work(types: &Types) -> usize {
     types.values().map(work_of).sum()
 }
@@ -42,7 +42,7 @@ fn work_of_type(ty: &Type) -> usize {
     }
 }
 
-/// What is printed is read again as the same.
+/// Printing a snapshot and reading it again gives the same snapshot.
 pub(crate) fn again(snapshot: &Snapshot) {
     let text = snapshot.to_string();
     match Snapshot::parse(&text) {
@@ -53,7 +53,7 @@ pub(crate) fn again(snapshot: &Snapshot) {
     assert_eq!(reports.len(), snapshot.types.len());
 }
 
-/// Some of those that ship, and all that the format has.
+/// Some shipped snapshots, and one with all features of the format.
 pub fn seeds() -> Vec<Vec<u8>> {
     let paths = crate::project().fact_files().expect("the shipped snapshots");
     let mut seeds: Vec<_> = paths.iter().step_by(9).map(|path| std::fs::read(path.path()).expect("a snapshot")).collect();

@@ -5,16 +5,16 @@ use etw_layouts_codegen::{Sources, compile};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// A line that begins with this names the file that follows; without any, the input is one file.
+/// Prefix of a line with the name of the following file; without any, the input is a single file.
 const FILE: &str = "#file ";
 
-/// A small version axis and scalars, for inputs without their own.
+/// A small version axis and scalars, for inputs without them.
 pub(crate) const BASE: [(&str, &str); 2] = [
     ("windows.toml", include_str!("../../tests/macro/specs/windows.toml")),
     ("scalars.toml", include_str!("../../tests/macro/specs/scalars.toml")),
 ];
 
-/// Either everything that is wrong is told with its place, or what is emitted is Rust.
+/// Either all errors are reported with positions, or the emitted code is valid Rust.
 pub fn run(input: &[u8]) {
     let Ok(text) = str::from_utf8(input) else { return };
     match compile(sources(text)) {
@@ -35,7 +35,7 @@ pub fn run(input: &[u8]) {
     }
 }
 
-/// The files of a text, completed with the base.
+/// The files of a text, with missing base files added.
 pub(crate) fn sources(text: &str) -> Sources {
     let files = split(text);
     let mut sources = Sources::default();
@@ -61,7 +61,7 @@ fn split(text: &str) -> Vec<(&str, &str)> {
     files.into_iter().map(|(name, range)| (name, &text[range])).collect()
 }
 
-/// Specs that are wrong in one way each, the macro's, and the shipped ones, each with what it names.
+/// Specs with one error each, those of the macro, and the shipped ones, each with the specs that it refers to.
 pub fn seeds() -> Vec<Vec<u8>> {
     let read = |folder: &str| {
         let sources = Sources::load(&crate::project().root.join(folder)).expect("a folder of the project");
@@ -77,12 +77,12 @@ pub fn seeds() -> Vec<Vec<u8>> {
     seeds.push(whole(&own, &own.keys().cloned().collect()));
     let shipped = read("specs");
     seeds.extend(shipped.keys().map(|name| whole(&shipped, &with_types(&shipped, name))));
-    // A fuzzer makes little of longer ones.
+    // Longer seeds slow the fuzzer down.
     seeds.retain(|seed| seed.len() < 9_000);
     seeds
 }
 
-/// A file, those of the types and values that it names, and the axis; all by their names.
+/// A file, the files of the types and values that it refers to, and the axis, all by name.
 pub(crate) fn with_types(files: &BTreeMap<String, String>, name: &str) -> BTreeSet<String> {
     let mut names: BTreeSet<_> = BASE.iter().map(|(name, _)| (*name).to_owned()).chain([name.to_owned()]).collect();
     while let Some(new) = names.iter().flat_map(|name| named(&files[name])).find(|n| files.contains_key(n) && !names.contains(n))
@@ -92,7 +92,7 @@ pub(crate) fn with_types(files: &BTreeMap<String, String>, name: &str) -> BTreeS
     names
 }
 
-/// The files of what a text names behind `type =` and `values =`.
+/// The files referred to by `type =` and `values =` in a text.
 fn named(text: &str) -> impl Iterator<Item = String> {
     let keys = ["type", "values"];
     let quoted: Vec<_> = text.split('"').collect();

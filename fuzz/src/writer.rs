@@ -8,15 +8,15 @@ use etw_layouts_etl::{ClockType, Event, Header, Item, LogFile, Parts, Scratch, T
 use std::io::{self, Cursor, Seek, SeekFrom, Write};
 use test_support::traces::{self, PRODUCERS, START};
 
-/// Bytes of events and of flushed buffers that one input writes, about: a large buffer is filled, and small ones some times.
+/// Approximate limit of bytes in events and flushed buffers of one input: fills a large buffer, or several small ones.
 fn most_written(log: &LogFile) -> usize {
     (log.buffer_size as usize + (1 << 20)).min(log.buffer_size as usize * 8)
 }
 
-/// Files and buffers that are compressed anew are no larger: in the other formats that takes long.
+/// Maximum size of files and buffers that are also recompressed, as the other formats are slow.
 const CONVERTED: usize = 256 << 10;
 
-/// An event that was written, or read.
+/// A written event, or one read back.
 #[derive(PartialEq)]
 struct Written {
     processor: u16,
@@ -24,8 +24,8 @@ struct Written {
     bytes: Vec<u8>,
 }
 
-/// What the writer took is read back, event by event, and a check of the file finds nothing; or the writer said what is wrong. The
-/// first eight bytes are the settings, every five that follow a step.
+/// Accepted events are read back unchanged, and a check of the file reports nothing; otherwise the writer returned an error. The
+/// first eight bytes are the settings, each group of five bytes after them is a step.
 pub fn run(input: &[u8]) {
     let Some((&[producer, clock, size, less, processors, name, fails, _], steps)) = input.split_first_chunk() else { return };
     let producer = PRODUCERS[usize::from(producer) % PRODUCERS.len()];
@@ -41,7 +41,7 @@ pub fn run(input: &[u8]) {
     if compressed {
         log.mode |= LOG_FILE_MODE::EVENT_TRACE_COMPRESSED_MODE.0;
     }
-    // One input of eight meets a disk that is full once.
+    // In one of eight inputs the disk becomes full once.
     let fails = (fails % 8 == 7).then_some(u32::from(fails / 8) + 1);
     let sink = Sink { file: Cursor::new(Vec::new()), fails };
     match FileWriter::new(sink, producer, log.clone()) {
@@ -50,9 +50,9 @@ pub fn run(input: &[u8]) {
     }
 }
 
-/// From 512 bytes to 16 MiB, and a little less or more.
+/// From 512 bytes to 16 MiB, with small deviations.
 fn size_of_buffers(size: u8, less: u8) -> u32 {
-    // Large ones take long, and so are few.
+    // Large buffers are slow, and so are rare.
     let power = 512 << if size < 240 { size % 9 } else { size % 16 };
     match less % 4 {
         0 | 1 => power,
@@ -61,14 +61,14 @@ fn size_of_buffers(size: u8, less: u8) -> u32 {
     }
 }
 
-/// The first half of a session: what goes in.
+/// Writes a session.
 fn written(mut writer: FileWriter<Sink>, producer: Producer, log: &LogFile, steps: &[u8]) {
     let (mut events, mut header) = (Vec::new(), Vec::new());
     let (mut left, mut stamp, mut failed) = (most_written(log), log.start_stamp, false);
     let raw = traces::raw();
     for (number, step) in steps.as_chunks().0.iter().enumerate() {
         let &[kind, processor, time, length, repeat]: &[u8; 5] = step;
-        // Some are at the end of what a header can say.
+        // Some processor numbers are at the limit of the header.
         let processor = if processor < 250 { u16::from(processor % 4) } else { 1795 + u16::from(processor) };
         if kind >= 250 {
             writer.set_flags(ETW_BUFFER_FLAG(u16::from(length % 8)));
@@ -116,7 +116,7 @@ fn written(mut writer: FileWriter<Sink>, producer: Producer, log: &LogFile, step
     }
 }
 
-/// An event of each kind in turn, with up to two extended items, and what its payload is.
+/// An event of each kind in turn, with up to two extended items and a payload.
 fn event(kind: u8, stamp: i64, items: usize, data: &[u8]) -> Record<'_> {
     let mut all = traces::headers(stamp);
     let (is_64_bit, header) = all.swap_remove(usize::from(kind) % all.len());
@@ -127,7 +127,7 @@ fn event(kind: u8, stamp: i64, items: usize, data: &[u8]) -> Record<'_> {
     }
 }
 
-/// Bytes that compress, or that do not.
+/// Compressible or incompressible bytes.
 fn data(length: usize, noise: bool, seed: u64) -> Vec<u8> {
     let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
     let mut data = vec![seed as u8; length];
@@ -142,19 +142,19 @@ fn data(length: usize, noise: bool, seed: u64) -> Vec<u8> {
     data
 }
 
-/// The second half: what comes out.
+/// Reads the session back.
 fn read(file: &[u8], log: &LogFile, header: &[Written], events: &[Written]) {
-    let trace = Trace::new(file).expect("a file that the writer finished");
+    let trace = Trace::from_bytes(file).expect("a file that the writer finished");
     let own = trace.log_file();
     assert_eq!((&own.logger_name, &own.file_name), (&log.logger_name, &log.file_name));
-    // The layout of raw records is not known, stamps are as they were given, and all else is as it must be.
+    // The layout of raw records is unknown, and time stamps are arbitrary; there are no other diagnostics.
     check(&trace, &mut |finding| assert!(matches!(finding.what.kind(), "layout" | "event-order"), "{finding}"));
     let seen = all_events(&trace);
-    // The log file header itself is one.
+    // The log file header itself is an event.
     let (first, rest) = seen.split_at(header.len() + 1);
     assert!(first[1..].iter().map(|event| &event.bytes).eq(header.iter().map(|event| &event.bytes)));
     let (mut seen_sorted, mut events_sorted): (Vec<_>, Vec<_>) = (rest.iter().collect(), events.iter().collect());
-    // Of one processor they are in the order in which they were written.
+    // Events of one processor are in the order in which they were written.
     seen_sorted.sort_by_key(|event| event.processor);
     events_sorted.sort_by_key(|event| event.processor);
     assert!(seen_sorted == events_sorted, "{} events written, {} read", events.len(), rest.len());
@@ -164,7 +164,7 @@ fn read(file: &[u8], log: &LogFile, header: &[Written], events: &[Written]) {
     for format in [Format::Lznt1, Format::XpressHuffman] {
         if compressed && is_small {
             let file = traces::in_format(file, format);
-            assert!(all_events(&Trace::new(&file).expect("a file")) == seen, "{format:?}");
+            assert!(all_events(&Trace::from_bytes(&file).expect("a file")) == seen, "{format:?}");
             changed(&file);
         }
     }
@@ -173,7 +173,7 @@ fn read(file: &[u8], log: &LogFile, header: &[Written], events: &[Written]) {
     }
 }
 
-/// All events are there in the order of time, which is that of their stamps if each processor's are.
+/// All events are returned in time order: of their time stamps, if those of each processor are ordered.
 fn in_time(trace: &Trace<'_>, seen: &[Written], by_processor: &[&Written]) {
     let ordered = by_processor.is_sorted_by(|a, b| a.processor != b.processor || (a.stamp.is_some() && a.stamp <= b.stamp));
     let (mut order, mut count, mut last) = (trace.by_time(), 0, i64::MIN);
@@ -202,10 +202,10 @@ fn all_events(trace: &Trace<'_>) -> Vec<Written> {
     events
 }
 
-/// Each buffer is put together as it was; without its first event it lacks that one and no other.
+/// Each buffer is reassembled unchanged; without its first event, only that event is missing.
 fn changed(file: &[u8]) {
     let (mut other, mut expected, mut scratch) = (Vec::new(), Vec::new(), Scratch::default());
-    for buffer in Trace::new(file).expect("a file").buffers() {
+    for buffer in Trace::from_bytes(file).expect("a file").buffers() {
         let buffer = buffer.expect("a buffer that was written");
         let image = buffer.image(&mut scratch);
         let mut parts = Parts::of(&buffer, &image);
@@ -215,11 +215,11 @@ fn changed(file: &[u8]) {
         other.extend(parts.bytes().expect("less than what was read"));
         expected.extend(image.events().flatten().skip(first).map(|event| event.bytes().to_vec()));
     }
-    let seen = all_events(&Trace::new(&other).expect("a file"));
+    let seen = all_events(&Trace::from_bytes(&other).expect("a file"));
     assert!(seen.iter().map(|event| &event.bytes).eq(&expected));
 }
 
-/// A file in memory whose disk can be full at one write.
+/// A file in memory with a simulated full disk at one write.
 struct Sink {
     file: Cursor<Vec<u8>>,
     fails: Option<u32>,
@@ -242,7 +242,7 @@ impl Seek for Sink {
     }
 }
 
-/// Every producer, clock, compression and size, with events of every kind; the largest with noise that does not compress.
+/// Every producer, clock, compression and size, with events of every kind; the largest with incompressible data.
 pub fn seeds() -> Vec<Vec<u8>> {
     let mut seeds = Vec::new();
     for seed in 0..24u8 {

@@ -5,7 +5,7 @@ use etw_layouts_etl::compression::Format;
 use etw_layouts_etl::xpress::{compress, decompress};
 use test_support::traces;
 
-/// Any stream decompresses or is refused; any bytes come back from their stream. The first two bytes are the room.
+/// Any stream is decompressed or rejected, and compressing any bytes is reversible. The first two bytes are the output size.
 pub fn run(input: &[u8]) {
     let Some((room, stream)) = input.split_first_chunk() else { return };
     let mut output = vec![0; u16::from_le_bytes(*room).into()];
@@ -30,7 +30,7 @@ fn round_trip(bytes: &[u8]) {
     }
 }
 
-/// Streams of a run, of a text, and of a trace's buffer.
+/// Streams of a run, of a text, and of a trace buffer.
 pub fn seeds() -> Vec<Vec<u8>> {
     let stream = |bytes: &[u8]| {
         let mut stream = (bytes.len() as u16).to_le_bytes().to_vec();

@@ -1,4 +1,4 @@
-//! Seeds, mutations of them, and what once broke something: through every target, with any toolchain.
+//! Runs every target with seeds, mutations of them, and regression inputs, with any toolchain.
 
 use etw_layouts_fuzz::{FuzzTarget, TARGETS};
 use fastrand::Rng;
@@ -12,7 +12,7 @@ macro_rules! replays {
             replay(stringify!($name));
         })*
 
-        /// No target without its test.
+        /// Every target has a test.
         #[test]
         fn all_targets() {
             assert_eq!(TARGETS.map(|target| target.name), [$(stringify!($name)),*]);
@@ -20,7 +20,7 @@ macro_rules! replays {
     };
 }
 
-replays!(spec compile macros isf pdb snapshot image images etl memory dump writer xpress import);
+replays!(spec compile macros isf pdb snapshot image images etl payload memory dump writer xpress import);
 
 fn replay(name: &str) {
     let FuzzTarget { run, seeds, mutations, .. } = TARGETS.into_iter().find(|target| target.name == name).expect("a target");
@@ -48,7 +48,7 @@ fn mutate(bytes: &mut Vec<u8>, random: &mut Rng) {
     if bytes.is_empty() {
         return;
     }
-    // What stands in front decides most.
+    // The start of an input matters most.
     let bound = if random.bool() { bytes.len().min(256) } else { bytes.len() };
     let at = random.usize(..bound);
     let length = random.usize(1..=(bytes.len() - at).min(64));

@@ -1,4 +1,5 @@
-//! The memory layouts of Event Tracing for Windows: every structure, every Windows version from 2000 on, x86 and x64, as Rust types.
+//! The memory layouts of Event Tracing for Windows: every structure, every Windows version from 2000 on, x86, x64 and
+//! ARM64, as Rust types.
 //!
 //! Types are plain old data ([`bytemuck::Pod`]), without `std`, on any little-endian host. That each has the size, alignment and offsets
 //! that it states, and no padding that is not a member, is proven when the crate compiles.
@@ -13,12 +14,14 @@
 //! // A buffer of a trace file, as bytes; here, an empty one.
 //! let bytes = [0u8; 0x48];
 //! let header: WMI_BUFFER_HEADER = bytemuck::pod_read_unaligned(&bytes);
-//! println!("{} bytes, clock {}, {:?}", header.BufferSize, header.ClockType(), header.BufferFlag);
+//! println!("{} bytes, clock {:?}, {:?}", header.BufferSize, header.ClockType(), header.BufferFlag);
 //! ```
 //!
 //! Members are fields. Bit fields and members of unnamed unions have a function that reads them and one that replaces them (`ClockType`,
 //! `set_ClockType`). Pointers are addresses ([`Ptr32`](runtime::Ptr32), [`Ptr64`](runtime::Ptr64)). Enumerations and flags keep values
-//! that they do not know. `_padding24` is padding, `u20` an unnamed union, `bits20` the unit of bit fields, at that offset.
+//! that they do not know. Of members
+//! without a name, `_padding24` is padding and `bits20` the unit of bit fields at that offset, and `union_Flags` the union that begins
+//! with `Flags`.
 //!
 //! # A build that is known when you run
 //!
@@ -74,26 +77,54 @@
 //! | [`kernels`] | the examined builds, by build, PDB and image |
 //! | [`members`] | the tokens |
 //! | [`axis`] | the kernels at which layouts change |
+//! | [`events`] | schemas of kernel events, found by hook or GUID, and types of those without variable parts |
+//!
+//! # Features
+//!
+//! All are on by default. A program that needs few structures compiles in a fraction of the time without the others:
+//!
+//! | feature | adds |
+//! |---|---|
+//! | `trace` | structures in trace files |
+//! | `kernel` | structures in the memory of kernels, and of their interfaces |
+//! | `dump` | structures of crash dumps |
+//! | `metadata` | [`structures`], [`kernels`] and [`axis`], which choose a layout by build |
+//! | `targets` | a module for each kernel |
+//! | `events` | [`events`], what decodes the payloads of kernel events |
+//!
+//! A structure comes with all that it embeds, and [`layouts`] and [`members`] have those of the features that are on.
 
 #![no_std]
 #![forbid(unsafe_code)]
 #![allow(non_snake_case, non_camel_case_types, non_upper_case_globals)]
 
+#[cfg(feature = "metadata")]
 #[rustfmt::skip]
 pub mod axis;
 #[rustfmt::skip]
 pub mod constants;
+#[cfg(feature = "events")]
+mod event_table;
+#[cfg(feature = "events")]
+#[rustfmt::skip]
+pub mod events;
+#[cfg(feature = "metadata")]
 #[rustfmt::skip]
 pub mod kernels;
 #[rustfmt::skip]
 pub mod layouts;
 #[rustfmt::skip]
 pub mod members;
+#[cfg(feature = "metadata")]
 #[rustfmt::skip]
 pub mod structures;
+// Without some features, some sets of types are empty.
+#[allow(unused_imports)]
+#[cfg(feature = "targets")]
 #[rustfmt::skip]
 mod targets;
 
 pub use bytemuck;
 pub use etw_layouts_runtime::{self as runtime, Arch, Build, Described};
+#[cfg(feature = "targets")]
 pub use targets::*;

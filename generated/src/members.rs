@@ -4,7 +4,7 @@
 
 use ::etw_layouts_runtime as runtime;
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     AGGREGATED_PAYLOAD_FILTER {
         MagicValue MAGIC_VALUE, "6.3..";
         DescriptorVersion DESCRIPTOR_VERSION, "6.3..";
@@ -27,7 +27,7 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     CLASSIC_EVENT_ID {
         EventGuid EVENT_GUID: GUID, "6.1..";
         Type TYPE, "6.1..";
@@ -35,7 +35,7 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     CPTABLEINFO {
         CodePage CODE_PAGE, "server-2022..";
         MaximumCharacterSize MAXIMUM_CHARACTER_SIZE, "server-2022..";
@@ -52,7 +52,7 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     CRITICAL_PROCESS_EXCEPTION_DATA {
         ReportId REPORT_ID: GUID, "1607..";
         ModuleName MODULE_NAME: UNICODE_STRING, "1607..";
@@ -65,7 +65,7 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     CVDD {
         RsDs RS_DS: RSDS, "6.2..";
         NB10 NB10: NB10, "6.2..";
@@ -73,7 +73,7 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     DBGK_SILOSTATE {
         ErrorPortLock ERROR_PORT_LOCK: EX_PUSH_LOCK, "1709..";
         ErrorPort ERROR_PORT, "1709..";
@@ -82,14 +82,14 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     DISALLOWED_GUIDS {
         Count COUNT, "traits..";
         Guids GUIDS, "traits..";
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     DISPATCHER_HEADER {
         Type TYPE, "5.0..";
         Absolute ABSOLUTE, "5.0..";
@@ -169,7 +169,7 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "dump")] runtime::tokens! {
     DUMP_BLOB_FILE_HEADER {
         Signature1 SIGNATURE1, "5.2..";
         Signature2 SIGNATURE2, "5.2..";
@@ -178,7 +178,7 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "dump")] runtime::tokens! {
     DUMP_BLOB_HEADER {
         HeaderSize HEADER_SIZE, "5.2..";
         Tag TAG: GUID, "5.2..";
@@ -188,7 +188,7 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "dump")] runtime::tokens! {
     DUMP_HEADER32 {
         Signature SIGNATURE, "5.2.. x86";
         ValidDump VALID_DUMP, "5.2.. x86";
@@ -229,7 +229,7 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "dump")] runtime::tokens! {
     DUMP_HEADER32_Exception {
         ExceptionCode EXCEPTION_CODE, "5.2.. x86";
         ExceptionFlags EXCEPTION_FLAGS, "5.2.. x86";
@@ -240,7 +240,7 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "dump")] runtime::tokens! {
     DUMP_HEADER64 {
         Signature SIGNATURE, "5.2.. x64";
         ValidDump VALID_DUMP, "5.2.. x64";
@@ -279,7 +279,7 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "dump")] runtime::tokens! {
     DUMP_HEADER64_Exception {
         ExceptionCode EXCEPTION_CODE, "5.2.. x64";
         ExceptionFlags EXCEPTION_FLAGS, "5.2.. x64";
@@ -291,7 +291,7 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     ESERVERSILO_GLOBALS {
         ObSiloState OB_SILO_STATE: OBP_SILODRIVERSTATE, "1607..";
         SeSiloState SE_SILO_STATE: SEP_SILOSTATE, "1607..";
@@ -334,7 +334,7 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     ETWP_NOTIFICATION_HEADER {
         NotificationType NOTIFICATION_TYPE, "6.2..";
         NotificationSize NOTIFICATION_SIZE, "6.2..";
@@ -354,14 +354,14 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     ETW_APC_ENTRY {
         SListEntry S_LIST_ENTRY: SINGLE_LIST_ENTRY, "1709.. x86" or S_LIST_ENTRY_VALUE, "1709..";
         Apc APC: KAPC, "1709..";
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     ETW_APC_POOL {
         LoggerContext LOGGER_CONTEXT, "24H2..";
         ApcSpinLock APC_SPIN_LOCK, "24H2..";
@@ -383,14 +383,14 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     ETW_BOOT_CONFIG {
         MaxLoggers MAX_LOGGERS, "19569..";
         BootLoggersList BOOT_LOGGERS_LIST: LIST_ENTRY, "19569..";
     }
 }
 
-runtime::tokens! {
+#[cfg(any(feature = "kernel", feature = "trace"))] runtime::tokens! {
     ETW_BUFFER_CONTEXT {
         ProcessorNumber PROCESSOR_NUMBER, "6.0..";
         Alignment ALIGNMENT, "6.0..";
@@ -399,14 +399,14 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     ETW_BUFFER_HANDLE {
         TraceBuffer TRACE_BUFFER, "6.1";
         BufferFastRef BUFFER_FAST_REF, "6.1";
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     ETW_BUFFER_QUEUE {
         QueueHead QUEUE_HEAD, "6.1..1511";
         QueueTail QUEUE_TAIL, "6.1..";
@@ -414,7 +414,7 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     ETW_COUNTERS {
         GuidCount GUID_COUNT, "1703..";
         PoolUsage POOL_USAGE, "1703..";
@@ -422,7 +422,7 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     ETW_DATA_SOURCE {
         Process PROCESS, "6.0..6.2";
         NotificationSemaphore NOTIFICATION_SEMAPHORE: KSEMAPHORE, "6.0..6.2";
@@ -435,7 +435,7 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     ETW_DEBUGID_TRACKING_ENTRY {
         ListEntry LIST_ENTRY: LIST_ENTRY, "1709..";
         ConsumersNotified CONSUMERS_NOTIFIED, "1709..";
@@ -445,7 +445,7 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     ETW_DECODE_CONTROL_ENTRY {
         Next NEXT, "1709..";
         Decode DECODE: GUID, "1709..";
@@ -454,7 +454,7 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "dump")] runtime::tokens! {
     ETW_DUMP_HEADER {
         TimerResolution TIMER_RESOLUTION, "2004..";
         BuildNumber BUILD_NUMBER, "2004..";
@@ -465,7 +465,7 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "dump")] runtime::tokens! {
     ETW_DUMP_SESSION {
         Signature SIGNATURE, "2004..";
         LoggerId LOGGER_ID, "2004..";
@@ -478,7 +478,7 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     ETW_ENABLE_NOTIFICATION_PACKET {
         Header HEADER: ETW_NOTIFICATION_HEADER, "6.0..";
         EnableInfo ENABLE_INFO: TRACE_ENABLE_INFO, "6.0..";
@@ -489,7 +489,7 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     ETW_FILTER_EVENT_NAME_DATA {
         FilterIn FILTER_IN, "1607..";
         Level LEVEL, "1607..";
@@ -499,7 +499,7 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     ETW_FILTER_HEADER {
         FilterFlags FILTER_FLAGS, "6.3..";
         PidFilter PID_FILTER, "6.3..";
@@ -518,28 +518,28 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     ETW_FILTER_PID {
         Count COUNT, "6.3..";
         Pids PIDS, "6.3..";
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     ETW_FILTER_STRING_TOKEN {
         Count COUNT, "6.3..";
         Tokens TOKENS, "6.3..";
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     ETW_FILTER_STRING_TOKEN_ELEMENT {
         Length LENGTH, "6.3..";
         String STRING, "6.3..";
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     ETW_GUID_ENTRY {
         GuidList GUID_LIST: LIST_ENTRY, "6.0..";
         RefCount REF_COUNT, "6.0..";
@@ -563,14 +563,14 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     ETW_HASH_BUCKET {
         ListHead LIST_HEAD, "6.1.7601.23418..";
         BucketLock BUCKET_LOCK: EX_PUSH_LOCK, "6.1.7601.23418..";
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     ETW_HW_TRACE_EXT_INTERFACE {
         StartProcessorTraceOnEachCore START_PROCESSOR_TRACE_ON_EACH_CORE, "1803..";
         StopProcessorTraceOnEachCore STOP_PROCESSOR_TRACE_ON_EACH_CORE, "1803..";
@@ -578,7 +578,7 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     ETW_IPT_SUPPORT {
         IptHandle IPT_HANDLE, "1803..";
         IptOption IPT_OPTION, "1803..";
@@ -588,20 +588,20 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     ETW_KERNEL_HEADER_EXTENSION {
         GroupMasks GROUP_MASKS: PERFINFO_GROUPMASK, "5.2..";
         Version VERSION, "6.0..";
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     ETW_KERNEL_TRACE_TIMESTAMP {
         KernelTraceTimeStamp KERNEL_TRACE_TIME_STAMP, "6.0";
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     ETW_LAST_ENABLE_INFO {
         EnableFlags ENABLE_FLAGS: LARGE_INTEGER, "late-6.0..";
         LoggerId LOGGER_ID, "late-6.0..";
@@ -611,7 +611,7 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     ETW_LBR_SUPPORT {
         LbrHandle LBR_HANDLE, "1709..";
         LbrOptions LBR_OPTIONS, "1709..";
@@ -620,13 +620,13 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     ETW_LOGGER_HANDLE {
         DereferenceAndLeave DEREFERENCE_AND_LEAVE, "6.1..";
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     ETW_NOTIFICATION_HEADER {
         NotificationType NOTIFICATION_TYPE, "6.0..";
         NotificationSize NOTIFICATION_SIZE, "6.0..";
@@ -644,20 +644,20 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     ETW_PARTITION_CONTEXT {
         Partition PARTITION, "2004..";
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     ETW_PAYLOAD_FILTER {
         RefCount REF_COUNT, "6.3..";
         PayloadFilter PAYLOAD_FILTER: AGGREGATED_PAYLOAD_FILTER, "6.3..";
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     ETW_PERF_COUNTERS {
         TotalActiveSessions TOTAL_ACTIVE_SESSIONS, "6.1..";
         TotalBufferMemoryNonPagedPool TOTAL_BUFFER_MEMORY_NON_PAGED_POOL, "6.1..";
@@ -668,7 +668,7 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     ETW_PMC_SUPPORT {
         Source SOURCE, "6.2..";
         HookIdCount HOOK_ID_COUNT, "6.2..";
@@ -678,7 +678,7 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     ETW_PRIV_HANDLE_DEMUX_TABLE {
         Tree TREE: RTL_RB_TREE, "1703..";
         Lock LOCK: EX_PUSH_LOCK, "1703..";
@@ -686,7 +686,7 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     ETW_PROVIDER_TABLE_ENTRY {
         RefCount REF_COUNT, "6.0..6.1";
         State STATE, "6.0..6.1";
@@ -695,7 +695,7 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     ETW_PROVIDER_TRAITS {
         Node NODE: RTL_BALANCED_NODE, "traits..";
         ReferenceCount REFERENCE_COUNT, "traits..";
@@ -703,7 +703,7 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     ETW_QUEUE_ENTRY {
         ListEntry LIST_ENTRY: LIST_ENTRY, "6.0..";
         DataBlock DATA_BLOCK, "6.0..";
@@ -716,7 +716,7 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     ETW_REALTIME_CONNECT {
         LoggerId LOGGER_ID, "6.0..";
         ConsumerId CONSUMER_ID, "6.0";
@@ -741,7 +741,7 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     ETW_REALTIME_CONSUMER {
         Links LINKS: LIST_ENTRY, "6.0..";
         PipeHandle PIPE_HANDLE, "6.0";
@@ -776,7 +776,7 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     ETW_RECEIVE_REPLY {
         ReplyHandle64 REPLY_HANDLE64, "6.0";
         ReplyHandle REPLY_HANDLE, "6.1..";
@@ -784,14 +784,14 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(any(feature = "dump", feature = "kernel", feature = "trace"))] runtime::tokens! {
     ETW_REF_CLOCK {
         StartTime START_TIME: LARGE_INTEGER, "6.0..";
         StartPerfClock START_PERF_CLOCK: LARGE_INTEGER, "6.0..";
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     ETW_REGISTER_GUIDS {
         ProviderGuid PROVIDER_GUID: GUID, "6.0..";
         NotificationType NOTIFICATION_TYPE, "6.0..";
@@ -803,7 +803,7 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     ETW_REGISTRATION_ENTRY {
         ProviderGuid PROVIDER_GUID: GUID, "6.0..";
         KernelRegHandle KERNEL_REG_HANDLE, "6.0..";
@@ -827,7 +827,7 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     ETW_REGISTRATION_HANDLE {
         RegSignature REG_SIGNATURE, "6.0..6.1";
         RegIndex REG_INDEX, "6.0..6.1";
@@ -836,14 +836,14 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     ETW_REGISTRATION_HANDLE_RegSignature {
         InUse IN_USE, "6.0..6.1";
         SequenceNumber SEQUENCE_NUMBER, "6.0..6.1";
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     ETW_REG_ENTRY {
         RegList REG_LIST: LIST_ENTRY, "6.0..";
         GuidEntry GUID_ENTRY, "6.0..";
@@ -878,14 +878,14 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     ETW_REPLY_QUEUE {
         Queue QUEUE: KQUEUE, "6.0..";
         EventsLost EVENTS_LOST, "6.0..";
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     ETW_SESSION_PERF_COUNTERS {
         BufferMemoryPagedPool BUFFER_MEMORY_PAGED_POOL, "6.1..";
         BufferMemoryNonPagedPool BUFFER_MEMORY_NON_PAGED_POOL, "6.1..";
@@ -895,7 +895,7 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     ETW_SET_PROVIDER_TRAITS {
         RegHandle64 REG_HANDLE64, "10.0..";
         Traits64 TRAITS64, "10.0..";
@@ -903,7 +903,7 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     ETW_SILODRIVERSTATE {
         EtwpSecurityProviderPID ETWP_SECURITY_PROVIDER_PID, "10.0..";
         EtwpSecurityProviderGuidEntry ETWP_SECURITY_PROVIDER_GUID_ENTRY: ETW_GUID_ENTRY, "10.0..";
@@ -940,7 +940,7 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     ETW_SILO_TRACING_BLOCK {
         ProcessorBuffers PROCESSOR_BUFFERS, "1703..";
         EventsLoggedCount EVENTS_LOGGED_COUNT, "1703..";
@@ -948,7 +948,7 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     ETW_STACK_TRACE_BLOCK {
         Flags FLAGS, "1709..22H2";
         RelatedTimestamp RELATED_TIMESTAMP: LARGE_INTEGER, "1709..22H2";
@@ -972,7 +972,7 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     ETW_SYSTEMTIME {
         Year YEAR, "6.0..";
         Month MONTH, "6.0..";
@@ -985,14 +985,14 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     ETW_SYSTEM_LOGGER {
         LoggerId LOGGER_ID, "1709..";
         ClockType CLOCK_TYPE, "1709..";
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     ETW_SYSTEM_LOGGER_SETTINGS {
         EtwpSystemLogger ETWP_SYSTEM_LOGGER, "1709..";
         EtwpActiveSystemLoggers ETWP_ACTIVE_SYSTEM_LOGGERS, "1709..";
@@ -1001,7 +1001,7 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     ETW_UM_LOGGER_CONTEXT {
         StartTime START_TIME: LARGE_INTEGER, "5.0..6.0";
         LogFileHandle LOG_FILE_HANDLE, "5.0..10.0";
@@ -1080,7 +1080,7 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     ETW_WDI_SCENARIO {
         RegHandle REG_HANDLE, "6.0..";
         EventDescriptor EVENT_DESCRIPTOR: EVENT_DESCRIPTOR, "6.0..";
@@ -1089,7 +1089,7 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     ETW_WMITRACE_WORK {
         LoggerId LOGGER_ID, "6.1..";
         LoggerName LOGGER_NAME, "6.1..";
@@ -1111,7 +1111,7 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     EVENT_DATA_DESCRIPTOR {
         Ptr PTR, "6.0..";
         Size SIZE, "6.0..";
@@ -1122,7 +1122,7 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(any(feature = "kernel", feature = "trace"))] runtime::tokens! {
     EVENT_DESCRIPTOR {
         Id ID, "6.0..";
         Version VERSION, "6.0..";
@@ -1134,19 +1134,19 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     EVENT_EXTENDED_ITEM_PEBS_INDEX {
         PebsIndex PEBS_INDEX, "6.2..";
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     EVENT_EXTENDED_ITEM_PMC_COUNTERS {
         Counter COUNTER, "6.2..";
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     EVENT_FILTER_DESCRIPTOR {
         Ptr PTR, "6.0..";
         Size SIZE, "6.0..";
@@ -1154,7 +1154,7 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     EVENT_FILTER_HEADER {
         Id ID, "6.1..";
         Version VERSION, "6.1..";
@@ -1165,7 +1165,7 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     EVENT_FILTER_LEVEL_KW {
         MatchAnyKeyword MATCH_ANY_KEYWORD, "1709..";
         MatchAllKeyword MATCH_ALL_KEYWORD, "1709..";
@@ -1174,7 +1174,7 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(any(feature = "kernel", feature = "trace"))] runtime::tokens! {
     EVENT_HEADER {
         Size SIZE, "6.0..";
         HeaderType HEADER_TYPE, "6.0..";
@@ -1192,7 +1192,7 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "trace")] runtime::tokens! {
     EVENT_HEADER_EXTENDED_DATA_ITEM {
         Reserved1 RESERVED1, "6.0..";
         ExtType EXT_TYPE, "6.0..";
@@ -1203,7 +1203,7 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "trace")] runtime::tokens! {
     EVENT_INSTANCE_GUID_HEADER {
         Size SIZE, "5.2..";
         FieldTypeFlags FIELD_TYPE_FLAGS, "5.2..";
@@ -1227,15 +1227,15 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
-    EVENT_INSTANCE_GUID_HEADER_u04_Class {
+#[cfg(feature = "trace")] runtime::tokens! {
+    EVENT_INSTANCE_GUID_HEADER_union_Version_Class {
         Type TYPE, "5.2..";
         Level LEVEL, "5.2..";
         Version VERSION, "5.2..";
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "trace")] runtime::tokens! {
     EVENT_INSTANCE_HEADER {
         Size SIZE, "5.0..";
         HeaderType HEADER_TYPE, "5.0..";
@@ -1259,15 +1259,34 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
-    EVENT_INSTANCE_HEADER_u04_Class {
+#[cfg(feature = "trace")] runtime::tokens! {
+    EVENT_INSTANCE_HEADER_union_Version_Class {
         Type TYPE, "5.0..";
         Level LEVEL, "5.0..";
         Version VERSION, "5.0..";
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "trace")] runtime::tokens! {
+    EVENT_MAP_ENTRY {
+        OutputOffset OUTPUT_OFFSET, "6.0..";
+        Value VALUE, "6.0..";
+        InputOffset INPUT_OFFSET, "6.0..";
+    }
+}
+
+#[cfg(feature = "trace")] runtime::tokens! {
+    EVENT_MAP_INFO {
+        NameOffset NAME_OFFSET, "6.0..";
+        Flag FLAG, "6.0..";
+        EntryCount ENTRY_COUNT, "6.0..";
+        MapEntryValueType MAP_ENTRY_VALUE_TYPE, "6.0..";
+        FormatStringOffset FORMAT_STRING_OFFSET, "6.0..";
+        MapEntryArray MAP_ENTRY_ARRAY, "6.0..";
+    }
+}
+
+#[cfg(feature = "kernel")] runtime::tokens! {
     EVENT_PAYLOAD_PREDICATE {
         FieldIndex FIELD_INDEX, "6.3..";
         CompareOp COMPARE_OP, "6.3..";
@@ -1275,7 +1294,47 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "trace")] runtime::tokens! {
+    EVENT_PROPERTY_INFO {
+        Flags FLAGS, "6.0..";
+        NameOffset NAME_OFFSET, "6.0..";
+        nonStructType NON_STRUCT_TYPE, "6.0..";
+        structType STRUCT_TYPE, "6.0..";
+        count COUNT, "6.0..";
+        countPropertyIndex COUNT_PROPERTY_INDEX, "6.0..";
+        length LENGTH, "6.0..";
+        lengthPropertyIndex LENGTH_PROPERTY_INDEX, "6.0..";
+        Reserved RESERVED, "6.0..";
+        customSchemaType CUSTOM_SCHEMA_TYPE, "10.0..";
+        Tags TAGS, "10.0..";
+    }
+}
+
+#[cfg(feature = "trace")] runtime::tokens! {
+    EVENT_PROPERTY_INFO_union_nonStructType_customSchemaType {
+        InType IN_TYPE, "10.0..";
+        OutType OUT_TYPE, "10.0..";
+        CustomSchemaOffset CUSTOM_SCHEMA_OFFSET, "10.0..";
+    }
+}
+
+#[cfg(feature = "trace")] runtime::tokens! {
+    EVENT_PROPERTY_INFO_union_nonStructType_nonStructType {
+        InType IN_TYPE, "6.0..";
+        OutType OUT_TYPE, "6.0..";
+        MapNameOffset MAP_NAME_OFFSET, "6.0..";
+    }
+}
+
+#[cfg(feature = "trace")] runtime::tokens! {
+    EVENT_PROPERTY_INFO_union_nonStructType_structType {
+        StructStartIndex STRUCT_START_INDEX, "6.0..";
+        NumOfStructMembers NUM_OF_STRUCT_MEMBERS, "6.0..";
+        padding PADDING, "6.0..";
+    }
+}
+
+#[cfg(feature = "kernel")] runtime::tokens! {
     EVENT_RECORD {
         EventHeader EVENT_HEADER: EVENT_HEADER, "6.0..";
         BufferContext BUFFER_CONTEXT: ETW_BUFFER_CONTEXT, "6.0..";
@@ -1287,7 +1346,7 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     EVENT_TRACE_GROUPMASK_INFORMATION {
         EventTraceInformationClass EVENT_TRACE_INFORMATION_CLASS, "6.0..";
         TraceHandle TRACE_HANDLE, "6.0..";
@@ -1295,7 +1354,7 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "trace")] runtime::tokens! {
     EVENT_TRACE_HEADER {
         Size SIZE, "5.0..";
         HeaderType HEADER_TYPE, "5.0..";
@@ -1316,22 +1375,22 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
-    EVENT_TRACE_HEADER_u04_Class {
+#[cfg(feature = "trace")] runtime::tokens! {
+    EVENT_TRACE_HEADER_union_Version_Class {
         Type TYPE, "5.0..";
         Level LEVEL, "5.0..";
         Version VERSION, "5.0..";
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     EVENT_TRACE_PERFORMANCE_INFORMATION {
         EventTraceInformationClass EVENT_TRACE_INFORMATION_CLASS, "6.0..";
         LogfileBytesWritten LOGFILE_BYTES_WRITTEN: LARGE_INTEGER, "6.0..";
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     EVENT_TRACE_PROFILE_COUNTER_INFORMATION {
         EventTraceInformationClass EVENT_TRACE_INFORMATION_CLASS, "6.2..";
         TraceHandle TRACE_HANDLE, "6.2..";
@@ -1339,7 +1398,7 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     EVENT_TRACE_PROPERTIES {
         Wnode WNODE: WNODE_HEADER, "5.0..";
         BufferSize BUFFER_SIZE, "5.0..";
@@ -1363,7 +1422,7 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     EVENT_TRACE_SPINLOCK_INFORMATION {
         EventTraceInformationClass EVENT_TRACE_INFORMATION_CLASS, "6.1..";
         SpinLockSpinThreshold SPIN_LOCK_SPIN_THRESHOLD, "6.1..";
@@ -1373,7 +1432,7 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     EVENT_TRACE_SYSTEM_EVENT_INFORMATION {
         EventTraceInformationClass EVENT_TRACE_INFORMATION_CLASS, "6.1..";
         TraceHandle TRACE_HANDLE, "6.1..";
@@ -1381,21 +1440,21 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     EVENT_TRACE_TIME_PROFILE_INFORMATION {
         EventTraceInformationClass EVENT_TRACE_INFORMATION_CLASS, "6.0..";
         ProfileInterval PROFILE_INTERVAL, "6.0..";
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     EVENT_TRACE_VERSION_INFORMATION {
         EventTraceInformationClass EVENT_TRACE_INFORMATION_CLASS, "6.0..";
         EventTraceKernelVersion EVENT_TRACE_KERNEL_VERSION, "6.0..";
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     EX_FAST_REF {
         Object OBJECT, "5.1..";
         RefCnt REF_CNT, "5.1..";
@@ -1403,7 +1462,7 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     EX_PUSH_LOCK {
         Waiting WAITING, "5.1..";
         Exclusive EXCLUSIVE, "5.1..5.2.3790-sp0";
@@ -1416,7 +1475,7 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(any(feature = "dump", feature = "kernel", feature = "trace"))] runtime::tokens! {
     GUID {
         Data1 DATA1, "5.0..";
         Data2 DATA2, "5.0..";
@@ -1425,7 +1484,7 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     KAPC {
         Type TYPE, "5.0..";
         Size SIZE, "5.0..";
@@ -1451,7 +1510,7 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "dump")] runtime::tokens! {
     KDDEBUGGER_DATA64 {
         Header HEADER, "6.1.. x64";
         KernBase KERN_BASE, "6.1.. x64";
@@ -1591,7 +1650,7 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "dump")] runtime::tokens! {
     KDDEBUGGER_DATA64_Header {
         List LIST, "6.1.. x64";
         OwnerTag OWNER_TAG, "6.1.. x64";
@@ -1599,7 +1658,7 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     KDPC {
         Type TYPE, "5.0..";
         Number NUMBER, "5.0..";
@@ -1617,13 +1676,13 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     KEVENT {
         Header HEADER: DISPATCHER_HEADER, "5.0..";
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     KMUTANT {
         Header HEADER: DISPATCHER_HEADER, "5.0..";
         MutantListEntry MUTANT_LIST_ENTRY: LIST_ENTRY, "5.0..";
@@ -1638,7 +1697,7 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     KQUEUE {
         Header HEADER: DISPATCHER_HEADER, "5.1.2600-sp2..";
         EntryListHead ENTRY_LIST_HEAD: LIST_ENTRY, "5.1.2600-sp2..";
@@ -1648,14 +1707,14 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     KSEMAPHORE {
         Header HEADER: DISPATCHER_HEADER, "5.0..";
         Limit LIMIT, "5.0..";
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     KSYSTEM_TIME {
         LowPart LOW_PART, "5.1.2600-sp2..10.0.19041.985";
         High1Time HIGH1_TIME, "5.1.2600-sp2..10.0.19041.985";
@@ -1663,7 +1722,7 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     KTIMER {
         Header HEADER: DISPATCHER_HEADER, "5.0..";
         DueTime DUE_TIME: ULARGE_INTEGER, "5.0..";
@@ -1676,7 +1735,7 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(any(feature = "dump", feature = "kernel", feature = "trace"))] runtime::tokens! {
     LARGE_INTEGER {
         LowPart LOW_PART, "5.0..";
         HighPart HIGH_PART, "5.0..";
@@ -1685,21 +1744,21 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(any(feature = "dump", feature = "kernel", feature = "trace"))] runtime::tokens! {
     LARGE_INTEGER_u {
         LowPart LOW_PART, "5.0..";
         HighPart HIGH_PART, "5.0..";
     }
 }
 
-runtime::tokens! {
+#[cfg(any(feature = "dump", feature = "kernel", feature = "trace"))] runtime::tokens! {
     LIST_ENTRY {
         Flink FLINK, "5.0..";
         Blink BLINK, "5.0..";
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "dump")] runtime::tokens! {
     LOADED_MODULE {
         InLoadOrderLinks IN_LOAD_ORDER_LINKS: LIST_ENTRY, "5.0..";
         Reserved RESERVED, "5.0..";
@@ -1711,14 +1770,14 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     LUID {
         LowPart LOW_PART, "5.0..";
         HighPart HIGH_PART, "5.0..";
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     MCGEN_TRACE_CONTEXT {
         RegistrationHandle REGISTRATION_HANDLE, "6.2..";
         Logger LOGGER, "6.2..";
@@ -1735,7 +1794,7 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(any(feature = "kernel", feature = "trace"))] runtime::tokens! {
     MESSAGE_TRACE_HEADER {
         Marker MARKER, "5.1..";
         Size SIZE, "5.1..";
@@ -1746,7 +1805,7 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     MESSAGE_TRACE_USER {
         MessageHeader MESSAGE_HEADER: MESSAGE_TRACE_HEADER, "5.1..";
         MessageFlags MESSAGE_FLAGS, "5.1..";
@@ -1757,7 +1816,7 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(any(feature = "dump", feature = "kernel"))] runtime::tokens! {
     NB10 {
         Signature SIGNATURE, "6.2..";
         Offset OFFSET, "6.2..";
@@ -1767,7 +1826,7 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     OBJECT_NAMESPACE_LOOKUPTABLE {
         HashBuckets HASH_BUCKETS, "1511..";
         Lock LOCK: EX_PUSH_LOCK, "1511..";
@@ -1775,7 +1834,7 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     OBP_SILODRIVERSTATE {
         SystemDeviceMap SYSTEM_DEVICE_MAP, "10.0..";
         SystemDosDeviceState SYSTEM_DOS_DEVICE_STATE: OBP_SYSTEM_DOS_DEVICE_STATE, "10.0..";
@@ -1784,14 +1843,14 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     OBP_SYSTEM_DOS_DEVICE_STATE {
         GlobalDeviceMap GLOBAL_DEVICE_MAP, "10.0..";
         LocalDeviceCount LOCAL_DEVICE_COUNT, "10.0..";
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     PERFINFO_CCSWAP {
         DataType DATA_TYPE, "6.0..";
         TimeDelta TIME_DELTA, "6.0..";
@@ -1802,7 +1861,7 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     PERFINFO_CCSWAP_BUFFER {
         FirstTimeStamp FIRST_TIME_STAMP, "6.0..";
         TidTable TID_TABLE, "6.0..";
@@ -1810,21 +1869,21 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     PERFINFO_CCSWAP_IDLE {
         DataType DATA_TYPE, "6.0..";
         TimeDelta TIME_DELTA, "6.0..";
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     PERFINFO_CCSWAP_IDLE_SHORT {
         DataType DATA_TYPE, "6.0..";
         TimeDelta TIME_DELTA, "6.0..";
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     PERFINFO_CCSWAP_LITE {
         DataType DATA_TYPE, "6.0..";
         OldThreadIndex OLD_THREAD_INDEX, "6.0..";
@@ -1834,14 +1893,14 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     PERFINFO_GROUPMASK {
         Masks MASKS, "5.1..";
         Unknown UNKNOWN, "5.1";
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     PERFINFO_HARDPAGEFAULT_INFORMATION {
         ReadOffset READ_OFFSET: LARGE_INTEGER, "6.0";
         VirtualAddress VIRTUAL_ADDRESS, "6.0";
@@ -1851,7 +1910,7 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     PERFINFO_PPM_STATE_SELECTION {
         SelectedState SELECTED_STATE, "6.3..";
         VetoedStates VETOED_STATES, "6.3..";
@@ -1859,7 +1918,7 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "trace")] runtime::tokens! {
     PERFINFO_TRACE_HEADER {
         Marker MARKER, "5.1..";
         Version VERSION, "5.1..";
@@ -1873,14 +1932,14 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     PERIODIC_CAPTURE_STATE_GUIDS {
         ProviderCount PROVIDER_COUNT, "1703..";
         Providers PROVIDERS, "1703..";
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "dump")] runtime::tokens! {
     PHYSICAL_MEMORY_DESCRIPTOR32 {
         NumberOfRuns NUMBER_OF_RUNS, "5.2.. x86";
         NumberOfPages NUMBER_OF_PAGES, "5.2.. x86";
@@ -1888,7 +1947,7 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "dump")] runtime::tokens! {
     PHYSICAL_MEMORY_DESCRIPTOR64 {
         NumberOfRuns NUMBER_OF_RUNS, "5.2.. x64";
         NumberOfPages NUMBER_OF_PAGES, "5.2.. x64";
@@ -1896,21 +1955,21 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "dump")] runtime::tokens! {
     PHYSICAL_MEMORY_RUN32 {
         BasePage BASE_PAGE, "5.2.. x86";
         PageCount PAGE_COUNT, "5.2.. x86";
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "dump")] runtime::tokens! {
     PHYSICAL_MEMORY_RUN64 {
         BasePage BASE_PAGE, "5.2.. x64";
         PageCount PAGE_COUNT, "5.2.. x64";
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     PROFILE_SOURCE_INFO {
         NextEntryOffset NEXT_ENTRY_OFFSET, "6.2..";
         Source SOURCE, "6.2..";
@@ -1921,7 +1980,7 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "dump")] runtime::tokens! {
     RDMP_HEADER64 {
         Marker MARKER, "10.0.. x64";
         Signature SIGNATURE, "10.0.. x64";
@@ -1935,7 +1994,7 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(any(feature = "dump", feature = "kernel"))] runtime::tokens! {
     RSDS {
         Signature SIGNATURE, "6.2..";
         Guid GUID: GUID, "6.2..";
@@ -1944,7 +2003,7 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     RTL_BALANCED_NODE {
         Children CHILDREN, "6.1.7601.23418..";
         Left LEFT, "6.1.7601.23418..";
@@ -1955,20 +2014,20 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     RTL_BITMAP {
         SizeOfBitMap SIZE_OF_BIT_MAP, "5.0..";
         Buffer BUFFER, "5.0..";
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     RTL_CONDITION_VARIABLE {
         Ptr PTR, "6.0..";
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     RTL_CRITICAL_SECTION {
         DebugInfo DEBUG_INFO, "5.0..";
         LockCount LOCK_COUNT, "5.0..";
@@ -1979,7 +2038,7 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     RTL_HASH_TABLE {
         EntryCount ENTRY_COUNT, "1607..";
         MaskBitCount MASK_BIT_COUNT, "1607..";
@@ -1989,7 +2048,7 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     RTL_NLS_STATE {
         DefaultAcpTableInfo DEFAULT_ACP_TABLE_INFO: CPTABLEINFO, "server-2022..";
         DefaultOemTableInfo DEFAULT_OEM_TABLE_INFO: CPTABLEINFO, "server-2022..";
@@ -2003,7 +2062,7 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     RTL_RB_TREE {
         Root ROOT, "6.1.7601.24000..";
         Min MIN, "6.1.7601.24000..";
@@ -2011,7 +2070,7 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(any(feature = "kernel", feature = "trace"))] runtime::tokens! {
     RTL_TIME_ZONE_INFORMATION {
         Bias BIAS, "5.0..";
         StandardName STANDARD_NAME, "5.0..";
@@ -2023,7 +2082,7 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     SECURITY_CLIENT_CONTEXT {
         SecurityQos SECURITY_QOS: SECURITY_QUALITY_OF_SERVICE, "5.0..";
         ClientToken CLIENT_TOKEN, "5.0..";
@@ -2034,7 +2093,7 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     SECURITY_QUALITY_OF_SERVICE {
         Length LENGTH, "5.0..";
         ImpersonationLevel IMPERSONATION_LEVEL, "5.0..";
@@ -2043,7 +2102,7 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     SEP_RM_LSA_CONNECTION_STATE {
         LsaProcessHandle LSA_PROCESS_HANDLE, "1607..";
         LsaCommandPortHandle LSA_COMMAND_PORT_HANDLE, "1607..";
@@ -2059,7 +2118,7 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     SEP_SILOSTATE {
         SystemLogonSession SYSTEM_LOGON_SESSION, "1607..";
         AnonymousLogonSession ANONYMOUS_LOGON_SESSION, "1607..";
@@ -2070,7 +2129,7 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     SILO_USER_SHARED_DATA {
         ServiceSessionId SERVICE_SESSION_ID, "1607..10.0.19041.985";
         ActiveConsoleId ACTIVE_CONSOLE_ID, "1607..10.0.19041.985";
@@ -2089,19 +2148,19 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(any(feature = "kernel", feature = "trace"))] runtime::tokens! {
     SINGLE_LIST_ENTRY {
         Next NEXT, "5.0..";
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     SLIST_ENTRY {
         Next NEXT, "5.2.. x64";
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     SLIST_HEADER {
         Alignment ALIGNMENT, "5.0..";
         Next NEXT: SINGLE_LIST_ENTRY, "5.0.. x86";
@@ -2116,7 +2175,7 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     SLIST_HEADER_Header16 {
         Depth DEPTH, "6.0..6.1 x64";
         Sequence SEQUENCE, "6.0..6.1 x64";
@@ -2127,7 +2186,7 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     SLIST_HEADER_Header8 {
         Depth DEPTH, "6.0..6.2 x64";
         Sequence SEQUENCE, "6.0..6.2 x64";
@@ -2139,7 +2198,7 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     SLIST_HEADER_HeaderArm64 {
         Depth DEPTH, "1709.. arm64";
         Sequence SEQUENCE, "1709.. arm64";
@@ -2148,7 +2207,7 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     SLIST_HEADER_HeaderX64 {
         Depth DEPTH, "6.0.6002.18005.. x64, no arm64";
         Sequence SEQUENCE, "6.0.6002.18005.. x64, no arm64";
@@ -2158,7 +2217,7 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "dump")] runtime::tokens! {
     SUMMARY_DUMP32 {
         Signature SIGNATURE, "5.2..6.1 x86";
         ValidDump VALID_DUMP, "5.2..6.1 x86";
@@ -2170,7 +2229,7 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "dump")] runtime::tokens! {
     SUMMARY_DUMP32_Bitmap {
         SizeOfBitMap SIZE_OF_BIT_MAP, "5.2..6.1 x86";
         Reserved0 RESERVED0, "5.2..6.1 x86";
@@ -2178,7 +2237,7 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "dump")] runtime::tokens! {
     SUMMARY_DUMP64 {
         Signature SIGNATURE, "5.2.. x64";
         ValidDump VALID_DUMP, "5.2.. x64";
@@ -2192,7 +2251,7 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "dump")] runtime::tokens! {
     SUMMARY_DUMP64_Bitmap {
         SizeOfBitMap SIZE_OF_BIT_MAP, "5.2..6.1 x64";
         Reserved0 RESERVED0, "5.2..6.1 x64";
@@ -2200,7 +2259,7 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "trace")] runtime::tokens! {
     SYSTEM_TRACE_HEADER {
         Marker MARKER, "5.0..";
         Version VERSION, "5.0..";
@@ -2216,7 +2275,7 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(any(feature = "kernel", feature = "trace"))] runtime::tokens! {
     TIME_FIELDS {
         Year YEAR, "5.0..";
         Month MONTH, "5.0..";
@@ -2229,7 +2288,7 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     TOKEN_CONTROL {
         TokenId TOKEN_ID: LUID, "5.0..";
         AuthenticationId AUTHENTICATION_ID: LUID, "5.0..";
@@ -2238,14 +2297,14 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     TOKEN_SOURCE {
         SourceName SOURCE_NAME, "5.0..";
         SourceIdentifier SOURCE_IDENTIFIER: LUID, "5.0..";
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     TRACE_ENABLE_CONTEXT {
         LoggerId LOGGER_ID, "6.0..";
         Level LEVEL, "6.0..";
@@ -2254,7 +2313,7 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     TRACE_ENABLE_CONTEXT_EX {
         LoggerId LOGGER_ID, "late-6.0..6.1";
         Level LEVEL, "late-6.0..6.1";
@@ -2265,7 +2324,7 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     TRACE_ENABLE_FLAG_EXTENSION {
         Offset OFFSET, "5.1..";
         Length LENGTH, "5.1..";
@@ -2273,21 +2332,21 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     TRACE_ENABLE_FLAG_EXT_HEADER {
         Length LENGTH, "6.0..";
         Items ITEMS, "6.0..";
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     TRACE_ENABLE_FLAG_EXT_ITEM {
         Offset OFFSET, "6.0..";
         Type TYPE, "6.0..";
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     TRACE_ENABLE_INFO {
         IsEnabled IS_ENABLED, "6.0..";
         Level LEVEL, "6.0..";
@@ -2300,7 +2359,36 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "trace")] runtime::tokens! {
+    TRACE_EVENT_INFO {
+        ProviderGuid PROVIDER_GUID: GUID, "6.0..";
+        EventGuid EVENT_GUID: GUID, "6.0..";
+        EventDescriptor EVENT_DESCRIPTOR: EVENT_DESCRIPTOR, "6.0..";
+        DecodingSource DECODING_SOURCE, "6.0..";
+        ProviderNameOffset PROVIDER_NAME_OFFSET, "6.0..";
+        LevelNameOffset LEVEL_NAME_OFFSET, "6.0..";
+        ChannelNameOffset CHANNEL_NAME_OFFSET, "6.0..";
+        KeywordsNameOffset KEYWORDS_NAME_OFFSET, "6.0..";
+        TaskNameOffset TASK_NAME_OFFSET, "6.0..";
+        OpcodeNameOffset OPCODE_NAME_OFFSET, "6.0..";
+        EventMessageOffset EVENT_MESSAGE_OFFSET, "6.0..";
+        ProviderMessageOffset PROVIDER_MESSAGE_OFFSET, "6.0..";
+        BinaryXMLOffset BINARY_XML_OFFSET, "6.0..";
+        BinaryXMLSize BINARY_XML_SIZE, "6.0..";
+        ActivityIDNameOffset ACTIVITY_ID_NAME_OFFSET, "6.0..";
+        RelatedActivityIDNameOffset RELATED_ACTIVITY_ID_NAME_OFFSET, "6.0..";
+        PropertyCount PROPERTY_COUNT, "6.0..";
+        TopLevelPropertyCount TOP_LEVEL_PROPERTY_COUNT, "6.0..";
+        Flags FLAGS, "6.0..";
+        EventPropertyInfoArray EVENT_PROPERTY_INFO_ARRAY, "6.0..";
+        EventNameOffset EVENT_NAME_OFFSET, "10.0..";
+        EventAttributesOffset EVENT_ATTRIBUTES_OFFSET, "10.0..";
+        Reserved RESERVED, "10.0..";
+        Tags TAGS, "10.0..";
+    }
+}
+
+#[cfg(feature = "trace")] runtime::tokens! {
     TRACE_LOGFILE_HEADER {
         BufferSize BUFFER_SIZE, "5.0..";
         Version VERSION, "5.0..";
@@ -2329,8 +2417,8 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
-    TRACE_LOGFILE_HEADER_u04_VersionDetail {
+#[cfg(feature = "trace")] runtime::tokens! {
+    TRACE_LOGFILE_HEADER_union_Version_VersionDetail {
         MajorVersion MAJOR_VERSION, "5.0..";
         MinorVersion MINOR_VERSION, "5.0..";
         SubVersion SUB_VERSION, "5.0..";
@@ -2338,21 +2426,21 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     TRACE_PROFILE_INTERVAL {
         Source SOURCE, "6.2..";
         Interval INTERVAL, "6.2..";
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     TRACE_VERSION_INFO {
         EtwTraceProcessingVersion ETW_TRACE_PROCESSING_VERSION, "10.0..";
         Reserved RESERVED, "10.0..";
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "dump")] runtime::tokens! {
     TRIAGE_DATA_BLOCK {
         Address ADDRESS, "5.2..";
         Offset OFFSET, "5.2..";
@@ -2360,7 +2448,7 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "dump")] runtime::tokens! {
     TRIAGE_DUMP32 {
         ServicePackBuild SERVICE_PACK_BUILD, "5.2.. x86";
         SizeOfDump SIZE_OF_DUMP, "5.2.. x86";
@@ -2391,7 +2479,7 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "dump")] runtime::tokens! {
     TRIAGE_DUMP64 {
         ServicePackBuild SERVICE_PACK_BUILD, "5.2.. x64";
         SizeOfDump SIZE_OF_DUMP, "5.2.. x64";
@@ -2423,7 +2511,7 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "dump")] runtime::tokens! {
     TRIAGE_DUMP64_ArchitectureSpecific {
         BStoreOffset B_STORE_OFFSET, "5.2.. x64";
         SizeOfBStore SIZE_OF_B_STORE, "5.2.. x64";
@@ -2431,7 +2519,7 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     ULARGE_INTEGER {
         LowPart LOW_PART, "5.0..";
         HighPart HIGH_PART, "5.0..";
@@ -2440,14 +2528,14 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     ULARGE_INTEGER_u {
         LowPart LOW_PART, "5.0..";
         HighPart HIGH_PART, "5.0..";
     }
 }
 
-runtime::tokens! {
+#[cfg(any(feature = "dump", feature = "kernel"))] runtime::tokens! {
     UNICODE_STRING {
         Length LENGTH, "5.0..";
         MaximumLength MAXIMUM_LENGTH, "5.0..";
@@ -2455,7 +2543,7 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     UNICODE_STRING64 {
         Length LENGTH, "5.1..";
         MaximumLength MAXIMUM_LENGTH, "5.1..";
@@ -2463,7 +2551,7 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(any(feature = "kernel", feature = "trace"))] runtime::tokens! {
     WMI_BUFFER_HEADER {
         Wnode WNODE: WNODE_HEADER, "5.0..6.0";
         Reserved1 RESERVED1, "5.0..5.2";
@@ -2506,7 +2594,7 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(any(feature = "kernel", feature = "trace"))] runtime::tokens! {
     WMI_BUFFER_STATE {
         Free FREE, "5.1..5.2";
         InUse IN_USE, "5.1..5.2";
@@ -2515,7 +2603,7 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(any(feature = "kernel", feature = "trace"))] runtime::tokens! {
     WMI_CLIENT_CONTEXT {
         ProcessorNumber PROCESSOR_NUMBER, "5.0..5.2";
         Alignment ALIGNMENT, "5.0..5.2";
@@ -2523,7 +2611,7 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     WMI_CONTEXTSWAP {
         NewThreadId NEW_THREAD_ID, "5.1..";
         OldThreadId OLD_THREAD_ID, "5.1..";
@@ -2550,7 +2638,7 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     WMI_LOGGER_CONTEXT {
         BufferSpinLock BUFFER_SPIN_LOCK, "5.0..5.2";
         StartTime START_TIME: LARGE_INTEGER, "5.0..";
@@ -2777,7 +2865,7 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     WMI_LOGGER_INFORMATION {
         Wnode WNODE: WNODE_HEADER, "5.0..";
         BufferSize BUFFER_SIZE, "5.0..";
@@ -2816,14 +2904,14 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     WMI_LOGGER_INFORMATION_DUMMYUNIONNAME10 {
         LoggerExtension LOGGER_EXTENSION, "5.1..";
         LoggerExtension64 LOGGER_EXTENSION64, "5.1..";
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     WMI_LOGGER_MODE {
         SequentialFile SEQUENTIAL_FILE, "5.0..5.2";
         CircularFile CIRCULAR_FILE, "5.0..5.2";
@@ -2841,7 +2929,7 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     WMI_RESOURCE {
         AcquireTime ACQUIRE_TIME, "6.1..";
         HoldTime HOLD_TIME, "6.1..";
@@ -2854,7 +2942,7 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     WMI_SPINLOCK {
         SpinLockAddress SPIN_LOCK_ADDRESS, "6.1.. x64, 6.2.. x86";
         CallerAddress CALLER_ADDRESS, "6.1.. x64, 6.2.. x86";
@@ -2874,14 +2962,14 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(any(feature = "kernel", feature = "trace"))] runtime::tokens! {
     WMI_TRACE_MESSAGE_PACKET {
         MessageNumber MESSAGE_NUMBER, "5.1..";
         OptionFlags OPTION_FLAGS, "5.1..";
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "trace")] runtime::tokens! {
     WMI_TRACE_PACKET {
         Size SIZE, "5.0..";
         HookId HOOK_ID, "5.0..";
@@ -2890,13 +2978,13 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     WNF_LOCK {
         PushLock PUSH_LOCK: EX_PUSH_LOCK, "1607..";
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     WNF_SILODRIVERSTATE {
         ScopeMap SCOPE_MAP, "1607..";
         PermanentNameStoreRootKey PERMANENT_NAME_STORE_ROOT_KEY, "1607..";
@@ -2908,7 +2996,7 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(any(feature = "kernel", feature = "trace"))] runtime::tokens! {
     WNODE_HEADER {
         BufferSize BUFFER_SIZE, "5.0..";
         ProviderId PROVIDER_ID, "5.0..";
@@ -2924,7 +3012,7 @@ runtime::tokens! {
     }
 }
 
-runtime::tokens! {
+#[cfg(feature = "kernel")] runtime::tokens! {
     WORK_QUEUE_ITEM {
         List LIST: LIST_ENTRY, "5.0..";
         WorkerRoutine WORKER_ROUTINE, "5.0..";

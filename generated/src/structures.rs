@@ -5,3693 +5,2435 @@
 #[allow(unused_imports)]
 use super::{axis::AXIS, kernels::REGISTRY, layouts::*, members};
 #[allow(unused_imports)]
-use ::etw_layouts_runtime::{Arch::*, Build, Described, core::marker::PhantomData, meta::{Change, Structure}};
+use ::etw_layouts_runtime::{Arch::*, Build, Described, generated::structure, meta::{Change, Structure}};
 
-/// Conditions on the data of a provider's events, of several filters in one.
+/// Conditions on the data of a provider's events, combined from several filters.
 ///
-/// No symbol data confirms it in `19569 arm64`: the kernel's symbols do not hold the type.
-pub static AGGREGATED_PAYLOAD_FILTER: Structure<members::AGGREGATED_PAYLOAD_FILTER::Type> = Structure {
-    name: "AGGREGATED_PAYLOAD_FILTER",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0x7ffffff1ffeffffe, 0xff80000001fff],
-    changes: &[
-        Change::layout(Build::new(6, 3, 9600, 16384), X86, <AGGREGATED_PAYLOAD_FILTER_6_3 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 3, 9600, 16384), X64, <AGGREGATED_PAYLOAD_FILTER_6_3 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <AGGREGATED_PAYLOAD_FILTER_6_3 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+/// No symbol data confirms it in `19569 arm64`: the type is not in kernel symbols.
+#[cfg(feature = "kernel")] pub static AGGREGATED_PAYLOAD_FILTER: Structure<members::AGGREGATED_PAYLOAD_FILTER::Type> = structure("AGGREGATED_PAYLOAD_FILTER", &AXIS, &REGISTRY, &[0x7ffffff1ffeffffe, 0xff80000001fff], &[
+    Change::layout(Build::new(6, 3, 9600, 16384), X86, <AGGREGATED_PAYLOAD_FILTER_6_3 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 3, 9600, 16384), X64, <AGGREGATED_PAYLOAD_FILTER_6_3 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <AGGREGATED_PAYLOAD_FILTER_6_3 as Described>::LAYOUT.layout()),
+]);
 
 /// A kernel event as programs name it to TraceSetInformation: the kernel's HookId has a byte for the GUID.
 ///
-/// No symbol data confirms it in `6.1..`: no public kernel symbols hold the type.
-pub static CLASSIC_EVENT_ID: Structure<members::CLASSIC_EVENT_ID::Type> = Structure {
-    name: "CLASSIC_EVENT_ID",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0x0, 0x0],
-    changes: &[
-        Change::layout(Build::new(6, 1, 7600, 16385), X86, <CLASSIC_EVENT_ID_6_1 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 1, 7600, 16385), X64, <CLASSIC_EVENT_ID_6_1 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <CLASSIC_EVENT_ID_6_1 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+/// No symbol data confirms it in `6.1..`: the type is not in public kernel symbols.
+#[cfg(feature = "kernel")] pub static CLASSIC_EVENT_ID: Structure<members::CLASSIC_EVENT_ID::Type> = structure("CLASSIC_EVENT_ID", &AXIS, &REGISTRY, &[0x0, 0x0], &[
+    Change::layout(Build::new(6, 1, 7600, 16385), X86, <CLASSIC_EVENT_ID_6_1 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 1, 7600, 16385), X64, <CLASSIC_EVENT_ID_6_1 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <CLASSIC_EVENT_ID_6_1 as Described>::LAYOUT.layout()),
+]);
 
 /// A code page.
-pub static CPTABLEINFO: Structure<members::CPTABLEINFO::Type> = Structure {
-    name: "CPTABLEINFO",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0x0, 0x1fff],
-    changes: &[
-        Change::layout(Build::new(10, 0, 20348, 288), X64, <CPTABLEINFO_server_2022_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 22000, 1), Arm64, <CPTABLEINFO_server_2022_x64 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+#[cfg(feature = "kernel")] pub static CPTABLEINFO: Structure<members::CPTABLEINFO::Type> = structure("CPTABLEINFO", &AXIS, &REGISTRY, &[0x0, 0x1fff], &[
+    Change::layout(Build::new(10, 0, 20348, 288), X64, <CPTABLEINFO_server_2022_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 22000, 1), Arm64, <CPTABLEINFO_server_2022_x64 as Described>::LAYOUT.layout()),
+]);
 
-/// Of what exception a critical process died.
+/// Exception that terminated a critical process.
 ///
-/// No symbol data confirms it in `2021-05..2022-01 x86, 19569`: the kernel's symbols do not hold the type.
-pub static CRITICAL_PROCESS_EXCEPTION_DATA: Structure<members::CRITICAL_PROCESS_EXCEPTION_DATA::Type> = Structure {
-    name: "CRITICAL_PROCESS_EXCEPTION_DATA",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0x9482e80aaa55400, 0x1c01],
-    changes: &[
-        Change::layout(Build::new(10, 0, 14393, 0), X86, <CRITICAL_PROCESS_EXCEPTION_DATA_1607_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 14393, 0), X64, <CRITICAL_PROCESS_EXCEPTION_DATA_1607_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <CRITICAL_PROCESS_EXCEPTION_DATA_1607_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 28000, 1), X64, <CRITICAL_PROCESS_EXCEPTION_DATA_26H1_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 28000, 1), Arm64, <CRITICAL_PROCESS_EXCEPTION_DATA_26H1_x64 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+/// No symbol data confirms it in `2021-05..2022-01 x86, 19569`: the type is not in kernel symbols.
+#[cfg(feature = "kernel")] pub static CRITICAL_PROCESS_EXCEPTION_DATA: Structure<members::CRITICAL_PROCESS_EXCEPTION_DATA::Type> = structure("CRITICAL_PROCESS_EXCEPTION_DATA", &AXIS, &REGISTRY, &[0x9482e80aaa55400, 0x1c01], &[
+    Change::layout(Build::new(10, 0, 14393, 0), X86, <CRITICAL_PROCESS_EXCEPTION_DATA_1607_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 14393, 0), X64, <CRITICAL_PROCESS_EXCEPTION_DATA_1607_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <CRITICAL_PROCESS_EXCEPTION_DATA_1607_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 28000, 1), X64, <CRITICAL_PROCESS_EXCEPTION_DATA_26H1_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 28000, 1), Arm64, <CRITICAL_PROCESS_EXCEPTION_DATA_26H1_x64 as Described>::LAYOUT.layout()),
+]);
 
-/// The identity of a symbol file, as the debug directory of an image has it.
+/// The identity of a symbol file in the debug directory of an image.
 ///
-/// No symbol data confirms it in `19569 arm64`: the kernel's symbols do not hold the type.
-pub static CVDD: Structure<members::CVDD::Type> = Structure {
-    name: "CVDD",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0x7ffffff1ffe5554a, 0x42a8000001fff],
-    changes: &[
-        Change::layout(Build::new(6, 2, 9200, 16384), X86, <CVDD_6_2 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 2, 9200, 16384), X64, <CVDD_6_2 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <CVDD_6_2 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+/// No symbol data confirms it in `19569 arm64`: the type is not in kernel symbols.
+#[cfg(feature = "kernel")] pub static CVDD: Structure<members::CVDD::Type> = structure("CVDD", &AXIS, &REGISTRY, &[0x7ffffff1ffe5554a, 0x42a8000001fff], &[
+    Change::layout(Build::new(6, 2, 9200, 16384), X86, <CVDD_6_2 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 2, 9200, 16384), X64, <CVDD_6_2 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <CVDD_6_2 as Described>::LAYOUT.layout()),
+]);
 
-/// What the support of debuggers keeps for a silo.
+/// Debugger support state of a silo.
 ///
-/// No symbol data confirms it in `19569 arm64`: the kernel's symbols do not hold the type.
-pub static DBGK_SILOSTATE: Structure<members::DBGK_SILOSTATE::Type> = Structure {
-    name: "DBGK_SILOSTATE",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0x7ffffff1ffe00000, 0x1fff],
-    changes: &[
-        Change::layout(Build::new(10, 0, 16299, 15), X86, <DBGK_SILOSTATE_1709_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), X64, <DBGK_SILOSTATE_1709_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <DBGK_SILOSTATE_1709_x64 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+/// No symbol data confirms it in `19569 arm64`: the type is not in kernel symbols.
+#[cfg(feature = "kernel")] pub static DBGK_SILOSTATE: Structure<members::DBGK_SILOSTATE::Type> = structure("DBGK_SILOSTATE", &AXIS, &REGISTRY, &[0x7ffffff1ffe00000, 0x1fff], &[
+    Change::layout(Build::new(10, 0, 16299, 15), X86, <DBGK_SILOSTATE_1709_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), X64, <DBGK_SILOSTATE_1709_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <DBGK_SILOSTATE_1709_x64 as Described>::LAYOUT.layout()),
+]);
 
-/// The providers that a logger refuses. Updates brought it to Windows 7 and 8.1; no known kernel of Windows 8 has it.
-pub static DISALLOWED_GUIDS: Structure<members::DISALLOWED_GUIDS::Type> = Structure {
-    name: "DISALLOWED_GUIDS",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0xfffffff1ffeffffe, 0xc007800001fff],
-    changes: &[
-        Change::layout(Build::new(6, 1, 7601, 23418), X64, <DISALLOWED_GUIDS_6_1_7601_23418_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 1, 7601, 24000), X86, <DISALLOWED_GUIDS_6_1_7601_24000_x86 as Described>::LAYOUT.layout()),
-        Change::none(Build::new(6, 2, 9200, 16384), X86),
-        Change::none(Build::new(6, 2, 9200, 16384), X64),
-        Change::layout(Build::new(6, 3, 9600, 19913), X86, <DISALLOWED_GUIDS_6_1_7601_24000_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 3, 9600, 19913), X64, <DISALLOWED_GUIDS_6_1_7601_23418_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <DISALLOWED_GUIDS_6_1_7601_23418_x64 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+/// The providers that a session rejects. Updates added it to Windows 7 and 8.1; no known kernel of Windows 8 has it.
+#[cfg(feature = "kernel")] pub static DISALLOWED_GUIDS: Structure<members::DISALLOWED_GUIDS::Type> = structure("DISALLOWED_GUIDS", &AXIS, &REGISTRY, &[0xfffffff1ffeffffe, 0xc007800001fff], &[
+    Change::layout(Build::new(6, 1, 7601, 23418), X64, <DISALLOWED_GUIDS_6_1_7601_23418_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 1, 7601, 24000), X86, <DISALLOWED_GUIDS_6_1_7601_24000_x86 as Described>::LAYOUT.layout()),
+    Change::none(Build::new(6, 2, 9200, 16384), X86),
+    Change::none(Build::new(6, 2, 9200, 16384), X64),
+    Change::layout(Build::new(6, 3, 9600, 19913), X86, <DISALLOWED_GUIDS_6_1_7601_24000_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 3, 9600, 19913), X64, <DISALLOWED_GUIDS_6_1_7601_23418_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <DISALLOWED_GUIDS_6_1_7601_23418_x64 as Described>::LAYOUT.layout()),
+]);
 
-/// What begins every kernel object that a thread can wait for.
-pub static DISPATCHER_HEADER: Structure<members::DISPATCHER_HEADER::Type> = Structure {
-    name: "DISPATCHER_HEADER",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0xfffffff1ffeffffe, 0xfffffffffdfff],
-    changes: &[
-        Change::layout(Build::new(5, 0, 2195, 0), X86, <DISPATCHER_HEADER_5_0_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(5, 2, 3790, 0), X86, <DISPATCHER_HEADER_5_2_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(5, 2, 3790, 1830), X86, <DISPATCHER_HEADER_5_2_3790_sp1_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(5, 2, 3790, 1830), X64, <DISPATCHER_HEADER_5_2_3790_sp1_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 0, 6000, 16386), X86, <DISPATCHER_HEADER_early_6_0_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 0, 6000, 16386), X64, <DISPATCHER_HEADER_early_6_0_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 1, 7600, 16385), X86, <DISPATCHER_HEADER_6_1_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 1, 7600, 16385), X64, <DISPATCHER_HEADER_6_1_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 1, 7601, 24000), X86, <DISPATCHER_HEADER_6_1_7601_24000_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 1, 7601, 24000), X64, <DISPATCHER_HEADER_6_1_7601_24000_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 1, 7601, 24540), X64, <DISPATCHER_HEADER_6_1_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 2, 9200, 16384), X86, <DISPATCHER_HEADER_6_2_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 2, 9200, 16384), X64, <DISPATCHER_HEADER_6_2_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 3, 9600, 16384), X86, <DISPATCHER_HEADER_6_3_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 3, 9600, 16384), X64, <DISPATCHER_HEADER_6_3_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 3, 9600, 17031), X86, <DISPATCHER_HEADER_6_3_9600_17031_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 3, 9600, 17031), X64, <DISPATCHER_HEADER_6_3_9600_17031_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 10240, 16384), X86, <DISPATCHER_HEADER_10_0_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 10240, 16384), X64, <DISPATCHER_HEADER_10_0_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 10240, 17770), X64, <DISPATCHER_HEADER_10_0_10240_17770_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 10586, 0), X64, <DISPATCHER_HEADER_10_0_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 15063, 0), X86, <DISPATCHER_HEADER_1703_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 15063, 0), X64, <DISPATCHER_HEADER_1703_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <DISPATCHER_HEADER_1703_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 17134, 1), X86, <DISPATCHER_HEADER_1803_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 17134, 1), X64, <DISPATCHER_HEADER_1803_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 17134, 1), Arm64, <DISPATCHER_HEADER_1803_arm64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 17763, 107), X86, <DISPATCHER_HEADER_1809_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 17763, 107), X64, <DISPATCHER_HEADER_1803_arm64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 19041, 264), X64, <DISPATCHER_HEADER_2004_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 19041, 264), Arm64, <DISPATCHER_HEADER_2004_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 20348, 288), X64, <DISPATCHER_HEADER_server_2022_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 22000, 1), Arm64, <DISPATCHER_HEADER_server_2022_x64 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+/// Header of every kernel object that a thread can wait for.
+#[cfg(feature = "kernel")] pub static DISPATCHER_HEADER: Structure<members::DISPATCHER_HEADER::Type> = structure("DISPATCHER_HEADER", &AXIS, &REGISTRY, &[0xfffffff1ffeffffe, 0xfffffffffdfff], &[
+    Change::layout(Build::new(5, 0, 2195, 0), X86, <DISPATCHER_HEADER_5_0_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(5, 2, 3790, 0), X86, <DISPATCHER_HEADER_5_2_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(5, 2, 3790, 1830), X86, <DISPATCHER_HEADER_5_2_3790_sp1_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(5, 2, 3790, 1830), X64, <DISPATCHER_HEADER_5_2_3790_sp1_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 0, 6000, 16386), X86, <DISPATCHER_HEADER_early_6_0_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 0, 6000, 16386), X64, <DISPATCHER_HEADER_early_6_0_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 1, 7600, 16385), X86, <DISPATCHER_HEADER_6_1_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 1, 7600, 16385), X64, <DISPATCHER_HEADER_6_1_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 1, 7601, 24000), X86, <DISPATCHER_HEADER_6_1_7601_24000_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 1, 7601, 24000), X64, <DISPATCHER_HEADER_6_1_7601_24000_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 1, 7601, 24540), X64, <DISPATCHER_HEADER_6_1_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 2, 9200, 16384), X86, <DISPATCHER_HEADER_6_2_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 2, 9200, 16384), X64, <DISPATCHER_HEADER_6_2_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 3, 9600, 16384), X86, <DISPATCHER_HEADER_6_3_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 3, 9600, 16384), X64, <DISPATCHER_HEADER_6_3_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 3, 9600, 17031), X86, <DISPATCHER_HEADER_6_3_9600_17031_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 3, 9600, 17031), X64, <DISPATCHER_HEADER_6_3_9600_17031_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 10240, 16384), X86, <DISPATCHER_HEADER_10_0_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 10240, 16384), X64, <DISPATCHER_HEADER_10_0_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 10240, 17770), X64, <DISPATCHER_HEADER_10_0_10240_17770_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 10586, 0), X64, <DISPATCHER_HEADER_10_0_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 15063, 0), X86, <DISPATCHER_HEADER_1703_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 15063, 0), X64, <DISPATCHER_HEADER_1703_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <DISPATCHER_HEADER_1703_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 17134, 1), X86, <DISPATCHER_HEADER_1803_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 17134, 1), X64, <DISPATCHER_HEADER_1803_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 17134, 1), Arm64, <DISPATCHER_HEADER_1803_arm64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 17763, 107), X86, <DISPATCHER_HEADER_1809_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 17763, 107), X64, <DISPATCHER_HEADER_1803_arm64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 19041, 264), X64, <DISPATCHER_HEADER_2004_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 19041, 264), Arm64, <DISPATCHER_HEADER_2004_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 20348, 288), X64, <DISPATCHER_HEADER_server_2022_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 22000, 1), Arm64, <DISPATCHER_HEADER_server_2022_x64 as Described>::LAYOUT.layout()),
+]);
 
-/// Begins the secondary data, which drivers and parts of the kernel add behind a dump.
+/// Header of the secondary data, which drivers and kernel components append to a dump.
 ///
-/// No symbol data confirms it in `5.2..`: a type of ntiodump.h, which no public kernel symbols hold.
-pub static DUMP_BLOB_FILE_HEADER: Structure<members::DUMP_BLOB_FILE_HEADER::Type> = Structure {
-    name: "DUMP_BLOB_FILE_HEADER",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0x0, 0x0],
-    changes: &[
-        Change::layout(Build::new(5, 2, 3790, 0), X86, <DUMP_BLOB_FILE_HEADER_5_2 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(5, 2, 3790, 1830), X64, <DUMP_BLOB_FILE_HEADER_5_2 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <DUMP_BLOB_FILE_HEADER_5_2 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+/// No symbol data confirms it in `5.2..`: the type is from ntiodump.h, and not in public kernel symbols.
+#[cfg(feature = "dump")] pub static DUMP_BLOB_FILE_HEADER: Structure<members::DUMP_BLOB_FILE_HEADER::Type> = structure("DUMP_BLOB_FILE_HEADER", &AXIS, &REGISTRY, &[0x0, 0x0], &[
+    Change::layout(Build::new(5, 2, 3790, 0), X86, <DUMP_BLOB_FILE_HEADER_5_2 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(5, 2, 3790, 1830), X64, <DUMP_BLOB_FILE_HEADER_5_2 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <DUMP_BLOB_FILE_HEADER_5_2 as Described>::LAYOUT.layout()),
+]);
 
 /// Begins a blob of the secondary data. The next one follows its data and padding.
 ///
-/// No symbol data confirms it in `5.2..`: a type of ntiodump.h, which no public kernel symbols hold.
-pub static DUMP_BLOB_HEADER: Structure<members::DUMP_BLOB_HEADER::Type> = Structure {
-    name: "DUMP_BLOB_HEADER",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0x0, 0x0],
-    changes: &[
-        Change::layout(Build::new(5, 2, 3790, 0), X86, <DUMP_BLOB_HEADER_5_2 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(5, 2, 3790, 1830), X64, <DUMP_BLOB_HEADER_5_2 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <DUMP_BLOB_HEADER_5_2 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+/// No symbol data confirms it in `5.2..`: the type is from ntiodump.h, and not in public kernel symbols.
+#[cfg(feature = "dump")] pub static DUMP_BLOB_HEADER: Structure<members::DUMP_BLOB_HEADER::Type> = structure("DUMP_BLOB_HEADER", &AXIS, &REGISTRY, &[0x0, 0x0], &[
+    Change::layout(Build::new(5, 2, 3790, 0), X86, <DUMP_BLOB_HEADER_5_2 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(5, 2, 3790, 1830), X64, <DUMP_BLOB_HEADER_5_2 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <DUMP_BLOB_HEADER_5_2 as Described>::LAYOUT.layout()),
+]);
 
-/// Starts a crash dump of a 32-bit system. What its writer leaves out is filled with the letters PAGE.
+/// Header of a crash dump of a 32-bit system. Members that its writer omits are filled with the letters PAGE.
 ///
-/// No symbol data confirms it in `5.2.. x86`: a type of ntiodump.h, which no public kernel symbols hold.
-pub static DUMP_HEADER32: Structure<members::DUMP_HEADER32::Type> = Structure {
-    name: "DUMP_HEADER32",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0x0, 0x0],
-    changes: &[
-        Change::layout(Build::new(5, 2, 3790, 0), X86, <DUMP_HEADER32_5_2_x86 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+/// No symbol data confirms it in `5.2.. x86`: the type is from ntiodump.h, and not in public kernel symbols.
+#[cfg(feature = "dump")] pub static DUMP_HEADER32: Structure<members::DUMP_HEADER32::Type> = structure("DUMP_HEADER32", &AXIS, &REGISTRY, &[0x0, 0x0], &[
+    Change::layout(Build::new(5, 2, 3790, 0), X86, <DUMP_HEADER32_5_2_x86 as Described>::LAYOUT.layout()),
+]);
 
-/// Starts a crash dump of a 64-bit system. What its writer leaves out is filled with the letters PAGE.
+/// Header of a crash dump of a 64-bit system. Members that its writer omits are filled with the letters PAGE.
 ///
-/// No symbol data confirms it in `5.2.. x64`: a type of ntiodump.h, which no public kernel symbols hold.
-pub static DUMP_HEADER64: Structure<members::DUMP_HEADER64::Type> = Structure {
-    name: "DUMP_HEADER64",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0x0, 0x0],
-    changes: &[
-        Change::layout(Build::new(5, 2, 3790, 1830), X64, <DUMP_HEADER64_5_2_3790_sp1_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <DUMP_HEADER64_5_2_3790_sp1_x64 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+/// No symbol data confirms it in `5.2.. x64`: the type is from ntiodump.h, and not in public kernel symbols.
+#[cfg(feature = "dump")] pub static DUMP_HEADER64: Structure<members::DUMP_HEADER64::Type> = structure("DUMP_HEADER64", &AXIS, &REGISTRY, &[0x0, 0x0], &[
+    Change::layout(Build::new(5, 2, 3790, 1830), X64, <DUMP_HEADER64_5_2_3790_sp1_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <DUMP_HEADER64_5_2_3790_sp1_x64 as Described>::LAYOUT.layout()),
+]);
 
-/// What the kernel keeps for a server silo, and for the host, whose is PspHostSiloGlobals.
-pub static ESERVERSILO_GLOBALS: Structure<members::ESERVERSILO_GLOBALS::Type> = Structure {
-    name: "ESERVERSILO_GLOBALS",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0xfffffff1ffeffc00, 0x1fff],
-    changes: &[
-        Change::layout(Build::new(10, 0, 14393, 0), X86, <ESERVERSILO_GLOBALS_1607_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 14393, 0), X64, <ESERVERSILO_GLOBALS_1607_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 15063, 0), X86, <ESERVERSILO_GLOBALS_1703_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 15063, 0), X64, <ESERVERSILO_GLOBALS_1703_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), X86, <ESERVERSILO_GLOBALS_1709_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), X64, <ESERVERSILO_GLOBALS_1709_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <ESERVERSILO_GLOBALS_1709_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 17763, 2114), X64, <ESERVERSILO_GLOBALS_10_0_17763_2114_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 17763, 2114), Arm64, <ESERVERSILO_GLOBALS_10_0_17763_2114_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 17763, 2452), X86, <ESERVERSILO_GLOBALS_10_0_17763_2452_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 17763, 3165), X86, <ESERVERSILO_GLOBALS_10_0_17763_3165_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 17763, 3165), X64, <ESERVERSILO_GLOBALS_10_0_17763_3165_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 17763, 3165), Arm64, <ESERVERSILO_GLOBALS_10_0_17763_3165_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 17763, 4499), X86, <ESERVERSILO_GLOBALS_10_0_17763_4499_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 17763, 4499), X64, <ESERVERSILO_GLOBALS_10_0_17763_4499_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 17763, 4499), Arm64, <ESERVERSILO_GLOBALS_10_0_17763_4499_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 18362, 1), X86, <ESERVERSILO_GLOBALS_1709_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 18362, 1), X64, <ESERVERSILO_GLOBALS_1709_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 18362, 1), Arm64, <ESERVERSILO_GLOBALS_1709_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 19041, 264), X86, <ESERVERSILO_GLOBALS_2004_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 19041, 264), X64, <ESERVERSILO_GLOBALS_2004_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 19041, 264), Arm64, <ESERVERSILO_GLOBALS_2004_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 19041, 985), X86, <ESERVERSILO_GLOBALS_10_0_19041_985_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 19041, 985), X64, <ESERVERSILO_GLOBALS_10_0_19041_985_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 19041, 985), Arm64, <ESERVERSILO_GLOBALS_10_0_19041_985_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 19041, 1826), X86, <ESERVERSILO_GLOBALS_10_0_19041_1826_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 19041, 1826), X64, <ESERVERSILO_GLOBALS_10_0_19041_1826_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 19041, 1826), Arm64, <ESERVERSILO_GLOBALS_10_0_19041_1826_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 19569, 0), X64, <ESERVERSILO_GLOBALS_19569_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 19569, 0), Arm64, <ESERVERSILO_GLOBALS_19569_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 20348, 288), X64, <ESERVERSILO_GLOBALS_server_2022_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 20348, 825), X64, <ESERVERSILO_GLOBALS_10_0_20348_825_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 20348, 1787), X64, <ESERVERSILO_GLOBALS_10_0_20348_1787_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 22000, 1), X64, <ESERVERSILO_GLOBALS_server_2022_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 22000, 1), Arm64, <ESERVERSILO_GLOBALS_server_2022_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 22000, 795), X64, <ESERVERSILO_GLOBALS_10_0_20348_825_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 22000, 795), Arm64, <ESERVERSILO_GLOBALS_10_0_20348_825_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 26100, 1), X64, <ESERVERSILO_GLOBALS_24H2_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 26100, 1), Arm64, <ESERVERSILO_GLOBALS_24H2_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 28000, 1), X64, <ESERVERSILO_GLOBALS_26H1_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 28000, 1), Arm64, <ESERVERSILO_GLOBALS_26H1_x64 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+/// The kernel's state of a server silo, or of the host (PspHostSiloGlobals).
+#[cfg(feature = "kernel")] pub static ESERVERSILO_GLOBALS: Structure<members::ESERVERSILO_GLOBALS::Type> = structure("ESERVERSILO_GLOBALS", &AXIS, &REGISTRY, &[0xfffffff1ffeffc00, 0x1fff], &[
+    Change::layout(Build::new(10, 0, 14393, 0), X86, <ESERVERSILO_GLOBALS_1607_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 14393, 0), X64, <ESERVERSILO_GLOBALS_1607_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 15063, 0), X86, <ESERVERSILO_GLOBALS_1703_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 15063, 0), X64, <ESERVERSILO_GLOBALS_1703_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), X86, <ESERVERSILO_GLOBALS_1709_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), X64, <ESERVERSILO_GLOBALS_1709_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <ESERVERSILO_GLOBALS_1709_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 17763, 2114), X64, <ESERVERSILO_GLOBALS_10_0_17763_2114_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 17763, 2114), Arm64, <ESERVERSILO_GLOBALS_10_0_17763_2114_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 17763, 2452), X86, <ESERVERSILO_GLOBALS_10_0_17763_2452_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 17763, 3165), X86, <ESERVERSILO_GLOBALS_10_0_17763_3165_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 17763, 3165), X64, <ESERVERSILO_GLOBALS_10_0_17763_3165_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 17763, 3165), Arm64, <ESERVERSILO_GLOBALS_10_0_17763_3165_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 17763, 4499), X86, <ESERVERSILO_GLOBALS_10_0_17763_4499_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 17763, 4499), X64, <ESERVERSILO_GLOBALS_10_0_17763_4499_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 17763, 4499), Arm64, <ESERVERSILO_GLOBALS_10_0_17763_4499_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 18362, 1), X86, <ESERVERSILO_GLOBALS_1709_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 18362, 1), X64, <ESERVERSILO_GLOBALS_1709_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 18362, 1), Arm64, <ESERVERSILO_GLOBALS_1709_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 19041, 264), X86, <ESERVERSILO_GLOBALS_2004_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 19041, 264), X64, <ESERVERSILO_GLOBALS_2004_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 19041, 264), Arm64, <ESERVERSILO_GLOBALS_2004_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 19041, 985), X86, <ESERVERSILO_GLOBALS_10_0_19041_985_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 19041, 985), X64, <ESERVERSILO_GLOBALS_10_0_19041_985_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 19041, 985), Arm64, <ESERVERSILO_GLOBALS_10_0_19041_985_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 19041, 1826), X86, <ESERVERSILO_GLOBALS_10_0_19041_1826_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 19041, 1826), X64, <ESERVERSILO_GLOBALS_10_0_19041_1826_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 19041, 1826), Arm64, <ESERVERSILO_GLOBALS_10_0_19041_1826_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 19569, 0), X64, <ESERVERSILO_GLOBALS_19569_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 19569, 0), Arm64, <ESERVERSILO_GLOBALS_19569_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 20348, 288), X64, <ESERVERSILO_GLOBALS_server_2022_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 20348, 825), X64, <ESERVERSILO_GLOBALS_10_0_20348_825_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 20348, 1787), X64, <ESERVERSILO_GLOBALS_10_0_20348_1787_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 22000, 1), X64, <ESERVERSILO_GLOBALS_server_2022_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 22000, 1), Arm64, <ESERVERSILO_GLOBALS_server_2022_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 22000, 795), X64, <ESERVERSILO_GLOBALS_10_0_20348_825_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 22000, 795), Arm64, <ESERVERSILO_GLOBALS_10_0_20348_825_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 26100, 1), X64, <ESERVERSILO_GLOBALS_24H2_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 26100, 1), Arm64, <ESERVERSILO_GLOBALS_24H2_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 28000, 1), X64, <ESERVERSILO_GLOBALS_26H1_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 28000, 1), Arm64, <ESERVERSILO_GLOBALS_26H1_x64 as Described>::LAYOUT.layout()),
+]);
 
-/// Begins a notification as the kernel keeps it; to user mode it is an ETW\_NOTIFICATION\_HEADER.
-pub static ETWP_NOTIFICATION_HEADER: Structure<members::ETWP_NOTIFICATION_HEADER::Type> = Structure {
-    name: "ETWP_NOTIFICATION_HEADER",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0xfffffff1ffeffffe, 0xfff8000001fff],
-    changes: &[
-        Change::layout(Build::new(6, 2, 9200, 16384), X86, <ETWP_NOTIFICATION_HEADER_6_2_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 2, 9200, 16384), X64, <ETWP_NOTIFICATION_HEADER_6_2_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 3, 9600, 16384), X86, <ETWP_NOTIFICATION_HEADER_6_3_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 3, 9600, 16384), X64, <ETWP_NOTIFICATION_HEADER_6_3_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 15063, 0), X86, <ETWP_NOTIFICATION_HEADER_1703_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 15063, 0), X64, <ETWP_NOTIFICATION_HEADER_1703_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <ETWP_NOTIFICATION_HEADER_1703_x64 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+/// Header of a notification in the kernel; in user mode it is an ETW\_NOTIFICATION\_HEADER.
+#[cfg(feature = "kernel")] pub static ETWP_NOTIFICATION_HEADER: Structure<members::ETWP_NOTIFICATION_HEADER::Type> = structure("ETWP_NOTIFICATION_HEADER", &AXIS, &REGISTRY, &[0xfffffff1ffeffffe, 0xfff8000001fff], &[
+    Change::layout(Build::new(6, 2, 9200, 16384), X86, <ETWP_NOTIFICATION_HEADER_6_2_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 2, 9200, 16384), X64, <ETWP_NOTIFICATION_HEADER_6_2_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 3, 9600, 16384), X86, <ETWP_NOTIFICATION_HEADER_6_3_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 3, 9600, 16384), X64, <ETWP_NOTIFICATION_HEADER_6_3_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 15063, 0), X86, <ETWP_NOTIFICATION_HEADER_1703_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 15063, 0), X64, <ETWP_NOTIFICATION_HEADER_1703_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <ETWP_NOTIFICATION_HEADER_1703_x64 as Described>::LAYOUT.layout()),
+]);
 
 /// An APC for walking a thread's user-mode stack, linked into a list while it is free.
 ///
-/// No symbol data confirms it in `server-2022..`: the kernel's symbols do not hold the type.
-pub static ETW_APC_ENTRY: Structure<members::ETW_APC_ENTRY::Type> = Structure {
-    name: "ETW_APC_ENTRY",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0xfffffff1ffe00000, 0x0],
-    changes: &[
-        Change::layout(Build::new(10, 0, 16299, 15), X86, <ETW_APC_ENTRY_1709_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), X64, <ETW_APC_ENTRY_1709_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <ETW_APC_ENTRY_1709_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 19041, 3324), X86, <ETW_APC_ENTRY_10_0_19041_3324_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 19041, 3324), X64, <ETW_APC_ENTRY_10_0_19041_3324_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 19041, 3324), Arm64, <ETW_APC_ENTRY_10_0_19041_3324_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 19569, 0), X64, <ETW_APC_ENTRY_1709_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 19569, 0), Arm64, <ETW_APC_ENTRY_1709_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 20348, 1787), X64, <ETW_APC_ENTRY_10_0_19041_3324_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 22000, 1), X64, <ETW_APC_ENTRY_1709_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 22000, 2360), X64, <ETW_APC_ENTRY_10_0_19041_3324_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 22000, 2360), Arm64, <ETW_APC_ENTRY_10_0_19041_3324_x64 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+/// No symbol data confirms it in `server-2022..`: the type is not in kernel symbols.
+#[cfg(feature = "kernel")] pub static ETW_APC_ENTRY: Structure<members::ETW_APC_ENTRY::Type> = structure("ETW_APC_ENTRY", &AXIS, &REGISTRY, &[0xfffffff1ffe00000, 0x0], &[
+    Change::layout(Build::new(10, 0, 16299, 15), X86, <ETW_APC_ENTRY_1709_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), X64, <ETW_APC_ENTRY_1709_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <ETW_APC_ENTRY_1709_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 19041, 3324), X86, <ETW_APC_ENTRY_10_0_19041_3324_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 19041, 3324), X64, <ETW_APC_ENTRY_10_0_19041_3324_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 19041, 3324), Arm64, <ETW_APC_ENTRY_10_0_19041_3324_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 19569, 0), X64, <ETW_APC_ENTRY_1709_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 19569, 0), Arm64, <ETW_APC_ENTRY_1709_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 20348, 1787), X64, <ETW_APC_ENTRY_10_0_19041_3324_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 22000, 1), X64, <ETW_APC_ENTRY_1709_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 22000, 2360), X64, <ETW_APC_ENTRY_10_0_19041_3324_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 22000, 2360), Arm64, <ETW_APC_ENTRY_10_0_19041_3324_x64 as Described>::LAYOUT.layout()),
+]);
 
 /// The APCs of a session that walk user-mode stacks or log registers. Before 24H2 its lists and counts were members of ETW\_STACK\_TRACE\_BLOCK.
-pub static ETW_APC_POOL: Structure<members::ETW_APC_POOL::Type> = Structure {
-    name: "ETW_APC_POOL",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0x0, 0x1c00],
-    changes: &[
-        Change::layout(Build::new(10, 0, 26100, 1), X64, <ETW_APC_POOL_24H2_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 26100, 1), Arm64, <ETW_APC_POOL_24H2_arm64 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+#[cfg(feature = "kernel")] pub static ETW_APC_POOL: Structure<members::ETW_APC_POOL::Type> = structure("ETW_APC_POOL", &AXIS, &REGISTRY, &[0x0, 0x1c00], &[
+    Change::layout(Build::new(10, 0, 26100, 1), X64, <ETW_APC_POOL_24H2_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 26100, 1), Arm64, <ETW_APC_POOL_24H2_arm64 as Described>::LAYOUT.layout()),
+]);
 
 /// Sessions that start with the system.
-pub static ETW_BOOT_CONFIG: Structure<members::ETW_BOOT_CONFIG::Type> = Structure {
-    name: "ETW_BOOT_CONFIG",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0x8000000000000000, 0x1fff],
-    changes: &[
-        Change::layout(Build::new(10, 0, 19569, 0), X64, <ETW_BOOT_CONFIG_19569_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 19569, 0), Arm64, <ETW_BOOT_CONFIG_19569_x64 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+#[cfg(feature = "kernel")] pub static ETW_BOOT_CONFIG: Structure<members::ETW_BOOT_CONFIG::Type> = structure("ETW_BOOT_CONFIG", &AXIS, &REGISTRY, &[0x8000000000000000, 0x1fff], &[
+    Change::layout(Build::new(10, 0, 19569, 0), X64, <ETW_BOOT_CONFIG_19569_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 19569, 0), Arm64, <ETW_BOOT_CONFIG_19569_x64 as Described>::LAYOUT.layout()),
+]);
 
-/// Tells whose trace buffer it is: of which processor and which logger. Before 6.0 this was WMI\_CLIENT\_CONTEXT.
-pub static ETW_BUFFER_CONTEXT: Structure<members::ETW_BUFFER_CONTEXT::Type> = Structure {
-    name: "ETW_BUFFER_CONTEXT",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0xfffffff1ffeffffe, 0xfffffffe01fff],
-    changes: &[
-        Change::layout(Build::new(6, 0, 6000, 16386), X86, <ETW_BUFFER_CONTEXT_early_6_0 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 0, 6000, 16386), X64, <ETW_BUFFER_CONTEXT_early_6_0 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 1, 7601, 23418), X64, <ETW_BUFFER_CONTEXT_6_1_7601_23418 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 1, 7601, 24000), X86, <ETW_BUFFER_CONTEXT_6_1_7601_23418 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <ETW_BUFFER_CONTEXT_6_1_7601_23418 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+/// Identifies the processor and session of a trace buffer. Before 6.0 this was WMI\_CLIENT\_CONTEXT.
+#[cfg(any(feature = "kernel", feature = "trace"))] pub static ETW_BUFFER_CONTEXT: Structure<members::ETW_BUFFER_CONTEXT::Type> = structure("ETW_BUFFER_CONTEXT", &AXIS, &REGISTRY, &[0xfffffff1ffeffffe, 0xfffffffe01fff], &[
+    Change::layout(Build::new(6, 0, 6000, 16386), X86, <ETW_BUFFER_CONTEXT_early_6_0 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 0, 6000, 16386), X64, <ETW_BUFFER_CONTEXT_early_6_0 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 1, 7601, 23418), X64, <ETW_BUFFER_CONTEXT_6_1_7601_23418 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 1, 7601, 24000), X86, <ETW_BUFFER_CONTEXT_6_1_7601_23418 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <ETW_BUFFER_CONTEXT_6_1_7601_23418 as Described>::LAYOUT.layout()),
+]);
 
-/// A buffer in which room for an event was reserved.
-pub static ETW_BUFFER_HANDLE: Structure<members::ETW_BUFFER_HANDLE::Type> = Structure {
-    name: "ETW_BUFFER_HANDLE",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0x0, 0x7f80000000],
-    changes: &[
-        Change::layout(Build::new(6, 1, 7600, 16385), X86, <ETW_BUFFER_HANDLE_6_1_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 1, 7600, 16385), X64, <ETW_BUFFER_HANDLE_6_1_x64 as Described>::LAYOUT.layout()),
-        Change::none(Build::new(6, 2, 9200, 16384), X86),
-        Change::none(Build::new(6, 2, 9200, 16384), X64),
-    ],
-    of: PhantomData,
-};
+/// A buffer with space reserved for an event.
+#[cfg(feature = "kernel")] pub static ETW_BUFFER_HANDLE: Structure<members::ETW_BUFFER_HANDLE::Type> = structure("ETW_BUFFER_HANDLE", &AXIS, &REGISTRY, &[0x0, 0x7f80000000], &[
+    Change::layout(Build::new(6, 1, 7600, 16385), X86, <ETW_BUFFER_HANDLE_6_1_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 1, 7600, 16385), X64, <ETW_BUFFER_HANDLE_6_1_x64 as Described>::LAYOUT.layout()),
+    Change::none(Build::new(6, 2, 9200, 16384), X86),
+    Change::none(Build::new(6, 2, 9200, 16384), X64),
+]);
 
-/// A queue of trace buffers. In version 6.1 only user mode has it, in ETW\_UM\_LOGGER\_CONTEXT.
+/// A queue of trace buffers. In version 6.1 it exists only in user mode, in ETW\_UM\_LOGGER\_CONTEXT.
 ///
-/// No symbol data confirms it in `6.1`: public kernel symbols hold the type from version 6.2 on.
-pub static ETW_BUFFER_QUEUE: Structure<members::ETW_BUFFER_QUEUE::Type> = Structure {
-    name: "ETW_BUFFER_QUEUE",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0xfffffff1ffeffffe, 0xfff8000001fff],
-    changes: &[
-        Change::layout(Build::new(6, 1, 7600, 16385), X86, <ETW_BUFFER_QUEUE_6_1_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 1, 7600, 16385), X64, <ETW_BUFFER_QUEUE_6_1_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 14393, 0), X86, <ETW_BUFFER_QUEUE_1607_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 14393, 0), X64, <ETW_BUFFER_QUEUE_1607_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <ETW_BUFFER_QUEUE_1607_x64 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+/// No symbol data confirms it in `6.1`: the type is in public kernel symbols since version 6.2.
+#[cfg(feature = "kernel")] pub static ETW_BUFFER_QUEUE: Structure<members::ETW_BUFFER_QUEUE::Type> = structure("ETW_BUFFER_QUEUE", &AXIS, &REGISTRY, &[0xfffffff1ffeffffe, 0xfff8000001fff], &[
+    Change::layout(Build::new(6, 1, 7600, 16385), X86, <ETW_BUFFER_QUEUE_6_1_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 1, 7600, 16385), X64, <ETW_BUFFER_QUEUE_6_1_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 14393, 0), X86, <ETW_BUFFER_QUEUE_1607_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 14393, 0), X64, <ETW_BUFFER_QUEUE_1607_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <ETW_BUFFER_QUEUE_1607_x64 as Described>::LAYOUT.layout()),
+]);
 
-/// What a silo uses of ETW.
-pub static ETW_COUNTERS: Structure<members::ETW_COUNTERS::Type> = Structure {
-    name: "ETW_COUNTERS",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0xfffffff1ffef0000, 0x1fff],
-    changes: &[
-        Change::layout(Build::new(10, 0, 15063, 0), X86, <ETW_COUNTERS_1703 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 15063, 0), X64, <ETW_COUNTERS_1703 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <ETW_COUNTERS_1703 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+/// ETW resources in use by a silo.
+#[cfg(feature = "kernel")] pub static ETW_COUNTERS: Structure<members::ETW_COUNTERS::Type> = structure("ETW_COUNTERS", &AXIS, &REGISTRY, &[0xfffffff1ffef0000, 0x1fff], &[
+    Change::layout(Build::new(10, 0, 15063, 0), X86, <ETW_COUNTERS_1703 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 15063, 0), X64, <ETW_COUNTERS_1703 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <ETW_COUNTERS_1703 as Described>::LAYOUT.layout()),
+]);
 
 /// The notifications that a process has yet to receive. EtwDataSource of EPROCESS points to it.
 ///
-/// No symbol data confirms it in `6.0..`: no public kernel symbols hold the type.
-pub static ETW_DATA_SOURCE: Structure<members::ETW_DATA_SOURCE::Type> = Structure {
-    name: "ETW_DATA_SOURCE",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0x0, 0x0],
-    changes: &[
-        Change::layout(Build::new(6, 0, 6000, 16386), X86, <ETW_DATA_SOURCE_early_6_0_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 0, 6000, 16386), X64, <ETW_DATA_SOURCE_early_6_0_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 1, 7600, 16385), X86, <ETW_DATA_SOURCE_6_1_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 1, 7600, 16385), X64, <ETW_DATA_SOURCE_6_1_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 1, 7601, 24000), X86, <ETW_DATA_SOURCE_6_1_7601_24000_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 1, 7601, 24000), X64, <ETW_DATA_SOURCE_6_1_7601_24000_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 1, 7601, 24540), X64, <ETW_DATA_SOURCE_6_1_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 2, 9200, 16384), X86, <ETW_DATA_SOURCE_6_2_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 2, 9200, 16384), X64, <ETW_DATA_SOURCE_6_2_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 3, 9600, 16384), X86, <ETW_DATA_SOURCE_6_3_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 3, 9600, 16384), X64, <ETW_DATA_SOURCE_6_3_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <ETW_DATA_SOURCE_6_3_x64 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+/// No symbol data confirms it in `6.0..`: the type is not in public kernel symbols.
+#[cfg(feature = "kernel")] pub static ETW_DATA_SOURCE: Structure<members::ETW_DATA_SOURCE::Type> = structure("ETW_DATA_SOURCE", &AXIS, &REGISTRY, &[0x0, 0x0], &[
+    Change::layout(Build::new(6, 0, 6000, 16386), X86, <ETW_DATA_SOURCE_early_6_0_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 0, 6000, 16386), X64, <ETW_DATA_SOURCE_early_6_0_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 1, 7600, 16385), X86, <ETW_DATA_SOURCE_6_1_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 1, 7600, 16385), X64, <ETW_DATA_SOURCE_6_1_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 1, 7601, 24000), X86, <ETW_DATA_SOURCE_6_1_7601_24000_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 1, 7601, 24000), X64, <ETW_DATA_SOURCE_6_1_7601_24000_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 1, 7601, 24540), X64, <ETW_DATA_SOURCE_6_1_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 2, 9200, 16384), X86, <ETW_DATA_SOURCE_6_2_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 2, 9200, 16384), X64, <ETW_DATA_SOURCE_6_2_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 3, 9600, 16384), X86, <ETW_DATA_SOURCE_6_3_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 3, 9600, 16384), X64, <ETW_DATA_SOURCE_6_3_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <ETW_DATA_SOURCE_6_3_x64 as Described>::LAYOUT.layout()),
+]);
 
-/// A symbol file that events of a session are decoded with.
-pub static ETW_DEBUGID_TRACKING_ENTRY: Structure<members::ETW_DEBUGID_TRACKING_ENTRY::Type> = Structure {
-    name: "ETW_DEBUGID_TRACKING_ENTRY",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0xfffffff1ffe00000, 0x1fff],
-    changes: &[
-        Change::layout(Build::new(10, 0, 16299, 15), X86, <ETW_DEBUGID_TRACKING_ENTRY_1709_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), X64, <ETW_DEBUGID_TRACKING_ENTRY_1709_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <ETW_DEBUGID_TRACKING_ENTRY_1709_x64 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+/// A symbol file for decoding events of a session.
+#[cfg(feature = "kernel")] pub static ETW_DEBUGID_TRACKING_ENTRY: Structure<members::ETW_DEBUGID_TRACKING_ENTRY::Type> = structure("ETW_DEBUGID_TRACKING_ENTRY", &AXIS, &REGISTRY, &[0xfffffff1ffe00000, 0x1fff], &[
+    Change::layout(Build::new(10, 0, 16299, 15), X86, <ETW_DEBUGID_TRACKING_ENTRY_1709_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), X64, <ETW_DEBUGID_TRACKING_ENTRY_1709_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <ETW_DEBUGID_TRACKING_ENTRY_1709_x64 as Described>::LAYOUT.layout()),
+]);
 
-/// A provider whose events are decoded by another GUID than the one that it is controlled by.
-pub static ETW_DECODE_CONTROL_ENTRY: Structure<members::ETW_DECODE_CONTROL_ENTRY::Type> = Structure {
-    name: "ETW_DECODE_CONTROL_ENTRY",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0xfffffff1ffe00000, 0x1fff],
-    changes: &[
-        Change::layout(Build::new(10, 0, 16299, 15), X86, <ETW_DECODE_CONTROL_ENTRY_1709_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), X64, <ETW_DECODE_CONTROL_ENTRY_1709_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <ETW_DECODE_CONTROL_ENTRY_1709_x64 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+/// A provider that uses different GUIDs for decoding its events and for controlling it.
+#[cfg(feature = "kernel")] pub static ETW_DECODE_CONTROL_ENTRY: Structure<members::ETW_DECODE_CONTROL_ENTRY::Type> = structure("ETW_DECODE_CONTROL_ENTRY", &AXIS, &REGISTRY, &[0xfffffff1ffe00000, 0x1fff], &[
+    Change::layout(Build::new(10, 0, 16299, 15), X86, <ETW_DECODE_CONTROL_ENTRY_1709_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), X64, <ETW_DECODE_CONTROL_ENTRY_1709_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <ETW_DECODE_CONTROL_ENTRY_1709_x64 as Described>::LAYOUT.layout()),
+]);
 
-/// Begins the blob that ETW adds to the secondary data of a crash dump, under the tag 2b88b710-1c93-4f7c-b06c-655ecc50decc: what the clocks
-/// of all sessions need. The name is ours. Seen in dumps of 19041 on x64 and of 22000 on ARM64.
+/// Header of the blob that ETW adds to the secondary data of a crash dump, with the tag 2b88b710-1c93-4f7c-b06c-655ecc50decc: clock properties of all sessions. The name is this project's. Observed in dumps of 19041 on x64 and of 22000 on ARM64.
 ///
-/// No symbol data confirms it in `2004..`: no document describes it, and no public symbols hold it.
-pub static ETW_DUMP_HEADER: Structure<members::ETW_DUMP_HEADER::Type> = Structure {
-    name: "ETW_DUMP_HEADER",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0x0, 0x0],
-    changes: &[
-        Change::layout(Build::new(10, 0, 19041, 264), X86, <ETW_DUMP_HEADER_2004 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 19041, 264), X64, <ETW_DUMP_HEADER_2004 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 19041, 264), Arm64, <ETW_DUMP_HEADER_2004 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+/// No symbol data confirms it in `2004..`: the type is neither in published references nor in public symbols.
+#[cfg(feature = "dump")] pub static ETW_DUMP_HEADER: Structure<members::ETW_DUMP_HEADER::Type> = structure("ETW_DUMP_HEADER", &AXIS, &REGISTRY, &[0x0, 0x0], &[
+    Change::layout(Build::new(10, 0, 19041, 264), X86, <ETW_DUMP_HEADER_2004 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 19041, 264), X64, <ETW_DUMP_HEADER_2004 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 19041, 264), Arm64, <ETW_DUMP_HEADER_2004 as Described>::LAYOUT.layout()),
+]);
 
-/// A session in the blob that ETW adds to a crash dump. Its name follows, and as many bytes again, of which the first are zero and the rest can
-/// be anything. Then come its buffers, each a WMI\_BUFFER\_HEADER and its events, without what lies behind the valid end, up to the
-/// next session or the end of the blob. A buffer without events has a flag of its own, 0x100. The name is ours.
+/// A session in the blob that ETW adds to a crash dump. Its name follows, then the same number of bytes again, which begin with a zero and are otherwise arbitrary. Then come its buffers, each a WMI\_BUFFER\_HEADER with its events, without the bytes after the valid end, up to the next session or the end of the blob. A buffer without events has the flag 0x100. The name is this project's.
 ///
-/// No symbol data confirms it in `2004..`: no document describes it, and no public symbols hold it.
-pub static ETW_DUMP_SESSION: Structure<members::ETW_DUMP_SESSION::Type> = Structure {
-    name: "ETW_DUMP_SESSION",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0x0, 0x0],
-    changes: &[
-        Change::layout(Build::new(10, 0, 19041, 264), X86, <ETW_DUMP_SESSION_2004 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 19041, 264), X64, <ETW_DUMP_SESSION_2004 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 19041, 264), Arm64, <ETW_DUMP_SESSION_2004 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+/// No symbol data confirms it in `2004..`: the type is neither in published references nor in public symbols.
+#[cfg(feature = "dump")] pub static ETW_DUMP_SESSION: Structure<members::ETW_DUMP_SESSION::Type> = structure("ETW_DUMP_SESSION", &AXIS, &REGISTRY, &[0x0, 0x0], &[
+    Change::layout(Build::new(10, 0, 19041, 264), X86, <ETW_DUMP_SESSION_2004 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 19041, 264), X64, <ETW_DUMP_SESSION_2004 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 19041, 264), Arm64, <ETW_DUMP_SESSION_2004 as Described>::LAYOUT.layout()),
+]);
 
-/// The notification by which a provider is enabled or disabled (EtwNotificationTypeEnable), and the end of ETW\_REGISTER\_GUIDS.
-/// The document has the name as a guess. Filters may follow: EVENT\_FILTER\_HEADER in 6.1 and 6.2, later an EVENT\_FILTER\_DESCRIPTOR
-/// whose Ptr counts from the start of the notification.
+/// The notification that enables or disables a provider (EtwNotificationTypeEnable), and the end of ETW\_REGISTER\_GUIDS. The published reference gives the name as a guess. Filters can follow: an EVENT\_FILTER\_HEADER in 6.1 and 6.2, later an EVENT\_FILTER\_DESCRIPTOR whose Ptr is an offset from the start of the notification.
 ///
-/// No symbol data confirms it in `6.0..`: no public kernel symbols hold the type.
-pub static ETW_ENABLE_NOTIFICATION_PACKET: Structure<members::ETW_ENABLE_NOTIFICATION_PACKET::Type> = Structure {
-    name: "ETW_ENABLE_NOTIFICATION_PACKET",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0x0, 0x0],
-    changes: &[
-        Change::layout(Build::new(6, 0, 6000, 16386), X86, <ETW_ENABLE_NOTIFICATION_PACKET_early_6_0 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 0, 6000, 16386), X64, <ETW_ENABLE_NOTIFICATION_PACKET_early_6_0 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 1, 7600, 16385), X86, <ETW_ENABLE_NOTIFICATION_PACKET_6_1 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 1, 7600, 16385), X64, <ETW_ENABLE_NOTIFICATION_PACKET_6_1 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 3, 9600, 16384), X86, <ETW_ENABLE_NOTIFICATION_PACKET_6_3 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 3, 9600, 16384), X64, <ETW_ENABLE_NOTIFICATION_PACKET_6_3 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 15063, 0), X86, <ETW_ENABLE_NOTIFICATION_PACKET_1703 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 15063, 0), X64, <ETW_ENABLE_NOTIFICATION_PACKET_1703 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <ETW_ENABLE_NOTIFICATION_PACKET_1703 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+/// No symbol data confirms it in `6.0..`: the type is not in public kernel symbols.
+#[cfg(feature = "kernel")] pub static ETW_ENABLE_NOTIFICATION_PACKET: Structure<members::ETW_ENABLE_NOTIFICATION_PACKET::Type> = structure("ETW_ENABLE_NOTIFICATION_PACKET", &AXIS, &REGISTRY, &[0x0, 0x0], &[
+    Change::layout(Build::new(6, 0, 6000, 16386), X86, <ETW_ENABLE_NOTIFICATION_PACKET_early_6_0 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 0, 6000, 16386), X64, <ETW_ENABLE_NOTIFICATION_PACKET_early_6_0 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 1, 7600, 16385), X86, <ETW_ENABLE_NOTIFICATION_PACKET_6_1 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 1, 7600, 16385), X64, <ETW_ENABLE_NOTIFICATION_PACKET_6_1 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 3, 9600, 16384), X86, <ETW_ENABLE_NOTIFICATION_PACKET_6_3 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 3, 9600, 16384), X64, <ETW_ENABLE_NOTIFICATION_PACKET_6_3 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 15063, 0), X86, <ETW_ENABLE_NOTIFICATION_PACKET_1703 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 15063, 0), X64, <ETW_ENABLE_NOTIFICATION_PACKET_1703 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <ETW_ENABLE_NOTIFICATION_PACKET_1703 as Described>::LAYOUT.layout()),
+]);
 
 /// A filter of events by name.
-pub static ETW_FILTER_EVENT_NAME_DATA: Structure<members::ETW_FILTER_EVENT_NAME_DATA::Type> = Structure {
-    name: "ETW_FILTER_EVENT_NAME_DATA",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0xfffffff1ffeffc00, 0x1fff],
-    changes: &[
-        Change::layout(Build::new(10, 0, 14393, 0), X86, <ETW_FILTER_EVENT_NAME_DATA_1607_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 14393, 0), X64, <ETW_FILTER_EVENT_NAME_DATA_1607_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <ETW_FILTER_EVENT_NAME_DATA_1607_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 28000, 1), X64, <ETW_FILTER_EVENT_NAME_DATA_26H1_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 28000, 1), Arm64, <ETW_FILTER_EVENT_NAME_DATA_26H1_x64 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+#[cfg(feature = "kernel")] pub static ETW_FILTER_EVENT_NAME_DATA: Structure<members::ETW_FILTER_EVENT_NAME_DATA::Type> = structure("ETW_FILTER_EVENT_NAME_DATA", &AXIS, &REGISTRY, &[0xfffffff1ffeffc00, 0x1fff], &[
+    Change::layout(Build::new(10, 0, 14393, 0), X86, <ETW_FILTER_EVENT_NAME_DATA_1607_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 14393, 0), X64, <ETW_FILTER_EVENT_NAME_DATA_1607_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <ETW_FILTER_EVENT_NAME_DATA_1607_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 28000, 1), X64, <ETW_FILTER_EVENT_NAME_DATA_26H1_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 28000, 1), Arm64, <ETW_FILTER_EVENT_NAME_DATA_26H1_x64 as Described>::LAYOUT.layout()),
+]);
 
-/// The filters that a session has for the events of a provider.
-pub static ETW_FILTER_HEADER: Structure<members::ETW_FILTER_HEADER::Type> = Structure {
-    name: "ETW_FILTER_HEADER",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0xfffffff1ffeffffe, 0xff80000001fff],
-    changes: &[
-        Change::layout(Build::new(6, 3, 9600, 16384), X86, <ETW_FILTER_HEADER_6_3_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 3, 9600, 16384), X64, <ETW_FILTER_HEADER_6_3_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 14393, 0), X86, <ETW_FILTER_HEADER_1607_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 14393, 0), X64, <ETW_FILTER_HEADER_1607_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), X86, <ETW_FILTER_HEADER_1709_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), X64, <ETW_FILTER_HEADER_1709_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <ETW_FILTER_HEADER_1709_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 17763, 1075), X86, <ETW_FILTER_HEADER_10_0_17763_1075_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 17763, 1075), X64, <ETW_FILTER_HEADER_10_0_17763_1075_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 17763, 1075), Arm64, <ETW_FILTER_HEADER_10_0_17763_1075_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 18362, 1), X86, <ETW_FILTER_HEADER_1709_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 18362, 1), X64, <ETW_FILTER_HEADER_1709_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 18362, 1), Arm64, <ETW_FILTER_HEADER_1709_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 18362, 693), X86, <ETW_FILTER_HEADER_10_0_17763_1075_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 18362, 693), X64, <ETW_FILTER_HEADER_10_0_17763_1075_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 18362, 693), Arm64, <ETW_FILTER_HEADER_10_0_17763_1075_x64 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+/// The filters of a session for the events of a provider.
+#[cfg(feature = "kernel")] pub static ETW_FILTER_HEADER: Structure<members::ETW_FILTER_HEADER::Type> = structure("ETW_FILTER_HEADER", &AXIS, &REGISTRY, &[0xfffffff1ffeffffe, 0xff80000001fff], &[
+    Change::layout(Build::new(6, 3, 9600, 16384), X86, <ETW_FILTER_HEADER_6_3_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 3, 9600, 16384), X64, <ETW_FILTER_HEADER_6_3_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 14393, 0), X86, <ETW_FILTER_HEADER_1607_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 14393, 0), X64, <ETW_FILTER_HEADER_1607_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), X86, <ETW_FILTER_HEADER_1709_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), X64, <ETW_FILTER_HEADER_1709_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <ETW_FILTER_HEADER_1709_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 17763, 1075), X86, <ETW_FILTER_HEADER_10_0_17763_1075_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 17763, 1075), X64, <ETW_FILTER_HEADER_10_0_17763_1075_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 17763, 1075), Arm64, <ETW_FILTER_HEADER_10_0_17763_1075_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 18362, 1), X86, <ETW_FILTER_HEADER_1709_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 18362, 1), X64, <ETW_FILTER_HEADER_1709_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 18362, 1), Arm64, <ETW_FILTER_HEADER_1709_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 18362, 693), X86, <ETW_FILTER_HEADER_10_0_17763_1075_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 18362, 693), X64, <ETW_FILTER_HEADER_10_0_17763_1075_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 18362, 693), Arm64, <ETW_FILTER_HEADER_10_0_17763_1075_x64 as Described>::LAYOUT.layout()),
+]);
 
 /// A filter of events by process.
-pub static ETW_FILTER_PID: Structure<members::ETW_FILTER_PID::Type> = Structure {
-    name: "ETW_FILTER_PID",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0xfffffff1ffeffffe, 0xff80000001fff],
-    changes: &[
-        Change::layout(Build::new(6, 3, 9600, 16384), X86, <ETW_FILTER_PID_6_3 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 3, 9600, 16384), X64, <ETW_FILTER_PID_6_3 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <ETW_FILTER_PID_6_3 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+#[cfg(feature = "kernel")] pub static ETW_FILTER_PID: Structure<members::ETW_FILTER_PID::Type> = structure("ETW_FILTER_PID", &AXIS, &REGISTRY, &[0xfffffff1ffeffffe, 0xff80000001fff], &[
+    Change::layout(Build::new(6, 3, 9600, 16384), X86, <ETW_FILTER_PID_6_3 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 3, 9600, 16384), X64, <ETW_FILTER_PID_6_3 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <ETW_FILTER_PID_6_3 as Described>::LAYOUT.layout()),
+]);
 
-/// A filter of events by names, of what ETW\_STRING\_TOKEN\_TYPE lists.
-pub static ETW_FILTER_STRING_TOKEN: Structure<members::ETW_FILTER_STRING_TOKEN::Type> = Structure {
-    name: "ETW_FILTER_STRING_TOKEN",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0xfffffff1ffeffffe, 0xff80000001fff],
-    changes: &[
-        Change::layout(Build::new(6, 3, 9600, 16384), X86, <ETW_FILTER_STRING_TOKEN_6_3_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 3, 9600, 16384), X64, <ETW_FILTER_STRING_TOKEN_6_3_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <ETW_FILTER_STRING_TOKEN_6_3_x64 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+/// A filter of events by names of the kinds in ETW\_STRING\_TOKEN\_TYPE.
+#[cfg(feature = "kernel")] pub static ETW_FILTER_STRING_TOKEN: Structure<members::ETW_FILTER_STRING_TOKEN::Type> = structure("ETW_FILTER_STRING_TOKEN", &AXIS, &REGISTRY, &[0xfffffff1ffeffffe, 0xff80000001fff], &[
+    Change::layout(Build::new(6, 3, 9600, 16384), X86, <ETW_FILTER_STRING_TOKEN_6_3_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 3, 9600, 16384), X64, <ETW_FILTER_STRING_TOKEN_6_3_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <ETW_FILTER_STRING_TOKEN_6_3_x64 as Described>::LAYOUT.layout()),
+]);
 
 /// A name that a filter has.
-pub static ETW_FILTER_STRING_TOKEN_ELEMENT: Structure<members::ETW_FILTER_STRING_TOKEN_ELEMENT::Type> = Structure {
-    name: "ETW_FILTER_STRING_TOKEN_ELEMENT",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0xfffffff1ffeffffe, 0xff80000001fff],
-    changes: &[
-        Change::layout(Build::new(6, 3, 9600, 16384), X86, <ETW_FILTER_STRING_TOKEN_ELEMENT_6_3_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 3, 9600, 16384), X64, <ETW_FILTER_STRING_TOKEN_ELEMENT_6_3_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <ETW_FILTER_STRING_TOKEN_ELEMENT_6_3_x64 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+#[cfg(feature = "kernel")] pub static ETW_FILTER_STRING_TOKEN_ELEMENT: Structure<members::ETW_FILTER_STRING_TOKEN_ELEMENT::Type> = structure("ETW_FILTER_STRING_TOKEN_ELEMENT", &AXIS, &REGISTRY, &[0xfffffff1ffeffffe, 0xff80000001fff], &[
+    Change::layout(Build::new(6, 3, 9600, 16384), X86, <ETW_FILTER_STRING_TOKEN_ELEMENT_6_3_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 3, 9600, 16384), X64, <ETW_FILTER_STRING_TOKEN_ELEMENT_6_3_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <ETW_FILTER_STRING_TOKEN_ELEMENT_6_3_x64 as Described>::LAYOUT.layout()),
+]);
 
-/// What the kernel knows of a GUID that someone registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The first updates that have SiloGuidList are known from their images, which tell the offset of Guid.
-pub static ETW_GUID_ENTRY: Structure<members::ETW_GUID_ENTRY::Type> = Structure {
-    name: "ETW_GUID_ENTRY",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0xffffffffffffffff, 0xfffffffe03fff],
-    changes: &[
-        Change::layout(Build::new(6, 0, 6000, 16386), X86, <ETW_GUID_ENTRY_early_6_0_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 0, 6000, 16386), X64, <ETW_GUID_ENTRY_early_6_0_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 0, 6001, 18000), X86, <ETW_GUID_ENTRY_late_6_0_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 0, 6001, 18000), X64, <ETW_GUID_ENTRY_late_6_0_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 1, 7600, 16385), X86, <ETW_GUID_ENTRY_6_1_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 1, 7600, 16385), X64, <ETW_GUID_ENTRY_6_1_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 2, 9200, 16384), X86, <ETW_GUID_ENTRY_6_2_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 2, 9200, 16384), X64, <ETW_GUID_ENTRY_6_2_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 3, 9600, 16384), X86, <ETW_GUID_ENTRY_6_3_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 3, 9600, 16384), X64, <ETW_GUID_ENTRY_6_3_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 10240, 16384), X86, <ETW_GUID_ENTRY_10_0_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 10240, 16384), X64, <ETW_GUID_ENTRY_10_0_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 10586, 0), X86, <ETW_GUID_ENTRY_1511_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 10586, 0), X64, <ETW_GUID_ENTRY_1511_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 14393, 0), X86, <ETW_GUID_ENTRY_1607_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 14393, 0), X64, <ETW_GUID_ENTRY_1607_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <ETW_GUID_ENTRY_1607_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 17763, 1075), X86, <ETW_GUID_ENTRY_10_0_17763_1075_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 17763, 1075), X64, <ETW_GUID_ENTRY_10_0_17763_1075_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 17763, 1075), Arm64, <ETW_GUID_ENTRY_10_0_17763_1075_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 18362, 1), X86, <ETW_GUID_ENTRY_1607_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 18362, 1), X64, <ETW_GUID_ENTRY_1607_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 18362, 1), Arm64, <ETW_GUID_ENTRY_1607_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 18362, 693), X86, <ETW_GUID_ENTRY_10_0_17763_1075_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 18362, 693), X64, <ETW_GUID_ENTRY_10_0_17763_1075_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 18362, 693), Arm64, <ETW_GUID_ENTRY_10_0_17763_1075_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 28000, 1), X64, <ETW_GUID_ENTRY_26H1_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 28000, 1), Arm64, <ETW_GUID_ENTRY_26H1_x64 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+/// The kernel's entry for a GUID that was registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The first updates with SiloGuidList are known from their images, which show the offset of Guid.
+#[cfg(feature = "kernel")] pub static ETW_GUID_ENTRY: Structure<members::ETW_GUID_ENTRY::Type> = structure("ETW_GUID_ENTRY", &AXIS, &REGISTRY, &[0xffffffffffffffff, 0xfffffffe03fff], &[
+    Change::layout(Build::new(6, 0, 6000, 16386), X86, <ETW_GUID_ENTRY_early_6_0_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 0, 6000, 16386), X64, <ETW_GUID_ENTRY_early_6_0_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 0, 6001, 18000), X86, <ETW_GUID_ENTRY_late_6_0_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 0, 6001, 18000), X64, <ETW_GUID_ENTRY_late_6_0_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 1, 7600, 16385), X86, <ETW_GUID_ENTRY_6_1_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 1, 7600, 16385), X64, <ETW_GUID_ENTRY_6_1_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 2, 9200, 16384), X86, <ETW_GUID_ENTRY_6_2_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 2, 9200, 16384), X64, <ETW_GUID_ENTRY_6_2_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 3, 9600, 16384), X86, <ETW_GUID_ENTRY_6_3_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 3, 9600, 16384), X64, <ETW_GUID_ENTRY_6_3_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 10240, 16384), X86, <ETW_GUID_ENTRY_10_0_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 10240, 16384), X64, <ETW_GUID_ENTRY_10_0_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 10586, 0), X86, <ETW_GUID_ENTRY_1511_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 10586, 0), X64, <ETW_GUID_ENTRY_1511_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 14393, 0), X86, <ETW_GUID_ENTRY_1607_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 14393, 0), X64, <ETW_GUID_ENTRY_1607_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <ETW_GUID_ENTRY_1607_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 17763, 1075), X86, <ETW_GUID_ENTRY_10_0_17763_1075_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 17763, 1075), X64, <ETW_GUID_ENTRY_10_0_17763_1075_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 17763, 1075), Arm64, <ETW_GUID_ENTRY_10_0_17763_1075_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 18362, 1), X86, <ETW_GUID_ENTRY_1607_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 18362, 1), X64, <ETW_GUID_ENTRY_1607_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 18362, 1), Arm64, <ETW_GUID_ENTRY_1607_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 18362, 693), X86, <ETW_GUID_ENTRY_10_0_17763_1075_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 18362, 693), X64, <ETW_GUID_ENTRY_10_0_17763_1075_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 18362, 693), Arm64, <ETW_GUID_ENTRY_10_0_17763_1075_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 28000, 1), X64, <ETW_GUID_ENTRY_26H1_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 28000, 1), Arm64, <ETW_GUID_ENTRY_26H1_x64 as Described>::LAYOUT.layout()),
+]);
 
-/// The GUIDs that share a hash, of a silo, or before there were silos of the kernel. Groups of providers came by updates to Windows 7 and 8.1, and with them a third list: the table of all buckets has the size for it there.
+/// The GUIDs of a silo with the same hash; of the kernel in versions without silos. Updates added groups of providers to Windows 7 and 8.1, and with them a third list, which the size of the bucket table there confirms.
 ///
-/// No symbol data confirms it in `6.1.7601.23418..10.0`: public kernel symbols hold the type from Windows 10 version 1511 on.
-pub static ETW_HASH_BUCKET: Structure<members::ETW_HASH_BUCKET::Type> = Structure {
-    name: "ETW_HASH_BUCKET",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0xfffffff1ffefffc0, 0x1fff],
-    changes: &[
-        Change::layout(Build::new(6, 1, 7601, 23418), X64, <ETW_HASH_BUCKET_6_1_7601_23418_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 1, 7601, 24000), X86, <ETW_HASH_BUCKET_6_1_7601_24000_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 2, 9200, 16384), X86, <ETW_HASH_BUCKET_6_2_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 2, 9200, 16384), X64, <ETW_HASH_BUCKET_6_2_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 3, 9600, 19913), X86, <ETW_HASH_BUCKET_6_1_7601_24000_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 3, 9600, 19913), X64, <ETW_HASH_BUCKET_6_1_7601_23418_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <ETW_HASH_BUCKET_6_1_7601_23418_x64 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+/// No symbol data confirms it in `6.1.7601.23418..10.0`: the type is in public kernel symbols since Windows 10 version 1511.
+#[cfg(feature = "kernel")] pub static ETW_HASH_BUCKET: Structure<members::ETW_HASH_BUCKET::Type> = structure("ETW_HASH_BUCKET", &AXIS, &REGISTRY, &[0xfffffff1ffefffc0, 0x1fff], &[
+    Change::layout(Build::new(6, 1, 7601, 23418), X64, <ETW_HASH_BUCKET_6_1_7601_23418_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 1, 7601, 24000), X86, <ETW_HASH_BUCKET_6_1_7601_24000_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 2, 9200, 16384), X86, <ETW_HASH_BUCKET_6_2_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 2, 9200, 16384), X64, <ETW_HASH_BUCKET_6_2_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 3, 9600, 19913), X86, <ETW_HASH_BUCKET_6_1_7601_24000_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 3, 9600, 19913), X64, <ETW_HASH_BUCKET_6_1_7601_23418_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <ETW_HASH_BUCKET_6_1_7601_23418_x64 as Described>::LAYOUT.layout()),
+]);
 
 /// Routines of the driver that controls the processor's own tracing.
-pub static ETW_HW_TRACE_EXT_INTERFACE: Structure<members::ETW_HW_TRACE_EXT_INTERFACE::Type> = Structure {
-    name: "ETW_HW_TRACE_EXT_INTERFACE",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0xfffffff1fe000000, 0x1fff],
-    changes: &[
-        Change::layout(Build::new(10, 0, 17134, 1), X86, <ETW_HW_TRACE_EXT_INTERFACE_1803_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 17134, 1), X64, <ETW_HW_TRACE_EXT_INTERFACE_1803_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 17134, 1), Arm64, <ETW_HW_TRACE_EXT_INTERFACE_1803_x64 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+#[cfg(feature = "kernel")] pub static ETW_HW_TRACE_EXT_INTERFACE: Structure<members::ETW_HW_TRACE_EXT_INTERFACE::Type> = structure("ETW_HW_TRACE_EXT_INTERFACE", &AXIS, &REGISTRY, &[0xfffffff1fe000000, 0x1fff], &[
+    Change::layout(Build::new(10, 0, 17134, 1), X86, <ETW_HW_TRACE_EXT_INTERFACE_1803_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 17134, 1), X64, <ETW_HW_TRACE_EXT_INTERFACE_1803_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 17134, 1), Arm64, <ETW_HW_TRACE_EXT_INTERFACE_1803_x64 as Described>::LAYOUT.layout()),
+]);
 
 /// How a session records Intel Processor Trace along with events.
-pub static ETW_IPT_SUPPORT: Structure<members::ETW_IPT_SUPPORT::Type> = Structure {
-    name: "ETW_IPT_SUPPORT",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0xfffffff1fe000000, 0x1fff],
-    changes: &[
-        Change::layout(Build::new(10, 0, 17134, 1), X86, <ETW_IPT_SUPPORT_1803_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 17134, 1), X64, <ETW_IPT_SUPPORT_1803_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 17134, 1), Arm64, <ETW_IPT_SUPPORT_1803_x64 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+#[cfg(feature = "kernel")] pub static ETW_IPT_SUPPORT: Structure<members::ETW_IPT_SUPPORT::Type> = structure("ETW_IPT_SUPPORT", &AXIS, &REGISTRY, &[0xfffffff1fe000000, 0x1fff], &[
+    Change::layout(Build::new(10, 0, 17134, 1), X86, <ETW_IPT_SUPPORT_1803_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 17134, 1), X64, <ETW_IPT_SUPPORT_1803_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 17134, 1), Arm64, <ETW_IPT_SUPPORT_1803_x64 as Described>::LAYOUT.layout()),
+]);
 
-/// Data of the events WMI\_LOG\_TYPE\_HEADER\_EXTENSION and WMI\_LOG\_TYPE\_GROUP\_MASKS\_END: what a kernel logger takes.
+/// Data of the events WMI\_LOG\_TYPE\_HEADER\_EXTENSION and WMI\_LOG\_TYPE\_GROUP\_MASKS\_END: the events that a kernel session records.
 ///
-/// No symbol data confirms it in `5.2..`: no public symbols hold the type.
-pub static ETW_KERNEL_HEADER_EXTENSION: Structure<members::ETW_KERNEL_HEADER_EXTENSION::Type> = Structure {
-    name: "ETW_KERNEL_HEADER_EXTENSION",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0x0, 0x0],
-    changes: &[
-        Change::layout(Build::new(5, 2, 3790, 0), X86, <ETW_KERNEL_HEADER_EXTENSION_5_2 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(5, 2, 3790, 1830), X64, <ETW_KERNEL_HEADER_EXTENSION_5_2 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 0, 6000, 16386), X86, <ETW_KERNEL_HEADER_EXTENSION_early_6_0 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 0, 6000, 16386), X64, <ETW_KERNEL_HEADER_EXTENSION_early_6_0 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <ETW_KERNEL_HEADER_EXTENSION_early_6_0 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+/// No symbol data confirms it in `5.2..`: the type is not in public symbols.
+#[cfg(feature = "kernel")] pub static ETW_KERNEL_HEADER_EXTENSION: Structure<members::ETW_KERNEL_HEADER_EXTENSION::Type> = structure("ETW_KERNEL_HEADER_EXTENSION", &AXIS, &REGISTRY, &[0x0, 0x0], &[
+    Change::layout(Build::new(5, 2, 3790, 0), X86, <ETW_KERNEL_HEADER_EXTENSION_5_2 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(5, 2, 3790, 1830), X64, <ETW_KERNEL_HEADER_EXTENSION_5_2 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 0, 6000, 16386), X86, <ETW_KERNEL_HEADER_EXTENSION_early_6_0 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 0, 6000, 16386), X64, <ETW_KERNEL_HEADER_EXTENSION_early_6_0 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <ETW_KERNEL_HEADER_EXTENSION_early_6_0 as Described>::LAYOUT.layout()),
+]);
 
 /// `ETW_KERNEL_TRACE_TIMESTAMP`.
-pub static ETW_KERNEL_TRACE_TIMESTAMP: Structure<members::ETW_KERNEL_TRACE_TIMESTAMP::Type> = Structure {
-    name: "ETW_KERNEL_TRACE_TIMESTAMP",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0x0, 0x7fe00000],
-    changes: &[
-        Change::layout(Build::new(6, 0, 6000, 16386), X86, <ETW_KERNEL_TRACE_TIMESTAMP_early_6_0 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 0, 6000, 16386), X64, <ETW_KERNEL_TRACE_TIMESTAMP_early_6_0 as Described>::LAYOUT.layout()),
-        Change::none(Build::new(6, 1, 7600, 16385), X86),
-        Change::none(Build::new(6, 1, 7600, 16385), X64),
-    ],
-    of: PhantomData,
-};
+#[cfg(feature = "kernel")] pub static ETW_KERNEL_TRACE_TIMESTAMP: Structure<members::ETW_KERNEL_TRACE_TIMESTAMP::Type> = structure("ETW_KERNEL_TRACE_TIMESTAMP", &AXIS, &REGISTRY, &[0x0, 0x7fe00000], &[
+    Change::layout(Build::new(6, 0, 6000, 16386), X86, <ETW_KERNEL_TRACE_TIMESTAMP_early_6_0 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 0, 6000, 16386), X64, <ETW_KERNEL_TRACE_TIMESTAMP_early_6_0 as Described>::LAYOUT.layout()),
+    Change::none(Build::new(6, 1, 7600, 16385), X86),
+    Change::none(Build::new(6, 1, 7600, 16385), X64),
+]);
 
 /// How a provider was last enabled or disabled, in the terms of classic providers.
-pub static ETW_LAST_ENABLE_INFO: Structure<members::ETW_LAST_ENABLE_INFO::Type> = Structure {
-    name: "ETW_LAST_ENABLE_INFO",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0xfffffff1ffeffffe, 0xffffffe001fff],
-    changes: &[
-        Change::layout(Build::new(6, 0, 6001, 18000), X86, <ETW_LAST_ENABLE_INFO_late_6_0 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 0, 6001, 18000), X64, <ETW_LAST_ENABLE_INFO_late_6_0 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <ETW_LAST_ENABLE_INFO_late_6_0 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+#[cfg(feature = "kernel")] pub static ETW_LAST_ENABLE_INFO: Structure<members::ETW_LAST_ENABLE_INFO::Type> = structure("ETW_LAST_ENABLE_INFO", &AXIS, &REGISTRY, &[0xfffffff1ffeffffe, 0xffffffe001fff], &[
+    Change::layout(Build::new(6, 0, 6001, 18000), X86, <ETW_LAST_ENABLE_INFO_late_6_0 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 0, 6001, 18000), X64, <ETW_LAST_ENABLE_INFO_late_6_0 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <ETW_LAST_ENABLE_INFO_late_6_0 as Described>::LAYOUT.layout()),
+]);
 
 /// How a session records the last branches along with events.
-pub static ETW_LBR_SUPPORT: Structure<members::ETW_LBR_SUPPORT::Type> = Structure {
-    name: "ETW_LBR_SUPPORT",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0xfffffff1ffe00000, 0x1fff],
-    changes: &[
-        Change::layout(Build::new(10, 0, 16299, 15), X86, <ETW_LBR_SUPPORT_1709 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), X64, <ETW_LBR_SUPPORT_1709 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <ETW_LBR_SUPPORT_1709 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+#[cfg(feature = "kernel")] pub static ETW_LBR_SUPPORT: Structure<members::ETW_LBR_SUPPORT::Type> = structure("ETW_LBR_SUPPORT", &AXIS, &REGISTRY, &[0xfffffff1ffe00000, 0x1fff], &[
+    Change::layout(Build::new(10, 0, 16299, 15), X86, <ETW_LBR_SUPPORT_1709 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), X64, <ETW_LBR_SUPPORT_1709 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <ETW_LBR_SUPPORT_1709 as Described>::LAYOUT.layout()),
+]);
 
 /// `ETW_LOGGER_HANDLE`.
-pub static ETW_LOGGER_HANDLE: Structure<members::ETW_LOGGER_HANDLE::Type> = Structure {
-    name: "ETW_LOGGER_HANDLE",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0xfffffff1ffeffffe, 0xfffff80001fff],
-    changes: &[
-        Change::layout(Build::new(6, 1, 7600, 16385), X86, <ETW_LOGGER_HANDLE_6_1 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 1, 7600, 16385), X64, <ETW_LOGGER_HANDLE_6_1 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <ETW_LOGGER_HANDLE_6_1 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+#[cfg(feature = "kernel")] pub static ETW_LOGGER_HANDLE: Structure<members::ETW_LOGGER_HANDLE::Type> = structure("ETW_LOGGER_HANDLE", &AXIS, &REGISTRY, &[0xfffffff1ffeffffe, 0xfffff80001fff], &[
+    Change::layout(Build::new(6, 1, 7600, 16385), X86, <ETW_LOGGER_HANDLE_6_1 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 1, 7600, 16385), X64, <ETW_LOGGER_HANDLE_6_1 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <ETW_LOGGER_HANDLE_6_1 as Described>::LAYOUT.layout()),
+]);
 
-/// Begins a notification as user mode sends and gets it through NtTraceControl; to the kernel it is an ETWP\_NOTIFICATION\_HEADER. It is the same on all architectures.
+/// Header of a notification that user mode sends and receives through NtTraceControl; in the kernel it is an ETWP\_NOTIFICATION\_HEADER. It is the same on all architectures.
 ///
-/// No symbol data confirms it in `6.0..`: no public kernel symbols hold the type.
-pub static ETW_NOTIFICATION_HEADER: Structure<members::ETW_NOTIFICATION_HEADER::Type> = Structure {
-    name: "ETW_NOTIFICATION_HEADER",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0x0, 0x0],
-    changes: &[
-        Change::layout(Build::new(6, 0, 6000, 16386), X86, <ETW_NOTIFICATION_HEADER_early_6_0 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 0, 6000, 16386), X64, <ETW_NOTIFICATION_HEADER_early_6_0 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 1, 7600, 16385), X86, <ETW_NOTIFICATION_HEADER_6_1 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 1, 7600, 16385), X64, <ETW_NOTIFICATION_HEADER_6_1 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 3, 9600, 16384), X86, <ETW_NOTIFICATION_HEADER_6_3 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 3, 9600, 16384), X64, <ETW_NOTIFICATION_HEADER_6_3 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 15063, 0), X86, <ETW_NOTIFICATION_HEADER_1703 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 15063, 0), X64, <ETW_NOTIFICATION_HEADER_1703 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <ETW_NOTIFICATION_HEADER_1703 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+/// No symbol data confirms it in `6.0..`: the type is not in public kernel symbols.
+#[cfg(feature = "kernel")] pub static ETW_NOTIFICATION_HEADER: Structure<members::ETW_NOTIFICATION_HEADER::Type> = structure("ETW_NOTIFICATION_HEADER", &AXIS, &REGISTRY, &[0x0, 0x0], &[
+    Change::layout(Build::new(6, 0, 6000, 16386), X86, <ETW_NOTIFICATION_HEADER_early_6_0 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 0, 6000, 16386), X64, <ETW_NOTIFICATION_HEADER_early_6_0 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 1, 7600, 16385), X86, <ETW_NOTIFICATION_HEADER_6_1 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 1, 7600, 16385), X64, <ETW_NOTIFICATION_HEADER_6_1 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 3, 9600, 16384), X86, <ETW_NOTIFICATION_HEADER_6_3 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 3, 9600, 16384), X64, <ETW_NOTIFICATION_HEADER_6_3 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 15063, 0), X86, <ETW_NOTIFICATION_HEADER_1703 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 15063, 0), X64, <ETW_NOTIFICATION_HEADER_1703 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <ETW_NOTIFICATION_HEADER_1703 as Described>::LAYOUT.layout()),
+]);
 
 /// The memory partition that a logger's buffers come from.
-pub static ETW_PARTITION_CONTEXT: Structure<members::ETW_PARTITION_CONTEXT::Type> = Structure {
-    name: "ETW_PARTITION_CONTEXT",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0xfffe000000000000, 0x1fff],
-    changes: &[
-        Change::layout(Build::new(10, 0, 19041, 264), X86, <ETW_PARTITION_CONTEXT_2004_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 19041, 264), X64, <ETW_PARTITION_CONTEXT_2004_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 19041, 264), Arm64, <ETW_PARTITION_CONTEXT_2004_x64 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+#[cfg(feature = "kernel")] pub static ETW_PARTITION_CONTEXT: Structure<members::ETW_PARTITION_CONTEXT::Type> = structure("ETW_PARTITION_CONTEXT", &AXIS, &REGISTRY, &[0xfffe000000000000, 0x1fff], &[
+    Change::layout(Build::new(10, 0, 19041, 264), X86, <ETW_PARTITION_CONTEXT_2004_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 19041, 264), X64, <ETW_PARTITION_CONTEXT_2004_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 19041, 264), Arm64, <ETW_PARTITION_CONTEXT_2004_x64 as Described>::LAYOUT.layout()),
+]);
 
-/// A filter of events by what their data holds.
-pub static ETW_PAYLOAD_FILTER: Structure<members::ETW_PAYLOAD_FILTER::Type> = Structure {
-    name: "ETW_PAYLOAD_FILTER",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0xfffffff1ffeffffe, 0xff80000001fff],
-    changes: &[
-        Change::layout(Build::new(6, 3, 9600, 16384), X86, <ETW_PAYLOAD_FILTER_6_3 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 3, 9600, 16384), X64, <ETW_PAYLOAD_FILTER_6_3 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <ETW_PAYLOAD_FILTER_6_3 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+/// A filter of events by the contents of their data.
+#[cfg(feature = "kernel")] pub static ETW_PAYLOAD_FILTER: Structure<members::ETW_PAYLOAD_FILTER::Type> = structure("ETW_PAYLOAD_FILTER", &AXIS, &REGISTRY, &[0xfffffff1ffeffffe, 0xff80000001fff], &[
+    Change::layout(Build::new(6, 3, 9600, 16384), X86, <ETW_PAYLOAD_FILTER_6_3 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 3, 9600, 16384), X64, <ETW_PAYLOAD_FILTER_6_3 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <ETW_PAYLOAD_FILTER_6_3 as Described>::LAYOUT.layout()),
+]);
 
-/// What performance counters tell of ETW as a whole.
-pub static ETW_PERF_COUNTERS: Structure<members::ETW_PERF_COUNTERS::Type> = Structure {
-    name: "ETW_PERF_COUNTERS",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0xfffffff1ffeffffe, 0xfffff80001fff],
-    changes: &[
-        Change::layout(Build::new(6, 1, 7600, 16385), X86, <ETW_PERF_COUNTERS_6_1 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 1, 7600, 16385), X64, <ETW_PERF_COUNTERS_6_1 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <ETW_PERF_COUNTERS_6_1 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+/// Performance counters of ETW as a whole.
+#[cfg(feature = "kernel")] pub static ETW_PERF_COUNTERS: Structure<members::ETW_PERF_COUNTERS::Type> = structure("ETW_PERF_COUNTERS", &AXIS, &REGISTRY, &[0xfffffff1ffeffffe, 0xfffff80001fff], &[
+    Change::layout(Build::new(6, 1, 7600, 16385), X86, <ETW_PERF_COUNTERS_6_1 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 1, 7600, 16385), X64, <ETW_PERF_COUNTERS_6_1 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <ETW_PERF_COUNTERS_6_1 as Described>::LAYOUT.layout()),
+]);
 
-/// Which counters of the processor a session takes, and with which events.
-pub static ETW_PMC_SUPPORT: Structure<members::ETW_PMC_SUPPORT::Type> = Structure {
-    name: "ETW_PMC_SUPPORT",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0xfffffff1ffeffffe, 0xfff8000001fff],
-    changes: &[
-        Change::layout(Build::new(6, 2, 9200, 16384), X86, <ETW_PMC_SUPPORT_6_2_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 2, 9200, 16384), X64, <ETW_PMC_SUPPORT_6_2_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 15063, 0), X86, <ETW_PMC_SUPPORT_1703_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 15063, 0), X64, <ETW_PMC_SUPPORT_1703_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <ETW_PMC_SUPPORT_1703_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 18362, 1), X86, <ETW_PMC_SUPPORT_1903_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 18362, 1), X64, <ETW_PMC_SUPPORT_1903_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 18362, 1), Arm64, <ETW_PMC_SUPPORT_1903_x64 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+/// Processor counters that a session records, and the events that include them.
+#[cfg(feature = "kernel")] pub static ETW_PMC_SUPPORT: Structure<members::ETW_PMC_SUPPORT::Type> = structure("ETW_PMC_SUPPORT", &AXIS, &REGISTRY, &[0xfffffff1ffeffffe, 0xfff8000001fff], &[
+    Change::layout(Build::new(6, 2, 9200, 16384), X86, <ETW_PMC_SUPPORT_6_2_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 2, 9200, 16384), X64, <ETW_PMC_SUPPORT_6_2_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 15063, 0), X86, <ETW_PMC_SUPPORT_1703_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 15063, 0), X64, <ETW_PMC_SUPPORT_1703_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <ETW_PMC_SUPPORT_1703_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 18362, 1), X86, <ETW_PMC_SUPPORT_1903_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 18362, 1), X64, <ETW_PMC_SUPPORT_1903_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 18362, 1), Arm64, <ETW_PMC_SUPPORT_1903_x64 as Described>::LAYOUT.layout()),
+]);
 
 /// `ETW_PRIV_HANDLE_DEMUX_TABLE`.
-pub static ETW_PRIV_HANDLE_DEMUX_TABLE: Structure<members::ETW_PRIV_HANDLE_DEMUX_TABLE::Type> = Structure {
-    name: "ETW_PRIV_HANDLE_DEMUX_TABLE",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0xfffffff1ffef0000, 0x1fff],
-    changes: &[
-        Change::layout(Build::new(10, 0, 15063, 0), X86, <ETW_PRIV_HANDLE_DEMUX_TABLE_1703_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 15063, 0), X64, <ETW_PRIV_HANDLE_DEMUX_TABLE_1703_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <ETW_PRIV_HANDLE_DEMUX_TABLE_1703_x64 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+#[cfg(feature = "kernel")] pub static ETW_PRIV_HANDLE_DEMUX_TABLE: Structure<members::ETW_PRIV_HANDLE_DEMUX_TABLE::Type> = structure("ETW_PRIV_HANDLE_DEMUX_TABLE", &AXIS, &REGISTRY, &[0xfffffff1ffef0000, 0x1fff], &[
+    Change::layout(Build::new(10, 0, 15063, 0), X86, <ETW_PRIV_HANDLE_DEMUX_TABLE_1703_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 15063, 0), X64, <ETW_PRIV_HANDLE_DEMUX_TABLE_1703_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <ETW_PRIV_HANDLE_DEMUX_TABLE_1703_x64 as Described>::LAYOUT.layout()),
+]);
 
-/// A registration in the kernel, in a table whose index a REGHANDLE is; from 6.2 on a REGHANDLE is the address of the ETW\_REG\_ENTRY.
-pub static ETW_PROVIDER_TABLE_ENTRY: Structure<members::ETW_PROVIDER_TABLE_ENTRY::Type> = Structure {
-    name: "ETW_PROVIDER_TABLE_ENTRY",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0x0, 0x7fffe00000],
-    changes: &[
-        Change::layout(Build::new(6, 0, 6000, 16386), X86, <ETW_PROVIDER_TABLE_ENTRY_early_6_0_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 0, 6000, 16386), X64, <ETW_PROVIDER_TABLE_ENTRY_early_6_0_x64 as Described>::LAYOUT.layout()),
-        Change::none(Build::new(6, 2, 9200, 16384), X86),
-        Change::none(Build::new(6, 2, 9200, 16384), X64),
-    ],
-    of: PhantomData,
-};
+/// A registration in the kernel, in a table indexed by a REGHANDLE; in 6.2 and later a REGHANDLE is the address of the ETW\_REG\_ENTRY.
+#[cfg(feature = "kernel")] pub static ETW_PROVIDER_TABLE_ENTRY: Structure<members::ETW_PROVIDER_TABLE_ENTRY::Type> = structure("ETW_PROVIDER_TABLE_ENTRY", &AXIS, &REGISTRY, &[0x0, 0x7fffe00000], &[
+    Change::layout(Build::new(6, 0, 6000, 16386), X86, <ETW_PROVIDER_TABLE_ENTRY_early_6_0_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 0, 6000, 16386), X64, <ETW_PROVIDER_TABLE_ENTRY_early_6_0_x64 as Described>::LAYOUT.layout()),
+    Change::none(Build::new(6, 2, 9200, 16384), X86),
+    Change::none(Build::new(6, 2, 9200, 16384), X64),
+]);
 
-/// What providers state of themselves when they register. Registrations that state the same share one.
-pub static ETW_PROVIDER_TRAITS: Structure<members::ETW_PROVIDER_TRAITS::Type> = Structure {
-    name: "ETW_PROVIDER_TRAITS",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0xfffffff1ffeffffe, 0xc007800001fff],
-    changes: &[
-        Change::layout(Build::new(6, 1, 7601, 23418), X64, <ETW_PROVIDER_TRAITS_6_1_7601_23418_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 1, 7601, 24000), X86, <ETW_PROVIDER_TRAITS_6_1_7601_24000_x86 as Described>::LAYOUT.layout()),
-        Change::none(Build::new(6, 2, 9200, 16384), X86),
-        Change::none(Build::new(6, 2, 9200, 16384), X64),
-        Change::layout(Build::new(6, 3, 9600, 19913), X86, <ETW_PROVIDER_TRAITS_6_1_7601_24000_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 3, 9600, 19913), X64, <ETW_PROVIDER_TRAITS_6_1_7601_23418_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <ETW_PROVIDER_TRAITS_6_1_7601_23418_x64 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+/// Traits that a provider sets when it registers. Registrations with equal traits share them.
+#[cfg(feature = "kernel")] pub static ETW_PROVIDER_TRAITS: Structure<members::ETW_PROVIDER_TRAITS::Type> = structure("ETW_PROVIDER_TRAITS", &AXIS, &REGISTRY, &[0xfffffff1ffeffffe, 0xc007800001fff], &[
+    Change::layout(Build::new(6, 1, 7601, 23418), X64, <ETW_PROVIDER_TRAITS_6_1_7601_23418_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 1, 7601, 24000), X86, <ETW_PROVIDER_TRAITS_6_1_7601_24000_x86 as Described>::LAYOUT.layout()),
+    Change::none(Build::new(6, 2, 9200, 16384), X86),
+    Change::none(Build::new(6, 2, 9200, 16384), X64),
+    Change::layout(Build::new(6, 3, 9600, 19913), X86, <ETW_PROVIDER_TRAITS_6_1_7601_24000_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 3, 9600, 19913), X64, <ETW_PROVIDER_TRAITS_6_1_7601_23418_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <ETW_PROVIDER_TRAITS_6_1_7601_23418_x64 as Described>::LAYOUT.layout()),
+]);
 
 /// A notification that waits to be received by a process, or a reply that waits to be received by its sender.
 ///
-/// No symbol data confirms it in `6.0..6.1`: public kernel symbols hold the type from Windows 8 on.
-pub static ETW_QUEUE_ENTRY: Structure<members::ETW_QUEUE_ENTRY::Type> = Structure {
-    name: "ETW_QUEUE_ENTRY",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0xfffffff1ffeffffe, 0xfff8000001fff],
-    changes: &[
-        Change::layout(Build::new(6, 0, 6000, 16386), X86, <ETW_QUEUE_ENTRY_early_6_0_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 0, 6000, 16386), X64, <ETW_QUEUE_ENTRY_early_6_0_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 2, 9200, 16384), X86, <ETW_QUEUE_ENTRY_6_2_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 2, 9200, 16384), X64, <ETW_QUEUE_ENTRY_6_2_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <ETW_QUEUE_ENTRY_6_2_x64 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+/// No symbol data confirms it in `6.0..6.1`: the type is in public kernel symbols since Windows 8.
+#[cfg(feature = "kernel")] pub static ETW_QUEUE_ENTRY: Structure<members::ETW_QUEUE_ENTRY::Type> = structure("ETW_QUEUE_ENTRY", &AXIS, &REGISTRY, &[0xfffffff1ffeffffe, 0xfff8000001fff], &[
+    Change::layout(Build::new(6, 0, 6000, 16386), X86, <ETW_QUEUE_ENTRY_early_6_0_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 0, 6000, 16386), X64, <ETW_QUEUE_ENTRY_early_6_0_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 2, 9200, 16384), X86, <ETW_QUEUE_ENTRY_6_2_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 2, 9200, 16384), X64, <ETW_QUEUE_ENTRY_6_2_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <ETW_QUEUE_ENTRY_6_2_x64 as Described>::LAYOUT.layout()),
+]);
 
-/// What NtTraceControl takes and gives when it connects a consumer to a session (EtwRealtimeConnectCode). The name is ours.
-/// The names of members that ETW\_REALTIME\_CONSUMER has too are taken from there, as the document takes them. Pointers and
-/// handles have the room of 64 bits on all architectures.
+/// Input and output of NtTraceControl for connecting a consumer to a session (EtwRealtimeConnectCode). The name is this project's. Names of members that ETW\_REALTIME\_CONSUMER also has are taken from there, as in the published reference. Pointers and handles take 64 bits on all architectures.
 ///
-/// No symbol data confirms it in `6.0..`: no public symbols hold the type.
-pub static ETW_REALTIME_CONNECT: Structure<members::ETW_REALTIME_CONNECT::Type> = Structure {
-    name: "ETW_REALTIME_CONNECT",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0x0, 0x0],
-    changes: &[
-        Change::layout(Build::new(6, 0, 6000, 16386), X86, <ETW_REALTIME_CONNECT_early_6_0 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 0, 6000, 16386), X64, <ETW_REALTIME_CONNECT_early_6_0 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 1, 7600, 16385), X86, <ETW_REALTIME_CONNECT_6_1_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 1, 7600, 16385), X64, <ETW_REALTIME_CONNECT_6_1_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 3, 9600, 16384), X86, <ETW_REALTIME_CONNECT_6_3_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 3, 9600, 16384), X64, <ETW_REALTIME_CONNECT_6_3_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <ETW_REALTIME_CONNECT_6_3_x64 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+/// No symbol data confirms it in `6.0..`: the type is not in public symbols.
+#[cfg(feature = "kernel")] pub static ETW_REALTIME_CONNECT: Structure<members::ETW_REALTIME_CONNECT::Type> = structure("ETW_REALTIME_CONNECT", &AXIS, &REGISTRY, &[0x0, 0x0], &[
+    Change::layout(Build::new(6, 0, 6000, 16386), X86, <ETW_REALTIME_CONNECT_early_6_0 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 0, 6000, 16386), X64, <ETW_REALTIME_CONNECT_early_6_0 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 1, 7600, 16385), X86, <ETW_REALTIME_CONNECT_6_1_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 1, 7600, 16385), X64, <ETW_REALTIME_CONNECT_6_1_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 3, 9600, 16384), X86, <ETW_REALTIME_CONNECT_6_3_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 3, 9600, 16384), X64, <ETW_REALTIME_CONNECT_6_3_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <ETW_REALTIME_CONNECT_6_3_x64 as Described>::LAYOUT.layout()),
+]);
 
-/// A process that gets the events of a session while it runs. From 6.1 on it is an object of the type EtwConsumer.
+/// A process that receives the events of a session in real time. In 6.1 and later it is an object of the type EtwConsumer.
 ///
-/// No symbol data confirms it in `6.0`: public kernel symbols hold the type from Windows 7 on.
-pub static ETW_REALTIME_CONSUMER: Structure<members::ETW_REALTIME_CONSUMER::Type> = Structure {
-    name: "ETW_REALTIME_CONSUMER",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0xfffffff1ffeffffe, 0xfffff80001fff],
-    changes: &[
-        Change::layout(Build::new(6, 0, 6000, 16386), X86, <ETW_REALTIME_CONSUMER_early_6_0_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 0, 6000, 16386), X64, <ETW_REALTIME_CONSUMER_early_6_0_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 1, 7600, 16385), X86, <ETW_REALTIME_CONSUMER_6_1_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 1, 7600, 16385), X64, <ETW_REALTIME_CONSUMER_6_1_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 2, 9200, 16384), X86, <ETW_REALTIME_CONSUMER_6_2_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 2, 9200, 16384), X64, <ETW_REALTIME_CONSUMER_6_2_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 3, 9600, 16384), X86, <ETW_REALTIME_CONSUMER_6_3_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 3, 9600, 16384), X64, <ETW_REALTIME_CONSUMER_6_3_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 14393, 0), X86, <ETW_REALTIME_CONSUMER_1607_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 14393, 0), X64, <ETW_REALTIME_CONSUMER_1607_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <ETW_REALTIME_CONSUMER_1607_x64 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+/// No symbol data confirms it in `6.0`: the type is in public kernel symbols since Windows 7.
+#[cfg(feature = "kernel")] pub static ETW_REALTIME_CONSUMER: Structure<members::ETW_REALTIME_CONSUMER::Type> = structure("ETW_REALTIME_CONSUMER", &AXIS, &REGISTRY, &[0xfffffff1ffeffffe, 0xfffff80001fff], &[
+    Change::layout(Build::new(6, 0, 6000, 16386), X86, <ETW_REALTIME_CONSUMER_early_6_0_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 0, 6000, 16386), X64, <ETW_REALTIME_CONSUMER_early_6_0_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 1, 7600, 16385), X86, <ETW_REALTIME_CONSUMER_6_1_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 1, 7600, 16385), X64, <ETW_REALTIME_CONSUMER_6_1_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 2, 9200, 16384), X86, <ETW_REALTIME_CONSUMER_6_2_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 2, 9200, 16384), X64, <ETW_REALTIME_CONSUMER_6_2_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 3, 9600, 16384), X86, <ETW_REALTIME_CONSUMER_6_3_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 3, 9600, 16384), X64, <ETW_REALTIME_CONSUMER_6_3_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 14393, 0), X86, <ETW_REALTIME_CONSUMER_1607_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 14393, 0), X64, <ETW_REALTIME_CONSUMER_1607_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <ETW_REALTIME_CONSUMER_1607_x64 as Described>::LAYOUT.layout()),
+]);
 
-/// What NtTraceControl takes when it waits for a reply to a notification (EtwReceiveReplyDataBlock). The name is ours.
+/// Input of NtTraceControl for receiving a reply to a notification (EtwReceiveReplyDataBlock). The name is this project's.
 ///
-/// No symbol data confirms it in `6.0..`: no public symbols hold the type.
-pub static ETW_RECEIVE_REPLY: Structure<members::ETW_RECEIVE_REPLY::Type> = Structure {
-    name: "ETW_RECEIVE_REPLY",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0x0, 0x0],
-    changes: &[
-        Change::layout(Build::new(6, 0, 6000, 16386), X86, <ETW_RECEIVE_REPLY_early_6_0 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 0, 6000, 16386), X64, <ETW_RECEIVE_REPLY_early_6_0 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 1, 7600, 16385), X86, <ETW_RECEIVE_REPLY_6_1 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 1, 7600, 16385), X64, <ETW_RECEIVE_REPLY_6_1 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <ETW_RECEIVE_REPLY_6_1 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+/// No symbol data confirms it in `6.0..`: the type is not in public symbols.
+#[cfg(feature = "kernel")] pub static ETW_RECEIVE_REPLY: Structure<members::ETW_RECEIVE_REPLY::Type> = structure("ETW_RECEIVE_REPLY", &AXIS, &REGISTRY, &[0x0, 0x0], &[
+    Change::layout(Build::new(6, 0, 6000, 16386), X86, <ETW_RECEIVE_REPLY_early_6_0 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 0, 6000, 16386), X64, <ETW_RECEIVE_REPLY_early_6_0 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 1, 7600, 16385), X86, <ETW_RECEIVE_REPLY_6_1 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 1, 7600, 16385), X64, <ETW_RECEIVE_REPLY_6_1 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <ETW_RECEIVE_REPLY_6_1 as Described>::LAYOUT.layout()),
+]);
 
 /// One moment as the system time and as the logger's clock, to convert time stamps.
-pub static ETW_REF_CLOCK: Structure<members::ETW_REF_CLOCK::Type> = Structure {
-    name: "ETW_REF_CLOCK",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0xfffffff1ffeffffe, 0xfffffffe01fff],
-    changes: &[
-        Change::layout(Build::new(6, 0, 6000, 16386), X86, <ETW_REF_CLOCK_early_6_0 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 0, 6000, 16386), X64, <ETW_REF_CLOCK_early_6_0 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <ETW_REF_CLOCK_early_6_0 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+#[cfg(any(feature = "dump", feature = "kernel", feature = "trace"))] pub static ETW_REF_CLOCK: Structure<members::ETW_REF_CLOCK::Type> = structure("ETW_REF_CLOCK", &AXIS, &REGISTRY, &[0xfffffff1ffeffffe, 0xfffffffe01fff], &[
+    Change::layout(Build::new(6, 0, 6000, 16386), X86, <ETW_REF_CLOCK_early_6_0 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 0, 6000, 16386), X64, <ETW_REF_CLOCK_early_6_0 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <ETW_REF_CLOCK_early_6_0 as Described>::LAYOUT.layout()),
+]);
 
-/// What NtTraceControl takes and gives when a provider of user mode is registered (EtwRegisterGuidsCode). The name is ours. It is the same on all architectures.
+/// Input and output of NtTraceControl for registering a provider of user mode (EtwRegisterGuidsCode). The name is this project's. It is the same on all architectures.
 ///
-/// No symbol data confirms it in `6.0..`: no public symbols hold the type.
-pub static ETW_REGISTER_GUIDS: Structure<members::ETW_REGISTER_GUIDS::Type> = Structure {
-    name: "ETW_REGISTER_GUIDS",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0x0, 0x0],
-    changes: &[
-        Change::layout(Build::new(6, 0, 6000, 16386), X86, <ETW_REGISTER_GUIDS_early_6_0 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 0, 6000, 16386), X64, <ETW_REGISTER_GUIDS_early_6_0 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 1, 7600, 16385), X86, <ETW_REGISTER_GUIDS_6_1 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 1, 7600, 16385), X64, <ETW_REGISTER_GUIDS_6_1 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 3, 9600, 16384), X86, <ETW_REGISTER_GUIDS_6_3 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 3, 9600, 16384), X64, <ETW_REGISTER_GUIDS_6_3 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 15063, 0), X86, <ETW_REGISTER_GUIDS_1703 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 15063, 0), X64, <ETW_REGISTER_GUIDS_1703 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <ETW_REGISTER_GUIDS_1703 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+/// No symbol data confirms it in `6.0..`: the type is not in public symbols.
+#[cfg(feature = "kernel")] pub static ETW_REGISTER_GUIDS: Structure<members::ETW_REGISTER_GUIDS::Type> = structure("ETW_REGISTER_GUIDS", &AXIS, &REGISTRY, &[0x0, 0x0], &[
+    Change::layout(Build::new(6, 0, 6000, 16386), X86, <ETW_REGISTER_GUIDS_early_6_0 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 0, 6000, 16386), X64, <ETW_REGISTER_GUIDS_early_6_0 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 1, 7600, 16385), X86, <ETW_REGISTER_GUIDS_6_1 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 1, 7600, 16385), X64, <ETW_REGISTER_GUIDS_6_1 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 3, 9600, 16384), X86, <ETW_REGISTER_GUIDS_6_3 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 3, 9600, 16384), X64, <ETW_REGISTER_GUIDS_6_3 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 15063, 0), X86, <ETW_REGISTER_GUIDS_1703 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 15063, 0), X64, <ETW_REGISTER_GUIDS_1703 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <ETW_REGISTER_GUIDS_1703 as Described>::LAYOUT.layout()),
+]);
 
-/// What NTDLL keeps for a registration of a provider; the kernel has an ETW\_REG\_ENTRY for it.
+/// NTDLL's state of a provider registration; the kernel's is an ETW\_REG\_ENTRY.
 ///
-/// No symbol data confirms it in `6.0..`: no public symbols hold the type.
-pub static ETW_REGISTRATION_ENTRY: Structure<members::ETW_REGISTRATION_ENTRY::Type> = Structure {
-    name: "ETW_REGISTRATION_ENTRY",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0x0, 0x0],
-    changes: &[
-        Change::layout(Build::new(6, 0, 6000, 16386), X86, <ETW_REGISTRATION_ENTRY_early_6_0_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 0, 6000, 16386), X64, <ETW_REGISTRATION_ENTRY_early_6_0_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 1, 7600, 16385), X86, <ETW_REGISTRATION_ENTRY_6_1_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 1, 7600, 16385), X64, <ETW_REGISTRATION_ENTRY_6_1_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 2, 9200, 16384), X86, <ETW_REGISTRATION_ENTRY_6_2_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 2, 9200, 16384), X64, <ETW_REGISTRATION_ENTRY_6_2_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 10240, 16384), X86, <ETW_REGISTRATION_ENTRY_10_0_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 10240, 16384), X64, <ETW_REGISTRATION_ENTRY_10_0_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <ETW_REGISTRATION_ENTRY_10_0_x64 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+/// No symbol data confirms it in `6.0..`: the type is not in public symbols.
+#[cfg(feature = "kernel")] pub static ETW_REGISTRATION_ENTRY: Structure<members::ETW_REGISTRATION_ENTRY::Type> = structure("ETW_REGISTRATION_ENTRY", &AXIS, &REGISTRY, &[0x0, 0x0], &[
+    Change::layout(Build::new(6, 0, 6000, 16386), X86, <ETW_REGISTRATION_ENTRY_early_6_0_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 0, 6000, 16386), X64, <ETW_REGISTRATION_ENTRY_early_6_0_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 1, 7600, 16385), X86, <ETW_REGISTRATION_ENTRY_6_1_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 1, 7600, 16385), X64, <ETW_REGISTRATION_ENTRY_6_1_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 2, 9200, 16384), X86, <ETW_REGISTRATION_ENTRY_6_2_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 2, 9200, 16384), X64, <ETW_REGISTRATION_ENTRY_6_2_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 10240, 16384), X86, <ETW_REGISTRATION_ENTRY_10_0_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 10240, 16384), X64, <ETW_REGISTRATION_ENTRY_10_0_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <ETW_REGISTRATION_ENTRY_10_0_x64 as Described>::LAYOUT.layout()),
+]);
 
-/// What NTDLL puts into the REGHANDLE that a provider of user mode gets. The name is ours. NTDLL does not free an
-/// ETW\_REGISTRATION\_ENTRY but uses it again, and tells by the sequence number that a handle is of an earlier use.
+/// Contents of the REGHANDLE of a provider of user mode. The name is this project's. NTDLL reuses an ETW\_REGISTRATION\_ENTRY instead of freeing it; the sequence number shows that a handle is from an earlier use.
 ///
-/// No symbol data confirms it in `6.0..`: no public symbols hold the type.
-pub static ETW_REGISTRATION_HANDLE: Structure<members::ETW_REGISTRATION_HANDLE::Type> = Structure {
-    name: "ETW_REGISTRATION_HANDLE",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0x0, 0x0],
-    changes: &[
-        Change::layout(Build::new(6, 0, 6000, 16386), X86, <ETW_REGISTRATION_HANDLE_early_6_0 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 0, 6000, 16386), X64, <ETW_REGISTRATION_HANDLE_early_6_0 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 2, 9200, 16384), X86, <ETW_REGISTRATION_HANDLE_6_2_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 2, 9200, 16384), X64, <ETW_REGISTRATION_HANDLE_6_2_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <ETW_REGISTRATION_HANDLE_6_2_x64 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+/// No symbol data confirms it in `6.0..`: the type is not in public symbols.
+#[cfg(feature = "kernel")] pub static ETW_REGISTRATION_HANDLE: Structure<members::ETW_REGISTRATION_HANDLE::Type> = structure("ETW_REGISTRATION_HANDLE", &AXIS, &REGISTRY, &[0x0, 0x0], &[
+    Change::layout(Build::new(6, 0, 6000, 16386), X86, <ETW_REGISTRATION_HANDLE_early_6_0 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 0, 6000, 16386), X64, <ETW_REGISTRATION_HANDLE_early_6_0 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 2, 9200, 16384), X86, <ETW_REGISTRATION_HANDLE_6_2_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 2, 9200, 16384), X64, <ETW_REGISTRATION_HANDLE_6_2_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <ETW_REGISTRATION_HANDLE_6_2_x64 as Described>::LAYOUT.layout()),
+]);
 
 /// A registration: of an event provider, by a process or in the kernel, or of a receiver of notifications.
-pub static ETW_REG_ENTRY: Structure<members::ETW_REG_ENTRY::Type> = Structure {
-    name: "ETW_REG_ENTRY",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0xffffffffffffffff, 0xfffffffe03fff],
-    changes: &[
-        Change::layout(Build::new(6, 0, 6000, 16386), X86, <ETW_REG_ENTRY_early_6_0_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 0, 6000, 16386), X64, <ETW_REG_ENTRY_early_6_0_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 1, 7600, 16385), X86, <ETW_REG_ENTRY_6_1_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 1, 7600, 16385), X64, <ETW_REG_ENTRY_6_1_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 1, 7601, 23418), X64, <ETW_REG_ENTRY_6_1_7601_23418_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 1, 7601, 24000), X86, <ETW_REG_ENTRY_6_1_7601_24000_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 2, 9200, 16384), X86, <ETW_REG_ENTRY_6_2_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 2, 9200, 16384), X64, <ETW_REG_ENTRY_6_2_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 3, 9600, 19913), X86, <ETW_REG_ENTRY_6_3_9600_19913_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 3, 9600, 19913), X64, <ETW_REG_ENTRY_6_3_9600_19913_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 14393, 0), X86, <ETW_REG_ENTRY_1607_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 14393, 0), X64, <ETW_REG_ENTRY_1607_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), X86, <ETW_REG_ENTRY_1709_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), X64, <ETW_REG_ENTRY_1709_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <ETW_REG_ENTRY_1709_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 17763, 1075), X86, <ETW_REG_ENTRY_10_0_17763_1075_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 17763, 1075), X64, <ETW_REG_ENTRY_10_0_17763_1075_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 17763, 1075), Arm64, <ETW_REG_ENTRY_10_0_17763_1075_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 18362, 1), X86, <ETW_REG_ENTRY_1709_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 18362, 1), X64, <ETW_REG_ENTRY_1709_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 18362, 1), Arm64, <ETW_REG_ENTRY_1709_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 18362, 693), X86, <ETW_REG_ENTRY_10_0_17763_1075_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 18362, 693), X64, <ETW_REG_ENTRY_10_0_17763_1075_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 18362, 693), Arm64, <ETW_REG_ENTRY_10_0_17763_1075_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 28000, 1), X64, <ETW_REG_ENTRY_26H1_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 28000, 1), Arm64, <ETW_REG_ENTRY_26H1_x64 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+#[cfg(feature = "kernel")] pub static ETW_REG_ENTRY: Structure<members::ETW_REG_ENTRY::Type> = structure("ETW_REG_ENTRY", &AXIS, &REGISTRY, &[0xffffffffffffffff, 0xfffffffe03fff], &[
+    Change::layout(Build::new(6, 0, 6000, 16386), X86, <ETW_REG_ENTRY_early_6_0_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 0, 6000, 16386), X64, <ETW_REG_ENTRY_early_6_0_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 1, 7600, 16385), X86, <ETW_REG_ENTRY_6_1_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 1, 7600, 16385), X64, <ETW_REG_ENTRY_6_1_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 1, 7601, 23418), X64, <ETW_REG_ENTRY_6_1_7601_23418_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 1, 7601, 24000), X86, <ETW_REG_ENTRY_6_1_7601_24000_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 2, 9200, 16384), X86, <ETW_REG_ENTRY_6_2_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 2, 9200, 16384), X64, <ETW_REG_ENTRY_6_2_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 3, 9600, 19913), X86, <ETW_REG_ENTRY_6_3_9600_19913_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 3, 9600, 19913), X64, <ETW_REG_ENTRY_6_3_9600_19913_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 14393, 0), X86, <ETW_REG_ENTRY_1607_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 14393, 0), X64, <ETW_REG_ENTRY_1607_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), X86, <ETW_REG_ENTRY_1709_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), X64, <ETW_REG_ENTRY_1709_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <ETW_REG_ENTRY_1709_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 17763, 1075), X86, <ETW_REG_ENTRY_10_0_17763_1075_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 17763, 1075), X64, <ETW_REG_ENTRY_10_0_17763_1075_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 17763, 1075), Arm64, <ETW_REG_ENTRY_10_0_17763_1075_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 18362, 1), X86, <ETW_REG_ENTRY_1709_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 18362, 1), X64, <ETW_REG_ENTRY_1709_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 18362, 1), Arm64, <ETW_REG_ENTRY_1709_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 18362, 693), X86, <ETW_REG_ENTRY_10_0_17763_1075_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 18362, 693), X64, <ETW_REG_ENTRY_10_0_17763_1075_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 18362, 693), Arm64, <ETW_REG_ENTRY_10_0_17763_1075_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 28000, 1), X64, <ETW_REG_ENTRY_26H1_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 28000, 1), Arm64, <ETW_REG_ENTRY_26H1_x64 as Described>::LAYOUT.layout()),
+]);
 
 /// The replies to one notification that its sender has yet to receive, each an ETW\_QUEUE\_ENTRY.
-pub static ETW_REPLY_QUEUE: Structure<members::ETW_REPLY_QUEUE::Type> = Structure {
-    name: "ETW_REPLY_QUEUE",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0xfffffff1ffeffffe, 0xfffffffe01fff],
-    changes: &[
-        Change::layout(Build::new(6, 0, 6000, 16386), X86, <ETW_REPLY_QUEUE_early_6_0_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 0, 6000, 16386), X64, <ETW_REPLY_QUEUE_early_6_0_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 1, 7600, 16385), X86, <ETW_REPLY_QUEUE_6_1_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 1, 7600, 16385), X64, <ETW_REPLY_QUEUE_6_1_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 1, 7601, 24000), X86, <ETW_REPLY_QUEUE_6_1_7601_24000_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 1, 7601, 24000), X64, <ETW_REPLY_QUEUE_6_1_7601_24000_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 1, 7601, 24540), X64, <ETW_REPLY_QUEUE_6_1_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 2, 9200, 16384), X86, <ETW_REPLY_QUEUE_6_2_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 2, 9200, 16384), X64, <ETW_REPLY_QUEUE_6_2_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 3, 9600, 16384), X86, <ETW_REPLY_QUEUE_6_3_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 3, 9600, 16384), X64, <ETW_REPLY_QUEUE_6_3_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 3, 9600, 17031), X86, <ETW_REPLY_QUEUE_6_3_9600_17031_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 3, 9600, 17031), X64, <ETW_REPLY_QUEUE_6_3_9600_17031_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 10240, 16384), X86, <ETW_REPLY_QUEUE_10_0_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 10240, 16384), X64, <ETW_REPLY_QUEUE_10_0_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 10240, 17770), X64, <ETW_REPLY_QUEUE_10_0_10240_17770_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 10586, 0), X64, <ETW_REPLY_QUEUE_10_0_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 15063, 0), X86, <ETW_REPLY_QUEUE_1703_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 15063, 0), X64, <ETW_REPLY_QUEUE_1703_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <ETW_REPLY_QUEUE_1703_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 17134, 1), X86, <ETW_REPLY_QUEUE_1803_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 17134, 1), X64, <ETW_REPLY_QUEUE_1803_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 17134, 1), Arm64, <ETW_REPLY_QUEUE_1803_arm64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 17763, 107), X86, <ETW_REPLY_QUEUE_1809_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 17763, 107), X64, <ETW_REPLY_QUEUE_1803_arm64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 19041, 264), X64, <ETW_REPLY_QUEUE_2004_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 19041, 264), Arm64, <ETW_REPLY_QUEUE_2004_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 20348, 288), X64, <ETW_REPLY_QUEUE_server_2022_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 22000, 1), Arm64, <ETW_REPLY_QUEUE_server_2022_x64 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+#[cfg(feature = "kernel")] pub static ETW_REPLY_QUEUE: Structure<members::ETW_REPLY_QUEUE::Type> = structure("ETW_REPLY_QUEUE", &AXIS, &REGISTRY, &[0xfffffff1ffeffffe, 0xfffffffe01fff], &[
+    Change::layout(Build::new(6, 0, 6000, 16386), X86, <ETW_REPLY_QUEUE_early_6_0_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 0, 6000, 16386), X64, <ETW_REPLY_QUEUE_early_6_0_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 1, 7600, 16385), X86, <ETW_REPLY_QUEUE_6_1_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 1, 7600, 16385), X64, <ETW_REPLY_QUEUE_6_1_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 1, 7601, 24000), X86, <ETW_REPLY_QUEUE_6_1_7601_24000_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 1, 7601, 24000), X64, <ETW_REPLY_QUEUE_6_1_7601_24000_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 1, 7601, 24540), X64, <ETW_REPLY_QUEUE_6_1_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 2, 9200, 16384), X86, <ETW_REPLY_QUEUE_6_2_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 2, 9200, 16384), X64, <ETW_REPLY_QUEUE_6_2_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 3, 9600, 16384), X86, <ETW_REPLY_QUEUE_6_3_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 3, 9600, 16384), X64, <ETW_REPLY_QUEUE_6_3_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 3, 9600, 17031), X86, <ETW_REPLY_QUEUE_6_3_9600_17031_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 3, 9600, 17031), X64, <ETW_REPLY_QUEUE_6_3_9600_17031_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 10240, 16384), X86, <ETW_REPLY_QUEUE_10_0_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 10240, 16384), X64, <ETW_REPLY_QUEUE_10_0_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 10240, 17770), X64, <ETW_REPLY_QUEUE_10_0_10240_17770_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 10586, 0), X64, <ETW_REPLY_QUEUE_10_0_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 15063, 0), X86, <ETW_REPLY_QUEUE_1703_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 15063, 0), X64, <ETW_REPLY_QUEUE_1703_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <ETW_REPLY_QUEUE_1703_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 17134, 1), X86, <ETW_REPLY_QUEUE_1803_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 17134, 1), X64, <ETW_REPLY_QUEUE_1803_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 17134, 1), Arm64, <ETW_REPLY_QUEUE_1803_arm64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 17763, 107), X86, <ETW_REPLY_QUEUE_1809_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 17763, 107), X64, <ETW_REPLY_QUEUE_1803_arm64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 19041, 264), X64, <ETW_REPLY_QUEUE_2004_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 19041, 264), Arm64, <ETW_REPLY_QUEUE_2004_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 20348, 288), X64, <ETW_REPLY_QUEUE_server_2022_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 22000, 1), Arm64, <ETW_REPLY_QUEUE_server_2022_x64 as Described>::LAYOUT.layout()),
+]);
 
-/// What performance counters tell of a session.
-pub static ETW_SESSION_PERF_COUNTERS: Structure<members::ETW_SESSION_PERF_COUNTERS::Type> = Structure {
-    name: "ETW_SESSION_PERF_COUNTERS",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0xfffffff1ffeffffe, 0xfffff80001fff],
-    changes: &[
-        Change::layout(Build::new(6, 1, 7600, 16385), X86, <ETW_SESSION_PERF_COUNTERS_6_1 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 1, 7600, 16385), X64, <ETW_SESSION_PERF_COUNTERS_6_1 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <ETW_SESSION_PERF_COUNTERS_6_1 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+/// Performance counters of a session.
+#[cfg(feature = "kernel")] pub static ETW_SESSION_PERF_COUNTERS: Structure<members::ETW_SESSION_PERF_COUNTERS::Type> = structure("ETW_SESSION_PERF_COUNTERS", &AXIS, &REGISTRY, &[0xfffffff1ffeffffe, 0xfffff80001fff], &[
+    Change::layout(Build::new(6, 1, 7600, 16385), X86, <ETW_SESSION_PERF_COUNTERS_6_1 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 1, 7600, 16385), X64, <ETW_SESSION_PERF_COUNTERS_6_1 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <ETW_SESSION_PERF_COUNTERS_6_1 as Described>::LAYOUT.layout()),
+]);
 
-/// What NtTraceControl takes when a registration gets its traits (EtwSetProviderTraitsCode). The name is ours. It is the same on all architectures.
+/// Input of NtTraceControl for setting the traits of a registration (EtwSetProviderTraitsCode). The name is this project's. It is the same on all architectures.
 ///
-/// No symbol data confirms it in `10.0..`: no public symbols hold the type.
-pub static ETW_SET_PROVIDER_TRAITS: Structure<members::ETW_SET_PROVIDER_TRAITS::Type> = Structure {
-    name: "ETW_SET_PROVIDER_TRAITS",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0x0, 0x0],
-    changes: &[
-        Change::layout(Build::new(10, 0, 10240, 16384), X86, <ETW_SET_PROVIDER_TRAITS_10_0 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 10240, 16384), X64, <ETW_SET_PROVIDER_TRAITS_10_0 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <ETW_SET_PROVIDER_TRAITS_10_0 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+/// No symbol data confirms it in `10.0..`: the type is not in public symbols.
+#[cfg(feature = "kernel")] pub static ETW_SET_PROVIDER_TRAITS: Structure<members::ETW_SET_PROVIDER_TRAITS::Type> = structure("ETW_SET_PROVIDER_TRAITS", &AXIS, &REGISTRY, &[0x0, 0x0], &[
+    Change::layout(Build::new(10, 0, 10240, 16384), X86, <ETW_SET_PROVIDER_TRAITS_10_0 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 10240, 16384), X64, <ETW_SET_PROVIDER_TRAITS_10_0 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <ETW_SET_PROVIDER_TRAITS_10_0 as Described>::LAYOUT.layout()),
+]);
 
-/// What ETW keeps for a silo; the host has one too. Sessions and providers are found through it.
-pub static ETW_SILODRIVERSTATE: Structure<members::ETW_SILODRIVERSTATE::Type> = Structure {
-    name: "ETW_SILODRIVERSTATE",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0xfffffff1ffeffffe, 0x1fff],
-    changes: &[
-        Change::layout(Build::new(10, 0, 10240, 16384), X86, <ETW_SILODRIVERSTATE_10_0_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 10240, 16384), X64, <ETW_SILODRIVERSTATE_10_0_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 10586, 0), X86, <ETW_SILODRIVERSTATE_1511_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 10586, 0), X64, <ETW_SILODRIVERSTATE_1511_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 14393, 0), X86, <ETW_SILODRIVERSTATE_1607_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 14393, 0), X64, <ETW_SILODRIVERSTATE_1607_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 15063, 0), X86, <ETW_SILODRIVERSTATE_1703_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 15063, 0), X64, <ETW_SILODRIVERSTATE_1703_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), X86, <ETW_SILODRIVERSTATE_1709_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), X64, <ETW_SILODRIVERSTATE_1709_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <ETW_SILODRIVERSTATE_1709_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 17134, 1), X86, <ETW_SILODRIVERSTATE_1803_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 17134, 1), X64, <ETW_SILODRIVERSTATE_1803_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 17134, 1), Arm64, <ETW_SILODRIVERSTATE_1803_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 17763, 1075), X86, <ETW_SILODRIVERSTATE_10_0_17763_1075_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 17763, 1075), X64, <ETW_SILODRIVERSTATE_10_0_17763_1075_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 17763, 1075), Arm64, <ETW_SILODRIVERSTATE_10_0_17763_1075_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 18362, 1), X86, <ETW_SILODRIVERSTATE_1903_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 18362, 1), X64, <ETW_SILODRIVERSTATE_1903_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 18362, 1), Arm64, <ETW_SILODRIVERSTATE_1903_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 18362, 693), X86, <ETW_SILODRIVERSTATE_10_0_18362_693_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 18362, 693), X64, <ETW_SILODRIVERSTATE_10_0_18362_693_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 18362, 693), Arm64, <ETW_SILODRIVERSTATE_10_0_18362_693_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 19041, 264), X64, <ETW_SILODRIVERSTATE_2004_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 19041, 264), Arm64, <ETW_SILODRIVERSTATE_2004_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 20348, 288), X64, <ETW_SILODRIVERSTATE_server_2022_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 22000, 1), X64, <ETW_SILODRIVERSTATE_21H2_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 22000, 1), Arm64, <ETW_SILODRIVERSTATE_21H2_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 28000, 1), X64, <ETW_SILODRIVERSTATE_26H1_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 28000, 1), Arm64, <ETW_SILODRIVERSTATE_26H1_x64 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+/// The ETW state of a silo or the host, through which its sessions and providers are found.
+#[cfg(feature = "kernel")] pub static ETW_SILODRIVERSTATE: Structure<members::ETW_SILODRIVERSTATE::Type> = structure("ETW_SILODRIVERSTATE", &AXIS, &REGISTRY, &[0xfffffff1ffeffffe, 0x1fff], &[
+    Change::layout(Build::new(10, 0, 10240, 16384), X86, <ETW_SILODRIVERSTATE_10_0_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 10240, 16384), X64, <ETW_SILODRIVERSTATE_10_0_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 10586, 0), X86, <ETW_SILODRIVERSTATE_1511_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 10586, 0), X64, <ETW_SILODRIVERSTATE_1511_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 14393, 0), X86, <ETW_SILODRIVERSTATE_1607_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 14393, 0), X64, <ETW_SILODRIVERSTATE_1607_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 15063, 0), X86, <ETW_SILODRIVERSTATE_1703_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 15063, 0), X64, <ETW_SILODRIVERSTATE_1703_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), X86, <ETW_SILODRIVERSTATE_1709_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), X64, <ETW_SILODRIVERSTATE_1709_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <ETW_SILODRIVERSTATE_1709_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 17134, 1), X86, <ETW_SILODRIVERSTATE_1803_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 17134, 1), X64, <ETW_SILODRIVERSTATE_1803_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 17134, 1), Arm64, <ETW_SILODRIVERSTATE_1803_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 17763, 1075), X86, <ETW_SILODRIVERSTATE_10_0_17763_1075_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 17763, 1075), X64, <ETW_SILODRIVERSTATE_10_0_17763_1075_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 17763, 1075), Arm64, <ETW_SILODRIVERSTATE_10_0_17763_1075_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 18362, 1), X86, <ETW_SILODRIVERSTATE_1903_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 18362, 1), X64, <ETW_SILODRIVERSTATE_1903_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 18362, 1), Arm64, <ETW_SILODRIVERSTATE_1903_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 18362, 693), X86, <ETW_SILODRIVERSTATE_10_0_18362_693_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 18362, 693), X64, <ETW_SILODRIVERSTATE_10_0_18362_693_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 18362, 693), Arm64, <ETW_SILODRIVERSTATE_10_0_18362_693_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 19041, 264), X64, <ETW_SILODRIVERSTATE_2004_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 19041, 264), Arm64, <ETW_SILODRIVERSTATE_2004_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 20348, 288), X64, <ETW_SILODRIVERSTATE_server_2022_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 22000, 1), X64, <ETW_SILODRIVERSTATE_21H2_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 22000, 1), Arm64, <ETW_SILODRIVERSTATE_21H2_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 28000, 1), X64, <ETW_SILODRIVERSTATE_26H1_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 28000, 1), Arm64, <ETW_SILODRIVERSTATE_26H1_x64 as Described>::LAYOUT.layout()),
+]);
 
-/// What a silo has for a processor.
-pub static ETW_SILO_TRACING_BLOCK: Structure<members::ETW_SILO_TRACING_BLOCK::Type> = Structure {
-    name: "ETW_SILO_TRACING_BLOCK",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0xfffffff1ffef0000, 0x1fff],
-    changes: &[
-        Change::layout(Build::new(10, 0, 15063, 0), X86, <ETW_SILO_TRACING_BLOCK_1703_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 15063, 0), X64, <ETW_SILO_TRACING_BLOCK_1703_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), X86, <ETW_SILO_TRACING_BLOCK_1709_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), X64, <ETW_SILO_TRACING_BLOCK_1709_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <ETW_SILO_TRACING_BLOCK_1709_arm64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 17763, 107), X86, <ETW_SILO_TRACING_BLOCK_1809_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 17763, 107), X64, <ETW_SILO_TRACING_BLOCK_1809_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 17763, 107), Arm64, <ETW_SILO_TRACING_BLOCK_1809_arm64 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+/// Per-processor state of a silo.
+#[cfg(feature = "kernel")] pub static ETW_SILO_TRACING_BLOCK: Structure<members::ETW_SILO_TRACING_BLOCK::Type> = structure("ETW_SILO_TRACING_BLOCK", &AXIS, &REGISTRY, &[0xfffffff1ffef0000, 0x1fff], &[
+    Change::layout(Build::new(10, 0, 15063, 0), X86, <ETW_SILO_TRACING_BLOCK_1703_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 15063, 0), X64, <ETW_SILO_TRACING_BLOCK_1703_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), X86, <ETW_SILO_TRACING_BLOCK_1709_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), X64, <ETW_SILO_TRACING_BLOCK_1709_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <ETW_SILO_TRACING_BLOCK_1709_arm64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 17763, 107), X86, <ETW_SILO_TRACING_BLOCK_1809_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 17763, 107), X64, <ETW_SILO_TRACING_BLOCK_1809_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 17763, 107), Arm64, <ETW_SILO_TRACING_BLOCK_1809_arm64 as Described>::LAYOUT.layout()),
+]);
 
-/// What a logger needs to record call stacks. From SLIST\_HEADER it has 16-byte alignment on x64.
-pub static ETW_STACK_TRACE_BLOCK: Structure<members::ETW_STACK_TRACE_BLOCK::Type> = Structure {
-    name: "ETW_STACK_TRACE_BLOCK",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0xfffffff1ffe00000, 0x1fff],
-    changes: &[
-        Change::layout(Build::new(10, 0, 16299, 15), X86, <ETW_STACK_TRACE_BLOCK_1709_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), X64, <ETW_STACK_TRACE_BLOCK_1709_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <ETW_STACK_TRACE_BLOCK_1709_arm64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 17134, 1), X86, <ETW_STACK_TRACE_BLOCK_1803_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 17134, 1), X64, <ETW_STACK_TRACE_BLOCK_1803_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 17134, 1), Arm64, <ETW_STACK_TRACE_BLOCK_1803_arm64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 20348, 288), X64, <ETW_STACK_TRACE_BLOCK_server_2022_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 22000, 1), Arm64, <ETW_STACK_TRACE_BLOCK_21H2_arm64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 22621, 382), X64, <ETW_STACK_TRACE_BLOCK_22H2_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 22621, 382), Arm64, <ETW_STACK_TRACE_BLOCK_22H2_arm64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 26100, 1), X64, <ETW_STACK_TRACE_BLOCK_24H2_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 26100, 1), Arm64, <ETW_STACK_TRACE_BLOCK_24H2_arm64 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+/// State of a session for recording call stacks. SLIST\_HEADER gives it 16-byte alignment on x64.
+#[cfg(feature = "kernel")] pub static ETW_STACK_TRACE_BLOCK: Structure<members::ETW_STACK_TRACE_BLOCK::Type> = structure("ETW_STACK_TRACE_BLOCK", &AXIS, &REGISTRY, &[0xfffffff1ffe00000, 0x1fff], &[
+    Change::layout(Build::new(10, 0, 16299, 15), X86, <ETW_STACK_TRACE_BLOCK_1709_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), X64, <ETW_STACK_TRACE_BLOCK_1709_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <ETW_STACK_TRACE_BLOCK_1709_arm64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 17134, 1), X86, <ETW_STACK_TRACE_BLOCK_1803_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 17134, 1), X64, <ETW_STACK_TRACE_BLOCK_1803_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 17134, 1), Arm64, <ETW_STACK_TRACE_BLOCK_1803_arm64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 20348, 288), X64, <ETW_STACK_TRACE_BLOCK_server_2022_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 22000, 1), Arm64, <ETW_STACK_TRACE_BLOCK_21H2_arm64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 22621, 382), X64, <ETW_STACK_TRACE_BLOCK_22H2_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 22621, 382), Arm64, <ETW_STACK_TRACE_BLOCK_22H2_arm64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 26100, 1), X64, <ETW_STACK_TRACE_BLOCK_24H2_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 26100, 1), Arm64, <ETW_STACK_TRACE_BLOCK_24H2_arm64 as Described>::LAYOUT.layout()),
+]);
 
 /// A date and a time of day.
-pub static ETW_SYSTEMTIME: Structure<members::ETW_SYSTEMTIME::Type> = Structure {
-    name: "ETW_SYSTEMTIME",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0xfffffff1ffeffffe, 0xfffffffe01fff],
-    changes: &[
-        Change::layout(Build::new(6, 0, 6000, 16386), X86, <ETW_SYSTEMTIME_early_6_0 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 0, 6000, 16386), X64, <ETW_SYSTEMTIME_early_6_0 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <ETW_SYSTEMTIME_early_6_0 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+#[cfg(feature = "kernel")] pub static ETW_SYSTEMTIME: Structure<members::ETW_SYSTEMTIME::Type> = structure("ETW_SYSTEMTIME", &AXIS, &REGISTRY, &[0xfffffff1ffeffffe, 0xfffffffe01fff], &[
+    Change::layout(Build::new(6, 0, 6000, 16386), X86, <ETW_SYSTEMTIME_early_6_0 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 0, 6000, 16386), X64, <ETW_SYSTEMTIME_early_6_0 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <ETW_SYSTEMTIME_early_6_0 as Described>::LAYOUT.layout()),
+]);
 
 /// A session that records kernel events.
-pub static ETW_SYSTEM_LOGGER: Structure<members::ETW_SYSTEM_LOGGER::Type> = Structure {
-    name: "ETW_SYSTEM_LOGGER",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0xfffffff1ffe00000, 0x1fff],
-    changes: &[
-        Change::layout(Build::new(10, 0, 16299, 15), X86, <ETW_SYSTEM_LOGGER_1709 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), X64, <ETW_SYSTEM_LOGGER_1709 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <ETW_SYSTEM_LOGGER_1709 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+#[cfg(feature = "kernel")] pub static ETW_SYSTEM_LOGGER: Structure<members::ETW_SYSTEM_LOGGER::Type> = structure("ETW_SYSTEM_LOGGER", &AXIS, &REGISTRY, &[0xfffffff1ffe00000, 0x1fff], &[
+    Change::layout(Build::new(10, 0, 16299, 15), X86, <ETW_SYSTEM_LOGGER_1709 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), X64, <ETW_SYSTEM_LOGGER_1709 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <ETW_SYSTEM_LOGGER_1709 as Described>::LAYOUT.layout()),
+]);
 
-/// Which sessions record which kernel events.
-pub static ETW_SYSTEM_LOGGER_SETTINGS: Structure<members::ETW_SYSTEM_LOGGER_SETTINGS::Type> = Structure {
-    name: "ETW_SYSTEM_LOGGER_SETTINGS",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0xfffffff1ffe00000, 0x1fff],
-    changes: &[
-        Change::layout(Build::new(10, 0, 16299, 15), X86, <ETW_SYSTEM_LOGGER_SETTINGS_1709 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), X64, <ETW_SYSTEM_LOGGER_SETTINGS_1709 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <ETW_SYSTEM_LOGGER_SETTINGS_1709 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 17134, 1), X86, <ETW_SYSTEM_LOGGER_SETTINGS_1803 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 17134, 1), X64, <ETW_SYSTEM_LOGGER_SETTINGS_1803 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 17134, 1), Arm64, <ETW_SYSTEM_LOGGER_SETTINGS_1803 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+/// Sessions that record kernel events, with the selection of each.
+#[cfg(feature = "kernel")] pub static ETW_SYSTEM_LOGGER_SETTINGS: Structure<members::ETW_SYSTEM_LOGGER_SETTINGS::Type> = structure("ETW_SYSTEM_LOGGER_SETTINGS", &AXIS, &REGISTRY, &[0xfffffff1ffe00000, 0x1fff], &[
+    Change::layout(Build::new(10, 0, 16299, 15), X86, <ETW_SYSTEM_LOGGER_SETTINGS_1709 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), X64, <ETW_SYSTEM_LOGGER_SETTINGS_1709 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <ETW_SYSTEM_LOGGER_SETTINGS_1709 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 17134, 1), X86, <ETW_SYSTEM_LOGGER_SETTINGS_1803 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 17134, 1), X64, <ETW_SYSTEM_LOGGER_SETTINGS_1803 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 17134, 1), Arm64, <ETW_SYSTEM_LOGGER_SETTINGS_1803 as Described>::LAYOUT.layout()),
+]);
 
-/// What a process keeps for an event logger whose buffers are in user mode. ADVAPI32 has it up to 5.1, NTDLL from 5.2 on.
+/// State of a session with buffers in user mode, within a process. It is part of ADVAPI32 up to 5.1, and of NTDLL in 5.2 and later.
 ///
-/// No symbol data confirms it in `5.0..10.0`: no public symbols hold the type.
-pub static ETW_UM_LOGGER_CONTEXT: Structure<members::ETW_UM_LOGGER_CONTEXT::Type> = Structure {
-    name: "ETW_UM_LOGGER_CONTEXT",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0x0, 0x0],
-    changes: &[
-        Change::layout(Build::new(5, 0, 2195, 0), X86, <ETW_UM_LOGGER_CONTEXT_5_0_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(5, 1, 2600, 0), X86, <ETW_UM_LOGGER_CONTEXT_5_1_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(5, 2, 3790, 1830), X64, <ETW_UM_LOGGER_CONTEXT_5_2_3790_sp1_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 0, 6000, 16386), X86, <ETW_UM_LOGGER_CONTEXT_early_6_0_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 0, 6000, 16386), X64, <ETW_UM_LOGGER_CONTEXT_early_6_0_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 1, 7600, 16385), X86, <ETW_UM_LOGGER_CONTEXT_6_1_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 1, 7600, 16385), X64, <ETW_UM_LOGGER_CONTEXT_6_1_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 2, 9200, 16384), X86, <ETW_UM_LOGGER_CONTEXT_6_2_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 2, 9200, 16384), X64, <ETW_UM_LOGGER_CONTEXT_6_2_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 3, 9600, 16384), X86, <ETW_UM_LOGGER_CONTEXT_6_3_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 3, 9600, 16384), X64, <ETW_UM_LOGGER_CONTEXT_6_3_x64 as Described>::LAYOUT.layout()),
-        Change::none(Build::new(10, 0, 10586, 0), X86),
-        Change::none(Build::new(10, 0, 10586, 0), X64),
-    ],
-    of: PhantomData,
-};
+/// No symbol data confirms it in `5.0..10.0`: the type is not in public symbols.
+#[cfg(feature = "kernel")] pub static ETW_UM_LOGGER_CONTEXT: Structure<members::ETW_UM_LOGGER_CONTEXT::Type> = structure("ETW_UM_LOGGER_CONTEXT", &AXIS, &REGISTRY, &[0x0, 0x0], &[
+    Change::layout(Build::new(5, 0, 2195, 0), X86, <ETW_UM_LOGGER_CONTEXT_5_0_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(5, 1, 2600, 0), X86, <ETW_UM_LOGGER_CONTEXT_5_1_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(5, 2, 3790, 1830), X64, <ETW_UM_LOGGER_CONTEXT_5_2_3790_sp1_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 0, 6000, 16386), X86, <ETW_UM_LOGGER_CONTEXT_early_6_0_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 0, 6000, 16386), X64, <ETW_UM_LOGGER_CONTEXT_early_6_0_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 1, 7600, 16385), X86, <ETW_UM_LOGGER_CONTEXT_6_1_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 1, 7600, 16385), X64, <ETW_UM_LOGGER_CONTEXT_6_1_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 2, 9200, 16384), X86, <ETW_UM_LOGGER_CONTEXT_6_2_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 2, 9200, 16384), X64, <ETW_UM_LOGGER_CONTEXT_6_2_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 3, 9600, 16384), X86, <ETW_UM_LOGGER_CONTEXT_6_3_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 3, 9600, 16384), X64, <ETW_UM_LOGGER_CONTEXT_6_3_x64 as Described>::LAYOUT.layout()),
+    Change::none(Build::new(10, 0, 10586, 0), X86),
+    Change::none(Build::new(10, 0, 10586, 0), X64),
+]);
 
-/// What NtTraceControl takes when a scenario of the diagnostic infrastructure starts or ends (EtwWdiScenarioCode). The name is ours.
+/// Input of NtTraceControl for the start or end of a scenario of the diagnostic infrastructure (EtwWdiScenarioCode). The name is this project's.
 ///
-/// No symbol data confirms it in `6.0..`: no public symbols hold the type.
-pub static ETW_WDI_SCENARIO: Structure<members::ETW_WDI_SCENARIO::Type> = Structure {
-    name: "ETW_WDI_SCENARIO",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0x0, 0x0],
-    changes: &[
-        Change::layout(Build::new(6, 0, 6000, 16386), X86, <ETW_WDI_SCENARIO_early_6_0 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 0, 6000, 16386), X64, <ETW_WDI_SCENARIO_early_6_0 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <ETW_WDI_SCENARIO_early_6_0 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+/// No symbol data confirms it in `6.0..`: the type is not in public symbols.
+#[cfg(feature = "kernel")] pub static ETW_WDI_SCENARIO: Structure<members::ETW_WDI_SCENARIO::Type> = structure("ETW_WDI_SCENARIO", &AXIS, &REGISTRY, &[0x0, 0x0], &[
+    Change::layout(Build::new(6, 0, 6000, 16386), X86, <ETW_WDI_SCENARIO_early_6_0 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 0, 6000, 16386), X64, <ETW_WDI_SCENARIO_early_6_0 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <ETW_WDI_SCENARIO_early_6_0 as Described>::LAYOUT.layout()),
+]);
 
-/// What a debugger asks a tracing session to do, through the extension that controls ETW from there: start a session, or enable a provider.
-pub static ETW_WMITRACE_WORK: Structure<members::ETW_WMITRACE_WORK::Type> = Structure {
-    name: "ETW_WMITRACE_WORK",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0xfffffff1ffeffffe, 0xfffff80001fff],
-    changes: &[
-        Change::layout(Build::new(6, 1, 7600, 16385), X86, <ETW_WMITRACE_WORK_6_1 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 1, 7600, 16385), X64, <ETW_WMITRACE_WORK_6_1 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 2, 9200, 16384), X86, <ETW_WMITRACE_WORK_6_2 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 2, 9200, 16384), X64, <ETW_WMITRACE_WORK_6_2 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 15063, 0), X86, <ETW_WMITRACE_WORK_1703 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 15063, 0), X64, <ETW_WMITRACE_WORK_1703 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <ETW_WMITRACE_WORK_1703 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+/// A request of a debugger through its ETW extension: to start a session, or to enable a provider.
+#[cfg(feature = "kernel")] pub static ETW_WMITRACE_WORK: Structure<members::ETW_WMITRACE_WORK::Type> = structure("ETW_WMITRACE_WORK", &AXIS, &REGISTRY, &[0xfffffff1ffeffffe, 0xfffff80001fff], &[
+    Change::layout(Build::new(6, 1, 7600, 16385), X86, <ETW_WMITRACE_WORK_6_1 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 1, 7600, 16385), X64, <ETW_WMITRACE_WORK_6_1 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 2, 9200, 16384), X86, <ETW_WMITRACE_WORK_6_2 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 2, 9200, 16384), X64, <ETW_WMITRACE_WORK_6_2 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 15063, 0), X86, <ETW_WMITRACE_WORK_1703 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 15063, 0), X64, <ETW_WMITRACE_WORK_1703 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <ETW_WMITRACE_WORK_1703 as Described>::LAYOUT.layout()),
+]);
 
 /// A piece of an event's data, as a provider hands it over.
 ///
-/// No symbol data confirms it in `26H1..`: the kernel's symbols do not hold the type.
-pub static EVENT_DATA_DESCRIPTOR: Structure<members::EVENT_DATA_DESCRIPTOR::Type> = Structure {
-    name: "EVENT_DATA_DESCRIPTOR",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0xfffffff1ffeffffe, 0xfffffffe00fff],
-    changes: &[
-        Change::layout(Build::new(6, 0, 6000, 16386), X86, <EVENT_DATA_DESCRIPTOR_early_6_0 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 0, 6000, 16386), X64, <EVENT_DATA_DESCRIPTOR_early_6_0 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 1, 7601, 23418), X64, <EVENT_DATA_DESCRIPTOR_6_1_7601_23418 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 1, 7601, 24000), X86, <EVENT_DATA_DESCRIPTOR_6_1_7601_23418 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 2, 9200, 16384), X86, <EVENT_DATA_DESCRIPTOR_early_6_0 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 2, 9200, 16384), X64, <EVENT_DATA_DESCRIPTOR_early_6_0 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 3, 9600, 19913), X86, <EVENT_DATA_DESCRIPTOR_6_1_7601_23418 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 3, 9600, 19913), X64, <EVENT_DATA_DESCRIPTOR_6_1_7601_23418 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <EVENT_DATA_DESCRIPTOR_6_1_7601_23418 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+/// No symbol data confirms it in `26H1..`: the type is not in kernel symbols.
+#[cfg(feature = "kernel")] pub static EVENT_DATA_DESCRIPTOR: Structure<members::EVENT_DATA_DESCRIPTOR::Type> = structure("EVENT_DATA_DESCRIPTOR", &AXIS, &REGISTRY, &[0xfffffff1ffeffffe, 0xfffffffe00fff], &[
+    Change::layout(Build::new(6, 0, 6000, 16386), X86, <EVENT_DATA_DESCRIPTOR_early_6_0 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 0, 6000, 16386), X64, <EVENT_DATA_DESCRIPTOR_early_6_0 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 1, 7601, 23418), X64, <EVENT_DATA_DESCRIPTOR_6_1_7601_23418 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 1, 7601, 24000), X86, <EVENT_DATA_DESCRIPTOR_6_1_7601_23418 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 2, 9200, 16384), X86, <EVENT_DATA_DESCRIPTOR_early_6_0 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 2, 9200, 16384), X64, <EVENT_DATA_DESCRIPTOR_early_6_0 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 3, 9600, 19913), X86, <EVENT_DATA_DESCRIPTOR_6_1_7601_23418 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 3, 9600, 19913), X64, <EVENT_DATA_DESCRIPTOR_6_1_7601_23418 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <EVENT_DATA_DESCRIPTOR_6_1_7601_23418 as Described>::LAYOUT.layout()),
+]);
 
-/// Which event of its provider an event is, and how it is to be filtered.
-pub static EVENT_DESCRIPTOR: Structure<members::EVENT_DESCRIPTOR::Type> = Structure {
-    name: "EVENT_DESCRIPTOR",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0xfffffff1ffeffffe, 0xfffffffe01fff],
-    changes: &[
-        Change::layout(Build::new(6, 0, 6000, 16386), X86, <EVENT_DESCRIPTOR_early_6_0 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 0, 6000, 16386), X64, <EVENT_DESCRIPTOR_early_6_0 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <EVENT_DESCRIPTOR_early_6_0 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+/// Identity of an event within its provider, and properties for filtering.
+#[cfg(any(feature = "kernel", feature = "trace"))] pub static EVENT_DESCRIPTOR: Structure<members::EVENT_DESCRIPTOR::Type> = structure("EVENT_DESCRIPTOR", &AXIS, &REGISTRY, &[0xfffffff1ffeffffe, 0xfffffffe01fff], &[
+    Change::layout(Build::new(6, 0, 6000, 16386), X86, <EVENT_DESCRIPTOR_early_6_0 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 0, 6000, 16386), X64, <EVENT_DESCRIPTOR_early_6_0 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <EVENT_DESCRIPTOR_early_6_0 as Described>::LAYOUT.layout()),
+]);
 
 /// Index for precise event-based sampling, as an extended item of a context-switch event.
 ///
-/// No symbol data confirms it in `6.2..`: no public symbols hold the type.
-pub static EVENT_EXTENDED_ITEM_PEBS_INDEX: Structure<members::EVENT_EXTENDED_ITEM_PEBS_INDEX::Type> = Structure {
-    name: "EVENT_EXTENDED_ITEM_PEBS_INDEX",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0x0, 0x0],
-    changes: &[
-        Change::layout(Build::new(6, 2, 9200, 16384), X86, <EVENT_EXTENDED_ITEM_PEBS_INDEX_6_2 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 2, 9200, 16384), X64, <EVENT_EXTENDED_ITEM_PEBS_INDEX_6_2 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <EVENT_EXTENDED_ITEM_PEBS_INDEX_6_2 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+/// No symbol data confirms it in `6.2..`: the type is not in public symbols.
+#[cfg(feature = "kernel")] pub static EVENT_EXTENDED_ITEM_PEBS_INDEX: Structure<members::EVENT_EXTENDED_ITEM_PEBS_INDEX::Type> = structure("EVENT_EXTENDED_ITEM_PEBS_INDEX", &AXIS, &REGISTRY, &[0x0, 0x0], &[
+    Change::layout(Build::new(6, 2, 9200, 16384), X86, <EVENT_EXTENDED_ITEM_PEBS_INDEX_6_2 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 2, 9200, 16384), X64, <EVENT_EXTENDED_ITEM_PEBS_INDEX_6_2 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <EVENT_EXTENDED_ITEM_PEBS_INDEX_6_2 as Described>::LAYOUT.layout()),
+]);
 
 /// Performance counters of the processor, as an extended item of an event.
 ///
-/// No symbol data confirms it in `6.2..`: no public symbols hold the type.
-pub static EVENT_EXTENDED_ITEM_PMC_COUNTERS: Structure<members::EVENT_EXTENDED_ITEM_PMC_COUNTERS::Type> = Structure {
-    name: "EVENT_EXTENDED_ITEM_PMC_COUNTERS",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0x0, 0x0],
-    changes: &[
-        Change::layout(Build::new(6, 2, 9200, 16384), X86, <EVENT_EXTENDED_ITEM_PMC_COUNTERS_6_2 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 2, 9200, 16384), X64, <EVENT_EXTENDED_ITEM_PMC_COUNTERS_6_2 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <EVENT_EXTENDED_ITEM_PMC_COUNTERS_6_2 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+/// No symbol data confirms it in `6.2..`: the type is not in public symbols.
+#[cfg(feature = "kernel")] pub static EVENT_EXTENDED_ITEM_PMC_COUNTERS: Structure<members::EVENT_EXTENDED_ITEM_PMC_COUNTERS::Type> = structure("EVENT_EXTENDED_ITEM_PMC_COUNTERS", &AXIS, &REGISTRY, &[0x0, 0x0], &[
+    Change::layout(Build::new(6, 2, 9200, 16384), X86, <EVENT_EXTENDED_ITEM_PMC_COUNTERS_6_2 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 2, 9200, 16384), X64, <EVENT_EXTENDED_ITEM_PMC_COUNTERS_6_2 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <EVENT_EXTENDED_ITEM_PMC_COUNTERS_6_2 as Described>::LAYOUT.layout()),
+]);
 
 /// A filter that a session hands over when it enables a provider.
 ///
-/// No symbol data confirms it in `6.0..6.1 ..traits`: public kernel symbols hold the type from updates of Windows 7 on.
-pub static EVENT_FILTER_DESCRIPTOR: Structure<members::EVENT_FILTER_DESCRIPTOR::Type> = Structure {
-    name: "EVENT_FILTER_DESCRIPTOR",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0xfffffff1ffeffffe, 0xffff800001fff],
-    changes: &[
-        Change::layout(Build::new(6, 0, 6000, 16386), X86, <EVENT_FILTER_DESCRIPTOR_early_6_0 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 0, 6000, 16386), X64, <EVENT_FILTER_DESCRIPTOR_early_6_0 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <EVENT_FILTER_DESCRIPTOR_early_6_0 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+/// No symbol data confirms it in `6.0..6.1 ..traits`: the type is in public kernel symbols since updates of Windows 7.
+#[cfg(feature = "kernel")] pub static EVENT_FILTER_DESCRIPTOR: Structure<members::EVENT_FILTER_DESCRIPTOR::Type> = structure("EVENT_FILTER_DESCRIPTOR", &AXIS, &REGISTRY, &[0xfffffff1ffeffffe, 0xffff800001fff], &[
+    Change::layout(Build::new(6, 0, 6000, 16386), X86, <EVENT_FILTER_DESCRIPTOR_early_6_0 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 0, 6000, 16386), X64, <EVENT_FILTER_DESCRIPTOR_early_6_0 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <EVENT_FILTER_DESCRIPTOR_early_6_0 as Described>::LAYOUT.layout()),
+]);
 
-/// The head of a filter that the provider itself applies.
-pub static EVENT_FILTER_HEADER: Structure<members::EVENT_FILTER_HEADER::Type> = Structure {
-    name: "EVENT_FILTER_HEADER",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0xfffffff1ffeffffe, 0xfffff80001fff],
-    changes: &[
-        Change::layout(Build::new(6, 1, 7600, 16385), X86, <EVENT_FILTER_HEADER_6_1 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 1, 7600, 16385), X64, <EVENT_FILTER_HEADER_6_1 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <EVENT_FILTER_HEADER_6_1 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+/// Header of a filter that the provider itself applies.
+#[cfg(feature = "kernel")] pub static EVENT_FILTER_HEADER: Structure<members::EVENT_FILTER_HEADER::Type> = structure("EVENT_FILTER_HEADER", &AXIS, &REGISTRY, &[0xfffffff1ffeffffe, 0xfffff80001fff], &[
+    Change::layout(Build::new(6, 1, 7600, 16385), X86, <EVENT_FILTER_HEADER_6_1 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 1, 7600, 16385), X64, <EVENT_FILTER_HEADER_6_1 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <EVENT_FILTER_HEADER_6_1 as Described>::LAYOUT.layout()),
+]);
 
 /// A filter of events by level and keyword.
-pub static EVENT_FILTER_LEVEL_KW: Structure<members::EVENT_FILTER_LEVEL_KW::Type> = Structure {
-    name: "EVENT_FILTER_LEVEL_KW",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0xfffffff1ffe00000, 0x1fff],
-    changes: &[
-        Change::layout(Build::new(10, 0, 16299, 15), X86, <EVENT_FILTER_LEVEL_KW_1709 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), X64, <EVENT_FILTER_LEVEL_KW_1709 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <EVENT_FILTER_LEVEL_KW_1709 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+#[cfg(feature = "kernel")] pub static EVENT_FILTER_LEVEL_KW: Structure<members::EVENT_FILTER_LEVEL_KW::Type> = structure("EVENT_FILTER_LEVEL_KW", &AXIS, &REGISTRY, &[0xfffffff1ffe00000, 0x1fff], &[
+    Change::layout(Build::new(10, 0, 16299, 15), X86, <EVENT_FILTER_LEVEL_KW_1709 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), X64, <EVENT_FILTER_LEVEL_KW_1709 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <EVENT_FILTER_LEVEL_KW_1709 as Described>::LAYOUT.layout()),
+]);
 
-/// Header of an event of a registered provider. Extended items follow if Flags says so, then the event's data.
+/// Header of an event of a registered provider. Extended items follow if Flags announces them, then the event data.
 ///
-/// No symbol data confirms it in `6.0..6.1`: public kernel symbols hold the type from Windows 8 on.
-pub static EVENT_HEADER: Structure<members::EVENT_HEADER::Type> = Structure {
-    name: "EVENT_HEADER",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0xfffffff1ffeffffe, 0xfff8000001fff],
-    changes: &[
-        Change::layout(Build::new(6, 0, 6000, 16386), X86, <EVENT_HEADER_early_6_0 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 0, 6000, 16386), X64, <EVENT_HEADER_early_6_0 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <EVENT_HEADER_early_6_0 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+/// No symbol data confirms it in `6.0..6.1`: the type is in public kernel symbols since Windows 8.
+#[cfg(any(feature = "kernel", feature = "trace"))] pub static EVENT_HEADER: Structure<members::EVENT_HEADER::Type> = structure("EVENT_HEADER", &AXIS, &REGISTRY, &[0xfffffff1ffeffffe, 0xfff8000001fff], &[
+    Change::layout(Build::new(6, 0, 6000, 16386), X86, <EVENT_HEADER_early_6_0 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 0, 6000, 16386), X64, <EVENT_HEADER_early_6_0 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <EVENT_HEADER_early_6_0 as Described>::LAYOUT.layout()),
+]);
 
-/// An extended item of an event, as a consumer gets it. In a trace buffer it has the first eight bytes, and its data lie where DataPtr would.
+/// An extended item of an event, as passed to a consumer. In a trace buffer it has only the first eight bytes, and its data begins at the offset of DataPtr.
 ///
-/// No symbol data confirms it in `6.0..6.1`: public kernel symbols hold the type from Windows 8 on.
-pub static EVENT_HEADER_EXTENDED_DATA_ITEM: Structure<members::EVENT_HEADER_EXTENDED_DATA_ITEM::Type> = Structure {
-    name: "EVENT_HEADER_EXTENDED_DATA_ITEM",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0xfffffff1ffeffffe, 0xfff8000001fff],
-    changes: &[
-        Change::layout(Build::new(6, 0, 6000, 16386), X86, <EVENT_HEADER_EXTENDED_DATA_ITEM_early_6_0 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 0, 6000, 16386), X64, <EVENT_HEADER_EXTENDED_DATA_ITEM_early_6_0 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <EVENT_HEADER_EXTENDED_DATA_ITEM_early_6_0 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+/// No symbol data confirms it in `6.0..6.1`: the type is in public kernel symbols since Windows 8.
+#[cfg(feature = "trace")] pub static EVENT_HEADER_EXTENDED_DATA_ITEM: Structure<members::EVENT_HEADER_EXTENDED_DATA_ITEM::Type> = structure("EVENT_HEADER_EXTENDED_DATA_ITEM", &AXIS, &REGISTRY, &[0xfffffff1ffeffffe, 0xfff8000001fff], &[
+    Change::layout(Build::new(6, 0, 6000, 16386), X86, <EVENT_HEADER_EXTENDED_DATA_ITEM_early_6_0 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 0, 6000, 16386), X64, <EVENT_HEADER_EXTENDED_DATA_ITEM_early_6_0 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <EVENT_HEADER_EXTENDED_DATA_ITEM_early_6_0 as Described>::LAYOUT.layout()),
+]);
 
-/// Header of an event that belongs to an instance of something, as a trace buffer has it.
+/// Header of an event that belongs to an instance, in a trace buffer.
 ///
-/// No symbol data confirms it in `5.2..`: no public symbols hold the type.
-pub static EVENT_INSTANCE_GUID_HEADER: Structure<members::EVENT_INSTANCE_GUID_HEADER::Type> = Structure {
-    name: "EVENT_INSTANCE_GUID_HEADER",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0x0, 0x0],
-    changes: &[
-        Change::layout(Build::new(5, 2, 3790, 0), X86, <EVENT_INSTANCE_GUID_HEADER_5_2 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(5, 2, 3790, 1830), X64, <EVENT_INSTANCE_GUID_HEADER_5_2 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <EVENT_INSTANCE_GUID_HEADER_5_2 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+/// No symbol data confirms it in `5.2..`: the type is not in public symbols.
+#[cfg(feature = "trace")] pub static EVENT_INSTANCE_GUID_HEADER: Structure<members::EVENT_INSTANCE_GUID_HEADER::Type> = structure("EVENT_INSTANCE_GUID_HEADER", &AXIS, &REGISTRY, &[0x0, 0x0], &[
+    Change::layout(Build::new(5, 2, 3790, 0), X86, <EVENT_INSTANCE_GUID_HEADER_5_2 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(5, 2, 3790, 1830), X64, <EVENT_INSTANCE_GUID_HEADER_5_2 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <EVENT_INSTANCE_GUID_HEADER_5_2 as Described>::LAYOUT.layout()),
+]);
 
 /// Header of an event that belongs to an instance of something, as the writer gives it; up to 5.1 also in a trace buffer.
 ///
-/// No symbol data confirms it in `5.0..`: no public symbols hold the type.
-pub static EVENT_INSTANCE_HEADER: Structure<members::EVENT_INSTANCE_HEADER::Type> = Structure {
-    name: "EVENT_INSTANCE_HEADER",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0x0, 0x0],
-    changes: &[
-        Change::layout(Build::new(5, 0, 2195, 0), X86, <EVENT_INSTANCE_HEADER_5_0_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(5, 1, 2600, 0), X86, <EVENT_INSTANCE_HEADER_5_1 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(5, 2, 3790, 1830), X64, <EVENT_INSTANCE_HEADER_5_1 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 0, 6000, 16386), X86, <EVENT_INSTANCE_HEADER_early_6_0 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 0, 6000, 16386), X64, <EVENT_INSTANCE_HEADER_early_6_0 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <EVENT_INSTANCE_HEADER_early_6_0 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+/// No symbol data confirms it in `5.0..`: the type is not in public symbols.
+#[cfg(feature = "trace")] pub static EVENT_INSTANCE_HEADER: Structure<members::EVENT_INSTANCE_HEADER::Type> = structure("EVENT_INSTANCE_HEADER", &AXIS, &REGISTRY, &[0x0, 0x0], &[
+    Change::layout(Build::new(5, 0, 2195, 0), X86, <EVENT_INSTANCE_HEADER_5_0_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(5, 1, 2600, 0), X86, <EVENT_INSTANCE_HEADER_5_1 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(5, 2, 3790, 1830), X64, <EVENT_INSTANCE_HEADER_5_1 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 0, 6000, 16386), X86, <EVENT_INSTANCE_HEADER_early_6_0 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 0, 6000, 16386), X64, <EVENT_INSTANCE_HEADER_early_6_0 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <EVENT_INSTANCE_HEADER_early_6_0 as Described>::LAYOUT.layout()),
+]);
+
+/// The name of a value in EVENT\_MAP\_INFO. Offsets count from the start of that.
+///
+/// No symbol data confirms it in `6.0..`: a type of user mode, which kernel symbols do not hold.
+#[cfg(feature = "trace")] pub static EVENT_MAP_ENTRY: Structure<members::EVENT_MAP_ENTRY::Type> = structure("EVENT_MAP_ENTRY", &AXIS, &REGISTRY, &[0x0, 0x0], &[
+    Change::layout(Build::new(6, 0, 6000, 16386), X86, <EVENT_MAP_ENTRY_early_6_0 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 0, 6000, 16386), X64, <EVENT_MAP_ENTRY_early_6_0 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <EVENT_MAP_ENTRY_early_6_0 as Described>::LAYOUT.layout()),
+]);
+
+/// Names of a field's values: what TdhGetEventMapInformation returns, and in merged traces the payload of MetaData/EventMapInfo behind a GUID. Offsets count from the start. In traces an unused entry of zeros follows the last one, then texts.
+///
+/// No symbol data confirms it in `6.0..`: a type of user mode, which kernel symbols do not hold.
+#[cfg(feature = "trace")] pub static EVENT_MAP_INFO: Structure<members::EVENT_MAP_INFO::Type> = structure("EVENT_MAP_INFO", &AXIS, &REGISTRY, &[0x0, 0x0], &[
+    Change::layout(Build::new(6, 0, 6000, 16386), X86, <EVENT_MAP_INFO_early_6_0 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 0, 6000, 16386), X64, <EVENT_MAP_INFO_early_6_0 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <EVENT_MAP_INFO_early_6_0 as Described>::LAYOUT.layout()),
+]);
 
 /// A condition on a field of an event's data.
-pub static EVENT_PAYLOAD_PREDICATE: Structure<members::EVENT_PAYLOAD_PREDICATE::Type> = Structure {
-    name: "EVENT_PAYLOAD_PREDICATE",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0xfffffff1ffeffffe, 0xff80000001fff],
-    changes: &[
-        Change::layout(Build::new(6, 3, 9600, 16384), X86, <EVENT_PAYLOAD_PREDICATE_6_3 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 3, 9600, 16384), X64, <EVENT_PAYLOAD_PREDICATE_6_3 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <EVENT_PAYLOAD_PREDICATE_6_3 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+#[cfg(feature = "kernel")] pub static EVENT_PAYLOAD_PREDICATE: Structure<members::EVENT_PAYLOAD_PREDICATE::Type> = structure("EVENT_PAYLOAD_PREDICATE", &AXIS, &REGISTRY, &[0xfffffff1ffeffffe, 0xff80000001fff], &[
+    Change::layout(Build::new(6, 3, 9600, 16384), X86, <EVENT_PAYLOAD_PREDICATE_6_3 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 3, 9600, 16384), X64, <EVENT_PAYLOAD_PREDICATE_6_3 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <EVENT_PAYLOAD_PREDICATE_6_3 as Described>::LAYOUT.layout()),
+]);
+
+/// A field of an event in TRACE\_EVENT\_INFO. Offsets count from the start of that; those of 0 refer to nothing.
+///
+/// No symbol data confirms it in `6.0..`: a type of user mode, which kernel symbols do not hold.
+#[cfg(feature = "trace")] pub static EVENT_PROPERTY_INFO: Structure<members::EVENT_PROPERTY_INFO::Type> = structure("EVENT_PROPERTY_INFO", &AXIS, &REGISTRY, &[0x0, 0x0], &[
+    Change::layout(Build::new(6, 0, 6000, 16386), X86, <EVENT_PROPERTY_INFO_early_6_0 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 0, 6000, 16386), X64, <EVENT_PROPERTY_INFO_early_6_0 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 10240, 16384), X86, <EVENT_PROPERTY_INFO_10_0 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 10240, 16384), X64, <EVENT_PROPERTY_INFO_10_0 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <EVENT_PROPERTY_INFO_10_0 as Described>::LAYOUT.layout()),
+]);
 
 /// An event as a consumer gets it.
 ///
-/// No symbol data confirms it in `6.0..6.1`: public kernel symbols hold the type from Windows 8 on.
-pub static EVENT_RECORD: Structure<members::EVENT_RECORD::Type> = Structure {
-    name: "EVENT_RECORD",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0xfffffff1ffeffffe, 0xfff8000001fff],
-    changes: &[
-        Change::layout(Build::new(6, 0, 6000, 16386), X86, <EVENT_RECORD_early_6_0_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 0, 6000, 16386), X64, <EVENT_RECORD_early_6_0_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 1, 7601, 23418), X64, <EVENT_RECORD_6_1_7601_23418_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 1, 7601, 24000), X86, <EVENT_RECORD_6_1_7601_24000_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <EVENT_RECORD_6_1_7601_23418_x64 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+/// No symbol data confirms it in `6.0..6.1`: the type is in public kernel symbols since Windows 8.
+#[cfg(feature = "kernel")] pub static EVENT_RECORD: Structure<members::EVENT_RECORD::Type> = structure("EVENT_RECORD", &AXIS, &REGISTRY, &[0xfffffff1ffeffffe, 0xfff8000001fff], &[
+    Change::layout(Build::new(6, 0, 6000, 16386), X86, <EVENT_RECORD_early_6_0_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 0, 6000, 16386), X64, <EVENT_RECORD_early_6_0_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 1, 7601, 23418), X64, <EVENT_RECORD_6_1_7601_23418_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 1, 7601, 24000), X86, <EVENT_RECORD_6_1_7601_24000_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <EVENT_RECORD_6_1_7601_23418_x64 as Described>::LAYOUT.layout()),
+]);
 
-/// Asks or tells which groups of kernel events a system logger takes.
+/// Queries or sets the groups of kernel events that a system logger records.
 ///
-/// No symbol data confirms it in `6.0..`: no public kernel symbols hold the type.
-pub static EVENT_TRACE_GROUPMASK_INFORMATION: Structure<members::EVENT_TRACE_GROUPMASK_INFORMATION::Type> = Structure {
-    name: "EVENT_TRACE_GROUPMASK_INFORMATION",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0x0, 0x0],
-    changes: &[
-        Change::layout(Build::new(6, 0, 6000, 16386), X86, <EVENT_TRACE_GROUPMASK_INFORMATION_early_6_0 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 0, 6000, 16386), X64, <EVENT_TRACE_GROUPMASK_INFORMATION_early_6_0 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 1, 7600, 16385), X86, <EVENT_TRACE_GROUPMASK_INFORMATION_6_1 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 1, 7600, 16385), X64, <EVENT_TRACE_GROUPMASK_INFORMATION_6_1 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 2, 9200, 16384), X86, <EVENT_TRACE_GROUPMASK_INFORMATION_6_2 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 2, 9200, 16384), X64, <EVENT_TRACE_GROUPMASK_INFORMATION_6_2 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 14393, 0), X86, <EVENT_TRACE_GROUPMASK_INFORMATION_1607 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 14393, 0), X64, <EVENT_TRACE_GROUPMASK_INFORMATION_1607 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), X86, <EVENT_TRACE_GROUPMASK_INFORMATION_1709 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), X64, <EVENT_TRACE_GROUPMASK_INFORMATION_1709 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <EVENT_TRACE_GROUPMASK_INFORMATION_1709 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 17134, 1), X86, <EVENT_TRACE_GROUPMASK_INFORMATION_1803 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 17134, 1), X64, <EVENT_TRACE_GROUPMASK_INFORMATION_1803 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 17134, 1), Arm64, <EVENT_TRACE_GROUPMASK_INFORMATION_1803 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+/// No symbol data confirms it in `6.0..`: the type is not in public kernel symbols.
+#[cfg(feature = "kernel")] pub static EVENT_TRACE_GROUPMASK_INFORMATION: Structure<members::EVENT_TRACE_GROUPMASK_INFORMATION::Type> = structure("EVENT_TRACE_GROUPMASK_INFORMATION", &AXIS, &REGISTRY, &[0x0, 0x0], &[
+    Change::layout(Build::new(6, 0, 6000, 16386), X86, <EVENT_TRACE_GROUPMASK_INFORMATION_early_6_0 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 0, 6000, 16386), X64, <EVENT_TRACE_GROUPMASK_INFORMATION_early_6_0 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 1, 7600, 16385), X86, <EVENT_TRACE_GROUPMASK_INFORMATION_6_1 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 1, 7600, 16385), X64, <EVENT_TRACE_GROUPMASK_INFORMATION_6_1 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 2, 9200, 16384), X86, <EVENT_TRACE_GROUPMASK_INFORMATION_6_2 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 2, 9200, 16384), X64, <EVENT_TRACE_GROUPMASK_INFORMATION_6_2 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 14393, 0), X86, <EVENT_TRACE_GROUPMASK_INFORMATION_1607 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 14393, 0), X64, <EVENT_TRACE_GROUPMASK_INFORMATION_1607 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), X86, <EVENT_TRACE_GROUPMASK_INFORMATION_1709 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), X64, <EVENT_TRACE_GROUPMASK_INFORMATION_1709 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <EVENT_TRACE_GROUPMASK_INFORMATION_1709 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 17134, 1), X86, <EVENT_TRACE_GROUPMASK_INFORMATION_1803 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 17134, 1), X64, <EVENT_TRACE_GROUPMASK_INFORMATION_1803 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 17134, 1), Arm64, <EVENT_TRACE_GROUPMASK_INFORMATION_1803 as Described>::LAYOUT.layout()),
+]);
 
-/// Header of an event of a classic provider, which is known by a GUID and a type.
+/// Header of an event of a classic provider, which is identified by a GUID and a type.
 ///
-/// No symbol data confirms it in `5.0..`: no public symbols hold the type.
-pub static EVENT_TRACE_HEADER: Structure<members::EVENT_TRACE_HEADER::Type> = Structure {
-    name: "EVENT_TRACE_HEADER",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0x0, 0x0],
-    changes: &[
-        Change::layout(Build::new(5, 0, 2195, 0), X86, <EVENT_TRACE_HEADER_5_0_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(5, 1, 2600, 0), X86, <EVENT_TRACE_HEADER_5_1 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(5, 2, 3790, 1830), X64, <EVENT_TRACE_HEADER_5_1 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 0, 6000, 16386), X86, <EVENT_TRACE_HEADER_early_6_0 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 0, 6000, 16386), X64, <EVENT_TRACE_HEADER_early_6_0 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <EVENT_TRACE_HEADER_early_6_0 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+/// No symbol data confirms it in `5.0..`: the type is not in public symbols.
+#[cfg(feature = "trace")] pub static EVENT_TRACE_HEADER: Structure<members::EVENT_TRACE_HEADER::Type> = structure("EVENT_TRACE_HEADER", &AXIS, &REGISTRY, &[0x0, 0x0], &[
+    Change::layout(Build::new(5, 0, 2195, 0), X86, <EVENT_TRACE_HEADER_5_0_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(5, 1, 2600, 0), X86, <EVENT_TRACE_HEADER_5_1 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(5, 2, 3790, 1830), X64, <EVENT_TRACE_HEADER_5_1 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 0, 6000, 16386), X86, <EVENT_TRACE_HEADER_early_6_0 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 0, 6000, 16386), X64, <EVENT_TRACE_HEADER_early_6_0 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <EVENT_TRACE_HEADER_early_6_0 as Described>::LAYOUT.layout()),
+]);
 
 /// Asks how much all loggers have written.
 ///
-/// No symbol data confirms it in `6.0..`: no public kernel symbols hold the type.
-pub static EVENT_TRACE_PERFORMANCE_INFORMATION: Structure<members::EVENT_TRACE_PERFORMANCE_INFORMATION::Type> = Structure {
-    name: "EVENT_TRACE_PERFORMANCE_INFORMATION",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0x0, 0x0],
-    changes: &[
-        Change::layout(Build::new(6, 0, 6000, 16386), X86, <EVENT_TRACE_PERFORMANCE_INFORMATION_early_6_0 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 0, 6000, 16386), X64, <EVENT_TRACE_PERFORMANCE_INFORMATION_early_6_0 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 1, 7600, 16385), X86, <EVENT_TRACE_PERFORMANCE_INFORMATION_6_1 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 1, 7600, 16385), X64, <EVENT_TRACE_PERFORMANCE_INFORMATION_6_1 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 2, 9200, 16384), X86, <EVENT_TRACE_PERFORMANCE_INFORMATION_6_2 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 2, 9200, 16384), X64, <EVENT_TRACE_PERFORMANCE_INFORMATION_6_2 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 14393, 0), X86, <EVENT_TRACE_PERFORMANCE_INFORMATION_1607 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 14393, 0), X64, <EVENT_TRACE_PERFORMANCE_INFORMATION_1607 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), X86, <EVENT_TRACE_PERFORMANCE_INFORMATION_1709 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), X64, <EVENT_TRACE_PERFORMANCE_INFORMATION_1709 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <EVENT_TRACE_PERFORMANCE_INFORMATION_1709 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 17134, 1), X86, <EVENT_TRACE_PERFORMANCE_INFORMATION_1803 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 17134, 1), X64, <EVENT_TRACE_PERFORMANCE_INFORMATION_1803 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 17134, 1), Arm64, <EVENT_TRACE_PERFORMANCE_INFORMATION_1803 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+/// No symbol data confirms it in `6.0..`: the type is not in public kernel symbols.
+#[cfg(feature = "kernel")] pub static EVENT_TRACE_PERFORMANCE_INFORMATION: Structure<members::EVENT_TRACE_PERFORMANCE_INFORMATION::Type> = structure("EVENT_TRACE_PERFORMANCE_INFORMATION", &AXIS, &REGISTRY, &[0x0, 0x0], &[
+    Change::layout(Build::new(6, 0, 6000, 16386), X86, <EVENT_TRACE_PERFORMANCE_INFORMATION_early_6_0 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 0, 6000, 16386), X64, <EVENT_TRACE_PERFORMANCE_INFORMATION_early_6_0 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 1, 7600, 16385), X86, <EVENT_TRACE_PERFORMANCE_INFORMATION_6_1 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 1, 7600, 16385), X64, <EVENT_TRACE_PERFORMANCE_INFORMATION_6_1 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 2, 9200, 16384), X86, <EVENT_TRACE_PERFORMANCE_INFORMATION_6_2 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 2, 9200, 16384), X64, <EVENT_TRACE_PERFORMANCE_INFORMATION_6_2 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 14393, 0), X86, <EVENT_TRACE_PERFORMANCE_INFORMATION_1607 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 14393, 0), X64, <EVENT_TRACE_PERFORMANCE_INFORMATION_1607 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), X86, <EVENT_TRACE_PERFORMANCE_INFORMATION_1709 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), X64, <EVENT_TRACE_PERFORMANCE_INFORMATION_1709 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <EVENT_TRACE_PERFORMANCE_INFORMATION_1709 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 17134, 1), X86, <EVENT_TRACE_PERFORMANCE_INFORMATION_1803 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 17134, 1), X64, <EVENT_TRACE_PERFORMANCE_INFORMATION_1803 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 17134, 1), Arm64, <EVENT_TRACE_PERFORMANCE_INFORMATION_1803 as Described>::LAYOUT.layout()),
+]);
 
-/// Tells which counters of the processor a session takes.
+/// Sets the processor counters that a session records.
 ///
-/// No symbol data confirms it in `6.2..`: no public kernel symbols hold the type.
-pub static EVENT_TRACE_PROFILE_COUNTER_INFORMATION: Structure<members::EVENT_TRACE_PROFILE_COUNTER_INFORMATION::Type> = Structure {
-    name: "EVENT_TRACE_PROFILE_COUNTER_INFORMATION",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0x0, 0x0],
-    changes: &[
-        Change::layout(Build::new(6, 2, 9200, 16384), X86, <EVENT_TRACE_PROFILE_COUNTER_INFORMATION_6_2 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 2, 9200, 16384), X64, <EVENT_TRACE_PROFILE_COUNTER_INFORMATION_6_2 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 14393, 0), X86, <EVENT_TRACE_PROFILE_COUNTER_INFORMATION_1607 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 14393, 0), X64, <EVENT_TRACE_PROFILE_COUNTER_INFORMATION_1607 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), X86, <EVENT_TRACE_PROFILE_COUNTER_INFORMATION_1709 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), X64, <EVENT_TRACE_PROFILE_COUNTER_INFORMATION_1709 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <EVENT_TRACE_PROFILE_COUNTER_INFORMATION_1709 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 17134, 1), X86, <EVENT_TRACE_PROFILE_COUNTER_INFORMATION_1803 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 17134, 1), X64, <EVENT_TRACE_PROFILE_COUNTER_INFORMATION_1803 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 17134, 1), Arm64, <EVENT_TRACE_PROFILE_COUNTER_INFORMATION_1803 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+/// No symbol data confirms it in `6.2..`: the type is not in public kernel symbols.
+#[cfg(feature = "kernel")] pub static EVENT_TRACE_PROFILE_COUNTER_INFORMATION: Structure<members::EVENT_TRACE_PROFILE_COUNTER_INFORMATION::Type> = structure("EVENT_TRACE_PROFILE_COUNTER_INFORMATION", &AXIS, &REGISTRY, &[0x0, 0x0], &[
+    Change::layout(Build::new(6, 2, 9200, 16384), X86, <EVENT_TRACE_PROFILE_COUNTER_INFORMATION_6_2 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 2, 9200, 16384), X64, <EVENT_TRACE_PROFILE_COUNTER_INFORMATION_6_2 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 14393, 0), X86, <EVENT_TRACE_PROFILE_COUNTER_INFORMATION_1607 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 14393, 0), X64, <EVENT_TRACE_PROFILE_COUNTER_INFORMATION_1607 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), X86, <EVENT_TRACE_PROFILE_COUNTER_INFORMATION_1709 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), X64, <EVENT_TRACE_PROFILE_COUNTER_INFORMATION_1709 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <EVENT_TRACE_PROFILE_COUNTER_INFORMATION_1709 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 17134, 1), X86, <EVENT_TRACE_PROFILE_COUNTER_INFORMATION_1803 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 17134, 1), X64, <EVENT_TRACE_PROFILE_COUNTER_INFORMATION_1803 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 17134, 1), Arm64, <EVENT_TRACE_PROFILE_COUNTER_INFORMATION_1803 as Described>::LAYOUT.layout()),
+]);
 
-/// A session as programs describe it to StartTrace and ControlTrace, and as these describe it to them; WMI\_LOGGER\_INFORMATION is what the kernel gets.
+/// Properties of a session, as input and output of StartTrace and ControlTrace; the kernel receives a WMI\_LOGGER\_INFORMATION.
 ///
-/// No symbol data confirms it in `5.0..`: no public kernel symbols hold the type.
-pub static EVENT_TRACE_PROPERTIES: Structure<members::EVENT_TRACE_PROPERTIES::Type> = Structure {
-    name: "EVENT_TRACE_PROPERTIES",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0x0, 0x0],
-    changes: &[
-        Change::layout(Build::new(5, 0, 2195, 0), X86, <EVENT_TRACE_PROPERTIES_5_0_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(5, 2, 3790, 1830), X64, <EVENT_TRACE_PROPERTIES_5_2_3790_sp1_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 3, 9600, 16384), X86, <EVENT_TRACE_PROPERTIES_6_3_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 3, 9600, 16384), X64, <EVENT_TRACE_PROPERTIES_6_3_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <EVENT_TRACE_PROPERTIES_6_3_x64 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+/// No symbol data confirms it in `5.0..`: the type is not in public kernel symbols.
+#[cfg(feature = "kernel")] pub static EVENT_TRACE_PROPERTIES: Structure<members::EVENT_TRACE_PROPERTIES::Type> = structure("EVENT_TRACE_PROPERTIES", &AXIS, &REGISTRY, &[0x0, 0x0], &[
+    Change::layout(Build::new(5, 0, 2195, 0), X86, <EVENT_TRACE_PROPERTIES_5_0_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(5, 2, 3790, 1830), X64, <EVENT_TRACE_PROPERTIES_5_2_3790_sp1_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 3, 9600, 16384), X86, <EVENT_TRACE_PROPERTIES_6_3_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 3, 9600, 16384), X64, <EVENT_TRACE_PROPERTIES_6_3_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <EVENT_TRACE_PROPERTIES_6_3_x64 as Described>::LAYOUT.layout()),
+]);
 
-/// Asks or tells which releases of spin locks are traced.
+/// Queries or sets the releases of spin locks that are traced.
 ///
-/// No symbol data confirms it in `6.1..`: no public kernel symbols hold the type.
-pub static EVENT_TRACE_SPINLOCK_INFORMATION: Structure<members::EVENT_TRACE_SPINLOCK_INFORMATION::Type> = Structure {
-    name: "EVENT_TRACE_SPINLOCK_INFORMATION",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0x0, 0x0],
-    changes: &[
-        Change::layout(Build::new(6, 1, 7600, 16385), X86, <EVENT_TRACE_SPINLOCK_INFORMATION_6_1 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 1, 7600, 16385), X64, <EVENT_TRACE_SPINLOCK_INFORMATION_6_1 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 2, 9200, 16384), X86, <EVENT_TRACE_SPINLOCK_INFORMATION_6_2 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 2, 9200, 16384), X64, <EVENT_TRACE_SPINLOCK_INFORMATION_6_2 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 3, 9600, 16384), X86, <EVENT_TRACE_SPINLOCK_INFORMATION_6_3 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 3, 9600, 16384), X64, <EVENT_TRACE_SPINLOCK_INFORMATION_6_3 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 14393, 0), X86, <EVENT_TRACE_SPINLOCK_INFORMATION_1607 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 14393, 0), X64, <EVENT_TRACE_SPINLOCK_INFORMATION_1607 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), X86, <EVENT_TRACE_SPINLOCK_INFORMATION_1709 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), X64, <EVENT_TRACE_SPINLOCK_INFORMATION_1709 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <EVENT_TRACE_SPINLOCK_INFORMATION_1709 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 17134, 1), X86, <EVENT_TRACE_SPINLOCK_INFORMATION_1803 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 17134, 1), X64, <EVENT_TRACE_SPINLOCK_INFORMATION_1803 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 17134, 1), Arm64, <EVENT_TRACE_SPINLOCK_INFORMATION_1803 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+/// No symbol data confirms it in `6.1..`: the type is not in public kernel symbols.
+#[cfg(feature = "kernel")] pub static EVENT_TRACE_SPINLOCK_INFORMATION: Structure<members::EVENT_TRACE_SPINLOCK_INFORMATION::Type> = structure("EVENT_TRACE_SPINLOCK_INFORMATION", &AXIS, &REGISTRY, &[0x0, 0x0], &[
+    Change::layout(Build::new(6, 1, 7600, 16385), X86, <EVENT_TRACE_SPINLOCK_INFORMATION_6_1 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 1, 7600, 16385), X64, <EVENT_TRACE_SPINLOCK_INFORMATION_6_1 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 2, 9200, 16384), X86, <EVENT_TRACE_SPINLOCK_INFORMATION_6_2 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 2, 9200, 16384), X64, <EVENT_TRACE_SPINLOCK_INFORMATION_6_2 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 3, 9600, 16384), X86, <EVENT_TRACE_SPINLOCK_INFORMATION_6_3 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 3, 9600, 16384), X64, <EVENT_TRACE_SPINLOCK_INFORMATION_6_3 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 14393, 0), X86, <EVENT_TRACE_SPINLOCK_INFORMATION_1607 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 14393, 0), X64, <EVENT_TRACE_SPINLOCK_INFORMATION_1607 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), X86, <EVENT_TRACE_SPINLOCK_INFORMATION_1709 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), X64, <EVENT_TRACE_SPINLOCK_INFORMATION_1709 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <EVENT_TRACE_SPINLOCK_INFORMATION_1709 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 17134, 1), X86, <EVENT_TRACE_SPINLOCK_INFORMATION_1803 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 17134, 1), X64, <EVENT_TRACE_SPINLOCK_INFORMATION_1803 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 17134, 1), Arm64, <EVENT_TRACE_SPINLOCK_INFORMATION_1803 as Described>::LAYOUT.layout()),
+]);
 
-/// Asks or tells which events of a system logger carry more: a call stack, counters of the processor, or samples of it.
+/// Queries or sets the events of a system logger with additional data: a call stack, processor counters, or processor samples.
 ///
-/// No symbol data confirms it in `6.1..`: no public kernel symbols hold the type.
-pub static EVENT_TRACE_SYSTEM_EVENT_INFORMATION: Structure<members::EVENT_TRACE_SYSTEM_EVENT_INFORMATION::Type> = Structure {
-    name: "EVENT_TRACE_SYSTEM_EVENT_INFORMATION",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0x0, 0x0],
-    changes: &[
-        Change::layout(Build::new(6, 1, 7600, 16385), X86, <EVENT_TRACE_SYSTEM_EVENT_INFORMATION_6_1 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 1, 7600, 16385), X64, <EVENT_TRACE_SYSTEM_EVENT_INFORMATION_6_1 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 2, 9200, 16384), X86, <EVENT_TRACE_SYSTEM_EVENT_INFORMATION_6_2 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 2, 9200, 16384), X64, <EVENT_TRACE_SYSTEM_EVENT_INFORMATION_6_2 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 14393, 0), X86, <EVENT_TRACE_SYSTEM_EVENT_INFORMATION_1607 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 14393, 0), X64, <EVENT_TRACE_SYSTEM_EVENT_INFORMATION_1607 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), X86, <EVENT_TRACE_SYSTEM_EVENT_INFORMATION_1709 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), X64, <EVENT_TRACE_SYSTEM_EVENT_INFORMATION_1709 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <EVENT_TRACE_SYSTEM_EVENT_INFORMATION_1709 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 17134, 1), X86, <EVENT_TRACE_SYSTEM_EVENT_INFORMATION_1803 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 17134, 1), X64, <EVENT_TRACE_SYSTEM_EVENT_INFORMATION_1803 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 17134, 1), Arm64, <EVENT_TRACE_SYSTEM_EVENT_INFORMATION_1803 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+/// No symbol data confirms it in `6.1..`: the type is not in public kernel symbols.
+#[cfg(feature = "kernel")] pub static EVENT_TRACE_SYSTEM_EVENT_INFORMATION: Structure<members::EVENT_TRACE_SYSTEM_EVENT_INFORMATION::Type> = structure("EVENT_TRACE_SYSTEM_EVENT_INFORMATION", &AXIS, &REGISTRY, &[0x0, 0x0], &[
+    Change::layout(Build::new(6, 1, 7600, 16385), X86, <EVENT_TRACE_SYSTEM_EVENT_INFORMATION_6_1 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 1, 7600, 16385), X64, <EVENT_TRACE_SYSTEM_EVENT_INFORMATION_6_1 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 2, 9200, 16384), X86, <EVENT_TRACE_SYSTEM_EVENT_INFORMATION_6_2 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 2, 9200, 16384), X64, <EVENT_TRACE_SYSTEM_EVENT_INFORMATION_6_2 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 14393, 0), X86, <EVENT_TRACE_SYSTEM_EVENT_INFORMATION_1607 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 14393, 0), X64, <EVENT_TRACE_SYSTEM_EVENT_INFORMATION_1607 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), X86, <EVENT_TRACE_SYSTEM_EVENT_INFORMATION_1709 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), X64, <EVENT_TRACE_SYSTEM_EVENT_INFORMATION_1709 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <EVENT_TRACE_SYSTEM_EVENT_INFORMATION_1709 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 17134, 1), X86, <EVENT_TRACE_SYSTEM_EVENT_INFORMATION_1803 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 17134, 1), X64, <EVENT_TRACE_SYSTEM_EVENT_INFORMATION_1803 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 17134, 1), Arm64, <EVENT_TRACE_SYSTEM_EVENT_INFORMATION_1803 as Described>::LAYOUT.layout()),
+]);
 
-/// Asks or tells how often the profiler samples.
+/// Queries or sets the sampling interval of the profiler.
 ///
-/// No symbol data confirms it in `6.0..`: no public kernel symbols hold the type.
-pub static EVENT_TRACE_TIME_PROFILE_INFORMATION: Structure<members::EVENT_TRACE_TIME_PROFILE_INFORMATION::Type> = Structure {
-    name: "EVENT_TRACE_TIME_PROFILE_INFORMATION",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0x0, 0x0],
-    changes: &[
-        Change::layout(Build::new(6, 0, 6000, 16386), X86, <EVENT_TRACE_TIME_PROFILE_INFORMATION_early_6_0 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 0, 6000, 16386), X64, <EVENT_TRACE_TIME_PROFILE_INFORMATION_early_6_0 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 1, 7600, 16385), X86, <EVENT_TRACE_TIME_PROFILE_INFORMATION_6_1 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 1, 7600, 16385), X64, <EVENT_TRACE_TIME_PROFILE_INFORMATION_6_1 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 2, 9200, 16384), X86, <EVENT_TRACE_TIME_PROFILE_INFORMATION_6_2 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 2, 9200, 16384), X64, <EVENT_TRACE_TIME_PROFILE_INFORMATION_6_2 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 14393, 0), X86, <EVENT_TRACE_TIME_PROFILE_INFORMATION_1607 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 14393, 0), X64, <EVENT_TRACE_TIME_PROFILE_INFORMATION_1607 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), X86, <EVENT_TRACE_TIME_PROFILE_INFORMATION_1709 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), X64, <EVENT_TRACE_TIME_PROFILE_INFORMATION_1709 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <EVENT_TRACE_TIME_PROFILE_INFORMATION_1709 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 17134, 1), X86, <EVENT_TRACE_TIME_PROFILE_INFORMATION_1803 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 17134, 1), X64, <EVENT_TRACE_TIME_PROFILE_INFORMATION_1803 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 17134, 1), Arm64, <EVENT_TRACE_TIME_PROFILE_INFORMATION_1803 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+/// No symbol data confirms it in `6.0..`: the type is not in public kernel symbols.
+#[cfg(feature = "kernel")] pub static EVENT_TRACE_TIME_PROFILE_INFORMATION: Structure<members::EVENT_TRACE_TIME_PROFILE_INFORMATION::Type> = structure("EVENT_TRACE_TIME_PROFILE_INFORMATION", &AXIS, &REGISTRY, &[0x0, 0x0], &[
+    Change::layout(Build::new(6, 0, 6000, 16386), X86, <EVENT_TRACE_TIME_PROFILE_INFORMATION_early_6_0 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 0, 6000, 16386), X64, <EVENT_TRACE_TIME_PROFILE_INFORMATION_early_6_0 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 1, 7600, 16385), X86, <EVENT_TRACE_TIME_PROFILE_INFORMATION_6_1 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 1, 7600, 16385), X64, <EVENT_TRACE_TIME_PROFILE_INFORMATION_6_1 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 2, 9200, 16384), X86, <EVENT_TRACE_TIME_PROFILE_INFORMATION_6_2 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 2, 9200, 16384), X64, <EVENT_TRACE_TIME_PROFILE_INFORMATION_6_2 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 14393, 0), X86, <EVENT_TRACE_TIME_PROFILE_INFORMATION_1607 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 14393, 0), X64, <EVENT_TRACE_TIME_PROFILE_INFORMATION_1607 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), X86, <EVENT_TRACE_TIME_PROFILE_INFORMATION_1709 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), X64, <EVENT_TRACE_TIME_PROFILE_INFORMATION_1709 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <EVENT_TRACE_TIME_PROFILE_INFORMATION_1709 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 17134, 1), X86, <EVENT_TRACE_TIME_PROFILE_INFORMATION_1803 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 17134, 1), X64, <EVENT_TRACE_TIME_PROFILE_INFORMATION_1803 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 17134, 1), Arm64, <EVENT_TRACE_TIME_PROFILE_INFORMATION_1803 as Described>::LAYOUT.layout()),
+]);
 
-/// Asks which version the kernel's event tracing has.
+/// Queries the version of event tracing in the kernel.
 ///
-/// No symbol data confirms it in `6.0..`: no public kernel symbols hold the type.
-pub static EVENT_TRACE_VERSION_INFORMATION: Structure<members::EVENT_TRACE_VERSION_INFORMATION::Type> = Structure {
-    name: "EVENT_TRACE_VERSION_INFORMATION",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0x0, 0x0],
-    changes: &[
-        Change::layout(Build::new(6, 0, 6000, 16386), X86, <EVENT_TRACE_VERSION_INFORMATION_early_6_0 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 0, 6000, 16386), X64, <EVENT_TRACE_VERSION_INFORMATION_early_6_0 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 1, 7600, 16385), X86, <EVENT_TRACE_VERSION_INFORMATION_6_1 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 1, 7600, 16385), X64, <EVENT_TRACE_VERSION_INFORMATION_6_1 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 2, 9200, 16384), X86, <EVENT_TRACE_VERSION_INFORMATION_6_2 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 2, 9200, 16384), X64, <EVENT_TRACE_VERSION_INFORMATION_6_2 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 14393, 0), X86, <EVENT_TRACE_VERSION_INFORMATION_1607 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 14393, 0), X64, <EVENT_TRACE_VERSION_INFORMATION_1607 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), X86, <EVENT_TRACE_VERSION_INFORMATION_1709 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), X64, <EVENT_TRACE_VERSION_INFORMATION_1709 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <EVENT_TRACE_VERSION_INFORMATION_1709 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 17134, 1), X86, <EVENT_TRACE_VERSION_INFORMATION_1803 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 17134, 1), X64, <EVENT_TRACE_VERSION_INFORMATION_1803 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 17134, 1), Arm64, <EVENT_TRACE_VERSION_INFORMATION_1803 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+/// No symbol data confirms it in `6.0..`: the type is not in public kernel symbols.
+#[cfg(feature = "kernel")] pub static EVENT_TRACE_VERSION_INFORMATION: Structure<members::EVENT_TRACE_VERSION_INFORMATION::Type> = structure("EVENT_TRACE_VERSION_INFORMATION", &AXIS, &REGISTRY, &[0x0, 0x0], &[
+    Change::layout(Build::new(6, 0, 6000, 16386), X86, <EVENT_TRACE_VERSION_INFORMATION_early_6_0 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 0, 6000, 16386), X64, <EVENT_TRACE_VERSION_INFORMATION_early_6_0 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 1, 7600, 16385), X86, <EVENT_TRACE_VERSION_INFORMATION_6_1 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 1, 7600, 16385), X64, <EVENT_TRACE_VERSION_INFORMATION_6_1 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 2, 9200, 16384), X86, <EVENT_TRACE_VERSION_INFORMATION_6_2 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 2, 9200, 16384), X64, <EVENT_TRACE_VERSION_INFORMATION_6_2 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 14393, 0), X86, <EVENT_TRACE_VERSION_INFORMATION_1607 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 14393, 0), X64, <EVENT_TRACE_VERSION_INFORMATION_1607 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), X86, <EVENT_TRACE_VERSION_INFORMATION_1709 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), X64, <EVENT_TRACE_VERSION_INFORMATION_1709 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <EVENT_TRACE_VERSION_INFORMATION_1709 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 17134, 1), X86, <EVENT_TRACE_VERSION_INFORMATION_1803 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 17134, 1), X64, <EVENT_TRACE_VERSION_INFORMATION_1803 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 17134, 1), Arm64, <EVENT_TRACE_VERSION_INFORMATION_1803 as Described>::LAYOUT.layout()),
+]);
 
-/// A pointer to an aligned object, whose clear low bits count references held in advance.
-pub static EX_FAST_REF: Structure<members::EX_FAST_REF::Type> = Structure {
-    name: "EX_FAST_REF",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0xfffffff1ffeffffe, 0xfffffffffdfff],
-    changes: &[
-        Change::layout(Build::new(5, 1, 2600, 0), X86, <EX_FAST_REF_5_1_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(5, 2, 3790, 1830), X64, <EX_FAST_REF_5_2_3790_sp1_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <EX_FAST_REF_5_2_3790_sp1_x64 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+/// A pointer to an aligned object, whose zero low bits count references taken in advance.
+#[cfg(feature = "kernel")] pub static EX_FAST_REF: Structure<members::EX_FAST_REF::Type> = structure("EX_FAST_REF", &AXIS, &REGISTRY, &[0xfffffff1ffeffffe, 0xfffffffffdfff], &[
+    Change::layout(Build::new(5, 1, 2600, 0), X86, <EX_FAST_REF_5_1_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(5, 2, 3790, 1830), X64, <EX_FAST_REF_5_2_3790_sp1_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <EX_FAST_REF_5_2_3790_sp1_x64 as Described>::LAYOUT.layout()),
+]);
 
 /// A pointer-sized lock for shared or exclusive access.
-pub static EX_PUSH_LOCK: Structure<members::EX_PUSH_LOCK::Type> = Structure {
-    name: "EX_PUSH_LOCK",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0xfffffff1ffeffffe, 0xfffffffffdfff],
-    changes: &[
-        Change::layout(Build::new(5, 1, 2600, 0), X86, <EX_PUSH_LOCK_5_1_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(5, 2, 3790, 1830), X86, <EX_PUSH_LOCK_5_2_3790_sp1_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(5, 2, 3790, 1830), X64, <EX_PUSH_LOCK_5_2_3790_sp1_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <EX_PUSH_LOCK_5_2_3790_sp1_x64 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+#[cfg(feature = "kernel")] pub static EX_PUSH_LOCK: Structure<members::EX_PUSH_LOCK::Type> = structure("EX_PUSH_LOCK", &AXIS, &REGISTRY, &[0xfffffff1ffeffffe, 0xfffffffffdfff], &[
+    Change::layout(Build::new(5, 1, 2600, 0), X86, <EX_PUSH_LOCK_5_1_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(5, 2, 3790, 1830), X86, <EX_PUSH_LOCK_5_2_3790_sp1_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(5, 2, 3790, 1830), X64, <EX_PUSH_LOCK_5_2_3790_sp1_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <EX_PUSH_LOCK_5_2_3790_sp1_x64 as Described>::LAYOUT.layout()),
+]);
 
 /// A globally unique identifier.
-pub static GUID: Structure<members::GUID::Type> = Structure {
-    name: "GUID",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0xfffffff1ffeffffe, 0xfffffffffdfff],
-    changes: &[
-        Change::layout(Build::new(5, 0, 2195, 0), X86, <GUID_5_0 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(5, 2, 3790, 1830), X64, <GUID_5_0 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <GUID_5_0 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+#[cfg(any(feature = "dump", feature = "kernel", feature = "trace"))] pub static GUID: Structure<members::GUID::Type> = structure("GUID", &AXIS, &REGISTRY, &[0xfffffff1ffeffffe, 0xfffffffffdfff], &[
+    Change::layout(Build::new(5, 0, 2195, 0), X86, <GUID_5_0 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(5, 2, 3790, 1830), X64, <GUID_5_0 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <GUID_5_0 as Described>::LAYOUT.layout()),
+]);
 
 /// An asynchronous procedure call: routines that a particular thread is to run.
-pub static KAPC: Structure<members::KAPC::Type> = Structure {
-    name: "KAPC",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0xfffffff1ffefffde, 0xf7ff7ffffdfff],
-    changes: &[
-        Change::layout(Build::new(5, 0, 2195, 0), X86, <KAPC_5_0_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(5, 2, 3790, 1830), X86, <KAPC_5_2_3790_sp1_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(5, 2, 3790, 1830), X64, <KAPC_5_2_3790_sp1_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 2, 9200, 16384), X86, <KAPC_6_2_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 2, 9200, 16384), X64, <KAPC_6_2_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <KAPC_6_2_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 19041, 3324), X86, <KAPC_10_0_19041_3324_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 19041, 3324), X64, <KAPC_10_0_19041_3324_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 19041, 3324), Arm64, <KAPC_10_0_19041_3324_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 19569, 0), X64, <KAPC_6_2_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 19569, 0), Arm64, <KAPC_6_2_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 20348, 1787), X64, <KAPC_10_0_19041_3324_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 22000, 1), X64, <KAPC_6_2_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 22000, 2360), X64, <KAPC_10_0_19041_3324_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 22000, 2360), Arm64, <KAPC_10_0_19041_3324_x64 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+#[cfg(feature = "kernel")] pub static KAPC: Structure<members::KAPC::Type> = structure("KAPC", &AXIS, &REGISTRY, &[0xfffffff1ffefffde, 0xf7ff7ffffdfff], &[
+    Change::layout(Build::new(5, 0, 2195, 0), X86, <KAPC_5_0_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(5, 2, 3790, 1830), X86, <KAPC_5_2_3790_sp1_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(5, 2, 3790, 1830), X64, <KAPC_5_2_3790_sp1_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 2, 9200, 16384), X86, <KAPC_6_2_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 2, 9200, 16384), X64, <KAPC_6_2_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <KAPC_6_2_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 19041, 3324), X86, <KAPC_10_0_19041_3324_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 19041, 3324), X64, <KAPC_10_0_19041_3324_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 19041, 3324), Arm64, <KAPC_10_0_19041_3324_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 19569, 0), X64, <KAPC_6_2_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 19569, 0), Arm64, <KAPC_6_2_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 20348, 1787), X64, <KAPC_10_0_19041_3324_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 22000, 1), X64, <KAPC_6_2_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 22000, 2360), X64, <KAPC_10_0_19041_3324_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 22000, 2360), Arm64, <KAPC_10_0_19041_3324_x64 as Described>::LAYOUT.layout()),
+]);
 
-/// What the kernel tells debuggers, as Windows 7 has it: newer kernels add members behind.
+/// Debugger data of the kernel, as in Windows 7; newer kernels append members.
 ///
-/// No symbol data confirms it in `6.1.. x64`: a type of wdbgexts.h, which no public kernel symbols hold.
-pub static KDDEBUGGER_DATA64: Structure<members::KDDEBUGGER_DATA64::Type> = Structure {
-    name: "KDDEBUGGER_DATA64",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0x0, 0x0],
-    changes: &[
-        Change::layout(Build::new(6, 1, 7600, 16385), X64, <KDDEBUGGER_DATA64_6_1_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <KDDEBUGGER_DATA64_6_1_x64 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+/// No symbol data confirms it in `6.1.. x64`: the type is from wdbgexts.h, and not in public kernel symbols.
+#[cfg(feature = "dump")] pub static KDDEBUGGER_DATA64: Structure<members::KDDEBUGGER_DATA64::Type> = structure("KDDEBUGGER_DATA64", &AXIS, &REGISTRY, &[0x0, 0x0], &[
+    Change::layout(Build::new(6, 1, 7600, 16385), X64, <KDDEBUGGER_DATA64_6_1_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <KDDEBUGGER_DATA64_6_1_x64 as Described>::LAYOUT.layout()),
+]);
 
 /// A deferred procedure call: a routine that the kernel is to run on some processor at DISPATCH\_LEVEL.
-pub static KDPC: Structure<members::KDPC::Type> = Structure {
-    name: "KDPC",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0xfffffff1ffeffffe, 0xfffffffffdfff],
-    changes: &[
-        Change::layout(Build::new(5, 0, 2195, 0), X86, <KDPC_5_0_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(5, 2, 3790, 0), X86, <KDPC_5_2_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(5, 2, 3790, 1830), X86, <KDPC_5_2_3790_sp1_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(5, 2, 3790, 1830), X64, <KDPC_5_2_3790_sp1_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 0, 6000, 16386), X86, <KDPC_early_6_0_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 0, 6000, 16386), X64, <KDPC_early_6_0_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 1, 7600, 16385), X86, <KDPC_6_1_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 1, 7600, 16385), X64, <KDPC_6_1_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 3, 9600, 16384), X86, <KDPC_6_3_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 3, 9600, 16384), X64, <KDPC_6_3_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <KDPC_6_3_x64 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+#[cfg(feature = "kernel")] pub static KDPC: Structure<members::KDPC::Type> = structure("KDPC", &AXIS, &REGISTRY, &[0xfffffff1ffeffffe, 0xfffffffffdfff], &[
+    Change::layout(Build::new(5, 0, 2195, 0), X86, <KDPC_5_0_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(5, 2, 3790, 0), X86, <KDPC_5_2_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(5, 2, 3790, 1830), X86, <KDPC_5_2_3790_sp1_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(5, 2, 3790, 1830), X64, <KDPC_5_2_3790_sp1_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 0, 6000, 16386), X86, <KDPC_early_6_0_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 0, 6000, 16386), X64, <KDPC_early_6_0_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 1, 7600, 16385), X86, <KDPC_6_1_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 1, 7600, 16385), X64, <KDPC_6_1_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 3, 9600, 16384), X86, <KDPC_6_3_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 3, 9600, 16384), X64, <KDPC_6_3_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <KDPC_6_3_x64 as Described>::LAYOUT.layout()),
+]);
 
 /// An event.
-pub static KEVENT: Structure<members::KEVENT::Type> = Structure {
-    name: "KEVENT",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0xfffffff1ffeffffe, 0xfffffffffdfff],
-    changes: &[
-        Change::layout(Build::new(5, 0, 2195, 0), X86, <KEVENT_5_0_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(5, 2, 3790, 0), X86, <KEVENT_5_2_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(5, 2, 3790, 1830), X86, <KEVENT_5_2_3790_sp1_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(5, 2, 3790, 1830), X64, <KEVENT_5_2_3790_sp1_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 0, 6000, 16386), X86, <KEVENT_early_6_0_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 0, 6000, 16386), X64, <KEVENT_early_6_0_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 1, 7600, 16385), X86, <KEVENT_6_1_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 1, 7600, 16385), X64, <KEVENT_6_1_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 1, 7601, 24000), X86, <KEVENT_6_1_7601_24000_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 1, 7601, 24000), X64, <KEVENT_6_1_7601_24000_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 1, 7601, 24540), X64, <KEVENT_6_1_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 2, 9200, 16384), X86, <KEVENT_6_2_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 2, 9200, 16384), X64, <KEVENT_6_2_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 3, 9600, 16384), X86, <KEVENT_6_3_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 3, 9600, 16384), X64, <KEVENT_6_3_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 3, 9600, 17031), X86, <KEVENT_6_3_9600_17031_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 3, 9600, 17031), X64, <KEVENT_6_3_9600_17031_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 10240, 16384), X86, <KEVENT_10_0_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 10240, 16384), X64, <KEVENT_10_0_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 10240, 17770), X64, <KEVENT_10_0_10240_17770_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 10586, 0), X64, <KEVENT_10_0_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 15063, 0), X86, <KEVENT_1703_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 15063, 0), X64, <KEVENT_1703_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <KEVENT_1703_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 17134, 1), X86, <KEVENT_1803_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 17134, 1), X64, <KEVENT_1803_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 17134, 1), Arm64, <KEVENT_1803_arm64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 17763, 107), X86, <KEVENT_1809_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 17763, 107), X64, <KEVENT_1803_arm64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 19041, 264), X64, <KEVENT_2004_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 19041, 264), Arm64, <KEVENT_2004_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 20348, 288), X64, <KEVENT_server_2022_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 22000, 1), Arm64, <KEVENT_server_2022_x64 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+#[cfg(feature = "kernel")] pub static KEVENT: Structure<members::KEVENT::Type> = structure("KEVENT", &AXIS, &REGISTRY, &[0xfffffff1ffeffffe, 0xfffffffffdfff], &[
+    Change::layout(Build::new(5, 0, 2195, 0), X86, <KEVENT_5_0_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(5, 2, 3790, 0), X86, <KEVENT_5_2_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(5, 2, 3790, 1830), X86, <KEVENT_5_2_3790_sp1_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(5, 2, 3790, 1830), X64, <KEVENT_5_2_3790_sp1_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 0, 6000, 16386), X86, <KEVENT_early_6_0_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 0, 6000, 16386), X64, <KEVENT_early_6_0_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 1, 7600, 16385), X86, <KEVENT_6_1_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 1, 7600, 16385), X64, <KEVENT_6_1_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 1, 7601, 24000), X86, <KEVENT_6_1_7601_24000_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 1, 7601, 24000), X64, <KEVENT_6_1_7601_24000_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 1, 7601, 24540), X64, <KEVENT_6_1_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 2, 9200, 16384), X86, <KEVENT_6_2_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 2, 9200, 16384), X64, <KEVENT_6_2_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 3, 9600, 16384), X86, <KEVENT_6_3_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 3, 9600, 16384), X64, <KEVENT_6_3_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 3, 9600, 17031), X86, <KEVENT_6_3_9600_17031_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 3, 9600, 17031), X64, <KEVENT_6_3_9600_17031_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 10240, 16384), X86, <KEVENT_10_0_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 10240, 16384), X64, <KEVENT_10_0_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 10240, 17770), X64, <KEVENT_10_0_10240_17770_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 10586, 0), X64, <KEVENT_10_0_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 15063, 0), X86, <KEVENT_1703_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 15063, 0), X64, <KEVENT_1703_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <KEVENT_1703_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 17134, 1), X86, <KEVENT_1803_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 17134, 1), X64, <KEVENT_1803_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 17134, 1), Arm64, <KEVENT_1803_arm64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 17763, 107), X86, <KEVENT_1809_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 17763, 107), X64, <KEVENT_1803_arm64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 19041, 264), X64, <KEVENT_2004_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 19041, 264), Arm64, <KEVENT_2004_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 20348, 288), X64, <KEVENT_server_2022_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 22000, 1), Arm64, <KEVENT_server_2022_x64 as Described>::LAYOUT.layout()),
+]);
 
 /// A mutual exclusion object, owned by one thread at a time; drivers know it as KMUTEX.
-pub static KMUTANT: Structure<members::KMUTANT::Type> = Structure {
-    name: "KMUTANT",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0xfffffff1ffeffffe, 0xfffffffffdfff],
-    changes: &[
-        Change::layout(Build::new(5, 0, 2195, 0), X86, <KMUTANT_5_0_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(5, 2, 3790, 0), X86, <KMUTANT_5_2_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(5, 2, 3790, 1830), X86, <KMUTANT_5_2_3790_sp1_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(5, 2, 3790, 1830), X64, <KMUTANT_5_2_3790_sp1_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 0, 6000, 16386), X86, <KMUTANT_early_6_0_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 0, 6000, 16386), X64, <KMUTANT_early_6_0_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 1, 7600, 16385), X86, <KMUTANT_6_1_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 1, 7600, 16385), X64, <KMUTANT_6_1_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 1, 7601, 24000), X86, <KMUTANT_6_1_7601_24000_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 1, 7601, 24000), X64, <KMUTANT_6_1_7601_24000_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 1, 7601, 24540), X64, <KMUTANT_6_1_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 2, 9200, 16384), X86, <KMUTANT_6_2_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 2, 9200, 16384), X64, <KMUTANT_6_2_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 3, 9600, 16384), X86, <KMUTANT_6_3_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 3, 9600, 16384), X64, <KMUTANT_6_3_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 3, 9600, 17031), X86, <KMUTANT_6_3_9600_17031_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 3, 9600, 17031), X64, <KMUTANT_6_3_9600_17031_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 10240, 16384), X86, <KMUTANT_10_0_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 10240, 16384), X64, <KMUTANT_10_0_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 10240, 17770), X64, <KMUTANT_10_0_10240_17770_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 10586, 0), X64, <KMUTANT_10_0_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 15063, 0), X86, <KMUTANT_1703_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 15063, 0), X64, <KMUTANT_1703_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <KMUTANT_1703_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 17134, 1), X86, <KMUTANT_1803_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 17134, 1), X64, <KMUTANT_1803_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 17134, 1), Arm64, <KMUTANT_1803_arm64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 17763, 107), X86, <KMUTANT_1809_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 17763, 107), X64, <KMUTANT_1803_arm64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 18362, 1), X86, <KMUTANT_1903_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 18362, 1), X64, <KMUTANT_1903_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 18362, 1), Arm64, <KMUTANT_1903_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 19041, 264), X64, <KMUTANT_2004_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 19041, 264), Arm64, <KMUTANT_2004_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 20348, 288), X64, <KMUTANT_server_2022_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 22000, 1), Arm64, <KMUTANT_server_2022_x64 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+#[cfg(feature = "kernel")] pub static KMUTANT: Structure<members::KMUTANT::Type> = structure("KMUTANT", &AXIS, &REGISTRY, &[0xfffffff1ffeffffe, 0xfffffffffdfff], &[
+    Change::layout(Build::new(5, 0, 2195, 0), X86, <KMUTANT_5_0_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(5, 2, 3790, 0), X86, <KMUTANT_5_2_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(5, 2, 3790, 1830), X86, <KMUTANT_5_2_3790_sp1_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(5, 2, 3790, 1830), X64, <KMUTANT_5_2_3790_sp1_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 0, 6000, 16386), X86, <KMUTANT_early_6_0_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 0, 6000, 16386), X64, <KMUTANT_early_6_0_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 1, 7600, 16385), X86, <KMUTANT_6_1_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 1, 7600, 16385), X64, <KMUTANT_6_1_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 1, 7601, 24000), X86, <KMUTANT_6_1_7601_24000_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 1, 7601, 24000), X64, <KMUTANT_6_1_7601_24000_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 1, 7601, 24540), X64, <KMUTANT_6_1_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 2, 9200, 16384), X86, <KMUTANT_6_2_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 2, 9200, 16384), X64, <KMUTANT_6_2_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 3, 9600, 16384), X86, <KMUTANT_6_3_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 3, 9600, 16384), X64, <KMUTANT_6_3_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 3, 9600, 17031), X86, <KMUTANT_6_3_9600_17031_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 3, 9600, 17031), X64, <KMUTANT_6_3_9600_17031_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 10240, 16384), X86, <KMUTANT_10_0_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 10240, 16384), X64, <KMUTANT_10_0_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 10240, 17770), X64, <KMUTANT_10_0_10240_17770_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 10586, 0), X64, <KMUTANT_10_0_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 15063, 0), X86, <KMUTANT_1703_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 15063, 0), X64, <KMUTANT_1703_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <KMUTANT_1703_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 17134, 1), X86, <KMUTANT_1803_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 17134, 1), X64, <KMUTANT_1803_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 17134, 1), Arm64, <KMUTANT_1803_arm64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 17763, 107), X86, <KMUTANT_1809_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 17763, 107), X64, <KMUTANT_1803_arm64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 18362, 1), X86, <KMUTANT_1903_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 18362, 1), X64, <KMUTANT_1903_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 18362, 1), Arm64, <KMUTANT_1903_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 19041, 264), X64, <KMUTANT_2004_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 19041, 264), Arm64, <KMUTANT_2004_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 20348, 288), X64, <KMUTANT_server_2022_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 22000, 1), Arm64, <KMUTANT_server_2022_x64 as Described>::LAYOUT.layout()),
+]);
 
 /// A queue of work that threads wait for.
 ///
-/// No symbol data confirms it in `19569 arm64`: the kernel's symbols do not hold the type.
-pub static KQUEUE: Structure<members::KQUEUE::Type> = Structure {
-    name: "KQUEUE",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0x7ffffff1ffeffffe, 0xfffffffffdfff],
-    changes: &[
-        Change::layout(Build::new(5, 1, 2600, 2180), X86, <KQUEUE_5_1_2600_sp2_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(5, 2, 3790, 0), X86, <KQUEUE_5_2_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(5, 2, 3790, 1830), X86, <KQUEUE_5_2_3790_sp1_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(5, 2, 3790, 1830), X64, <KQUEUE_5_2_3790_sp1_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 0, 6000, 16386), X86, <KQUEUE_early_6_0_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 0, 6000, 16386), X64, <KQUEUE_early_6_0_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 1, 7600, 16385), X86, <KQUEUE_6_1_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 1, 7600, 16385), X64, <KQUEUE_6_1_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 1, 7601, 24000), X86, <KQUEUE_6_1_7601_24000_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 1, 7601, 24000), X64, <KQUEUE_6_1_7601_24000_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 1, 7601, 24540), X64, <KQUEUE_6_1_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 2, 9200, 16384), X86, <KQUEUE_6_2_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 2, 9200, 16384), X64, <KQUEUE_6_2_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 3, 9600, 16384), X86, <KQUEUE_6_3_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 3, 9600, 16384), X64, <KQUEUE_6_3_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 3, 9600, 17031), X86, <KQUEUE_6_3_9600_17031_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 3, 9600, 17031), X64, <KQUEUE_6_3_9600_17031_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 10240, 16384), X86, <KQUEUE_10_0_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 10240, 16384), X64, <KQUEUE_10_0_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 10240, 17770), X64, <KQUEUE_10_0_10240_17770_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 10586, 0), X64, <KQUEUE_10_0_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 15063, 0), X86, <KQUEUE_1703_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 15063, 0), X64, <KQUEUE_1703_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <KQUEUE_1703_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 17134, 1), X86, <KQUEUE_1803_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 17134, 1), X64, <KQUEUE_1803_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 17134, 1), Arm64, <KQUEUE_1803_arm64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 17763, 107), X86, <KQUEUE_1809_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 17763, 107), X64, <KQUEUE_1803_arm64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 19041, 264), X64, <KQUEUE_2004_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 19041, 264), Arm64, <KQUEUE_2004_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 20348, 288), X64, <KQUEUE_server_2022_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 22000, 1), Arm64, <KQUEUE_server_2022_x64 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+/// No symbol data confirms it in `19569 arm64`: the type is not in kernel symbols.
+#[cfg(feature = "kernel")] pub static KQUEUE: Structure<members::KQUEUE::Type> = structure("KQUEUE", &AXIS, &REGISTRY, &[0x7ffffff1ffeffffe, 0xfffffffffdfff], &[
+    Change::layout(Build::new(5, 1, 2600, 2180), X86, <KQUEUE_5_1_2600_sp2_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(5, 2, 3790, 0), X86, <KQUEUE_5_2_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(5, 2, 3790, 1830), X86, <KQUEUE_5_2_3790_sp1_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(5, 2, 3790, 1830), X64, <KQUEUE_5_2_3790_sp1_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 0, 6000, 16386), X86, <KQUEUE_early_6_0_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 0, 6000, 16386), X64, <KQUEUE_early_6_0_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 1, 7600, 16385), X86, <KQUEUE_6_1_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 1, 7600, 16385), X64, <KQUEUE_6_1_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 1, 7601, 24000), X86, <KQUEUE_6_1_7601_24000_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 1, 7601, 24000), X64, <KQUEUE_6_1_7601_24000_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 1, 7601, 24540), X64, <KQUEUE_6_1_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 2, 9200, 16384), X86, <KQUEUE_6_2_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 2, 9200, 16384), X64, <KQUEUE_6_2_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 3, 9600, 16384), X86, <KQUEUE_6_3_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 3, 9600, 16384), X64, <KQUEUE_6_3_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 3, 9600, 17031), X86, <KQUEUE_6_3_9600_17031_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 3, 9600, 17031), X64, <KQUEUE_6_3_9600_17031_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 10240, 16384), X86, <KQUEUE_10_0_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 10240, 16384), X64, <KQUEUE_10_0_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 10240, 17770), X64, <KQUEUE_10_0_10240_17770_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 10586, 0), X64, <KQUEUE_10_0_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 15063, 0), X86, <KQUEUE_1703_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 15063, 0), X64, <KQUEUE_1703_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <KQUEUE_1703_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 17134, 1), X86, <KQUEUE_1803_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 17134, 1), X64, <KQUEUE_1803_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 17134, 1), Arm64, <KQUEUE_1803_arm64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 17763, 107), X86, <KQUEUE_1809_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 17763, 107), X64, <KQUEUE_1803_arm64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 19041, 264), X64, <KQUEUE_2004_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 19041, 264), Arm64, <KQUEUE_2004_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 20348, 288), X64, <KQUEUE_server_2022_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 22000, 1), Arm64, <KQUEUE_server_2022_x64 as Described>::LAYOUT.layout()),
+]);
 
 /// A semaphore.
-pub static KSEMAPHORE: Structure<members::KSEMAPHORE::Type> = Structure {
-    name: "KSEMAPHORE",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0xfffffff1ffefffde, 0xf7ff7ffffdfff],
-    changes: &[
-        Change::layout(Build::new(5, 0, 2195, 0), X86, <KSEMAPHORE_5_0_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(5, 2, 3790, 0), X86, <KSEMAPHORE_5_2_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(5, 2, 3790, 1830), X86, <KSEMAPHORE_5_2_3790_sp1_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(5, 2, 3790, 1830), X64, <KSEMAPHORE_5_2_3790_sp1_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 0, 6000, 16386), X86, <KSEMAPHORE_early_6_0_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 0, 6000, 16386), X64, <KSEMAPHORE_early_6_0_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 1, 7600, 16385), X86, <KSEMAPHORE_6_1_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 1, 7600, 16385), X64, <KSEMAPHORE_6_1_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 1, 7601, 24000), X86, <KSEMAPHORE_6_1_7601_24000_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 1, 7601, 24000), X64, <KSEMAPHORE_6_1_7601_24000_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 1, 7601, 24540), X64, <KSEMAPHORE_6_1_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 2, 9200, 16384), X86, <KSEMAPHORE_6_2_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 2, 9200, 16384), X64, <KSEMAPHORE_6_2_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 3, 9600, 16384), X86, <KSEMAPHORE_6_3_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 3, 9600, 16384), X64, <KSEMAPHORE_6_3_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 3, 9600, 17031), X86, <KSEMAPHORE_6_3_9600_17031_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 3, 9600, 17031), X64, <KSEMAPHORE_6_3_9600_17031_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 10240, 16384), X86, <KSEMAPHORE_10_0_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 10240, 16384), X64, <KSEMAPHORE_10_0_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 10240, 17770), X64, <KSEMAPHORE_10_0_10240_17770_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 10586, 0), X64, <KSEMAPHORE_10_0_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 15063, 0), X86, <KSEMAPHORE_1703_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 15063, 0), X64, <KSEMAPHORE_1703_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <KSEMAPHORE_1703_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 17134, 1), X86, <KSEMAPHORE_1803_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 17134, 1), X64, <KSEMAPHORE_1803_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 17134, 1), Arm64, <KSEMAPHORE_1803_arm64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 17763, 107), X86, <KSEMAPHORE_1809_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 17763, 107), X64, <KSEMAPHORE_1803_arm64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 19041, 264), X64, <KSEMAPHORE_2004_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 19041, 264), Arm64, <KSEMAPHORE_2004_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 20348, 288), X64, <KSEMAPHORE_server_2022_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 22000, 1), Arm64, <KSEMAPHORE_server_2022_x64 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+#[cfg(feature = "kernel")] pub static KSEMAPHORE: Structure<members::KSEMAPHORE::Type> = structure("KSEMAPHORE", &AXIS, &REGISTRY, &[0xfffffff1ffefffde, 0xf7ff7ffffdfff], &[
+    Change::layout(Build::new(5, 0, 2195, 0), X86, <KSEMAPHORE_5_0_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(5, 2, 3790, 0), X86, <KSEMAPHORE_5_2_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(5, 2, 3790, 1830), X86, <KSEMAPHORE_5_2_3790_sp1_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(5, 2, 3790, 1830), X64, <KSEMAPHORE_5_2_3790_sp1_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 0, 6000, 16386), X86, <KSEMAPHORE_early_6_0_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 0, 6000, 16386), X64, <KSEMAPHORE_early_6_0_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 1, 7600, 16385), X86, <KSEMAPHORE_6_1_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 1, 7600, 16385), X64, <KSEMAPHORE_6_1_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 1, 7601, 24000), X86, <KSEMAPHORE_6_1_7601_24000_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 1, 7601, 24000), X64, <KSEMAPHORE_6_1_7601_24000_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 1, 7601, 24540), X64, <KSEMAPHORE_6_1_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 2, 9200, 16384), X86, <KSEMAPHORE_6_2_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 2, 9200, 16384), X64, <KSEMAPHORE_6_2_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 3, 9600, 16384), X86, <KSEMAPHORE_6_3_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 3, 9600, 16384), X64, <KSEMAPHORE_6_3_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 3, 9600, 17031), X86, <KSEMAPHORE_6_3_9600_17031_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 3, 9600, 17031), X64, <KSEMAPHORE_6_3_9600_17031_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 10240, 16384), X86, <KSEMAPHORE_10_0_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 10240, 16384), X64, <KSEMAPHORE_10_0_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 10240, 17770), X64, <KSEMAPHORE_10_0_10240_17770_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 10586, 0), X64, <KSEMAPHORE_10_0_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 15063, 0), X86, <KSEMAPHORE_1703_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 15063, 0), X64, <KSEMAPHORE_1703_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <KSEMAPHORE_1703_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 17134, 1), X86, <KSEMAPHORE_1803_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 17134, 1), X64, <KSEMAPHORE_1803_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 17134, 1), Arm64, <KSEMAPHORE_1803_arm64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 17763, 107), X86, <KSEMAPHORE_1809_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 17763, 107), X64, <KSEMAPHORE_1803_arm64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 19041, 264), X64, <KSEMAPHORE_2004_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 19041, 264), Arm64, <KSEMAPHORE_2004_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 20348, 288), X64, <KSEMAPHORE_server_2022_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 22000, 1), Arm64, <KSEMAPHORE_server_2022_x64 as Described>::LAYOUT.layout()),
+]);
 
-/// A time that is read without a lock: again, until both high parts are the same.
+/// A time that is read without a lock: reading is repeated until both high parts are equal.
 ///
-/// No symbol data confirms it in `2021-05..2022-01 x86`: the kernel's symbols do not hold the type.
-pub static KSYSTEM_TIME: Structure<members::KSYSTEM_TIME::Type> = Structure {
-    name: "KSYSTEM_TIME",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0x9482c80aaa5554a, 0x42ab2aabfc000],
-    changes: &[
-        Change::layout(Build::new(5, 1, 2600, 2180), X86, <KSYSTEM_TIME_5_1_2600_sp2 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(5, 2, 3790, 1830), X64, <KSYSTEM_TIME_5_1_2600_sp2 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <KSYSTEM_TIME_5_1_2600_sp2 as Described>::LAYOUT.layout()),
-        Change::none(Build::new(10, 0, 19041, 1466), X86),
-        Change::none(Build::new(10, 0, 19041, 1466), X64),
-        Change::none(Build::new(10, 0, 19041, 1466), Arm64),
-    ],
-    of: PhantomData,
-};
+/// No symbol data confirms it in `2021-05..2022-01 x86`: the type is not in kernel symbols.
+#[cfg(feature = "kernel")] pub static KSYSTEM_TIME: Structure<members::KSYSTEM_TIME::Type> = structure("KSYSTEM_TIME", &AXIS, &REGISTRY, &[0x9482c80aaa5554a, 0x42ab2aabfc000], &[
+    Change::layout(Build::new(5, 1, 2600, 2180), X86, <KSYSTEM_TIME_5_1_2600_sp2 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(5, 2, 3790, 1830), X64, <KSYSTEM_TIME_5_1_2600_sp2 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <KSYSTEM_TIME_5_1_2600_sp2 as Described>::LAYOUT.layout()),
+    Change::none(Build::new(10, 0, 19041, 1466), X86),
+    Change::none(Build::new(10, 0, 19041, 1466), X64),
+    Change::none(Build::new(10, 0, 19041, 1466), Arm64),
+]);
 
 /// A timer, once or repeating, that may queue a DPC when it expires.
-pub static KTIMER: Structure<members::KTIMER::Type> = Structure {
-    name: "KTIMER",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0xfffffff1ffeffffe, 0xfffffffffdfff],
-    changes: &[
-        Change::layout(Build::new(5, 0, 2195, 0), X86, <KTIMER_5_0_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(5, 2, 3790, 0), X86, <KTIMER_5_2_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(5, 2, 3790, 1830), X86, <KTIMER_5_2_3790_sp1_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(5, 2, 3790, 1830), X64, <KTIMER_5_2_3790_sp1_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 0, 6000, 16386), X86, <KTIMER_early_6_0_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 0, 6000, 16386), X64, <KTIMER_early_6_0_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 1, 7600, 16385), X86, <KTIMER_6_1_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 1, 7600, 16385), X64, <KTIMER_6_1_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 1, 7601, 24000), X86, <KTIMER_6_1_7601_24000_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 1, 7601, 24000), X64, <KTIMER_6_1_7601_24000_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 1, 7601, 24540), X64, <KTIMER_6_1_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 2, 9200, 16384), X86, <KTIMER_6_2_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 2, 9200, 16384), X64, <KTIMER_6_2_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 3, 9600, 16384), X86, <KTIMER_6_3_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 3, 9600, 16384), X64, <KTIMER_6_3_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 3, 9600, 17031), X86, <KTIMER_6_3_9600_17031_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 3, 9600, 17031), X64, <KTIMER_6_3_9600_17031_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 10240, 16384), X86, <KTIMER_10_0_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 10240, 16384), X64, <KTIMER_10_0_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 10240, 17770), X64, <KTIMER_10_0_10240_17770_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 10586, 0), X64, <KTIMER_10_0_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 15063, 0), X86, <KTIMER_1703_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 15063, 0), X64, <KTIMER_1703_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <KTIMER_1703_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 17134, 1), X86, <KTIMER_1803_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 17134, 1), X64, <KTIMER_1803_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 17134, 1), Arm64, <KTIMER_1803_arm64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 17763, 107), X86, <KTIMER_1809_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 17763, 107), X64, <KTIMER_1803_arm64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 19041, 264), X64, <KTIMER_2004_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 19041, 264), Arm64, <KTIMER_2004_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 20348, 288), X64, <KTIMER_server_2022_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 22000, 1), Arm64, <KTIMER_server_2022_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 28000, 1), X64, <KTIMER_26H1_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 28000, 1), Arm64, <KTIMER_26H1_x64 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+#[cfg(feature = "kernel")] pub static KTIMER: Structure<members::KTIMER::Type> = structure("KTIMER", &AXIS, &REGISTRY, &[0xfffffff1ffeffffe, 0xfffffffffdfff], &[
+    Change::layout(Build::new(5, 0, 2195, 0), X86, <KTIMER_5_0_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(5, 2, 3790, 0), X86, <KTIMER_5_2_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(5, 2, 3790, 1830), X86, <KTIMER_5_2_3790_sp1_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(5, 2, 3790, 1830), X64, <KTIMER_5_2_3790_sp1_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 0, 6000, 16386), X86, <KTIMER_early_6_0_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 0, 6000, 16386), X64, <KTIMER_early_6_0_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 1, 7600, 16385), X86, <KTIMER_6_1_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 1, 7600, 16385), X64, <KTIMER_6_1_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 1, 7601, 24000), X86, <KTIMER_6_1_7601_24000_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 1, 7601, 24000), X64, <KTIMER_6_1_7601_24000_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 1, 7601, 24540), X64, <KTIMER_6_1_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 2, 9200, 16384), X86, <KTIMER_6_2_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 2, 9200, 16384), X64, <KTIMER_6_2_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 3, 9600, 16384), X86, <KTIMER_6_3_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 3, 9600, 16384), X64, <KTIMER_6_3_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 3, 9600, 17031), X86, <KTIMER_6_3_9600_17031_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 3, 9600, 17031), X64, <KTIMER_6_3_9600_17031_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 10240, 16384), X86, <KTIMER_10_0_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 10240, 16384), X64, <KTIMER_10_0_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 10240, 17770), X64, <KTIMER_10_0_10240_17770_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 10586, 0), X64, <KTIMER_10_0_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 15063, 0), X86, <KTIMER_1703_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 15063, 0), X64, <KTIMER_1703_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <KTIMER_1703_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 17134, 1), X86, <KTIMER_1803_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 17134, 1), X64, <KTIMER_1803_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 17134, 1), Arm64, <KTIMER_1803_arm64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 17763, 107), X86, <KTIMER_1809_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 17763, 107), X64, <KTIMER_1803_arm64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 19041, 264), X64, <KTIMER_2004_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 19041, 264), Arm64, <KTIMER_2004_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 20348, 288), X64, <KTIMER_server_2022_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 22000, 1), Arm64, <KTIMER_server_2022_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 28000, 1), X64, <KTIMER_26H1_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 28000, 1), Arm64, <KTIMER_26H1_x64 as Described>::LAYOUT.layout()),
+]);
 
 /// A 64-bit signed integer, also reachable by its halves.
-pub static LARGE_INTEGER: Structure<members::LARGE_INTEGER::Type> = Structure {
-    name: "LARGE_INTEGER",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0xfffffff1ffeffffe, 0xfffffffffdfff],
-    changes: &[
-        Change::layout(Build::new(5, 0, 2195, 0), X86, <LARGE_INTEGER_5_0 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(5, 2, 3790, 1830), X64, <LARGE_INTEGER_5_0 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <LARGE_INTEGER_5_0 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+#[cfg(any(feature = "dump", feature = "kernel", feature = "trace"))] pub static LARGE_INTEGER: Structure<members::LARGE_INTEGER::Type> = structure("LARGE_INTEGER", &AXIS, &REGISTRY, &[0xfffffff1ffeffffe, 0xfffffffffdfff], &[
+    Change::layout(Build::new(5, 0, 2195, 0), X86, <LARGE_INTEGER_5_0 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(5, 2, 3790, 1830), X64, <LARGE_INTEGER_5_0 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <LARGE_INTEGER_5_0 as Described>::LAYOUT.layout()),
+]);
 
-/// The two links of a doubly linked list: its head, or the place of one element in it.
-pub static LIST_ENTRY: Structure<members::LIST_ENTRY::Type> = Structure {
-    name: "LIST_ENTRY",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0xfffffff1ffeffffe, 0xfffffffffdfff],
-    changes: &[
-        Change::layout(Build::new(5, 0, 2195, 0), X86, <LIST_ENTRY_5_0_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(5, 2, 3790, 1830), X64, <LIST_ENTRY_5_2_3790_sp1_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <LIST_ENTRY_5_2_3790_sp1_x64 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+/// The two links of a doubly linked list, in its head or in an element.
+#[cfg(any(feature = "dump", feature = "kernel", feature = "trace"))] pub static LIST_ENTRY: Structure<members::LIST_ENTRY::Type> = structure("LIST_ENTRY", &AXIS, &REGISTRY, &[0xfffffff1ffeffffe, 0xfffffffffdfff], &[
+    Change::layout(Build::new(5, 0, 2195, 0), X86, <LIST_ENTRY_5_0_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(5, 2, 3790, 1830), X64, <LIST_ENTRY_5_2_3790_sp1_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <LIST_ENTRY_5_2_3790_sp1_x64 as Described>::LAYOUT.layout()),
+]);
 
-/// An entry of the list that PsLoadedModuleList begins: a driver, or the kernel itself, which comes first. The name is ours, of what
-/// LDR\_DATA\_TABLE\_ENTRY and KLDR\_DATA\_TABLE\_ENTRY have in common, whose later members differ between versions.
+/// An entry of the list at PsLoadedModuleList: a driver, or the kernel itself, which comes first. The structure is the common part of LDR\_DATA\_TABLE\_ENTRY and KLDR\_DATA\_TABLE\_ENTRY, whose later members differ between versions. The name is this project's.
 ///
-/// No symbol data confirms it in `5.0..`: a part of a type, under a name of ours.
-pub static LOADED_MODULE: Structure<members::LOADED_MODULE::Type> = Structure {
-    name: "LOADED_MODULE",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0x0, 0x0],
-    changes: &[
-        Change::layout(Build::new(5, 0, 2195, 0), X86, <LOADED_MODULE_5_0_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(5, 2, 3790, 1830), X64, <LOADED_MODULE_5_2_3790_sp1_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <LOADED_MODULE_5_2_3790_sp1_x64 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+/// No symbol data confirms it in `5.0..`: part of another type, with a name of this project.
+#[cfg(feature = "dump")] pub static LOADED_MODULE: Structure<members::LOADED_MODULE::Type> = structure("LOADED_MODULE", &AXIS, &REGISTRY, &[0x0, 0x0], &[
+    Change::layout(Build::new(5, 0, 2195, 0), X86, <LOADED_MODULE_5_0_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(5, 2, 3790, 1830), X64, <LOADED_MODULE_5_2_3790_sp1_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <LOADED_MODULE_5_2_3790_sp1_x64 as Described>::LAYOUT.layout()),
+]);
 
 /// An identifier that is unique on one computer until it restarts.
-pub static LUID: Structure<members::LUID::Type> = Structure {
-    name: "LUID",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0xfffffff1ffeffffe, 0xfffffffffdfff],
-    changes: &[
-        Change::layout(Build::new(5, 0, 2195, 0), X86, <LUID_5_0 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(5, 2, 3790, 1830), X64, <LUID_5_0 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <LUID_5_0 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+#[cfg(feature = "kernel")] pub static LUID: Structure<members::LUID::Type> = structure("LUID", &AXIS, &REGISTRY, &[0xfffffff1ffeffffe, 0xfffffffffdfff], &[
+    Change::layout(Build::new(5, 0, 2195, 0), X86, <LUID_5_0 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(5, 2, 3790, 1830), X64, <LUID_5_0 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <LUID_5_0 as Described>::LAYOUT.layout()),
+]);
 
-/// What the code that the message compiler writes for a provider keeps of its enabling.
+/// Enable state of a provider in code generated by the message compiler.
 ///
-/// No symbol data confirms it in `2022-01.., 2021-05.. x86, 10.0.19041.1466..`: a compiler writes the type for each program that uses it.
-pub static MCGEN_TRACE_CONTEXT: Structure<members::MCGEN_TRACE_CONTEXT::Type> = Structure {
-    name: "MCGEN_TRACE_CONTEXT",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0x9482c80aaa5554a, 0x42a8000000000],
-    changes: &[
-        Change::layout(Build::new(6, 2, 9200, 16384), X86, <MCGEN_TRACE_CONTEXT_6_2_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 2, 9200, 16384), X64, <MCGEN_TRACE_CONTEXT_6_2_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <MCGEN_TRACE_CONTEXT_6_2_x64 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+/// No symbol data confirms it in `2022-01.., 2021-05.. x86, 10.0.19041.1466..`: the message compiler generates the type for each program that uses it.
+#[cfg(feature = "kernel")] pub static MCGEN_TRACE_CONTEXT: Structure<members::MCGEN_TRACE_CONTEXT::Type> = structure("MCGEN_TRACE_CONTEXT", &AXIS, &REGISTRY, &[0x9482c80aaa5554a, 0x42a8000000000], &[
+    Change::layout(Build::new(6, 2, 9200, 16384), X86, <MCGEN_TRACE_CONTEXT_6_2_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 2, 9200, 16384), X64, <MCGEN_TRACE_CONTEXT_6_2_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <MCGEN_TRACE_CONTEXT_6_2_x64 as Described>::LAYOUT.layout()),
+]);
 
-/// Header of a message of the Windows software trace preprocessor. What OptionFlags announces follows, then the arguments.
+/// Header of a message of the Windows software trace preprocessor. The values that OptionFlags announces follow, then the arguments.
 ///
-/// No symbol data confirms it in `5.1..`: no public symbols hold the type.
-pub static MESSAGE_TRACE_HEADER: Structure<members::MESSAGE_TRACE_HEADER::Type> = Structure {
-    name: "MESSAGE_TRACE_HEADER",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0x0, 0x0],
-    changes: &[
-        Change::layout(Build::new(5, 1, 2600, 0), X86, <MESSAGE_TRACE_HEADER_5_1 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(5, 2, 3790, 1830), X64, <MESSAGE_TRACE_HEADER_5_1 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <MESSAGE_TRACE_HEADER_5_1 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+/// No symbol data confirms it in `5.1..`: the type is not in public symbols.
+#[cfg(any(feature = "kernel", feature = "trace"))] pub static MESSAGE_TRACE_HEADER: Structure<members::MESSAGE_TRACE_HEADER::Type> = structure("MESSAGE_TRACE_HEADER", &AXIS, &REGISTRY, &[0x0, 0x0], &[
+    Change::layout(Build::new(5, 1, 2600, 0), X86, <MESSAGE_TRACE_HEADER_5_1 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(5, 2, 3790, 1830), X64, <MESSAGE_TRACE_HEADER_5_1 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <MESSAGE_TRACE_HEADER_5_1 as Described>::LAYOUT.layout()),
+]);
 
-/// A message as user mode hands it to NtTraceEvent. It is the same on all architectures.
+/// A message as input of NtTraceEvent from user mode. It is the same on all architectures.
 ///
-/// No symbol data confirms it in `5.1..`: no public kernel symbols hold the type.
-pub static MESSAGE_TRACE_USER: Structure<members::MESSAGE_TRACE_USER::Type> = Structure {
-    name: "MESSAGE_TRACE_USER",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0x0, 0x0],
-    changes: &[
-        Change::layout(Build::new(5, 1, 2600, 0), X86, <MESSAGE_TRACE_USER_5_1 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(5, 2, 3790, 1830), X64, <MESSAGE_TRACE_USER_5_1 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 0, 6000, 16386), X86, <MESSAGE_TRACE_USER_early_6_0 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 0, 6000, 16386), X64, <MESSAGE_TRACE_USER_early_6_0 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 2, 9200, 16384), X86, <MESSAGE_TRACE_USER_6_2 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 2, 9200, 16384), X64, <MESSAGE_TRACE_USER_6_2 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <MESSAGE_TRACE_USER_6_2 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+/// No symbol data confirms it in `5.1..`: the type is not in public kernel symbols.
+#[cfg(feature = "kernel")] pub static MESSAGE_TRACE_USER: Structure<members::MESSAGE_TRACE_USER::Type> = structure("MESSAGE_TRACE_USER", &AXIS, &REGISTRY, &[0x0, 0x0], &[
+    Change::layout(Build::new(5, 1, 2600, 0), X86, <MESSAGE_TRACE_USER_5_1 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(5, 2, 3790, 1830), X64, <MESSAGE_TRACE_USER_5_1 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 0, 6000, 16386), X86, <MESSAGE_TRACE_USER_early_6_0 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 0, 6000, 16386), X64, <MESSAGE_TRACE_USER_early_6_0 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 2, 9200, 16384), X86, <MESSAGE_TRACE_USER_6_2 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 2, 9200, 16384), X64, <MESSAGE_TRACE_USER_6_2 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <MESSAGE_TRACE_USER_6_2 as Described>::LAYOUT.layout()),
+]);
 
 /// The identity of a symbol file in format 2.
 ///
-/// No symbol data confirms it in `19569 arm64`: the kernel's symbols do not hold the type.
-pub static NB10: Structure<members::NB10::Type> = Structure {
-    name: "NB10",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0x7ffffff1ffe5554a, 0x42a8000001fff],
-    changes: &[
-        Change::layout(Build::new(6, 2, 9200, 16384), X86, <NB10_6_2 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 2, 9200, 16384), X64, <NB10_6_2 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <NB10_6_2 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+/// No symbol data confirms it in `19569 arm64`: the type is not in kernel symbols.
+#[cfg(any(feature = "dump", feature = "kernel"))] pub static NB10: Structure<members::NB10::Type> = structure("NB10", &AXIS, &REGISTRY, &[0x7ffffff1ffe5554a, 0x42a8000001fff], &[
+    Change::layout(Build::new(6, 2, 9200, 16384), X86, <NB10_6_2 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 2, 9200, 16384), X64, <NB10_6_2 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <NB10_6_2 as Described>::LAYOUT.layout()),
+]);
 
 /// The private namespaces of a silo.
 ///
-/// No symbol data confirms it in `19569 arm64`: the kernel's symbols do not hold the type.
-pub static OBJECT_NAMESPACE_LOOKUPTABLE: Structure<members::OBJECT_NAMESPACE_LOOKUPTABLE::Type> = Structure {
-    name: "OBJECT_NAMESPACE_LOOKUPTABLE",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0x7ffffff1ffeffd40, 0x1fff],
-    changes: &[
-        Change::layout(Build::new(10, 0, 10586, 0), X86, <OBJECT_NAMESPACE_LOOKUPTABLE_1511_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 10586, 0), X64, <OBJECT_NAMESPACE_LOOKUPTABLE_1511_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <OBJECT_NAMESPACE_LOOKUPTABLE_1511_x64 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+/// No symbol data confirms it in `19569 arm64`: the type is not in kernel symbols.
+#[cfg(feature = "kernel")] pub static OBJECT_NAMESPACE_LOOKUPTABLE: Structure<members::OBJECT_NAMESPACE_LOOKUPTABLE::Type> = structure("OBJECT_NAMESPACE_LOOKUPTABLE", &AXIS, &REGISTRY, &[0x7ffffff1ffeffd40, 0x1fff], &[
+    Change::layout(Build::new(10, 0, 10586, 0), X86, <OBJECT_NAMESPACE_LOOKUPTABLE_1511_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 10586, 0), X64, <OBJECT_NAMESPACE_LOOKUPTABLE_1511_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <OBJECT_NAMESPACE_LOOKUPTABLE_1511_x64 as Described>::LAYOUT.layout()),
+]);
 
-/// What the object manager keeps for a silo.
+/// Object manager state of a silo.
 ///
-/// No symbol data confirms it in `19569 arm64`: the kernel's symbols do not hold the type.
-pub static OBP_SILODRIVERSTATE: Structure<members::OBP_SILODRIVERSTATE::Type> = Structure {
-    name: "OBP_SILODRIVERSTATE",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0x7ffffff1ffeffd4a, 0x1fff],
-    changes: &[
-        Change::layout(Build::new(10, 0, 10240, 16384), X86, <OBP_SILODRIVERSTATE_10_0_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 10240, 16384), X64, <OBP_SILODRIVERSTATE_10_0_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 10586, 0), X86, <OBP_SILODRIVERSTATE_1511_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 10586, 0), X64, <OBP_SILODRIVERSTATE_1511_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <OBP_SILODRIVERSTATE_1511_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 20348, 288), X64, <OBP_SILODRIVERSTATE_server_2022_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 22000, 1), Arm64, <OBP_SILODRIVERSTATE_server_2022_x64 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+/// No symbol data confirms it in `19569 arm64`: the type is not in kernel symbols.
+#[cfg(feature = "kernel")] pub static OBP_SILODRIVERSTATE: Structure<members::OBP_SILODRIVERSTATE::Type> = structure("OBP_SILODRIVERSTATE", &AXIS, &REGISTRY, &[0x7ffffff1ffeffd4a, 0x1fff], &[
+    Change::layout(Build::new(10, 0, 10240, 16384), X86, <OBP_SILODRIVERSTATE_10_0_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 10240, 16384), X64, <OBP_SILODRIVERSTATE_10_0_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 10586, 0), X86, <OBP_SILODRIVERSTATE_1511_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 10586, 0), X64, <OBP_SILODRIVERSTATE_1511_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <OBP_SILODRIVERSTATE_1511_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 20348, 288), X64, <OBP_SILODRIVERSTATE_server_2022_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 22000, 1), Arm64, <OBP_SILODRIVERSTATE_server_2022_x64 as Described>::LAYOUT.layout()),
+]);
 
-/// What the object manager keeps of the drive letters of a silo.
+/// Object manager state of the drive letters of a silo.
 ///
-/// No symbol data confirms it in `19569 arm64`: the kernel's symbols do not hold the type.
-pub static OBP_SYSTEM_DOS_DEVICE_STATE: Structure<members::OBP_SYSTEM_DOS_DEVICE_STATE::Type> = Structure {
-    name: "OBP_SYSTEM_DOS_DEVICE_STATE",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0x7ffffff1ffeffd4a, 0x1fff],
-    changes: &[
-        Change::layout(Build::new(10, 0, 10240, 16384), X86, <OBP_SYSTEM_DOS_DEVICE_STATE_10_0 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 10240, 16384), X64, <OBP_SYSTEM_DOS_DEVICE_STATE_10_0 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <OBP_SYSTEM_DOS_DEVICE_STATE_10_0 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+/// No symbol data confirms it in `19569 arm64`: the type is not in kernel symbols.
+#[cfg(feature = "kernel")] pub static OBP_SYSTEM_DOS_DEVICE_STATE: Structure<members::OBP_SYSTEM_DOS_DEVICE_STATE::Type> = structure("OBP_SYSTEM_DOS_DEVICE_STATE", &AXIS, &REGISTRY, &[0x7ffffff1ffeffd4a, 0x1fff], &[
+    Change::layout(Build::new(10, 0, 10240, 16384), X86, <OBP_SYSTEM_DOS_DEVICE_STATE_10_0 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 10240, 16384), X64, <OBP_SYSTEM_DOS_DEVICE_STATE_10_0 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <OBP_SYSTEM_DOS_DEVICE_STATE_10_0 as Described>::LAYOUT.layout()),
+]);
 
 /// A thread switch after PERFINFO\_CCSWAP\_BUFFER, in full.
 ///
-/// No symbol data confirms it in `6.0..`: no public kernel symbols hold the type.
-pub static PERFINFO_CCSWAP: Structure<members::PERFINFO_CCSWAP::Type> = Structure {
-    name: "PERFINFO_CCSWAP",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0x0, 0x0],
-    changes: &[
-        Change::layout(Build::new(6, 0, 6000, 16386), X86, <PERFINFO_CCSWAP_early_6_0 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 0, 6000, 16386), X64, <PERFINFO_CCSWAP_early_6_0 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <PERFINFO_CCSWAP_early_6_0 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+/// No symbol data confirms it in `6.0..`: the type is not in public kernel symbols.
+#[cfg(feature = "kernel")] pub static PERFINFO_CCSWAP: Structure<members::PERFINFO_CCSWAP::Type> = structure("PERFINFO_CCSWAP", &AXIS, &REGISTRY, &[0x0, 0x0], &[
+    Change::layout(Build::new(6, 0, 6000, 16386), X86, <PERFINFO_CCSWAP_early_6_0 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 0, 6000, 16386), X64, <PERFINFO_CCSWAP_early_6_0 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <PERFINFO_CCSWAP_early_6_0 as Described>::LAYOUT.layout()),
+]);
 
-/// Begins the data of the event PERFINFO\_LOG\_TYPE\_CONTEXTSWAP\_BATCH: thread switches of one processor. A record for each follows, of the type that its DataType tells.
+/// Start of the data of the event PERFINFO\_LOG\_TYPE\_CONTEXTSWAP\_BATCH: thread switches of one processor. A record for each follows, with the type in its DataType.
 ///
-/// No symbol data confirms it in `6.0..`: no public kernel symbols hold the type.
-pub static PERFINFO_CCSWAP_BUFFER: Structure<members::PERFINFO_CCSWAP_BUFFER::Type> = Structure {
-    name: "PERFINFO_CCSWAP_BUFFER",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0x0, 0x0],
-    changes: &[
-        Change::layout(Build::new(6, 0, 6000, 16386), X86, <PERFINFO_CCSWAP_BUFFER_early_6_0 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 0, 6000, 16386), X64, <PERFINFO_CCSWAP_BUFFER_early_6_0 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <PERFINFO_CCSWAP_BUFFER_early_6_0 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+/// No symbol data confirms it in `6.0..`: the type is not in public kernel symbols.
+#[cfg(feature = "kernel")] pub static PERFINFO_CCSWAP_BUFFER: Structure<members::PERFINFO_CCSWAP_BUFFER::Type> = structure("PERFINFO_CCSWAP_BUFFER", &AXIS, &REGISTRY, &[0x0, 0x0], &[
+    Change::layout(Build::new(6, 0, 6000, 16386), X86, <PERFINFO_CCSWAP_BUFFER_early_6_0 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 0, 6000, 16386), X64, <PERFINFO_CCSWAP_BUFFER_early_6_0 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <PERFINFO_CCSWAP_BUFFER_early_6_0 as Described>::LAYOUT.layout()),
+]);
 
 /// A switch away from the idle thread, after PERFINFO\_CCSWAP\_BUFFER.
 ///
-/// No symbol data confirms it in `6.0..`: no public kernel symbols hold the type.
-pub static PERFINFO_CCSWAP_IDLE: Structure<members::PERFINFO_CCSWAP_IDLE::Type> = Structure {
-    name: "PERFINFO_CCSWAP_IDLE",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0x0, 0x0],
-    changes: &[
-        Change::layout(Build::new(6, 0, 6000, 16386), X86, <PERFINFO_CCSWAP_IDLE_early_6_0 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 0, 6000, 16386), X64, <PERFINFO_CCSWAP_IDLE_early_6_0 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <PERFINFO_CCSWAP_IDLE_early_6_0 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+/// No symbol data confirms it in `6.0..`: the type is not in public kernel symbols.
+#[cfg(feature = "kernel")] pub static PERFINFO_CCSWAP_IDLE: Structure<members::PERFINFO_CCSWAP_IDLE::Type> = structure("PERFINFO_CCSWAP_IDLE", &AXIS, &REGISTRY, &[0x0, 0x0], &[
+    Change::layout(Build::new(6, 0, 6000, 16386), X86, <PERFINFO_CCSWAP_IDLE_early_6_0 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 0, 6000, 16386), X64, <PERFINFO_CCSWAP_IDLE_early_6_0 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <PERFINFO_CCSWAP_IDLE_early_6_0 as Described>::LAYOUT.layout()),
+]);
 
-/// A switch away from the idle thread, after PERFINFO\_CCSWAP\_BUFFER, in half the room.
+/// A switch away from the idle thread, after PERFINFO\_CCSWAP\_BUFFER, in half the space.
 ///
-/// No symbol data confirms it in `6.0..`: no public kernel symbols hold the type.
-pub static PERFINFO_CCSWAP_IDLE_SHORT: Structure<members::PERFINFO_CCSWAP_IDLE_SHORT::Type> = Structure {
-    name: "PERFINFO_CCSWAP_IDLE_SHORT",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0x0, 0x0],
-    changes: &[
-        Change::layout(Build::new(6, 0, 6000, 16386), X86, <PERFINFO_CCSWAP_IDLE_SHORT_early_6_0 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 0, 6000, 16386), X64, <PERFINFO_CCSWAP_IDLE_SHORT_early_6_0 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <PERFINFO_CCSWAP_IDLE_SHORT_early_6_0 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+/// No symbol data confirms it in `6.0..`: the type is not in public kernel symbols.
+#[cfg(feature = "kernel")] pub static PERFINFO_CCSWAP_IDLE_SHORT: Structure<members::PERFINFO_CCSWAP_IDLE_SHORT::Type> = structure("PERFINFO_CCSWAP_IDLE_SHORT", &AXIS, &REGISTRY, &[0x0, 0x0], &[
+    Change::layout(Build::new(6, 0, 6000, 16386), X86, <PERFINFO_CCSWAP_IDLE_SHORT_early_6_0 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 0, 6000, 16386), X64, <PERFINFO_CCSWAP_IDLE_SHORT_early_6_0 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <PERFINFO_CCSWAP_IDLE_SHORT_early_6_0 as Described>::LAYOUT.layout()),
+]);
 
-/// A thread switch after PERFINFO\_CCSWAP\_BUFFER, in half the room, if all values are small.
+/// A thread switch after PERFINFO\_CCSWAP\_BUFFER, in half the space, used if all values are small.
 ///
-/// No symbol data confirms it in `6.0..`: no public kernel symbols hold the type.
-pub static PERFINFO_CCSWAP_LITE: Structure<members::PERFINFO_CCSWAP_LITE::Type> = Structure {
-    name: "PERFINFO_CCSWAP_LITE",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0x0, 0x0],
-    changes: &[
-        Change::layout(Build::new(6, 0, 6000, 16386), X86, <PERFINFO_CCSWAP_LITE_early_6_0 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 0, 6000, 16386), X64, <PERFINFO_CCSWAP_LITE_early_6_0 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <PERFINFO_CCSWAP_LITE_early_6_0 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+/// No symbol data confirms it in `6.0..`: the type is not in public kernel symbols.
+#[cfg(feature = "kernel")] pub static PERFINFO_CCSWAP_LITE: Structure<members::PERFINFO_CCSWAP_LITE::Type> = structure("PERFINFO_CCSWAP_LITE", &AXIS, &REGISTRY, &[0x0, 0x0], &[
+    Change::layout(Build::new(6, 0, 6000, 16386), X86, <PERFINFO_CCSWAP_LITE_early_6_0 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 0, 6000, 16386), X64, <PERFINFO_CCSWAP_LITE_early_6_0 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <PERFINFO_CCSWAP_LITE_early_6_0 as Described>::LAYOUT.layout()),
+]);
 
-/// Which events the kernel logger takes, in eight masks. The first mask is much like EnableFlags.
+/// Selection of kernel events, in eight masks. The first mask is similar to EnableFlags.
 ///
-/// No symbol data confirms it in `5.1`: no public symbol file of this version holds the type.
-pub static PERFINFO_GROUPMASK: Structure<members::PERFINFO_GROUPMASK::Type> = Structure {
-    name: "PERFINFO_GROUPMASK",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0xfffffff1ffeffffe, 0xfffffffff1fff],
-    changes: &[
-        Change::layout(Build::new(5, 1, 2600, 0), X86, <PERFINFO_GROUPMASK_5_1_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(5, 2, 3790, 0), X86, <PERFINFO_GROUPMASK_5_2 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(5, 2, 3790, 1830), X64, <PERFINFO_GROUPMASK_5_2 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <PERFINFO_GROUPMASK_5_2 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+/// No symbol data confirms it in `5.1`: the type is not in public symbols of this version.
+#[cfg(feature = "kernel")] pub static PERFINFO_GROUPMASK: Structure<members::PERFINFO_GROUPMASK::Type> = structure("PERFINFO_GROUPMASK", &AXIS, &REGISTRY, &[0xfffffff1ffeffffe, 0xfffffffff1fff], &[
+    Change::layout(Build::new(5, 1, 2600, 0), X86, <PERFINFO_GROUPMASK_5_1_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(5, 2, 3790, 0), X86, <PERFINFO_GROUPMASK_5_2 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(5, 2, 3790, 1830), X64, <PERFINFO_GROUPMASK_5_2 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <PERFINFO_GROUPMASK_5_2 as Described>::LAYOUT.layout()),
+]);
 
 /// The data of the event that a page was read from a disk.
-pub static PERFINFO_HARDPAGEFAULT_INFORMATION: Structure<members::PERFINFO_HARDPAGEFAULT_INFORMATION::Type> = Structure {
-    name: "PERFINFO_HARDPAGEFAULT_INFORMATION",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0x0, 0x7fe00000],
-    changes: &[
-        Change::layout(Build::new(6, 0, 6000, 16386), X86, <PERFINFO_HARDPAGEFAULT_INFORMATION_early_6_0_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 0, 6000, 16386), X64, <PERFINFO_HARDPAGEFAULT_INFORMATION_early_6_0_x64 as Described>::LAYOUT.layout()),
-        Change::none(Build::new(6, 1, 7600, 16385), X86),
-        Change::none(Build::new(6, 1, 7600, 16385), X64),
-    ],
-    of: PhantomData,
-};
+#[cfg(feature = "kernel")] pub static PERFINFO_HARDPAGEFAULT_INFORMATION: Structure<members::PERFINFO_HARDPAGEFAULT_INFORMATION::Type> = structure("PERFINFO_HARDPAGEFAULT_INFORMATION", &AXIS, &REGISTRY, &[0x0, 0x7fe00000], &[
+    Change::layout(Build::new(6, 0, 6000, 16386), X86, <PERFINFO_HARDPAGEFAULT_INFORMATION_early_6_0_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 0, 6000, 16386), X64, <PERFINFO_HARDPAGEFAULT_INFORMATION_early_6_0_x64 as Described>::LAYOUT.layout()),
+    Change::none(Build::new(6, 1, 7600, 16385), X86),
+    Change::none(Build::new(6, 1, 7600, 16385), X64),
+]);
 
 /// The data of the event that an idle state was selected for a processor.
-pub static PERFINFO_PPM_STATE_SELECTION: Structure<members::PERFINFO_PPM_STATE_SELECTION::Type> = Structure {
-    name: "PERFINFO_PPM_STATE_SELECTION",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0xfffffff1ffeffffe, 0xff80000001fff],
-    changes: &[
-        Change::layout(Build::new(6, 3, 9600, 16384), X86, <PERFINFO_PPM_STATE_SELECTION_6_3 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 3, 9600, 16384), X64, <PERFINFO_PPM_STATE_SELECTION_6_3 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <PERFINFO_PPM_STATE_SELECTION_6_3 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+#[cfg(feature = "kernel")] pub static PERFINFO_PPM_STATE_SELECTION: Structure<members::PERFINFO_PPM_STATE_SELECTION::Type> = structure("PERFINFO_PPM_STATE_SELECTION", &AXIS, &REGISTRY, &[0xfffffff1ffeffffe, 0xff80000001fff], &[
+    Change::layout(Build::new(6, 3, 9600, 16384), X86, <PERFINFO_PPM_STATE_SELECTION_6_3 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 3, 9600, 16384), X64, <PERFINFO_PPM_STATE_SELECTION_6_3 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <PERFINFO_PPM_STATE_SELECTION_6_3 as Described>::LAYOUT.layout()),
+]);
 
-/// Header of a short kernel event: 0x10 bytes, then the event's data.
+/// Header of a short kernel event: 0x10 bytes, then the event data.
 ///
-/// No symbol data confirms it in `5.1..5.2, 6.2..`: public kernel symbols hold the type in Vista and Windows 7 only.
-pub static PERFINFO_TRACE_HEADER: Structure<members::PERFINFO_TRACE_HEADER::Type> = Structure {
-    name: "PERFINFO_TRACE_HEADER",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0x0, 0x7fffe00000],
-    changes: &[
-        Change::layout(Build::new(5, 1, 2600, 0), X86, <PERFINFO_TRACE_HEADER_5_1 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(5, 2, 3790, 1830), X64, <PERFINFO_TRACE_HEADER_5_1 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <PERFINFO_TRACE_HEADER_5_1 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+/// No symbol data confirms it in `5.1..5.2, 6.2..`: the type is in public kernel symbols of Vista and Windows 7 only.
+#[cfg(feature = "trace")] pub static PERFINFO_TRACE_HEADER: Structure<members::PERFINFO_TRACE_HEADER::Type> = structure("PERFINFO_TRACE_HEADER", &AXIS, &REGISTRY, &[0x0, 0x7fffe00000], &[
+    Change::layout(Build::new(5, 1, 2600, 0), X86, <PERFINFO_TRACE_HEADER_5_1 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(5, 2, 3790, 1830), X64, <PERFINFO_TRACE_HEADER_5_1 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <PERFINFO_TRACE_HEADER_5_1 as Described>::LAYOUT.layout()),
+]);
 
 /// The providers that a logger asks for their state again and again.
-pub static PERIODIC_CAPTURE_STATE_GUIDS: Structure<members::PERIODIC_CAPTURE_STATE_GUIDS::Type> = Structure {
-    name: "PERIODIC_CAPTURE_STATE_GUIDS",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0xfffffff1ffef0000, 0x1fff],
-    changes: &[
-        Change::layout(Build::new(10, 0, 15063, 0), X86, <PERIODIC_CAPTURE_STATE_GUIDS_1703_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 15063, 0), X64, <PERIODIC_CAPTURE_STATE_GUIDS_1703_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <PERIODIC_CAPTURE_STATE_GUIDS_1703_x64 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+#[cfg(feature = "kernel")] pub static PERIODIC_CAPTURE_STATE_GUIDS: Structure<members::PERIODIC_CAPTURE_STATE_GUIDS::Type> = structure("PERIODIC_CAPTURE_STATE_GUIDS", &AXIS, &REGISTRY, &[0xfffffff1ffef0000, 0x1fff], &[
+    Change::layout(Build::new(10, 0, 15063, 0), X86, <PERIODIC_CAPTURE_STATE_GUIDS_1703_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 15063, 0), X64, <PERIODIC_CAPTURE_STATE_GUIDS_1703_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <PERIODIC_CAPTURE_STATE_GUIDS_1703_x64 as Described>::LAYOUT.layout()),
+]);
 
-/// Which physical memory a full dump has: PhysicalMemoryBlockBuffer of DUMP\_HEADER32.
+/// Ranges of physical memory in a full dump: PhysicalMemoryBlockBuffer of DUMP\_HEADER32.
 ///
-/// No symbol data confirms it in `5.2.. x86`: a type of ntiodump.h, which no public kernel symbols hold.
-pub static PHYSICAL_MEMORY_DESCRIPTOR32: Structure<members::PHYSICAL_MEMORY_DESCRIPTOR32::Type> = Structure {
-    name: "PHYSICAL_MEMORY_DESCRIPTOR32",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0x0, 0x0],
-    changes: &[
-        Change::layout(Build::new(5, 2, 3790, 0), X86, <PHYSICAL_MEMORY_DESCRIPTOR32_5_2_x86 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+/// No symbol data confirms it in `5.2.. x86`: the type is from ntiodump.h, and not in public kernel symbols.
+#[cfg(feature = "dump")] pub static PHYSICAL_MEMORY_DESCRIPTOR32: Structure<members::PHYSICAL_MEMORY_DESCRIPTOR32::Type> = structure("PHYSICAL_MEMORY_DESCRIPTOR32", &AXIS, &REGISTRY, &[0x0, 0x0], &[
+    Change::layout(Build::new(5, 2, 3790, 0), X86, <PHYSICAL_MEMORY_DESCRIPTOR32_5_2_x86 as Described>::LAYOUT.layout()),
+]);
 
-/// Which physical memory a full dump has: PhysicalMemoryBlockBuffer of DUMP\_HEADER64.
+/// Ranges of physical memory in a full dump: PhysicalMemoryBlockBuffer of DUMP\_HEADER64.
 ///
-/// No symbol data confirms it in `5.2.. x64`: a type of ntiodump.h, which no public kernel symbols hold.
-pub static PHYSICAL_MEMORY_DESCRIPTOR64: Structure<members::PHYSICAL_MEMORY_DESCRIPTOR64::Type> = Structure {
-    name: "PHYSICAL_MEMORY_DESCRIPTOR64",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0x0, 0x0],
-    changes: &[
-        Change::layout(Build::new(5, 2, 3790, 1830), X64, <PHYSICAL_MEMORY_DESCRIPTOR64_5_2_3790_sp1_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <PHYSICAL_MEMORY_DESCRIPTOR64_5_2_3790_sp1_x64 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+/// No symbol data confirms it in `5.2.. x64`: the type is from ntiodump.h, and not in public kernel symbols.
+#[cfg(feature = "dump")] pub static PHYSICAL_MEMORY_DESCRIPTOR64: Structure<members::PHYSICAL_MEMORY_DESCRIPTOR64::Type> = structure("PHYSICAL_MEMORY_DESCRIPTOR64", &AXIS, &REGISTRY, &[0x0, 0x0], &[
+    Change::layout(Build::new(5, 2, 3790, 1830), X64, <PHYSICAL_MEMORY_DESCRIPTOR64_5_2_3790_sp1_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <PHYSICAL_MEMORY_DESCRIPTOR64_5_2_3790_sp1_x64 as Described>::LAYOUT.layout()),
+]);
 
-/// Pages of physical memory that lie one behind the other, in memory and in the file.
+/// Pages of physical memory that are consecutive in memory and in the file.
 ///
-/// No symbol data confirms it in `5.2.. x86`: a type of ntiodump.h, which no public kernel symbols hold.
-pub static PHYSICAL_MEMORY_RUN32: Structure<members::PHYSICAL_MEMORY_RUN32::Type> = Structure {
-    name: "PHYSICAL_MEMORY_RUN32",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0x0, 0x0],
-    changes: &[
-        Change::layout(Build::new(5, 2, 3790, 0), X86, <PHYSICAL_MEMORY_RUN32_5_2_x86 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+/// No symbol data confirms it in `5.2.. x86`: the type is from ntiodump.h, and not in public kernel symbols.
+#[cfg(feature = "dump")] pub static PHYSICAL_MEMORY_RUN32: Structure<members::PHYSICAL_MEMORY_RUN32::Type> = structure("PHYSICAL_MEMORY_RUN32", &AXIS, &REGISTRY, &[0x0, 0x0], &[
+    Change::layout(Build::new(5, 2, 3790, 0), X86, <PHYSICAL_MEMORY_RUN32_5_2_x86 as Described>::LAYOUT.layout()),
+]);
 
-/// Pages of physical memory that lie one behind the other, in memory and in the file.
+/// Pages of physical memory that are consecutive in memory and in the file.
 ///
-/// No symbol data confirms it in `5.2.. x64`: a type of ntiodump.h, which no public kernel symbols hold.
-pub static PHYSICAL_MEMORY_RUN64: Structure<members::PHYSICAL_MEMORY_RUN64::Type> = Structure {
-    name: "PHYSICAL_MEMORY_RUN64",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0x0, 0x0],
-    changes: &[
-        Change::layout(Build::new(5, 2, 3790, 1830), X64, <PHYSICAL_MEMORY_RUN64_5_2_3790_sp1_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <PHYSICAL_MEMORY_RUN64_5_2_3790_sp1_x64 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+/// No symbol data confirms it in `5.2.. x64`: the type is from ntiodump.h, and not in public kernel symbols.
+#[cfg(feature = "dump")] pub static PHYSICAL_MEMORY_RUN64: Structure<members::PHYSICAL_MEMORY_RUN64::Type> = structure("PHYSICAL_MEMORY_RUN64", &AXIS, &REGISTRY, &[0x0, 0x0], &[
+    Change::layout(Build::new(5, 2, 3790, 1830), X64, <PHYSICAL_MEMORY_RUN64_5_2_3790_sp1_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <PHYSICAL_MEMORY_RUN64_5_2_3790_sp1_x64 as Described>::LAYOUT.layout()),
+]);
 
 /// One of the sources of samples that a processor has.
 ///
-/// No symbol data confirms it in `6.2..`: no public kernel symbols hold the type.
-pub static PROFILE_SOURCE_INFO: Structure<members::PROFILE_SOURCE_INFO::Type> = Structure {
-    name: "PROFILE_SOURCE_INFO",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0x0, 0x0],
-    changes: &[
-        Change::layout(Build::new(6, 2, 9200, 16384), X86, <PROFILE_SOURCE_INFO_6_2 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 2, 9200, 16384), X64, <PROFILE_SOURCE_INFO_6_2 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <PROFILE_SOURCE_INFO_6_2 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+/// No symbol data confirms it in `6.2..`: the type is not in public kernel symbols.
+#[cfg(feature = "kernel")] pub static PROFILE_SOURCE_INFO: Structure<members::PROFILE_SOURCE_INFO::Type> = structure("PROFILE_SOURCE_INFO", &AXIS, &REGISTRY, &[0x0, 0x0], &[
+    Change::layout(Build::new(6, 2, 9200, 16384), X86, <PROFILE_SOURCE_INFO_6_2 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 2, 9200, 16384), X64, <PROFILE_SOURCE_INFO_6_2 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <PROFILE_SOURCE_INFO_6_2 as Described>::LAYOUT.layout()),
+]);
 
-/// Follows the header of a dump that a debugger wrote of a running system (`.dump /k`, `/ka`, `/f`). Behind it are ranges of pages, each as
-/// PHYSICAL\_MEMORY\_RUN64, up to one of page 0 or the end of the metadata; then the pages of each range, one behind the other. Known from
-/// kdmp-parser, which reads real dumps by it. Its names are ours, and Microsoft's are not known.
+/// Second header of a live dump of a debugger (`.dump /k`, `/ka`, `/f`). Ranges of pages follow, each a PHYSICAL\_MEMORY\_RUN64, up to one with page 0 or the end of the metadata; then the pages of each range. Known from kdmp-parser, which reads real dumps with it. The names are this project's; Microsoft's are unknown.
 ///
-/// No symbol data confirms it in `10.0.. x64`: no document describes it, and no public symbols hold it.
-pub static RDMP_HEADER64: Structure<members::RDMP_HEADER64::Type> = Structure {
-    name: "RDMP_HEADER64",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0x0, 0x0],
-    changes: &[
-        Change::layout(Build::new(10, 0, 10240, 16384), X64, <RDMP_HEADER64_10_0_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <RDMP_HEADER64_10_0_x64 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+/// No symbol data confirms it in `10.0.. x64`: the type is neither in published references nor in public symbols.
+#[cfg(feature = "dump")] pub static RDMP_HEADER64: Structure<members::RDMP_HEADER64::Type> = structure("RDMP_HEADER64", &AXIS, &REGISTRY, &[0x0, 0x0], &[
+    Change::layout(Build::new(10, 0, 10240, 16384), X64, <RDMP_HEADER64_10_0_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <RDMP_HEADER64_10_0_x64 as Described>::LAYOUT.layout()),
+]);
 
 /// The identity of a symbol file in format 7.
 ///
-/// No symbol data confirms it in `19569 arm64`: the kernel's symbols do not hold the type.
-pub static RSDS: Structure<members::RSDS::Type> = Structure {
-    name: "RSDS",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0x7ffffff1ffe5554a, 0x42a8000001fff],
-    changes: &[
-        Change::layout(Build::new(6, 2, 9200, 16384), X86, <RSDS_6_2 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 2, 9200, 16384), X64, <RSDS_6_2 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <RSDS_6_2 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+/// No symbol data confirms it in `19569 arm64`: the type is not in kernel symbols.
+#[cfg(any(feature = "dump", feature = "kernel"))] pub static RSDS: Structure<members::RSDS::Type> = structure("RSDS", &AXIS, &REGISTRY, &[0x7ffffff1ffe5554a, 0x42a8000001fff], &[
+    Change::layout(Build::new(6, 2, 9200, 16384), X86, <RSDS_6_2 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 2, 9200, 16384), X64, <RSDS_6_2 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <RSDS_6_2 as Described>::LAYOUT.layout()),
+]);
 
 /// A node of a balanced tree.
-pub static RTL_BALANCED_NODE: Structure<members::RTL_BALANCED_NODE::Type> = Structure {
-    name: "RTL_BALANCED_NODE",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0xfffffff1ffeffffe, 0xc2af800001fff],
-    changes: &[
-        Change::layout(Build::new(6, 1, 7601, 23418), X64, <RTL_BALANCED_NODE_6_1_7601_23418_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 1, 7601, 24000), X86, <RTL_BALANCED_NODE_6_1_7601_24000_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <RTL_BALANCED_NODE_6_1_7601_23418_x64 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+#[cfg(feature = "kernel")] pub static RTL_BALANCED_NODE: Structure<members::RTL_BALANCED_NODE::Type> = structure("RTL_BALANCED_NODE", &AXIS, &REGISTRY, &[0xfffffff1ffeffffe, 0xc2af800001fff], &[
+    Change::layout(Build::new(6, 1, 7601, 23418), X64, <RTL_BALANCED_NODE_6_1_7601_23418_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 1, 7601, 24000), X86, <RTL_BALANCED_NODE_6_1_7601_24000_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <RTL_BALANCED_NODE_6_1_7601_23418_x64 as Described>::LAYOUT.layout()),
+]);
 
 /// An array of bits.
-pub static RTL_BITMAP: Structure<members::RTL_BITMAP::Type> = Structure {
-    name: "RTL_BITMAP",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0xfffffff1ffeffffe, 0xfffffffffdfff],
-    changes: &[
-        Change::layout(Build::new(5, 0, 2195, 0), X86, <RTL_BITMAP_5_0_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(5, 2, 3790, 1830), X64, <RTL_BITMAP_5_2_3790_sp1_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <RTL_BITMAP_5_2_3790_sp1_x64 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+#[cfg(feature = "kernel")] pub static RTL_BITMAP: Structure<members::RTL_BITMAP::Type> = structure("RTL_BITMAP", &AXIS, &REGISTRY, &[0xfffffff1ffeffffe, 0xfffffffffdfff], &[
+    Change::layout(Build::new(5, 0, 2195, 0), X86, <RTL_BITMAP_5_0_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(5, 2, 3790, 1830), X64, <RTL_BITMAP_5_2_3790_sp1_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <RTL_BITMAP_5_2_3790_sp1_x64 as Described>::LAYOUT.layout()),
+]);
 
-/// What user-mode threads wait on until another wakes them.
+/// Condition that user-mode threads wait for until another thread wakes them.
 ///
-/// No symbol data confirms it in `6.0..`: no public kernel symbols hold the type.
-pub static RTL_CONDITION_VARIABLE: Structure<members::RTL_CONDITION_VARIABLE::Type> = Structure {
-    name: "RTL_CONDITION_VARIABLE",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0x0, 0x0],
-    changes: &[
-        Change::layout(Build::new(6, 0, 6000, 16386), X86, <RTL_CONDITION_VARIABLE_early_6_0_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 0, 6000, 16386), X64, <RTL_CONDITION_VARIABLE_early_6_0_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <RTL_CONDITION_VARIABLE_early_6_0_x64 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+/// No symbol data confirms it in `6.0..`: the type is not in public kernel symbols.
+#[cfg(feature = "kernel")] pub static RTL_CONDITION_VARIABLE: Structure<members::RTL_CONDITION_VARIABLE::Type> = structure("RTL_CONDITION_VARIABLE", &AXIS, &REGISTRY, &[0x0, 0x0], &[
+    Change::layout(Build::new(6, 0, 6000, 16386), X86, <RTL_CONDITION_VARIABLE_early_6_0_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 0, 6000, 16386), X64, <RTL_CONDITION_VARIABLE_early_6_0_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <RTL_CONDITION_VARIABLE_early_6_0_x64 as Described>::LAYOUT.layout()),
+]);
 
 /// A lock between the threads of one process; programs know it as CRITICAL\_SECTION.
-pub static RTL_CRITICAL_SECTION: Structure<members::RTL_CRITICAL_SECTION::Type> = Structure {
-    name: "RTL_CRITICAL_SECTION",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0xfffffff1ffefffde, 0xf7ff7ffffdfff],
-    changes: &[
-        Change::layout(Build::new(5, 0, 2195, 0), X86, <RTL_CRITICAL_SECTION_5_0_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(5, 2, 3790, 1830), X64, <RTL_CRITICAL_SECTION_5_2_3790_sp1_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <RTL_CRITICAL_SECTION_5_2_3790_sp1_x64 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+#[cfg(feature = "kernel")] pub static RTL_CRITICAL_SECTION: Structure<members::RTL_CRITICAL_SECTION::Type> = structure("RTL_CRITICAL_SECTION", &AXIS, &REGISTRY, &[0xfffffff1ffefffde, 0xf7ff7ffffdfff], &[
+    Change::layout(Build::new(5, 0, 2195, 0), X86, <RTL_CRITICAL_SECTION_5_0_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(5, 2, 3790, 1830), X64, <RTL_CRITICAL_SECTION_5_2_3790_sp1_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <RTL_CRITICAL_SECTION_5_2_3790_sp1_x64 as Described>::LAYOUT.layout()),
+]);
 
 /// A hash table.
-pub static RTL_HASH_TABLE: Structure<members::RTL_HASH_TABLE::Type> = Structure {
-    name: "RTL_HASH_TABLE",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0xfffffff1ffeffc00, 0x1fff],
-    changes: &[
-        Change::layout(Build::new(10, 0, 14393, 0), X86, <RTL_HASH_TABLE_1607_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 14393, 0), X64, <RTL_HASH_TABLE_1607_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <RTL_HASH_TABLE_1607_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 28000, 1), X64, <RTL_HASH_TABLE_26H1_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 28000, 1), Arm64, <RTL_HASH_TABLE_26H1_x64 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+#[cfg(feature = "kernel")] pub static RTL_HASH_TABLE: Structure<members::RTL_HASH_TABLE::Type> = structure("RTL_HASH_TABLE", &AXIS, &REGISTRY, &[0xfffffff1ffeffc00, 0x1fff], &[
+    Change::layout(Build::new(10, 0, 14393, 0), X86, <RTL_HASH_TABLE_1607_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 14393, 0), X64, <RTL_HASH_TABLE_1607_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <RTL_HASH_TABLE_1607_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 28000, 1), X64, <RTL_HASH_TABLE_26H1_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 28000, 1), Arm64, <RTL_HASH_TABLE_26H1_x64 as Described>::LAYOUT.layout()),
+]);
 
 /// The code pages and case tables of a silo.
-pub static RTL_NLS_STATE: Structure<members::RTL_NLS_STATE::Type> = Structure {
-    name: "RTL_NLS_STATE",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0x0, 0x1fff],
-    changes: &[
-        Change::layout(Build::new(10, 0, 20348, 288), X64, <RTL_NLS_STATE_server_2022_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 22000, 1), Arm64, <RTL_NLS_STATE_server_2022_x64 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+#[cfg(feature = "kernel")] pub static RTL_NLS_STATE: Structure<members::RTL_NLS_STATE::Type> = structure("RTL_NLS_STATE", &AXIS, &REGISTRY, &[0x0, 0x1fff], &[
+    Change::layout(Build::new(10, 0, 20348, 288), X64, <RTL_NLS_STATE_server_2022_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 22000, 1), Arm64, <RTL_NLS_STATE_server_2022_x64 as Described>::LAYOUT.layout()),
+]);
 
 /// A red-black tree.
-pub static RTL_RB_TREE: Structure<members::RTL_RB_TREE::Type> = Structure {
-    name: "RTL_RB_TREE",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0xfffffff1ffef554a, 0x42ab000001fff],
-    changes: &[
-        Change::layout(Build::new(6, 1, 7601, 24000), X86, <RTL_RB_TREE_6_1_7601_24000_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 1, 7601, 24000), X64, <RTL_RB_TREE_6_1_7601_24000_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 15063, 0), X86, <RTL_RB_TREE_1703_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 15063, 0), X64, <RTL_RB_TREE_1703_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <RTL_RB_TREE_1703_x64 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+#[cfg(feature = "kernel")] pub static RTL_RB_TREE: Structure<members::RTL_RB_TREE::Type> = structure("RTL_RB_TREE", &AXIS, &REGISTRY, &[0xfffffff1ffef554a, 0x42ab000001fff], &[
+    Change::layout(Build::new(6, 1, 7601, 24000), X86, <RTL_RB_TREE_6_1_7601_24000_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 1, 7601, 24000), X64, <RTL_RB_TREE_6_1_7601_24000_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 15063, 0), X86, <RTL_RB_TREE_1703_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 15063, 0), X64, <RTL_RB_TREE_1703_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <RTL_RB_TREE_1703_x64 as Described>::LAYOUT.layout()),
+]);
 
 /// A time zone and its rules for daylight saving; TIME\_ZONE\_INFORMATION to user mode, with the dates as SYSTEMTIME.
 ///
-/// No symbol data confirms it in `5.1..6.1`: public kernel symbols hold the type from Windows 8 on.
-pub static RTL_TIME_ZONE_INFORMATION: Structure<members::RTL_TIME_ZONE_INFORMATION::Type> = Structure {
-    name: "RTL_TIME_ZONE_INFORMATION",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0xfffffff1ffeffffe, 0xfff8000001fff],
-    changes: &[
-        Change::layout(Build::new(5, 0, 2195, 0), X86, <RTL_TIME_ZONE_INFORMATION_5_0 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(5, 2, 3790, 1830), X64, <RTL_TIME_ZONE_INFORMATION_5_0 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <RTL_TIME_ZONE_INFORMATION_5_0 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+/// No symbol data confirms it in `5.1..6.1`: the type is in public kernel symbols since Windows 8.
+#[cfg(any(feature = "kernel", feature = "trace"))] pub static RTL_TIME_ZONE_INFORMATION: Structure<members::RTL_TIME_ZONE_INFORMATION::Type> = structure("RTL_TIME_ZONE_INFORMATION", &AXIS, &REGISTRY, &[0xfffffff1ffeffffe, 0xfff8000001fff], &[
+    Change::layout(Build::new(5, 0, 2195, 0), X86, <RTL_TIME_ZONE_INFORMATION_5_0 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(5, 2, 3790, 1830), X64, <RTL_TIME_ZONE_INFORMATION_5_0 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <RTL_TIME_ZONE_INFORMATION_5_0 as Described>::LAYOUT.layout()),
+]);
 
-/// What the kernel keeps of a client to impersonate it later.
-pub static SECURITY_CLIENT_CONTEXT: Structure<members::SECURITY_CLIENT_CONTEXT::Type> = Structure {
-    name: "SECURITY_CLIENT_CONTEXT",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0xfffffff1ffeffffe, 0xfffffffffdfff],
-    changes: &[
-        Change::layout(Build::new(5, 0, 2195, 0), X86, <SECURITY_CLIENT_CONTEXT_5_0_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(5, 2, 3790, 1830), X64, <SECURITY_CLIENT_CONTEXT_5_2_3790_sp1_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <SECURITY_CLIENT_CONTEXT_5_2_3790_sp1_x64 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+/// Information about a client for later impersonation.
+#[cfg(feature = "kernel")] pub static SECURITY_CLIENT_CONTEXT: Structure<members::SECURITY_CLIENT_CONTEXT::Type> = structure("SECURITY_CLIENT_CONTEXT", &AXIS, &REGISTRY, &[0xfffffff1ffeffffe, 0xfffffffffdfff], &[
+    Change::layout(Build::new(5, 0, 2195, 0), X86, <SECURITY_CLIENT_CONTEXT_5_0_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(5, 2, 3790, 1830), X64, <SECURITY_CLIENT_CONTEXT_5_2_3790_sp1_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <SECURITY_CLIENT_CONTEXT_5_2_3790_sp1_x64 as Described>::LAYOUT.layout()),
+]);
 
 /// How far a server may go in acting for a client.
-pub static SECURITY_QUALITY_OF_SERVICE: Structure<members::SECURITY_QUALITY_OF_SERVICE::Type> = Structure {
-    name: "SECURITY_QUALITY_OF_SERVICE",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0xfffffff1ffeffffe, 0xfffffffffdfff],
-    changes: &[
-        Change::layout(Build::new(5, 0, 2195, 0), X86, <SECURITY_QUALITY_OF_SERVICE_5_0 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(5, 2, 3790, 1830), X64, <SECURITY_QUALITY_OF_SERVICE_5_0 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <SECURITY_QUALITY_OF_SERVICE_5_0 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+#[cfg(feature = "kernel")] pub static SECURITY_QUALITY_OF_SERVICE: Structure<members::SECURITY_QUALITY_OF_SERVICE::Type> = structure("SECURITY_QUALITY_OF_SERVICE", &AXIS, &REGISTRY, &[0xfffffff1ffeffffe, 0xfffffffffdfff], &[
+    Change::layout(Build::new(5, 0, 2195, 0), X86, <SECURITY_QUALITY_OF_SERVICE_5_0 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(5, 2, 3790, 1830), X64, <SECURITY_QUALITY_OF_SERVICE_5_0 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <SECURITY_QUALITY_OF_SERVICE_5_0 as Described>::LAYOUT.layout()),
+]);
 
 /// The connection of a silo's security reference monitor to its LSA.
-pub static SEP_RM_LSA_CONNECTION_STATE: Structure<members::SEP_RM_LSA_CONNECTION_STATE::Type> = Structure {
-    name: "SEP_RM_LSA_CONNECTION_STATE",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0xfffffff1ffeffc00, 0x1fff],
-    changes: &[
-        Change::layout(Build::new(10, 0, 14393, 0), X86, <SEP_RM_LSA_CONNECTION_STATE_1607_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 14393, 0), X64, <SEP_RM_LSA_CONNECTION_STATE_1607_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <SEP_RM_LSA_CONNECTION_STATE_1607_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 26100, 1), X64, <SEP_RM_LSA_CONNECTION_STATE_24H2_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 26100, 1), Arm64, <SEP_RM_LSA_CONNECTION_STATE_24H2_x64 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+#[cfg(feature = "kernel")] pub static SEP_RM_LSA_CONNECTION_STATE: Structure<members::SEP_RM_LSA_CONNECTION_STATE::Type> = structure("SEP_RM_LSA_CONNECTION_STATE", &AXIS, &REGISTRY, &[0xfffffff1ffeffc00, 0x1fff], &[
+    Change::layout(Build::new(10, 0, 14393, 0), X86, <SEP_RM_LSA_CONNECTION_STATE_1607_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 14393, 0), X64, <SEP_RM_LSA_CONNECTION_STATE_1607_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <SEP_RM_LSA_CONNECTION_STATE_1607_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 26100, 1), X64, <SEP_RM_LSA_CONNECTION_STATE_24H2_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 26100, 1), Arm64, <SEP_RM_LSA_CONNECTION_STATE_24H2_x64 as Described>::LAYOUT.layout()),
+]);
 
-/// What the security reference monitor keeps for a silo.
-pub static SEP_SILOSTATE: Structure<members::SEP_SILOSTATE::Type> = Structure {
-    name: "SEP_SILOSTATE",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0xfffffff1ffeffc00, 0x1fff],
-    changes: &[
-        Change::layout(Build::new(10, 0, 14393, 0), X86, <SEP_SILOSTATE_1607_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 14393, 0), X64, <SEP_SILOSTATE_1607_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 15063, 0), X86, <SEP_SILOSTATE_1703_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 15063, 0), X64, <SEP_SILOSTATE_1703_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <SEP_SILOSTATE_1703_x64 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+/// Security reference monitor state of a silo.
+#[cfg(feature = "kernel")] pub static SEP_SILOSTATE: Structure<members::SEP_SILOSTATE::Type> = structure("SEP_SILOSTATE", &AXIS, &REGISTRY, &[0xfffffff1ffeffc00, 0x1fff], &[
+    Change::layout(Build::new(10, 0, 14393, 0), X86, <SEP_SILOSTATE_1607_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 14393, 0), X64, <SEP_SILOSTATE_1607_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 15063, 0), X86, <SEP_SILOSTATE_1703_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 15063, 0), X64, <SEP_SILOSTATE_1703_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <SEP_SILOSTATE_1703_x64 as Described>::LAYOUT.layout()),
+]);
 
-/// What processes of a silo see in place of KUSER\_SHARED\_DATA.
+/// Replacement of KUSER\_SHARED\_DATA for processes of a silo.
 ///
-/// No symbol data confirms it in `2021-05..2022-01 x86`: the kernel's symbols do not hold the type.
-pub static SILO_USER_SHARED_DATA: Structure<members::SILO_USER_SHARED_DATA::Type> = Structure {
-    name: "SILO_USER_SHARED_DATA",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0x9482c80aaa5fc00, 0x0],
-    changes: &[
-        Change::layout(Build::new(10, 0, 14393, 0), X86, <SILO_USER_SHARED_DATA_1607 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 14393, 0), X64, <SILO_USER_SHARED_DATA_1607 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 15063, 0), X86, <SILO_USER_SHARED_DATA_1703 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 15063, 0), X64, <SILO_USER_SHARED_DATA_1703 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <SILO_USER_SHARED_DATA_1703 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 19041, 985), X86, <SILO_USER_SHARED_DATA_10_0_19041_985 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 19041, 985), X64, <SILO_USER_SHARED_DATA_10_0_19041_985 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 19041, 985), Arm64, <SILO_USER_SHARED_DATA_10_0_19041_985 as Described>::LAYOUT.layout()),
-        Change::none(Build::new(10, 0, 19041, 1466), X86),
-        Change::none(Build::new(10, 0, 19041, 1466), X64),
-        Change::none(Build::new(10, 0, 19041, 1466), Arm64),
-    ],
-    of: PhantomData,
-};
+/// No symbol data confirms it in `2021-05..2022-01 x86`: the type is not in kernel symbols.
+#[cfg(feature = "kernel")] pub static SILO_USER_SHARED_DATA: Structure<members::SILO_USER_SHARED_DATA::Type> = structure("SILO_USER_SHARED_DATA", &AXIS, &REGISTRY, &[0x9482c80aaa5fc00, 0x0], &[
+    Change::layout(Build::new(10, 0, 14393, 0), X86, <SILO_USER_SHARED_DATA_1607 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 14393, 0), X64, <SILO_USER_SHARED_DATA_1607 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 15063, 0), X86, <SILO_USER_SHARED_DATA_1703 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 15063, 0), X64, <SILO_USER_SHARED_DATA_1703 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <SILO_USER_SHARED_DATA_1703 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 19041, 985), X86, <SILO_USER_SHARED_DATA_10_0_19041_985 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 19041, 985), X64, <SILO_USER_SHARED_DATA_10_0_19041_985 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 19041, 985), Arm64, <SILO_USER_SHARED_DATA_10_0_19041_985 as Described>::LAYOUT.layout()),
+    Change::none(Build::new(10, 0, 19041, 1466), X86),
+    Change::none(Build::new(10, 0, 19041, 1466), X64),
+    Change::none(Build::new(10, 0, 19041, 1466), Arm64),
+]);
 
 /// The link of a singly linked list; on x86 SLIST\_ENTRY is another name for it.
-pub static SINGLE_LIST_ENTRY: Structure<members::SINGLE_LIST_ENTRY::Type> = Structure {
-    name: "SINGLE_LIST_ENTRY",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0xfffffff1ffeffffe, 0xfffffffffdfff],
-    changes: &[
-        Change::layout(Build::new(5, 0, 2195, 0), X86, <SINGLE_LIST_ENTRY_5_0_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(5, 2, 3790, 1830), X64, <SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+#[cfg(any(feature = "kernel", feature = "trace"))] pub static SINGLE_LIST_ENTRY: Structure<members::SINGLE_LIST_ENTRY::Type> = structure("SINGLE_LIST_ENTRY", &AXIS, &REGISTRY, &[0xfffffff1ffeffffe, 0xfffffffffdfff], &[
+    Change::layout(Build::new(5, 0, 2195, 0), X86, <SINGLE_LIST_ENTRY_5_0_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(5, 2, 3790, 1830), X64, <SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 as Described>::LAYOUT.layout()),
+]);
 
 /// The link of an interlocked singly linked list. A type of its own on x64 only, for its alignment.
-pub static SLIST_ENTRY: Structure<members::SLIST_ENTRY::Type> = Structure {
-    name: "SLIST_ENTRY",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0xfcfbe7f06663ccc6, 0xd19d1e66a1fff],
-    changes: &[
-        Change::layout(Build::new(5, 2, 3790, 1830), X64, <SLIST_ENTRY_5_2_3790_sp1_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <SLIST_ENTRY_5_2_3790_sp1_x64 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+#[cfg(feature = "kernel")] pub static SLIST_ENTRY: Structure<members::SLIST_ENTRY::Type> = structure("SLIST_ENTRY", &AXIS, &REGISTRY, &[0xfcfbe7f06663ccc6, 0xd19d1e66a1fff], &[
+    Change::layout(Build::new(5, 2, 3790, 1830), X64, <SLIST_ENTRY_5_2_3790_sp1_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <SLIST_ENTRY_5_2_3790_sp1_x64 as Described>::LAYOUT.layout()),
+]);
 
 /// The head of an interlocked singly linked list, exchanged as a whole.
-pub static SLIST_HEADER: Structure<members::SLIST_HEADER::Type> = Structure {
-    name: "SLIST_HEADER",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0xfffffff1ffefffde, 0xf7fffffffdfff],
-    changes: &[
-        Change::layout(Build::new(5, 0, 2195, 0), X86, <SLIST_HEADER_5_0_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(5, 2, 3790, 1830), X64, <SLIST_HEADER_5_2_3790_sp1_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 0, 6000, 16386), X64, <SLIST_HEADER_early_6_0_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 0, 6002, 18005), X64, <SLIST_HEADER_6_0_6002_18005_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 2, 9200, 16384), X64, <SLIST_HEADER_6_2_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 3, 9600, 16384), X86, <SLIST_HEADER_6_3_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 3, 9600, 16384), X64, <SLIST_HEADER_6_3_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <SLIST_HEADER_1709_arm64 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+#[cfg(feature = "kernel")] pub static SLIST_HEADER: Structure<members::SLIST_HEADER::Type> = structure("SLIST_HEADER", &AXIS, &REGISTRY, &[0xfffffff1ffefffde, 0xf7fffffffdfff], &[
+    Change::layout(Build::new(5, 0, 2195, 0), X86, <SLIST_HEADER_5_0_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(5, 2, 3790, 1830), X64, <SLIST_HEADER_5_2_3790_sp1_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 0, 6000, 16386), X64, <SLIST_HEADER_early_6_0_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 0, 6002, 18005), X64, <SLIST_HEADER_6_0_6002_18005_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 2, 9200, 16384), X64, <SLIST_HEADER_6_2_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 3, 9600, 16384), X86, <SLIST_HEADER_6_3_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 3, 9600, 16384), X64, <SLIST_HEADER_6_3_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <SLIST_HEADER_1709_arm64 as Described>::LAYOUT.layout()),
+]);
 
-/// Follows the header of a summary dump, one of the kernel's memory as Windows wrote it up to 7: which pages there are. They lie in the order of
-/// their numbers where HeaderSize says.
+/// Second header of a summary dump, the kernel dump of Windows up to 7: a list of the pages in it. The pages are stored in the order of their numbers, at the offset in HeaderSize.
 ///
-/// No symbol data confirms it in `5.2..6.1 x86`: a type of ntiodump.h, which no public kernel symbols hold.
-pub static SUMMARY_DUMP32: Structure<members::SUMMARY_DUMP32::Type> = Structure {
-    name: "SUMMARY_DUMP32",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0x0, 0x0],
-    changes: &[
-        Change::layout(Build::new(5, 2, 3790, 0), X86, <SUMMARY_DUMP32_5_2_x86 as Described>::LAYOUT.layout()),
-        Change::none(Build::new(6, 2, 9200, 16384), X86),
-    ],
-    of: PhantomData,
-};
+/// No symbol data confirms it in `5.2..6.1 x86`: the type is from ntiodump.h, and not in public kernel symbols.
+#[cfg(feature = "dump")] pub static SUMMARY_DUMP32: Structure<members::SUMMARY_DUMP32::Type> = structure("SUMMARY_DUMP32", &AXIS, &REGISTRY, &[0x0, 0x0], &[
+    Change::layout(Build::new(5, 2, 3790, 0), X86, <SUMMARY_DUMP32_5_2_x86 as Described>::LAYOUT.layout()),
+    Change::none(Build::new(6, 2, 9200, 16384), X86),
+]);
 
-/// Follows the header of a dump of some pages of physical memory: which pages these are, a bit a page. They lie in the order of their numbers
-/// where HeaderSize says. Up to Windows 7 it is what ntiodump.h has under this name, in a summary dump. Since Windows 8 its numbers have 64 bits
-/// and the bitmap lies behind it, as readers of such dumps found.
+/// Second header of a dump with selected pages of physical memory: a bitmap of the pages in it. The pages are stored in the order of their numbers, at the offset in HeaderSize. Up to Windows 7 it is the structure of this name in ntiodump.h, in a summary dump. In Windows 8 and later its numbers have 64 bits and the bitmap follows it, according to readers of such dumps.
 ///
-/// No symbol data confirms it in `5.2..6.1 x64`: a type of ntiodump.h, which no public kernel symbols hold.
+/// No symbol data confirms it in `5.2..6.1 x64`: the type is from ntiodump.h, and not in public kernel symbols.
 ///
-/// No symbol data confirms it in `6.2.. x64`: no document describes it, and no public symbols hold it.
-pub static SUMMARY_DUMP64: Structure<members::SUMMARY_DUMP64::Type> = Structure {
-    name: "SUMMARY_DUMP64",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0x0, 0x0],
-    changes: &[
-        Change::layout(Build::new(5, 2, 3790, 1830), X64, <SUMMARY_DUMP64_5_2_3790_sp1_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 2, 9200, 16384), X64, <SUMMARY_DUMP64_6_2_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <SUMMARY_DUMP64_6_2_x64 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+/// No symbol data confirms it in `6.2.. x64`: the type is neither in published references nor in public symbols.
+#[cfg(feature = "dump")] pub static SUMMARY_DUMP64: Structure<members::SUMMARY_DUMP64::Type> = structure("SUMMARY_DUMP64", &AXIS, &REGISTRY, &[0x0, 0x0], &[
+    Change::layout(Build::new(5, 2, 3790, 1830), X64, <SUMMARY_DUMP64_5_2_3790_sp1_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 2, 9200, 16384), X64, <SUMMARY_DUMP64_6_2_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <SUMMARY_DUMP64_6_2_x64 as Described>::LAYOUT.layout()),
+]);
 
-/// Header of a kernel event with its thread; the compact form of 6.2 on is the first 0x18 bytes.
+/// Header of a kernel event with its thread; the compact form of 6.2 and later consists of the first 0x18 bytes.
 ///
-/// No symbol data confirms it in `5.1..5.2, 6.2..`: public kernel symbols hold the type in Vista and Windows 7 only.
-pub static SYSTEM_TRACE_HEADER: Structure<members::SYSTEM_TRACE_HEADER::Type> = Structure {
-    name: "SYSTEM_TRACE_HEADER",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0x0, 0x7fffe00000],
-    changes: &[
-        Change::layout(Build::new(5, 0, 2195, 0), X86, <SYSTEM_TRACE_HEADER_5_0 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(5, 2, 3790, 1830), X64, <SYSTEM_TRACE_HEADER_5_0 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <SYSTEM_TRACE_HEADER_5_0 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+/// No symbol data confirms it in `5.1..5.2, 6.2..`: the type is in public kernel symbols of Vista and Windows 7 only.
+#[cfg(feature = "trace")] pub static SYSTEM_TRACE_HEADER: Structure<members::SYSTEM_TRACE_HEADER::Type> = structure("SYSTEM_TRACE_HEADER", &AXIS, &REGISTRY, &[0x0, 0x7fffe00000], &[
+    Change::layout(Build::new(5, 0, 2195, 0), X86, <SYSTEM_TRACE_HEADER_5_0 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(5, 2, 3790, 1830), X64, <SYSTEM_TRACE_HEADER_5_0 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <SYSTEM_TRACE_HEADER_5_0 as Described>::LAYOUT.layout()),
+]);
 
-/// A date and time of day by its parts; SYSTEMTIME has the same parts in another order.
+/// The parts of a date and time of day; SYSTEMTIME has the same parts in another order.
 ///
-/// No symbol data confirms it in `5.1..5.2`: public kernel symbols hold the type from version 6.0 on.
+/// No symbol data confirms it in `5.1..5.2`: the type is in public kernel symbols since version 6.0.
 ///
-/// No symbol data confirms it in `19569 arm64`: the kernel's symbols do not hold the type.
-pub static TIME_FIELDS: Structure<members::TIME_FIELDS::Type> = Structure {
-    name: "TIME_FIELDS",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0x7ffffff1ffeffffe, 0xffff7ffe01fff],
-    changes: &[
-        Change::layout(Build::new(5, 0, 2195, 0), X86, <TIME_FIELDS_5_0 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(5, 2, 3790, 1830), X64, <TIME_FIELDS_5_0 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <TIME_FIELDS_5_0 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+/// No symbol data confirms it in `19569 arm64`: the type is not in kernel symbols.
+#[cfg(any(feature = "kernel", feature = "trace"))] pub static TIME_FIELDS: Structure<members::TIME_FIELDS::Type> = structure("TIME_FIELDS", &AXIS, &REGISTRY, &[0x7ffffff1ffeffffe, 0xffff7ffe01fff], &[
+    Change::layout(Build::new(5, 0, 2195, 0), X86, <TIME_FIELDS_5_0 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(5, 2, 3790, 1830), X64, <TIME_FIELDS_5_0 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <TIME_FIELDS_5_0 as Described>::LAYOUT.layout()),
+]);
 
-/// Identifies an access token and its state, to tell when it has changed.
-pub static TOKEN_CONTROL: Structure<members::TOKEN_CONTROL::Type> = Structure {
-    name: "TOKEN_CONTROL",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0xfffffff1ffeffffe, 0xfffffffffdfff],
-    changes: &[
-        Change::layout(Build::new(5, 0, 2195, 0), X86, <TOKEN_CONTROL_5_0 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(5, 2, 3790, 1830), X64, <TOKEN_CONTROL_5_0 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <TOKEN_CONTROL_5_0 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+/// Identifies an access token and its state, to detect changes.
+#[cfg(feature = "kernel")] pub static TOKEN_CONTROL: Structure<members::TOKEN_CONTROL::Type> = structure("TOKEN_CONTROL", &AXIS, &REGISTRY, &[0xfffffff1ffeffffe, 0xfffffffffdfff], &[
+    Change::layout(Build::new(5, 0, 2195, 0), X86, <TOKEN_CONTROL_5_0 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(5, 2, 3790, 1830), X64, <TOKEN_CONTROL_5_0 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <TOKEN_CONTROL_5_0 as Described>::LAYOUT.layout()),
+]);
 
 /// Names the component that made an access token.
-pub static TOKEN_SOURCE: Structure<members::TOKEN_SOURCE::Type> = Structure {
-    name: "TOKEN_SOURCE",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0xfffffff1ffeffffe, 0xfffffffffdfff],
-    changes: &[
-        Change::layout(Build::new(5, 0, 2195, 0), X86, <TOKEN_SOURCE_5_0 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(5, 2, 3790, 1830), X64, <TOKEN_SOURCE_5_0 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <TOKEN_SOURCE_5_0 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+#[cfg(feature = "kernel")] pub static TOKEN_SOURCE: Structure<members::TOKEN_SOURCE::Type> = structure("TOKEN_SOURCE", &AXIS, &REGISTRY, &[0xfffffff1ffeffffe, 0xfffffffffdfff], &[
+    Change::layout(Build::new(5, 0, 2195, 0), X86, <TOKEN_SOURCE_5_0 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(5, 2, 3790, 1830), X64, <TOKEN_SOURCE_5_0 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <TOKEN_SOURCE_5_0 as Described>::LAYOUT.layout()),
+]);
 
-/// How a session has enabled a classic provider. A handle to the session, as such a provider gets it, has the same 64 bits.
+/// Enable information of a session for a classic provider. The handle to the session that such a provider receives has the same 64 bits.
 ///
-/// No symbol data confirms it in `6.2..`: public kernel symbols hold the type up to Windows 7.
-pub static TRACE_ENABLE_CONTEXT: Structure<members::TRACE_ENABLE_CONTEXT::Type> = Structure {
-    name: "TRACE_ENABLE_CONTEXT",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0x0, 0x7fffe00000],
-    changes: &[
-        Change::layout(Build::new(6, 0, 6000, 16386), X86, <TRACE_ENABLE_CONTEXT_early_6_0 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 0, 6000, 16386), X64, <TRACE_ENABLE_CONTEXT_early_6_0 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <TRACE_ENABLE_CONTEXT_early_6_0 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+/// No symbol data confirms it in `6.2..`: the type is in public kernel symbols up to Windows 7.
+#[cfg(feature = "kernel")] pub static TRACE_ENABLE_CONTEXT: Structure<members::TRACE_ENABLE_CONTEXT::Type> = structure("TRACE_ENABLE_CONTEXT", &AXIS, &REGISTRY, &[0x0, 0x7fffe00000], &[
+    Change::layout(Build::new(6, 0, 6000, 16386), X86, <TRACE_ENABLE_CONTEXT_early_6_0 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 0, 6000, 16386), X64, <TRACE_ENABLE_CONTEXT_early_6_0 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <TRACE_ENABLE_CONTEXT_early_6_0 as Described>::LAYOUT.layout()),
+]);
 
 /// TRACE\_ENABLE\_CONTEXT with 64 flags.
-pub static TRACE_ENABLE_CONTEXT_EX: Structure<members::TRACE_ENABLE_CONTEXT_EX::Type> = Structure {
-    name: "TRACE_ENABLE_CONTEXT_EX",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0x0, 0x7ffe000000],
-    changes: &[
-        Change::layout(Build::new(6, 0, 6001, 18000), X86, <TRACE_ENABLE_CONTEXT_EX_late_6_0 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 0, 6001, 18000), X64, <TRACE_ENABLE_CONTEXT_EX_late_6_0 as Described>::LAYOUT.layout()),
-        Change::none(Build::new(6, 2, 9200, 16384), X86),
-        Change::none(Build::new(6, 2, 9200, 16384), X64),
-    ],
-    of: PhantomData,
-};
+#[cfg(feature = "kernel")] pub static TRACE_ENABLE_CONTEXT_EX: Structure<members::TRACE_ENABLE_CONTEXT_EX::Type> = structure("TRACE_ENABLE_CONTEXT_EX", &AXIS, &REGISTRY, &[0x0, 0x7ffe000000], &[
+    Change::layout(Build::new(6, 0, 6001, 18000), X86, <TRACE_ENABLE_CONTEXT_EX_late_6_0 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 0, 6001, 18000), X64, <TRACE_ENABLE_CONTEXT_EX_late_6_0 as Described>::LAYOUT.layout()),
+    Change::none(Build::new(6, 2, 9200, 16384), X86),
+    Change::none(Build::new(6, 2, 9200, 16384), X64),
+]);
 
-/// What EnableFlags hold instead of flags if EVENT\_TRACE\_FLAG\_EXTENSION is set: where more flags are.
+/// Contents of EnableFlags if EVENT\_TRACE\_FLAG\_EXTENSION is set: the location of further flags.
 ///
-/// No symbol data confirms it in `5.1..5.1.2600-sp2`: public symbols of Windows XP hold this structure from service pack 3 on.
+/// No symbol data confirms it in `5.1..5.1.2600-sp2`: the structure is in public symbols of Windows XP since service pack 3.
 ///
-/// No symbol data confirms it in `5.2..5.2.3790-sp1`: public symbols of Windows Server 2003 hold this structure from service pack 2 on.
+/// No symbol data confirms it in `5.2..5.2.3790-sp1`: the structure is in public symbols of Windows Server 2003 since service pack 2.
 ///
 /// No symbol data confirms it in `6.0..`: no structure in public kernel symbols has a member of this type.
-pub static TRACE_ENABLE_FLAG_EXTENSION: Structure<members::TRACE_ENABLE_FLAG_EXTENSION::Type> = Structure {
-    name: "TRACE_ENABLE_FLAG_EXTENSION",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0x0, 0x188000],
-    changes: &[
-        Change::layout(Build::new(5, 1, 2600, 0), X86, <TRACE_ENABLE_FLAG_EXTENSION_5_1 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(5, 2, 3790, 1830), X64, <TRACE_ENABLE_FLAG_EXTENSION_5_1 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <TRACE_ENABLE_FLAG_EXTENSION_5_1 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+#[cfg(feature = "kernel")] pub static TRACE_ENABLE_FLAG_EXTENSION: Structure<members::TRACE_ENABLE_FLAG_EXTENSION::Type> = structure("TRACE_ENABLE_FLAG_EXTENSION", &AXIS, &REGISTRY, &[0x0, 0x188000], &[
+    Change::layout(Build::new(5, 1, 2600, 0), X86, <TRACE_ENABLE_FLAG_EXTENSION_5_1 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(5, 2, 3790, 1830), X64, <TRACE_ENABLE_FLAG_EXTENSION_5_1 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <TRACE_ENABLE_FLAG_EXTENSION_5_1 as Described>::LAYOUT.layout()),
+]);
 
 /// Begins the extended information that a TRACE\_ENABLE\_FLAG\_EXTENSION points to when its Length is 0xFF.
 ///
-/// No symbol data confirms it in `6.0..`: no public symbol file of the kernel or of ntdll holds the type.
-pub static TRACE_ENABLE_FLAG_EXT_HEADER: Structure<members::TRACE_ENABLE_FLAG_EXT_HEADER::Type> = Structure {
-    name: "TRACE_ENABLE_FLAG_EXT_HEADER",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0x0, 0x0],
-    changes: &[
-        Change::layout(Build::new(6, 0, 6000, 16386), X86, <TRACE_ENABLE_FLAG_EXT_HEADER_early_6_0 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 0, 6000, 16386), X64, <TRACE_ENABLE_FLAG_EXT_HEADER_early_6_0 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <TRACE_ENABLE_FLAG_EXT_HEADER_early_6_0 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+/// No symbol data confirms it in `6.0..`: the type is not in public symbols of the kernel or of ntdll.
+#[cfg(feature = "kernel")] pub static TRACE_ENABLE_FLAG_EXT_HEADER: Structure<members::TRACE_ENABLE_FLAG_EXT_HEADER::Type> = structure("TRACE_ENABLE_FLAG_EXT_HEADER", &AXIS, &REGISTRY, &[0x0, 0x0], &[
+    Change::layout(Build::new(6, 0, 6000, 16386), X86, <TRACE_ENABLE_FLAG_EXT_HEADER_early_6_0 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 0, 6000, 16386), X64, <TRACE_ENABLE_FLAG_EXT_HEADER_early_6_0 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <TRACE_ENABLE_FLAG_EXT_HEADER_early_6_0 as Described>::LAYOUT.layout()),
+]);
 
 /// Begins one item of the information after a TRACE\_ENABLE\_FLAG\_EXT\_HEADER.
 ///
-/// No symbol data confirms it in `6.0..`: no public symbol file of the kernel or of ntdll holds the type.
-pub static TRACE_ENABLE_FLAG_EXT_ITEM: Structure<members::TRACE_ENABLE_FLAG_EXT_ITEM::Type> = Structure {
-    name: "TRACE_ENABLE_FLAG_EXT_ITEM",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0x0, 0x0],
-    changes: &[
-        Change::layout(Build::new(6, 0, 6000, 16386), X86, <TRACE_ENABLE_FLAG_EXT_ITEM_early_6_0 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 0, 6000, 16386), X64, <TRACE_ENABLE_FLAG_EXT_ITEM_early_6_0 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <TRACE_ENABLE_FLAG_EXT_ITEM_early_6_0 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+/// No symbol data confirms it in `6.0..`: the type is not in public symbols of the kernel or of ntdll.
+#[cfg(feature = "kernel")] pub static TRACE_ENABLE_FLAG_EXT_ITEM: Structure<members::TRACE_ENABLE_FLAG_EXT_ITEM::Type> = structure("TRACE_ENABLE_FLAG_EXT_ITEM", &AXIS, &REGISTRY, &[0x0, 0x0], &[
+    Change::layout(Build::new(6, 0, 6000, 16386), X86, <TRACE_ENABLE_FLAG_EXT_ITEM_early_6_0 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 0, 6000, 16386), X64, <TRACE_ENABLE_FLAG_EXT_ITEM_early_6_0 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <TRACE_ENABLE_FLAG_EXT_ITEM_early_6_0 as Described>::LAYOUT.layout()),
+]);
 
-/// How one session has enabled a provider: which of the provider's events it is to get.
-pub static TRACE_ENABLE_INFO: Structure<members::TRACE_ENABLE_INFO::Type> = Structure {
-    name: "TRACE_ENABLE_INFO",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0xfffffff1ffeffffe, 0xfffffffe01fff],
-    changes: &[
-        Change::layout(Build::new(6, 0, 6000, 16386), X86, <TRACE_ENABLE_INFO_early_6_0 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 0, 6000, 16386), X64, <TRACE_ENABLE_INFO_early_6_0 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <TRACE_ENABLE_INFO_early_6_0 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+/// Enable information of a session: the events of a provider that it requests.
+#[cfg(feature = "kernel")] pub static TRACE_ENABLE_INFO: Structure<members::TRACE_ENABLE_INFO::Type> = structure("TRACE_ENABLE_INFO", &AXIS, &REGISTRY, &[0xfffffff1ffeffffe, 0xfffffffe01fff], &[
+    Change::layout(Build::new(6, 0, 6000, 16386), X86, <TRACE_ENABLE_INFO_early_6_0 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 0, 6000, 16386), X64, <TRACE_ENABLE_INFO_early_6_0 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <TRACE_ENABLE_INFO_early_6_0 as Described>::LAYOUT.layout()),
+]);
 
-/// Data of the first event of a file: how it was made. Two terminated UTF-16 strings follow, the logger's name and the file's.
+/// The schema of an event: what TdhGetEventInformation returns, and the payload of MetaData/EventInfo in merged traces. Offsets count from the start; those of 0 refer to nothing. Texts are terminated UTF-16. In traces the properties in use follow without a gap, then texts.
 ///
-/// No symbol data confirms it in `5.1..6.1`: public kernel symbols hold the type from Windows 8 on.
-pub static TRACE_LOGFILE_HEADER: Structure<members::TRACE_LOGFILE_HEADER::Type> = Structure {
-    name: "TRACE_LOGFILE_HEADER",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0xfffffff1ffeffffe, 0xfff8000001fff],
-    changes: &[
-        Change::layout(Build::new(5, 0, 2195, 0), X86, <TRACE_LOGFILE_HEADER_5_0_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(5, 1, 2600, 0), X86, <TRACE_LOGFILE_HEADER_5_1_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(5, 2, 3790, 1830), X64, <TRACE_LOGFILE_HEADER_5_2_3790_sp1_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <TRACE_LOGFILE_HEADER_5_2_3790_sp1_x64 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+/// No symbol data confirms it in `6.0..`: a type of user mode, which kernel symbols do not hold.
+#[cfg(feature = "trace")] pub static TRACE_EVENT_INFO: Structure<members::TRACE_EVENT_INFO::Type> = structure("TRACE_EVENT_INFO", &AXIS, &REGISTRY, &[0x0, 0x0], &[
+    Change::layout(Build::new(6, 0, 6000, 16386), X86, <TRACE_EVENT_INFO_early_6_0 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 0, 6000, 16386), X64, <TRACE_EVENT_INFO_early_6_0 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 10240, 16384), X86, <TRACE_EVENT_INFO_10_0 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 10240, 16384), X64, <TRACE_EVENT_INFO_10_0 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <TRACE_EVENT_INFO_10_0 as Described>::LAYOUT.layout()),
+]);
+
+/// Data of the first event of a file: properties of the session and its system. Two terminated UTF-16 strings follow, the names of the session and of the file.
+///
+/// No symbol data confirms it in `5.1..6.1`: the type is in public kernel symbols since Windows 8.
+#[cfg(feature = "trace")] pub static TRACE_LOGFILE_HEADER: Structure<members::TRACE_LOGFILE_HEADER::Type> = structure("TRACE_LOGFILE_HEADER", &AXIS, &REGISTRY, &[0xfffffff1ffeffffe, 0xfff8000001fff], &[
+    Change::layout(Build::new(5, 0, 2195, 0), X86, <TRACE_LOGFILE_HEADER_5_0_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(5, 1, 2600, 0), X86, <TRACE_LOGFILE_HEADER_5_1_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(5, 2, 3790, 1830), X64, <TRACE_LOGFILE_HEADER_5_2_3790_sp1_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <TRACE_LOGFILE_HEADER_5_2_3790_sp1_x64 as Described>::LAYOUT.layout()),
+]);
 
 /// How often a source of samples is looked at.
 ///
-/// No symbol data confirms it in `6.2..`: no public kernel symbols hold the type.
-pub static TRACE_PROFILE_INTERVAL: Structure<members::TRACE_PROFILE_INTERVAL::Type> = Structure {
-    name: "TRACE_PROFILE_INTERVAL",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0x0, 0x0],
-    changes: &[
-        Change::layout(Build::new(6, 2, 9200, 16384), X86, <TRACE_PROFILE_INTERVAL_6_2 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 2, 9200, 16384), X64, <TRACE_PROFILE_INTERVAL_6_2 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <TRACE_PROFILE_INTERVAL_6_2 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+/// No symbol data confirms it in `6.2..`: the type is not in public kernel symbols.
+#[cfg(feature = "kernel")] pub static TRACE_PROFILE_INTERVAL: Structure<members::TRACE_PROFILE_INTERVAL::Type> = structure("TRACE_PROFILE_INTERVAL", &AXIS, &REGISTRY, &[0x0, 0x0], &[
+    Change::layout(Build::new(6, 2, 9200, 16384), X86, <TRACE_PROFILE_INTERVAL_6_2 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 2, 9200, 16384), X64, <TRACE_PROFILE_INTERVAL_6_2 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <TRACE_PROFILE_INTERVAL_6_2 as Described>::LAYOUT.layout()),
+]);
 
-/// Which version the tracing functions of user mode have.
+/// Version of the tracing functions of user mode.
 ///
-/// No symbol data confirms it in `10.0..`: no public kernel symbols hold the type.
-pub static TRACE_VERSION_INFO: Structure<members::TRACE_VERSION_INFO::Type> = Structure {
-    name: "TRACE_VERSION_INFO",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0x0, 0x0],
-    changes: &[
-        Change::layout(Build::new(10, 0, 10240, 16384), X86, <TRACE_VERSION_INFO_10_0 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 10240, 16384), X64, <TRACE_VERSION_INFO_10_0 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <TRACE_VERSION_INFO_10_0 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+/// No symbol data confirms it in `10.0..`: the type is not in public kernel symbols.
+#[cfg(feature = "kernel")] pub static TRACE_VERSION_INFO: Structure<members::TRACE_VERSION_INFO::Type> = structure("TRACE_VERSION_INFO", &AXIS, &REGISTRY, &[0x0, 0x0], &[
+    Change::layout(Build::new(10, 0, 10240, 16384), X86, <TRACE_VERSION_INFO_10_0 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 10240, 16384), X64, <TRACE_VERSION_INFO_10_0 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <TRACE_VERSION_INFO_10_0 as Described>::LAYOUT.layout()),
+]);
 
 /// A piece of memory in a triage dump.
 ///
-/// No symbol data confirms it in `5.2..`: a type of ntiodump.h, which no public kernel symbols hold.
-pub static TRIAGE_DATA_BLOCK: Structure<members::TRIAGE_DATA_BLOCK::Type> = Structure {
-    name: "TRIAGE_DATA_BLOCK",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0x0, 0x0],
-    changes: &[
-        Change::layout(Build::new(5, 2, 3790, 0), X86, <TRIAGE_DATA_BLOCK_5_2 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(5, 2, 3790, 1830), X64, <TRIAGE_DATA_BLOCK_5_2 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <TRIAGE_DATA_BLOCK_5_2 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+/// No symbol data confirms it in `5.2..`: the type is from ntiodump.h, and not in public kernel symbols.
+#[cfg(feature = "dump")] pub static TRIAGE_DATA_BLOCK: Structure<members::TRIAGE_DATA_BLOCK::Type> = structure("TRIAGE_DATA_BLOCK", &AXIS, &REGISTRY, &[0x0, 0x0], &[
+    Change::layout(Build::new(5, 2, 3790, 0), X86, <TRIAGE_DATA_BLOCK_5_2 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(5, 2, 3790, 1830), X64, <TRIAGE_DATA_BLOCK_5_2 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <TRIAGE_DATA_BLOCK_5_2 as Described>::LAYOUT.layout()),
+]);
 
-/// Follows the header of a triage dump: where in the file its parts are.
+/// Second header of a triage dump: offsets of its parts in the file.
 ///
-/// No symbol data confirms it in `5.2.. x86`: a type of ntiodump.h, which no public kernel symbols hold.
-pub static TRIAGE_DUMP32: Structure<members::TRIAGE_DUMP32::Type> = Structure {
-    name: "TRIAGE_DUMP32",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0x0, 0x0],
-    changes: &[
-        Change::layout(Build::new(5, 2, 3790, 0), X86, <TRIAGE_DUMP32_5_2_x86 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+/// No symbol data confirms it in `5.2.. x86`: the type is from ntiodump.h, and not in public kernel symbols.
+#[cfg(feature = "dump")] pub static TRIAGE_DUMP32: Structure<members::TRIAGE_DUMP32::Type> = structure("TRIAGE_DUMP32", &AXIS, &REGISTRY, &[0x0, 0x0], &[
+    Change::layout(Build::new(5, 2, 3790, 0), X86, <TRIAGE_DUMP32_5_2_x86 as Described>::LAYOUT.layout()),
+]);
 
-/// Follows the header of a triage dump: where in the file its parts are.
+/// Second header of a triage dump: offsets of its parts in the file.
 ///
-/// No symbol data confirms it in `5.2.. x64`: a type of ntiodump.h, which no public kernel symbols hold.
-pub static TRIAGE_DUMP64: Structure<members::TRIAGE_DUMP64::Type> = Structure {
-    name: "TRIAGE_DUMP64",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0x0, 0x0],
-    changes: &[
-        Change::layout(Build::new(5, 2, 3790, 1830), X64, <TRIAGE_DUMP64_5_2_3790_sp1_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <TRIAGE_DUMP64_5_2_3790_sp1_x64 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+/// No symbol data confirms it in `5.2.. x64`: the type is from ntiodump.h, and not in public kernel symbols.
+#[cfg(feature = "dump")] pub static TRIAGE_DUMP64: Structure<members::TRIAGE_DUMP64::Type> = structure("TRIAGE_DUMP64", &AXIS, &REGISTRY, &[0x0, 0x0], &[
+    Change::layout(Build::new(5, 2, 3790, 1830), X64, <TRIAGE_DUMP64_5_2_3790_sp1_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <TRIAGE_DUMP64_5_2_3790_sp1_x64 as Described>::LAYOUT.layout()),
+]);
 
 /// A 64-bit unsigned integer, also reachable by its halves.
-pub static ULARGE_INTEGER: Structure<members::ULARGE_INTEGER::Type> = Structure {
-    name: "ULARGE_INTEGER",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0xfffffff1ffeffffe, 0xfffffffffdfff],
-    changes: &[
-        Change::layout(Build::new(5, 0, 2195, 0), X86, <ULARGE_INTEGER_5_0 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(5, 2, 3790, 1830), X64, <ULARGE_INTEGER_5_0 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <ULARGE_INTEGER_5_0 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+#[cfg(feature = "kernel")] pub static ULARGE_INTEGER: Structure<members::ULARGE_INTEGER::Type> = structure("ULARGE_INTEGER", &AXIS, &REGISTRY, &[0xfffffff1ffeffffe, 0xfffffffffdfff], &[
+    Change::layout(Build::new(5, 0, 2195, 0), X86, <ULARGE_INTEGER_5_0 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(5, 2, 3790, 1830), X64, <ULARGE_INTEGER_5_0 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <ULARGE_INTEGER_5_0 as Described>::LAYOUT.layout()),
+]);
 
 /// A counted string of 16-bit characters.
-pub static UNICODE_STRING: Structure<members::UNICODE_STRING::Type> = Structure {
-    name: "UNICODE_STRING",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0xfffffff1ffeffffe, 0xfffffffffdfff],
-    changes: &[
-        Change::layout(Build::new(5, 0, 2195, 0), X86, <UNICODE_STRING_5_0_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(5, 2, 3790, 1830), X64, <UNICODE_STRING_5_2_3790_sp1_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <UNICODE_STRING_5_2_3790_sp1_x64 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+#[cfg(any(feature = "dump", feature = "kernel"))] pub static UNICODE_STRING: Structure<members::UNICODE_STRING::Type> = structure("UNICODE_STRING", &AXIS, &REGISTRY, &[0xfffffff1ffeffffe, 0xfffffffffdfff], &[
+    Change::layout(Build::new(5, 0, 2195, 0), X86, <UNICODE_STRING_5_0_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(5, 2, 3790, 1830), X64, <UNICODE_STRING_5_2_3790_sp1_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <UNICODE_STRING_5_2_3790_sp1_x64 as Described>::LAYOUT.layout()),
+]);
 
 /// A counted string whose address has 64 bits on every architecture.
 ///
-/// No symbol data confirms it in `5.1..`: a typedef of STRING64, and symbols hold that name only.
-pub static UNICODE_STRING64: Structure<members::UNICODE_STRING64::Type> = Structure {
-    name: "UNICODE_STRING64",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0x0, 0x0],
-    changes: &[
-        Change::layout(Build::new(5, 1, 2600, 0), X86, <UNICODE_STRING64_5_1 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(5, 2, 3790, 1830), X64, <UNICODE_STRING64_5_1 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <UNICODE_STRING64_5_1 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+/// No symbol data confirms it in `5.1..`: a typedef of STRING64, the only name in symbols.
+#[cfg(feature = "kernel")] pub static UNICODE_STRING64: Structure<members::UNICODE_STRING64::Type> = structure("UNICODE_STRING64", &AXIS, &REGISTRY, &[0x0, 0x0], &[
+    Change::layout(Build::new(5, 1, 2600, 0), X86, <UNICODE_STRING64_5_1 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(5, 2, 3790, 1830), X64, <UNICODE_STRING64_5_1 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <UNICODE_STRING64_5_1 as Described>::LAYOUT.layout()),
+]);
 
 /// Starts every trace buffer, in memory and in an ETL file.
 ///
-/// No symbol data confirms it in `5.1..5.1.2600-sp2`: public symbols hold the type from Windows XP SP3 on.
+/// No symbol data confirms it in `5.1..5.1.2600-sp2`: the type is in public symbols since Windows XP SP3.
 ///
-/// No symbol data confirms it in `5.2..5.2.3790-sp1`: public symbols hold the type from Windows Server 2003 SP2 on.
-pub static WMI_BUFFER_HEADER: Structure<members::WMI_BUFFER_HEADER::Type> = Structure {
-    name: "WMI_BUFFER_HEADER",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0xfffffff1ffeffffe, 0xffffffff89fff],
-    changes: &[
-        Change::layout(Build::new(5, 0, 2195, 0), X86, <WMI_BUFFER_HEADER_5_0_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(5, 1, 2600, 0), X86, <WMI_BUFFER_HEADER_5_1_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(5, 2, 3790, 0), X86, <WMI_BUFFER_HEADER_5_2_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(5, 2, 3790, 1830), X64, <WMI_BUFFER_HEADER_5_2_3790_sp1_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 0, 6000, 16386), X86, <WMI_BUFFER_HEADER_early_6_0_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 0, 6000, 16386), X64, <WMI_BUFFER_HEADER_early_6_0_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 0, 6001, 18000), X86, <WMI_BUFFER_HEADER_late_6_0_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 0, 6001, 18000), X64, <WMI_BUFFER_HEADER_late_6_0_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 1, 7600, 16385), X86, <WMI_BUFFER_HEADER_6_1_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 1, 7600, 16385), X64, <WMI_BUFFER_HEADER_6_1_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 1, 7601, 23418), X64, <WMI_BUFFER_HEADER_6_1_7601_23418_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 1, 7601, 24000), X86, <WMI_BUFFER_HEADER_6_1_7601_24000_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 2, 9200, 16384), X86, <WMI_BUFFER_HEADER_6_2_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 2, 9200, 16384), X64, <WMI_BUFFER_HEADER_6_2_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 14393, 0), X86, <WMI_BUFFER_HEADER_1607_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 14393, 0), X64, <WMI_BUFFER_HEADER_1607_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <WMI_BUFFER_HEADER_1607_x64 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+/// No symbol data confirms it in `5.2..5.2.3790-sp1`: the type is in public symbols since Windows Server 2003 SP2.
+#[cfg(any(feature = "kernel", feature = "trace"))] pub static WMI_BUFFER_HEADER: Structure<members::WMI_BUFFER_HEADER::Type> = structure("WMI_BUFFER_HEADER", &AXIS, &REGISTRY, &[0xfffffff1ffeffffe, 0xffffffff89fff], &[
+    Change::layout(Build::new(5, 0, 2195, 0), X86, <WMI_BUFFER_HEADER_5_0_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(5, 1, 2600, 0), X86, <WMI_BUFFER_HEADER_5_1_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(5, 2, 3790, 0), X86, <WMI_BUFFER_HEADER_5_2_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(5, 2, 3790, 1830), X64, <WMI_BUFFER_HEADER_5_2_3790_sp1_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 0, 6000, 16386), X86, <WMI_BUFFER_HEADER_early_6_0_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 0, 6000, 16386), X64, <WMI_BUFFER_HEADER_early_6_0_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 0, 6001, 18000), X86, <WMI_BUFFER_HEADER_late_6_0_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 0, 6001, 18000), X64, <WMI_BUFFER_HEADER_late_6_0_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 1, 7600, 16385), X86, <WMI_BUFFER_HEADER_6_1_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 1, 7600, 16385), X64, <WMI_BUFFER_HEADER_6_1_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 1, 7601, 23418), X64, <WMI_BUFFER_HEADER_6_1_7601_23418_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 1, 7601, 24000), X86, <WMI_BUFFER_HEADER_6_1_7601_24000_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 2, 9200, 16384), X86, <WMI_BUFFER_HEADER_6_2_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 2, 9200, 16384), X64, <WMI_BUFFER_HEADER_6_2_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 14393, 0), X86, <WMI_BUFFER_HEADER_1607_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 14393, 0), X64, <WMI_BUFFER_HEADER_1607_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <WMI_BUFFER_HEADER_1607_x64 as Described>::LAYOUT.layout()),
+]);
 
-/// The state of a trace buffer, as bits; the enumeration ETW\_BUFFER\_STATE from 6.0 on.
+/// State flags of a trace buffer; replaced by the enumeration ETW\_BUFFER\_STATE in 6.0.
 ///
-/// No symbol data confirms it in `5.1..5.1.2600-sp2`: public symbols hold the type from Windows XP SP3 on.
+/// No symbol data confirms it in `5.1..5.1.2600-sp2`: the type is in public symbols since Windows XP SP3.
 ///
-/// No symbol data confirms it in `5.2..5.2.3790-sp1`: public symbols hold the type from Windows Server 2003 SP2 on.
-pub static WMI_BUFFER_STATE: Structure<members::WMI_BUFFER_STATE::Type> = Structure {
-    name: "WMI_BUFFER_STATE",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0x0, 0x188000],
-    changes: &[
-        Change::layout(Build::new(5, 1, 2600, 0), X86, <WMI_BUFFER_STATE_5_1 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(5, 2, 3790, 1830), X64, <WMI_BUFFER_STATE_5_1 as Described>::LAYOUT.layout()),
-        Change::none(Build::new(6, 0, 6000, 16386), X86),
-        Change::none(Build::new(6, 0, 6000, 16386), X64),
-    ],
-    of: PhantomData,
-};
+/// No symbol data confirms it in `5.2..5.2.3790-sp1`: the type is in public symbols since Windows Server 2003 SP2.
+#[cfg(any(feature = "kernel", feature = "trace"))] pub static WMI_BUFFER_STATE: Structure<members::WMI_BUFFER_STATE::Type> = structure("WMI_BUFFER_STATE", &AXIS, &REGISTRY, &[0x0, 0x188000], &[
+    Change::layout(Build::new(5, 1, 2600, 0), X86, <WMI_BUFFER_STATE_5_1 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(5, 2, 3790, 1830), X64, <WMI_BUFFER_STATE_5_1 as Described>::LAYOUT.layout()),
+    Change::none(Build::new(6, 0, 6000, 16386), X86),
+    Change::none(Build::new(6, 0, 6000, 16386), X64),
+]);
 
-/// Which processor and logger a trace buffer is of; ETW\_BUFFER\_CONTEXT from 6.0 on.
+/// Processor and session of a trace buffer; replaced by ETW\_BUFFER\_CONTEXT in 6.0.
 ///
-/// No symbol data confirms it in `5.1..5.1.2600-sp2`: public symbols hold the type from Windows XP SP3 on.
+/// No symbol data confirms it in `5.1..5.1.2600-sp2`: the type is in public symbols since Windows XP SP3.
 ///
-/// No symbol data confirms it in `5.2..5.2.3790-sp1`: public symbols hold the type from Windows Server 2003 SP2 on.
-pub static WMI_CLIENT_CONTEXT: Structure<members::WMI_CLIENT_CONTEXT::Type> = Structure {
-    name: "WMI_CLIENT_CONTEXT",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0x0, 0x188000],
-    changes: &[
-        Change::layout(Build::new(5, 0, 2195, 0), X86, <WMI_CLIENT_CONTEXT_5_0 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(5, 2, 3790, 1830), X64, <WMI_CLIENT_CONTEXT_5_0 as Described>::LAYOUT.layout()),
-        Change::none(Build::new(6, 0, 6000, 16386), X86),
-        Change::none(Build::new(6, 0, 6000, 16386), X64),
-    ],
-    of: PhantomData,
-};
+/// No symbol data confirms it in `5.2..5.2.3790-sp1`: the type is in public symbols since Windows Server 2003 SP2.
+#[cfg(any(feature = "kernel", feature = "trace"))] pub static WMI_CLIENT_CONTEXT: Structure<members::WMI_CLIENT_CONTEXT::Type> = structure("WMI_CLIENT_CONTEXT", &AXIS, &REGISTRY, &[0x0, 0x188000], &[
+    Change::layout(Build::new(5, 0, 2195, 0), X86, <WMI_CLIENT_CONTEXT_5_0 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(5, 2, 3790, 1830), X64, <WMI_CLIENT_CONTEXT_5_0 as Described>::LAYOUT.layout()),
+    Change::none(Build::new(6, 0, 6000, 16386), X86),
+    Change::none(Build::new(6, 0, 6000, 16386), X64),
+]);
 
 /// Data of the event PERFINFO\_LOG\_TYPE\_CONTEXTSWAP: a processor went from one thread to another. The event's version is 1 in 5.1 and 5.2, 2 up to 1607, 3 in 1703, 4 later.
 ///
-/// No symbol data confirms it in `5.1..`: no public kernel symbols hold the type.
-pub static WMI_CONTEXTSWAP: Structure<members::WMI_CONTEXTSWAP::Type> = Structure {
-    name: "WMI_CONTEXTSWAP",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0x0, 0x0],
-    changes: &[
-        Change::layout(Build::new(5, 1, 2600, 0), X86, <WMI_CONTEXTSWAP_5_1 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(5, 2, 3790, 1830), X64, <WMI_CONTEXTSWAP_5_1 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 0, 6000, 16386), X86, <WMI_CONTEXTSWAP_early_6_0 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 0, 6000, 16386), X64, <WMI_CONTEXTSWAP_early_6_0 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 15063, 0), X86, <WMI_CONTEXTSWAP_1703 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 15063, 0), X64, <WMI_CONTEXTSWAP_1703 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), X86, <WMI_CONTEXTSWAP_1709 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), X64, <WMI_CONTEXTSWAP_1709 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <WMI_CONTEXTSWAP_1709 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+/// No symbol data confirms it in `5.1..`: the type is not in public kernel symbols.
+#[cfg(feature = "kernel")] pub static WMI_CONTEXTSWAP: Structure<members::WMI_CONTEXTSWAP::Type> = structure("WMI_CONTEXTSWAP", &AXIS, &REGISTRY, &[0x0, 0x0], &[
+    Change::layout(Build::new(5, 1, 2600, 0), X86, <WMI_CONTEXTSWAP_5_1 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(5, 2, 3790, 1830), X64, <WMI_CONTEXTSWAP_5_1 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 0, 6000, 16386), X86, <WMI_CONTEXTSWAP_early_6_0 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 0, 6000, 16386), X64, <WMI_CONTEXTSWAP_early_6_0 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 15063, 0), X86, <WMI_CONTEXTSWAP_1703 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 15063, 0), X64, <WMI_CONTEXTSWAP_1703 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), X86, <WMI_CONTEXTSWAP_1709 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), X64, <WMI_CONTEXTSWAP_1709 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <WMI_CONTEXTSWAP_1709 as Described>::LAYOUT.layout()),
+]);
 
 /// The kernel's representation of an event tracing session.
 ///
-/// No symbol data confirms it in `5.1..5.1.2600-sp2`: public symbols of Windows XP hold this structure from service pack 3 on.
+/// No symbol data confirms it in `5.1..5.1.2600-sp2`: the structure is in public symbols of Windows XP since service pack 3.
 ///
-/// No symbol data confirms it in `5.2..5.2.3790-sp1`: public symbols of Windows Server 2003 hold this structure from service pack 2 on.
-pub static WMI_LOGGER_CONTEXT: Structure<members::WMI_LOGGER_CONTEXT::Type> = Structure {
-    name: "WMI_LOGGER_CONTEXT",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0xfffffff1ffeffffe, 0xffffffff89fff],
-    changes: &[
-        Change::layout(Build::new(5, 0, 2195, 0), X86, <WMI_LOGGER_CONTEXT_5_0_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(5, 1, 2600, 0), X86, <WMI_LOGGER_CONTEXT_5_1_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(5, 2, 3790, 0), X86, <WMI_LOGGER_CONTEXT_5_2_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(5, 2, 3790, 1830), X86, <WMI_LOGGER_CONTEXT_5_2_3790_sp1_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(5, 2, 3790, 1830), X64, <WMI_LOGGER_CONTEXT_5_2_3790_sp1_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 0, 6000, 16386), X86, <WMI_LOGGER_CONTEXT_early_6_0_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 0, 6000, 16386), X64, <WMI_LOGGER_CONTEXT_early_6_0_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 0, 6001, 18000), X86, <WMI_LOGGER_CONTEXT_late_6_0_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 0, 6001, 18000), X64, <WMI_LOGGER_CONTEXT_late_6_0_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 0, 6002, 18005), X64, <WMI_LOGGER_CONTEXT_6_0_6002_18005_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 1, 7600, 16385), X86, <WMI_LOGGER_CONTEXT_6_1_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 1, 7600, 16385), X64, <WMI_LOGGER_CONTEXT_6_1_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 1, 7601, 23418), X64, <WMI_LOGGER_CONTEXT_6_1_7601_23418_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 1, 7601, 24000), X86, <WMI_LOGGER_CONTEXT_6_1_7601_24000_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 1, 7601, 24000), X64, <WMI_LOGGER_CONTEXT_6_1_7601_24000_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 1, 7601, 24540), X64, <WMI_LOGGER_CONTEXT_6_1_7601_23418_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 2, 9200, 16384), X86, <WMI_LOGGER_CONTEXT_6_2_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 2, 9200, 16384), X64, <WMI_LOGGER_CONTEXT_6_2_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 3, 9600, 16384), X86, <WMI_LOGGER_CONTEXT_6_3_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 3, 9600, 16384), X64, <WMI_LOGGER_CONTEXT_6_3_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 3, 9600, 17031), X86, <WMI_LOGGER_CONTEXT_6_3_9600_17031_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 3, 9600, 17031), X64, <WMI_LOGGER_CONTEXT_6_3_9600_17031_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 3, 9600, 19913), X86, <WMI_LOGGER_CONTEXT_6_3_9600_19913_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 3, 9600, 19913), X64, <WMI_LOGGER_CONTEXT_6_3_9600_19913_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 10240, 16384), X86, <WMI_LOGGER_CONTEXT_10_0_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 10240, 16384), X64, <WMI_LOGGER_CONTEXT_10_0_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 10240, 17770), X64, <WMI_LOGGER_CONTEXT_10_0_10240_17770_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 10586, 0), X86, <WMI_LOGGER_CONTEXT_1511_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 10586, 0), X64, <WMI_LOGGER_CONTEXT_1511_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 14393, 0), X86, <WMI_LOGGER_CONTEXT_1607_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 14393, 0), X64, <WMI_LOGGER_CONTEXT_1607_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 15063, 0), X86, <WMI_LOGGER_CONTEXT_1703_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 15063, 0), X64, <WMI_LOGGER_CONTEXT_1703_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), X86, <WMI_LOGGER_CONTEXT_1709_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), X64, <WMI_LOGGER_CONTEXT_1709_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <WMI_LOGGER_CONTEXT_1709_arm64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 17134, 1), X86, <WMI_LOGGER_CONTEXT_1803_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 17134, 1), X64, <WMI_LOGGER_CONTEXT_1803_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 17134, 1), Arm64, <WMI_LOGGER_CONTEXT_1803_arm64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 17763, 107), X86, <WMI_LOGGER_CONTEXT_1809_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 17763, 107), X64, <WMI_LOGGER_CONTEXT_1809_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 17763, 107), Arm64, <WMI_LOGGER_CONTEXT_1809_arm64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 17763, 2452), X86, <WMI_LOGGER_CONTEXT_10_0_17763_2452_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 17763, 2452), X64, <WMI_LOGGER_CONTEXT_10_0_17763_2452_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 17763, 2452), Arm64, <WMI_LOGGER_CONTEXT_10_0_17763_2452_arm64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 18362, 1), X86, <WMI_LOGGER_CONTEXT_1903_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 18362, 1), X64, <WMI_LOGGER_CONTEXT_1903_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 18362, 1), Arm64, <WMI_LOGGER_CONTEXT_1903_arm64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 19041, 264), X86, <WMI_LOGGER_CONTEXT_2004_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 19041, 264), X64, <WMI_LOGGER_CONTEXT_2004_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 19041, 264), Arm64, <WMI_LOGGER_CONTEXT_2004_arm64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 19041, 1466), X86, <WMI_LOGGER_CONTEXT_10_0_19041_1466_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 19041, 1466), X64, <WMI_LOGGER_CONTEXT_10_0_19041_1466_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 19041, 1466), Arm64, <WMI_LOGGER_CONTEXT_10_0_19041_1466_arm64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 19569, 0), X64, <WMI_LOGGER_CONTEXT_19569_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 19569, 0), Arm64, <WMI_LOGGER_CONTEXT_19569_arm64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 20348, 288), X64, <WMI_LOGGER_CONTEXT_server_2022_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 20348, 469), X64, <WMI_LOGGER_CONTEXT_10_0_20348_469_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 22000, 1), X64, <WMI_LOGGER_CONTEXT_21H2_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 22000, 1), Arm64, <WMI_LOGGER_CONTEXT_21H2_arm64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 22000, 434), X64, <WMI_LOGGER_CONTEXT_10_0_22000_434_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 22000, 434), Arm64, <WMI_LOGGER_CONTEXT_10_0_22000_434_arm64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 22621, 382), X64, <WMI_LOGGER_CONTEXT_22H2_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 22621, 382), Arm64, <WMI_LOGGER_CONTEXT_22H2_arm64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 26100, 1), X64, <WMI_LOGGER_CONTEXT_24H2_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 26100, 1), Arm64, <WMI_LOGGER_CONTEXT_24H2_arm64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 28000, 1), X64, <WMI_LOGGER_CONTEXT_26H1_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 28000, 1), Arm64, <WMI_LOGGER_CONTEXT_26H1_arm64 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+/// No symbol data confirms it in `5.2..5.2.3790-sp1`: the structure is in public symbols of Windows Server 2003 since service pack 2.
+#[cfg(feature = "kernel")] pub static WMI_LOGGER_CONTEXT: Structure<members::WMI_LOGGER_CONTEXT::Type> = structure("WMI_LOGGER_CONTEXT", &AXIS, &REGISTRY, &[0xfffffff1ffeffffe, 0xffffffff89fff], &[
+    Change::layout(Build::new(5, 0, 2195, 0), X86, <WMI_LOGGER_CONTEXT_5_0_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(5, 1, 2600, 0), X86, <WMI_LOGGER_CONTEXT_5_1_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(5, 2, 3790, 0), X86, <WMI_LOGGER_CONTEXT_5_2_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(5, 2, 3790, 1830), X86, <WMI_LOGGER_CONTEXT_5_2_3790_sp1_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(5, 2, 3790, 1830), X64, <WMI_LOGGER_CONTEXT_5_2_3790_sp1_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 0, 6000, 16386), X86, <WMI_LOGGER_CONTEXT_early_6_0_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 0, 6000, 16386), X64, <WMI_LOGGER_CONTEXT_early_6_0_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 0, 6001, 18000), X86, <WMI_LOGGER_CONTEXT_late_6_0_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 0, 6001, 18000), X64, <WMI_LOGGER_CONTEXT_late_6_0_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 0, 6002, 18005), X64, <WMI_LOGGER_CONTEXT_6_0_6002_18005_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 1, 7600, 16385), X86, <WMI_LOGGER_CONTEXT_6_1_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 1, 7600, 16385), X64, <WMI_LOGGER_CONTEXT_6_1_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 1, 7601, 23418), X64, <WMI_LOGGER_CONTEXT_6_1_7601_23418_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 1, 7601, 24000), X86, <WMI_LOGGER_CONTEXT_6_1_7601_24000_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 1, 7601, 24000), X64, <WMI_LOGGER_CONTEXT_6_1_7601_24000_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 1, 7601, 24540), X64, <WMI_LOGGER_CONTEXT_6_1_7601_23418_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 2, 9200, 16384), X86, <WMI_LOGGER_CONTEXT_6_2_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 2, 9200, 16384), X64, <WMI_LOGGER_CONTEXT_6_2_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 3, 9600, 16384), X86, <WMI_LOGGER_CONTEXT_6_3_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 3, 9600, 16384), X64, <WMI_LOGGER_CONTEXT_6_3_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 3, 9600, 17031), X86, <WMI_LOGGER_CONTEXT_6_3_9600_17031_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 3, 9600, 17031), X64, <WMI_LOGGER_CONTEXT_6_3_9600_17031_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 3, 9600, 19913), X86, <WMI_LOGGER_CONTEXT_6_3_9600_19913_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 3, 9600, 19913), X64, <WMI_LOGGER_CONTEXT_6_3_9600_19913_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 10240, 16384), X86, <WMI_LOGGER_CONTEXT_10_0_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 10240, 16384), X64, <WMI_LOGGER_CONTEXT_10_0_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 10240, 17770), X64, <WMI_LOGGER_CONTEXT_10_0_10240_17770_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 10586, 0), X86, <WMI_LOGGER_CONTEXT_1511_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 10586, 0), X64, <WMI_LOGGER_CONTEXT_1511_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 14393, 0), X86, <WMI_LOGGER_CONTEXT_1607_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 14393, 0), X64, <WMI_LOGGER_CONTEXT_1607_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 15063, 0), X86, <WMI_LOGGER_CONTEXT_1703_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 15063, 0), X64, <WMI_LOGGER_CONTEXT_1703_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), X86, <WMI_LOGGER_CONTEXT_1709_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), X64, <WMI_LOGGER_CONTEXT_1709_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <WMI_LOGGER_CONTEXT_1709_arm64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 17134, 1), X86, <WMI_LOGGER_CONTEXT_1803_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 17134, 1), X64, <WMI_LOGGER_CONTEXT_1803_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 17134, 1), Arm64, <WMI_LOGGER_CONTEXT_1803_arm64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 17763, 107), X86, <WMI_LOGGER_CONTEXT_1809_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 17763, 107), X64, <WMI_LOGGER_CONTEXT_1809_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 17763, 107), Arm64, <WMI_LOGGER_CONTEXT_1809_arm64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 17763, 2452), X86, <WMI_LOGGER_CONTEXT_10_0_17763_2452_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 17763, 2452), X64, <WMI_LOGGER_CONTEXT_10_0_17763_2452_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 17763, 2452), Arm64, <WMI_LOGGER_CONTEXT_10_0_17763_2452_arm64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 18362, 1), X86, <WMI_LOGGER_CONTEXT_1903_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 18362, 1), X64, <WMI_LOGGER_CONTEXT_1903_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 18362, 1), Arm64, <WMI_LOGGER_CONTEXT_1903_arm64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 19041, 264), X86, <WMI_LOGGER_CONTEXT_2004_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 19041, 264), X64, <WMI_LOGGER_CONTEXT_2004_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 19041, 264), Arm64, <WMI_LOGGER_CONTEXT_2004_arm64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 19041, 1466), X86, <WMI_LOGGER_CONTEXT_10_0_19041_1466_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 19041, 1466), X64, <WMI_LOGGER_CONTEXT_10_0_19041_1466_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 19041, 1466), Arm64, <WMI_LOGGER_CONTEXT_10_0_19041_1466_arm64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 19569, 0), X64, <WMI_LOGGER_CONTEXT_19569_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 19569, 0), Arm64, <WMI_LOGGER_CONTEXT_19569_arm64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 20348, 288), X64, <WMI_LOGGER_CONTEXT_server_2022_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 20348, 469), X64, <WMI_LOGGER_CONTEXT_10_0_20348_469_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 22000, 1), X64, <WMI_LOGGER_CONTEXT_21H2_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 22000, 1), Arm64, <WMI_LOGGER_CONTEXT_21H2_arm64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 22000, 434), X64, <WMI_LOGGER_CONTEXT_10_0_22000_434_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 22000, 434), Arm64, <WMI_LOGGER_CONTEXT_10_0_22000_434_arm64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 22621, 382), X64, <WMI_LOGGER_CONTEXT_22H2_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 22621, 382), Arm64, <WMI_LOGGER_CONTEXT_22H2_arm64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 26100, 1), X64, <WMI_LOGGER_CONTEXT_24H2_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 26100, 1), Arm64, <WMI_LOGGER_CONTEXT_24H2_arm64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 28000, 1), X64, <WMI_LOGGER_CONTEXT_26H1_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 28000, 1), Arm64, <WMI_LOGGER_CONTEXT_26H1_arm64 as Described>::LAYOUT.layout()),
+]);
 
-/// What user mode and the kernel tell each other about a logger. From 5.1 on it is the same on all architectures.
+/// Properties of a session, exchanged between user mode and the kernel. In 5.1 and later it is the same on all architectures.
 ///
-/// No symbol data confirms it in `5.0..`: no public kernel symbols hold the type.
-pub static WMI_LOGGER_INFORMATION: Structure<members::WMI_LOGGER_INFORMATION::Type> = Structure {
-    name: "WMI_LOGGER_INFORMATION",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0x0, 0x0],
-    changes: &[
-        Change::layout(Build::new(5, 0, 2195, 0), X86, <WMI_LOGGER_INFORMATION_5_0_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(5, 1, 2600, 0), X86, <WMI_LOGGER_INFORMATION_5_1_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(5, 2, 3790, 0), X86, <WMI_LOGGER_INFORMATION_5_2_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(5, 2, 3790, 1830), X64, <WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 0, 6000, 16386), X86, <WMI_LOGGER_INFORMATION_early_6_0_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 0, 6000, 16386), X64, <WMI_LOGGER_INFORMATION_early_6_0_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 1, 7600, 16385), X86, <WMI_LOGGER_INFORMATION_6_1_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 1, 7600, 16385), X64, <WMI_LOGGER_INFORMATION_6_1_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <WMI_LOGGER_INFORMATION_6_1_x64 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+/// No symbol data confirms it in `5.0..`: the type is not in public kernel symbols.
+#[cfg(feature = "kernel")] pub static WMI_LOGGER_INFORMATION: Structure<members::WMI_LOGGER_INFORMATION::Type> = structure("WMI_LOGGER_INFORMATION", &AXIS, &REGISTRY, &[0x0, 0x0], &[
+    Change::layout(Build::new(5, 0, 2195, 0), X86, <WMI_LOGGER_INFORMATION_5_0_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(5, 1, 2600, 0), X86, <WMI_LOGGER_INFORMATION_5_1_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(5, 2, 3790, 0), X86, <WMI_LOGGER_INFORMATION_5_2_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(5, 2, 3790, 1830), X64, <WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 0, 6000, 16386), X86, <WMI_LOGGER_INFORMATION_early_6_0_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 0, 6000, 16386), X64, <WMI_LOGGER_INFORMATION_early_6_0_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 1, 7600, 16385), X86, <WMI_LOGGER_INFORMATION_6_1_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 1, 7600, 16385), X64, <WMI_LOGGER_INFORMATION_6_1_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <WMI_LOGGER_INFORMATION_6_1_x64 as Described>::LAYOUT.layout()),
+]);
 
 /// The mode bits of an event tracing session, as WMI\_LOGGER\_CONTEXT once named them.
 ///
-/// No symbol data confirms it in `5.1..5.1.2600-sp2`: public symbols of Windows XP hold this structure from service pack 3 on.
+/// No symbol data confirms it in `5.1..5.1.2600-sp2`: the structure is in public symbols of Windows XP since service pack 3.
 ///
-/// No symbol data confirms it in `5.2..5.2.3790-sp1`: public symbols of Windows Server 2003 hold this structure from service pack 2 on.
-pub static WMI_LOGGER_MODE: Structure<members::WMI_LOGGER_MODE::Type> = Structure {
-    name: "WMI_LOGGER_MODE",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0x0, 0x188000],
-    changes: &[
-        Change::layout(Build::new(5, 0, 2195, 0), X86, <WMI_LOGGER_MODE_5_0_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(5, 1, 2600, 0), X86, <WMI_LOGGER_MODE_5_1 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(5, 2, 3790, 1830), X64, <WMI_LOGGER_MODE_5_1 as Described>::LAYOUT.layout()),
-        Change::none(Build::new(6, 0, 6000, 16386), X86),
-        Change::none(Build::new(6, 0, 6000, 16386), X64),
-    ],
-    of: PhantomData,
-};
+/// No symbol data confirms it in `5.2..5.2.3790-sp1`: the structure is in public symbols of Windows Server 2003 since service pack 2.
+#[cfg(feature = "kernel")] pub static WMI_LOGGER_MODE: Structure<members::WMI_LOGGER_MODE::Type> = structure("WMI_LOGGER_MODE", &AXIS, &REGISTRY, &[0x0, 0x188000], &[
+    Change::layout(Build::new(5, 0, 2195, 0), X86, <WMI_LOGGER_MODE_5_0_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(5, 1, 2600, 0), X86, <WMI_LOGGER_MODE_5_1 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(5, 2, 3790, 1830), X64, <WMI_LOGGER_MODE_5_1 as Described>::LAYOUT.layout()),
+    Change::none(Build::new(6, 0, 6000, 16386), X86),
+    Change::none(Build::new(6, 0, 6000, 16386), X64),
+]);
 
 /// Data of the event PERFINFO\_LOG\_TYPE\_RESOURCE: something was done to an ERESOURCE.
 ///
-/// No symbol data confirms it in `6.1..`: no public kernel symbols hold the type.
-pub static WMI_RESOURCE: Structure<members::WMI_RESOURCE::Type> = Structure {
-    name: "WMI_RESOURCE",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0x0, 0x0],
-    changes: &[
-        Change::layout(Build::new(6, 1, 7600, 16385), X86, <WMI_RESOURCE_6_1_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 1, 7600, 16385), X64, <WMI_RESOURCE_6_1_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <WMI_RESOURCE_6_1_x64 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+/// No symbol data confirms it in `6.1..`: the type is not in public kernel symbols.
+#[cfg(feature = "kernel")] pub static WMI_RESOURCE: Structure<members::WMI_RESOURCE::Type> = structure("WMI_RESOURCE", &AXIS, &REGISTRY, &[0x0, 0x0], &[
+    Change::layout(Build::new(6, 1, 7600, 16385), X86, <WMI_RESOURCE_6_1_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 1, 7600, 16385), X64, <WMI_RESOURCE_6_1_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <WMI_RESOURCE_6_1_x64 as Described>::LAYOUT.layout()),
+]);
 
 /// Data of the event PERFINFO\_LOG\_TYPE\_SPINLOCK: a spin lock was released. Times are those of the processor's cycle counter.
 ///
-/// No symbol data confirms it in `6.1.. x64, 6.2.. x86`: no public kernel symbols hold the type.
-pub static WMI_SPINLOCK: Structure<members::WMI_SPINLOCK::Type> = Structure {
-    name: "WMI_SPINLOCK",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0x0, 0x0],
-    changes: &[
-        Change::layout(Build::new(6, 1, 7600, 16385), X64, <WMI_SPINLOCK_6_1_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 2, 9200, 16384), X86, <WMI_SPINLOCK_6_2_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 3, 9600, 16384), X86, <WMI_SPINLOCK_6_3_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 3, 9600, 16384), X64, <WMI_SPINLOCK_6_3_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <WMI_SPINLOCK_6_3_x64 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+/// No symbol data confirms it in `6.1.. x64, 6.2.. x86`: the type is not in public kernel symbols.
+#[cfg(feature = "kernel")] pub static WMI_SPINLOCK: Structure<members::WMI_SPINLOCK::Type> = structure("WMI_SPINLOCK", &AXIS, &REGISTRY, &[0x0, 0x0], &[
+    Change::layout(Build::new(6, 1, 7600, 16385), X64, <WMI_SPINLOCK_6_1_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 2, 9200, 16384), X86, <WMI_SPINLOCK_6_2_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 3, 9600, 16384), X86, <WMI_SPINLOCK_6_3_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(6, 3, 9600, 16384), X64, <WMI_SPINLOCK_6_3_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <WMI_SPINLOCK_6_3_x64 as Described>::LAYOUT.layout()),
+]);
 
-/// Which message it is, and what its header goes on with.
+/// Number of the message, and flags for the rest of its header.
 ///
-/// No symbol data confirms it in `5.1..`: no public symbols hold the type.
-pub static WMI_TRACE_MESSAGE_PACKET: Structure<members::WMI_TRACE_MESSAGE_PACKET::Type> = Structure {
-    name: "WMI_TRACE_MESSAGE_PACKET",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0x0, 0x0],
-    changes: &[
-        Change::layout(Build::new(5, 1, 2600, 0), X86, <WMI_TRACE_MESSAGE_PACKET_5_1 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(5, 2, 3790, 1830), X64, <WMI_TRACE_MESSAGE_PACKET_5_1 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <WMI_TRACE_MESSAGE_PACKET_5_1 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+/// No symbol data confirms it in `5.1..`: the type is not in public symbols.
+#[cfg(any(feature = "kernel", feature = "trace"))] pub static WMI_TRACE_MESSAGE_PACKET: Structure<members::WMI_TRACE_MESSAGE_PACKET::Type> = structure("WMI_TRACE_MESSAGE_PACKET", &AXIS, &REGISTRY, &[0x0, 0x0], &[
+    Change::layout(Build::new(5, 1, 2600, 0), X86, <WMI_TRACE_MESSAGE_PACKET_5_1 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(5, 2, 3790, 1830), X64, <WMI_TRACE_MESSAGE_PACKET_5_1 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <WMI_TRACE_MESSAGE_PACKET_5_1 as Described>::LAYOUT.layout()),
+]);
 
 /// Size and kind of a kernel event, in its header.
 ///
-/// No symbol data confirms it in `5.1..5.2, 6.2..`: public kernel symbols hold the type in Vista and Windows 7 only.
-pub static WMI_TRACE_PACKET: Structure<members::WMI_TRACE_PACKET::Type> = Structure {
-    name: "WMI_TRACE_PACKET",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0x0, 0x7fffe00000],
-    changes: &[
-        Change::layout(Build::new(5, 0, 2195, 0), X86, <WMI_TRACE_PACKET_5_0 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(5, 2, 3790, 1830), X64, <WMI_TRACE_PACKET_5_0 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <WMI_TRACE_PACKET_5_0 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+/// No symbol data confirms it in `5.1..5.2, 6.2..`: the type is in public kernel symbols of Vista and Windows 7 only.
+#[cfg(feature = "trace")] pub static WMI_TRACE_PACKET: Structure<members::WMI_TRACE_PACKET::Type> = structure("WMI_TRACE_PACKET", &AXIS, &REGISTRY, &[0x0, 0x7fffe00000], &[
+    Change::layout(Build::new(5, 0, 2195, 0), X86, <WMI_TRACE_PACKET_5_0 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(5, 2, 3790, 1830), X64, <WMI_TRACE_PACKET_5_0 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <WMI_TRACE_PACKET_5_0 as Described>::LAYOUT.layout()),
+]);
 
 /// A lock of the Windows Notification Facility.
 ///
-/// No symbol data confirms it in `19569 arm64`: the kernel's symbols do not hold the type.
-pub static WNF_LOCK: Structure<members::WNF_LOCK::Type> = Structure {
-    name: "WNF_LOCK",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0x7ffffff1ffeffc00, 0x1fff],
-    changes: &[
-        Change::layout(Build::new(10, 0, 14393, 0), X86, <WNF_LOCK_1607_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 14393, 0), X64, <WNF_LOCK_1607_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <WNF_LOCK_1607_x64 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+/// No symbol data confirms it in `19569 arm64`: the type is not in kernel symbols.
+#[cfg(feature = "kernel")] pub static WNF_LOCK: Structure<members::WNF_LOCK::Type> = structure("WNF_LOCK", &AXIS, &REGISTRY, &[0x7ffffff1ffeffc00, 0x1fff], &[
+    Change::layout(Build::new(10, 0, 14393, 0), X86, <WNF_LOCK_1607_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 14393, 0), X64, <WNF_LOCK_1607_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <WNF_LOCK_1607_x64 as Described>::LAYOUT.layout()),
+]);
 
-/// What the Windows Notification Facility keeps for a silo.
+/// Windows Notification Facility state of a silo.
 ///
-/// No symbol data confirms it in `19569 arm64`: the kernel's symbols do not hold the type.
-pub static WNF_SILODRIVERSTATE: Structure<members::WNF_SILODRIVERSTATE::Type> = Structure {
-    name: "WNF_SILODRIVERSTATE",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0x7ffffff1ffeffc00, 0x1fff],
-    changes: &[
-        Change::layout(Build::new(10, 0, 14393, 0), X86, <WNF_SILODRIVERSTATE_1607_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 14393, 0), X64, <WNF_SILODRIVERSTATE_1607_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <WNF_SILODRIVERSTATE_1607_x64 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+/// No symbol data confirms it in `19569 arm64`: the type is not in kernel symbols.
+#[cfg(feature = "kernel")] pub static WNF_SILODRIVERSTATE: Structure<members::WNF_SILODRIVERSTATE::Type> = structure("WNF_SILODRIVERSTATE", &AXIS, &REGISTRY, &[0x7ffffff1ffeffc00, 0x1fff], &[
+    Change::layout(Build::new(10, 0, 14393, 0), X86, <WNF_SILODRIVERSTATE_1607_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 14393, 0), X64, <WNF_SILODRIVERSTATE_1607_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <WNF_SILODRIVERSTATE_1607_x64 as Described>::LAYOUT.layout()),
+]);
 
-/// Begins a data block of Windows Management Instrumentation, and so the control block of a logger.
+/// Header of a data block of Windows Management Instrumentation, such as the control block of a session.
 ///
-/// No symbol data confirms it in `5.1..5.1.2600-sp2`: public symbols hold the type from Windows XP SP3 on.
+/// No symbol data confirms it in `5.1..5.1.2600-sp2`: the type is in public symbols since Windows XP SP3.
 ///
-/// No symbol data confirms it in `5.2..5.2.3790-sp1`: public symbols hold the type from Windows Server 2003 SP2 on.
+/// No symbol data confirms it in `5.2..5.2.3790-sp1`: the type is in public symbols since Windows Server 2003 SP2.
 ///
-/// No symbol data confirms it in `6.1..`: public kernel symbols hold the type up to version 6.0.
-pub static WNODE_HEADER: Structure<members::WNODE_HEADER::Type> = Structure {
-    name: "WNODE_HEADER",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0x0, 0x7ff88000],
-    changes: &[
-        Change::layout(Build::new(5, 0, 2195, 0), X86, <WNODE_HEADER_5_0_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(5, 2, 3790, 1830), X64, <WNODE_HEADER_5_2_3790_sp1_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <WNODE_HEADER_5_2_3790_sp1_x64 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+/// No symbol data confirms it in `6.1..`: the type is in public kernel symbols up to version 6.0.
+#[cfg(any(feature = "kernel", feature = "trace"))] pub static WNODE_HEADER: Structure<members::WNODE_HEADER::Type> = structure("WNODE_HEADER", &AXIS, &REGISTRY, &[0x0, 0x7ff88000], &[
+    Change::layout(Build::new(5, 0, 2195, 0), X86, <WNODE_HEADER_5_0_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(5, 2, 3790, 1830), X64, <WNODE_HEADER_5_2_3790_sp1_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <WNODE_HEADER_5_2_3790_sp1_x64 as Described>::LAYOUT.layout()),
+]);
 
 /// A routine for a system worker thread to run.
-pub static WORK_QUEUE_ITEM: Structure<members::WORK_QUEUE_ITEM::Type> = Structure {
-    name: "WORK_QUEUE_ITEM",
-    axis: &AXIS,
-    registry: &REGISTRY,
-    held: &[0xfffffff1ffeffffe, 0xf7ff7ffffdfff],
-    changes: &[
-        Change::layout(Build::new(5, 0, 2195, 0), X86, <WORK_QUEUE_ITEM_5_0_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(5, 2, 3790, 1830), X64, <WORK_QUEUE_ITEM_5_2_3790_sp1_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <WORK_QUEUE_ITEM_5_2_3790_sp1_x64 as Described>::LAYOUT.layout()),
-    ],
-    of: PhantomData,
-};
+#[cfg(feature = "kernel")] pub static WORK_QUEUE_ITEM: Structure<members::WORK_QUEUE_ITEM::Type> = structure("WORK_QUEUE_ITEM", &AXIS, &REGISTRY, &[0xfffffff1ffeffffe, 0xf7ff7ffffdfff], &[
+    Change::layout(Build::new(5, 0, 2195, 0), X86, <WORK_QUEUE_ITEM_5_0_x86 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(5, 2, 3790, 1830), X64, <WORK_QUEUE_ITEM_5_2_3790_sp1_x64 as Described>::LAYOUT.layout()),
+    Change::layout(Build::new(10, 0, 16299, 15), Arm64, <WORK_QUEUE_ITEM_5_2_3790_sp1_x64 as Described>::LAYOUT.layout()),
+]);
 
 /// Every structure, by name.
 pub static ALL: &[Structure] = &[
-    AGGREGATED_PAYLOAD_FILTER.any(),
-    CLASSIC_EVENT_ID.any(),
-    CPTABLEINFO.any(),
-    CRITICAL_PROCESS_EXCEPTION_DATA.any(),
-    CVDD.any(),
-    DBGK_SILOSTATE.any(),
-    DISALLOWED_GUIDS.any(),
-    DISPATCHER_HEADER.any(),
-    DUMP_BLOB_FILE_HEADER.any(),
-    DUMP_BLOB_HEADER.any(),
-    DUMP_HEADER32.any(),
-    DUMP_HEADER64.any(),
-    ESERVERSILO_GLOBALS.any(),
-    ETWP_NOTIFICATION_HEADER.any(),
-    ETW_APC_ENTRY.any(),
-    ETW_APC_POOL.any(),
-    ETW_BOOT_CONFIG.any(),
-    ETW_BUFFER_CONTEXT.any(),
-    ETW_BUFFER_HANDLE.any(),
-    ETW_BUFFER_QUEUE.any(),
-    ETW_COUNTERS.any(),
-    ETW_DATA_SOURCE.any(),
-    ETW_DEBUGID_TRACKING_ENTRY.any(),
-    ETW_DECODE_CONTROL_ENTRY.any(),
-    ETW_DUMP_HEADER.any(),
-    ETW_DUMP_SESSION.any(),
-    ETW_ENABLE_NOTIFICATION_PACKET.any(),
-    ETW_FILTER_EVENT_NAME_DATA.any(),
-    ETW_FILTER_HEADER.any(),
-    ETW_FILTER_PID.any(),
-    ETW_FILTER_STRING_TOKEN.any(),
-    ETW_FILTER_STRING_TOKEN_ELEMENT.any(),
-    ETW_GUID_ENTRY.any(),
-    ETW_HASH_BUCKET.any(),
-    ETW_HW_TRACE_EXT_INTERFACE.any(),
-    ETW_IPT_SUPPORT.any(),
-    ETW_KERNEL_HEADER_EXTENSION.any(),
-    ETW_KERNEL_TRACE_TIMESTAMP.any(),
-    ETW_LAST_ENABLE_INFO.any(),
-    ETW_LBR_SUPPORT.any(),
-    ETW_LOGGER_HANDLE.any(),
-    ETW_NOTIFICATION_HEADER.any(),
-    ETW_PARTITION_CONTEXT.any(),
-    ETW_PAYLOAD_FILTER.any(),
-    ETW_PERF_COUNTERS.any(),
-    ETW_PMC_SUPPORT.any(),
-    ETW_PRIV_HANDLE_DEMUX_TABLE.any(),
-    ETW_PROVIDER_TABLE_ENTRY.any(),
-    ETW_PROVIDER_TRAITS.any(),
-    ETW_QUEUE_ENTRY.any(),
-    ETW_REALTIME_CONNECT.any(),
-    ETW_REALTIME_CONSUMER.any(),
-    ETW_RECEIVE_REPLY.any(),
-    ETW_REF_CLOCK.any(),
-    ETW_REGISTER_GUIDS.any(),
-    ETW_REGISTRATION_ENTRY.any(),
-    ETW_REGISTRATION_HANDLE.any(),
-    ETW_REG_ENTRY.any(),
-    ETW_REPLY_QUEUE.any(),
-    ETW_SESSION_PERF_COUNTERS.any(),
-    ETW_SET_PROVIDER_TRAITS.any(),
-    ETW_SILODRIVERSTATE.any(),
-    ETW_SILO_TRACING_BLOCK.any(),
-    ETW_STACK_TRACE_BLOCK.any(),
-    ETW_SYSTEMTIME.any(),
-    ETW_SYSTEM_LOGGER.any(),
-    ETW_SYSTEM_LOGGER_SETTINGS.any(),
-    ETW_UM_LOGGER_CONTEXT.any(),
-    ETW_WDI_SCENARIO.any(),
-    ETW_WMITRACE_WORK.any(),
-    EVENT_DATA_DESCRIPTOR.any(),
-    EVENT_DESCRIPTOR.any(),
-    EVENT_EXTENDED_ITEM_PEBS_INDEX.any(),
-    EVENT_EXTENDED_ITEM_PMC_COUNTERS.any(),
-    EVENT_FILTER_DESCRIPTOR.any(),
-    EVENT_FILTER_HEADER.any(),
-    EVENT_FILTER_LEVEL_KW.any(),
-    EVENT_HEADER.any(),
-    EVENT_HEADER_EXTENDED_DATA_ITEM.any(),
-    EVENT_INSTANCE_GUID_HEADER.any(),
-    EVENT_INSTANCE_HEADER.any(),
-    EVENT_PAYLOAD_PREDICATE.any(),
-    EVENT_RECORD.any(),
-    EVENT_TRACE_GROUPMASK_INFORMATION.any(),
-    EVENT_TRACE_HEADER.any(),
-    EVENT_TRACE_PERFORMANCE_INFORMATION.any(),
-    EVENT_TRACE_PROFILE_COUNTER_INFORMATION.any(),
-    EVENT_TRACE_PROPERTIES.any(),
-    EVENT_TRACE_SPINLOCK_INFORMATION.any(),
-    EVENT_TRACE_SYSTEM_EVENT_INFORMATION.any(),
-    EVENT_TRACE_TIME_PROFILE_INFORMATION.any(),
-    EVENT_TRACE_VERSION_INFORMATION.any(),
-    EX_FAST_REF.any(),
-    EX_PUSH_LOCK.any(),
-    GUID.any(),
-    KAPC.any(),
-    KDDEBUGGER_DATA64.any(),
-    KDPC.any(),
-    KEVENT.any(),
-    KMUTANT.any(),
-    KQUEUE.any(),
-    KSEMAPHORE.any(),
-    KSYSTEM_TIME.any(),
-    KTIMER.any(),
-    LARGE_INTEGER.any(),
-    LIST_ENTRY.any(),
-    LOADED_MODULE.any(),
-    LUID.any(),
-    MCGEN_TRACE_CONTEXT.any(),
-    MESSAGE_TRACE_HEADER.any(),
-    MESSAGE_TRACE_USER.any(),
-    NB10.any(),
-    OBJECT_NAMESPACE_LOOKUPTABLE.any(),
-    OBP_SILODRIVERSTATE.any(),
-    OBP_SYSTEM_DOS_DEVICE_STATE.any(),
-    PERFINFO_CCSWAP.any(),
-    PERFINFO_CCSWAP_BUFFER.any(),
-    PERFINFO_CCSWAP_IDLE.any(),
-    PERFINFO_CCSWAP_IDLE_SHORT.any(),
-    PERFINFO_CCSWAP_LITE.any(),
-    PERFINFO_GROUPMASK.any(),
-    PERFINFO_HARDPAGEFAULT_INFORMATION.any(),
-    PERFINFO_PPM_STATE_SELECTION.any(),
-    PERFINFO_TRACE_HEADER.any(),
-    PERIODIC_CAPTURE_STATE_GUIDS.any(),
-    PHYSICAL_MEMORY_DESCRIPTOR32.any(),
-    PHYSICAL_MEMORY_DESCRIPTOR64.any(),
-    PHYSICAL_MEMORY_RUN32.any(),
-    PHYSICAL_MEMORY_RUN64.any(),
-    PROFILE_SOURCE_INFO.any(),
-    RDMP_HEADER64.any(),
-    RSDS.any(),
-    RTL_BALANCED_NODE.any(),
-    RTL_BITMAP.any(),
-    RTL_CONDITION_VARIABLE.any(),
-    RTL_CRITICAL_SECTION.any(),
-    RTL_HASH_TABLE.any(),
-    RTL_NLS_STATE.any(),
-    RTL_RB_TREE.any(),
-    RTL_TIME_ZONE_INFORMATION.any(),
-    SECURITY_CLIENT_CONTEXT.any(),
-    SECURITY_QUALITY_OF_SERVICE.any(),
-    SEP_RM_LSA_CONNECTION_STATE.any(),
-    SEP_SILOSTATE.any(),
-    SILO_USER_SHARED_DATA.any(),
-    SINGLE_LIST_ENTRY.any(),
-    SLIST_ENTRY.any(),
-    SLIST_HEADER.any(),
-    SUMMARY_DUMP32.any(),
-    SUMMARY_DUMP64.any(),
-    SYSTEM_TRACE_HEADER.any(),
-    TIME_FIELDS.any(),
-    TOKEN_CONTROL.any(),
-    TOKEN_SOURCE.any(),
-    TRACE_ENABLE_CONTEXT.any(),
-    TRACE_ENABLE_CONTEXT_EX.any(),
-    TRACE_ENABLE_FLAG_EXTENSION.any(),
-    TRACE_ENABLE_FLAG_EXT_HEADER.any(),
-    TRACE_ENABLE_FLAG_EXT_ITEM.any(),
-    TRACE_ENABLE_INFO.any(),
-    TRACE_LOGFILE_HEADER.any(),
-    TRACE_PROFILE_INTERVAL.any(),
-    TRACE_VERSION_INFO.any(),
-    TRIAGE_DATA_BLOCK.any(),
-    TRIAGE_DUMP32.any(),
-    TRIAGE_DUMP64.any(),
-    ULARGE_INTEGER.any(),
-    UNICODE_STRING.any(),
-    UNICODE_STRING64.any(),
-    WMI_BUFFER_HEADER.any(),
-    WMI_BUFFER_STATE.any(),
-    WMI_CLIENT_CONTEXT.any(),
-    WMI_CONTEXTSWAP.any(),
-    WMI_LOGGER_CONTEXT.any(),
-    WMI_LOGGER_INFORMATION.any(),
-    WMI_LOGGER_MODE.any(),
-    WMI_RESOURCE.any(),
-    WMI_SPINLOCK.any(),
-    WMI_TRACE_MESSAGE_PACKET.any(),
-    WMI_TRACE_PACKET.any(),
-    WNF_LOCK.any(),
-    WNF_SILODRIVERSTATE.any(),
-    WNODE_HEADER.any(),
-    WORK_QUEUE_ITEM.any(),
+    #[cfg(feature = "kernel")] AGGREGATED_PAYLOAD_FILTER.any(),
+    #[cfg(feature = "kernel")] CLASSIC_EVENT_ID.any(),
+    #[cfg(feature = "kernel")] CPTABLEINFO.any(),
+    #[cfg(feature = "kernel")] CRITICAL_PROCESS_EXCEPTION_DATA.any(),
+    #[cfg(feature = "kernel")] CVDD.any(),
+    #[cfg(feature = "kernel")] DBGK_SILOSTATE.any(),
+    #[cfg(feature = "kernel")] DISALLOWED_GUIDS.any(),
+    #[cfg(feature = "kernel")] DISPATCHER_HEADER.any(),
+    #[cfg(feature = "dump")] DUMP_BLOB_FILE_HEADER.any(),
+    #[cfg(feature = "dump")] DUMP_BLOB_HEADER.any(),
+    #[cfg(feature = "dump")] DUMP_HEADER32.any(),
+    #[cfg(feature = "dump")] DUMP_HEADER64.any(),
+    #[cfg(feature = "kernel")] ESERVERSILO_GLOBALS.any(),
+    #[cfg(feature = "kernel")] ETWP_NOTIFICATION_HEADER.any(),
+    #[cfg(feature = "kernel")] ETW_APC_ENTRY.any(),
+    #[cfg(feature = "kernel")] ETW_APC_POOL.any(),
+    #[cfg(feature = "kernel")] ETW_BOOT_CONFIG.any(),
+    #[cfg(any(feature = "kernel", feature = "trace"))] ETW_BUFFER_CONTEXT.any(),
+    #[cfg(feature = "kernel")] ETW_BUFFER_HANDLE.any(),
+    #[cfg(feature = "kernel")] ETW_BUFFER_QUEUE.any(),
+    #[cfg(feature = "kernel")] ETW_COUNTERS.any(),
+    #[cfg(feature = "kernel")] ETW_DATA_SOURCE.any(),
+    #[cfg(feature = "kernel")] ETW_DEBUGID_TRACKING_ENTRY.any(),
+    #[cfg(feature = "kernel")] ETW_DECODE_CONTROL_ENTRY.any(),
+    #[cfg(feature = "dump")] ETW_DUMP_HEADER.any(),
+    #[cfg(feature = "dump")] ETW_DUMP_SESSION.any(),
+    #[cfg(feature = "kernel")] ETW_ENABLE_NOTIFICATION_PACKET.any(),
+    #[cfg(feature = "kernel")] ETW_FILTER_EVENT_NAME_DATA.any(),
+    #[cfg(feature = "kernel")] ETW_FILTER_HEADER.any(),
+    #[cfg(feature = "kernel")] ETW_FILTER_PID.any(),
+    #[cfg(feature = "kernel")] ETW_FILTER_STRING_TOKEN.any(),
+    #[cfg(feature = "kernel")] ETW_FILTER_STRING_TOKEN_ELEMENT.any(),
+    #[cfg(feature = "kernel")] ETW_GUID_ENTRY.any(),
+    #[cfg(feature = "kernel")] ETW_HASH_BUCKET.any(),
+    #[cfg(feature = "kernel")] ETW_HW_TRACE_EXT_INTERFACE.any(),
+    #[cfg(feature = "kernel")] ETW_IPT_SUPPORT.any(),
+    #[cfg(feature = "kernel")] ETW_KERNEL_HEADER_EXTENSION.any(),
+    #[cfg(feature = "kernel")] ETW_KERNEL_TRACE_TIMESTAMP.any(),
+    #[cfg(feature = "kernel")] ETW_LAST_ENABLE_INFO.any(),
+    #[cfg(feature = "kernel")] ETW_LBR_SUPPORT.any(),
+    #[cfg(feature = "kernel")] ETW_LOGGER_HANDLE.any(),
+    #[cfg(feature = "kernel")] ETW_NOTIFICATION_HEADER.any(),
+    #[cfg(feature = "kernel")] ETW_PARTITION_CONTEXT.any(),
+    #[cfg(feature = "kernel")] ETW_PAYLOAD_FILTER.any(),
+    #[cfg(feature = "kernel")] ETW_PERF_COUNTERS.any(),
+    #[cfg(feature = "kernel")] ETW_PMC_SUPPORT.any(),
+    #[cfg(feature = "kernel")] ETW_PRIV_HANDLE_DEMUX_TABLE.any(),
+    #[cfg(feature = "kernel")] ETW_PROVIDER_TABLE_ENTRY.any(),
+    #[cfg(feature = "kernel")] ETW_PROVIDER_TRAITS.any(),
+    #[cfg(feature = "kernel")] ETW_QUEUE_ENTRY.any(),
+    #[cfg(feature = "kernel")] ETW_REALTIME_CONNECT.any(),
+    #[cfg(feature = "kernel")] ETW_REALTIME_CONSUMER.any(),
+    #[cfg(feature = "kernel")] ETW_RECEIVE_REPLY.any(),
+    #[cfg(any(feature = "dump", feature = "kernel", feature = "trace"))] ETW_REF_CLOCK.any(),
+    #[cfg(feature = "kernel")] ETW_REGISTER_GUIDS.any(),
+    #[cfg(feature = "kernel")] ETW_REGISTRATION_ENTRY.any(),
+    #[cfg(feature = "kernel")] ETW_REGISTRATION_HANDLE.any(),
+    #[cfg(feature = "kernel")] ETW_REG_ENTRY.any(),
+    #[cfg(feature = "kernel")] ETW_REPLY_QUEUE.any(),
+    #[cfg(feature = "kernel")] ETW_SESSION_PERF_COUNTERS.any(),
+    #[cfg(feature = "kernel")] ETW_SET_PROVIDER_TRAITS.any(),
+    #[cfg(feature = "kernel")] ETW_SILODRIVERSTATE.any(),
+    #[cfg(feature = "kernel")] ETW_SILO_TRACING_BLOCK.any(),
+    #[cfg(feature = "kernel")] ETW_STACK_TRACE_BLOCK.any(),
+    #[cfg(feature = "kernel")] ETW_SYSTEMTIME.any(),
+    #[cfg(feature = "kernel")] ETW_SYSTEM_LOGGER.any(),
+    #[cfg(feature = "kernel")] ETW_SYSTEM_LOGGER_SETTINGS.any(),
+    #[cfg(feature = "kernel")] ETW_UM_LOGGER_CONTEXT.any(),
+    #[cfg(feature = "kernel")] ETW_WDI_SCENARIO.any(),
+    #[cfg(feature = "kernel")] ETW_WMITRACE_WORK.any(),
+    #[cfg(feature = "kernel")] EVENT_DATA_DESCRIPTOR.any(),
+    #[cfg(any(feature = "kernel", feature = "trace"))] EVENT_DESCRIPTOR.any(),
+    #[cfg(feature = "kernel")] EVENT_EXTENDED_ITEM_PEBS_INDEX.any(),
+    #[cfg(feature = "kernel")] EVENT_EXTENDED_ITEM_PMC_COUNTERS.any(),
+    #[cfg(feature = "kernel")] EVENT_FILTER_DESCRIPTOR.any(),
+    #[cfg(feature = "kernel")] EVENT_FILTER_HEADER.any(),
+    #[cfg(feature = "kernel")] EVENT_FILTER_LEVEL_KW.any(),
+    #[cfg(any(feature = "kernel", feature = "trace"))] EVENT_HEADER.any(),
+    #[cfg(feature = "trace")] EVENT_HEADER_EXTENDED_DATA_ITEM.any(),
+    #[cfg(feature = "trace")] EVENT_INSTANCE_GUID_HEADER.any(),
+    #[cfg(feature = "trace")] EVENT_INSTANCE_HEADER.any(),
+    #[cfg(feature = "trace")] EVENT_MAP_ENTRY.any(),
+    #[cfg(feature = "trace")] EVENT_MAP_INFO.any(),
+    #[cfg(feature = "kernel")] EVENT_PAYLOAD_PREDICATE.any(),
+    #[cfg(feature = "trace")] EVENT_PROPERTY_INFO.any(),
+    #[cfg(feature = "kernel")] EVENT_RECORD.any(),
+    #[cfg(feature = "kernel")] EVENT_TRACE_GROUPMASK_INFORMATION.any(),
+    #[cfg(feature = "trace")] EVENT_TRACE_HEADER.any(),
+    #[cfg(feature = "kernel")] EVENT_TRACE_PERFORMANCE_INFORMATION.any(),
+    #[cfg(feature = "kernel")] EVENT_TRACE_PROFILE_COUNTER_INFORMATION.any(),
+    #[cfg(feature = "kernel")] EVENT_TRACE_PROPERTIES.any(),
+    #[cfg(feature = "kernel")] EVENT_TRACE_SPINLOCK_INFORMATION.any(),
+    #[cfg(feature = "kernel")] EVENT_TRACE_SYSTEM_EVENT_INFORMATION.any(),
+    #[cfg(feature = "kernel")] EVENT_TRACE_TIME_PROFILE_INFORMATION.any(),
+    #[cfg(feature = "kernel")] EVENT_TRACE_VERSION_INFORMATION.any(),
+    #[cfg(feature = "kernel")] EX_FAST_REF.any(),
+    #[cfg(feature = "kernel")] EX_PUSH_LOCK.any(),
+    #[cfg(any(feature = "dump", feature = "kernel", feature = "trace"))] GUID.any(),
+    #[cfg(feature = "kernel")] KAPC.any(),
+    #[cfg(feature = "dump")] KDDEBUGGER_DATA64.any(),
+    #[cfg(feature = "kernel")] KDPC.any(),
+    #[cfg(feature = "kernel")] KEVENT.any(),
+    #[cfg(feature = "kernel")] KMUTANT.any(),
+    #[cfg(feature = "kernel")] KQUEUE.any(),
+    #[cfg(feature = "kernel")] KSEMAPHORE.any(),
+    #[cfg(feature = "kernel")] KSYSTEM_TIME.any(),
+    #[cfg(feature = "kernel")] KTIMER.any(),
+    #[cfg(any(feature = "dump", feature = "kernel", feature = "trace"))] LARGE_INTEGER.any(),
+    #[cfg(any(feature = "dump", feature = "kernel", feature = "trace"))] LIST_ENTRY.any(),
+    #[cfg(feature = "dump")] LOADED_MODULE.any(),
+    #[cfg(feature = "kernel")] LUID.any(),
+    #[cfg(feature = "kernel")] MCGEN_TRACE_CONTEXT.any(),
+    #[cfg(any(feature = "kernel", feature = "trace"))] MESSAGE_TRACE_HEADER.any(),
+    #[cfg(feature = "kernel")] MESSAGE_TRACE_USER.any(),
+    #[cfg(any(feature = "dump", feature = "kernel"))] NB10.any(),
+    #[cfg(feature = "kernel")] OBJECT_NAMESPACE_LOOKUPTABLE.any(),
+    #[cfg(feature = "kernel")] OBP_SILODRIVERSTATE.any(),
+    #[cfg(feature = "kernel")] OBP_SYSTEM_DOS_DEVICE_STATE.any(),
+    #[cfg(feature = "kernel")] PERFINFO_CCSWAP.any(),
+    #[cfg(feature = "kernel")] PERFINFO_CCSWAP_BUFFER.any(),
+    #[cfg(feature = "kernel")] PERFINFO_CCSWAP_IDLE.any(),
+    #[cfg(feature = "kernel")] PERFINFO_CCSWAP_IDLE_SHORT.any(),
+    #[cfg(feature = "kernel")] PERFINFO_CCSWAP_LITE.any(),
+    #[cfg(feature = "kernel")] PERFINFO_GROUPMASK.any(),
+    #[cfg(feature = "kernel")] PERFINFO_HARDPAGEFAULT_INFORMATION.any(),
+    #[cfg(feature = "kernel")] PERFINFO_PPM_STATE_SELECTION.any(),
+    #[cfg(feature = "trace")] PERFINFO_TRACE_HEADER.any(),
+    #[cfg(feature = "kernel")] PERIODIC_CAPTURE_STATE_GUIDS.any(),
+    #[cfg(feature = "dump")] PHYSICAL_MEMORY_DESCRIPTOR32.any(),
+    #[cfg(feature = "dump")] PHYSICAL_MEMORY_DESCRIPTOR64.any(),
+    #[cfg(feature = "dump")] PHYSICAL_MEMORY_RUN32.any(),
+    #[cfg(feature = "dump")] PHYSICAL_MEMORY_RUN64.any(),
+    #[cfg(feature = "kernel")] PROFILE_SOURCE_INFO.any(),
+    #[cfg(feature = "dump")] RDMP_HEADER64.any(),
+    #[cfg(any(feature = "dump", feature = "kernel"))] RSDS.any(),
+    #[cfg(feature = "kernel")] RTL_BALANCED_NODE.any(),
+    #[cfg(feature = "kernel")] RTL_BITMAP.any(),
+    #[cfg(feature = "kernel")] RTL_CONDITION_VARIABLE.any(),
+    #[cfg(feature = "kernel")] RTL_CRITICAL_SECTION.any(),
+    #[cfg(feature = "kernel")] RTL_HASH_TABLE.any(),
+    #[cfg(feature = "kernel")] RTL_NLS_STATE.any(),
+    #[cfg(feature = "kernel")] RTL_RB_TREE.any(),
+    #[cfg(any(feature = "kernel", feature = "trace"))] RTL_TIME_ZONE_INFORMATION.any(),
+    #[cfg(feature = "kernel")] SECURITY_CLIENT_CONTEXT.any(),
+    #[cfg(feature = "kernel")] SECURITY_QUALITY_OF_SERVICE.any(),
+    #[cfg(feature = "kernel")] SEP_RM_LSA_CONNECTION_STATE.any(),
+    #[cfg(feature = "kernel")] SEP_SILOSTATE.any(),
+    #[cfg(feature = "kernel")] SILO_USER_SHARED_DATA.any(),
+    #[cfg(any(feature = "kernel", feature = "trace"))] SINGLE_LIST_ENTRY.any(),
+    #[cfg(feature = "kernel")] SLIST_ENTRY.any(),
+    #[cfg(feature = "kernel")] SLIST_HEADER.any(),
+    #[cfg(feature = "dump")] SUMMARY_DUMP32.any(),
+    #[cfg(feature = "dump")] SUMMARY_DUMP64.any(),
+    #[cfg(feature = "trace")] SYSTEM_TRACE_HEADER.any(),
+    #[cfg(any(feature = "kernel", feature = "trace"))] TIME_FIELDS.any(),
+    #[cfg(feature = "kernel")] TOKEN_CONTROL.any(),
+    #[cfg(feature = "kernel")] TOKEN_SOURCE.any(),
+    #[cfg(feature = "kernel")] TRACE_ENABLE_CONTEXT.any(),
+    #[cfg(feature = "kernel")] TRACE_ENABLE_CONTEXT_EX.any(),
+    #[cfg(feature = "kernel")] TRACE_ENABLE_FLAG_EXTENSION.any(),
+    #[cfg(feature = "kernel")] TRACE_ENABLE_FLAG_EXT_HEADER.any(),
+    #[cfg(feature = "kernel")] TRACE_ENABLE_FLAG_EXT_ITEM.any(),
+    #[cfg(feature = "kernel")] TRACE_ENABLE_INFO.any(),
+    #[cfg(feature = "trace")] TRACE_EVENT_INFO.any(),
+    #[cfg(feature = "trace")] TRACE_LOGFILE_HEADER.any(),
+    #[cfg(feature = "kernel")] TRACE_PROFILE_INTERVAL.any(),
+    #[cfg(feature = "kernel")] TRACE_VERSION_INFO.any(),
+    #[cfg(feature = "dump")] TRIAGE_DATA_BLOCK.any(),
+    #[cfg(feature = "dump")] TRIAGE_DUMP32.any(),
+    #[cfg(feature = "dump")] TRIAGE_DUMP64.any(),
+    #[cfg(feature = "kernel")] ULARGE_INTEGER.any(),
+    #[cfg(any(feature = "dump", feature = "kernel"))] UNICODE_STRING.any(),
+    #[cfg(feature = "kernel")] UNICODE_STRING64.any(),
+    #[cfg(any(feature = "kernel", feature = "trace"))] WMI_BUFFER_HEADER.any(),
+    #[cfg(any(feature = "kernel", feature = "trace"))] WMI_BUFFER_STATE.any(),
+    #[cfg(any(feature = "kernel", feature = "trace"))] WMI_CLIENT_CONTEXT.any(),
+    #[cfg(feature = "kernel")] WMI_CONTEXTSWAP.any(),
+    #[cfg(feature = "kernel")] WMI_LOGGER_CONTEXT.any(),
+    #[cfg(feature = "kernel")] WMI_LOGGER_INFORMATION.any(),
+    #[cfg(feature = "kernel")] WMI_LOGGER_MODE.any(),
+    #[cfg(feature = "kernel")] WMI_RESOURCE.any(),
+    #[cfg(feature = "kernel")] WMI_SPINLOCK.any(),
+    #[cfg(any(feature = "kernel", feature = "trace"))] WMI_TRACE_MESSAGE_PACKET.any(),
+    #[cfg(feature = "trace")] WMI_TRACE_PACKET.any(),
+    #[cfg(feature = "kernel")] WNF_LOCK.any(),
+    #[cfg(feature = "kernel")] WNF_SILODRIVERSTATE.any(),
+    #[cfg(any(feature = "kernel", feature = "trace"))] WNODE_HEADER.any(),
+    #[cfg(feature = "kernel")] WORK_QUEUE_ITEM.any(),
 ];

@@ -9,12 +9,15 @@ use etw_layouts::{Arch, constants, structures, win7, win10_2004, winxp_sp3};
 fn bit_fields_and_unions_share_their_bytes() {
     let mut header: win10_2004::x64::WMI_BUFFER_HEADER = Zeroable::zeroed();
     header.set_Frequency(10_000_000);
-    header.set_ClockType(1);
+    header.set_ClockType(constants::EVENT_TRACE_CLOCK(1));
     let unit = u64::from_le_bytes(bytemuck::bytes_of(&header)[0x20..0x28].try_into().expect("8 bytes"));
     assert_eq!(unit, 10_000_000 << 3 | 1);
     assert_eq!(header.NextBuffer().0, unit);
-    header.set_ClockType(u64::MAX);
-    assert_eq!((header.ClockType(), header.Frequency()), (7, 10_000_000));
+    header.set_ClockType(constants::EVENT_TRACE_CLOCK(u32::MAX));
+    assert_eq!((header.ClockType().0, header.Frequency()), (7, 10_000_000));
+    header.set_ClockType(constants::EVENT_TRACE_CLOCK::EVENT_TRACE_CLOCK_SYSTEMTIME);
+    assert!(format!("{header:?}").contains("ClockType: EVENT_TRACE_CLOCK_SYSTEMTIME"), "{header:?}");
+    assert_ne!(header, Default::default());
 }
 
 #[test]

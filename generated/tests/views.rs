@@ -92,5 +92,5 @@ fn bytes_and_their_errors() {
     let layout = <Context as etw_layouts::Described>::LAYOUT;
     let short = View::at(layout, memory, end - 3).unwrap_err();
     assert_eq!(short, error(end - 3, Reason::Short(3)));
-    assert_eq!(short.to_string(), format!("{size:#x} bytes at {:#x}: there are only 0x3", end - 3));
+    assert_eq!(short.to_string(), format!("{size:#x} bytes at {:#x}: only 0x3 bytes left", end - 3));
 }

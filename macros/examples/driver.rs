@@ -1,4 +1,4 @@
-//! A driver's structures: one generated from a spec, one written by hand and checked. Both read from bytes.
+//! Structures of a driver: one generated from a spec, one written by hand and checked. Both are read from bytes.
 //!
 //! `cargo run -p etw-layouts-macros --example driver`
 
@@ -6,14 +6,14 @@ use etw_layouts_macros::{layout, layouts};
 use etw_layouts_runtime::{Arch, Build, View, bytemuck};
 use std::mem::offset_of;
 
-/// The spec says what the C declaration says, and when; sizes and offsets in it are checked.
+/// The spec has the C declaration and its versions; stated sizes and offsets are checked.
 mod device {
     super::layouts! {
         spec = r#"
             [struct]
             name = "DEVICE_RECORD"
             size = { "6.1..6.3" = 0x10, "10.0.." = 0x18 }
-            doc  = "What the driver writes of a device."
+            doc  = "State of a device, written by the driver."
             members = [
               { name = "Magic", type = "ULONG" },
               { union = [
@@ -30,7 +30,7 @@ mod device {
     }
 }
 
-/// What stands before each record, written by hand; every number is checked when this compiles.
+/// Header of each record, written by hand; every number is checked at compile time.
 #[layout(size = 0x08, align = 4)]
 #[repr(C)]
 struct RecordHeader {
@@ -48,11 +48,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("{} bytes", u32::from_le_bytes(record[length..length + 4].try_into()?));
     let body = &record[size_of::<RecordHeader>()..];
 
-    // The version is known as this is written: a type.
+    // The version is known at compile time: a type.
     let device: device::targets::win10_2004::x64::DEVICE_RECORD = bytemuck::pod_read_unaligned(&body[..0x18]);
     println!("{device:#x?}, started: {}", device.Started());
 
-    // The version is known as this runs: a layout, chosen by build.
+    // The version is known at run time: a layout, selected by build.
     let build = Build::new(6, 1, 7601, 24545);
     let chosen = device::structures::DEVICE_RECORD.select(build, Arch::X64)?;
     let view = View::new(chosen.layout, body)?;

@@ -1,4 +1,4 @@
-//! `layouts!`.
+//! The macro `layouts!`.
 
 use super::stand_in;
 use etw_layouts_codegen::spec::Spec;
@@ -12,7 +12,7 @@ use syn::{Error, Ident, LitStr, Token, bracketed};
 
 const KEYS: [&str; 3] = ["spec", "structures", "targets"];
 
-/// What is written in the call.
+/// Arguments of the macro.
 #[derive(Default)]
 pub struct Input {
     specs: Vec<Specs>,
@@ -26,7 +26,7 @@ enum Specs {
 }
 
 impl Input {
-    /// The modules, or compile errors at what causes them.
+    /// The generated modules, or compile errors at their causes.
     pub fn expand(&self) -> TokenStream {
         let builder = self.builder();
         let result = builder.generate().map_err(|error| self.errors(&error));
@@ -37,7 +37,7 @@ impl Input {
         })
     }
 
-    /// What is known of specs that cannot be read: the names that are asked for, and Windows' targets.
+    /// Placeholder for specs that cannot be read: the requested names, and Windows' targets.
     fn wanted(&self) -> std::io::Result<Spec> {
         let mut spec = Builder::default().spec()?;
         spec.broken.extend(self.structures.iter().map(LitStr::value));
@@ -51,7 +51,7 @@ impl Input {
                 Specs::Path(path) => builder.specs(path.value()),
                 Specs::Text(text) => {
                     let span = text.span();
-                    // Blank lines in front, so that errors count as the file does that the text stands in.
+                    // Blank lines before the text make line numbers in errors match the source file.
                     let above = "\n".repeat(span.start().line.saturating_sub(1));
                     builder.text(span.file(), above + &text.value())
                 }
@@ -69,10 +69,10 @@ impl Input {
         let notes = generated.notes.iter().map(|note| {
             let span = self.named(&note.name).span();
             let message = &note.message;
-            // What is deprecated is the one warning that a macro can give.
+            // A deprecation is the only warning that a macro can emit.
             quote_spanned! { span => const _: () = { #[deprecated(note = #message)] const TARGET: () = (); TARGET }; }
         });
-        // The compiler watches what is included.
+        // `include_bytes!` makes the compiler track the files.
         Ok(quote! { #modules #(const _: &[u8] = ::core::include_bytes!(#files);)* #(#notes)* })
     }
 
@@ -83,7 +83,9 @@ impl Input {
             BuildError::Unknown(notes) => {
                 notes.iter().map(|note| Error::new(self.named(&note.name).span(), &note.message)).collect()
             }
-            BuildError::Io(_) => vec![Error::new(specs.span(), format!("{error}; paths start from the folder of Cargo.toml"))],
+            BuildError::Io(_) => {
+                vec![Error::new(specs.span(), format!("{error}; paths are relative to the folder of Cargo.toml"))]
+            }
             _ => Vec::new(),
         };
         let joined = list.into_iter().reduce(|mut all: Error, error| {
@@ -93,7 +95,7 @@ impl Input {
         joined.unwrap_or_else(|| Error::new(specs.span(), error))
     }
 
-    /// The literal that asks for a structure or target.
+    /// The literal with a requested structure or target.
     fn named(&self, name: &str) -> &LitStr {
         let mut wanted = self.structures.iter().chain(&self.targets);
         wanted.find(|literal| literal.value() == name).unwrap_or(self.specs[0].literal())
@@ -114,7 +116,7 @@ impl Parse for Input {
             if input.peek(LitStr) {
                 let path: LitStr = input.parse()?;
                 if path.value().is_empty() {
-                    return Err(Error::new(path.span(), "this path is empty; name a spec file or folder"));
+                    return Err(Error::new(path.span(), "empty path; give a spec file or folder"));
                 }
                 new.specs.push(Specs::Path(path));
             } else {
@@ -125,7 +127,7 @@ impl Parse for Input {
             }
         }
         match new.specs.is_empty() {
-            true => Err(input.error("name a spec file or folder, or write `spec = r#\"…\"#`")),
+            true => Err(input.error("expected a spec file or folder, or `spec = r#\"…\"#`")),
             false => Ok(new),
         }
     }
@@ -133,12 +135,12 @@ impl Parse for Input {
 
 impl Input {
     fn argument(&mut self, input: ParseStream) -> syn::Result<()> {
-        let there = "there are paths as string literals, `spec = r#\"…\"#`, `structures = […]` and `targets = […]`";
-        let key: Ident = input.parse().map_err(|error| Error::new(error.span(), format!("this is no argument; {there}")))?;
+        let there = "expected a path as a string literal, `spec = r#\"…\"#`, `structures = […]` or `targets = […]`";
+        let key: Ident = input.parse().map_err(|error| Error::new(error.span(), format!("invalid argument; {there}")))?;
         let name = key.to_string();
         if !KEYS.contains(&name.as_str()) {
-            let near = nearest(&name, KEYS).map(|near| format!("did you mean `{near}`? Otherwise ")).unwrap_or_default();
-            return Err(Error::new(key.span(), format!("`{name}` is no argument; {near}{there}")));
+            let near = nearest(&name, KEYS).map(|near| format!("did you mean `{near}`? ")).unwrap_or_default();
+            return Err(Error::new(key.span(), format!("unknown argument `{name}`; {near}{there}")));
         }
         input.parse::<Token![=]>()?;
         if name == "spec" {
@@ -148,7 +150,7 @@ impl Input {
         let list;
         bracketed!(list in input);
         if list.is_empty() {
-            return Err(Error::new(key.span(), format!("`{name}` names none; name some, or leave `{name}` out for all")));
+            return Err(Error::new(key.span(), format!("empty `{name}`; list some, or omit `{name}` for all")));
         }
         let names = Punctuated::<LitStr, Token![,]>::parse_terminated(&list)?;
         let wanted = if name == "structures" { &mut self.structures } else { &mut self.targets };

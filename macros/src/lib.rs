@@ -1,8 +1,7 @@
-//! Layouts of your own, from a macro: generated from specs, or written by hand and checked.
+//! Macros for layouts: types generated from specs, and checks of handwritten types.
 //!
-//! [`layouts!`] does what a build script does with `etw-layouts-codegen`, without the build script. [`layout`](macro@layout) holds a
-//! structure that is written by hand against its stated size, alignment and offsets. What both expand to needs the crate
-//! `etw-layouts-runtime`.
+//! [`layouts!`] replaces a build script with `etw-layouts-codegen`. [`layout`](macro@layout) verifies a handwritten structure
+//! against its stated size, alignment and offsets. The expanded code needs the crate `etw-layouts-runtime`.
 
 #![forbid(unsafe_code)]
 
@@ -13,7 +12,7 @@ mod stated;
 use proc_macro::TokenStream;
 use syn::parse_macro_input;
 
-/// Generates the types of specs: of files and folders, named from the folder of `Cargo.toml`, or of a text in place.
+/// Generates types from specs: files and folders relative to the folder of `Cargo.toml`, or a text in place.
 ///
 /// ```
 /// mod device {
@@ -36,23 +35,24 @@ use syn::parse_macro_input;
 /// assert_eq!(std::mem::offset_of!(DEVICE_HEADER, Time), 0x10);
 /// ```
 ///
-/// With the specs in files it is `layouts!("specs", structures = ["DEVICE_HEADER"], targets = ["2004-x64"])`; there may be several
-/// paths. Without `structures` or `targets`, all of them are generated; an empty list is an error. Specs without a version axis get that of Windows, and all
-/// get those scalars of the Windows SDK, and those types of Windows that members embed, which they do not define themselves: `LIST_ENTRY` and
+/// With specs in files: `layouts!("specs", structures = ["DEVICE_HEADER"], targets = ["2004-x64"])`; several paths are possible.
+/// Without `structures` or `targets`, all are generated; an empty list is an error. Specs without a version axis use that of
+/// Windows. Scalars of the Windows SDK and embedded Windows types that the specs do not define are added: `LIST_ENTRY` and
 /// `UNICODE_STRING` need no spec.
 ///
-/// It expands to the modules `axis`, `constants`, `layouts`, `members`, `structures` and `targets`, which stand in a module, not in a
-/// function; one module can hold one call. A spec that changed recompiles the crate; one that is added to a folder does when anything else of the crate does.
+/// Expands to the modules `axis`, `constants`, `layouts`, `members`, `structures` and `targets`, which must be in a module, not
+/// in a function; a module can contain one call. A changed spec recompiles the crate; a spec added to a folder is used when the
+/// crate is recompiled for another reason.
 ///
 /// # Errors
 ///
-/// Whatever is wrong in the specs is a compile error that shows the place in the spec: a specs file, or the lines of the text.
+/// Errors in specs are compile errors that show the position in the spec: the file, or the lines of the text.
 #[proc_macro]
 pub fn layouts(input: TokenStream) -> TokenStream {
     parse_macro_input!(input as generate::Input).expand().into()
 }
 
-/// Checks a `#[repr(C)]` structure or union that is written by hand: its size, its alignment, and the offset of each member.
+/// Checks a handwritten `#[repr(C)]` structure or union: its size, its alignment, and the offset of each member.
 ///
 /// ```
 /// use etw_layouts_macros::layout;
@@ -72,14 +72,14 @@ pub fn layouts(input: TokenStream) -> TokenStream {
 /// }
 /// ```
 ///
-/// The members of a structure state their offsets, all of them; those of a union may. `packed` and `align(N)` are fine beside `C`.
-/// Hosts differ: on 32-bit Linux `u64` is aligned to 4, and pointers and `usize` have the size of the host's. With padding written
-/// out, `align(N)`, and `Ptr32` or `Ptr64` for pointers the numbers hold on every host.
+/// All members of a structure must state their offsets; those of a union may. `packed` and `align(N)` are allowed in addition to
+/// `C`. Hosts differ: on 32-bit Linux `u64` is aligned to 4, and pointers and `usize` have the size of the host. With explicit
+/// padding, `align(N)`, and `Ptr32` or `Ptr64` for pointers, the numbers are valid on every host.
 ///
 /// # Errors
 ///
-/// A number that is not so is a compile error at that number, and says what is so. Refused are a representation without `C`, a type
-/// with parameters, which has more layouts than one, and what is no structure or union.
+/// A wrong number is a compile error at that number, with the correct value. Rejected are a representation without `C`, a type
+/// with generic parameters, which has several layouts, and items other than structures and unions.
 #[proc_macro_attribute]
 pub fn layout(stated: TokenStream, item: TokenStream) -> TokenStream {
     stated::check(stated.into(), item.into()).unwrap_or_else(syn::Error::into_compile_error).into()

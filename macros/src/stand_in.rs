@@ -1,4 +1,4 @@
-//! What stands in the place of modules that could not be generated, so that the error in the specs is the only one.
+//! Placeholders for modules that could not be generated, so that only the error in the specs is reported.
 
 use etw_layouts_codegen::spec::{Body, Spec};
 use proc_macro2::{Ident, Span, TokenStream};
@@ -6,10 +6,10 @@ use quote::{format_ident, quote, quote_spanned};
 use std::collections::BTreeSet;
 use syn::Error;
 
-/// The errors, and the modules that the specs would give, with all their names.
+/// The errors, and empty versions of the modules that the specs would give, with all their names.
 ///
-/// The first error makes each name a type and a value in error, of which the compiler says no more: the type is that of a trait
-/// that an array of so many elements, which are none, has not.
+/// The first error makes each name an erroneous type and value, about which the compiler reports nothing further: the type is an
+/// associated type of a trait that a zero-length array does not implement.
 pub fn modules(error: Error, spec: &Spec) -> TokenStream {
     let mut errors = error.into_iter().map(|error| (error.span(), error.to_string()));
     let (span, message) = errors.next().unwrap_or_else(|| (Span::call_site(), String::new()));
@@ -39,7 +39,7 @@ pub fn modules(error: Error, spec: &Spec) -> TokenStream {
     }
 }
 
-/// What the specs specify, or seem to.
+/// The names that the specs define, or seem to define.
 fn names(spec: &Spec) -> Vec<Ident> {
     let mut names: BTreeSet<&str> = spec.broken.iter().map(String::as_str).chain(["ALL", "AXIS"]).collect();
     for (name, definition) in &spec.definitions {
@@ -48,7 +48,7 @@ fn names(spec: &Spec) -> Vec<Ident> {
             names.extend(values.constants.iter().map(|constant| constant.name.value.as_str()));
         }
     }
-    // Those of the module itself.
+    // Names of the module itself.
     names.retain(|name| !["Broken", "ERROR", "Is"].contains(name));
     names.into_iter().filter_map(|name| syn::parse_str(name).ok()).collect()
 }

@@ -1,4 +1,4 @@
-//! `#[layout]`.
+//! The attribute `#[layout]`.
 
 use proc_macro2::{Group, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
@@ -7,11 +7,11 @@ use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
 use syn::{Attribute, Data, DeriveInput, Error, Field, Ident, LitInt, Meta, Token};
 
-/// The item as it is written, and constants whose evaluation fails where a number is wrong.
+/// The unchanged item, and constants whose evaluation fails for a wrong number.
 pub fn check(stated: TokenStream, item: TokenStream) -> syn::Result<TokenStream> {
     let mut item: DeriveInput = syn::parse2(item)?;
     let offsets = take_offsets(&mut item.data);
-    // What is wrong is shown beside the item, so that nothing else misses it.
+    // Errors are emitted next to the item, so that it stays defined for other code.
     let checks = checks(stated, &item, &offsets).unwrap_or_else(Error::into_compile_error);
     Ok(quote! { #item #checks })
 }
@@ -27,7 +27,9 @@ fn checks(stated: TokenStream, item: &DeriveInput, offsets: &[Vec<Attribute>]) -
     let (fields, is_struct) = match &item.data {
         Data::Struct(data) => (data.fields.iter().collect(), true),
         Data::Union(data) => (data.fields.named.iter().collect::<Vec<_>>(), false),
-        Data::Enum(data) => return Err(Error::new(data.enum_token.span, "only structures and unions have members at offsets")),
+        Data::Enum(data) => {
+            return Err(Error::new(data.enum_token.span, "enumeration has no member offsets; use a structure or union"));
+        }
     };
     let mut errors = Vec::new();
     let nothing = quote! { ::core::option::Option::None };
@@ -61,10 +63,10 @@ fn checks(stated: TokenStream, item: &DeriveInput, offsets: &[Vec<Attribute>]) -
     all.map_or_else(|| Ok(quote! { #(#checks)* }), Err)
 }
 
-/// How to come by a number: a macro cannot compute one, and the check of it says what is so.
-const ANY: &str = "N is a number of bytes; of a wrong one, the next error says which is right";
+/// Advice on finding the numbers: a macro cannot compute them, but the check reports the correct value.
+const ANY: &str = "N is a number of bytes; for a wrong one, the next error states the correct value";
 
-/// What the attribute states.
+/// Arguments of the attribute.
 struct Extent {
     size: LitInt,
     align: LitInt,
@@ -79,10 +81,10 @@ impl Extent {
             let slot = match key.to_string().as_str() {
                 "size" => &mut size,
                 "align" => &mut align,
-                other => return Err(Error::new(key.span(), format!("`{other}` is no argument; there are `size` and `align`"))),
+                other => return Err(Error::new(key.span(), format!("unknown argument `{other}`; expected `size` or `align`"))),
             };
             if slot.is_some() {
-                return Err(Error::new(key.span(), format!("`{key}` is stated twice; keep one")));
+                return Err(Error::new(key.span(), format!("duplicate `{key}`; keep one")));
             }
             input.parse::<Token![=]>()?;
             *slot = Some(number(input)?);
@@ -92,22 +94,22 @@ impl Extent {
         }
         let missing = match (size, align) {
             (Some(size), Some(align)) => return Ok(Self { size, align }),
-            (Some(size), None) => format!("the alignment is not stated: write `#[layout(size = {size}, align = N)]`; {ANY}"),
-            (None, Some(align)) => format!("the size is not stated: write `#[layout(size = N, align = {align})]`; {ANY}"),
-            (None, None) => format!("neither size nor alignment is stated: write `#[layout(size = N, align = N)]`; {ANY}"),
+            (Some(size), None) => format!("missing alignment: write `#[layout(size = {size}, align = N)]`; {ANY}"),
+            (None, Some(align)) => format!("missing size: write `#[layout(size = N, align = {align})]`; {ANY}"),
+            (None, None) => format!("missing size and alignment: write `#[layout(size = N, align = N)]`; {ANY}"),
         };
         Err(Error::new(whole, missing))
     }
 }
 
-/// Refuses what has no one layout, or none that is defined.
+/// Rejects types without a single, defined layout.
 fn refuse(item: &DeriveInput) -> syn::Result<()> {
     if let Some(parameter) = item.generics.params.first() {
-        let message = "a type with parameters has no one layout; check a type that has none";
+        let message = "type with generic parameters has several layouts; check a type without parameters";
         return Err(Error::new(parameter.span(), message));
     }
     if !item.attrs.iter().any(is_repr_c) {
-        let message = "Rust moves the members of this type as it likes; write `#[repr(C)]` below `#[layout(…)]`";
+        let message = "undefined layout: Rust may reorder the members; write `#[repr(C)]` below `#[layout(…)]`";
         return Err(Error::new(item.ident.span(), message));
     }
     Ok(())
@@ -118,7 +120,7 @@ fn is_repr_c(attribute: &Attribute) -> bool {
     attribute.path().is_ident("repr") && list(attribute).is_ok_and(|list| list.iter().any(|meta| meta.path().is_ident("C")))
 }
 
-/// Takes the offsets off the members, which the compiler does not know.
+/// Removes the offset attributes, which the compiler does not know.
 pub fn take_offsets(data: &mut Data) -> Vec<Vec<Attribute>> {
     let fields: Vec<&mut Field> = match data {
         Data::Struct(data) => data.fields.iter_mut().collect(),
@@ -129,24 +131,23 @@ pub fn take_offsets(data: &mut Data) -> Vec<Vec<Attribute>> {
     fields.into_iter().map(take).collect()
 }
 
-/// The offset of a member.
+/// The stated offset of a member.
 fn offset(field: &Field, attributes: &[Attribute], must: bool) -> syn::Result<Option<LitInt>> {
     match attributes {
         [attribute] => attribute.parse_args_with(number).map(Some),
-        [_, second, ..] => Err(Error::new(second.span(), "the offset is stated twice; keep one")),
+        [_, second, ..] => Err(Error::new(second.span(), "duplicate offset; keep one")),
         [] if must => {
             let span = field.ident.as_ref().map_or_else(|| field.ty.span(), Ident::span);
             let name = field.ident.as_ref().map_or_else(|| "this member".to_owned(), |name| format!("`{name}`"));
-            Err(Error::new(span, format!("the offset of {name} is not stated: write `#[offset(N)]` above it; {ANY}")))
+            Err(Error::new(span, format!("missing offset of {name}: write `#[offset(N)]` above it; {ANY}")))
         }
         [] => Ok(None),
     }
 }
 
-/// A number of bytes. What the compiler would cut to its type is none.
+/// Parses a number of bytes. Values beyond the type's range are rejected.
 fn number(input: ParseStream) -> syn::Result<LitInt> {
-    let refused =
-        |span| Error::new(span, "this is no number of bytes; write digits alone, decimal or after `0x`, for less than 4 GiB");
+    let refused = |span| Error::new(span, "invalid number of bytes; write only digits, decimal or after `0x`, below 4 GiB");
     let number: LitInt = input.parse().map_err(|error| refused(error.span()))?;
     match number.suffix().is_empty() && number.base10_parse::<u32>().is_ok() {
         true => Ok(number),
@@ -154,19 +155,19 @@ fn number(input: ParseStream) -> syn::Result<LitInt> {
     }
 }
 
-/// A constant of its own for each check, so that all failures are shown; the compiler points at `span`.
+/// A separate constant for each check, so that all failures are reported, at `span`.
 fn constant(span: Span, when: &TokenStream, call: TokenStream) -> TokenStream {
     let call = respanned(call, span);
     quote_spanned! { span => #when const _: () = ::etw_layouts_runtime::check::#call; }
 }
 
-/// The attributes that may take an item or a member away.
+/// The `cfg` attributes of an item or a member.
 fn conditions(attributes: &[Attribute]) -> TokenStream {
     let list = attributes.iter().filter(|attribute| attribute.path().is_ident("cfg"));
     quote! { #(#list)* }
 }
 
-/// The tokens as if they stood at `span`; what they name stays what it is.
+/// The tokens with another span, resolving names as before.
 fn respanned(tokens: TokenStream, span: Span) -> TokenStream {
     let at = |mut token: TokenTree| {
         if let TokenTree::Group(group) = &token {
@@ -178,7 +179,7 @@ fn respanned(tokens: TokenStream, span: Span) -> TokenStream {
     tokens.into_iter().map(at).collect()
 }
 
-/// The type of a member as it is called outside the item.
+/// The type of a member without `Self`, for use outside the item.
 fn without_self(tokens: TokenStream, name: &Ident) -> TokenStream {
     let token = |token| match token {
         TokenTree::Group(group) => Group::new(group.delimiter(), without_self(group.stream(), name)).into(),

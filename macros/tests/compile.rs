@@ -50,7 +50,7 @@ fn specs_that_cannot_be_read_are_the_only_error() {
     let call = "mod device { etw_layouts_macros::layouts!(\"nowhere\", structures = [\"DEVICE\"]); }\n";
     project.write("src/lib.rs", &format!("{call}{uses}"));
     let (good, said) = project.check(&host);
-    assert!(!good && said.contains("nowhere: ") && said.contains("paths start from the folder of Cargo.toml"), "{said}");
+    assert!(!good && said.contains("nowhere: ") && said.contains("paths are relative to the folder of Cargo.toml"), "{said}");
     assert!(!said.contains("error[E"), "{said}");
 }
 

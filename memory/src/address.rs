@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-/// An address in the memory that is walked. It is never followed but by asking a [`Memory`](crate::Memory).
+/// An address in the memory that is walked. It is accessed only through a [`Memory`](crate::Memory).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Address(pub u64);
 
@@ -10,17 +10,17 @@ impl Address {
     /// The null pointer.
     pub const NULL: Self = Self(0);
 
-    /// Whether it is the null pointer.
+    /// Whether this is the null pointer.
     pub const fn is_null(self) -> bool {
         self.0 == 0
     }
 
-    /// So many bytes further; `None` beyond the end of the address space.
+    /// The address plus a number of bytes; `None` beyond the end of the address space.
     pub fn plus(self, bytes: u64) -> Option<Self> {
         self.0.checked_add(bytes).map(Self)
     }
 
-    /// So many bytes before; `None` before its beginning.
+    /// The address minus a number of bytes; `None` before the start of the address space.
     pub fn minus(self, bytes: u64) -> Option<Self> {
         self.0.checked_sub(bytes).map(Self)
     }

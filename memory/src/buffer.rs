@@ -1,4 +1,4 @@
-//! The buffers of a session: each begins with a WMI_BUFFER_HEADER.
+//! The buffers of a session, which begin with a WMI_BUFFER_HEADER.
 
 use crate::address::Address;
 use crate::finding::{Place, What};
@@ -20,54 +20,55 @@ use etw_layouts::structures;
 /// A buffer in memory.
 #[derive(Clone, Debug)]
 pub struct Buffer {
-    /// What it is in use for.
+    /// Current use of the buffer.
     pub state: State,
-    /// The processor whose events it has.
+    /// Processor that writes its events.
     pub processor: Option<u16>,
-    /// The session that it states.
+    /// Number of the session, according to the buffer.
     pub session: Option<u16>,
-    /// When it was taken into use or written out, by the session's clock.
+    /// Time when it was taken into use or written out, by the session's clock.
     pub time_stamp: Option<i64>,
-    /// Its number among the buffers of the session. None before 6.0.
+    /// Sequence number within the session. `None` before 6.0.
     pub sequence: Option<i64>,
-    /// Flags. None before 5.2.
+    /// Flags. `None` before 5.2.
     pub flags: Option<ETW_BUFFER_FLAG>,
-    /// What it is for. None before 5.2.
+    /// Type of the buffer. `None` before 5.2.
     pub ty: Option<ETW_BUFFER_TYPE>,
-    /// Whether it is in the session's list of all buffers.
+    /// Whether the session's list of all buffers contains it.
     pub is_listed: bool,
-    /// Whether it is one that events are written to right now, of a processor or of the whole session.
+    /// Whether events are currently written to it, by one processor or for the whole session.
     pub is_current: bool,
-    /// Its header.
+    /// The WMI_BUFFER_HEADER structure.
     pub header: Object<BUFFER::Type>,
 }
 
-/// What a buffer is in use for.
+/// Use of a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
-    /// It waits for use; what it holds was written out already.
+    /// Waiting for use; its contents have been written out.
     Free,
-    /// Events are written to it.
+    /// Events are being written to it.
     Logging,
-    /// Context switches are written to it.
+    /// Context switches are being written to it.
     ContextSwitch,
-    /// It waits to be written out.
+    /// Waiting to be written out.
     Flush,
-    /// It waits to be compressed.
+    /// Waiting to be compressed.
     PendingCompression,
-    /// It holds compressed buffers.
+    /// Contains compressed buffers.
     Compressed,
-    /// It keeps a place among compressed buffers.
+    /// Reserves space among compressed buffers.
     Placeholder,
-    /// Another one, or not known: 5.0 states none.
+    /// Another state, or unknown: 5.0 stores none.
     Other,
 }
 
-/// No logger has larger buffers.
+/// Maximum size of a session's buffers, in bytes.
 const LARGEST: u32 = 16 << 20;
 
 impl<M: Memory + ?Sized> Walk<'_, M> {
-    /// The buffers of a session: those of the list of all, in its order, then those that only a processor or the session itself has.
+    /// The buffers of a session: those in its list of all buffers, in order, then those referenced only by a processor or the
+    /// session itself.
     pub fn buffers(&mut self, session: &Session) -> Vec<Buffer> {
         let context = &session.context;
         let listed = self.list(context, LOGGER::GLOBAL_LIST, &structures::WMI_BUFFER_HEADER, BUFFER::GLOBAL_ENTRY);
@@ -115,7 +116,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
             is_current: false,
             header,
         };
-        // 5.0 clears it, and a free buffer need not have it.
+        // 5.0 clears the number, and a free buffer may lack it.
         let owner = stated.filter(|stated| *stated != 0 && u32::from(*stated) != session.number && buffer.state != State::Free);
         if let Some(stated) = owner {
             let place = Place { structure: "WMI_BUFFER_HEADER", address: at, member: "ClientContext" };
@@ -124,8 +125,8 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
         Some(buffer)
     }
 
-    /// The buffers that events are written to: of the processors in 5.x and from 1703 on, of a session that has one for all of them from 6.1
-    /// on. From 6.0 to 1607 processors keep theirs where no walk comes by.
+    /// The buffers that events are written to: those of processors in 5.x and since 1703, and the common buffer of a session that
+    /// has one in 6.1 and later. From 6.0 to 1607 those of processors are not accessible to this walk.
     fn current(&mut self, session: &Session, processors: usize) -> Vec<Address> {
         let context = &session.context;
         let of_session = self.fast_ref(context, LOGGER::CURRENT_BUFFER);
@@ -145,8 +146,8 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
         current
     }
 
-    /// The buffers that the processors write a session's events to, which a silo keeps from 1703 on: for each processor a block, in which
-    /// each session has its place.
+    /// The buffers that processors write a session's events to, which a silo references in 1703 and later: one block for each
+    /// processor, with a slot for each session.
     fn of_silo(&mut self, session: &Session, processors: usize) -> Vec<Address> {
         let state = session.context.unsigned(LOGGER::SILO_STATE).map(|at| self.kernel().address(at)).filter(|at| !at.is_null());
         let [in_state, block] = ["ETW_SILODRIVERSTATE", "ETW_SILO_TRACING_BLOCK"].map(|name| self.kernel().named(name));
@@ -157,7 +158,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
         let mut found = Vec::new();
         for processor in 0..processors as u64 {
             let place = blocks.plus(processor * block.size as u64 + buffers.offset as u64);
-            // Up to 1703 the places are in the block itself.
+            // Up to 1703 the slots are in the block itself.
             let places = match buffers.ty {
                 Type::Pointer => place.and_then(|place| self.pointer(place)).filter(|at| !at.is_null()),
                 _ => place,
@@ -169,7 +170,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
         found
     }
 
-    /// What is in an array of interlocked lists, one for each processor, as 5.1 has it.
+    /// The entries of an array of interlocked lists, one for each processor, as in 5.1.
     fn lists(&mut self, at: Address, processors: usize) -> Vec<Address> {
         let Some(layout) = self.kernel().layout(&structures::SLIST_HEADER) else { return Vec::new() };
         let mut found = Vec::new();
@@ -184,17 +185,18 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
         found
     }
 
-    /// How many processors there are, as somebody or the kernel says.
+    /// Number of processors, from the caller or the kernel.
     pub fn processors(&mut self) -> Option<usize> {
         let stated = self.kernel().time().processors.map(|stated| stated as usize);
-        // It was a byte before 6.0.
+        // Before 6.0 the variable had one byte.
         let size = if self.kernel().build().number < [6, 0, 0] { 1 } else { 4 };
         let global = || self.integer(self.kernel().global("KeNumberProcessors")?, size).map(|count| count as usize);
         stated.or_else(global).filter(|count| (1..=MOST_PROCESSORS).contains(count))
     }
 
-    /// The bytes of a buffer that events can be in, header included: up to its valid end, and no further than memory is there. Of a
-    /// [compressed](Buffer::is_compressed) one, all of its bytes as they are; of a placeholder that is not, the header alone.
+    /// The bytes of a buffer that can contain events, header included: up to its valid end, as far as memory is present. For a
+    /// [compressed](Buffer::is_compressed) buffer, all of its bytes, still compressed; for an uncompressed placeholder, only the
+    /// header.
     pub fn events_of(&mut self, session: &Session, buffer: &Buffer) -> Vec<u8> {
         let place = Place { structure: "WMI_BUFFER_HEADER", address: buffer.header.address(), member: "" };
         let Some(size) = session.buffer_size.filter(|size| (buffer.header.layout().size as u32..=LARGEST).contains(size)) else {
@@ -208,7 +210,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
         });
         let header = buffer.header.layout().size as u32;
         if buffer.state == State::Placeholder && !buffer.is_compressed() && end > header {
-            // No document and no dump at hand says what a placeholder holds.
+            // Neither published references nor available dumps show the contents of a placeholder.
             self.find(place, What::Placeholder(u64::from(end - header)));
             end = header;
         }
@@ -221,23 +223,23 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
     }
 }
 
-/// The bits of a processor's index.
+/// Mask of a processor index.
 const PROCESSOR_INDEX: u64 = 0x07FF;
 
-/// As many as such an index can tell apart.
+/// Number of processors that such an index can distinguish.
 const MOST_PROCESSORS: usize = PROCESSOR_INDEX as usize + 1;
 
 impl Buffer {
-    /// Whether it is compressed, or holds compressed buffers.
+    /// Whether it is compressed, or contains compressed buffers.
     pub fn is_compressed(&self) -> bool {
         let has_flag = self.flags.is_some_and(|flags| flags.contains(ETW_BUFFER_FLAG::ETW_BUFFER_FLAG_COMPRESSED));
         has_flag || self.state == State::Compressed
     }
 
-    /// Where its events end, from its start; or what stands there instead, if that is no offset in a buffer of so many bytes.
+    /// The end of its events, from its start; the invalid value if it is not an offset within a buffer of `size` bytes.
     ///
-    /// While events are written the offset for the next one tells, unless that ran over the end, when the saved one does. Afterwards
-    /// the saved one tells.
+    /// While events are being written, this is the offset of the next event, or the saved offset if that one exceeds the buffer.
+    /// Afterwards it is the saved offset.
     pub fn valid_end(&self, size: u32) -> Result<u32, u64> {
         let header = &self.header;
         let [current, saved, offset] =
@@ -253,7 +255,7 @@ impl Buffer {
 }
 
 impl State {
-    /// The state that a header states.
+    /// The state in a header.
     fn of(header: &Object<BUFFER::Type>) -> Self {
         let Some(state) = header.get(BUFFER::STATE_VALUE) else { return Self::Other };
         if let Some(bits) = state.view().and_then(View::of) {

@@ -1,4 +1,4 @@
-//! All of it at once, and what does not fit together.
+//! A walk of all sessions, providers and consumers, with consistency checks.
 
 use crate::address::Address;
 use crate::consumer::Consumer;
@@ -23,7 +23,7 @@ pub struct Census {
 }
 
 impl<M: Memory + ?Sized> Walk<'_, M> {
-    /// Walks all there is, and holds one part against the other: what does not fit together is a finding.
+    /// Walks everything, and verifies the parts against each other: inconsistencies become findings.
     pub fn census(&mut self) -> Census {
         self.witness();
         let sessions = self.sessions();
@@ -34,8 +34,8 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
         Census { sessions, providers, consumers }
     }
 
-    /// Holds providers against sessions, registrations against the lists of providers and groups, and routines against modules. Both have to
-    /// be those of one silo.
+    /// Verifies providers against sessions, registrations against the lists of providers and groups, and routines against
+    /// modules. Sessions and providers have to be those of the same silo.
     pub fn compare(&mut self, sessions: &[Session], providers: &[Provider]) {
         let numbers: BTreeSet<u64> = sessions.iter().map(|session| session.number.into()).collect();
         let by_address: BTreeMap<Address, &Provider> =
@@ -79,7 +79,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
         let is_in = |provider: &&Provider| index.listed.contains(&(provider.entry.address(), at));
         let provider = registration.entry.unsigned(REGISTRATION::GUID_ENTRY).map(|at| self.kernel().address(at));
         if list.kind == Kind::Group {
-            // It is in the list of its group. Is it in that of its provider?
+            // The registration is in the list of its group; verify that of its provider.
             if let Some(found) = registration.group.filter(|group| *group != own) {
                 self.find(place("GroupEntry"), What::Provider { expected: own, found });
             }
@@ -104,7 +104,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
         }
         let masks = [("EnableMask", registration.mask, Some(list)), ("GroupEnableMask", registration.group_mask, group)];
         for (member, mask, provider) in masks {
-            // Of a group that was not found nothing is known.
+            // The group was not found, so nothing can be verified.
             if provider.is_none() && registration.group.is_some() {
                 continue;
             }
@@ -116,17 +116,17 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
     }
 }
 
-/// Providers and registrations, to be looked up.
+/// Lookup tables of providers and registrations.
 struct Index<'a> {
     by_address: BTreeMap<Address, &'a Provider>,
-    /// Each registration that is in a provider's list, after the address of the provider.
+    /// Each registration in a provider's list, with the address of the provider.
     listed: BTreeSet<(Address, Address)>,
 }
 
-/// The slots by which a provider is enabled, a bit each.
+/// The slots that enable a provider, as a bit mask.
 fn slots(provider: &Provider) -> u64 {
     provider.enabled.iter().fold(0, |mask, enable| mask | 1_u64.checked_shl(enable.slot).unwrap_or(0))
 }
 
-/// The bits of a GUID's hash that choose a bucket.
+/// Mask of the bits of a GUID's hash that select a bucket.
 const LOW_BITS: u32 = 0x3F;

@@ -1,4 +1,4 @@
-//! Real-time consumers of a session: each is an ETW_REALTIME_CONSUMER.
+//! Real-time consumers of a session, each an ETW_REALTIME_CONSUMER.
 
 use crate::address::Address;
 use crate::finding::{Place, What};
@@ -12,22 +12,22 @@ use etw_layouts::members::WMI_LOGGER_CONTEXT as LOGGER;
 /// A consumer that is connected to a session.
 #[derive(Clone, Debug)]
 pub struct Consumer {
-    /// The process that consumes: the address of its EPROCESS. None in 6.0.
+    /// Address of the EPROCESS of the consuming process. `None` in 6.0.
     pub process: Option<Address>,
-    /// The number of that process. None from 6.1 on.
+    /// ID of that process. `None` in 6.1 and later.
     pub process_id: Option<u32>,
-    /// The session that it states. None in 6.0.
+    /// Number of the session that the consumer states. `None` in 6.0.
     pub session: Option<u64>,
-    /// Buffers that it did not take in time.
+    /// Number of buffers that the consumer did not take in time.
     pub buffers_lost: Option<u64>,
-    /// Whether it is about to be connected or disconnected.
+    /// Whether it is being connected or disconnected.
     pub is_in_transition: bool,
-    /// All of it.
+    /// The ETW_REALTIME_CONSUMER structure.
     pub record: Object,
 }
 
 impl<M: Memory + ?Sized> Walk<'_, M> {
-    /// The consumers of a session, in the order of its list. Kernels before 6.0 have none.
+    /// The consumers of a session, in list order. Kernels before 6.0 have none.
     pub fn consumers(&mut self, session: &Session) -> Vec<Consumer> {
         let context = &session.context;
         let place = Place { structure: context.layout().name, address: context.address(), member: "Consumers" };

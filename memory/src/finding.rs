@@ -1,178 +1,178 @@
-//! What is wrong with memory, and what looks tampered with, in sentences for people who hunt.
+//! Findings in memory: missing or inconsistent data, and suspected tampering.
 
 use crate::address::Address;
 use alloc::string::String;
 use core::fmt;
 
-/// Something wrong, and where.
+/// A finding, with its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// Where it was met.
+    /// The structure and member where it was found.
     pub place: Place,
-    /// What it is.
+    /// The kind of finding.
     pub what: What,
 }
 
-/// A structure in memory, and one of its members.
+/// A structure in memory, or one of its members.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
     /// Microsoft's name of the structure, or of the global variable.
     pub structure: &'static str,
-    /// Where it is.
+    /// Address of the structure.
     pub address: Address,
-    /// The member; empty for the whole.
+    /// Name of the member; empty for the whole structure.
     pub member: &'static str,
 }
 
-/// How much a finding says.
+/// Significance of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Weight {
-    /// Something is not known, so that less was walked: no symbols for a start, no layout for the kernel.
+    /// Missing knowledge limits the walk, such as symbols for a start address or a layout for the kernel.
     Gap,
-    /// Memory is missing or torn, as it is in every image that was taken while the system ran.
+    /// Memory is missing or inconsistent, as in every image taken from a running system.
     Damage,
-    /// Something that a whole kernel does not have, by what is known of it without proof.
+    /// An irregularity that intact kernels are not known to have, without proof.
     Hint,
-    /// Something that no whole kernel has: tampered with, or the layout is not the kernel's.
+    /// An irregularity that intact kernels never have: memory was tampered with, or the layout is not that of the kernel.
     Anomaly,
 }
 
-/// What is wrong.
+/// A kind of finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum What {
-    /// A structure that the specs do not have for this kernel.
+    /// The specs have no layout of the structure for this kernel.
     NoLayout,
-    /// A global variable whose address was not given.
+    /// The address of a global variable is not given.
     NoGlobal(&'static str),
-    /// Not all of it could be read.
+    /// Memory could be read only in part, or not at all.
     Unreadable {
-        /// Bytes that were wanted.
+        /// Number of bytes requested.
         wanted: u64,
-        /// Bytes that could be read.
+        /// Number of bytes read.
         read: u64,
     },
-    /// A pointer that cannot be one to what it should point to.
+    /// A pointer has an invalid value.
     Pointer(Address),
-    /// A list that runs in a circle, and comes back to this entry.
+    /// A list returns to this entry instead of its head.
     Loop(Address),
-    /// An entry whose back link is not the entry before it.
+    /// The back link of an entry does not point to the previous entry.
     BackLink {
         /// The entry.
         entry: Address,
-        /// The entry before it.
+        /// The previous entry.
         expected: Address,
-        /// Where its back link leads.
+        /// The target of the back link.
         found: Address,
     },
-    /// An entry that only back links lead to.
+    /// Only back links lead to this entry.
     Hidden(Address),
-    /// There are more entries, buffers or bytes than are looked at.
+    /// There are more entries, buffers or bytes than the limit.
     Limit(u64),
-    /// A counted string whose length is odd, or more than its room.
+    /// The length of a counted string is odd, or exceeds its capacity.
     Text {
-        /// Bytes in use, as stated.
+        /// The stated length, in bytes.
         length: u64,
-        /// Bytes of room, as stated.
+        /// The stated capacity, in bytes.
         room: u64,
     },
-    /// A count that the list beside it does not have.
+    /// A count differs from the number of entries in the list.
     Count {
-        /// What is stated.
+        /// The stated number.
         stated: u64,
-        /// What was found.
+        /// The actual number.
         found: u64,
     },
-    /// An offset within a buffer, or a size of buffers, that none can have.
+    /// An offset within a buffer, or a buffer size, is invalid.
     Offset(u64),
-    /// A session that states another number than that of its place in the table.
+    /// The number in a session differs from its slot in the table.
     Number {
-        /// Its place.
+        /// The slot.
         slot: u32,
-        /// What it states.
+        /// The number in the session.
         stated: u64,
     },
-    /// Something of a session that is kept by another.
+    /// A structure refers to another session than the one it was found at.
     Owner {
-        /// The session that it is found at.
+        /// The session where it was found.
         session: u32,
         /// The session that it states.
         stated: u64,
     },
-    /// The routine that reads a session's clock lies in no module: it runs for each event.
+    /// The clock routine of a session, which runs for each event, is outside all modules.
     Clock(Address),
-    /// Where the kernel keeps the number of a clock, there is what looks like an address.
+    /// Instead of the number of a clock, there is a value that looks like an address.
     ClockNumber(u64),
-    /// A routine that is called lies in no module.
+    /// A callback routine is outside all modules.
     Callback(Address),
-    /// A provider that is enabled for a session which is not there.
+    /// A provider is enabled for a session that does not exist.
     NoSession {
-        /// The slot of the enable information.
+        /// Slot of the enable information.
         slot: u32,
-        /// The session, by its number.
+        /// Number of the session.
         session: u64,
     },
-    /// A registration that says to be enabled by a slot which has nobody enabled the provider.
+    /// A registration is enabled by a slot that is unused in its provider.
     Mask {
         /// The slot.
         slot: u32,
     },
-    /// A registration that is in its provider's list, and not in that of its group.
+    /// A registration is in the list of its provider, but not in that of its group.
     NotInGroup {
-        /// The group's entry.
+        /// Address of the group entry.
         group: Address,
     },
-    /// A registration that is in its group's list, and not in that of its provider.
+    /// A registration is in the list of its group, but not in that of its provider.
     NotInProvider {
-        /// The provider's entry.
+        /// Address of the provider entry.
         provider: Address,
     },
-    /// A registration in the list of one provider that points to another.
+    /// A registration is in the list of one provider but points to another.
     Provider {
-        /// The provider whose list it is in.
+        /// The provider whose list contains it.
         expected: Address,
         /// The provider that it points to.
         found: Address,
     },
-    /// A provider in a bucket that its GUID does not hash to. That the low six bits of the GUID's four words, by exclusive or, are the
-    /// bucket, public research states; six entries of a crash dump of build 19041 agree, and no symbols can tell it.
+    /// A provider is in a bucket other than its GUID hashes to. According to public research, the bucket is the low six bits of
+    /// the exclusive or of the GUID's four words. Six entries in a crash dump of build 19041 confirm it; symbols cannot.
     Bucket {
-        /// The bucket that it should be in.
+        /// The bucket for its GUID.
         expected: u32,
-        /// The bucket that it is in.
+        /// The bucket that contains it.
         found: u32,
     },
-    /// A slot has the provider enabled, and what all sessions together ask of it says that nobody has. So documents call that member; that
-    /// it sums up the slots no symbols can tell.
+    /// A slot enables the provider, but its summary for all sessions states disabled. Published references describe the member as
+    /// this summary; symbols cannot confirm it.
     Disabled {
         /// The slot.
         slot: u32,
     },
-    /// A variable of the kernel holds a registration that is in no list of its provider, or whose provider is in no list: both were
-    /// unlinked everywhere, or the list is torn, which is a finding of its own.
+    /// A kernel variable refers to a registration that is in no list of its provider, or whose provider is in no list. Either the
+    /// entry was unlinked everywhere, or a list is corrupt, which is a separate finding.
     Unlinked {
-        /// The variable.
+        /// Name of the variable.
         handle: &'static str,
     },
-    /// What a provider states of itself is malformed.
+    /// The traits of a provider are malformed.
     Traits(String),
-    /// The kernel's own statement of where a member is differs from the layout.
+    /// The kernel's own statement of a member offset differs from the layout.
     Witness {
-        /// What the kernel states, in bytes.
+        /// The offset that the kernel states, in bytes.
         stated: u64,
-        /// What the layout has; none if it lacks the member.
+        /// The offset in the layout; `None` if it lacks the member.
         layout: Option<u64>,
     },
-    /// Events of a buffer that end before its valid end.
+    /// The events of a buffer end before its valid end.
     Events(String),
-    /// A compressed buffer, or one that holds such buffers, whose events could not be had, or not all of them.
+    /// The events of a compressed buffer, or of one that contains such buffers, could not be decompressed completely.
     Compressed(String),
-    /// A placeholder among compressed buffers that is not compressed itself: what its bytes are is not known, and none are taken for events.
+    /// A placeholder among compressed buffers is not compressed itself: its content is unknown, and not interpreted as events.
     Placeholder(u64),
 }
 
 impl What {
-    /// A word for it that stays the same, for documents that programs read.
+    /// Stable identifier of the kind, for machine-readable output.
     pub const fn word(&self) -> &'static str {
         match self {
             Self::NoLayout => "no-layout",
@@ -207,7 +207,7 @@ impl What {
         }
     }
 
-    /// How much it says.
+    /// Significance of this kind.
     pub const fn weight(&self) -> Weight {
         match self {
             Self::NoLayout | Self::NoGlobal(_) | Self::Placeholder(_) => Weight::Gap,
@@ -221,7 +221,7 @@ impl What {
 }
 
 impl Finding {
-    /// How much it says.
+    /// Significance of the finding.
     pub const fn weight(&self) -> Weight {
         self.what.weight()
     }
@@ -251,70 +251,63 @@ impl fmt::Display for Place {
 impl fmt::Display for What {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NoLayout => f.write_str("no layout of it is known for this kernel; what it leads to is left out"),
+            Self::NoLayout => f.write_str("unknown layout for this build; structures that depend on it are skipped"),
             Self::NoGlobal(name) => {
-                write!(f, "the walk has no start: the address of {name} was not given, or what is there could not be read")
+                write!(f, "cannot start the walk: the address of {name} is unknown, or the memory there cannot be read")
             }
-            Self::Unreadable { wanted, read } => write!(f, "of {wanted:#x} bytes, {read:#x} could be read"),
-            Self::Pointer(to) => write!(f, "{to} is no address of what it should point to"),
-            Self::Loop(entry) => write!(f, "the list runs in a circle: it comes back to {entry} and not to its head"),
+            Self::Unreadable { wanted, read } => write!(f, "unreadable memory: read {read:#x} of {wanted:#x} bytes"),
+            Self::Pointer(to) => write!(f, "invalid pointer: {to}"),
+            Self::Loop(entry) => write!(f, "list loop: the list returns to {entry} instead of its head"),
             Self::BackLink { entry, expected, found } => {
-                write!(f, "the entry {entry} comes after {expected}, and its back link leads to {found}")
+                write!(f, "wrong back link: entry {entry} follows {expected}, but points back to {found}")
             }
-            Self::Hidden(entry) => write!(f, "only back links lead to the entry {entry}: it was taken out of the list half-way"),
-            Self::Limit(limit) => write!(f, "there are more than {limit}; the rest is left out"),
-            Self::Text { length, room } => write!(f, "a string of {length} bytes with room for {room} is none"),
-            Self::Count { stated, found } => write!(f, "{stated} are stated, and {found} were found"),
-            Self::Offset(offset) => write!(f, "{offset:#x} is no offset in a buffer, or no size of one"),
-            Self::Number { slot, stated } => write!(f, "the session in place {slot} of the table states the number {stated}"),
-            Self::Owner { session, stated } => write!(f, "it belongs to the session {session}, and states the session {stated}"),
+            Self::Hidden(entry) => write!(f, "partly unlinked entry: only back links lead to {entry}"),
+            Self::Limit(limit) => write!(f, "limit exceeded: more than {limit}; the rest is skipped"),
+            Self::Text { length, room } => write!(f, "invalid string: length {length}, capacity {room}"),
+            Self::Count { stated, found } => write!(f, "wrong count: states {stated}, found {found}"),
+            Self::Offset(offset) => write!(f, "invalid buffer offset or size: {offset:#x}"),
+            Self::Number { slot, stated } => write!(f, "wrong session number: table slot {slot}, session states {stated}"),
+            Self::Owner { session, stated } => write!(f, "wrong session: belongs to {session}, but states {stated}"),
             Self::Clock(routine) => {
-                write!(f, "the routine {routine}, which reads the clock for each event, lies in no module")
+                write!(f, "clock routine outside all modules: {routine} is called for each event")
             }
-            Self::ClockNumber(number) => write!(f, "{number:#x} is no number of a clock: it looks like an address"),
-            Self::Callback(routine) => write!(f, "the routine {routine}, which the kernel calls, lies in no module"),
+            Self::ClockNumber(number) => write!(f, "invalid clock number: {number:#x} looks like an address"),
+            Self::Callback(routine) => write!(f, "callback outside all modules: {routine}"),
             Self::NoSession { slot, session } => {
-                write!(f, "slot {slot} has the provider enabled for the session {session}, which is not there")
+                write!(f, "missing session: slot {slot} enables the provider for session {session}, which does not exist")
             }
             Self::Mask { slot } => {
-                write!(f, "the registration is enabled by slot {slot}, in which nobody has the provider enabled")
+                write!(f, "inconsistent enable mask: registration is enabled by slot {slot}, which is unused")
             }
             Self::NotInGroup { group } => {
-                write!(
-                    f,
-                    "the registration is in its provider's list, and not in that of its group {group}: it was unlinked from one"
-                )
+                write!(f, "unlinked registration: in the list of its provider, missing from that of its group {group}")
             }
             Self::NotInProvider { provider } => {
-                write!(
-                    f,
-                    "the registration is in its group's list, and not in that of its provider {provider}: it was unlinked from one"
-                )
+                write!(f, "unlinked registration: in the list of its group, missing from that of its provider {provider}")
             }
             Self::Provider { expected, found } => {
-                write!(f, "the registration is in the list of {expected}, and points to {found}")
+                write!(f, "wrong provider: registration is in the list of {expected}, but points to {found}")
             }
-            Self::Bucket { expected, found } => write!(f, "the GUID hashes to bucket {expected}, and is in bucket {found}"),
+            Self::Bucket { expected, found } => {
+                write!(f, "wrong hash bucket: GUID belongs in bucket {expected}, found in bucket {found}")
+            }
             Self::Disabled { slot } => {
-                write!(f, "slot {slot} has the provider enabled, and what all sessions together ask of it says that nobody has")
+                write!(f, "inconsistent enable state: slot {slot} enables the provider, but its summary states disabled")
             }
             Self::Unlinked { handle } => {
-                write!(
-                    f,
-                    "{handle} leads to it, and none of the lists that were read does: it was unlinked from all, or a list is torn"
-                )
+                write!(f, "unlinked registration: {handle} refers to it, but no list does, or a list is corrupt")
             }
-            Self::Traits(why) => write!(f, "what the provider states of itself cannot be read: {why}"),
+            Self::Traits(why) => write!(f, "cannot read provider traits: {why}"),
             Self::Witness { stated, layout: Some(layout) } => {
-                write!(f, "the kernel states that the member is at {stated:#x}, and the layout has it at {layout:#x}")
+                write!(f, "layout mismatch: kernel states offset {stated:#x}, layout has {layout:#x}")
             }
             Self::Witness { stated, layout: None } => {
-                write!(f, "the kernel states that the member is at {stated:#x}, and the layout does not have it")
+                write!(f, "layout mismatch: kernel states offset {stated:#x}, layout does not have the member")
             }
-            Self::Events(why) => write!(f, "the buffer's events end early: {why}"),
-            Self::Compressed(why) => write!(f, "the buffer is compressed, and not all of it can be decompressed: {why}"),
+            Self::Events(why) => write!(f, "events end before the valid end of the buffer: {why}"),
+            Self::Compressed(why) => write!(f, "cannot decompress the whole buffer: {why}"),
             Self::Placeholder(bytes) => {
-                write!(f, "the buffer is a placeholder, and not compressed: {bytes:#x} bytes of unknown content are left out")
+                write!(f, "uncompressed placeholder: {bytes:#x} bytes of unknown content are skipped")
             }
         }
     }

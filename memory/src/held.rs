@@ -1,4 +1,5 @@
-//! Registrations of the kernel itself, which its variables hold beside the lists: what was taken out of all lists is still held.
+//! Registrations of the kernel itself, found through its global variables: they find registrations that were unlinked from all
+//! lists.
 
 use crate::address::Address;
 use crate::finding::{Place, What};
@@ -11,12 +12,13 @@ use etw_layouts::kernels::GLOBALS;
 use etw_layouts::members::ETW_REG_ENTRY as REGISTRATION;
 use etw_layouts::structures;
 
-/// How the names of such variables end.
+/// Common suffix of the names of these variables.
 const HANDLE: &str = "RegHandle";
 
 impl<M: Memory + ?Sized> Walk<'_, M> {
-    /// The registrations that the kernel's own variables hold, such as `EtwThreatIntProvRegHandle`, with the name of each: those of
-    /// [`GLOBALS`] whose addresses were given. In the kernel a handle of a registration is its address, as public research has it.
+    /// The registrations that kernel variables such as `EtwThreatIntProvRegHandle` refer to, with the names of the variables:
+    /// those of [`GLOBALS`] with a known address. In the kernel, a registration handle is the address of the registration,
+    /// according to public research.
     pub fn held(&mut self) -> Vec<(&'static str, Registration)> {
         if self.kernel().layout(&structures::ETW_REG_ENTRY).is_none() {
             return Vec::new();
@@ -26,7 +28,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
             let Some(variable) = self.kernel().global(name) else { continue };
             let place = Place { structure: name, address: variable, member: "" };
             match self.pointer(variable) {
-                // A provider that this kernel does not register.
+                // This kernel does not register the provider.
                 Some(Address::NULL) => {}
                 Some(at) if self.is_kernel_address(at) && at.0.is_multiple_of(self.kernel().arch().pointer_size()) => {
                     held.extend(self.registration(at).map(|registration| (name, registration)));
@@ -38,9 +40,9 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
         held
     }
 
-    /// Holds what the kernel's variables hold against the lists of providers and registrations.
+    /// Verifies the registrations of kernel variables against the lists of providers and registrations.
     pub(crate) fn compare_held(&mut self, providers: &[Provider]) {
-        // Where no list was found at all, nothing is shown to be missing from one.
+        // If no list was found at all, entries cannot be shown to be missing.
         if providers.is_empty() {
             return;
         }

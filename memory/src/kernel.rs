@@ -1,4 +1,4 @@
-//! What is known of a kernel before its memory is walked.
+//! Description of a kernel whose memory is walked.
 
 use crate::address::Address;
 use alloc::collections::BTreeMap;
@@ -11,8 +11,8 @@ use etw_layouts::runtime::token::Tokens;
 use etw_layouts::structures;
 use etw_layouts::{Arch, Build};
 
-/// A kernel: its build and architecture, which choose the layouts; where its global variables are, from which a walk starts; and its
-/// modules, against which routines are held.
+/// A kernel: build and architecture, which determine the layouts; the addresses of global variables, from which walks start; and
+/// the modules, against which routines are verified.
 #[derive(Clone, Debug)]
 pub struct Kernel {
     build: Build,
@@ -24,29 +24,29 @@ pub struct Kernel {
     time: Time,
 }
 
-/// The image of a driver or of the kernel itself, in memory.
+/// The image in memory of a driver or of the kernel itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Module {
     /// Its name.
     pub name: String,
-    /// The addresses that it takes.
+    /// Address range of the module.
     pub range: Range<Address>,
 }
 
-/// What a trace file says of the computer that it was made on, as far as somebody knows it better than its memory tells.
+/// Properties of a computer that the header of a trace file needs, where the caller knows them better than memory states them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Time {
-    /// Ticks a second of the performance counter.
+    /// Rate of the performance counter, in Hz.
     pub perf_frequency: Option<i64>,
-    /// The rate of the processor's cycle counter.
+    /// Rate of the processor's cycle counter, in MHz.
     pub cpu_mhz: Option<u32>,
-    /// When the computer was started, in units of 100 ns since 1601.
+    /// Time of the boot, in units of 100 ns since 1601.
     pub boot_time: Option<i64>,
-    /// How many processors it has.
+    /// Number of processors.
     pub processors: Option<u32>,
 }
 
-/// The structures that a walk reads.
+/// The structures that walks read.
 static WALKED: &[Structure] = &[
     structures::WMI_LOGGER_CONTEXT.any(),
     structures::WMI_BUFFER_HEADER.any(),
@@ -61,30 +61,29 @@ static WALKED: &[Structure] = &[
 ];
 
 impl Kernel {
-    /// A kernel of which no variable's address is known yet. Layouts are chosen for it here; [`chosen`](Self::chosen) tells how sure they
-    /// are.
+    /// A kernel without known variables. Selects the layouts; [`chosen`](Self::chosen) returns their confidence.
     pub fn new(build: Build, arch: Arch) -> Self {
         let chosen = WALKED.iter().map(|structure| (structure.name, structure.select(build, arch))).collect();
         let (globals, modules, time) = (BTreeMap::new(), Vec::new(), Time::default());
         Self { build, arch, chosen, own: Vec::new(), globals, modules, time }
     }
 
-    /// With this layout of a structure, whatever would be chosen: where the choice is between two, or for a kernel whose PDB somebody has and
-    /// the specs do not.
+    /// Replaces the selected layout of a structure: to resolve a choice between two, or for a kernel whose PDB is available but
+    /// not examined by the specs.
     #[must_use]
     pub fn with_layout<S>(mut self, layout: LayoutOf<S>) -> Self {
         self.own.push(layout.layout());
         self
     }
 
-    /// With a global variable of that name at an address.
+    /// Adds the address of a global variable.
     #[must_use]
     pub fn with_global(mut self, name: &str, address: Address) -> Self {
         self.globals.insert(name.into(), address);
         self
     }
 
-    /// With global variables whose places count from where the kernel's image begins, as symbol files have them.
+    /// Adds global variables by their offsets from the start of the kernel image, as in symbol files.
     #[must_use]
     pub fn with_globals<N: AsRef<str>>(mut self, image: Address, globals: impl IntoIterator<Item = (N, u64)>) -> Self {
         let at = globals.into_iter().filter_map(|(name, place)| Some((name.as_ref().into(), image.plus(place)?)));
@@ -92,36 +91,36 @@ impl Kernel {
         self
     }
 
-    /// With a module. Routines are held against modules once there is one, so give all of them.
+    /// Adds a module. As soon as there is one, routines are verified against the modules: add all of them.
     #[must_use]
     pub fn with_module(mut self, name: &str, range: Range<Address>) -> Self {
         self.modules.push(Module { name: name.into(), range });
         self
     }
 
-    /// With what is known of clocks and processors.
+    /// Sets properties of clocks and processors.
     #[must_use]
     pub fn with_time(mut self, time: Time) -> Self {
         self.time = time;
         self
     }
 
-    /// Its build.
+    /// Build of the kernel.
     pub fn build(&self) -> Build {
         self.build
     }
 
-    /// Its architecture.
+    /// Architecture of the kernel.
     pub fn arch(&self) -> Arch {
         self.arch
     }
 
-    /// What is known of clocks and processors.
+    /// Known properties of clocks and processors.
     pub fn time(&self) -> Time {
         self.time
     }
 
-    /// The structures that a walk reads, with the layout of each and how sure it is for this kernel.
+    /// The structures that walks read, each with its layout and the confidence for this kernel.
     pub fn chosen(&self) -> impl Iterator<Item = (&'static str, &Result<Selection, Absent>)> {
         self.chosen.iter().map(|(name, chosen)| (*name, chosen))
     }
@@ -151,17 +150,17 @@ impl Kernel {
         self.globals.get(name).copied()
     }
 
-    /// The module that an address lies in.
+    /// The module that contains an address.
     pub fn module(&self, address: Address) -> Option<&Module> {
         self.modules.iter().find(|module| module.range.contains(&address))
     }
 
-    /// Whether an address lies in no module, as far as modules are known at all.
+    /// Whether an address is outside all modules; `false` if no modules are known.
     pub fn is_outside(&self, address: Address) -> bool {
         !self.modules.is_empty() && self.module(address).is_none()
     }
 
-    /// The address that a pointer's value is: of 32 bits for a 32-bit kernel.
+    /// The address in a pointer value, which has 32 bits in a 32-bit kernel.
     pub fn address(&self, value: u64) -> Address {
         match self.arch {
             Arch::X86 => Address(value & u64::from(u32::MAX)),

@@ -1,9 +1,9 @@
-//! Walks what Event Tracing for Windows keeps in a kernel's memory: sessions, their buffers and consumers, providers and their
-//! registrations, of every kernel that [`etw_layouts`] knows.
+//! Walks the structures of Event Tracing for Windows in kernel memory: sessions, their buffers and consumers, providers and their
+//! registrations, for every kernel that [`etw_layouts`] covers.
 //!
-//! [`Memory`] is whatever reads bytes at an address: a crash dump, an image with its page tables, a debugger. A [`Kernel`] says which
-//! kernel's it is, by build and architecture, which choose the layouts, and where its global variables are ([`GLOBALS`]), from which a
-//! [`Walk`] starts. `etw-layouts-symbols` reads these from a PDB or an ISF table. From an image to sessions:
+//! [`Memory`] is any source of bytes by address: a crash dump, an image with its page tables, a debugger. A [`Kernel`] describes
+//! the kernel: build and architecture determine the layouts, and a [`Walk`] starts at its global variables ([`GLOBALS`]), whose
+//! addresses `etw-layouts-symbols` reads from a PDB or an ISF table. From an image to sessions:
 //!
 //! ```
 //! use etw_layouts::Arch;
@@ -41,9 +41,9 @@
 //! #     pieces.insert(Address(0xFFFF_9000_0000_6000), b"C\0K\0C\0L\0".to_vec());
 //! #     Ok(pieces)
 //! # }
-//! // Here, some pieces of an image.
+//! Parts of an image, for this example.
 //! let memory = image()?;
-//! // Where the kernel's image begins, and what its symbols say of the variables in it.
+//! The base address of the kernel image, and the offsets of variables from its symbols.
 //! let (base, symbols) = (Address(0xFFFF_F800_0000_0000), [("PspHostSiloGlobals", 0xD2_4540)]);
 //! let kernel = Kernel::new("10.0.19041.1415".parse()?, Arch::X64).with_globals(base, symbols);
 //!
@@ -62,34 +62,36 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! # What is walked
+//! # Contents of a walk
 //!
-//! | | by | from |
+//! | data | function | source |
 //! |---|---|---|
-//! | sessions | [`Walk::sessions`] | the table of sessions: of the host's silo from 1511 on, a global variable before; or the one that the kernel tells debuggers of |
-//! | buffers | [`Walk::buffers`] | the session's list of all, its processors' and its current one |
-//! | what compressed ones hold | [`Walk::images_of`](compressed) | the buffers |
-//! | a trace file of them | [`Walk::save`](salvage) | the buffers, and a header made of what session and kernel say |
+//! | sessions | [`Walk::sessions`] | the table of sessions: in the host silo since 1511, before that a global variable; or the table in the debugger data |
+//! | buffers | [`Walk::buffers`] | the session's list of all buffers, those of its processors, and its current one |
+//! | contents of compressed buffers | [`Walk::images_of`](compressed) | the buffers |
+//! | a trace file | [`Walk::save`](salvage) | the buffers, and a header derived from session and kernel |
 //! | providers | [`Walk::providers`] | the hash table of the silo or the global one; up to 6.1, two lists |
 //! | consumers | [`Walk::consumers`] | the session's list |
-//! | registrations of the kernel itself | [`Walk::held`] | global variables that hold them, beside the lists |
-//! | what a provider states of itself | [`Walk::traits`] | a registration |
-//! | other silos | [`Walk::silos`] | the entries that silos have beside those of the host |
-//! | all of that, and whether it fits together | [`Walk::census`] | |
-//! | what the kernel states of its own layouts | [`Walk::witness`] | `EtwpDebuggerData` |
+//! | registrations of the kernel itself | [`Walk::held`] | global variables that refer to them, independent of the lists |
+//! | traits of a provider | [`Walk::traits`] | a registration |
+//! | other silos | [`Walk::silos`] | the provider entries of silos, linked to those of the host |
+//! | all of these, with consistency checks | [`Walk::census`] | all of the above |
+//! | member offsets that the kernel itself states | [`Walk::witness`] | `EtwpDebuggerData` |
 //!
-//! For structures of one's own there are [`Walk::object`], [`Walk::list`], [`Walk::text`] and [`Walk::untag`]: any member that could be read
-//! of a structure on pages of which some are missing, lists of every kind, strings, and pointers with a count in their low bits.
+//! For other structures there are [`Walk::object`], [`Walk::list`], [`Walk::text`] and [`Walk::untag`]. They read the available
+//! members of a structure even if some of its pages are missing, lists of every kind, strings, and pointers with a count in their
+//! low bits.
 //!
-//! # What is promised
+//! # Guarantees
 //!
-//! Whatever memory says, a walk ends, within its [`Limits`], and without a panic. What is wrong is a [`Finding`] with its place and a
-//! sentence for people; its [`Weight`] tells whether memory is torn or looks tampered with. A finding is as sure as the layout that it was
-//! made with: [`Kernel::chosen`] tells how sure that is for this kernel.
+//! For any contents of memory, a walk ends within its [`Limits`], without a panic. Irregularities are reported as [`Finding`]s
+//! with a place and a description. Their [`Weight`] distinguishes inconsistent memory from suspected tampering. A finding depends
+//! on the layout used: [`Kernel::chosen`] returns the confidence of each layout for this kernel.
 //!
-//! No offset is written down here but one set, which belongs to no structure: where `EtwpDebuggerData` has its statements. These, the
-//! hash of GUIDs ([`What::Bucket`]), that a place without a session holds an odd number, and that a registration's handle is its address in
-//! the kernel ([`Walk::held`]) are known from public research, not from symbols.
+//! The only offsets in this crate are those of the statements in `EtwpDebuggerData`, which belong to no structure. Four facts are
+//! known from public research instead of symbols: the meaning of these statements; the hash of GUIDs ([`What::Bucket`]); that a
+//! table slot without a session contains an odd number; and that a registration handle of the kernel is the address of the
+//! registration ([`Walk::held`]).
 
 #![no_std]
 #![forbid(unsafe_code)]
@@ -125,7 +127,7 @@ pub use address::Address;
 pub use buffer::{Buffer, State};
 pub use census::Census;
 pub use consumer::Consumer;
-/// The global variables that a walk can make use of, by the names that symbols have. A kernel has some of them.
+/// Global variables that walks use, by their names in symbols. Each kernel has some of them.
 pub use etw_layouts::kernels::GLOBALS;
 pub use finding::{Finding, Place, Weight, What};
 pub use guid::Guid;

@@ -1,4 +1,4 @@
-//! Lists: doubly linked, singly linked, and interlocked ones, from their heads to the structures that hold the links.
+//! Doubly linked, singly linked and interlocked lists, from their heads to the structures that contain the links.
 
 use crate::address::Address;
 use crate::finding::{Place, What};
@@ -13,7 +13,7 @@ use etw_layouts::runtime::meta::{Structure, Type};
 use etw_layouts::runtime::token::Tokens;
 use etw_layouts::structures;
 
-/// What is linked: the address of each link, and which findings belong to it.
+/// The links of a list by address, and the place for its findings.
 struct Entries {
     place: Place,
     found: Vec<Address>,
@@ -25,7 +25,7 @@ impl Entries {
         Self { place, found: Vec::new(), seen: BTreeSet::new() }
     }
 
-    /// Adds an entry; `false` if it was there already.
+    /// Adds an entry; `false` if it is already present.
     fn add(&mut self, entry: Address) -> bool {
         let new = self.seen.insert(entry);
         if new {
@@ -36,10 +36,10 @@ impl Entries {
 }
 
 impl<M: Memory + ?Sized> Walk<'_, M> {
-    /// The structures in a list, whose head is a member of an object and whose links are a member of each structure, in the order of the
-    /// list. The types of the two members tell what kind of list it is.
+    /// The structures in a list, in list order. The head is a member of an object, and the links are a member of each structure;
+    /// the types of both members determine the kind of list.
     ///
-    /// A doubly linked list is walked forward; where it breaks off, or where its back links tell otherwise, it is walked backward too,
+    /// A doubly linked list is walked forward. If it breaks off, or its back links are inconsistent, it is also walked backward,
     /// and the entries that only back links lead to follow those before the break.
     pub fn list<S: Tokens, R: Tokens, K, L>(
         &mut self,
@@ -62,7 +62,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
         });
         let links = match (kind, single) {
             ("LIST_ENTRY", false) => self.double(place, at),
-            // Before 5.1 the head of such a list has two links, of which one is used.
+            // Before 5.1 the head of such a list has two links, one of which is used.
             _ => match first {
                 Some(first) => self.single(place, at, first),
                 None => Vec::new(),
@@ -71,7 +71,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
         links.into_iter().filter_map(|entry| entry.minus(member.offset as u64)).collect()
     }
 
-    /// The structures in an interlocked list, whose head is an object of its own.
+    /// The structures in an interlocked list, whose head is a separate object.
     pub fn interlocked<R: Tokens, L>(
         &mut self,
         head: &Object<SLIST_HEADER::Type>,
@@ -84,12 +84,12 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
         links.into_iter().filter_map(|entry| entry.minus(member.offset as u64)).collect()
     }
 
-    /// The links of the doubly linked list whose head is at an address.
+    /// The links of a doubly linked list whose head is at an address.
     pub fn double(&mut self, place: Place, head: Address) -> Vec<Address> {
         let mut entries = Entries::new(place);
         let Some((next, last)) = self.links(place, head) else { return Vec::new() };
         if next.is_null() && last.is_null() {
-            // Nobody has made the head a list yet.
+            // The head has not been initialized.
             return Vec::new();
         }
         let end = self.forward(&mut entries, head, next);
@@ -100,7 +100,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
         entries.found
     }
 
-    /// Walks forward to the head, and gives the last entry; `None` if the head is not reached.
+    /// Walks forward to the head, and returns the last entry; `None` if the head is not reached.
     fn forward(&mut self, entries: &mut Entries, head: Address, next: Address) -> Option<Address> {
         let (mut before, mut at) = (head, next);
         while at != head {
@@ -122,7 +122,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
         Some(before)
     }
 
-    /// Walks backward, to the head or to an entry that is known, and adds what is new. Of a list that is whole forward, that is hidden.
+    /// Walks backward to the head or to a known entry, and adds new entries. If the forward walk was complete, these are hidden.
     fn backward(&mut self, entries: &mut Entries, head: Address, last: Address, whole: bool) {
         let (mut at, start) = (last, entries.found.len());
         let mut after = head;
@@ -132,7 +132,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
                 break;
             }
             let Some((next, back)) = self.links(entries.place, at) else { break };
-            // An entry that does not lead on to where one came from is no entry of this list.
+            // An entry whose forward link does not return to the previous one is not part of this list.
             if next != after {
                 break;
             }
@@ -183,10 +183,10 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
         }
     }
 
-    /// The first entry by the form of 8 bytes. It has no room for the highest bits of an address, which are those of the head's.
+    /// The first entry in the 8-byte form, which lacks the highest bits of the address; they are those of the head.
     fn short(&mut self, head: &Object<SLIST_HEADER::Type>) -> Option<u64> {
         let named = head.layout().find(SLIST_HEADER::HEADER8).is_some();
-        // 5.2 has this form too, though its symbols have no name for it.
+        // 5.2 uses this form too, although its symbols do not name it.
         let later = structures::SLIST_HEADER.layouts().find(|layout| layout.find(SLIST_HEADER::HEADER8).is_some())?;
         let head = if named { head.clone() } else { self.object_of(later, head.address())? };
         let form = head.get(SLIST_HEADER::HEADER8)?.view()?;
@@ -196,7 +196,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
         Some(if next == 0 { 0 } else { next << 4 | head.address().0 & above })
     }
 
-    /// The two links at an address; a finding if they cannot be read.
+    /// The two links at an address; adds a finding if they cannot be read.
     fn links(&mut self, place: Place, at: Address) -> Option<(Address, Address)> {
         let at = self.aligned(place, at)?;
         let layout = self.kernel().layout(&structures::LIST_ENTRY)?;
@@ -210,7 +210,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
         Some((address(view.unsigned(LIST_ENTRY::FLINK)?), address(view.unsigned(LIST_ENTRY::BLINK)?)))
     }
 
-    /// The address itself, if a link can be there.
+    /// The address, if it is valid for a link.
     fn aligned(&mut self, place: Place, at: Address) -> Option<Address> {
         let aligned = at.0.is_multiple_of(self.kernel().arch().pointer_size());
         if !aligned {

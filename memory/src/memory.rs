@@ -1,16 +1,16 @@
-//! What bytes are asked of.
+//! Sources of memory.
 
 use crate::address::Address;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use core::ops::Bound;
 
-/// Memory by virtual address: of a crash dump, of an image with its page tables, of a debugger.
+/// Memory by virtual address: a crash dump, an image with its page tables, a debugger.
 pub trait Memory {
-    /// Reads bytes from an address on, and tells how many of the first ones it could: all, some, or none. What it leaves of `out`
-    /// is not looked at.
+    /// Reads bytes from an address on, and returns the number of bytes read at the front of `out`: all, some, or none. The rest
+    /// of `out` is ignored.
     ///
-    /// An address of a 32-bit kernel comes without sign: `0x8000_0000`, not `0xFFFF_FFFF_8000_0000`.
+    /// Addresses of 32-bit kernels are not sign-extended: `0x8000_0000`, not `0xFFFF_FFFF_8000_0000`.
     fn read(&self, address: Address, out: &mut [u8]) -> usize;
 }
 
@@ -20,37 +20,37 @@ impl<M: Memory + ?Sized> Memory for &M {
     }
 }
 
-/// Memory as pieces with an address each, such as a small dump has. Where two overlap, that of the higher address holds.
+/// Memory as pieces by address, as in a small dump. Where two overlap, the one with the higher address is used.
 #[derive(Clone, Debug, Default)]
 pub struct Pieces {
     pieces: BTreeMap<u64, Vec<u8>>,
-    /// No piece has more bytes.
+    /// Length of the longest piece.
     longest: u64,
 }
 
 impl Pieces {
-    /// Adds a piece; one of the same address is replaced.
+    /// Adds a piece, replacing one at the same address.
     pub fn insert(&mut self, address: Address, bytes: Vec<u8>) {
         self.longest = self.longest.max(bytes.len() as u64);
         self.pieces.insert(address.0, bytes);
     }
 
-    /// The pieces, by address.
+    /// The pieces in address order.
     pub fn iter(&self) -> impl Iterator<Item = (Address, &[u8])> {
         self.pieces.iter().map(|(address, bytes)| (Address(*address), &bytes[..]))
     }
 
-    /// The bytes of the pieces, to change.
+    /// The pieces in address order, with mutable bytes.
     pub fn iter_mut(&mut self) -> impl Iterator<Item = (Address, &mut [u8])> {
         self.pieces.iter_mut().map(|(address, bytes)| (Address(*address), &mut bytes[..]))
     }
 
-    /// Forgets a piece.
+    /// Removes a piece.
     pub fn remove(&mut self, address: Address) -> Option<Vec<u8>> {
         self.pieces.remove(&address.0)
     }
 
-    /// The bytes from an address on, of the piece that holds there.
+    /// The bytes from an address on, in the piece used there.
     fn from(&self, at: u64) -> Option<&[u8]> {
         let near = at.saturating_sub(self.longest)..=at;
         self.pieces.range(near).rev().find_map(|(start, bytes)| {

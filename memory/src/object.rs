@@ -1,4 +1,4 @@
-//! A structure in memory, of which a part may be missing.
+//! A structure in memory, parts of which may be missing.
 
 use crate::address::Address;
 use alloc::vec::Vec;
@@ -9,14 +9,14 @@ use etw_layouts::runtime::meta::{Member, Type};
 use etw_layouts::runtime::token::{Kind, Nested, Tokens};
 use etw_layouts::runtime::{LayoutOf, Token, Value, View};
 
-/// A structure at an address, by the layout of its kernel: those of its members that could be read. `S` is the structure whose tokens it
-/// takes.
+/// A structure at an address, in the layout of its kernel, with the members that could be read. `S` is the structure whose tokens
+/// it accepts.
 pub struct Object<S = ()> {
     address: Address,
     layout: LayoutOf<S>,
-    /// As many as the layout has; zeroes where there was nothing to read.
+    /// Bytes of the structure; zeros where memory could not be read.
     bytes: Vec<u8>,
-    /// What of them could not be read, in order.
+    /// Ranges of bytes that could not be read, in order.
     holes: Vec<Range<usize>>,
 }
 
@@ -26,23 +26,23 @@ impl<S> Object<S> {
         Self { address, layout, bytes, holes }
     }
 
-    /// Where it is.
+    /// Address of the structure.
     pub fn address(&self) -> Address {
         self.address
     }
 
-    /// Its layout.
+    /// Layout of the structure.
     pub fn layout(&self) -> LayoutOf<S> {
         self.layout
     }
 
-    /// The value of the member of that name, as [`get`](Self::get).
+    /// The value of the member with a name, as from [`get`](Self::get).
     pub fn member(&self, name: &str) -> Option<Value<'_>> {
         let member = self.layout.member(name)?;
         if self.has(member) { self.view()?.member(name) } else { None }
     }
 
-    /// Whether all of it could be read.
+    /// Whether the whole structure could be read.
     pub fn is_whole(&self) -> bool {
         self.holes.is_empty()
     }
@@ -52,13 +52,13 @@ impl<S> Object<S> {
         self.layout.members.iter().filter(|member| !self.has(member))
     }
 
-    /// Every member that could be read, with its value.
+    /// The members that could be read, with their values.
     pub fn members(&self) -> impl Iterator<Item = (&'static Member, Value<'_>)> {
         let values = self.view().into_iter().flat_map(|view| view.members());
         values.filter(|(member, _)| self.has(member))
     }
 
-    /// The same structure as `T`, for its tokens; `None` if it is another.
+    /// The same structure with the tokens of `T`; `None` if it is a different structure.
     pub fn of<T: Tokens>(self) -> Option<Object<T>> {
         let Self { address, layout, bytes, holes } = self;
         Some(Object { address, layout: layout.layout().of()?, bytes, holes })
@@ -75,7 +75,7 @@ impl<S> Object<S> {
 }
 
 impl<S: Tokens> Object<S> {
-    /// The value of a member; `None` if the layout has no such member, or if not all of its bytes could be read.
+    /// The value of a member; `None` if the layout lacks the member, or any of its bytes could not be read.
     pub fn get<K: Kind>(&self, token: Token<S, K>) -> Option<K::Value<'_>> {
         let member = self.layout.find(token)?;
         if self.has(member) { self.view()?.get(token) } else { None }
@@ -91,12 +91,12 @@ impl<S: Tokens> Object<S> {
         self.get(token).map(|value| value.signed())
     }
 
-    /// A structure in it, with those of its members that could be read.
+    /// A nested structure, with the members that could be read.
     pub fn inner<T: Tokens>(&self, token: Token<S, Nested<T>>) -> Option<Object<T>> {
         self.part(token)?.of()
     }
 
-    /// Whatever structure a member is in this layout.
+    /// A nested structure of any type.
     pub(crate) fn part<K>(&self, token: Token<S, K>) -> Option<Object> {
         let member = self.layout.find(token)?;
         let Type::Layout(layout) = member.ty else { return None };
@@ -107,18 +107,18 @@ impl<S: Tokens> Object<S> {
         Some(Object::new(self.address.plus(member.offset as u64)?, layout.into(), bytes, holes.collect()))
     }
 
-    /// The address of a member; `None` if the layout does not have it.
+    /// The address of a member; `None` if the layout lacks it.
     pub fn place<K>(&self, token: Token<S, K>) -> Option<Address> {
         self.address.plus(self.layout.find(token)?.offset as u64)
     }
 
-    /// The value of a LARGE_INTEGER.
+    /// The value of a LARGE_INTEGER member.
     pub fn quad(&self, token: Token<S, Nested<LARGE_INTEGER::Type>>) -> Option<i64> {
         self.get(token)?.signed(LARGE_INTEGER::QUAD_PART)
     }
 
-    /// Names of the flags of a member that are set: of its named values, or where it has none, of the bit fields in its place. The member
-    /// itself may be absent from these.
+    /// Names of the set flags of a member: from its named values, or else from the bit fields at its offset. The layout may lack
+    /// the member itself in the second case.
     pub fn set_bits<K>(&self, unit: Token<S, K>) -> Vec<&'static str> {
         let Some(unit) = self.layout.find(unit) else { return Vec::new() };
         if let Type::Values(values) = unit.ty {

@@ -1,4 +1,4 @@
-//! Providers: from the hash table to the entry of each GUID, its registrations, and the sessions that have it enabled.
+//! Providers: the hash table, the entry of each GUID, its registrations, and the sessions that enable it.
 
 use crate::address::Address;
 use crate::finding::{Place, What};
@@ -18,30 +18,30 @@ use etw_layouts::runtime::meta::{Layout, Type};
 use etw_layouts::runtime::{Value, View};
 use etw_layouts::structures;
 
-/// What the kernel knows of a GUID that somebody registered or enabled.
+/// The kernel's entry for a GUID that was registered or enabled.
 #[derive(Clone, Debug)]
 pub struct Provider {
     /// The GUID.
     pub guid: Option<Guid>,
-    /// What it is of.
+    /// Kind of the GUID.
     pub kind: Kind,
-    /// The bucket of the hash table that it was found in. None before 6.2, which have no such table.
+    /// Hash table bucket that contains it. `None` before 6.2, which has no such table.
     pub bucket: Option<u32>,
-    /// Its registrations; of a group, those of its members.
+    /// Registrations of the provider; for a group, those of its members.
     pub registrations: Vec<Registration>,
-    /// What all sessions together ask of it.
+    /// Summary of the enable information of all sessions.
     pub asked: Option<Enable>,
-    /// How it was last enabled or disabled. None where it never was, and in the first 6.0, which does not keep it.
+    /// Most recent change of the enable state. `None` if there was none, and in the first 6.0, which does not record it.
     pub last: Option<Last>,
-    /// The sessions that have it enabled.
+    /// Enable information of each session.
     pub enabled: Vec<Enable>,
-    /// Who may register and enable it: the address of the security descriptor.
+    /// Address of the security descriptor, which determines who may register and enable the provider.
     pub security: Option<Address>,
-    /// All of it: an ETW_GUID_ENTRY.
+    /// The ETW_GUID_ENTRY structure.
     pub entry: Object<ENTRY::Type>,
 }
 
-/// What a GUID is of.
+/// Kind of a GUID.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A provider of events.
@@ -50,89 +50,89 @@ pub enum Kind {
     Notification,
     /// A group of providers.
     Group,
-    /// Another, by its place.
+    /// Another kind, by its list index.
     Other(u32),
 }
 
-/// How a session has a provider enabled.
+/// Enable information of a session for a provider.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Enable {
-    /// Its place among those that the provider has: the bit of a registration's mask.
+    /// Index within the provider's enable information: the bit in the mask of a registration.
     pub slot: u32,
-    /// The session's number.
+    /// Number of the session.
     pub session: u64,
-    /// Events of this level and below are asked for.
+    /// Maximum level of requested events.
     pub level: u8,
-    /// What each event is to carry beside its data: EVENT_ENABLE_PROPERTY_*.
+    /// Additional data requested for each event: EVENT_ENABLE_PROPERTY_*.
     pub property: u32,
-    /// Events with any of these keywords are asked for.
+    /// Keywords of which events must have at least one.
     pub any: u64,
-    /// Of those, only events with all of these.
+    /// Keywords of which events must have all.
     pub all: u64,
 }
 
-/// How a provider was last enabled or disabled.
+/// Most recent change of a provider's enable state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Last {
-    /// Whether it was enabled.
+    /// Whether the provider was enabled.
     pub is_enabled: bool,
-    /// The session's number.
+    /// Number of the session.
     pub session: u64,
-    /// The level that was asked for.
+    /// Requested level.
     pub level: u8,
-    /// Flags of a classic provider, else keywords.
+    /// Flags of a classic provider, otherwise keywords.
     pub flags: u64,
 }
 
 /// A registration of a provider.
 #[derive(Clone, Debug)]
 pub struct Registration {
-    /// Who made it.
+    /// Creator of the registration.
     pub owner: Owner,
-    /// The names of the flags that are set.
+    /// Names of the set flags.
     pub flags: Vec<&'static str>,
-    /// By which slots of its provider it is enabled, a bit each.
+    /// Mask of the slots of its provider that enable it.
     pub mask: Option<u64>,
-    /// The same for the slots of its group.
+    /// Mask of the slots of its group that enable it.
     pub group_mask: Option<u64>,
-    /// The same for those of the host, of a registration in a silo.
+    /// Mask of the slots of the host that enable it, for a registration in a silo.
     pub host_mask: Option<u64>,
-    /// The entry of its group.
+    /// Address of the entry of its group.
     pub group: Option<Address>,
-    /// What the provider states of itself: [`Walk::traits`] reads it.
+    /// Address of its traits: [`Walk::traits`] reads them.
     pub traits: Option<Address>,
-    /// All of it: an ETW_REG_ENTRY.
+    /// The ETW_REG_ENTRY structure.
     pub entry: Object<REGISTRATION::Type>,
 }
 
-/// Who made a registration.
+/// Creator of a registration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Owner {
-    /// A process: the address of its EPROCESS.
+    /// A process, with the address of its EPROCESS.
     Process(Address),
-    /// The kernel or a driver: the routine that is called when the provider is enabled or disabled, null for none.
+    /// The kernel or a driver.
     Kernel {
-        /// The routine.
+        /// Routine called when the provider is enabled or disabled; null if there is none.
         callback: Address,
-        /// What it is given.
+        /// Argument of the routine.
         context: Address,
     },
-    /// The flags that tell could not be read: this is the process, or the routine.
+    /// Unknown because the flags could not be read: the process or the routine.
     Either(Address),
 }
 
-/// Where lists of entries begin.
+/// Heads of the lists of entries.
 struct Head {
     at: Address,
     kind: u32,
     bucket: Option<u32>,
 }
 
-/// Buckets of the hash table: one for each value of six bits.
+/// Number of buckets in the hash table, one for each value of six bits.
 const BUCKETS: usize = 64;
 
 impl<M: Memory + ?Sized> Walk<'_, M> {
-    /// The providers of the host, bucket by bucket. Empty before 6.0, which have none.
+    /// The providers of the host, bucket by bucket. Empty before 6.0, which has none.
     pub fn providers(&mut self) -> Vec<Provider> {
         if self.kernel().layout(&structures::ETW_GUID_ENTRY).is_none() {
             return Vec::new();
@@ -148,7 +148,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
 
     fn providers_in(&mut self, state: Option<&Object>) -> Vec<Provider> {
         let mut providers = Vec::new();
-        // An entry is in one list, so that one which is met again has been put there.
+        // An entry is in one list only: when found again, it was inserted by tampering.
         let mut seen = BTreeSet::new();
         for head in self.heads(state) {
             let place = Place { structure: "ETW_HASH_BUCKET", address: head.at, member: "ListHead" };
@@ -166,7 +166,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
         providers
     }
 
-    /// The heads of all lists of entries: those of a silo's hash table, of the global one, or of the two lists before 6.2.
+    /// The heads of all lists of entries: those of a silo's hash table, of the global one, or the two lists before 6.2.
     fn heads(&mut self, state: Option<&Object>) -> Vec<Head> {
         let in_state = state.and_then(|state| {
             let member = state.layout().member("EtwpGuidHashTable")?;
@@ -190,7 +190,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
         }
     }
 
-    /// The heads before 6.2, which has one for each kind that there was.
+    /// The heads before 6.2, one for each kind of GUID at that time.
     fn two_lists(&mut self) -> Vec<Head> {
         let Some(at) = self.kernel().global("EtwpGuidListHead") else {
             let place = Place { structure: "ETW_GUID_ENTRY", address: Address::NULL, member: "" };
@@ -253,7 +253,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
         })
     }
 
-    /// The states of other silos, an ETW_SILODRIVERSTATE each, as far as providers of the host are known to them too.
+    /// The states of other silos, each an ETW_SILODRIVERSTATE, found through providers of the host that these silos also have.
     pub fn silos(&mut self, providers: &[Provider]) -> Vec<Object> {
         let Some(layout) = self.kernel().named("ETW_SILODRIVERSTATE") else { return Vec::new() };
         let mut states = BTreeSet::new();
@@ -291,14 +291,14 @@ fn heads_of(number: u32, at: Address, bucket: &'static Layout) -> Vec<Head> {
     (0..(lists.size / size) as u32).filter_map(head).collect()
 }
 
-/// Whether a registration was made in the kernel. What is a bit field from 6.2 on is a flag before.
+/// Whether a registration was made in the kernel: a bit field since 6.2, a flag before.
 fn is_of_kernel(entry: &Object<REGISTRATION::Type>) -> Option<bool> {
     let bit = entry.unsigned(REGISTRATION::DBG_KERNEL_REGISTRATION).map(|bit| bit != 0);
     let flag = || entry.unsigned(REGISTRATION::FLAGS).map(|flags| ETW_REG_ENTRY_FLAG(flags as u16));
     bit.or_else(|| Some(flag()?.contains(ETW_REG_ENTRY_FLAG::DbgKernelRegistration)))
 }
 
-/// `None` of a provider that nobody has enabled yet: all of it is zero then, and no session asked for that.
+/// `None` if the provider was never enabled: then the structure is all zero, which is no request of a session.
 fn last(info: View<'_, LAST::Type>) -> Option<Last> {
     let flags = info.get(LAST::ENABLE_FLAGS)?.unsigned(LARGE_INTEGER::QUAD_PART)?;
     let [session, level, enabled] = [info.unsigned(LAST::LOGGER_ID)?, info.unsigned(LAST::LEVEL)?, info.unsigned(LAST::ENABLED)?];
@@ -306,7 +306,7 @@ fn last(info: View<'_, LAST::Type>) -> Option<Last> {
     (last != Last { is_enabled: false, session: 0, level: 0, flags: 0 }).then_some(last)
 }
 
-/// A slot that is in use.
+/// The enable information of a slot in use.
 fn enable(value: Value<'_>, slot: u32) -> Option<Enable> {
     let info: View<'_, ENABLE::Type> = value.view()?.of()?;
     let used = info.unsigned(ENABLE::IS_ENABLED).is_some_and(|enabled| enabled != 0);
@@ -321,7 +321,7 @@ fn enable(value: Value<'_>, slot: u32) -> Option<Enable> {
 }
 
 impl fmt::Display for Provider {
-    /// GUID, kind, and how many registrations and sessions it has.
+    /// GUID, kind, and number of registrations and sessions.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.guid {
             Some(guid) => write!(f, "{guid}")?,

@@ -1,4 +1,4 @@
-//! Salvage: what a session's buffers hold in memory, as a trace file.
+//! Conversion of a session's buffers in memory to a trace file.
 
 use crate::buffer::{Buffer, State};
 use crate::finding::{Place, What};
@@ -17,58 +17,59 @@ use etw_layouts_etl::write::{self, FileWriter, Producer};
 use etw_layouts_etl::{ClockType, Event, Events, Head, LogFile};
 use std::io::{Cursor, Seek, Write};
 
-/// Which buffers of a session are saved.
+/// Selection of the buffers to save.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Which {
-    /// Those whose events nobody has written out yet: all that are not free.
+    /// Buffers with events that have not been written out: all that are not free.
     #[default]
     Pending,
-    /// Free ones too, which hold what was written out already until they are used again. Of a session that logs to a file, they
-    /// repeat some of it.
+    /// All buffers. Free ones contain events that were already written out, until they are reused: for a session with a log file,
+    /// these duplicate part of the file.
     All,
 }
 
-/// What was saved.
+/// Summary of a saved session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Saved {
-    /// Buffers that had events.
+    /// Number of buffers with events.
     pub buffers: usize,
-    /// Events of all of them.
+    /// Number of events.
     pub events: usize,
 }
 
-/// Why a session cannot be saved.
+/// Error of a session that cannot be saved.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
-    /// How fast the session's clock ticks is not known: give it with [`Kernel::with_time`](crate::Kernel::with_time), or the address of
-    /// the global variable.
+    /// The rate of the session's clock is unknown: set it with [`Kernel::with_time`](crate::Kernel::with_time), or add the
+    /// address of the global variable.
     Rate(ClockType),
-    /// What could not be read of the session, without which there is no header.
+    /// Data of the session that the header needs could not be read.
     Session(&'static str),
-    /// The writer refused it.
+    /// The writer returned an error.
     Write(write::Error),
 }
 
 /// The events of a buffer.
 struct Found {
     processor: u16,
-    /// The first time stamp, by which the buffers are sorted.
+    /// The first time stamp, the sort key of the buffers.
     first: Option<i64>,
     sequence: i64,
     bytes: Vec<u8>,
 }
 
 impl<M: Memory + ?Sized> Walk<'_, M> {
-    /// Writes a session's buffers as a trace file, in the order of their time. Its header is made of what the session and its kernel say:
-    /// their clock, boot time, processors and names.
+    /// Writes a session's buffers to a trace file, in time order. The file header is derived from the session and its kernel:
+    /// clock, boot time, processors and names.
     ///
-    /// A buffer whose end is missing or damaged gives the events before; that is a finding. The file is never compressed, whatever the
-    /// session's mode is. For 5.0, which notes no reading of its clock, the session's start is taken for the time of the first event.
+    /// A buffer with a missing or corrupt end gives the events before it, and a finding. The file is never compressed, whatever
+    /// the mode of the session. In 5.0, which stores no reference value of the clock, the session is assumed to start with its
+    /// first event.
     ///
     /// # Errors
     ///
-    /// Memory does not tell what a header has to, or writing fails.
+    /// Memory lacks data for the header, or writing fails.
     pub fn save<W: Write + Seek>(&mut self, session: &Session, which: Which, out: W) -> Result<Saved, Error> {
         let build = self.kernel().build();
         let producer = Producer { build, arch: self.kernel().arch() };
@@ -92,13 +93,13 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
         Ok(saved)
     }
 
-    /// What a buffer holds; a compressed one can hold several.
+    /// The events of a buffer; a compressed buffer can contain several buffers.
     fn found(&mut self, session: &Session, buffer: &Buffer, generation: Generation) -> Vec<Found> {
         let images = self.images_of(session, buffer, generation);
         images.into_iter().filter_map(|image| self.found_in(buffer, image, generation)).collect()
     }
 
-    /// The events of a buffer's image; `None` if there are none.
+    /// The events of a decompressed buffer; `None` if there are none.
     fn found_in(&mut self, buffer: &Buffer, bytes: Vec<u8>, generation: Generation) -> Option<Found> {
         let (mut first, mut count) = (None, 0);
         for event in Events::in_memory(&bytes, generation) {
@@ -120,11 +121,12 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
     /// The log file header of a session.
     fn header(&mut self, session: &Session, producer: &Producer, found: &[Found]) -> Result<LogFile, Error> {
         let most = found.iter().map(|found| u32::from(found.processor) + 1).max().unwrap_or(1);
-        // Where no clock is named it is the default one.
+        // Without a stated clock, the default clock is used.
         let clock = session.clock.and_then(|clock| ClockType::of(clock.0)).unwrap_or(ClockType::PerfCounter);
         let started = found.iter().filter_map(|found| found.first).min().unwrap_or(0);
         let started = session.start_time.map(|time| (time, started));
-        let (start_time, start_stamp) = session.reference.or(started).ok_or(Error::Session("its reading of the clock"))?;
+        let (start_time, start_stamp) =
+            session.reference.or(started).ok_or(Error::Session("the reference value of its clock"))?;
         let time = self.time(session);
         let rate = match clock {
             ClockType::PerfCounter => time.perf_frequency,
@@ -134,7 +136,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
         rate.filter(|rate| *rate > 0).ok_or(Error::Rate(clock))?;
         let processors = time.processors.unwrap_or(1).max(most);
         Ok(LogFile {
-            buffer_size: session.buffer_size.ok_or(Error::Session("the size of its buffers"))?,
+            buffer_size: session.buffer_size.ok_or(Error::Session("the buffer size"))?,
             processors: processors.min(producer.most_processors()),
             mode: session.mode.map_or(0, |mode| mode.0 & !LOG_FILE_MODE::EVENT_TRACE_COMPRESSED_MODE.0),
             maximum_file_size: session.context.unsigned(LOGGER::MAXIMUM_FILE_SIZE).unwrap_or(0) as u32,
@@ -153,8 +155,8 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
         })
     }
 
-    /// What is known of the computer's clocks and processors, from whoever tells: the caller, the kernel's global variables, or up to 5.2 the
-    /// header that the session has ready for its file.
+    /// Properties of the computer's clocks and processors, from the caller, the kernel's global variables, or, up to 5.2, the
+    /// file header that the session has prepared.
     pub fn time(&mut self, session: &Session) -> Time {
         let known = self.kernel().time();
         let at = session.context.unsigned(LOGGER::LOGGER_HEADER).map(|at| self.kernel().address(at)).filter(|at| !at.is_null());
@@ -173,7 +175,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
     }
 }
 
-/// Begins the file. A header whose names do not fit into a buffer goes without them.
+/// Creates the file. If the names do not fit into the header buffer, they are omitted.
 fn open<W: Write + Seek>(out: W, producer: Producer, log: LogFile) -> Result<FileWriter<W>, Error> {
     let fits = !matches!(
         FileWriter::new(Cursor::new(Vec::new()), producer, log.clone()),
@@ -183,7 +185,7 @@ fn open<W: Write + Seek>(out: W, producer: Producer, log: LogFile) -> Result<Fil
     Ok(FileWriter::new(out, producer, log)?)
 }
 
-/// A name as a file can have it.
+/// A name without characters that a file cannot have.
 fn name(name: Option<&str>) -> String {
     name.unwrap_or_default().split('\0').next().unwrap_or_default().into()
 }
@@ -192,9 +194,9 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Rate(clock) => {
-                write!(f, "the session's clock is {clock:?}, and how fast that ticks is not known: give its rate")
+                write!(f, "unknown rate of the session's clock, {clock:?}; give its rate")
             }
-            Self::Session(what) => write!(f, "of the session could not be read: {what}"),
+            Self::Session(what) => write!(f, "cannot read {what} of the session"),
             Self::Write(error) => error.fmt(f),
         }
     }

@@ -1,4 +1,4 @@
-//! Sessions: each is a WMI_LOGGER_CONTEXT.
+//! Sessions, each a WMI_LOGGER_CONTEXT.
 
 use crate::address::Address;
 use crate::finding::{Place, What};
@@ -14,67 +14,68 @@ use etw_layouts::members::{ETW_REF_CLOCK, WMI_LOGGER_CONTEXT as LOGGER};
 use etw_layouts::runtime::meta::Type;
 use etw_layouts::structures;
 
-/// A session. What could not be read, and what its kernel does not have, is `None`.
+/// A session. Members are `None` if they could not be read, or the kernel does not have them.
 #[derive(Clone, Debug)]
 pub struct Session {
-    /// Its number: its place in the table.
+    /// Number of the session, its slot in the table.
     pub number: u32,
     /// Its name.
     pub name: Option<String>,
-    /// Its log file.
+    /// Name of its log file.
     pub file: Option<String>,
-    /// How it logs.
+    /// Logging mode.
     pub mode: Option<LOG_FILE_MODE>,
-    /// The names of [`mode`](Self::mode).
+    /// Names of the flags in [`mode`](Self::mode).
     pub mode_names: Vec<&'static str>,
-    /// What it is, by the names that the kernel's flags have, such as `RealTime` and `AutoLogger`. None before 6.0.
+    /// Names of the kernel's flags for the session, such as `RealTime` and `AutoLogger`. Empty before 6.0.
     pub flags: Vec<&'static str>,
-    /// Kernel events that it logs, by name, in 5.x; later kernels keep them elsewhere.
+    /// Names of the enabled kernel events, in 5.x; later kernels store them elsewhere.
     pub kernel_events: Vec<&'static str>,
-    /// Which clock stamps its events.
+    /// Clock of the time stamps.
     pub clock: Option<EVENT_TRACE_CLOCK>,
-    /// The routine that reads the clock, or from 2004 on the number of one.
+    /// Routine that reads the clock; the number of a clock in 2004 and later.
     pub clock_routine: Option<Routine>,
-    /// One moment: the system time, in units of 100 ns since 1601, and what the session's clock read then. None in 5.0.
+    /// Reference point of the clock: system time, in units of 100 ns since 1601, and the value of the session's clock at that
+    /// time. `None` in 5.0.
     pub reference: Option<(i64, i64)>,
-    /// When it started, in units of 100 ns since 1601.
+    /// Start time, in units of 100 ns since 1601.
     pub start_time: Option<i64>,
-    /// Bytes of a buffer.
+    /// Size of a buffer, in bytes.
     pub buffer_size: Option<u32>,
-    /// Buffers that it has.
+    /// Number of buffers.
     pub buffers: Option<i64>,
-    /// Buffers of it that are free.
+    /// Number of free buffers.
     pub buffers_free: Option<i64>,
-    /// It has this many buffers at least.
+    /// Minimum number of buffers.
     pub minimum_buffers: Option<u32>,
-    /// It has this many buffers at the most.
+    /// Maximum number of buffers.
     pub maximum_buffers: Option<u32>,
-    /// Buffers that were written.
+    /// Number of buffers written.
     pub buffers_written: Option<u32>,
-    /// Buffers that could not be written.
+    /// Number of buffers that could not be written.
     pub buffers_lost: Option<u32>,
-    /// Buffers that no consumer took.
+    /// Number of buffers that no consumer took.
     pub real_time_buffers_lost: Option<u32>,
-    /// Events for which no buffer was free.
+    /// Number of events lost because no buffer was free.
     pub events_lost: Option<u32>,
-    /// Who may control it: the address of the security descriptor. None before 6.0.
+    /// Address of the security descriptor, which determines who may control the session. `None` before 6.0.
     pub security: Option<Address>,
-    /// Real-time consumers, as the session counts them. None before 6.0.
+    /// Number of real-time consumers, according to the session. `None` before 6.0.
     pub consumers: Option<u32>,
-    /// All of it: a WMI_LOGGER_CONTEXT.
+    /// The WMI_LOGGER_CONTEXT structure.
     pub context: Object<LOGGER::Type>,
 }
 
-/// What reads a session's clock.
+/// Source of a session's clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Routine {
-    /// The address of the code.
+    /// Address of the routine.
     At(Address),
-    /// The number of a clock of the kernel's.
+    /// Number of a clock in the kernel.
     Number(u64),
 }
 
-/// No number of a clock is larger, nor what stands for no session: what is, is an address.
+/// Upper bound for the numbers of clocks, and for the values of empty table slots: greater values are addresses.
 const NUMBERS: u64 = 0xFFFF;
 
 impl<M: Memory + ?Sized> Walk<'_, M> {
@@ -85,7 +86,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
         table.map(|table| self.sessions_in(table)).unwrap_or_default()
     }
 
-    /// The sessions of a silo, whose state is an ETW_SILODRIVERSTATE; none if that leads to no table.
+    /// The sessions of a silo, whose state is an ETW_SILODRIVERSTATE; empty if it does not lead to a table.
     pub fn sessions_of(&mut self, state: &Object) -> Vec<Session> {
         let table = self.table_in(state);
         table.map(|table| self.sessions_in(table)).unwrap_or_default()
@@ -100,7 +101,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
         }
         let mut sessions = Vec::new();
         for (number, context) in (0..).zip(places) {
-            // A place without a session has a small odd number, or nothing.
+            // A slot without a session has a small odd number, or zero.
             let Some(context) = context.filter(|context| context.0 > NUMBERS) else { continue };
             if context.0.is_multiple_of(self.kernel().arch().pointer_size()) {
                 sessions.extend(self.session(number, context));
@@ -151,7 +152,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
         Some(session)
     }
 
-    /// What reads the clock: code, or since 2004 a number.
+    /// The routine that reads the clock, or in 2004 and later a number.
     fn routine(&self, context: &Object<LOGGER::Type>) -> Option<Routine> {
         let value = context.get(LOGGER::GET_CPU_CLOCK)?;
         match value.ty() {
@@ -160,7 +161,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
         }
     }
 
-    /// Holds the session's routines against the modules.
+    /// Verifies the session's routines against the modules.
     fn routines(&mut self, session: &Session) {
         let context = &session.context;
         let place = |member| Place { structure: context.layout().name, address: context.address(), member };
@@ -178,7 +179,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
     }
 }
 
-/// One moment by both clocks.
+/// A point in time by both clocks.
 fn reference(context: &Object<LOGGER::Type>) -> Option<(i64, i64)> {
     if let Some(reference) = context.inner(LOGGER::REFERENCE_TIME) {
         return Some((reference.quad(ETW_REF_CLOCK::START_TIME)?, reference.quad(ETW_REF_CLOCK::START_PERF_CLOCK)?));
@@ -187,7 +188,7 @@ fn reference(context: &Object<LOGGER::Type>) -> Option<(i64, i64)> {
 }
 
 impl fmt::Display for Session {
-    /// Number, name, file and mode in a line.
+    /// Number, name, file and mode on one line.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:>2}  {}", self.number, self.name.as_deref().unwrap_or("?"))?;
         if let Some(file) = self.file.as_deref().filter(|file| !file.is_empty()) {

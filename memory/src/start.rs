@@ -1,4 +1,4 @@
-//! Where a walk starts: what ETW keeps for the host's silo, or global variables before there were silos.
+//! Starting points of walks: the ETW state of the host silo, or global variables in kernels without silos.
 
 use crate::address::Address;
 use crate::finding::{Place, What};
@@ -8,7 +8,7 @@ use crate::walk::Walk;
 use crate::witness;
 use etw_layouts::constants::WMI_LOGGER_LIMITS;
 
-/// The table of sessions: pointers, one for each number.
+/// The table of sessions, an array of pointers by number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Table {
     pub address: Address,
@@ -16,8 +16,8 @@ pub(crate) struct Table {
 }
 
 impl<M: Memory + ?Sized> Walk<'_, M> {
-    /// What ETW keeps for the host, an ETW_SILODRIVERSTATE: from 1607 on, found through `PspHostSiloGlobals`, or through
-    /// `EtwpHostSiloState`. `None` where the kernel has none, or neither address was given.
+    /// The ETW state of the host, an ETW_SILODRIVERSTATE: in 1607 and later, found through `PspHostSiloGlobals` or
+    /// `EtwpHostSiloState`. `None` if the kernel has none, or neither address is known.
     pub fn host(&mut self) -> Option<Object> {
         let state = self.kernel().named("ETW_SILODRIVERSTATE")?;
         let address = self.host_by_silo().or_else(|| self.host_by_pointer())?;
@@ -36,12 +36,12 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
         Some(address).filter(|address| !address.is_null())
     }
 
-    /// The table of sessions: of a silo's state, else a global variable, else where the kernel tells debuggers that it is.
+    /// The table of sessions: that of a silo's state, else a global variable, else the one in the debugger data.
     pub(crate) fn table(&mut self, state: Option<&Object>) -> Option<Table> {
         if let Some(table) = state.and_then(|state| self.table_in(state)) {
             return Some(table);
         }
-        // 5.0 has half as many places as all others.
+        // 5.0 has half as many slots as all other versions.
         let places = WMI_LOGGER_LIMITS::MAXLOGGERS.0 as usize;
         let count = if self.kernel().build().number < [5, 1, 0] { places / 2 } else { places };
         let global = ["WmipLoggerContext", "EtwpLoggerContext"].into_iter().find_map(|name| self.kernel().global(name));
@@ -53,7 +53,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
         address.map(|address| Table { address, count })
     }
 
-    /// The table in a state: in place up to 1703, pointed to since.
+    /// The table in a silo's state: embedded up to 1703, a pointer since.
     pub(crate) fn table_in(&mut self, state: &Object) -> Option<Table> {
         if let Some(table) = state.layout().member("WmipLoggerContext") {
             let count = table.size / self.kernel().arch().pointer_size() as usize;

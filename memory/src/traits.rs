@@ -1,4 +1,4 @@
-//! What providers state of themselves when they register: each is an ETW_PROVIDER_TRAITS.
+//! Traits that providers register, each an ETW_PROVIDER_TRAITS.
 
 use crate::finding::{Place, What};
 use crate::guid::Guid;
@@ -11,24 +11,24 @@ use etw_layouts::members::ETW_PROVIDER_TRAITS as TRAITS;
 use etw_layouts::structures;
 use etw_layouts_etl::tracelogging;
 
-/// What a provider states of itself.
+/// The traits of a provider.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Traits {
-    /// Its name.
+    /// Name of the provider.
     pub name: String,
-    /// The group of providers that it belongs to.
+    /// Group of the provider.
     pub group: Option<Guid>,
 }
 
 impl<M: Memory + ?Sized> Walk<'_, M> {
-    /// What the provider of a registration states of itself; `None` if that is nothing, or no traits, which is a finding. Kernels before
-    /// 6.1.7601.24000 and 6.3.9600.19913 keep none.
+    /// Reads the traits of a registration's provider. `None` if it has none, or they are malformed, which adds a finding. Kernels
+    /// before 6.1.7601.24000 and 6.3.9600.19913 store none.
     pub fn traits(&mut self, registration: &Registration) -> Option<Traits> {
         let at = registration.traits?;
         let layout = self.kernel().layout(&structures::ETW_PROVIDER_TRAITS)?;
         let start = at.plus(layout.find(TRAITS::TRAITS)?.offset as u64)?;
         let place = Place { structure: layout.name, address: at, member: TRAITS::TRAITS.name() };
-        // They begin with how many bytes they are.
+        // Traits begin with their size in bytes.
         let Some(size) = self.integer(start, 2) else {
             self.find(place, What::Unreadable { wanted: 2, read: 0 });
             return None;
@@ -40,7 +40,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
         }
         match tracelogging::Traits::read(&bytes) {
             Ok(traits) => {
-                let group = traits.group.map(|group| Guid(etw_layouts::bytemuck::cast(etw_layouts_etl::wire::GUID::from(group))));
+                let group = traits.group.map(|group| Guid(group.to_bytes()));
                 Some(Traits { name: traits.name.into(), group })
             }
             Err(fault) => {

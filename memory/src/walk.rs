@@ -1,4 +1,4 @@
-//! A walk through a kernel's memory: what reads, within limits, and remembers what is wrong.
+//! A walk through kernel memory, which reads within limits and collects findings.
 
 use crate::address::Address;
 use crate::finding::{Finding, Place, What};
@@ -15,7 +15,7 @@ use etw_layouts::runtime::token::{Nested, Tokens};
 use etw_layouts::runtime::{Arch, LayoutOf, Token, View};
 use etw_layouts::structures;
 
-/// A walk through memory. What it finds wrong is in [`findings`](Self::findings), and never ends it.
+/// A walk through memory. Irregularities are collected in [`findings`](Self::findings), and never abort it.
 pub struct Walk<'a, M: ?Sized> {
     memory: &'a M,
     kernel: &'a Kernel,
@@ -24,16 +24,16 @@ pub struct Walk<'a, M: ?Sized> {
     findings: Vec<Finding>,
 }
 
-/// How far a walk goes, whatever memory says.
+/// Limits of a walk, independent of the contents of memory.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Entries of one list or table.
+    /// Maximum number of entries of a list or table.
     pub entries: usize,
-    /// Bytes that are read in the whole walk.
+    /// Maximum number of bytes read in the whole walk.
     pub bytes: u64,
-    /// Findings that are kept.
+    /// Maximum number of findings kept.
     pub findings: usize,
-    /// Bytes of a string.
+    /// Maximum length of a string, in bytes.
     pub text: usize,
 }
 
@@ -44,49 +44,49 @@ impl Default for Limits {
     }
 }
 
-/// Memory is there or not by pages of so many bytes, on all architectures.
+/// Size of a page in bytes, on all architectures: memory is present or missing in whole pages.
 const PAGE: u64 = 0x1000;
 
 impl<'a, M: Memory + ?Sized> Walk<'a, M> {
-    /// A walk that has read nothing yet.
+    /// Creates a walk.
     pub fn new(memory: &'a M, kernel: &'a Kernel) -> Self {
         Self { memory, kernel, limits: Limits::default(), read: 0, findings: Vec::new() }
     }
 
-    /// With other limits.
+    /// Sets other limits.
     #[must_use]
     pub fn with_limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// The kernel.
+    /// The kernel description.
     pub fn kernel(&self) -> &'a Kernel {
         self.kernel
     }
 
-    /// How far it goes.
+    /// The limits of the walk.
     pub fn limits(&self) -> Limits {
         self.limits
     }
 
-    /// What was found wrong so far, in the order in which it was met.
+    /// The findings so far, in the order in which they were found.
     pub fn findings(&self) -> &[Finding] {
         &self.findings
     }
 
-    /// The same, for keeps.
+    /// Returns the findings.
     pub fn into_findings(self) -> Vec<Finding> {
         self.findings
     }
 
-    /// How many bytes may still be read.
+    /// Number of bytes that may still be read.
     #[cfg(feature = "etl")]
     pub(crate) fn left(&self) -> u64 {
         self.limits.bytes.saturating_sub(self.read)
     }
 
-    /// Counts bytes that were made of what was read.
+    /// Counts decompressed bytes against the limit.
     #[cfg(feature = "etl")]
     pub(crate) fn spend(&mut self, bytes: u64) {
         self.read = self.read.saturating_add(bytes);
@@ -99,7 +99,7 @@ impl<'a, M: Memory + ?Sized> Walk<'a, M> {
         }
     }
 
-    /// Reads bytes, page by page, and tells which could not be read.
+    /// Reads bytes page by page, and returns the ranges that could not be read.
     pub fn read(&mut self, address: Address, out: &mut [u8]) -> Vec<Range<usize>> {
         let mut holes: Vec<Range<usize>> = Vec::new();
         let mut at = 0;
@@ -129,7 +129,7 @@ impl<'a, M: Memory + ?Sized> Walk<'a, M> {
         holes
     }
 
-    /// The structure at an address; `None` if the kernel does not have such structures, or if nothing of it could be read.
+    /// The structure at an address; `None` if the kernel has no such structure, or none of it could be read.
     pub fn object<S: Tokens>(&mut self, structure: &Structure<S>, address: Address) -> Option<Object<S>> {
         match self.kernel.layout(structure) {
             Some(layout) => self.object_of(layout, address),
@@ -140,7 +140,7 @@ impl<'a, M: Memory + ?Sized> Walk<'a, M> {
         }
     }
 
-    /// The structure of a layout at an address; `None` if nothing of it could be read.
+    /// The structure with a layout at an address; `None` if none of it could be read.
     pub fn object_of<S>(&mut self, layout: impl Into<LayoutOf<S>>, address: Address) -> Option<Object<S>> {
         let layout = layout.into();
         let mut bytes = vec![0; layout.size];
@@ -153,7 +153,7 @@ impl<'a, M: Memory + ?Sized> Walk<'a, M> {
         (missing < layout.size).then(|| Object::new(address, layout, bytes, holes))
     }
 
-    /// The integer of up to eight bytes at an address; `None` if not all of it could be read.
+    /// The integer of up to eight bytes at an address; `None` if any of its bytes could not be read.
     pub fn integer(&mut self, address: Address, size: usize) -> Option<u64> {
         let mut bytes = [0; 8];
         let place = bytes.get_mut(..size)?;
@@ -166,31 +166,31 @@ impl<'a, M: Memory + ?Sized> Walk<'a, M> {
         Some(self.kernel.address(value))
     }
 
-    /// An array of pointers, no longer than the limit; `None` for those that could not be read.
+    /// An array of pointers, limited to [`Limits::entries`]; `None` for those that could not be read.
     pub fn pointers(&mut self, address: Address, count: usize) -> Vec<Option<Address>> {
         let size = self.kernel.arch().pointer_size();
         let count = count.min(self.limits.entries);
         (0..count as u64).map(|index| self.pointer(address.plus(index * size)?)).collect()
     }
 
-    /// What a member of type EX_FAST_REF points to, without the count in its low bits.
+    /// The pointer in a member of type EX_FAST_REF, without the count in its low bits.
     pub fn fast_ref<S: Tokens>(&self, object: &Object<S>, token: Token<S, Nested<EX_FAST_REF::Type>>) -> Option<Address> {
         self.untag(object.get(token)?)
     }
 
-    /// The address in an EX_FAST_REF.
+    /// The pointer in an EX_FAST_REF.
     pub fn untag(&self, reference: View<'_, EX_FAST_REF::Type>) -> Option<Address> {
         self.untagged(Address(reference.unsigned(EX_FAST_REF::VALUE)?))
     }
 
-    /// The address in the value of an EX_FAST_REF.
+    /// The pointer in the value of an EX_FAST_REF.
     pub(crate) fn untagged(&self, reference: Address) -> Option<Address> {
         let (_, width) = self.kernel.layout(&structures::EX_FAST_REF)?.find(EX_FAST_REF::REF_CNT)?.bits?;
         Some(self.kernel.address(reference.0 >> width << width))
     }
 
-    /// The text of a member of type UNICODE_STRING: as much of it as could be read, and no more than the limit. What is no UTF-16 is
-    /// replaced. `None` if there is no string.
+    /// The text of a UNICODE_STRING member: the part that could be read, limited to [`Limits::text`]. Invalid UTF-16 is replaced.
+    /// `None` if there is no string.
     pub fn text<S: Tokens>(&mut self, object: &Object<S>, token: Token<S, Nested<UNICODE_STRING::Type>>) -> Option<String> {
         let string = object.get(token)?;
         let (length, room) = (string.unsigned(UNICODE_STRING::LENGTH)?, string.unsigned(UNICODE_STRING::MAXIMUM_LENGTH)?);
@@ -213,9 +213,9 @@ impl<'a, M: Memory + ?Sized> Walk<'a, M> {
         (there > 0).then_some(text)
     }
 
-    /// Whether pointers of this kernel can have that value, when they point to a structure of its own.
+    /// Whether a pointer to a kernel structure can have this value.
     pub fn is_kernel_address(&self, address: Address) -> bool {
-        // 32-bit systems can leave 3 GiB to programs; addresses of 64-bit kernels have their highest bits set.
+        // 32-bit systems can leave 3 GiB to processes; addresses of 64-bit kernels have their highest bits set.
         let lowest = match self.kernel.arch() {
             Arch::X86 => 0x8000_0000,
             Arch::X64 | Arch::Arm64 => 0xFFFF_0000_0000_0000,

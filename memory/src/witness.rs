@@ -1,4 +1,4 @@
-//! What the kernel itself states of its layouts, for debuggers: a witness that needs no symbols but one address.
+//! Member offsets that the kernel itself states for debuggers: evidence that needs no symbols except one address.
 
 use crate::address::Address;
 use crate::finding::{Place, What};
@@ -10,32 +10,32 @@ use etw_layouts::members::WMI_BUFFER_HEADER as BUFFER;
 use etw_layouts::runtime::{LayoutOf, Token};
 use etw_layouts::structures;
 
-/// What the kernel states of a member of WMI_BUFFER_HEADER, and what the layout has.
+/// A member offset of WMI_BUFFER_HEADER, as stated by the kernel and by the layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stated {
     /// The member.
     pub member: &'static str,
-    /// Its offset as the kernel states it.
+    /// The offset that the kernel states, in bytes.
     pub stated: u64,
-    /// Its offset in the layout; none if the layout lacks it.
+    /// The offset in the layout; `None` if it lacks the member.
     pub layout: Option<u64>,
 }
 
 impl Stated {
-    /// Whether the two agree.
+    /// Whether both are equal.
     pub fn agrees(&self) -> bool {
         self.layout == Some(self.stated)
     }
 }
 
-/// Where the statements begin in `EtwpDebuggerData`: after two bytes of which nothing is known.
+/// Offset of the statements in `EtwpDebuggerData`, after two bytes of unknown meaning.
 const FIRST: u64 = 2;
-/// How many they are, a byte each.
+/// Number of statements, one byte each.
 const STATEMENTS: usize = 5;
-/// Where the pointer to the table of sessions is, in a 64-bit kernel.
+/// Offset of the pointer to the table of sessions, in a 64-bit kernel.
 const TABLE: u64 = 0x10;
 
-/// Name and offset of each member that the kernel states, in the order of its statements.
+/// Name and offset of each member that the kernel states, in order.
 fn members<M: Memory + ?Sized>(walk: &Walk<'_, M>) -> [(&'static str, Option<u64>); STATEMENTS] {
     let layout = walk.kernel().layout(&structures::WMI_BUFFER_HEADER);
     fn of<K>(layout: Option<LayoutOf<BUFFER::Type>>, token: Token<BUFFER::Type, K>) -> (&'static str, Option<u64>) {
@@ -51,11 +51,11 @@ fn members<M: Memory + ?Sized>(walk: &Walk<'_, M>) -> [(&'static str, Option<u64
 }
 
 impl<M: Memory + ?Sized> Walk<'_, M> {
-    /// What the kernel states in `EtwpDebuggerData` of where members of WMI_BUFFER_HEADER are, beside what the layout has. Each that differs
-    /// is a finding: the layout is not the kernel's. Empty if the address was not given or cannot be read.
+    /// Verifies the member offsets of WMI_BUFFER_HEADER that the kernel states in `EtwpDebuggerData` against the layout. Each
+    /// difference adds a finding, as the layout is not that of the kernel. Empty if the address is unknown or cannot be read.
     ///
-    /// What those bytes are is known from public research on 64-bit kernels from 6.1 on; they have no type in symbols. So nothing is read
-    /// of 32-bit kernels.
+    /// The meaning of these bytes is known from public research on 64-bit kernels of 6.1 and later; symbols have no type for
+    /// them. So 32-bit kernels give nothing.
     pub fn witness(&mut self) -> Vec<Stated> {
         let Some(data) = data(self) else { return Vec::new() };
         let mut bytes = [0; STATEMENTS];
@@ -76,7 +76,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
     }
 }
 
-/// The table of sessions that `EtwpDebuggerData` points to.
+/// The table of sessions in `EtwpDebuggerData`.
 pub(crate) fn table<M: Memory + ?Sized>(walk: &mut Walk<'_, M>) -> Option<Address> {
     let table = data(walk)?.plus(TABLE)?;
     walk.pointer(table).filter(|table| walk.is_kernel_address(*table))

@@ -13,7 +13,7 @@ fn saved(plan: &Plan, which: Which) -> (Vec<(i64, Vec<u8>)>, Vec<&'static str>) 
     let sessions = walk.sessions();
     let mut file = Cursor::new(Vec::new());
     walk.save(&sessions[1], which, &mut file).expect("a trace");
-    let trace = Trace::new(file.get_ref()).expect("a trace");
+    let trace = Trace::from_bytes(file.get_ref()).expect("a trace");
     let (mut order, mut events) = (trace.by_time(), Vec::new());
     while let Some(event) = order.next_event() {
         let event = event.expect("a whole event");

@@ -65,7 +65,7 @@ fn walk(memory: &impl Memory, kernel: &Kernel) -> (usize, usize) {
     for session in &census.sessions {
         let mut file = Cursor::new(Vec::new());
         if walk.save(session, Which::All, &mut file).is_ok() {
-            let trace = Trace::new(file.get_ref()).expect("what was saved");
+            let trace = Trace::from_bytes(file.get_ref()).expect("what was saved");
             let mut order = trace.by_time();
             while order.next_event().is_some() {}
             saved += 1;

@@ -93,7 +93,7 @@ fn numbers_of_processors() {
         let (log, _) = walked(&plan, 1, |walk, session| {
             let mut file = Cursor::new(Vec::new());
             walk.save(session, Which::All, &mut file).unwrap();
-            Trace::new(file.get_ref()).unwrap().log_file().clone()
+            Trace::from_bytes(file.get_ref()).unwrap().log_file().clone()
         });
         assert_eq!(log.processors, plan::PROCESSORS, "{}", plan.kit.build);
     }

@@ -152,7 +152,7 @@ fn not_saved() {
     let session = walk.sessions().remove(0);
     let mut save = |session: &Session| {
         let mut file = Cursor::new(Vec::new());
-        walk.save(session, Which::All, &mut file).map(|_| Trace::new(file.get_ref()).unwrap().log_file().clone())
+        walk.save(session, Which::All, &mut file).map(|_| Trace::from_bytes(file.get_ref()).unwrap().log_file().clone())
     };
     let log = save(&session).unwrap();
     assert_eq!((log.perf_frequency, log.boot_time, log.cpu_mhz), (5, 6, 7));
@@ -166,7 +166,7 @@ fn not_saved() {
     assert_eq!((&*log.logger_name, &*log.file_name, log.clock), ("", "", 2));
     let none = Session { buffer_size: None, ..session.clone() };
     let error = save(&none).unwrap_err();
-    assert!(error.to_string().contains("the size of its buffers") && error.source().is_none(), "{error}");
+    assert!(error.to_string().contains("cannot read the buffer size of the session") && error.source().is_none(), "{error}");
     let odd = Session { buffer_size: Some(7), ..session };
     let error = save(&odd).unwrap_err();
     assert!(error.source().is_some_and(|source| source.to_string() == error.to_string()), "{error}");
@@ -217,7 +217,7 @@ fn is_saved() {
                 };
                 let mut expected: Vec<_> = planned.buffers.iter().filter(kept).flat_map(of).collect();
                 expected.sort();
-                let trace = Trace::new(file.get_ref()).unwrap();
+                let trace = Trace::from_bytes(file.get_ref()).unwrap();
                 let log = trace.log_file();
                 let (mut found, mut order) = (Vec::new(), trace.by_time());
                 while let Some(event) = order.next_event() {

@@ -1,4 +1,4 @@
-//! How sure the layouts of a build are: the confidence that `runtime` derives, over specs and facts.
+//! The choice of layouts for a build, and the confidence in them, which `runtime` derives from specs and facts.
 
 use etw_layouts_codegen::axis::{Arch, Axis, Build};
 use etw_layouts_codegen::layouts::{LayoutId, Layouts};
@@ -7,30 +7,30 @@ use etw_layouts_codegen::{Asked, Named};
 use etw_layouts_runtime::meta::{Absent, Confidence, Examined, Line, Reason, Update, choose};
 use std::collections::BTreeMap;
 
-/// A kernel that was asked for, and how sure the layouts are that are taken for it.
+/// A selected build, the layouts that are used for it, and the confidence in them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Choice {
-    /// The kernel, and the target whose layouts are taken.
+    /// The selected build, and the target whose layouts are used.
     pub asked: Asked,
-    /// How sure they are: of one structure, or of all.
+    /// The confidence in the layout of one structure, or in all layouts.
     pub confidence: Confidence,
-    /// A neighbour by which that is judged, if its layouts are others.
+    /// The other neighbor of an uncertain build, if its layouts differ.
     pub other: Option<usize>,
-    /// The named updates with which the layout came to this build, if that is what it is inferred by.
+    /// The named updates that brought the layout to this build, if the layout is inferred from them.
     pub changed_by: Option<String>,
 }
 
 impl Choice {
-    /// How sure the layout of a structure is for a kernel, or without one all of its layouts.
+    /// The layouts for a selected build, and the confidence in one structure or, without one, in all layouts.
     pub fn of(layouts: &Layouts, registry: &Registry, asked: Asked, structure: Option<&str>) -> Self {
         let axis = &layouts.spec.axis;
         let arch = axis.targets[asked.target].arch;
-        // What was examined under another number is not evidence for a revision that this number never had.
+        // A revision that was examined under another build number is no evidence if this build number never had it.
         let unseen = asked.is_before_its_build(axis).then_some(asked.build);
         let (confidence, other) = match choose(&Along { layouts, registry, unseen, structure }, asked.build, arch) {
             Ok(chosen) => (chosen.confidence, chosen.other.map(|(target, _)| target)),
             Err(Absent::Structure { confidence }) => (confidence, None),
-            // It has a target, so that there is such a kernel.
+            // The selected build has a target, so this cannot fail.
             Err(_) => (Confidence::Documented { unverifiable: false }, None),
         };
         let by_update = matches!(confidence, Confidence::Inferred(Reason::Architecture { .. } | Reason::Branch { .. }));
@@ -38,67 +38,72 @@ impl Choice {
         Self { asked, confidence, other, changed_by }
     }
 
-    /// Index of the target whose layouts are taken.
+    /// The index of the target whose layouts are used.
     pub fn target(&self) -> usize {
         self.asked.target
     }
 
-    /// Whether another kernel stands in for the one that was asked for, which nobody has seen and the version axis does not have.
+    /// Whether the selected build has not been examined and is not on the version axis, so that the layouts of another build are used.
     pub fn is_stand_in(&self, axis: &Axis) -> bool {
         let is_open = self.confidence.is_inferred() || self.confidence == Confidence::Documented { unverifiable: false };
         is_open && !self.is_of_axis(axis)
     }
 
-    /// Whether it is the very kernel of the version axis.
+    /// Whether the selected build is on the version axis.
     pub(crate) fn is_of_axis(&self, axis: &Axis) -> bool {
         self.asked.build == axis.kernels[axis.targets[self.target()].kernel].build
     }
 
-    /// The kernel that was asked for, and that whose layouts are taken if it is another.
+    /// The selected build, and the target whose layouts are used, if that is another build.
     pub fn label(&self, axis: &Axis) -> String {
         let (name, asked) = (axis.target_name(self.target()), &self.asked.name);
         let same = self.is_of_axis(axis);
         let number = asked.rsplit_once('-').and_then(|(build, _)| build.parse().ok());
         let is_number = number.is_some_and(|build: Build| build.number == self.asked.build.number);
         match self.asked.named {
-            Named::First(_) if self.is_stand_in(axis) => format!("{name} in place of {}", self.first(axis)),
+            Named::First(_) if self.is_stand_in(axis) => format!("{}, using the layouts of {name}", self.first(axis)),
             Named::First(_) if !same => format!("{}, which has the layouts of {name}", self.first(axis)),
-            Named::Kernel if self.is_stand_in(axis) => format!("{name} in place of {asked}"),
+            Named::Kernel if self.is_stand_in(axis) => format!("{asked}, using the layouts of {name}"),
             Named::Kernel if same && (is_number || *asked == name) => name,
-            Named::Kernel if same => format!("{name}, the kernel of {asked}"),
+            Named::Kernel if same => format!("{name}, the same kernel as {asked}"),
             Named::Kernel => format!("{asked}, which has the layouts of {name}"),
-            Named::First(_) if is_number => format!("{name}, the first of its build"),
-            Named::First(_) => format!("{name}, the first kernel of {asked}"),
-            Named::Newest => format!("{name}, the newest that has it"),
+            Named::First(_) if is_number => format!("{name}, the first revision of its build"),
+            Named::First(_) => format!("{name}, the first build of {asked}"),
+            Named::Newest => format!("{name}, the newest known build"),
         }
     }
 
-    /// The kernel that a name of several means.
+    /// The build that is selected by a name of several builds.
     fn first(&self, axis: &Axis) -> String {
         format!("{:#}-{}, the first of {}", self.asked.own, axis.targets[self.target()].arch, self.asked.name)
     }
 
-    /// How sure the layout is, in words.
+    /// The confidence as a sentence.
     pub fn sentence(&self, axis: &Axis) -> String {
         let by = self.changed_by.as_ref().map(|update| format!("; changed by update {update}")).unwrap_or_default();
         sentence(axis, &self.confidence, axis.targets[self.target()].arch) + &by
     }
 
-    /// The architecture that this kernel's follows, if no symbols of the kernel verify its layouts.
+    /// The architecture whose layouts are used for this one, if no symbols of the build verify them.
     pub(crate) fn leader(&self, axis: &Axis) -> Option<Arch> {
         leader(axis, &self.confidence, axis.targets[self.target()].arch)
     }
 
-    /// What is to be known of a kernel for which another one stands in.
+    /// A note for a build that uses the layouts of another build.
     pub fn note(&self, axis: &Axis) -> Option<String> {
         let name = axis.target_name(self.target());
         let asked = if let Named::First(_) = self.asked.named { self.first(axis) } else { self.asked.name.clone() };
-        let other = self.other.map(|other| format!(", or else {}", axis.target_name(other))).unwrap_or_default();
-        self.is_stand_in(axis).then(|| format!("{asked}: {}; taken as {name}{other}", self.sentence(axis)))
+        let use_of = match self.other {
+            Some(other) => {
+                format!("showing the layouts of {name}; the layouts can also be those of {}", axis.target_name(other))
+            }
+            None => format!("uses the layouts of {name}"),
+        };
+        self.is_stand_in(axis).then(|| format!("{asked}: {}; {use_of}", self.sentence(axis)))
     }
 }
 
-/// How sure a layout of an architecture is, in words, and which architecture it is taken from where the specs do not name its own.
+/// The confidence in a layout as text, and the architecture that the layout is inferred from where the specs do not name its own.
 pub fn sentence(axis: &Axis, confidence: &Confidence, arch: Arch) -> String {
     match leader(axis, confidence, arch) {
         Some(leader) if !matches!(confidence, Confidence::Inferred(Reason::Architecture { .. })) => {
@@ -108,7 +113,7 @@ pub fn sentence(axis: &Axis, confidence: &Confidence, arch: Arch) -> String {
     }
 }
 
-/// The updates of the build at which its branch got the layout of a structure.
+/// The updates that brought the layout of a structure to the branch of a build.
 fn changed_by(layouts: &Layouts, asked: &Asked, structure: &str) -> Option<String> {
     let axis = &layouts.spec.axis;
     let of = |target: usize| layouts.by_target[target].get(structure);
@@ -124,22 +129,22 @@ fn leader(axis: &Axis, confidence: &Confidence, arch: Arch) -> Option<Arch> {
     axis.follows.get(&arch).copied().filter(|_| !confidence.is_verified())
 }
 
-/// The numbers of a build, and of those that are the same kernel.
+/// The numbers of a build, and of the builds with the same kernel.
 fn numbers(axis: &Axis, number: [u32; 3]) -> Vec<[u32; 3]> {
     let own = axis.kernels.iter().filter(|kernel| kernel.build.number == number);
     own.flat_map(|kernel| &kernel.same).map(|same| same.number).chain([number]).collect()
 }
 
-/// A structure, or all of them, along the kernels.
+/// The layouts of a structure, or of all structures, along the version axis.
 struct Along<'a> {
     layouts: &'a Layouts,
     registry: &'a Registry,
-    /// A build that is taken as not examined.
+    /// A build that is treated as not examined.
     unseen: Option<Build>,
     structure: Option<&'a str>,
 }
 
-/// What a target has.
+/// The layouts of a target.
 #[derive(Clone, Copy, PartialEq)]
 enum Has<'a> {
     One(LayoutId),

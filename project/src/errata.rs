@@ -1,17 +1,17 @@
-//! What the documents say otherwise, in a list.
+//! Errata: statements of published references that differ from the layouts.
 
 use etw_layouts_codegen::axis::TargetSet;
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_codegen::spec::{Body, Definition, Erratum, Member, Piecewise, Shape};
 
-/// Every erratum, or those of one definition, with its structure, member, and place in the specs.
+/// All errata, or those of one definition, each with its structure, member, and place in the specs.
 pub fn list(layouts: &Layouts, only: Option<&str>) -> Vec<String> {
     let all = layouts.spec.axis.all();
     let wanted = layouts.spec.definitions.values().filter(|definition| only.is_none_or(|only| definition.name.value == only));
     wanted.flat_map(|definition| of(layouts, definition, &all)).collect()
 }
 
-/// The errata of a definition that speak of any of the targets.
+/// The errata of a definition that apply to any of the targets.
 pub fn of(layouts: &Layouts, definition: &Definition, targets: &TargetSet) -> Vec<String> {
     let spec = &layouts.spec;
     let own = stated(definition).into_iter().filter(|(_, erratum)| !erratum.scope.intersection(targets).is_empty());
@@ -21,7 +21,7 @@ pub fn of(layouts: &Layouts, definition: &Definition, targets: &TargetSet) -> Ve
     own.map(sentence).collect()
 }
 
-/// The errata of a definition, each with what it is about: the definition, or a member or constant, as in `STRUCTURE.u.LowPart`.
+/// The errata of a definition, each with its subject: the definition, or a member or constant, as in `STRUCTURE.u.LowPart`.
 pub fn stated(definition: &Definition) -> Vec<(String, &Erratum)> {
     let name = &definition.name.value;
     let mut list = about(name, &definition.errata);
@@ -36,8 +36,8 @@ pub fn stated(definition: &Definition) -> Vec<(String, &Erratum)> {
     list
 }
 
-/// How many numbers of the documents the layouts agree with: sizes, offsets and masks that the specs state, each counted for every kernel
-/// and architecture that documents speak of. One that disagreed would be an error of the spec.
+/// The number of numbers in published references that agree with the layouts: sizes, offsets and masks that the specs assert, each counted
+/// for every target that published references cover. A number that disagrees is an error in the specs.
 pub fn agreeing(layouts: &Layouts) -> usize {
     let documented = &layouts.spec.axis.documented;
     let of = |definition: &Definition| match &definition.body {

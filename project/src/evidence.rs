@@ -1,4 +1,4 @@
-//! What the facts prove: which layouts they verify, and what a member is known from at one kernel.
+//! Evidence: the layouts that facts verify, and the evidence for a member in one build.
 
 use crate::choice::Choice;
 use etw_layouts_codegen::axis::{Arch, Axis, Build, TargetSet};
@@ -9,58 +9,59 @@ pub use etw_layouts_runtime::meta::Evidence;
 use etw_layouts_runtime::meta::{Confidence, Reason, SymbolSource};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The targets at which symbols contain each structure and enumeration whole.
+/// The targets whose symbols completely contain each structure and enumeration.
 #[derive(Clone, Debug, Default)]
 pub struct Confirmed(BTreeMap<String, TargetSet>);
 
-/// Why no symbols verify a type at a target.
+/// The reason why no symbols verify a type at a target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WhyNot<'a> {
-    /// No public symbols can, for the reason that the spec states.
+    /// Public symbols cannot verify it, for the reason that the spec states.
     Cannot(&'a str),
-    /// None that contain it were examined yet.
+    /// No symbols that contain it have been examined yet.
     Unseen,
 }
 
-/// What a member is known from at one kernel, the strongest first.
+/// The evidence for a member in one build, strongest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Source {
-    /// Symbols of this very kernel.
+    /// Symbols of this build.
     Symbols,
-    /// A converted table of them.
+    /// Converted symbols of this build.
     Converted,
-    /// Its image.
+    /// The image of this build.
     Images,
-    /// A document that speaks of it.
+    /// A published reference that covers this build.
     Document,
-    /// Other kernels, or other documents.
+    /// Other builds, or published references about other builds.
     Inferred,
-    /// Nothing: bytes of no known use.
+    /// None: bytes whose use is unknown.
     Nothing,
 }
 
 /// The address of a global variable in a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Address {
-    /// Bytes from where the kernel's image begins.
+    /// Bytes from the start of the kernel's image.
     pub at: u64,
-    /// What states it.
+    /// The source of the address.
     pub by: AddressBy,
 }
 
-/// What states an address.
+/// The source of an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AddressBy {
     /// The kernel's own PDB.
     Pdb,
     /// A table of images that names this image.
     Image,
-    /// A table of images that names only build and architecture, which so many known images have. It is the address in one of them.
+    /// A table of images that names only build and architecture, with the number of known images that match. The address is that in one of
+    /// them.
     Build(usize),
 }
 
 impl AddressBy {
-    /// What is known of the address.
+    /// The evidence for the address as text.
     pub fn evidence(self) -> String {
         match self {
             Self::Pdb => "PDB".to_owned(),
@@ -71,13 +72,13 @@ impl AddressBy {
     }
 }
 
-/// How many examined builds have the layouts of a target.
+/// The number of examined builds that have the layouts of a target.
 pub fn builds_of(registry: &Registry, axis: &Axis, target: usize) -> usize {
     let of_target = registry.kernels.iter().filter(|seen| axis.at(seen.build, seen.arch) == Some(target));
     of_target.map(|seen| (seen.build, seen.arch)).collect::<BTreeSet<_>>().len()
 }
 
-/// What the symbols of the examined builds verify. A target stands for every kernel that has its layouts, from its own on to the next of
+/// The layouts that the symbols of the examined builds verify. A target represents every revision with its layouts, up to the next target of
 /// its build.
 pub fn confirmed(registry: &Registry, axis: &Axis) -> Confirmed {
     let mut targets = vec![TargetSet::default(); registry.witnesses.len()];
@@ -96,13 +97,13 @@ pub fn confirmed(registry: &Registry, axis: &Axis) -> Confirmed {
     confirmed
 }
 
-/// The build with that program database, and if there are several, the one of which most addresses are known.
+/// The examined build with a PDB; of several, the one with the most known addresses.
 pub fn by_pdb(registry: &Registry, guid: u128, age: u32) -> Option<&Seen> {
     let is_it = |seen: &&Seen| seen.pdb.as_ref().is_some_and(|pdb| (pdb.guid, pdb.age) == (guid, age));
     registry.kernels.iter().filter(is_it).max_by_key(|seen| seen.globals.len())
 }
 
-/// The address of a global variable in a kernel, from the best evidence: its PDB, its image, its build and architecture.
+/// The address of a global variable in a kernel, from the strongest evidence: its PDB, its image, or its build and architecture.
 pub fn address(registry: &Registry, axis: &Axis, seen: &Seen, name: &str) -> Option<Address> {
     let of = |seen: &Seen, by| Some(Address { at: *seen.globals.get(name)?, by });
     let by_pdb = || of(by_pdb(registry, seen.pdb.as_ref()?.guid, seen.pdb.as_ref()?.age)?, AddressBy::Pdb);
@@ -117,8 +118,8 @@ pub fn address(registry: &Registry, axis: &Axis, seen: &Seen, name: &str) -> Opt
     by_pdb().or_else(by_image).or_else(by_build)
 }
 
-/// The entry of a build and architecture, without PDB and image, that has the address of a global variable; and how many different
-/// images of them are known.
+/// The entry for a build and architecture, without PDB and image, that has the address of a global variable; and the number of different
+/// known images of that build and architecture.
 pub fn by_build<'a>(registry: &'a Registry, axis: &Axis, build: Build, arch: Arch, name: &str) -> Option<(&'a Seen, usize)> {
     let build = axis.canonical(build);
     let is_it = |seen: &&Seen| seen.arch == arch && seen.build.revision == build.revision && axis.canonical(seen.build) == build;
@@ -130,7 +131,7 @@ pub fn by_build<'a>(registry: &'a Registry, axis: &Axis, build: Build, arch: Arc
     Some((found, images.len().max(pdbs.len())))
 }
 
-/// Whether an image of this very kernel shows where a member is.
+/// Whether an image of this build shows the offset of a member.
 pub fn shows(registry: &Registry, axis: &Axis, build: Build, arch: Arch, structure: &str, member: &str) -> bool {
     let build = axis.canonical(build);
     let own = registry.kernels.iter().filter(|seen| seen.arch == arch && axis.canonical(seen.build) == build);
@@ -144,7 +145,7 @@ impl Confirmed {
         self.0.get(name).is_some_and(|targets| targets.contains(target))
     }
 
-    /// Why no symbols verify a type at a target.
+    /// The reason why no symbols verify a type at a target.
     pub fn why_not<'a>(&self, layouts: &'a Layouts, name: &str, target: usize) -> Option<WhyNot<'a>> {
         match layouts.unverifiable(name, target) {
             Some(reason) => Some(WhyNot::Cannot(reason)),
@@ -155,7 +156,7 @@ impl Confirmed {
 }
 
 impl<'a> WhyNot<'a> {
-    /// In words.
+    /// The text.
     pub fn text(self) -> &'a str {
         match self {
             Self::Cannot(reason) => reason,
@@ -165,7 +166,7 @@ impl<'a> WhyNot<'a> {
 }
 
 impl Source {
-    /// In words.
+    /// The text.
     pub fn word(self) -> &'static str {
         match self {
             Self::Symbols => "verified (PDB)",
@@ -179,9 +180,9 @@ impl Source {
 }
 
 impl Choice {
-    /// What a member is known from at this kernel. The choice is that of the structure whose member it is: what a table proves
-    /// of one, it does not prove of another. Symbols of this very kernel come first, then its image if that `shows` where the
-    /// member is, then a document that speaks of it; all else is inferred.
+    /// The evidence for a member in this build. The choice has to be that of the structure with the member: a table can verify one structure
+    /// and not another. Symbols of this build are strongest, then its image if it `shows` the offset, then a published reference that
+    /// covers the build. Everything else is inferred.
     pub fn source(&self, axis: &Axis, info: &Info, shows: bool) -> Source {
         match (self.confidence, info.unknown) {
             (Confidence::Verified(SymbolSource::Pdb), None) => Source::Symbols,
@@ -193,7 +194,7 @@ impl Choice {
         }
     }
 
-    /// What the size of the structure, or the value of a constant, is known from at this kernel. No image shows either.
+    /// The evidence for the size of the structure, or for the value of a constant, in this build. Images show neither.
     pub fn source_of_whole(&self, axis: &Axis) -> Source {
         match self.confidence {
             Confidence::Verified(SymbolSource::Pdb) => Source::Symbols,
@@ -203,7 +204,7 @@ impl Choice {
         }
     }
 
-    /// [`source`](Self::source) in words, with what is lacking.
+    /// [`source`](Self::source) as text, with the facts that are unknown.
     pub fn known(&self, axis: &Axis, info: &Info, shows: bool) -> String {
         let source = self.source(axis, info, shows);
         let more = match source {
@@ -220,7 +221,7 @@ impl Choice {
         format!("{}{more}{lacks}", source.word())
     }
 
-    /// The builds that a member is inferred from of which neither symbols nor documents speak, after the word for it.
+    /// The builds that a member is inferred from, as text that follows `inferred`.
     fn inferred(&self, axis: &Axis, info: &Info) -> String {
         match self.confidence {
             Confidence::Inferred(Reason::Architecture { arch, .. }) => format!(" from {arch}"),
@@ -231,12 +232,12 @@ impl Choice {
                 [Some(one), None] | [None, Some(one)] => format!(" from {one}"),
                 [None, None] => match self.leader(axis) {
                     Some(leader) => format!(" from {leader}"),
-                    // A build whose symbols lack the structure is examined: the kernel that it has the layouts of tells no more of it.
+                    // If the symbols of an examined build lack the structure, the target whose layouts it uses is no further evidence.
                     None if !self.is_of_axis(axis) && !matches!(self.confidence, Confidence::Documented { .. }) => {
                         format!(" from {}", axis.target_name(self.target()))
                     }
                     None => match info.source {
-                        Provenance::Document => " from documents of other builds",
+                        Provenance::Document => " from published references about other builds",
                         Provenance::Symbols => " from symbols of other builds",
                         Provenance::Inferred => " from other builds",
                     }

@@ -1,4 +1,4 @@
-//! The facts that ship: symbol tables reduced to what the specs speak of.
+//! Facts: symbol tables that are reduced to the types and variables of the specs.
 
 use crate::Error;
 use crate::project::{Files, Project};
@@ -17,12 +17,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Adds the tables of paths to a folder of snapshots; returns how many files are there then, and their bytes.
+/// Adds symbol tables to a folder of snapshots. Returns the number of files in the folder, and their size in bytes.
 ///
 /// # Errors
 ///
-/// Files that cannot be read or written, and tables that are labelled as another kernel's. Nothing is written before everything is
-/// read.
+/// A file cannot be read or written, or a table is labelled wrongly. Nothing is written before everything is read.
 pub fn write(project: &Project, paths: &[PathBuf], stated: &Stated, folder: &Path) -> Result<(usize, usize), Error> {
     let lock = home(project, folder)?.lock("snapshot")?;
     let layouts = project.layouts()?;
@@ -45,7 +44,7 @@ pub fn write(project: &Project, paths: &[PathBuf], stated: &Stated, folder: &Pat
     Ok((lengths.len(), lengths.iter().sum()))
 }
 
-/// The project whose facts are in a folder: this one, or else that folder alone.
+/// The project whose facts are in a folder: this one, or a project with only that folder.
 fn home(project: &Project, folder: &Path) -> Result<Project, Error> {
     if project.folders().is_ok_and(|(_, facts)| project.root.join(facts) == folder) {
         return Ok(project.clone());
@@ -54,19 +53,19 @@ fn home(project: &Project, folder: &Path) -> Result<Project, Error> {
     Ok(Project::of(Files::Folder(folder.to_owned()), Files::Folder(folder.to_owned())))
 }
 
-/// A folder of snapshots with tables added, in place of those of the same kernels, and the registry of what is there then.
+/// A folder of snapshots after tables are added, which replace those of the same kernels; and the registry of the result.
 ///
 /// # Errors
 ///
-/// Files that cannot be read.
+/// A file cannot be read.
 pub fn added(new: Vec<Table>, axis: &Axis, wanted: &Wanted, folder: &Path) -> Result<(Changes, Registry), Error> {
     let old = tables::in_folder(folder)?;
     let read = |file: &SymbolFile| tables::read(file, axis, wanted, &Stated::default());
     let mut kernels = BTreeMap::new();
-    // Those that are there already, and last the new ones, which replace them; of the same PDB, what they state.
+    // New tables come last and replace existing ones. Tables of the same PDB are merged.
     for table in old.iter().map(read).collect::<Result<Vec<_>, _>>()?.into_iter().flatten().chain(new) {
         let mut table = reduced(table);
-        // Of a kernel there may be several images, from one build of the sources.
+        // A build can have several kernel images, from the same sources.
         let image =
             table.image.as_ref().filter(|_| table.is_partial()).map(|image| (image.name.clone(), image.time_stamp, image.size));
         let key = (table.build, table.arch, table.producer.clone(), image);
@@ -84,7 +83,7 @@ pub fn added(new: Vec<Table>, axis: &Axis, wanted: &Wanted, folder: &Path) -> Re
     Ok((texts.into_iter().map(|(path, text)| (path, Some(text))).chain(gone).collect(), registry))
 }
 
-/// Which profile, page or download a table was converted from is no fact about the kernel, and would keep equal facts apart.
+/// The producer without the profile, page or download of a converted table, which would separate equal facts.
 pub fn reduced(table: Table) -> Table {
     let named = |producer: &str| match producer.split_once(" profile ") {
         Some((from, _)) => format!("{from} profiles"),
@@ -96,7 +95,7 @@ pub fn reduced(table: Table) -> Table {
     }
 }
 
-/// One snapshot for each distinct set of facts, by a file name made of its first kernel.
+/// One snapshot for each distinct set of facts, named after its first kernel.
 fn grouped(tables: Vec<Table>) -> BTreeMap<String, Snapshot> {
     let mut snapshots: Vec<Snapshot> = Vec::new();
     for table in tables {
@@ -125,7 +124,7 @@ fn grouped(tables: Vec<Table>) -> BTreeMap<String, Snapshot> {
             Rules::Faithful => "",
         };
         let stem = format!("{major}.{minor}.{build}.{revision}-{}{kind}", snapshot.kernels[0].arch.as_str());
-        // Of one kernel there may be the tables of several producers.
+        // A kernel can have tables of several producers.
         let mut names = (1..).map(|n| if n == 1 { format!("{stem}{SNAPSHOT}") } else { format!("{stem}-{n}{SNAPSHOT}") });
         let name = names.find(|name| !named.contains_key(name)).unwrap_or_default();
         named.insert(name, snapshot);

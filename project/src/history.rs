@@ -1,83 +1,84 @@
-//! The life of a structure and of its members over all versions.
+//! The history of a structure and of its members over all versions.
 
 use crate::Error;
+pub use crate::members::has;
 use crate::members::{c_type, members};
-use crate::names::{Among, meant, name};
+use crate::names::{Among, declared, name, no_member};
 use crate::subject::Subject;
 use crate::{Choice, Source};
 use etw_layouts_codegen::axis::{Arch, Axis, TargetSet};
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_codegen::registry::Registry;
-use etw_layouts_codegen::spec::{self, Body, Shape};
+use etw_layouts_codegen::spec::Body;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The life of a structure.
+/// The history of a structure.
 pub struct History {
-    /// Its name.
+    /// Name of the structure.
     pub structure: String,
-    /// The targets that have it, of those asked for.
+    /// The selected targets with the structure.
     pub targets: TargetSet,
-    /// Its sizes.
+    /// Stages of its size.
     pub sizes: Vec<Stage>,
-    /// By member or constant.
+    /// Stages by member or constant.
     pub members: Vec<(String, Vec<Stage>)>,
 }
 
-/// A run of kernels in which nothing changes.
+/// Consecutive targets without a change.
 pub struct Stage {
     /// The targets.
     pub targets: TargetSet,
-    /// What is different in its first kernel from the kernel that this one comes from, in words: the update before it, or the release before
-    /// its own. Updates of another build are no part of a release's past.
+    /// The changes in its first build as text, compared with the build that it is based on: the previous update, or the first build of the
+    /// previous release.
     pub change: String,
-    /// What it is known from at these targets, the strongest first; nothing where it is absent.
+    /// The evidence at these targets, strongest first; empty where it is absent.
     pub sources: BTreeSet<Source>,
-    /// What they have.
+    /// The facts of the targets.
     pub facts: Facts,
 }
 
-/// By architecture, as in [`Arch::ALL`]. Nothing is known where no target of the stage has the structure; `Known(None)` is absent.
+/// By architecture, as in [`Arch::ALL`]. `None`: no target of the stage has the structure. `Some(None)`: the member is absent.
 pub type Facts = [Known; Arch::ALL.len()];
-/// What is known of an architecture.
+/// The fact of an architecture.
 pub type Known = Option<Option<Fact>>;
 
-/// What a target has.
+/// A fact of a target.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Fact {
-    /// Of the structure, in bytes.
+    /// Size of the structure, in bytes.
     Size {
         /// The size.
         size: u64,
         /// The alignment.
         align: u64,
     },
-    /// Of a member.
+    /// A member.
     Member {
-        /// Bytes from the start of the structure.
+        /// Offset from the start of the structure, in bytes.
         offset: u64,
-        /// Bytes.
+        /// Size in bytes.
         size: u64,
-        /// As C spells it.
+        /// Type in C.
         r#type: String,
         /// The lowest bit of a bit field within its unit.
         bit: Option<u64>,
         /// The width of a bit field.
         bits: Option<u64>,
     },
-    /// Of a constant.
+    /// A constant.
     Constant {
-        /// Its value.
+        /// Value of the constant.
         value: i64,
     },
 }
 
-/// The life of a structure and of all its members, or of the one that follows a dot.
+/// The history of a structure and of all its members, or of the one member after a dot.
 ///
 /// # Errors
 ///
-/// There is no such structure or member; which there are, and the nearest.
+/// The structure or member does not exist; the error suggests a similar name.
 pub fn of(layouts: &Layouts, registry: &Registry, asked: &str, arch: Option<Arch>) -> Result<History, Error> {
     let (structure, member) = asked.split_once('.').map_or((asked, None), |(structure, member)| (structure, Some(member)));
     let structure = name(layouts, Among::All, structure)?;
@@ -117,7 +118,7 @@ pub fn of(layouts: &Layouts, registry: &Registry, asked: &str, arch: Option<Arch
     })
 }
 
-/// What each member of a structure is known from at a kernel.
+/// The source of each member of a structure at a kernel.
 fn sources(layouts: &Layouts, registry: &Registry, structure: &str, choice: Choice) -> BTreeMap<String, Source> {
     let list = members(layouts, structure, choice.target());
     let subject = Subject { structure: structure.to_owned(), member: None, choice, levels: 0 };
@@ -125,14 +126,7 @@ fn sources(layouts: &Layouts, registry: &Registry, structure: &str, choice: Choi
     list.into_iter().zip(known).filter_map(|(member, source)| Some((member.path?, source?))).collect()
 }
 
-/// That no version of a structure has a member or constant; the nearest.
-pub(crate) fn no_member(layouts: &Layouts, structure: &str, member: &str) -> Error {
-    let known = declared(layouts, structure);
-    let meant = meant(member, known.iter().map(String::as_str));
-    format!("{structure} has no member `{member}`{meant}`etw show {structure}` shows all").into()
-}
-
-/// The members and constants of a structure, each by its path.
+/// The members and constants of a structure, by path.
 pub(crate) fn facts_at(layouts: &Layouts, structure: &str, target: usize) -> Vec<(String, Fact)> {
     let mut facts = Vec::new();
     for member in members(layouts, structure, target) {
@@ -152,34 +146,7 @@ pub(crate) fn facts_at(layouts: &Layouts, structure: &str, target: usize) -> Vec
     facts
 }
 
-/// The paths of all members and constants that any version has, in the order of the spec.
-pub(crate) fn declared(layouts: &Layouts, structure: &str) -> Vec<String> {
-    fn walk(members: &[spec::Member], path: &str, list: &mut Vec<String>) {
-        for member in members {
-            let mut inner = path.to_owned();
-            if let Some(name) = &member.name {
-                let own = format!("{path}{}", name.value);
-                inner = format!("{own}.");
-                list.push(own);
-            }
-            if let Shape::Inline(_, members) = &member.shape {
-                walk(members, &inner, list);
-            }
-        }
-    }
-    let mut list = Vec::new();
-    match layouts.spec.definitions.get(structure).map(|definition| &definition.body) {
-        Some(Body::Aggregate(aggregate)) => walk(&aggregate.members, "", &mut list),
-        Some(Body::Values(values)) => list.extend(values.constants.iter().map(|constant| constant.name.value.clone())),
-        None => {}
-    }
-    // A spec may list a member or constant once for each range of versions.
-    let mut listed = BTreeSet::new();
-    list.retain(|path| listed.insert(path.clone()));
-    list
-}
-
-/// The runs of kernels with the same facts, from the first that has any.
+/// The runs of kernels with equal facts, beginning with the first that has any.
 fn stages(axis: &Axis, targets: &TargetSet, facts: &BTreeMap<usize, (Fact, Source)>) -> Vec<Stage> {
     let mut stages: Vec<Stage> = Vec::new();
     for kernel in 0..axis.kernels.len() {
@@ -191,7 +158,7 @@ fn stages(axis: &Axis, targets: &TargetSet, facts: &BTreeMap<usize, (Fact, Sourc
         }
         match stages.last_mut() {
             _ if set.is_empty() => {}
-            // Where an architecture does not exist, it cannot differ.
+            // An architecture that does not exist cannot differ.
             Some(last) if pairs(&last.facts, &known).all(|(a, b)| a == b) => {
                 last.targets = last.targets.union(&set);
                 for (fact, new) in last.facts.iter_mut().zip(known) {
@@ -213,13 +180,13 @@ fn stages(axis: &Axis, targets: &TargetSet, facts: &BTreeMap<usize, (Fact, Sourc
     stages
 }
 
-/// What is known of both, by architecture.
+/// The facts known on both sides, by architecture.
 fn pairs<'a>(a: &'a Facts, b: &'a Facts) -> impl Iterator<Item = (Option<&'a Fact>, Option<&'a Fact>)> {
     a.iter().zip(b).filter_map(|(a, b)| Some((a.as_ref()?.as_ref(), b.as_ref()?.as_ref())))
 }
 
-/// The target that a target comes from: the update of its build before it, or the first kernel of the build before its own. Of those in
-/// a set; what is not in it is passed over.
+/// The target that a target is based on: the previous update of its build, or else the first kernel of the previous build.
+/// Targets outside the set are skipped.
 fn parent(axis: &Axis, targets: &TargetSet, target: usize) -> Option<usize> {
     let arch = axis.targets[target].arch;
     let own = axis.kernels[axis.targets[target].kernel].build;
@@ -231,7 +198,7 @@ fn parent(axis: &Axis, targets: &TargetSet, target: usize) -> Option<usize> {
     }
 }
 
-/// What is different in a stage's first kernel from that which it comes from.
+/// The differences between a stage's first kernel and the kernel that it is based on.
 fn change(axis: &Axis, targets: &TargetSet, facts: &BTreeMap<usize, (Fact, Source)>, stage: &Stage) -> String {
     let mut words = Vec::new();
     let mut same = None;
@@ -272,7 +239,7 @@ fn change(axis: &Axis, targets: &TargetSet, facts: &BTreeMap<usize, (Fact, Sourc
             once.push(word);
         }
     }
-    // What updates of the build before have otherwise is not this one's past.
+    // Updates of an earlier build are not predecessors of this one.
     match same.filter(|_| once.is_empty()) {
         Some(parent) => format!("as in {}", axis.kernel_name(axis.targets[parent].kernel)),
         None => once.join(", "),
@@ -280,17 +247,8 @@ fn change(axis: &Axis, targets: &TargetSet, facts: &BTreeMap<usize, (Fact, Sourc
 }
 
 impl Stage {
-    /// Whether no target of the stage has the member.
+    /// Whether none of the stage's targets has the member.
     pub fn is_absent(&self) -> bool {
         self.facts.iter().flatten().all(Option::is_none)
     }
-}
-
-/// The targets that have a structure.
-pub fn has(layouts: &Layouts, name: &str) -> TargetSet {
-    let mut set = TargetSet::default();
-    for (target, _) in layouts.by_target.iter().enumerate().filter(|(_, types)| types.contains_key(name)) {
-        set.insert(target);
-    }
-    set
 }

@@ -1,12 +1,14 @@
-//! A spec set held against symbol facts: what agrees, what differs, how layouts changed, and the import of new kernels.
+//! Queries, comparison and verification of the layouts of a spec set, and the import of new builds.
 //!
-//! Everything here works on a [`Project`]: a folder of specs, and the facts that they are held against.
+//! Everything works on a [`Project`]: a folder of specs, and the facts that they are verified against.
 
 #![forbid(unsafe_code)]
 
 mod choice;
 pub mod diff;
 pub mod errata;
+mod error;
+pub mod events;
 pub mod evidence;
 pub mod facts;
 pub mod format;
@@ -27,9 +29,7 @@ pub mod updates;
 pub mod verify;
 
 pub use choice::{Choice, sentence};
+pub use error::{Error, Refusal, Remedy, Several};
 pub use etw_layouts_runtime::meta::{Confidence, Reason, SymbolSource};
 pub use evidence::Source;
 pub use project::Project;
-
-/// Why something cannot be done, in words for the user. Nothing that is compared and differs is an error.
-pub type Error = Box<dyn std::error::Error + Send + Sync>;

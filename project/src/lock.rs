@@ -1,9 +1,9 @@
-//! The right to change a project, and what becomes of a change that was interrupted.
+//! The lock of a project, and the recovery of interrupted changes.
 //!
-//! One file beside the specs is both the lock and the journal. Who changes the project has it locked, from before anything is
-//! read until everything is written. Before the first file is replaced, the journal holds all of them, as they were and as they
-//! will be, and ends with a line that says so. A process that is killed loses the lock; whoever finds a journal then finishes
-//! it if a file has been replaced, and forgets it if none has.
+//! One file beside the specs is both the lock and the journal. A process locks it before it reads anything, and unlocks it when
+//! everything is written. Before the first file is replaced, the journal contains the old and the new content of all files, and a last
+//! line that marks it as complete. A killed process loses the lock. The next process that finds the journal completes the change if a
+//! file has been replaced, and discards the journal if none has.
 
 #[cfg(test)]
 mod tests;
@@ -16,46 +16,46 @@ use std::io::{self, Read, Seek, Write};
 use std::path::{Component, Path, PathBuf, absolute};
 use std::process;
 
-/// The journal, in the folder of the specs. It is there once something was changed, and empty when nothing is being changed.
+/// The journal, in the folder of the specs. It exists after the first change, and is empty when no change is in progress.
 pub const JOURNAL: &str = ".journal";
 
-/// The right to change a project. No other process has it meanwhile.
+/// The exclusive right to change a project.
 pub struct Lock {
     file: File,
     place: Place,
-    /// Whether the journal holds what is not all written.
+    /// Whether the journal contains an unfinished change.
     pending: bool,
 }
 
-/// Where a journal is, and which files it may speak of.
+/// Location of a journal, and the files that it may change.
 struct Place {
     journal: PathBuf,
-    /// Paths in the journal start here.
+    /// Base of the paths in the journal.
     base: PathBuf,
-    /// All files are in one of these.
+    /// Folders that contain all of the files.
     folders: Vec<PathBuf>,
 }
 
-/// What a journal says.
+/// Contents of a journal.
 #[derive(Debug, PartialEq, Eq)]
 struct Journal {
-    /// Which command wrote it.
+    /// Command that wrote it.
     command: String,
-    /// Its process.
+    /// Process that wrote it.
     process: u32,
-    /// What it changes; nothing while that is not all known.
+    /// Changes; `None` while the journal is incomplete.
     files: Option<Vec<Replacement>>,
 }
 
 impl Project {
-    /// Takes the right to change the project. What an interrupted command left is [recovered](Project::recover) before.
+    /// Locks the project. An interrupted change is [recovered](Project::recover) first.
     ///
     /// # Errors
     ///
-    /// Another process has it, or the folder of the specs cannot be written to, or the project is part of the program.
+    /// Another process has the lock, the folder of the specs is not writable, or the project is built into the program.
     pub fn lock(&self, command: &str) -> Result<Lock, Error> {
         self.folder()?;
-        let place = Place::of(self).ok_or("the specs are no folder")?;
+        let place = Place::of(self).ok_or("the specs are not in a folder")?;
         self.recover()?;
         let options = File::options().read(true).write(true).create(true).truncate(false).open(&place.journal);
         let mut file = options.map_err(|e| named(&place.journal, &e))?;
@@ -71,18 +71,19 @@ impl Project {
             }
         }
         if !read(&mut file)?.is_empty() {
-            return Err("a command was interrupted this very moment; run this one again".into());
+            return Err("another command was just interrupted; run this command again".into());
         }
         let mut lock = Lock { file, place, pending: false };
         lock.append(Journal::head(command, process::id()).as_bytes()).map_err(|e| named(&lock.place.journal, &e))?;
         Ok(lock)
     }
 
-    /// Completes what an interrupted command had begun to write, or forgets what it had not, and says which of both in a line.
+    /// Completes an interrupted change if it had begun to replace files, otherwise discards it. Returns a line that describes the
+    /// result.
     ///
     /// # Errors
     ///
-    /// Files that cannot be replaced, or that have been changed since by someone else.
+    /// Files cannot be replaced, or were changed by someone else in the meantime.
     pub fn recover(&self) -> Result<Option<String>, Error> {
         let Some(place) = Place::of(self) else { return Ok(None) };
         if !std::fs::metadata(&place.journal).is_ok_and(|journal| journal.len() > 0) {
@@ -91,7 +92,7 @@ impl Project {
         let mut file = File::options().read(true).write(true).open(&place.journal).map_err(|e| named(&place.journal, &e))?;
         match file.try_lock() {
             Ok(()) => Ok(place.recovered(&mut file, &|| Ok(()))?),
-            // It is at work, and needs no help.
+            // The other process is running.
             Err(TryLockError::WouldBlock) => Ok(None),
             Err(TryLockError::Error(error)) => Err(named(&place.journal, &error).into()),
         }
@@ -99,11 +100,11 @@ impl Project {
 }
 
 impl Lock {
-    /// Gives files their new texts: all of them, or none. Killed meanwhile, it is completed by the next command.
+    /// Replaces the texts of files: all of them, or none. If the process is killed, the next command completes the change.
     ///
     /// # Errors
     ///
-    /// A file that cannot be replaced; then nothing is changed.
+    /// A file cannot be replaced; then nothing is changed.
     pub fn replace(mut self, changes: Changes) -> Result<(), Error> {
         Ok(self.replaced(changes, &|| Ok(()))?)
     }
@@ -128,7 +129,7 @@ impl Lock {
         }
         let writing = Writing { process: process::id(), before };
         if let Err(error) = put(&files, Side::New, writing) {
-            let mend = |other| format!("{error}; then {other}: mend that, and any command completes this one");
+            let mend = |other| format!("{error}; then {other}: fix this, and the next command completes the change");
             put(&files, Side::Old, writing).map_err(mend)?;
             self.pending = false;
             return Err(unchanged(error));
@@ -146,18 +147,18 @@ impl Lock {
 impl Drop for Lock {
     fn drop(&mut self) {
         if !self.pending {
-            // Should that fail, the next command finds that all is done.
+            // On failure the next command finds a completed change.
             drop(self.file.set_len(0));
         }
     }
 }
 
 impl Place {
-    /// Of a project that can be changed.
+    /// The location for a writable project.
     fn of(project: &Project) -> Option<Self> {
         let Files::Folder(specs) = &project.specs else { return None };
         let specs = absolute(project.root.join(specs)).ok()?;
-        // One spec file is a spec set too.
+        // A single spec file is a spec set too.
         let specs = if specs.is_file() { specs.parent()?.to_owned() } else { specs };
         let mut folders = vec![specs.clone()];
         if let Files::Folder(facts) = &project.facts {
@@ -169,7 +170,7 @@ impl Place {
         Some(Self { journal: specs.join(JOURNAL), base: specs.parent()?.to_owned(), folders })
     }
 
-    /// Completes or forgets what a journal says, and empties it.
+    /// Completes or discards the change in a journal, and empties the journal.
     fn recovered(&self, file: &mut File, before: &dyn Fn() -> io::Result<()>) -> Result<Option<String>, String> {
         let of_journal = |e: io::Error| named(&self.journal, &e);
         let bytes = read(file).map_err(of_journal)?;
@@ -179,8 +180,8 @@ impl Place {
         let journal = Journal::parse(&bytes);
         let done = match &journal {
             Some(Journal { command, process, files: Some(files) }) => self.completed(command, *process, files, before)?,
-            Some(Journal { command, .. }) => format!("`{command}` was interrupted before it wrote anything; start it again"),
-            None => "a command was interrupted before it wrote anything; start it again".to_owned(),
+            Some(Journal { command, .. }) => format!("`{command}` was interrupted before it wrote anything; run it again"),
+            None => "a command was interrupted before it wrote anything; run it again".to_owned(),
         };
         file.set_len(0).map_err(of_journal)?;
         Ok(Some(done))
@@ -199,7 +200,7 @@ impl Place {
             let (old, new) = (file.is(Side::Old)?, file.is(Side::New)?);
             if !old && !new {
                 let journal = self.journal.display();
-                let help = format!("put it back as it was, or delete {journal} to keep all files as they are");
+                let help = format!("restore the file, or delete {journal} to keep all files as they are");
                 return Err(format!("{}: changed since `{command}` was interrupted; {help}", file.path.display()));
             }
             begun |= !old;
@@ -207,43 +208,45 @@ impl Place {
         clean(&files, process);
         let about = format!("`{command}` was interrupted");
         if !begun {
-            return Ok(format!("{about}, and is rolled back: no file had been replaced; start it again"));
+            return Ok(format!("{about}, and is rolled back: no file had been replaced; run it again"));
         }
         let writing = Writing { process, before };
         match put(&files, Side::New, writing) {
-            Ok(()) => Ok(format!("{about}, and is completed now: {} files", files.len())),
+            Ok(()) => Ok(format!("{about}, and is now completed: {} files", files.len())),
             Err(error) => match put(&files, Side::Old, writing) {
                 Ok(()) => Ok(format!("{about}, and is rolled back: {error}")),
-                Err(other) => Err(format!("{about}: {error}; then {other}: mend that, and any command completes it")),
+                Err(other) => Err(format!("{about}: {error}; then {other}: fix this, and the next command completes it")),
             },
         }
     }
 
-    /// A file in a journal.
+    /// Encodes a file for the journal.
     fn entry(&self, file: &Replacement) -> Result<Vec<u8>, String> {
         let path = absolute(&file.path).map_err(|e| named(&file.path, &e))?;
         let path = path.strip_prefix(&self.base).unwrap_or(&path);
         let text = path.to_str().filter(|text| !text.contains('\n'));
-        let text = text.ok_or_else(|| format!("{}: no such file can be changed", path.display()))?;
+        let text = text.ok_or_else(|| {
+            format!("{}: unsupported path: not UTF-8, or contains a line break; rename the file", path.display())
+        })?;
         let mut bytes = format!("{} {} {text}\n", length(&file.old), length(&file.new)).into_bytes();
         bytes.extend([&file.old, &file.new].into_iter().flatten().flatten());
         Ok(bytes)
     }
 
-    /// A file of a journal, which may have come from anyone: it must be in a folder of the project.
+    /// Validates a file of a journal, whose origin is unknown: it must be in a folder of the project.
     fn found(&self, file: &Replacement) -> Result<Replacement, String> {
         let path = self.base.join(&file.path);
         let inside = |folder: &PathBuf| real(&path).is_some_and(|path| real(folder).is_some_and(|f| path.starts_with(f)));
         if !self.folders.iter().any(inside) {
             let journal = self.journal.display();
-            let help = "run the command again that was interrupted, or delete the journal";
-            return Err(format!("{journal}: {} is in no folder of this project; {help}", path.display()));
+            let help = "run the interrupted command again, or delete the journal";
+            return Err(format!("{journal}: {} is outside of the folders of this project; {help}", path.display()));
         }
         Ok(Replacement { path, ..file.clone() })
     }
 }
 
-/// A path without links and steps back, as far as it exists.
+/// A path without links and `..`, as far as it exists.
 fn real(path: &Path) -> Option<PathBuf> {
     if path.components().any(|part| part == Component::ParentDir) {
         return None;
@@ -252,7 +255,7 @@ fn real(path: &Path) -> Option<PathBuf> {
     Some(there.canonicalize().ok()?.join(path.strip_prefix(there).ok()?))
 }
 
-/// The last line of a journal that is whole.
+/// Last line of a complete journal.
 const END: &str = "complete\n";
 
 impl Journal {
@@ -261,7 +264,7 @@ impl Journal {
         format!("etw-layouts {command} {process}\n")
     }
 
-    /// What was written of a journal; nothing if not even its first line.
+    /// Parses the bytes of a journal; `None` if not even the first line is complete.
     fn parse(bytes: &[u8]) -> Option<Self> {
         let mut rest = bytes;
         let head = line(&mut rest)?;

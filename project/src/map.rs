@@ -1,17 +1,17 @@
-//! How structures hang together at a kernel: which member leads where.
+//! The references between the structures of a target.
 
 use crate::members::members;
 use etw_layouts_codegen::layouts::{Field, Form, Info, Layouts, Type};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// The structures of a kernel that lead to others, each before those that only it leads to.
+/// The structures of a target that reference others, each before the structures that only it references.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Map {
     /// The structures.
     pub structures: Vec<Structure>,
 }
 
-/// A structure, and what its members lead to.
+/// A structure, and the references of its members.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Structure {
     /// Microsoft's name.
@@ -22,51 +22,51 @@ pub struct Structure {
     pub links: Vec<Link>,
 }
 
-/// What a member leads to.
+/// A reference of a member.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Link {
-    /// The member, with those that enclose it, as in `u.LowPart`.
+    /// The member, after the names of the enclosing members, as in `u.LowPart`.
     pub member: String,
     /// Bytes from the start of the structure.
     pub offset: u64,
-    /// How many there are of it: the elements of an array, or 1.
+    /// The number of elements of an array, or 1.
     pub count: u64,
-    /// In which way.
+    /// The kind of reference.
     pub way: Way,
-    /// The structure.
+    /// The referenced structure.
     pub to: String,
-    /// Of the entries of a list, the member by which they are linked.
+    /// The member that links the entries of a list.
     pub link: Option<String>,
-    /// Whether the kernel has a layout of the structure that is led to.
+    /// Whether the target has a layout of the referenced structure.
     pub is_specified: bool,
 }
 
-/// In which way a member leads to a structure.
+/// The kind of reference from a member to a structure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Way {
-    /// It is the structure.
+    /// It embeds the structure.
     Holds,
-    /// It is a pointer, or holds one with other bits.
+    /// It is a pointer, or contains a pointer and other bits.
     PointsTo,
     /// It is the head of a list of them.
     Lists,
 }
 
 impl Way {
-    /// In a word.
+    /// The text of the kind.
     pub fn word(self) -> &'static str {
         match self {
-            Self::Holds => "holds",
+            Self::Holds => "embeds",
             Self::PointsTo => "points to",
-            Self::Lists => "lists",
+            Self::Lists => "list head of",
         }
     }
 }
 
 impl Map {
-    /// The map of a target: of all its structures, or of what one leads to.
+    /// The map of a target: of all its structures, or of those that can be reached from one.
     ///
-    /// A structure that leads nowhere is part of it only where a pointer or a list leads to it: not each of the many that hold a lock.
+    /// A structure without references is part of the map only if a pointer or a list references it, not if it is only embedded.
     pub fn of(layouts: &Layouts, target: usize, only: Option<&str>) -> Self {
         let types = layouts.by_target.get(target);
         let all: BTreeMap<&str, Structure> = types

@@ -1,7 +1,8 @@
-//! A structure over all kernels of an architecture: where each member lies in which, and what that is known from.
+//! A structure over all kernels of an architecture: the offset of each member by kernel, with its source.
 
-use crate::history::{Fact, declared, facts_at, has};
-use crate::members::members;
+use crate::history::{Fact, facts_at};
+use crate::members::{has, members};
+use crate::names::declared;
 use crate::subject::Subject;
 use crate::{Choice, Confidence, Source};
 use etw_layouts_codegen::axis::Arch;
@@ -15,13 +16,13 @@ use std::ops::Range;
 pub struct Matrix {
     /// The architecture.
     pub arch: Arch,
-    /// Runs of kernels that have the same layout, oldest first.
+    /// Runs of kernels with the same layout, oldest first.
     pub columns: Vec<Column>,
-    /// The members, in the order of the declaration, each by its path.
+    /// The members in declaration order, by path.
     pub rows: Vec<Row>,
 }
 
-/// Kernels that follow each other and have the same layout.
+/// Consecutive kernels with the same layout.
 #[derive(Clone, Debug)]
 pub struct Column {
     /// The targets, oldest first, each with the confidence in the structure's layout.
@@ -30,35 +31,35 @@ pub struct Column {
     pub layout: LayoutId,
     /// Its size and alignment.
     pub extent: Extent,
-    /// Whether kernels lie between this column and the one before that do not have the structure.
+    /// Whether kernels between the previous column and this one lack the structure.
     pub after_gap: bool,
 }
 
 /// A member.
 #[derive(Clone, Debug)]
 pub struct Row {
-    /// Its path.
+    /// Path of the member.
     pub member: String,
-    /// What it is, as the newest kernel has it.
+    /// Description of the member in the newest kernel.
     pub doc: String,
-    /// Where it is, oldest first. It is not there in columns that no run has.
+    /// Runs with the same fact, oldest first. The member is absent in columns outside all runs.
     pub runs: Vec<Run>,
 }
 
-/// Columns that follow each other in which a member is the same, and known from the same: symbols, as they are or converted, or else one
+/// Consecutive columns in which a member has the same facts and the same source: symbols, converted symbols, or another single
 /// source.
 #[derive(Clone, Debug)]
 pub struct Run {
     /// Indices of the columns.
     pub columns: Range<usize>,
-    /// What the member is there.
+    /// The facts of the member.
     pub fact: Fact,
-    /// The weakest of what it is known from, of all kernels of the run.
+    /// The weakest source among all kernels of the run.
     pub source: Source,
 }
 
 impl Matrix {
-    /// A structure or union on an architecture; nothing if no kernel of that has it.
+    /// A structure or union on an architecture; `None` if no kernel of it has the structure.
     pub fn of(layouts: &Layouts, registry: &Registry, structure: &str, arch: Arch) -> Option<Self> {
         let axis = &layouts.spec.axis;
         let has = has(layouts, structure);
@@ -88,7 +89,7 @@ impl Matrix {
                 let (Some(path), Some((_, info)), Some(source)) = (member.path, member.field, source) else { continue };
                 let row = rows.entry(path.clone()).or_insert_with(|| Row { member: path, doc: String::new(), runs: Vec::new() });
                 row.doc = info.doc;
-                // Facts come in the order of the members.
+                // Facts are in the order of the members.
                 let fact = if is_new { facts.next().map(|(_, fact)| fact) } else { None };
                 row.reach(at, fact, source);
             }
@@ -99,17 +100,17 @@ impl Matrix {
 }
 
 impl Row {
-    /// The member is there in a column, with a fact if it is the first time that the column is looked at.
+    /// Adds a column with the member, and its fact if the column is examined for the first time.
     fn reach(&mut self, column: usize, fact: Option<Fact>, source: Source) {
         match (self.runs.last_mut(), fact) {
-            // Of two members of one path, the first stands for both.
+            // Of two members with the same path, the first represents both.
             (Some(run), _) if run.columns.end > column => run.source = run.source.max(source),
             (_, Some(fact)) => self.runs.push(Run { columns: column..column + 1, fact, source }),
             (_, None) => {}
         }
     }
 
-    /// With one run for columns that follow each other and are the same.
+    /// Merges consecutive columns with equal facts into one run.
     fn merged(mut self) -> Self {
         self.runs.dedup_by(|next, run| {
             let both = run.source.max(next.source);

@@ -1,42 +1,42 @@
 //! The members of a layout in order, with the padding between them.
 
+use etw_layouts_codegen::axis::TargetSet;
 use etw_layouts_codegen::layouts::{Aggregate, Bits, Field, Form, Info, Layout, Layouts, Type};
 use etw_layouts_codegen::spec::{self, Body, Definition, Kind, Shape};
 use std::iter;
 
-/// A member at its place, or padding.
+/// A member with its offset, or padding.
 pub struct Member<'a> {
-    /// How many structures and unions below the outermost enclose it.
+    /// Number of structures and unions that enclose it, below the outermost.
     pub depth: usize,
-    /// Its name, with those of the members that enclose it, as in `u.LowPart`; nothing for padding and what has no name. In
-    /// an array it is that of the first element, as in `Tokens[0].Size`.
+    /// Its name, with those of the enclosing members, as in `u.LowPart`; `None` for padding and unnamed members. In an array it
+    /// is that of the first element, as in `Tokens[0].Size`.
     pub path: Option<String>,
-    /// Bytes from the start of the structure.
+    /// Offset from the start of the structure, in bytes.
     pub offset: u64,
-    /// Bytes; those of the whole unit for bits.
+    /// Size in bytes; for a bit field that of its whole unit.
     pub size: u64,
-    /// Its bits within the unit.
+    /// Position and width of a bit field.
     pub bits: Option<Bits>,
-    /// What is there; nothing for padding.
+    /// The field; `None` for padding.
     pub field: Option<(&'a Field, Info)>,
-    /// The structure or union whose member it is, which others may embed.
+    /// The structure or union that declares it, which others may embed.
     pub of: &'a str,
 }
 
 impl Member<'_> {
-    /// Whether symbol files list it among the members of the structure: it has a name, and nothing with a name encloses it.
+    /// Whether symbol files list it among the members of the structure: it has a name, and no enclosing member has one.
     pub fn flat(&self) -> bool {
         self.path.as_ref().is_some_and(|path| !path.contains('.'))
     }
 }
 
-/// The members of a structure or union at a target; none of anything else.
+/// The members of a structure or union at a target; empty for other types.
 pub fn members<'a>(layouts: &'a Layouts, name: &str, target: usize) -> Vec<Member<'a>> {
     expanded(layouts, name, target, 0)
 }
 
-/// The members of a structure or union at a target, each followed by those of the structure that it embeds, of which so many
-/// lie within each other.
+/// The members of a structure or union at a target, each followed by the members of embedded structures, up to the given depth.
 pub fn expanded<'a>(layouts: &'a Layouts, name: &str, target: usize, levels: usize) -> Vec<Member<'a>> {
     let mut walk = Walk { layouts, target, list: Vec::new() };
     if let Some(layout) = layouts.get(target, name) {
@@ -45,7 +45,7 @@ pub fn expanded<'a>(layouts: &'a Layouts, name: &str, target: usize, levels: usi
     walk.list
 }
 
-/// The type of a member, as C spells it.
+/// The type of a member in C.
 pub fn c_type(field: &Field) -> String {
     match (&field.ctype, &field.ty) {
         (Some(ctype), _) => ctype.to_string(),
@@ -81,19 +81,19 @@ struct Walk<'a> {
     list: Vec<Member<'a>>,
 }
 
-/// Where an aggregate stands in the structure.
+/// Position of an aggregate within the structure.
 struct Place<'a> {
-    /// The structure whose declaration it is part of.
+    /// The structure whose declaration contains it.
     of: &'a str,
     base: u64,
     depth: usize,
-    /// The named members that enclose it, each with a dot behind.
+    /// The enclosing named members, each followed by a dot.
     path: String,
-    /// How many structures may be embedded in each other from here.
+    /// Remaining depth of embedded structures.
     levels: usize,
 }
 
-/// The unit of the last bit field, and its first bit that is not used yet.
+/// The unit of the last bit field, and its first unused bit.
 struct Unit {
     offset: u64,
     size: u64,
@@ -167,4 +167,13 @@ impl<'a> Walk<'a> {
             self.list.push(Member { of, depth, path: None, offset: place.base + offset, size, bits, field: None });
         }
     }
+}
+
+/// The targets with a structure.
+pub fn has(layouts: &Layouts, name: &str) -> TargetSet {
+    let mut set = TargetSet::default();
+    for (target, _) in layouts.by_target.iter().enumerate().filter(|(_, types)| types.contains_key(name)) {
+        set.insert(target);
+    }
+    set
 }

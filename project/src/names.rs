@@ -1,24 +1,26 @@
-//! Structures, enumerations and sets of constants by the names that a user gives.
+//! Finds structures, enumerations and sets of constants by the names that a user writes.
 
 use crate::Error;
 use crate::verify::ours::is_macros;
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_codegen::nearest;
+use etw_layouts_codegen::spec::{self, Body, Shape};
+use std::collections::BTreeSet;
 
-/// What a command can be asked for.
+/// The names that a command accepts.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Among {
     /// Everything that the specs define.
     All,
-    /// What can be in symbol files: no macros.
+    /// Definitions that symbol files can contain, which excludes macros.
     Symbols,
 }
 
-/// The names of all definitions, or the one that was asked for.
+/// The names of all definitions, or one selected name.
 ///
 /// # Errors
 ///
-/// There is none of that name; the nearest.
+/// The name does not exist; the error suggests a similar one.
 pub fn names<'a>(layouts: &'a Layouts, among: Among, only: Option<&str>) -> Result<Vec<&'a str>, Error> {
     match only {
         Some(only) => Ok(vec![name(layouts, among, only)?]),
@@ -26,33 +28,76 @@ pub fn names<'a>(layouts: &'a Layouts, among: Among, only: Option<&str>) -> Resu
     }
 }
 
-/// The name of the definition that was asked for, also as debuggers and symbol files write it: `_LUID`, `nt!_LUID`.
+/// The name of the selected definition. Names can be written as in debuggers and symbol files: `_LUID`, `nt!_LUID`.
 ///
 /// # Errors
 ///
-/// There is none of that name; the nearest.
+/// The name does not exist; the error suggests a similar one.
 pub fn name<'a>(layouts: &'a Layouts, among: Among, asked: &str) -> Result<&'a str, Error> {
     let tag = asked.strip_prefix("nt!").unwrap_or(asked);
     let known = |wanted: &str| all(layouts, among).find(|name| *name == wanted);
     if let Some(name) = known(tag).or_else(|| known(tag.strip_prefix('_')?)) {
         return Ok(name);
     }
-    // No two differ by case alone.
+    // No two names differ only in case.
     let bare = tag.strip_prefix('_').unwrap_or(tag);
     if let Some(name) = all(layouts, among).find(|name| name.eq_ignore_ascii_case(bare)) {
         return Ok(name);
     }
     if among == Among::Symbols && name(layouts, Among::All, asked).is_ok() {
-        return Err(format!("`{asked}` are macros, which leave no trace in symbol files").into());
+        return Err(format!(
+            "`{asked}` is not in symbol files: its constants are macros; name a structure, or run `etw show {asked}`"
+        )
+        .into());
     }
-    Err(format!("there is no structure `{asked}`{}`etw list` names all", meant(tag, all(layouts, among))).into())
+    if layouts.spec.globals.contains_key(tag) {
+        return Err(format!(
+            "`{tag}` is a global variable; `etw list --globals` lists variables, `etw export offsets {tag}` prints addresses"
+        )
+        .into());
+    }
+    Err(format!("unknown structure `{asked}`{}`etw list` prints all names", meant(tag, all(layouts, among))).into())
 }
 
-/// What goes on from what is not known to where the names are: a question after the nearest, if one is near.
+/// The part of an error between an unknown name and the remedy: a suggestion of a similar name, if there is one.
 pub fn meant<'a>(asked: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     nearest(asked, known).map_or("; ".to_owned(), |near| format!("; did you mean `{near}`? "))
 }
 
 fn all(layouts: &Layouts, among: Among) -> impl Iterator<Item = &str> {
     layouts.spec.definitions.keys().map(String::as_str).filter(move |name| among == Among::All || !is_macros(layouts, name))
+}
+
+/// That no version of a structure has a member or constant; the nearest.
+pub(crate) fn no_member(layouts: &Layouts, structure: &str, member: &str) -> Error {
+    let known = declared(layouts, structure);
+    let meant = meant(member, known.iter().map(String::as_str));
+    format!("{structure} has no member `{member}`{meant}`etw show {structure}` prints all members").into()
+}
+
+/// The paths of all members and constants that any version has, in the order of the spec.
+pub(crate) fn declared(layouts: &Layouts, structure: &str) -> Vec<String> {
+    fn walk(members: &[spec::Member], path: &str, list: &mut Vec<String>) {
+        for member in members {
+            let mut inner = path.to_owned();
+            if let Some(name) = &member.name {
+                let own = format!("{path}{}", name.value);
+                inner = format!("{own}.");
+                list.push(own);
+            }
+            if let Shape::Inline(_, members) = &member.shape {
+                walk(members, &inner, list);
+            }
+        }
+    }
+    let mut list = Vec::new();
+    match layouts.spec.definitions.get(structure).map(|definition| &definition.body) {
+        Some(Body::Aggregate(aggregate)) => walk(&aggregate.members, "", &mut list),
+        Some(Body::Values(values)) => list.extend(values.constants.iter().map(|constant| constant.name.value.clone())),
+        None => {}
+    }
+    // A spec may list a member or constant once for each range of versions.
+    let mut listed = BTreeSet::new();
+    list.retain(|path| listed.insert(path.clone()));
+    list
 }

@@ -1,67 +1,66 @@
-//! Where members and global variables are at every kernel that was seen.
+//! Offsets of members and addresses of global variables in all examined builds.
 
 use crate::Choice;
 use crate::Error;
 use crate::evidence::shows;
 use crate::evidence::{Address, address};
-use crate::history::{has, no_member};
-use crate::members::expanded;
-use crate::names::{Among, name};
+use crate::members::{expanded, has};
+use crate::names::{Among, name, no_member};
 use etw_layouts_codegen::layouts::{Bits, Layouts};
 use etw_layouts_codegen::nearest;
 use etw_layouts_codegen::registry::{Registry, Seen};
 use std::collections::BTreeMap;
 
-/// A table of offsets: a row a kernel.
+/// A table of offsets with one row per examined build.
 pub struct Table<'a> {
-    /// What is asked for.
+    /// The selected members and structures.
     pub columns: Vec<Column>,
-    /// The global variables that are asked for.
+    /// The selected global variables.
     pub variables: Vec<String>,
-    /// By build, then by architecture.
+    /// The rows, by build, then by architecture.
     pub rows: Vec<Row<'a>>,
 }
 
-/// What is asked for of each kernel.
+/// A selected member or structure.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Column {
     /// The structure.
     pub structure: String,
-    /// The member, with those that enclose it, as in `u.LowPart`; without one it is the structure's size.
+    /// The member, after the names of the enclosing members, as in `u.LowPart`; none for the size of the structure.
     pub member: Option<String>,
 }
 
-/// A kernel that was seen.
+/// An examined build.
 pub struct Row<'a> {
-    /// Its build and architecture, and by what its files are known.
+    /// Its build and architecture, and the identity of its files.
     pub seen: &'a Seen,
-    /// For each column, how sure the structure's layout is.
+    /// For each column, the confidence in the layout of the structure.
     pub choices: Vec<Choice>,
-    /// For each column, what it has.
+    /// For each column, its value.
     pub cells: Vec<Option<Cell>>,
     /// For each variable, its address.
     pub variables: Vec<Option<Address>>,
 }
 
-/// What a kernel has of a column.
+/// The value of a column in a build.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cell {
-    /// Bytes from the start of the structure; of the structure, its size.
+    /// The offset of the member in bytes, or the size of the structure.
     pub value: u64,
-    /// Which bits of the unit there.
+    /// The bits of a bit field within its unit.
     pub bits: Option<Bits>,
-    /// Whether an image of this very kernel shows it.
+    /// Whether an image of this build shows the offset.
     pub in_image: bool,
 }
 
-/// The table of what is asked for, as `STRUCTURE.MEMBER`, `STRUCTURE`, or a global variable by its name.
+/// The table of selected items, written as `STRUCTURE.MEMBER`, `STRUCTURE`, or the name of a global variable.
 ///
 /// # Errors
 ///
-/// There is no such structure, member or variable in any kernel.
+/// A structure, member or variable does not exist in any build.
 pub fn of<'a>(layouts: &Layouts, registry: &'a Registry, asked: &[String]) -> Result<Table<'a>, Error> {
     let axis = &layouts.spec.axis;
-    // As debuggers write a variable, too.
+    // Accept variables as debuggers write them.
     let asked = asked.iter().map(|asked| match asked.strip_prefix("nt!") {
         Some(name) if layouts.spec.globals.contains_key(name) => name.to_owned(),
         _ => asked.clone(),
@@ -91,9 +90,7 @@ fn column(layouts: &Layouts, asked: &str) -> Result<Column, Error> {
     let structure = name(layouts, Among::Symbols, structure).map_err(|error| {
         let variables = || layouts.spec.globals.keys().map(String::as_str);
         match member.is_none().then(|| nearest(asked, variables())).flatten() {
-            Some(near) => {
-                format!("there is no global variable `{asked}`; did you mean `{near}`? `etw list --globals` names all").into()
-            }
+            Some(near) => format!("unknown global variable `{asked}`; did you mean `{near}`?").into(),
             None => error,
         }
     })?;
@@ -116,7 +113,7 @@ fn place(layouts: &Layouts, target: usize, column: &Column) -> Option<Cell> {
     Some(Cell { value: member.offset, bits: member.bits, in_image: false })
 }
 
-/// The kernels, each with its files once. One without a known file is left out where another of its build and revision has one.
+/// The examined builds, each with its files once. An entry without a known file is left out if another entry of the build has one.
 fn distinct(registry: &Registry) -> Vec<&Seen> {
     let mut list: Vec<&Seen> = Vec::new();
     let mut kernels: BTreeMap<_, Vec<&Seen>> = BTreeMap::new();

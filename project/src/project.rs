@@ -1,10 +1,11 @@
-//! A spec set, the facts that it is held against, and what is generated from it.
+//! A project: a spec set, the facts that it is verified against, and the files that are generated from it.
 
-use crate::Error;
+use crate::events::Statements;
 use crate::registry;
 use crate::replace::Changes;
 use crate::tables::{self, Stated, SymbolFile, Table};
 use crate::updates::{self, Updates};
+use crate::{Error, Refusal, Remedy};
 use etw_layouts_codegen::axis::Axis;
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_codegen::registry::Registry;
@@ -12,10 +13,10 @@ use etw_layouts_codegen::{Sources, compile_with};
 use etw_layouts_symbols::Wanted;
 use rayon::prelude::*;
 use std::fs;
-use std::io::{self, IsTerminal};
+use std::io;
 use std::path::{Path, PathBuf};
 
-/// A spec set, the facts that it is held against, and what is generated from it.
+/// A spec set, the facts that it is verified against, and the files that are generated from it.
 #[derive(Clone)]
 pub struct Project {
     /// The folder that changes are written to, and that paths in messages leave out.
@@ -28,6 +29,8 @@ pub struct Project {
     pub standard: &'static [(&'static str, &'static str)],
     /// The list of Windows' updates, if the facts have none of their own: see [`crate::updates`].
     pub listed: &'static str,
+    /// What sources state of events, if the facts are part of the program: tables, each with its path and text.
+    pub events: &'static [(&'static str, &'static str)],
     /// What else is written when the specs change.
     pub generated: Option<Generate>,
 }
@@ -44,10 +47,14 @@ pub enum Files {
 /// Tells what a change of the specs or the facts changes besides.
 pub type Generate = fn(&Layouts, &Registry) -> Result<Changes, Error>;
 
+const BUILT_IN: &str = "cannot change the built-in specs";
+
 /// Where the specs of a project are, from its root.
 const SPECS: &str = "specs";
 /// Where the facts of a project are, from its root.
 const FACTS: &str = "facts";
+/// Where the facts of events are, from those.
+const EVENTS: &str = "events";
 
 impl Project {
     /// The project in a folder that holds `specs` and `facts`.
@@ -57,7 +64,7 @@ impl Project {
 
     /// Specs and facts. The paths of folders start from the current one.
     pub fn of(specs: Files, facts: Files) -> Self {
-        Self { root: PathBuf::new(), specs, facts, standard: &[], listed: "", generated: None }
+        Self { root: PathBuf::new(), specs, facts, standard: &[], listed: "", events: &[], generated: None }
     }
 
     /// The spec texts; their paths start from the root.
@@ -84,8 +91,7 @@ impl Project {
     ///
     /// Everything that is wrong with the specs, and a list of updates that cannot be read.
     pub fn layouts(&self) -> Result<Layouts, Error> {
-        let colour = std::io::stderr().is_terminal();
-        let mut layouts = compile_with(self.sources()?, self.standard).map_err(|errors| errors.render(colour))?;
+        let mut layouts = compile_with(self.sources()?, self.standard)?;
         layouts.spec.axis.kbs = self.updates()?.kbs;
         Ok(layouts)
     }
@@ -105,6 +111,32 @@ impl Project {
         }
     }
 
+    /// What sources state of events.
+    ///
+    /// # Errors
+    ///
+    /// A table that cannot be read.
+    pub fn statements(&self) -> Result<Statements, Error> {
+        let Files::Folder(facts) = &self.facts else {
+            let tables = if matches!(self.facts, Files::Embedded([])) { &[] } else { self.events };
+            return Statements::parse(tables.iter().copied());
+        };
+        let folder = self.root.join(facts).join(EVENTS);
+        if !folder.is_dir() {
+            return Ok(Statements::default());
+        }
+        let mut texts = Vec::new();
+        for entry in fs::read_dir(&folder)? {
+            let path = entry?.path();
+            if path.extension().is_some_and(|extension| extension == "tsv") {
+                let text = fs::read_to_string(&path).map_err(|error| format!("{}: {error}", self.shown(&path)))?;
+                texts.push((self.shown(&path), text));
+            }
+        }
+        texts.sort();
+        Statements::parse(texts.iter().map(|(path, text)| (path.as_str(), text.as_str())))
+    }
+
     /// The files of the facts.
     ///
     /// # Errors
@@ -112,9 +144,7 @@ impl Project {
     /// A folder that cannot be read, or holds no facts; the project has none.
     pub fn fact_files(&self) -> Result<Vec<SymbolFile>, Error> {
         match &self.facts {
-            Files::Embedded([]) => {
-                Err("there are no facts to hold these specs against: name symbol files with --symbols, or a folder of facts with --facts".into())
-            }
+            Files::Embedded([]) => Err(Refusal::new("no facts to verify these specs against", Remedy::Facts).into()),
             Files::Embedded(files) => Ok(files.iter().map(|&(path, text)| SymbolFile::Embedded { path, text }).collect()),
             Files::Folder(folder) => tables::files(&[self.root.join(folder)]),
         }
@@ -174,11 +204,8 @@ impl Project {
     pub fn folders(&self) -> Result<(&Path, &Path), Error> {
         match (&self.specs, &self.facts) {
             (Files::Folder(specs), Files::Folder(facts)) => Ok((specs, facts)),
-            (Files::Folder(_), _) => Err("name the folder that the facts of new kernels are kept in with --facts".into()),
-            _ => {
-                let help = "name the folder of a copy with --specs, and one of facts with --facts";
-                Err(format!("the specs that are part of this program cannot be changed: {help}").into())
-            }
+            (Files::Folder(_), _) => Err(Refusal::new("no folder for the facts of new builds", Remedy::FactsFolder).into()),
+            _ => Err(Refusal::new(BUILT_IN, Remedy::Folders).into()),
         }
     }
 
@@ -190,9 +217,7 @@ impl Project {
     pub fn folder(&self) -> Result<&Path, Error> {
         match &self.specs {
             Files::Folder(specs) => Ok(specs),
-            Files::Embedded(_) => {
-                Err("the specs that are part of this program cannot be changed: name the folder of your own with --specs".into())
-            }
+            Files::Embedded(_) => Err(Refusal::new(BUILT_IN, Remedy::SpecsFolder).into()),
         }
     }
 

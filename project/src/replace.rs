@@ -1,14 +1,14 @@
-//! Files that change together: all of them or none.
+//! Atomic changes of several files.
 
 use std::ffi::OsString;
 use std::fs;
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-/// Files to write; one without a text is to be removed.
+/// Files to write; a file without a text is removed.
 pub type Changes = Vec<(PathBuf, Option<String>)>;
 
-/// A file before and after; without content it does not exist.
+/// Content of a file before and after; `None` if it does not exist.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Replacement {
     /// The file.
@@ -19,7 +19,7 @@ pub(crate) struct Replacement {
     pub new: Option<Vec<u8>>,
 }
 
-/// Which content of a [`Replacement`].
+/// Side of a [`Replacement`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Side {
     /// Before.
@@ -28,21 +28,21 @@ pub(crate) enum Side {
     New,
 }
 
-/// How files are written.
+/// Parameters of writing files.
 #[derive(Clone, Copy)]
 pub(crate) struct Writing<'a> {
-    /// The process whose content it is: what it writes beside a file is named by it.
+    /// The process that owns the content: temporary files are named after it.
     pub process: u32,
-    /// Asked before each write, renaming and removal: tests fail here, or stop.
+    /// Called before each write, renaming and removal; tests fail or stop here.
     pub before: &'a dyn Fn() -> io::Result<()>,
 }
 
 impl Replacement {
-    /// What a change does to the file that is there.
+    /// The replacement for the current file.
     ///
     /// # Errors
     ///
-    /// A file that cannot be read.
+    /// The file cannot be read.
     pub fn of(path: PathBuf, new: Option<String>) -> Result<Self, String> {
         Ok(Self { old: present(&path)?, new: new.map(String::into_bytes), path })
     }
@@ -54,22 +54,22 @@ impl Replacement {
         }
     }
 
-    /// Whether the file has that content.
+    /// Whether the file has the content of a side.
     ///
     /// # Errors
     ///
-    /// A file that cannot be read.
+    /// The file cannot be read.
     pub fn is(&self, side: Side) -> Result<bool, String> {
         Ok(present(&self.path)?.as_deref() == self.content(side))
     }
 }
 
-/// Gives every file the content of a side. Each is written beside its place first, and only when all are written are they put
-/// in their places, so what cannot be written for want of room changes nothing.
+/// Gives all files the content of a side. All contents are first written to temporary files, which are then renamed, so that a
+/// lack of disk space changes nothing.
 ///
 /// # Errors
 ///
-/// The file that cannot be written or removed. Those before it have their content then.
+/// A file cannot be written or removed. The files before it have the new content then.
 pub(crate) fn put(files: &[Replacement], side: Side, writing: Writing) -> Result<(), String> {
     let mut pending = Vec::new();
     for file in files {
@@ -84,7 +84,7 @@ pub(crate) fn put(files: &[Replacement], side: Side, writing: Writing) -> Result
     done
 }
 
-/// Removes what an interrupted process has written beside files.
+/// Removes temporary files of an interrupted process.
 pub(crate) fn clean(files: &[Replacement], process: u32) {
     files.iter().for_each(|file| drop(fs::remove_file(beside(&file.path, process))));
 }
@@ -118,7 +118,7 @@ impl Writing<'_> {
     }
 }
 
-/// Where a process writes a content before it is put in its place.
+/// Path of the temporary file of a process.
 fn beside(path: &Path, process: u32) -> PathBuf {
     path.with_added_extension(OsString::from(format!("{process}.new")))
 }

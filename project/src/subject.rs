@@ -1,10 +1,9 @@
-//! What a user asks to see: a structure or one of its members, at a target.
+//! The selection of a structure or one of its members at a target.
 
 use crate::Error;
 use crate::evidence::shows;
-use crate::history::{has, no_member};
-use crate::members::{Member, expanded};
-use crate::names::{Among, name};
+use crate::members::{Member, expanded, has};
+use crate::names::{Among, declared, name, no_member};
 use crate::{Choice, Confidence, Source};
 use etw_layouts_codegen::Asked;
 use etw_layouts_codegen::axis::{Arch, Axis, TargetSet};
@@ -42,7 +41,17 @@ impl Subject {
     ) -> Result<Self, Error> {
         let axis = &layouts.spec.axis;
         let (structure, member) = asked.split_once('.').map_or((asked, None), |(one, other)| (one, Some(other)));
-        let structure = name(layouts, Among::All, structure)?;
+        let structure = name(layouts, Among::All, structure).map_err(|error| match choose(axis, asked, arch) {
+            Ok(_) => format!("unknown structure `{asked}`; to show a build, use --build {asked}").into(),
+            Err(_) => error,
+        })?;
+        let known = member.and_then(|member| {
+            let all = declared(layouts, structure);
+            // Names that differ only in case are not ambiguous if one of them is exact.
+            let exact = all.iter().find(|known| *known == member);
+            exact.or_else(|| all.iter().find(|known| known.eq_ignore_ascii_case(member))).cloned()
+        });
+        let member = known.as_deref().or(member);
         let has = |target| is_there(layouts, structure, member, target);
         let kernel = match build {
             Some(build) => choose(axis, build, arch)?,
@@ -114,7 +123,7 @@ impl Subject {
 /// What is wrong with the name of the build, and which there are.
 pub fn choose(axis: &Axis, build: &str, arch: Option<Arch>) -> Result<Asked, Error> {
     let found = architectures(arch).into_iter().map(|arch| axis.find_build(build, arch));
-    Ok(found.reduce(|first, second| first.or_else(|error| second.map_err(|_| error))).ok_or("no architecture")??)
+    Ok(found.reduce(|first, second| first.or_else(|error| second.map_err(|_| error))).ok_or("no architecture selected")??)
 }
 
 /// The newest kernel that has something; without an architecture that of x64, or else of x86, or of arm64.
@@ -169,7 +178,7 @@ fn elsewhere(layouts: &Layouts, structure: &str, member: Option<&str>, choice: O
         (_, Some(choice)) => {
             let note = choice.note(axis).map_or(String::new(), |note| format!("\n{note}"));
             let at = axis.target_name(choice.target());
-            format!("{subject} does not exist in {at}; it exists in {}{note}", axis.describe(&targets)).into()
+            format!("{subject} does not exist in {at}; versions with it: {}{note}", axis.describe(&targets)).into()
         }
     }
 }

@@ -1,7 +1,7 @@
-//! The servicing updates of Windows: the list `updates.txt` of the facts, and the months that its updates are of.
+//! The servicing updates of Windows: the list `updates.txt` of the facts, and the months of its updates.
 //!
-//! A line is a KB number and the kernels that the update brings, `KB5031356 10.0.19044.3570 10.0.19045.3570`; `month 2018-01 KB4056893`
-//! names the month of one update; `#` begins a comment.
+//! A line has a KB number and the kernels in the update: `KB5031356 10.0.19044.3570 10.0.19045.3570`. `month 2018-01 KB4056893`
+//! gives the month of an update. `#` begins a comment.
 
 mod calendar;
 #[cfg(test)]
@@ -13,24 +13,24 @@ use crate::Error;
 use etw_layouts_codegen::axis::Build;
 use std::collections::BTreeMap;
 
-/// The name of the list in the folder of facts.
+/// File name of the list in the folder of facts.
 pub const FILE: &str = "updates.txt";
 
 /// The updates of a list.
 #[derive(Clone, Debug, Default)]
 pub struct Updates {
-    /// The KB numbers of each kernel, ascending. Some updates have two, and some come in several revisions.
+    /// KB numbers of each kernel, ascending. Some kernels have two, and some KB numbers have several revisions.
     pub kbs: BTreeMap<Build, Vec<u32>>,
-    /// The month from which on months are counted, and an update of it.
+    /// The first month, and an update of that month.
     first: Option<(Month, u32)>,
 }
 
 impl Updates {
-    /// The updates of a text; errors name it as `path`.
+    /// Parses a list; error messages name it as `path`.
     ///
     /// # Errors
     ///
-    /// The first line that is none of a list, and how it is written.
+    /// The first invalid line, with the expected form.
     pub fn parse(text: &str, path: &str) -> Result<Self, Error> {
         let mut updates = Self::default();
         for (index, line) in text.lines().enumerate() {
@@ -70,7 +70,7 @@ impl Updates {
         let build: Build = build.ok_or_else(|| format!("invalid build `{word}`; write four numbers, as in 10.0.19045.3570"))?;
         let kbs = self.kbs.entry(build).or_default();
         match kbs.binary_search(&kb) {
-            Ok(_) => Err(format!("duplicate entry: KB{kb} brings {build} already; remove one")),
+            Ok(_) => Err(format!("duplicate entry: KB{kb} already lists {build}; remove one")),
             Err(at) => {
                 kbs.insert(at, kb);
                 Ok(())

@@ -1,4 +1,4 @@
-//! A layout written by hand: what generated code consists of, in small. A wrong size, alignment or offset does not compile.
+//! A layout written by hand, in the form of generated code. A wrong size, alignment or offset does not compile.
 //!
 //!     cargo run -p etw-layouts-runtime --example by_hand
 
@@ -27,7 +27,7 @@ layout! {
 
 fn main() {
     let memory = [0, 0x10, 0xAB, 0xCD, 0, 0xF8, 0xFF, 0xFF, 2, 0, 0, 0, 1, 0, 5, 0];
-    // As a type, and by the layout that the type describes.
+    // As a type, and with the layout of that type.
     let requests: Requests = bytemuck::pod_read_unaligned(&memory);
     println!("{} requests from {:?} on, processor {}", requests.count, requests.first, requests.processor());
     assert_eq!((requests.count, requests.processor(), requests.closed()), (2, 5, 1));

@@ -1,49 +1,49 @@
-//! Members by their place: how generated accessors reach into unions and bit fields, and how metadata describes members.
+//! Access to members by offset, for generated accessors of unions and bit fields, and for metadata.
 
-use crate::meta::{Member, Named, Type, Typed, Values};
+use crate::meta::{Member, Type, Typed};
 use bytemuck::Pod;
 use core::marker::PhantomData;
 
-/// A member of type `T` at so many bytes from the start of a structure.
+/// A member of type `T` at an offset in bytes from the start of a structure.
 pub struct At<T> {
     offset: usize,
     ty: PhantomData<fn() -> T>,
 }
 
-/// Bits of a unit of type `T`.
-pub struct Bits<T> {
-    unit: At<T>,
+/// Bits of a unit of type `U`, as a `T`.
+pub struct Bits<T, U = T> {
+    unit: At<U>,
     first: u32,
     width: u32,
-    named: Option<&'static Values>,
+    ty: PhantomData<fn() -> T>,
 }
 
-/// An integer, or a newtype of one: what a bit field can be. Implemented for those alone.
+/// An integer, or a newtype of one: the possible types of a bit field. Implemented for these only.
 pub trait Number: Pod {
-    /// Whether it holds negative values.
+    /// Whether values can be negative.
     const SIGNED: bool;
 }
 
-/// The place of a member.
+/// A member at an offset in bytes.
 #[inline]
 pub const fn at<T>(offset: usize) -> At<T> {
     At { offset, ty: PhantomData }
 }
 
 impl<T> At<T> {
-    /// One bit of the unit.
+    /// A single bit of the unit.
     #[inline]
     pub const fn bit(self, first: u32) -> Bits<T> {
-        Bits { unit: self, first, width: 1, named: None }
+        Bits { unit: self, first, width: 1, ty: PhantomData }
     }
 }
 
 impl<T: Pod> At<T> {
-    /// The member.
+    /// Reads the member.
     ///
     /// # Panics
     ///
-    /// If it does not lie within `S`. Generated accessors state places that do.
+    /// If the member is not within `S`. Generated accessors use valid offsets.
     #[inline]
     pub fn get<S: Pod>(self, structure: &S) -> T {
         let bytes = bytemuck::bytes_of(structure);
@@ -54,7 +54,7 @@ impl<T: Pod> At<T> {
     ///
     /// # Panics
     ///
-    /// If it does not lie within `S`. Generated accessors state places that do.
+    /// If the member is not within `S`. Generated accessors use valid offsets.
     #[inline]
     pub fn set<S: Pod>(self, structure: &mut S, value: T) {
         let bytes = bytemuck::bytes_of_mut(structure);
@@ -63,31 +63,34 @@ impl<T: Pod> At<T> {
 }
 
 impl<T: Typed> At<T> {
-    /// The member's description.
+    /// Metadata of the member.
     pub const fn member(self, name: &'static str, c: &'static str) -> Member {
         Member { name: plain(name), offset: self.offset, size: T::SIZE, bits: None, c, ty: T::TYPE }
     }
 }
 
 impl<T> Bits<T> {
-    /// And those above it, up to `last`.
+    /// Sets the type of the unit.
+    #[inline]
+    pub const fn within<U>(self) -> Bits<T, U> {
+        Bits { unit: at(self.unit.offset), first: self.first, width: self.width, ty: PhantomData }
+    }
+}
+
+impl<T, U> Bits<T, U> {
+    /// Extends the bit field up to the bit `last`.
     #[inline]
     pub const fn to(self, last: u32) -> Self {
         Self { width: last - self.first + 1, ..self }
     }
-
-    /// They hold one of these values.
-    pub const fn named<V: Named>(self) -> Self {
-        Self { named: Some(V::VALUES), ..self }
-    }
 }
 
-impl<T: Number> Bits<T> {
-    /// The bits; the highest of them is the sign, if the type has one.
+impl<T: Number, U: Number> Bits<T, U> {
+    /// Reads the bits; if the type is signed, the highest bit is the sign.
     ///
     /// # Panics
     ///
-    /// If the unit does not lie within `S`. Generated accessors state places that do.
+    /// If the unit is not within `S`. Generated accessors use valid offsets.
     #[inline]
     pub fn get<S: Pod>(self, structure: &S) -> T {
         let unused = 64 - self.width.clamp(1, 64);
@@ -96,11 +99,11 @@ impl<T: Number> Bits<T> {
         bytemuck::pod_read_unaligned(&value.to_le_bytes()[..size_of::<T>()])
     }
 
-    /// Replaces the bits; those of `value` beyond the width are dropped, as in C.
+    /// Replaces the bits; excess bits of `value` are dropped, as in C.
     ///
     /// # Panics
     ///
-    /// If the unit does not lie within `S`. Generated accessors state places that do.
+    /// If the unit is not within `S`. Generated accessors use valid offsets.
     #[inline]
     pub fn set<S: Pod>(self, structure: &mut S, value: T) {
         let mut bits = [0; 8];
@@ -108,34 +111,30 @@ impl<T: Number> Bits<T> {
         let mask = ones(self.width) << (self.first & 63);
         let all = self.unit(structure) & !mask | u64::from_le_bytes(bits) << (self.first & 63) & mask;
         let offset = self.unit.offset;
-        bytemuck::bytes_of_mut(structure)[offset..offset + size_of::<T>()].copy_from_slice(&all.to_le_bytes()[..size_of::<T>()]);
+        bytemuck::bytes_of_mut(structure)[offset..offset + size_of::<U>()].copy_from_slice(&all.to_le_bytes()[..size_of::<U>()]);
     }
 
     fn unit<S: Pod>(&self, structure: &S) -> u64 {
         let mut bytes = [0; 8];
-        bytes[..size_of::<T>()]
-            .copy_from_slice(&bytemuck::bytes_of(structure)[self.unit.offset..self.unit.offset + size_of::<T>()]);
+        bytes[..size_of::<U>()]
+            .copy_from_slice(&bytemuck::bytes_of(structure)[self.unit.offset..self.unit.offset + size_of::<U>()]);
         u64::from_le_bytes(bytes)
     }
 }
 
-impl<T: Typed> Bits<T> {
-    /// The member's description.
+impl<T: Typed, U: Typed> Bits<T, U> {
+    /// Metadata of the member.
     pub const fn member(self, name: &'static str, c: &'static str) -> Member {
-        let ty = match self.named {
-            Some(values) => Type::Values(values),
-            None => T::TYPE,
-        };
-        Member { ty, bits: Some((self.first, self.width)), ..self.unit.member(name, c) }
+        Member { ty: T::TYPE, bits: Some((self.first, self.width)), ..self.unit.member(name, c) }
     }
 }
 
-/// A member's name in C, of its name in Rust: without what makes a keyword a name.
+/// The name of a member in C, from its name in Rust: without the change that makes a keyword an identifier.
 #[doc(hidden)]
 pub const fn plain(name: &'static str) -> &'static str {
     let bytes = match name.as_bytes() {
         [b'r', b'#', rest @ ..] => rest,
-        // These cannot be raw, and so end in one more than in C.
+        // These keywords cannot be raw identifiers, and so have an additional underscore.
         [rest @ .., b'_'] if is_word(rest) => rest,
         _ => return name,
     };
@@ -145,7 +144,7 @@ pub const fn plain(name: &'static str) -> &'static str {
     }
 }
 
-/// Whether a name is a word that cannot be raw, or begins with it and has nothing but underscores more.
+/// Whether a name is a keyword that cannot be a raw identifier, optionally followed by underscores.
 const fn is_word(name: &[u8]) -> bool {
     match name {
         b"self" | b"Self" | b"super" | b"crate" => true,

@@ -1,19 +1,19 @@
-//! Types from bytes and to bytes, at any offset.
+//! Conversion between bytes and types, at any offset.
 
 use crate::error::{Error, Reason};
 use bytemuck::{AnyBitPattern, NoUninit, PodCastError};
 use core::ops::Deref;
 
-/// A value in bytes: borrowed where it is aligned, else copied.
+/// A value in bytes, borrowed if it is aligned, otherwise copied.
 #[derive(Clone, Copy, Debug)]
 pub enum Loaded<'a, T> {
-    /// The bytes themselves.
+    /// A reference to the bytes.
     Borrowed(&'a T),
-    /// A copy of them.
+    /// A copy of the bytes.
     Copied(T),
 }
 
-/// The value at `offset`, without copying where alignment allows.
+/// The value at `offset`, without copying if it is aligned.
 ///
 /// # Errors
 ///
@@ -35,7 +35,7 @@ pub fn copy<T: AnyBitPattern>(bytes: &[u8], offset: usize) -> Result<T, Error> {
     slice(bytes, offset, size_of::<T>()).map(bytemuck::pod_read_unaligned)
 }
 
-/// The value at `offset` itself.
+/// A reference to the value at `offset`.
 ///
 /// # Errors
 ///
@@ -45,7 +45,7 @@ pub fn borrow<T: AnyBitPattern>(bytes: &[u8], offset: usize) -> Result<&T, Error
     bytemuck::try_from_bytes(bytes).map_err(|error| cast::<T>(offset, error))
 }
 
-/// The value at `offset` itself, to change.
+/// A mutable reference to the value at `offset`.
 ///
 /// # Errors
 ///
@@ -59,7 +59,7 @@ pub fn borrow_mut<T: AnyBitPattern + NoUninit>(bytes: &mut [u8], offset: usize) 
 ///
 /// # Errors
 ///
-/// There are too few bytes; then none is written.
+/// There are too few bytes; then nothing is written.
 pub fn store<T: NoUninit>(bytes: &mut [u8], offset: usize, value: &T) -> Result<(), Error> {
     slice_mut(bytes, offset, size_of::<T>())?.copy_from_slice(bytemuck::bytes_of(value));
     Ok(())

@@ -1,9 +1,9 @@
-//! What is proven of a type while the compiler evaluates constants, by `layout!` and by `#[layout]`: each failure says what is
-//! stated and what is so.
+//! Checks of types during constant evaluation, used by `layout!` and `#[layout]`. Each error message has the stated and the
+//! actual value.
 
 use bytemuck::Pod;
 
-/// A member of a type as `layout!` lists it.
+/// A member of a type in `layout!`.
 pub struct Field {
     name: &'static str,
     actual: usize,
@@ -12,15 +12,15 @@ pub struct Field {
 }
 
 impl Field {
-    /// A member of type `T`, its offset as the compiler has it and as stated. Compiles for plain old data alone.
+    /// A member of type `T`, with its actual and stated offset. Compiles only for plain old data.
     pub const fn of<T: Pod>(name: &'static str, actual: usize, stated: usize) -> Self {
         Self { name, actual, stated, size: size_of::<T>() }
     }
 }
 
-/// What `layout!` proves of a type: it has the stated size, alignment and offsets, and no byte that is not a member's.
+/// Check of `layout!`: the type has the stated size, alignment and offsets, and every byte belongs to a member.
 ///
-/// `kind` is `struct`, all of whose members must fill the type, or `union`, each of whose members must.
+/// `kind` is `struct`, whose members together must fill the type, or `union`, each of whose members must fill it.
 #[track_caller]
 pub const fn plain(kind: &str, name: &str, sizes: (usize, usize), aligns: (usize, usize), fields: &[Field]) {
     size(name, sizes.0, sizes.1);
@@ -30,7 +30,7 @@ pub const fn plain(kind: &str, name: &str, sizes: (usize, usize), aligns: (usize
     let mut i = 0;
     while i < fields.len() {
         let Field { actual, stated, size, .. } = fields[i];
-        // One comparison where all is well: there are many thousands of members.
+        // A single comparison in the valid case: there are many thousands of members.
         if actual != stated || actual != end || is_union && size != sizes.0 {
             misplaced(name, sizes.0, is_union, fields, i, end);
         }
@@ -44,7 +44,7 @@ pub const fn plain(kind: &str, name: &str, sizes: (usize, usize), aligns: (usize
     }
 }
 
-/// What is wrong with a member that is not where it should be.
+/// Reports the problem of a misplaced member.
 #[track_caller]
 const fn misplaced(name: &str, whole: usize, is_union: bool, fields: &[Field], at: usize, end: usize) {
     let field = &fields[at];
@@ -56,10 +56,10 @@ const fn misplaced(name: &str, whole: usize, is_union: bool, fields: &[Field], a
     }
 }
 
-/// What `values!` proves of the type within: it is an integer.
+/// Check of `values!`: the inner type is an integer.
 pub const fn integer<T: Integer>() {}
 
-/// An integer, and nothing else.
+/// A primitive integer.
 pub trait Integer: sealed::Integer {}
 
 impl<T: sealed::Integer> Integer for T {}
@@ -74,16 +74,16 @@ mod sealed {
     integers!(u8 u16 u32 u64 i8 i16 i32 i64);
 }
 
-/// No byte is left out before a member, or behind a branch of a union.
+/// Checks that no byte is unused before a member, or after a branch of a union.
 #[track_caller]
 const fn filled(name: &str, member: &str, actual: usize, expected: usize) {
     if actual != expected {
         let message = Message::of(&["`", name, ".", member, "` begins or ends at "]).number(actual);
-        message.text(", the bytes that are members' at ").number(expected).fail(PADDING);
+        message.text(", the other members at ").number(expected).fail(PADDING);
     }
 }
 
-/// The size of a type.
+/// Checks the size of a type.
 #[track_caller]
 pub const fn size(name: &str, actual: usize, stated: usize) {
     if actual != stated {
@@ -91,7 +91,7 @@ pub const fn size(name: &str, actual: usize, stated: usize) {
     }
 }
 
-/// The alignment of a type.
+/// Checks the alignment of a type.
 #[track_caller]
 pub const fn align(name: &str, actual: usize, stated: usize) {
     if actual != stated {
@@ -99,7 +99,7 @@ pub const fn align(name: &str, actual: usize, stated: usize) {
     }
 }
 
-/// The offset of a member, and the member before it with its end by the stated numbers.
+/// Checks the offset of a member. `before` is the previous member and its end, according to the stated numbers.
 #[track_caller]
 pub const fn offset(name: &str, member: &str, actual: usize, stated: usize, before: Option<(&str, usize)>) {
     match before {
@@ -118,13 +118,13 @@ pub const fn offset(name: &str, member: &str, actual: usize, stated: usize, befo
     }
 }
 
-const SIZE: &str = ": mend the number, or the members: padding is `[u8; N]`, an address `Ptr32` or `Ptr64`";
-const MEMBERS: &str = ": mend the number, or the members before it: padding is `[u8; N]`, an address `Ptr32` or `Ptr64`";
-const ALIGN: &str = ": mend the number, or state it for every host with `#[repr(C, align(N))]`, or `packed(N)`";
-const PADDING: &str = ": make a member of each byte between; padding is `[u8; N]`, a short branch of a union `Bytes<T, N>`";
-const UNION: &str = ": mend the numbers, or make a union of the two";
+const SIZE: &str = ": correct the number or the members; padding is `[u8; N]`, an address `Ptr32` or `Ptr64`";
+const MEMBERS: &str = ": correct the number or the members before it; padding is `[u8; N]`, an address `Ptr32` or `Ptr64`";
+const ALIGN: &str = ": correct the number, or state it for every host with `#[repr(C, align(N))]`, or `packed(N)`";
+const PADDING: &str = ": declare a member for each byte between; padding is `[u8; N]`, a short branch of a union `Bytes<T, N>`";
+const UNION: &str = ": correct the numbers, or combine both members in a union";
 
-/// A text that grows in a constant; what does not fit is left out.
+/// A message built in a constant; excess text is dropped.
 struct Message {
     text: [u8; 512],
     length: usize,

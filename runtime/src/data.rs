@@ -1,22 +1,21 @@
-//! The building blocks of layouts: addresses, and values within more bytes than their own.
+//! Building blocks of layouts: addresses, and values with trailing bytes.
 
 use crate::meta::{Type, Typed};
 use bytemuck::{Pod, Zeroable};
 use core::fmt;
 use core::marker::PhantomData;
 
-/// A pointer of a 32-bit Windows: an address, never followed.
+/// A pointer of 32-bit Windows: an address, never dereferenced.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 #[repr(transparent)]
 pub struct Ptr32(pub u32);
 
-/// A pointer of a 64-bit Windows: an address, never followed.
+/// A pointer of 64-bit Windows: an address, never dereferenced.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 #[repr(transparent)]
 pub struct Ptr64(pub u64);
 
-/// `N` bytes that begin with a `T`, at any alignment: a branch that is shorter than its union, or a member of a packed
-/// structure.
+/// `N` bytes that begin with a `T`, at any alignment: a branch shorter than its union, or a member of a packed structure.
 #[derive(Clone, Copy)]
 #[repr(transparent)]
 pub struct Bytes<T, const N: usize> {
@@ -27,7 +26,7 @@ pub struct Bytes<T, const N: usize> {
 impl<T: Pod, const N: usize> Bytes<T, N> {
     const FITS: () = assert!(size_of::<T>() <= N, "the value does not fit into N bytes");
 
-    /// The value, and zeroes in the bytes beyond it.
+    /// A value, followed by zeros.
     pub fn new(value: T) -> Self {
         let mut new = Self::zeroed();
         new.set(value);
@@ -40,7 +39,7 @@ impl<T: Pod, const N: usize> Bytes<T, N> {
         bytemuck::pod_read_unaligned(&self.bytes[..size_of::<T>()])
     }
 
-    /// Replaces the value, and leaves the bytes beyond it.
+    /// Replaces the value, and keeps the bytes after it.
     pub fn set(&mut self, value: T) {
         let () = Self::FITS;
         self.bytes[..size_of::<T>()].copy_from_slice(bytemuck::bytes_of(&value));
@@ -55,9 +54,9 @@ unsafe impl Pod for Ptr32 {}
 unsafe impl Zeroable for Ptr64 {}
 // SAFETY: a transparent wrapper of u64.
 unsafe impl Pod for Ptr64 {}
-// SAFETY: a transparent wrapper of bytes; no T is held, and the marker has no size.
+// SAFETY: a transparent wrapper of bytes; it contains no T, and the marker has no size.
 unsafe impl<T, const N: usize> Zeroable for Bytes<T, N> {}
-// SAFETY: a transparent wrapper of bytes; no T is held, and the marker has no size.
+// SAFETY: a transparent wrapper of bytes; it contains no T, and the marker has no size.
 unsafe impl<T: Copy + 'static, const N: usize> Pod for Bytes<T, N> {}
 
 impl Typed for Ptr32 {

@@ -1,30 +1,30 @@
-//! Why bytes are not the type that was asked for.
+//! Errors of accessing types in bytes.
 
 use core::fmt;
 
-/// Bytes that are too few, or not where a type can be.
+/// Error of accessing a type in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Error {
-    /// Where the type was to begin, in bytes.
+    /// Offset of the type, in bytes.
     pub offset: usize,
-    /// Bytes that the type has.
+    /// Size of the type, in bytes.
     pub size: usize,
-    /// What is wrong.
+    /// Cause of the error.
     pub reason: Reason,
 }
 
-/// What is wrong.
+/// Cause of an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
-    /// There are only so many bytes from the offset on.
+    /// There are only this many bytes after the offset.
     Short(usize),
-    /// The address is no multiple of this alignment, as a reference needs.
+    /// The address is not a multiple of this alignment, which references require.
     Unaligned(usize),
     /// The layout has no such member.
     Absent,
-    /// The value is none that the member can hold.
+    /// The value does not fit into the member.
     Wide,
-    /// The member is no number: a structure, or an array.
+    /// The member is not a number, but a structure or an array.
     NoNumber,
 }
 
@@ -32,10 +32,10 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:#x} bytes at {:#x}: ", self.size, self.offset)?;
         match self.reason {
-            Reason::Short(left) => write!(f, "there are only {left:#x}"),
+            Reason::Short(left) => write!(f, "only {left:#x} bytes left"),
             Reason::Unaligned(align) => write!(f, "not aligned to {align}"),
             Reason::Absent => f.write_str("the layout has no such member"),
-            Reason::NoNumber => f.write_str("the member is no number"),
+            Reason::NoNumber => f.write_str("the member is not a number"),
             Reason::Wide => f.write_str("the value does not fit into the member"),
         }
     }

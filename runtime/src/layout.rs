@@ -1,23 +1,24 @@
-//! `layout!`, which defines a type by its members: the list that defines it is the list that is proven, so nothing can be left out.
+//! `layout!`, which defines a type by its list of members. The same list is checked, so nothing can be omitted.
 
-/// Defines a structure or union by its members, and proves while it compiles that its size, alignment and offsets are as stated,
-/// that every member is plain old data, and that every byte is a member's. So it is [`Pod`](crate::bytemuck::Pod).
+/// Defines a structure or union by its members, and checks at compile time that its size, alignment and offsets are as stated,
+/// that every member is plain old data, and that every byte belongs to a member. So the type is [`Pod`](crate::bytemuck::Pod),
+/// its default is all zeros, and two values are equal if their bytes are.
 ///
-/// Behind the name stand the tokens of its structure ([`tokens!`](crate::tokens)), size and alignment. A type without tokens is a part
-/// that C has no name for: the whole tells of its members. A member is
-///
+/// The name is followed by the tokens of the structure ([`tokens!`](crate::tokens)), size and alignment. A type without tokens is
+/// a part without a name in C; its members are those of the enclosing type. A member is
 /// ```text
-/// OFFSET NAME: TYPE = "TYPE IN C", "WHAT IT IS";
+/// OFFSET NAME: TYPE = "TYPE IN C", "DESCRIPTION";
 /// ```
 ///
-/// without the type in C if C has no name for it; braces in place of the semicolon then list what lies in it, each
+/// without the type in C if it has no name in C. Braces instead of the semicolon then list nested members, each
 ///
 /// ```text
-/// OFFSET [FIRST to LAST] NAME SET_NAME: TYPE = "TYPE IN C", "WHAT IT IS";
+/// OFFSET [FIRST to LAST in UNIT] NAME SET_NAME: TYPE = "TYPE IN C", "DESCRIPTION";
 /// ```
 ///
-/// with the offset from the start of the whole, and with brackets if it is a bit field. The whole gets functions of these names
-/// that read and replace it. `TYPE as VALUES` says which named values are in a bit field.
+/// with the offset from the start of the whole type. Brackets denote a bit field; `in UNIT` is the integer type that contains the
+/// bits, if it is not `TYPE`. The whole type gets functions of these names that read and replace the nested member.
+/// `"DESCRIPTION"` can also be a macro call.
 ///
 /// ```
 /// use etw_layouts_runtime::{Ptr64, bytemuck::Zeroable, layout, tokens};
@@ -53,17 +54,18 @@ macro_rules! layout {
         $(#[doc = $what:expr])*
         pub $kind:tt $name:ident: $($of:ident)::+, $size:literal, $align:literal {
             $(
-                $at:literal $field:ident: $ty:ty $(= $c:literal)?, $doc:literal $(;)?
+                $at:literal $field:ident: $ty:ty $(= $c:literal)?, $doc:tt $(! $text:tt)? $(;)?
                 $({ $(
-                    $place:literal $([$first:literal $(to $last:literal)?])? $get:ident $put:ident:
-                        $part:ty $(as $values:ty)? = $part_c:literal, $part_doc:literal;
+                    $place:literal $([$first:literal $(to $last:literal)? $(in $unit:ty)?])? $get:ident $put:ident:
+                        $part:ty = $part_c:literal, $part_doc:tt $(! $part_text:tt)?;
                 )* })?
             )*
         }
     ) => {
         $crate::layout! {
+            @plain
             $(#[doc = $what])*
-            pub $kind $name: $size, $align { $($at $field: $ty $(= $c)?, $doc;)* }
+            pub $kind $name: $size, $align { $($at $field: $ty $(= $c)?, $doc $(! $text)?;)* }
         }
 
         impl $crate::Described for $name {
@@ -74,7 +76,7 @@ macro_rules! layout {
                 const MEMBERS: &[$crate::meta::Member] = &[$(
                     $($crate::at::<$ty>($at).member(stringify!($field), $c),)?
                     $($(
-                        $crate::at::<$part>($place)$(.bit($first)$(.to($last))?)?$(.named::<$values>())?
+                        $crate::at::<$part>($place)$(.bit($first)$(.to($last))?$(.within::<$unit>())?)?
                             .member(stringify!($get), $part_c),
                     )*)?
                 )*];
@@ -83,7 +85,7 @@ macro_rules! layout {
                     $($(of::Index::$get as u16,)*)?
                 )*]);
                 const LAYOUT: &$crate::meta::Layout =
-                    &$crate::meta::Layout { name: of.name, size: $size, align: $align, members: MEMBERS, of: &of, places: &PLACES };
+                    &$crate::generated::layout(of.name, $size, $align, MEMBERS, &of, &PLACES);
                 $crate::LayoutOf::known(LAYOUT)
             };
         }
@@ -104,17 +106,17 @@ macro_rules! layout {
                     #[doc = concat!(
                         "`", stringify!($place), "`: `", $part_c, "`, ",
                         $("bits `", stringify!($first), $(" to ", stringify!($last),)? "`, ",)?
-                        $part_doc
+                        $part_doc $(! $part_text)?
                     )]
                     #[inline]
                     pub fn $get(&self) -> $part {
-                        $crate::at::<$part>($place)$(.bit($first)$(.to($last))?)?.get(self)
+                        $crate::at::<$part>($place)$(.bit($first)$(.to($last))?$(.within::<$unit>())?)?.get(self)
                     }
 
                     #[doc = "Replaces the value."]
                     #[inline]
                     pub fn $put(&mut self, value: $part) {
-                        $crate::at::<$part>($place)$(.bit($first)$(.to($last))?)?.set(self, value)
+                        $crate::at::<$part>($place)$(.bit($first)$(.to($last))?$(.within::<$unit>())?)?.set(self, value)
                     }
                 )*)?
             )*
@@ -123,20 +125,39 @@ macro_rules! layout {
     (
         $(#[doc = $what:expr])*
         pub $kind:tt $name:ident: $size:literal, $align:literal {
-            $( $at:literal $field:ident: $ty:ty $(= $c:literal)?, $doc:literal; )*
+            $( $at:literal $field:ident: $ty:ty $(= $c:literal)?, $doc:tt $(! $text:tt)?; )*
+        }
+    ) => {
+        $crate::layout! {
+            @plain
+            $(#[doc = $what])*
+            pub $kind $name: $size, $align { $($at $field: $ty $(= $c)?, $doc $(! $text)?;)* }
+        }
+
+        impl $crate::core::fmt::Debug for $name {
+            fn fmt(&self, f: &mut $crate::core::fmt::Formatter<'_>) -> $crate::core::fmt::Result {
+                f.debug_struct(stringify!($name))$(.field(stringify!($field), &$crate::at::<$ty>($at).get(self)))*.finish()
+            }
+        }
+    };
+    (
+        @plain
+        $(#[doc = $what:expr])*
+        pub $kind:tt $name:ident: $size:literal, $align:literal {
+            $( $at:literal $field:ident: $ty:ty $(= $c:literal)?, $doc:tt $(! $text:tt)?; )*
         }
     ) => {
         $(#[doc = $what])*
         #[repr(C, align($align))]
         pub $kind $name {
             $(
-                #[doc = concat!("`", stringify!($at), "`: ", $("`", $c, "`, ",)? $doc)]
+                #[doc = concat!("`", stringify!($at), "`: ", $("`", $c, "`, ",)? $doc $(! $text)?)]
                 pub $field: $ty,
             )*
         }
 
         const _: () = $crate::check::plain(
-            // By its path: the caller's own `stringify!` could tell a structure for a union.
+            // By its full path: a `stringify!` of the caller could pass off a structure as a union.
             $crate::core::stringify!($kind),
             stringify!($name),
             ($crate::core::mem::size_of::<$name>(), $size),
@@ -155,11 +176,25 @@ macro_rules! layout {
             }
         }
 
-        // SAFETY: zeroes are valid for every member: the check above takes none that is not plain old data.
+        impl $crate::core::default::Default for $name {
+            fn default() -> Self {
+                $crate::bytemuck::Zeroable::zeroed()
+            }
+        }
+
+        impl $crate::core::cmp::PartialEq for $name {
+            fn eq(&self, other: &Self) -> bool {
+                $crate::bytemuck::bytes_of(self) == $crate::bytemuck::bytes_of(other)
+            }
+        }
+
+        impl $crate::core::cmp::Eq for $name {}
+
+        // SAFETY: zeros are valid for every member: the check above accepts only plain old data.
         unsafe impl $crate::bytemuck::Zeroable for $name {}
 
-        // SAFETY: `repr(C)`, `Copy`, and every member is plain old data, by the check above, which has the members from the list that
-        // defines the type. It refuses a structure whose members leave a byte out, and a union with a branch that does.
+        // SAFETY: `repr(C)`, `Copy`, and every member is plain old data, as checked above for the same list that defines the
+        // type. The check rejects a structure with a byte outside its members, and a union with a branch that does not fill it.
         unsafe impl $crate::bytemuck::Pod for $name {}
     };
 }

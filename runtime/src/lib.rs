@@ -1,29 +1,29 @@
-//! What generated layout types stand on: addresses, bytes as types, bit fields, and metadata from which a layout is chosen by build at
-//! run time. Without `std`, without allocation.
+//! Runtime of generated layout types: addresses, types as bytes, bit fields, and metadata for choosing a layout by build at run
+//! time. Without `std` and without allocation.
 //!
-//! Who uses `etw-layouts`, or generates types of specs with `etw-layouts-macros` or `etw-layouts-codegen`, meets three things of it:
+//! Users of `etw-layouts`, and of types generated with `etw-layouts-macros` or `etw-layouts-codegen`, need three types:
 //!
-//! - a [`Structure`](meta::Structure) has every layout of a structure; [`select`](meta::Structure::select) chooses the one of a
-//!   [`Build`], and says how sure it is;
-//! - a [`View`] reads bytes by a layout, a [`ViewMut`] replaces members as well;
-//! - a [`Token`] is a member, wherever a layout has it.
+//! - a [`Structure`](meta::Structure) has every layout of a structure; [`select`](meta::Structure::select) chooses the layout for
+//!   a [`Build`], and returns its confidence;
+//! - a [`View`] reads bytes with a layout, a [`ViewMut`] also replaces members;
+//! - a [`Token`] denotes a member, independent of the layout.
 //!
 //! ```
 //! use etw_layouts_runtime::{Arch, Build, View};
-//! # use etw_layouts_runtime::{Described, layout, meta::{Axis, Change, Kernel, Registry, Structure}, tokens};
+//! # use etw_layouts_runtime::{Described, generated::{axis, kernel, structure}, layout, meta::{Axis, Change, Registry, Structure}, tokens};
 //! # tokens! { REQUEST { Id ID, "all versions"; Size SIZE, "6.1.."; } }
 //! # layout! { /// Then.
 //! #     pub struct Old: REQUEST, 4, 4 { 0 Id: u32 = "ULONG", ""; } }
 //! # layout! { /// Now.
 //! #     pub struct New: REQUEST, 8, 4 { 0 Size: u32 = "ULONG", ""; 4 Id: u32 = "ULONG", ""; } }
-//! # static AXIS: Axis = Axis { updates: &[], kernels: &[
-//! #     Kernel { build: Build::new(6, 0, 6000, 0), label: "", architectures: &[Arch::X64], same: &[] },
-//! #     Kernel { build: Build::new(6, 1, 7600, 0), label: "", architectures: &[Arch::X64], same: &[] },
-//! # ] };
-//! # static REQUESTS: Structure<REQUEST::Type> = Structure { name: "REQUEST", axis: &AXIS, registry: Registry::EMPTY, held: &[], changes: &[
+//! # static AXIS: Axis = axis(&[
+//! #     kernel(Build::new(6, 0, 6000, 0), "", &[Arch::X64], &[]),
+//! #     kernel(Build::new(6, 1, 7600, 0), "", &[Arch::X64], &[]),
+//! # ], &[]);
+//! # static REQUESTS: Structure<REQUEST::Type> = structure("REQUEST", &AXIS, Registry::EMPTY, &[], &[
 //! #     Change::layout(Build::new(6, 0, 6000, 0), Arch::X64, Old::LAYOUT.layout()),
 //! #     Change::layout(Build::new(6, 1, 7600, 0), Arch::X64, New::LAYOUT.layout()),
-//! # ], of: std::marker::PhantomData };
+//! # ]);
 //! let bytes = [8, 0, 0, 0, 77, 0, 0, 0];
 //! for (build, id, size) in [("6.0.6002", 8, None), ("6.1.7601.24000", 77, Some(8))] {
 //!     let build: Build = build.parse()?;
@@ -34,16 +34,14 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Generated code is invocations of three macros: [`layout!`] defines a structure or union and proves it, [`values!`] an enumeration or
-//! flags, [`tokens!`] the tokens of a structure. They may be written by hand as well: what they take is safe, and what is not plain old
-//! data they refuse.
+//! Generated code consists of three macro calls: [`layout!`] defines and checks a structure or union, [`values!`] an enumeration
+//! or flags, [`tokens!`] the tokens of a structure. They can also be written by hand: accepted input is safe, and types other
+//! than plain old data are rejected.
 
 #![no_std]
 
 #[cfg(target_endian = "big")]
-compile_error!(
-    "the layouts are little-endian, as Windows is: a big-endian host would have to swap every member; use a little-endian one"
-);
+compile_error!("unsupported big-endian host: layouts are little-endian, as Windows is; use a little-endian host");
 
 mod access;
 pub mod bytes;
@@ -51,6 +49,8 @@ pub mod bytes;
 pub mod check;
 mod data;
 mod error;
+#[doc(hidden)]
+pub mod generated;
 mod layout;
 pub mod meta;
 mod names;
@@ -61,6 +61,7 @@ mod view;
 
 #[doc(hidden)]
 pub use access::{At, Bits, Number, at, plain};
+pub use bitflags;
 pub use bytemuck;
 #[doc(hidden)]
 pub use core;

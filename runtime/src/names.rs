@@ -1,4 +1,4 @@
-//! Named values and flags as text.
+//! Text form of named values and flags.
 
 use crate::meta::{Named, Values};
 use core::fmt::{self, Formatter};
@@ -8,7 +8,7 @@ pub fn print_named<T: Named>(f: &mut Formatter<'_>, value: T) -> fmt::Result {
     print(f, T::VALUES, value.number())
 }
 
-/// Prints a value by its name, flags by all of theirs.
+/// Prints a value by name, flags by all their names.
 pub(crate) fn print(f: &mut Formatter<'_>, values: &Values, value: i64) -> fmt::Result {
     if values.flags { self::flags(f, values, value) } else { self::value(f, values, value) }
 }
@@ -22,7 +22,7 @@ fn value(f: &mut Formatter<'_>, values: &Values, value: i64) -> fmt::Result {
     }
 }
 
-/// Prints the names of the bits that are set, and the rest as a number.
+/// Prints the names of the set bits, and the rest as a number.
 fn flags(f: &mut Formatter<'_>, values: &Values, value: i64) -> fmt::Result {
     let mut rest = value;
     let mut first = true;

@@ -1,4 +1,4 @@
-//! Tokens: members by what they are, not where they are. Generated, one for each member that a structure has in any layout.
+//! Tokens, which denote members independent of the layout. One is generated for each member of a structure in any layout.
 
 use crate::meta::{Layout, Member, Members};
 use crate::value::Value;
@@ -7,7 +7,8 @@ use core::fmt;
 use core::marker::PhantomData;
 use core::ops::Deref;
 
-/// A member of the structure `S`, wherever a layout has it. It gives `K`: a [`Value`], or a structure of its own if `K` is [`Nested`].
+/// A member of the structure `S`, independent of the layout. Its value has the type `K`: a [`Value`], or a nested structure if
+/// `K` is [`Nested`].
 pub struct Token<S, K = Any> {
     index: u16,
     of: PhantomData<fn() -> (S, K)>,
@@ -15,31 +16,31 @@ pub struct Token<S, K = Any> {
 
 /// A structure that has tokens.
 pub trait Tokens: 'static {
-    /// The members that it has in any layout.
+    /// The members of the structure in all its layouts.
     const MEMBERS: &'static Members;
 }
 
-/// A layout of the structure `S`: what its tokens find members in.
+/// A layout of the structure `S`, which accepts its tokens.
 pub struct LayoutOf<S> {
     layout: &'static Layout,
     of: PhantomData<fn() -> S>,
 }
 
-/// What a token gives.
+/// Type of a token's value.
 pub trait Kind {
-    /// What it gives.
+    /// The resulting type.
     type Value<'a>;
 
-    /// A value as that; `None` if it is something else in this layout.
+    /// Converts a value; `None` if the member has another type in this layout.
     fn of(value: Value<'_>) -> Option<Self::Value<'_>>;
 }
 
-/// Whatever the layout has there.
+/// A value of any type.
 #[derive(Debug)]
 pub enum Any {}
 
-/// The structure `T`. Layouts that have something else in its place have no such member; where there are such layouts, another token, whose name
-/// ends in `_VALUE`, gives what is there.
+/// The structure `T`. Layouts with another type at this member do not have the member; another token, whose name ends in
+/// `_VALUE`, then gives the value of any type.
 #[derive(Debug)]
 pub enum Nested<T> {
     #[doc(hidden)]
@@ -47,7 +48,7 @@ pub enum Nested<T> {
 }
 
 impl<S: Tokens, K> Token<S, K> {
-    /// The member that is `S::MEMBERS.names[index]`.
+    /// The token of the member `S::MEMBERS.names[index]`.
     pub const fn new(index: u16) -> Self {
         Self { index, of: PhantomData }
     }
@@ -59,20 +60,20 @@ impl<S: Tokens, K> Token<S, K> {
 }
 
 impl<S> LayoutOf<S> {
-    /// A layout that is known to be one of `S`; of another structure's layout it finds no member.
+    /// A layout that is known to be one of `S`. With the layout of another structure, no member is found.
     #[doc(hidden)]
     pub const fn known(layout: &'static Layout) -> Self {
         Self { layout, of: PhantomData }
     }
 
-    /// The layout itself, of any structure.
+    /// The layout without its structure type.
     pub const fn layout(self) -> &'static Layout {
         self.layout
     }
 }
 
 impl<S: Tokens> LayoutOf<S> {
-    /// The member of a token; `None` if this layout does not have it.
+    /// The member of a token; `None` if this layout lacks it.
     #[inline]
     pub fn find<K>(self, token: Token<S, K>) -> Option<&'static Member> {
         if !core::ptr::eq(self.layout.of, S::MEMBERS) {
@@ -84,7 +85,7 @@ impl<S: Tokens> LayoutOf<S> {
 }
 
 impl Layout {
-    /// The same as a layout of `S`; `None` if it is one of another structure.
+    /// The same layout as one of `S`; `None` if it is a layout of another structure.
     pub fn of<S: Tokens>(&'static self) -> Option<LayoutOf<S>> {
         core::ptr::eq(self.of, S::MEMBERS).then_some(LayoutOf::known(self))
     }
@@ -150,9 +151,9 @@ impl<S> fmt::Debug for LayoutOf<S> {
     }
 }
 
-/// Defines the tokens of a structure: the [`Members`] that it has in any layout, and a module of constants, one a member:
-/// `NAME CONSTANT, "WHERE";`, with `: STRUCTURE` behind the constant if the member is a structure that has tokens. Where some layouts have
-/// something else in its place, `or CONSTANT, "WHERE"` names the token that gives whatever is there.
+/// Defines the tokens of a structure: the [`Members`] in all its layouts, and a module with one constant per member: `NAME
+/// CONSTANT, "WHERE";`. If the member is a structure with tokens, `: STRUCTURE` follows the constant. If some layouts have
+/// another type at this member, `or CONSTANT, "WHERE"` names the token for a value of any type.
 ///
 /// ```
 /// use etw_layouts_runtime::tokens;
@@ -188,12 +189,12 @@ macro_rules! tokens {
         #[allow(non_snake_case)]
         pub mod $structure {
             #[doc = $crate::core::concat!("The members of `", $crate::core::stringify!($structure), "` in any layout.")]
-            // Spelled as no token is.
+            // Spelled differently from every token.
             #[allow(non_upper_case_globals)]
-            pub static All: $crate::meta::Members = $crate::meta::Members {
-                name: $crate::core::stringify!($structure),
-                names: &[$($crate::plain($crate::core::stringify!($name))),*],
-            };
+            pub static All: $crate::meta::Members = $crate::generated::members(
+                $crate::core::stringify!($structure),
+                &[$($crate::plain($crate::core::stringify!($name))),*],
+            );
 
             #[doc = $crate::core::concat!("`", $crate::core::stringify!($structure), "`, for views and layouts whose tokens these are.")]
             #[derive(Debug)]
@@ -203,7 +204,7 @@ macro_rules! tokens {
                 const MEMBERS: &'static $crate::meta::Members = &All;
             }
 
-            /// The compiler numbers the members.
+            /// Numbers the members at compile time.
             #[doc(hidden)]
             #[allow(non_camel_case_types, clippy::upper_case_acronyms)]
             pub enum Index { $($name),* }
@@ -213,7 +214,7 @@ macro_rules! tokens {
                 pub const $constant: $crate::Token<Type $(, $crate::token::Nested<super::$nested::Type>)?> =
                     $crate::Token::new(Index::$name as u16);
                 $(
-                    #[doc = $crate::core::concat!("`", $crate::core::stringify!($name), "`, whatever it is, in ", $value_doc, ".")]
+                    #[doc = $crate::core::concat!("`", $crate::core::stringify!($name), "`, of any type, in  ", $value_doc, ".")]
                     pub const $value: $crate::Token<Type> = $crate::Token::new(Index::$name as u16);
                 )?
             )*

@@ -1,11 +1,11 @@
-//! A member's value, read by its description.
+//! The value of a member, decoded with its metadata.
 
 use crate::access::ones;
 use crate::meta::{Described, Layout, Member, Named, Type, Values};
 use crate::names;
 use core::fmt::{self, Formatter};
 
-/// The value of a member, or of an element of an array: bytes, and what they mean.
+/// The value of a member or an array element: bytes with their type.
 #[derive(Clone, Copy)]
 pub struct Value<'a> {
     pub(crate) ty: &'static Type,
@@ -14,14 +14,14 @@ pub struct Value<'a> {
 }
 
 impl<'a> Value<'a> {
-    /// Bytes that are too few are none: a view has seen to it that they are not.
+    /// Bytes beyond the end are treated as missing; views ensure that there are enough.
     #[inline]
     pub(crate) fn of(member: &'static Member, bytes: &'a [u8]) -> Self {
         let bytes = bytes.get(member.offset..).and_then(|rest| rest.get(..member.size)).unwrap_or(&[]);
         Self { ty: &member.ty, bits: member.bits, bytes }
     }
 
-    /// What the bytes mean.
+    /// Type of the bytes.
     pub fn ty(&self) -> &'static Type {
         self.ty
     }
@@ -31,7 +31,7 @@ impl<'a> Value<'a> {
         self.bytes
     }
 
-    /// The first 8 bytes, or all if there are fewer, as an integer without sign; only its bits for a bit field.
+    /// The first 8 bytes, or all if there are fewer, as an unsigned integer; for a bit field only its bits.
     #[inline]
     pub fn unsigned(&self) -> u64 {
         let all = word(self.bytes);
@@ -41,7 +41,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// [`unsigned`](Self::unsigned), the highest bit as the sign.
+    /// As [`unsigned`](Self::unsigned), with the highest bit as the sign.
     #[inline]
     pub fn signed(&self) -> i64 {
         let width = self.bits.map_or(self.bytes.len() as u32 * 8, |(_, width)| width);
@@ -49,13 +49,13 @@ impl<'a> Value<'a> {
         (self.unsigned() << unused) as i64 >> unused
     }
 
-    /// The number, and what it can be called.
+    /// The number with its names.
     pub fn choice(&self) -> Choice {
         let values = self.values();
         Choice { value: values.map_or(self.signed(), |values| self.named(values)), values }
     }
 
-    /// The number, with a sign if the type of the values has one.
+    /// The number, signed if the type of the named values is.
     pub(crate) fn named(&self, values: &Values) -> i64 {
         match values.signed {
             true => self.signed(),
@@ -63,7 +63,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// The named values or flags that it is of; of those of the C type, where members tell.
+    /// The named values or flags of its type; for nested members those of the C type.
     pub fn values(&self) -> Option<&'static Values> {
         match self.ty {
             Type::Values(values) => Some(values),
@@ -71,7 +71,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// The elements of the array that it is; none if it is no array.
+    /// The elements of an array; empty for other types.
     pub fn elements(&self) -> impl ExactSizeIterator<Item = Value<'a>> + use<'a> {
         let (ty, size, bytes) = match self.ty {
             Type::Array(ty, size) => (*ty, *size, self.bytes),
@@ -81,34 +81,34 @@ impl<'a> Value<'a> {
     }
 }
 
-/// Named values and flags: the number, and what it can be called. Two are equal if their numbers are, and the names of what they are of:
-/// another version of an enumeration is the same one.
+/// A number with its names as a named value or flags. Two are equal if their numbers and the names of their types are equal, even
+/// for different versions of an enumeration.
 #[derive(Clone, Copy)]
 pub struct Choice {
-    /// The number; of flags, without sign.
+    /// The number; unsigned for flags.
     pub value: i64,
     values: Option<&'static Values>,
 }
 
 impl Choice {
-    /// Microsoft's name of the value; for flags, of the first that is set whole.
+    /// Microsoft's name of the value; for flags, of the first one that is completely set.
     pub fn name(&self) -> Option<&'static str> {
         self.names().next()
     }
 
-    /// Microsoft's names of the value: all that it has, and for flags, of all that are set whole.
+    /// Microsoft's names of the value: all its names, or for flags, the names of all that are completely set.
     pub fn names(&self) -> impl Iterator<Item = &'static str> + use<> {
         let this = *self;
         let constants = self.values.map_or(&[][..], |values| values.constants);
         constants.iter().filter(move |(_, named)| this.has(*named)).map(|(name, _)| *name)
     }
 
-    /// Whether it is the value of that name; for flags, whether all bits of that name are set.
+    /// Whether this is the value with a name; for flags, whether all bits of that name are set.
     pub fn is(&self, name: &str) -> bool {
         self.names().any(|own| own == name)
     }
 
-    /// Whether it is this value; for flags, whether all bits of it are set. `false` for a value of another enumeration or set.
+    /// Whether this is the given value; for flags, whether all its bits are set. `false` for a value of another type.
     pub fn contains<T: Named>(&self, value: T) -> bool {
         self.values.is_some_and(|values| values.name == T::VALUES.name) && self.has(value.number())
     }
@@ -152,13 +152,13 @@ impl fmt::Debug for Choice {
     }
 }
 
-/// Prints a generated type, member by member.
+/// Prints a generated type member by member.
 pub fn print<T: Described>(f: &mut Formatter<'_>, value: &T) -> fmt::Result {
     T::LAYOUT.print(f, bytemuck::bytes_of(value))
 }
 
 impl Layout {
-    /// The value of each member in bytes that begin with the structure.
+    /// The values of the members in bytes that begin with the structure.
     pub(crate) fn values<'a>(&'static self, bytes: &'a [u8]) -> impl ExactSizeIterator<Item = (&'static Member, Value<'a>)> {
         self.members.iter().map(move |member| (member, Value::of(member, bytes)))
     }

@@ -1,7 +1,7 @@
-//! `values!`, which defines enumerations and flags: newtypes of integers, so that an unknown value survives.
+//! `values!`, which defines enumerations and flags: newtypes of integers, which keep unknown values.
 
-/// Defines a newtype of an integer with named values: `value` for values of which it is one, `flags` for bits that combine. Behind the
-/// integer stands Microsoft's name.
+/// Defines a newtype of an integer with named values: `value` for an enumeration, `flags` for bits that can be combined, with the
+/// functions and operators of [`bitflags`](crate::bitflags). The integer type is followed by Microsoft's name.
 ///
 /// ```
 /// use etw_layouts_runtime::values;
@@ -16,6 +16,8 @@
 ///
 /// assert!(ACCESS(3).contains(ACCESS::ACCESS_READ));
 /// assert_eq!(format!("{:?}", ACCESS::ACCESS_READ | ACCESS(0x10)), "ACCESS_READ | 0x10");
+/// assert_eq!((ACCESS(3) - ACCESS::ACCESS_READ, ACCESS(3) & !ACCESS::ACCESS_WRITE), (ACCESS::ACCESS_WRITE, ACCESS::ACCESS_READ));
+/// assert_eq!(ACCESS::from_bits_retain(0x13).iter_names().map(|(name, _)| name).collect::<Vec<_>>(), ["ACCESS_READ", "ACCESS_WRITE"]);
 /// ```
 #[macro_export]
 macro_rules! values {
@@ -37,19 +39,12 @@ macro_rules! values {
         #[repr(transparent)]
         pub struct $name(pub $ty);
 
-        impl $name {
-            $(
-                #[doc = $doc]
-                pub const $constant: Self = Self($value);
-            )*
-        }
-
         const _: () = $crate::check::integer::<$ty>();
 
-        // SAFETY: a transparent wrapper of an integer: the check above takes nothing else.
+        // SAFETY: a transparent wrapper of an integer: the check above accepts no other type.
         unsafe impl $crate::bytemuck::Zeroable for $name {}
 
-        // SAFETY: a transparent wrapper of an integer: the check above takes nothing else.
+        // SAFETY: a transparent wrapper of an integer: the check above accepts no other type.
         unsafe impl $crate::bytemuck::Pod for $name {}
 
         impl $crate::Number for $name {
@@ -57,12 +52,12 @@ macro_rules! values {
         }
 
         impl $crate::meta::Named for $name {
-            const VALUES: &'static $crate::meta::Values = &$crate::meta::Values {
-                name: $shown,
-                flags: $crate::values!(@is_flags $kind),
-                signed: <$ty as $crate::Number>::SIGNED,
-                constants: &[$(($crate::plain($crate::core::stringify!($constant)), $name::$constant.0 as i64)),*],
-            };
+            const VALUES: &'static $crate::meta::Values = &$crate::generated::values(
+                $shown,
+                $crate::values!(@is_flags $kind),
+                <$ty as $crate::Number>::SIGNED,
+                &[$(($crate::plain($crate::core::stringify!($constant)), $name::$constant.0 as i64)),*],
+            );
 
             fn number(self) -> i64 {
                 self.0 as i64
@@ -79,24 +74,27 @@ macro_rules! values {
             }
         }
 
-        $crate::values!(@$kind $name);
+        $crate::values!(@$kind $name: $ty { $($constant = $value, $doc;)* });
     };
     (@is_flags flags) => { true };
     (@is_flags value) => { false };
-    (@value $name:ident) => {};
-    (@flags $name:ident) => {
+    (@value $name:ident: $ty:ty { $($constant:ident = $value:literal, $doc:literal;)* }) => {
         impl $name {
-            /// Whether all bits of `other` are set.
-            pub const fn contains(self, other: Self) -> bool {
-                self.0 & other.0 == other.0
-            }
+            $(
+                #[doc = $doc]
+                pub const $constant: Self = Self($value);
+            )*
         }
-
-        impl $crate::core::ops::BitOr for $name {
-            type Output = Self;
-
-            fn bitor(self, other: Self) -> Self {
-                Self(self.0 | other.0)
+    };
+    (@flags $name:ident: $ty:ty { $($constant:ident = $value:literal, $doc:literal;)* }) => {
+        $crate::bitflags::bitflags! {
+            impl $name: $ty {
+                $(
+                    #[doc = $doc]
+                    const $constant = $value;
+                )*
+                // Unknown bits are kept.
+                const _ = !0;
             }
         }
     };

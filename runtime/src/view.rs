@@ -1,4 +1,4 @@
-//! A structure in bytes, by the layout of a build that is known only at run time.
+//! Access to a structure in bytes, with the layout of a build that is known only at run time.
 
 use crate::access::ones;
 use crate::bytes;
@@ -8,80 +8,80 @@ use crate::token::{Any, Kind, LayoutOf, Token, Tokens};
 use crate::value::Value;
 use core::fmt;
 
-/// A structure in bytes: `S`, whose tokens it takes, or any structure, whose members are found by name.
+/// A structure in bytes. `S` is the structure whose tokens it accepts; for any other structure, members are found by name.
 ///
-/// Bytes may be at any address. Pointers in them stay addresses: what they point to is for the caller to find.
+/// Bytes can have any alignment. Pointers are returned as addresses, and are not followed.
 pub struct View<'a, S = ()> {
     layout: LayoutOf<S>,
     bytes: &'a [u8],
 }
 
-/// A structure in bytes, to change.
+/// A mutable structure in bytes.
 pub struct ViewMut<'a, S = ()> {
     layout: LayoutOf<S>,
     bytes: &'a mut [u8],
 }
 
 impl<'a, S> View<'a, S> {
-    /// The structure at the front of `bytes`.
+    /// The structure at the start of `bytes`.
     ///
     /// # Errors
     ///
-    /// There are fewer bytes than it has.
+    /// There are fewer bytes than the size of the structure.
     pub fn new(layout: impl Into<LayoutOf<S>>, bytes: &'a [u8]) -> Result<Self, Error> {
         Self::at(layout, bytes, 0)
     }
 
-    /// The structure at `offset` of an image.
+    /// The structure at `offset` within `image`.
     ///
     /// # Errors
     ///
-    /// There are fewer bytes from there on than it has.
+    /// There are fewer bytes after the offset than the size of the structure.
     pub fn at(layout: impl Into<LayoutOf<S>>, image: &'a [u8], offset: usize) -> Result<Self, Error> {
         let layout = layout.into();
         Ok(Self { layout, bytes: bytes::slice(image, offset, layout.size)? })
     }
 
-    /// The layout.
+    /// Layout of the structure.
     pub fn layout(&self) -> LayoutOf<S> {
         self.layout
     }
 
-    /// The same structure as `T`, for its tokens; `None` if it is another.
+    /// The same structure with the tokens of `T`; `None` if it is a different structure.
     pub fn of<T: Tokens>(self) -> Option<View<'a, T>> {
         Some(View { layout: self.layout.layout().of()?, bytes: self.bytes })
     }
 
-    /// The structure's own bytes.
+    /// Bytes of the structure.
     pub fn bytes(&self) -> &'a [u8] {
         self.bytes
     }
 
-    /// The value of the member of that name.
+    /// The value of the member with a name.
     pub fn member(&self, name: &str) -> Option<Value<'a>> {
         self.layout.member(name).map(|member| Value::of(member, self.bytes))
     }
 
-    /// Every member with its value, in the order of the declaration.
+    /// The members with their values, in order of declaration.
     pub fn members(&self) -> impl ExactSizeIterator<Item = (&'static Member, Value<'a>)> + use<'a, S> {
         self.layout.layout().values(self.bytes)
     }
 }
 
 impl<'a, S: Tokens> View<'a, S> {
-    /// The value of a member; `None` if the layout has no such member.
+    /// The value of a member; `None` if the layout lacks the member.
     #[inline]
     pub fn get<K: Kind>(&self, token: Token<S, K>) -> Option<K::Value<'a>> {
         self.layout.find(token).and_then(|member| K::of(Value::of(member, self.bytes)))
     }
 
-    /// The value of a member as [`Value::unsigned`]; `None` if the layout has no such member.
+    /// The value of a member as [`Value::unsigned`]; `None` if the layout lacks the member.
     #[inline]
     pub fn unsigned(&self, token: Token<S>) -> Option<u64> {
         self.get(token).map(|value| value.unsigned())
     }
 
-    /// The value of a member as [`Value::signed`]; `None` if the layout has no such member.
+    /// The value of a member as [`Value::signed`]; `None` if the layout lacks the member.
     #[inline]
     pub fn signed(&self, token: Token<S>) -> Option<i64> {
         self.get(token).map(|value| value.signed())
@@ -89,37 +89,37 @@ impl<'a, S: Tokens> View<'a, S> {
 }
 
 impl<'a, S> ViewMut<'a, S> {
-    /// The structure at the front of `bytes`.
+    /// The structure at the start of `bytes`.
     ///
     /// # Errors
     ///
-    /// There are fewer bytes than it has.
+    /// There are fewer bytes than the size of the structure.
     pub fn new(layout: impl Into<LayoutOf<S>>, bytes: &'a mut [u8]) -> Result<Self, Error> {
         Self::at(layout, bytes, 0)
     }
 
-    /// The structure at `offset` of an image.
+    /// The structure at `offset` within `image`.
     ///
     /// # Errors
     ///
-    /// There are fewer bytes from there on than it has.
+    /// There are fewer bytes after the offset than the size of the structure.
     pub fn at(layout: impl Into<LayoutOf<S>>, image: &'a mut [u8], offset: usize) -> Result<Self, Error> {
         let layout = layout.into();
         Ok(Self { layout, bytes: bytes::slice_mut(image, offset, layout.size)? })
     }
 
-    /// The same structure, to read.
+    /// A read-only view of the same structure.
     pub fn view(&self) -> View<'_, S> {
         View { layout: self.layout, bytes: self.bytes }
     }
 }
 
 impl<S: Tokens> ViewMut<'_, S> {
-    /// Replaces the value of a member that is a number, an address, or one of named values; for a bit field, its bits alone.
+    /// Replaces the value of a member that is a number, an address or a named value; for a bit field, only its bits.
     ///
     /// # Errors
     ///
-    /// The layout has no such member, the member is no number, or the value does not fit into it. Then nothing is written.
+    /// The layout lacks the member, the member is not a number, or the value does not fit into it. Then nothing is written.
     pub fn set(&mut self, token: Token<S, Any>, value: impl Into<i128>) -> Result<(), Error> {
         let member = self.find(token)?;
         let failed = |reason| Error { offset: member.offset, size: member.size, reason };
@@ -130,7 +130,7 @@ impl<S: Tokens> ViewMut<'_, S> {
             _ if unit > 64 || position + width > unit || width == 0 => return Err(failed(Reason::Wide)),
             Type::Unsigned | Type::Pointer => (0, ones(width).into()),
             Type::Signed => (-(1 << (width - 1)), i128::from(ones(width - 1))),
-            // Flags have no sign, named values may have one.
+            // Flags are unsigned; named values can be signed.
             Type::Values(_) => (-(1 << (width - 1)), ones(width).into()),
         };
         let value: i128 = value.into();
@@ -146,11 +146,11 @@ impl<S: Tokens> ViewMut<'_, S> {
         Ok(())
     }
 
-    /// The bytes of a member, to change; those of the whole unit for a bit field.
+    /// The mutable bytes of a member; for a bit field those of its whole unit.
     ///
     /// # Errors
     ///
-    /// The layout has no such member.
+    /// The layout lacks the member.
     pub fn bytes<K>(&mut self, token: Token<S, K>) -> Result<&mut [u8], Error> {
         let member = self.find(token)?;
         bytes::slice_mut(self.bytes, member.offset, member.size)
@@ -162,7 +162,7 @@ impl<S: Tokens> ViewMut<'_, S> {
 }
 
 impl<'a> Value<'a> {
-    /// The structure that it is.
+    /// The nested structure, if the value is one.
     pub fn view(&self) -> Option<View<'a>> {
         match self.ty() {
             Type::Layout(layout) => View::new(*layout, self.bytes()).ok(),

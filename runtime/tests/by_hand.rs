@@ -4,10 +4,11 @@
 #![allow(non_snake_case)]
 
 use etw_layouts_runtime::bytemuck::{self, Zeroable};
-use etw_layouts_runtime::meta::{Layout, Member, Members, Type};
+use etw_layouts_runtime::meta::{Layout, Member, Members};
 use etw_layouts_runtime::token::Tokens;
 use etw_layouts_runtime::{
-    Arch, Build, Bytes, Described, Error, Ptr32, Ptr64, Reason, Token, View, ViewMut, bytes, check, layout, plain, tokens, values,
+    Arch, Build, Bytes, Described, Error, Ptr32, Ptr64, Reason, Token, View, ViewMut, at, bytes, check, generated, layout, plain,
+    tokens, values,
 };
 
 values! {
@@ -79,7 +80,7 @@ layout! {
         0x84 bits84: u32, "Bit fields." {
             0x84 [0 to 6] Length set_Length: u32 = "ULONG", "Characters of the text.";
             0x84 [7] r#type set_type: i32 = "LONG", "What sort it is.";
-            0x84 [8 to 10] Mode set_Mode: u32 as ACCESS = "ULONG", "How it is asked for.";
+            0x84 [8 to 10 in u32] Mode set_Mode: ACCESS = "ULONG", "How it is asked for.";
             0x84 [16 to 31] Score set_Score: i32 = "LONG", "How urgent it is.";
         }
         0x88 u88: Request_u88, "Unnamed." {
@@ -135,7 +136,7 @@ fn flags_and_values_at_run_time() {
     assert!(!status.is("STATUS_PENDING"), "values are not bits");
     assert_eq!((access.name(), status.name()), (Some("ACCESS_READ"), Some("STATUS_FAILED")));
     assert_eq!(format!("{access:?} {status:?}"), "ACCESS_READ | ACCESS_WRITE | 0x10 STATUS_FAILED");
-    request.set_Mode(3);
+    request.set_Mode(ACCESS(3));
     request.Access = ACCESS(3);
     request.self_ = 3;
     let view = View::new(Request::LAYOUT, bytemuck::bytes_of(&request)).unwrap();
@@ -150,14 +151,14 @@ fn each_member_has_its_own_bits() {
     let mut request = Request::zeroed();
     (request.self_, request.Next) = (7, Ptr64(0xFFFF_8000_0000_0001));
     request.set_Length(0x7F);
-    request.set_Mode(5);
+    request.set_Mode(ACCESS(5));
     request.set_Score(-2);
     assert_eq!(request.bits84, 0xFFFE_057F);
-    assert_eq!((request.Length(), request.r#type(), request.Mode(), request.Score()), (0x7F, 0, 5, -2));
-    request.set_Mode(0xA);
+    assert_eq!((request.Length(), request.r#type(), request.Mode().0, request.Score()), (0x7F, 0, 5, -2));
+    request.set_Mode(ACCESS(0xA));
     request.set_Total(0x1234_5678);
     request.set_High(0xABCD);
-    assert_eq!((request.Mode(), request.Score(), request.Total(), request.High()), (2, -2, 0xABCD_5678, 0xABCD));
+    assert_eq!((request.Mode().0, request.Score(), request.Total(), request.High()), (2, -2, 0xABCD_5678, 0xABCD));
     assert_eq!(bytemuck::bytes_of(&request)[0x88..0x8C], [0x78, 0x56, 0xCD, 0xAB]);
 
     let mut view = ViewMut::new(Request::LAYOUT, bytemuck::bytes_of_mut(&mut request)).unwrap();
@@ -181,7 +182,7 @@ fn each_member_has_its_own_bits() {
     assert_eq!(view.set(REQUEST::LENGTH, -1), wide("Length"));
     assert_eq!(view.set(REQUEST::TEXT, 0).unwrap_err().reason, Reason::NoNumber);
     let text = format!("{view:?}");
-    assert_eq!((request.Score(), request.Mode(), request.r#type(), request.Length()), (-0x8000, 7, -1, 2));
+    assert_eq!((request.Score(), request.Mode().0, request.r#type(), request.Length()), (-0x8000, 7, -1, 2));
     assert_eq!((request.Status.0, request.Access.0, request.Total(), request.Next.0), (-1, 0xFFFF, 0x4321_5678, u64::MAX));
     assert_eq!((request.self_, request.Text), (7, [0; 129]));
     assert_eq!(text, format!("{request:?}"));
@@ -202,15 +203,8 @@ fn each_member_has_its_own_bits() {
 /// A description by hand may be wrong: bits beyond their unit are refused, not written elsewhere.
 #[test]
 fn bits_beyond_their_unit() {
-    static NAMES: Members = Members { name: "T", names: &["bits"] };
-    static WRONG: Layout = Layout {
-        name: "T",
-        size: 1,
-        align: 1,
-        members: &[Member { name: "bits", offset: 0, size: 1, bits: Some((6, 4)), c: "UCHAR", ty: Type::Unsigned }],
-        of: &NAMES,
-        places: &[1],
-    };
+    static NAMES: Members = generated::members("T", &["bits"]);
+    static WRONG: Layout = generated::layout("T", 1, 1, &[at::<u8>(0).bit(6).to(9).member("bits", "UCHAR")], &NAMES, &[1]);
     let mut byte = [0];
     enum Wrong {}
     impl Tokens for Wrong {
@@ -251,15 +245,15 @@ fn values_as_text() {
     let mut memory = [0_u8; 6];
     bytes::store(&mut memory, 1, &0x0102_0304_u32).unwrap();
     assert_eq!(memory, [0, 4, 3, 2, 1, 0]);
-    assert_eq!(bytes::store(&mut memory, 3, &0_u32).unwrap_err().to_string(), "0x4 bytes at 0x3: there are only 0x3");
+    assert_eq!(bytes::store(&mut memory, 3, &0_u32).unwrap_err().to_string(), "0x4 bytes at 0x3: only 0x3 bytes left");
 }
 
 /// What the compiler prints of a type that is not as stated.
 #[test]
 fn wrong_places() {
-    /// What is so, and what is stated.
+    /// Actual and stated value.
     type Pair = (usize, usize);
-    /// Kind and name, sizes, alignments, offsets of two members of four bytes, and how the message begins.
+    /// Kind and name, sizes, alignments, offsets of two members of four bytes, and the start of the message.
     type Case<'a> = (&'a str, &'a str, Pair, Pair, [Pair; 2], &'a str);
     fn plain(kind: &str, name: &str, sizes: Pair, aligns: Pair, [first, second]: [Pair; 2]) {
         let fields = [check::Field::of::<u32>("first", first.0, first.1), check::Field::of::<u32>("second", second.0, second.1)];
@@ -269,16 +263,16 @@ fn wrong_places() {
     let long = "T".repeat(600);
     #[rustfmt::skip]
     let cases: [Case<'_>; 11] = [
-        ("struct", "T", eight, four, [(0, 0), (4, 2)], "`T.second` at 0x2 overlaps `first`, which ends at 0x4: mend"),
-        ("struct", "T", eight, four, [(0, 0), (4, 6)], "`T.second` is at 0x4 on this host, not at 0x6: mend"),
-        ("struct", "T", (12, 12), four, [(0, 0), (8, 4)], "`T.second` is at 0x8 on this host, not at 0x4: mend"),
-        ("struct", "T", (12, 12), four, [(0, 0), eight], "`T.second` begins or ends at 0x8, the bytes that are members' at 0x4"),
-        ("struct", "T", eight, four, [(0, 2), four], "`T.first` is at 0x0 on this host, not at 0x2: mend"),
-        ("struct", "T", eight, (4, 8), [(0, 0), four], "`T` is aligned to 0x4 on this host, not to 0x8: mend"),
-        ("struct", "T", (12, 12), four, [(0, 0), four], "`T` has 0xc bytes, its members 0x8: make"),
-        ("struct", "T", (16, 8), four, [(0, 0), four], "`T` has 0x10 bytes on this host, not 0x8: mend"),
-        ("union", "T", eight, four, [(0, 0), (0, 0)], "`T.first` begins or ends at 0x4, the bytes that are members' at 0x8"),
-        ("union", "T", four, four, [(0, 0), two], "`T.second` begins or ends at 0x2, the bytes that are members' at 0x0"),
+        ("struct", "T", eight, four, [(0, 0), (4, 2)], "`T.second` at 0x2 overlaps `first`, which ends at 0x4: correct"),
+        ("struct", "T", eight, four, [(0, 0), (4, 6)], "`T.second` is at 0x4 on this host, not at 0x6: correct"),
+        ("struct", "T", (12, 12), four, [(0, 0), (8, 4)], "`T.second` is at 0x8 on this host, not at 0x4: correct"),
+        ("struct", "T", (12, 12), four, [(0, 0), eight], "`T.second` begins or ends at 0x8, the other members at 0x4"),
+        ("struct", "T", eight, four, [(0, 2), four], "`T.first` is at 0x0 on this host, not at 0x2: correct"),
+        ("struct", "T", eight, (4, 8), [(0, 0), four], "`T` is aligned to 0x4 on this host, not to 0x8: correct"),
+        ("struct", "T", (12, 12), four, [(0, 0), four], "`T` has 0xc bytes, its members 0x8: declare"),
+        ("struct", "T", (16, 8), four, [(0, 0), four], "`T` has 0x10 bytes on this host, not 0x8: correct"),
+        ("union", "T", eight, four, [(0, 0), (0, 0)], "`T.first` begins or ends at 0x4, the other members at 0x8"),
+        ("union", "T", four, four, [(0, 0), two], "`T.second` begins or ends at 0x2, the other members at 0x0"),
         ("struct", &long, (8, 4), four, [(0, 0), four], "`TTTT"),
     ];
     for (kind, name, sizes, aligns, places, text) in cases {
@@ -297,9 +291,9 @@ fn builds_and_architectures_as_text() {
     assert_eq!("6.1.7601".parse(), Ok(Build::new(6, 1, 7601, 0)));
     for wrong in ["", "10", "10.0", "10.0.1.2.3", "10.0.+1", "10.0. 1", "10.0.19041.", "10.0.99999999999", "1709"] {
         let error = wrong.parse::<Build>().unwrap_err();
-        assert_eq!(error.to_string(), "no build: write three numbers or four, such as `10.0.19041.1415`", "{wrong}");
+        assert_eq!(error.to_string(), "invalid build: write three or four numbers, such as `10.0.19041.1415`", "{wrong}");
     }
     assert_eq!(["x86", "x64", "arm64"].map(str::parse), Arch::ALL.map(Ok));
-    assert_eq!("arm".parse::<Arch>().unwrap_err().to_string(), "no architecture: write `x86`, `x64` or `arm64`");
+    assert_eq!("arm".parse::<Arch>().unwrap_err().to_string(), "invalid architecture: write `x86`, `x64` or `arm64`");
     assert_eq!((Build::new(10, 0, 19041, 0).to_string(), Arch::X64.to_string()), ("10.0.19041.0".into(), "x64".into()));
 }

@@ -1,4 +1,4 @@
-//! Prints a structure as a symbol file has it: a PDB, an ISF table of Volatility 3, or a snapshot.
+//! Prints a structure from a symbol file: a PDB, an ISF table of Volatility 3, or a snapshot.
 //!
 //!     cargo run -p etw-layouts-symbols --example print_structure -- ntkrnlmp.pdb WMI_BUFFER_HEADER
 
@@ -8,12 +8,12 @@ use std::{env, fs};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<_> = env::args().skip(1).collect();
-    let [path, name] = &arguments[..] else { return Err("give a symbol file and the name of a structure".into()) };
+    let [path, name] = &arguments[..] else { return Err("usage: print_structure SYMBOL_FILE STRUCTURE".into()) };
     let bytes = fs::read(path).map_err(|error| format!("{path}: {error}"))?;
     let types = match read(&bytes, &Wanted::from_iter([name])).map_err(|error| format!("{path}: {error}"))? {
         Symbols::Table(table) => table.types,
         Symbols::Snapshot(snapshot) => snapshot.types,
-        Symbols::Images(_) => return Err(format!("{path}: tells of images, and no types").into()),
+        Symbols::Images(_) => return Err(format!("{path}: table of images, which has no types").into()),
     };
     match types.get(name) {
         Some(TypeFacts::Aggregate(aggregate)) => {
@@ -28,7 +28,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                 println!("{value} {constant}");
             }
         }
-        None => return Err(format!("{path}: holds no `{name}`; names have no leading underscore").into()),
+        None => return Err(format!("{path}: no type `{name}`; omit the leading underscore").into()),
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Holds definitions against what a symbol table states, fact by fact.
+//! Verifies definitions against a symbol table, fact by fact.
 
 mod partial;
 mod rule;
@@ -11,42 +11,42 @@ use crate::model::Types;
 use std::collections::BTreeMap;
 use std::fmt::{self, Display, Formatter};
 
-/// Compares each of our definitions with the table's of the same name, in the order of the names.
+/// Compares each definition with the one of the same name in the table, in name order.
 ///
-/// What is compared: structure or union, size, the members by name in both directions, the offset of each and its type
-/// (kind, integer type, element count, name of a structure, enumeration or pointee), position and width of bit fields;
-/// of enumerations the integer, and the constants by name in both directions. Unnamed types of members are compared by
-/// their content. Behind pointers, names are all that is compared.
+/// These facts are compared: structure or union; the size; the members by name in both directions; the offset of each and its
+/// type (kind, integer type, element count, name of a structure, enumeration or pointee); position and width of bit fields; of
+/// enumerations the integer, and the constants by name in both directions. Unnamed types of members are compared by content. For
+/// pointers, only names are compared.
 ///
-/// `rules` says what is accepted of a table that is less than faithful. See [`Rules::for_producer`].
+/// `rules` determines which differences are accepted from a table that is not exact. See [`Rules::for_producer`].
 pub fn compare(ours: &Types, theirs: &Types, rules: Rules) -> Vec<StructureReport> {
     ours.iter().map(|(name, own)| walk::structure(name, own, theirs.get(name), ours, rules)).collect()
 }
 
-/// How a type of ours compares with the table's.
+/// Result of comparing one type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StructureReport {
-    /// The name of the type.
+    /// Name of the type.
     pub name: String,
-    /// The outcome.
+    /// Outcome of the comparison.
     pub status: Status,
-    /// Facts that agree exactly: one for the size, one for each member's offset, type, and bit position and width, one
-    /// for each constant. Those that a rule accepted are not among them.
+    /// Number of equal facts: one for the size, one for each member's offset, type, and bit position and width, one for each
+    /// constant. Facts accepted by a rule are not included.
     pub equal: u64,
-    /// How many facts were accepted by each rule.
+    /// Number of facts accepted by each rule.
     pub accepted: BTreeMap<Rule, u64>,
-    /// The facts that disagree.
+    /// The facts that differ.
     pub differences: Vec<Difference>,
 }
 
-/// The outcome of a comparison.
+/// Outcome of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
-    /// No fact disagrees.
+    /// No fact differs.
     Equal,
-    /// Some facts disagree.
+    /// Some facts differ.
     Differs,
-    /// The table has no such type, so it can neither confirm nor deny ours.
+    /// The table lacks the type, so it neither confirms nor contradicts the definition.
     Absent,
 }
 
@@ -61,16 +61,16 @@ impl Status {
     }
 }
 
-/// A fact on which ours and the table's disagree. It displays as a sentence.
+/// A fact that differs. Displayed as a sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
-    /// The member or constant, with those that enclose it, as in `u.LowPart`; empty for the type itself.
+    /// The member or constant, with the enclosing members, as in `u.LowPart`; empty for the type itself.
     pub member: String,
-    /// Which of its facts.
+    /// The kind of fact.
     pub what: What,
-    /// Ours, as a person reads it; `none` if we have none.
+    /// The value in the definition, as text; `none` if absent.
     pub spec: String,
-    /// The table's; `none` if it has none.
+    /// The value in the table, as text; `none` if absent.
     pub symbols: String,
 }
 
@@ -78,20 +78,20 @@ impl Display for Difference {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let Difference { member, what, spec, symbols } = self;
         let space = if member.is_empty() { "" } else { " " };
-        write!(f, "{member}{space}{}: the spec says {spec}, the symbols say {symbols}", what.as_str())
+        write!(f, "{member}{space}{}: the spec has {spec}, the symbols have {symbols}", what.as_str())
     }
 }
 
-/// Which fact of a type or member differs.
+/// Kind of fact that differs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum What {
     /// Structure, union or enumeration.
     Kind,
     /// The size of the type; for an enumeration, its integer.
     Size,
-    /// The symbols lack a member of ours.
+    /// The symbols lack a member of the definition.
     Missing,
-    /// The symbols have a member that we lack.
+    /// The definition lacks a member of the symbols.
     Extra,
     /// The offset of a member.
     Offset,
@@ -104,7 +104,7 @@ pub enum What {
 }
 
 impl What {
-    /// A word, such as `offset`.
+    /// Name of the kind, such as `offset`.
     pub fn as_str(self) -> &'static str {
         match self {
             What::Kind => "kind",

@@ -1,23 +1,23 @@
-//! Which file is which: the GUID and age of a program database, as it states them and as an image names it, and the time stamp and
+//! Identities of files: the GUID and age of a program database, from the file itself or from an image, and the time stamp and
 //! size of an image.
 
 use crate::little_endian::{u16_at, u32_at};
 
-/// The identity of a program database, as a debugger asks a symbol server for it.
+/// The identity of a program database on a symbol server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pdb {
-    /// The file's name, such as `ntkrnlmp.pdb`; empty if the source does not know it.
+    /// File name, such as `ntkrnlmp.pdb`; empty if the source does not state it.
     pub name: String,
-    /// The GUID, its 32 hexadecimal digits read as one number. Never zero.
+    /// The GUID as an integer with the same 32 hexadecimal digits. Never zero.
     pub guid: u128,
-    /// How often the file was written since its GUID was made.
+    /// Age: number of times the file was written since its GUID was created.
     pub age: u32,
 }
 
-/// The identity of an image, as a debugger asks a symbol server for it.
+/// The identity of an image on a symbol server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ImageFile {
-    /// The file's name, such as `ntoskrnl.exe`.
+    /// File name, such as `ntoskrnl.exe`.
     pub name: String,
     /// `TimeDateStamp` of its header.
     pub time_stamp: u32,
@@ -25,31 +25,27 @@ pub struct ImageFile {
     pub size: u32,
 }
 
-/// The stream that tells version, time stamp, age and GUID.
+/// Number of the stream with version, time stamp, age and GUID.
 pub(crate) const INFORMATION: u16 = 1;
-/// The stream that tells -1, version and age of the modules that were linked, and behind those the machine.
+/// Number of the stream with -1, version and age of the linked modules, and then the machine.
 pub(crate) const MODULES: u16 = 3;
-/// From this version of the information on, there is a GUID.
+/// First version of the information stream with a GUID.
 const VISUAL_C_7: u32 = 20_000_404;
 
-/// What a program database says of itself. Much of it is missing from old ones, which is no error.
+/// The identity that a program database states. Old files lack parts of it, which is not an error.
 pub(crate) struct Stated {
-    /// `None` if it has none, or one of nothing but zeros.
+    /// `None` if there is none, or it is zero.
     pub guid: Option<u128>,
-    /// How often the file was written. Tools that strip a file count it up.
+    /// Age of the file. Tools that strip a file increase it.
     age: Option<u32>,
-    /// The age that the image states, which stays as the linker wrote it.
+    /// Age in the image, unchanged since the linker wrote it.
     linked: Option<u32>,
-    /// `IMAGE_FILE_MACHINE_…`; `None` if the file names none.
+    /// `IMAGE_FILE_MACHINE_…`; `None` if the file does not state it.
     pub machine: Option<u16>,
 }
 
 impl Stated {
-    /// How many bytes from the start of either stream are looked at.
-    #[cfg(feature = "store")]
-    pub const START: usize = 60;
-
-    /// Reads the starts of the two streams; what is missing is empty.
+    /// Decodes the starts of the two streams; missing bytes are absent.
     pub fn read(information: &[u8], modules: &[u8]) -> Stated {
         let modules = if u32_at(modules, 0) == Some(u32::MAX) { modules } else { &[] };
         let has_guid = u32_at(information, 0).is_some_and(|version| version >= VISUAL_C_7);
@@ -62,34 +58,34 @@ impl Stated {
         }
     }
 
-    /// The file as a symbol server knows it, but for its name.
+    /// The identity on a symbol server, without the file name.
     pub fn pdb(&self) -> Option<Pdb> {
         Some(Pdb { name: String::new(), guid: self.guid?, age: self.linked.or(self.age)? })
     }
 
-    /// Whether a symbol server gives this file for that.
+    /// Whether a symbol server returns this file for that identity.
     #[cfg(feature = "store")]
     pub fn is(&self, pdb: &Pdb) -> bool {
         self.guid == Some(pdb.guid) && [self.linked, self.age].contains(&Some(pdb.age))
     }
 }
 
-/// Why a CodeView record of an image's debug directory names no program database.
+/// Reason why a CodeView record of an image's debug directory does not identify a program database.
 #[cfg(feature = "store")]
 pub(crate) enum Unnamed {
-    /// It is of a kind that names none.
+    /// The record is of a kind that identifies none.
     Kind,
-    /// It names this one by a time stamp.
+    /// The record identifies this file by a time stamp.
     TimeStamp(String),
-    /// It is damaged.
+    /// The record is corrupt.
     Damaged(String),
 }
 
 #[cfg(feature = "store")]
 impl Pdb {
-    /// The one that a CodeView record names: `RSDS`, GUID, age and path, or `NB10`, offset, time stamp, age and path.
+    /// The program database of a CodeView record: `RSDS`, GUID, age and path, or `NB10`, offset, time stamp, age and path.
     pub(crate) fn from_codeview(record: &[u8]) -> Result<Pdb, Unnamed> {
-        let cut = || Unnamed::Damaged("it is too short".to_owned());
+        let cut = || Unnamed::Damaged("too short".to_owned());
         let (magic, rest) = record.split_first_chunk::<4>().ok_or_else(cut)?;
         match magic {
             b"RSDS" => {
@@ -97,7 +93,7 @@ impl Pdb {
                 let (age, path) = rest.split_first_chunk::<4>().ok_or_else(cut)?;
                 let (guid, age) = (guid_of(*stored), u32::from_le_bytes(*age));
                 if guid == 0 {
-                    return Err(Unnamed::Damaged("its GUID is zero".to_owned()));
+                    return Err(Unnamed::Damaged("zero GUID".to_owned()));
                 }
                 Ok(Pdb { name: name(path)?, guid, age })
             }
@@ -106,39 +102,38 @@ impl Pdb {
         }
     }
 
-    /// Its folder in a store, such as `BBED7C2955FBE4522AAA23F4B8677AD91`: GUID, then age.
+    /// Its folder in a symbol store, such as `BBED7C2955FBE4522AAA23F4B8677AD91`: GUID, then age.
     pub(crate) fn key(&self) -> String {
         format!("{:032X}{:x}", self.guid, self.age)
     }
 }
 
-/// The file name of a path, which ends in NUL and may be that of the machine that linked the image.
+/// The file name in a NUL-terminated path, which may be a path on the machine that linked the image.
 #[cfg(feature = "store")]
 fn name(path: &[u8]) -> Result<String, Unnamed> {
-    let end =
-        path.iter().position(|&byte| byte == 0).ok_or_else(|| Unnamed::Damaged("the path in it does not end".to_owned()))?;
+    let end = path.iter().position(|&byte| byte == 0).ok_or_else(|| Unnamed::Damaged("unterminated path".to_owned()))?;
     let path = String::from_utf8_lossy(&path[..end]);
     let name = path.rsplit(['\\', '/']).next().unwrap_or_default();
     match is_file_name(name) {
         true => Ok(name.to_owned()),
-        false => Err(Unnamed::Damaged(format!("`{}` is no file name", path.escape_debug()))),
+        false => Err(Unnamed::Damaged(format!("invalid file name `{}`", path.escape_debug()))),
     }
 }
 
-/// Whether a name is that of a file on any system: no path, no drive, no stream, no device of the console's.
+/// Whether a name is a plain file name on every system: no path, drive, stream or console device.
 pub(crate) fn is_file_name(name: &str) -> bool {
     let dots = name.bytes().all(|byte| byte == b'.');
     let forbidden = |char: char| char.is_control() || "\\/:*?\"<>|".contains(char);
     !dots && name.len() <= 255 && !name.contains(forbidden)
 }
 
-/// A GUID of 32 hexadecimal digits.
+/// Parses a GUID of 32 hexadecimal digits.
 pub(crate) fn guid(digits: &str) -> Option<u128> {
     let valid = digits.len() == 32 && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
     valid.then(|| u128::from_str_radix(digits, 16).ok()).flatten()
 }
 
-/// A GUID as it is stored: the first three of its fields are little-endian.
+/// Decodes a stored GUID, whose first three members are little-endian.
 fn guid_of(stored: [u8; 16]) -> u128 {
     let [a, b, c, d, e, f, g, h, rest @ ..] = stored;
     let [i, j, k, l, m, n, o, p] = rest;

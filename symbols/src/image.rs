@@ -1,4 +1,4 @@
-//! Reads what a PE image, such as `ntoskrnl.exe`, tells of itself: version, architecture, and the symbol file made with it.
+//! Reads identifying properties of a PE image, such as `ntoskrnl.exe`: version, architecture, and symbol file.
 
 mod error;
 mod version;
@@ -15,34 +15,35 @@ use object::{LittleEndian, ReadRef, pod};
 use std::io;
 use std::path::Path;
 
-/// What an image tells of itself.
+/// Properties of an image.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Image {
     /// The file version of its version resource: major and minor version, build, revision.
     pub version: [u32; 4],
     /// The architecture.
     pub arch: Arch,
-    /// The symbol file, by the CodeView record of the debug directory. Its name is a file name, never a path.
+    /// Symbol file, from the CodeView record of the debug directory. Its name is a file name without a path.
     pub pdb: Pdb,
 }
 
-/// The largest image accepted, in bytes. Those of Windows kernels have 2 to 12 MB.
+/// Maximum size of an image, in bytes. Images of Windows kernels have 2 to 12 MB.
 pub const MAX_IMAGE: u64 = 256 << 20;
 
 /// Reads a file for [`read`], at most [`MAX_IMAGE`] bytes.
 ///
 /// # Errors
 ///
-/// If it cannot be read, or is larger.
+/// The file cannot be read, or is larger.
 pub fn load(path: &Path) -> io::Result<Vec<u8>> {
     bounded(path, |_| MAX_IMAGE)
 }
 
-/// Reads an image, PE32 or PE32+.
+/// Reads a PE32 or PE32+ image.
 ///
 /// # Errors
 ///
-/// If the input is no PE image, is damaged, of another architecture, or lacks any of what [`Image`] holds. No input panics.
+/// The input is not a PE image, is corrupt, is for another architecture, or lacks a property of [`Image`]. No input causes a
+/// panic.
 pub fn read(bytes: &[u8]) -> Result<Image, Error> {
     match FileKind::parse(bytes) {
         Ok(FileKind::Pe32) => facts::<ImageNtHeaders32>(bytes),
@@ -58,20 +59,22 @@ fn facts<Headers: ImageNtHeaders>(bytes: &[u8]) -> Result<Image, Error> {
     Ok(Image { version: version::file(&file, bytes)?, arch, pdb: codeview(&file, bytes)? })
 }
 
-/// The first CodeView record that names a PDB.
+/// The first CodeView record that identifies a PDB.
 fn codeview<Headers: ImageNtHeaders>(file: &PeFile<Headers>, bytes: &[u8]) -> Result<Pdb, Error> {
     let damaged = Error::damaged("debug directory");
     let directory = file.data_directory(pe::IMAGE_DIRECTORY_ENTRY_DEBUG).ok_or(Error::NoDebugDirectory)?;
     let data = directory.data(bytes, &file.section_table()).map_err(&damaged)?;
-    let entries = pod::slice_from_all_bytes::<ImageDebugDirectory>(data)
-        .map_err(|()| Error::Damaged { part: "debug directory", reason: "its size is not that of whole entries".to_owned() })?;
+    let entries = pod::slice_from_all_bytes::<ImageDebugDirectory>(data).map_err(|()| Error::Damaged {
+        part: "debug directory",
+        reason: "its size is not a multiple of the entry size".to_owned(),
+    })?;
     let mut error = Error::NoCodeView;
     for entry in entries.iter().filter(|entry| entry.typ.get(LittleEndian) == pe::IMAGE_DEBUG_TYPE_CODEVIEW) {
         let (offset, size) = (entry.pointer_to_raw_data.get(LittleEndian), entry.size_of_data.get(LittleEndian));
         match bytes.read_bytes_at(offset.into(), size.into()).map(Pdb::from_codeview) {
             Ok(Ok(pdb)) => return Ok(pdb),
             Ok(Err(unnamed)) => error = unnamed.into(),
-            Err(()) => error = Unnamed::Damaged("it lies beyond the end of the file".to_owned()).into(),
+            Err(()) => error = Unnamed::Damaged("it is beyond the end of the file".to_owned()).into(),
         }
     }
     Err(error)

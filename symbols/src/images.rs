@@ -10,13 +10,14 @@
 //! 10.0.17763.107  x64   3fe1a8                     20
 //! ```
 //!
-//! One tab separates two columns. The first line names them: first those that identify an image, then members as `STRUCTURE.MEMBER`, and
-//! global variables as a bare name. Each line below is an image. In the first form its file, version, architecture (`x86`, `x64` or
-//! `arm64`) and the time stamp and size of its header identify it; both numbers are hexadecimal with `0x`. In the second form only build and
-//! architecture do, which several images can share. An offset of a member and an address of a variable, in bytes from where the image
-//! begins, are hexadecimal, with or without `0x`. An address of 0 is not known.
+//! Columns are separated by a single tab. The first line names them: first those that identify an image, then members as
+//! `STRUCTURE.MEMBER`, and global variables as plain names. Each further line describes an image. In the first form, the identity
+//! consists of file, version, architecture (`x86`, `x64` or `arm64`), and the time stamp and size in the image header; both
+//! numbers are hexadecimal with `0x`. In the second form it consists of build and architecture, which several images can share.
+//! Member offsets and variable addresses, in bytes from the image base, are hexadecimal, with or without `0x`. An address of 0
+//! means unknown.
 //!
-//! An image is a partial witness: it was examined for these members and variables, and for nothing else.
+//! An image is partial evidence: it was examined only for these members and variables.
 
 use crate::identity::{ImageFile, is_file_name};
 use crate::model::{Arch, Globals, Offsets, Types};
@@ -27,33 +28,33 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt::{self, Display, Formatter};
 
-/// The most images of a table.
+/// Maximum number of images in a table.
 pub const MAX_IMAGES: usize = 65_536;
 
-/// The most members and variables of a table.
+/// Maximum number of members and variables in a table.
 pub const MAX_MEMBERS: usize = 64;
 
-/// The producer in the facts of images that their file, time stamp and size identify.
+/// Producer of facts of images that are identified by file, time stamp and size.
 pub const PRODUCER: &str = "a table of kernel images";
 
-/// The producer in the facts of images that only build and architecture identify.
+/// Producer of facts of images that are identified by build and architecture only.
 pub const BY_BUILD: &str = "a table of kernel images by build and architecture";
 
-/// The columns that identify an image, in each of the two forms.
+/// The identity columns of each form.
 const IMAGE: &[&str] = &["file", "version", "arch", "timestamp", "size_of_image"];
 const BUILD: &[&str] = &["build", "arch"];
 
-/// Whether a file begins like a table of images. The first 41 bytes tell.
+/// Whether a file begins with a table of images. The first 41 bytes suffice.
 pub fn recognizes(input: &[u8]) -> bool {
     input.starts_with(IMAGE.join("\t").as_bytes()) || input.starts_with((BUILD.join("\t") + "\t").as_bytes())
 }
 
-/// Reads a table of images: a snapshot for each set of offsets, of one architecture, with the images that have it in the order of the
-/// table, and the addresses of variables with each image. Of structures and variables that are not wanted nothing is kept.
+/// Reads a table of images. Returns one snapshot for each set of offsets and architecture, with its images in table order, and
+/// the addresses of variables for each image. Structures and variables that are not wanted are omitted.
 ///
 /// # Errors
 ///
-/// The first place that is not as documented in [`self`](crate::images), and why; an image that is there twice.
+/// The first position that violates the format in [`self`](crate::images), with the cause; or a duplicate image.
 pub fn read(text: &str, wanted: &Wanted) -> Result<Vec<Snapshot>, Error> {
     let mut lines = (1..).zip(text.lines());
     let head = Head::read(lines.next().map_or("", |(_, line)| line))?;
@@ -66,7 +67,7 @@ pub fn read(text: &str, wanted: &Wanted) -> Result<Vec<Snapshot>, Error> {
         }
         let (mut kernel, image, values) = head.row(line, text)?;
         if let Some(first) = places.insert(image, line) {
-            return Err(Error { line, column: None, reason: format!("the image of line {first} again") });
+            return Err(Error { line, column: None, reason: format!("duplicate of the image in line {first}") });
         }
         let mut offsets = Vec::new();
         for (column, value) in head.columns.iter().zip(values) {
@@ -81,7 +82,7 @@ pub fn read(text: &str, wanted: &Wanted) -> Result<Vec<Snapshot>, Error> {
         found.entry((kernel.arch, offsets)).or_default().push(kernel);
     }
     if found.is_empty() {
-        return Err(Error { line: 2, column: None, reason: "no image".to_owned() });
+        return Err(Error { line: 2, column: None, reason: "table has no images".to_owned() });
     }
     let members = head.columns.iter().filter_map(|column| match *column {
         Column::Member(structure, member) => Some((structure, member)).filter(|_| wanted.names(structure)),
@@ -100,9 +101,9 @@ pub fn read(text: &str, wanted: &Wanted) -> Result<Vec<Snapshot>, Error> {
 
 /// The first line.
 struct Head<'a> {
-    /// The columns that identify an image.
+    /// The identity columns.
     identity: &'static [&'static str],
-    /// The others.
+    /// The other columns.
     columns: Vec<Column<'a>>,
 }
 
@@ -115,7 +116,7 @@ enum Column<'a> {
     Variable(&'a str),
 }
 
-/// What makes two images the same.
+/// The identity of an image, for finding duplicates.
 type Identity<'a> = (Option<(&'a str, u32, u32)>, Option<([u32; 4], Arch)>);
 
 impl<'a> Head<'a> {
@@ -131,7 +132,7 @@ impl<'a> Head<'a> {
         let names = &names[identity.len()..];
         if names.is_empty() || names.len() > MAX_MEMBERS {
             let columns = identity.join(" ");
-            return Err(wrong(None, format!("expected 1 to {MAX_MEMBERS} members or variables behind `{columns}`")));
+            return Err(wrong(None, format!("expected 1 to {MAX_MEMBERS} members or variables after `{columns}`")));
         }
         let mut columns = Vec::new();
         for (at, name) in (identity.len() + 1..).zip(names) {
@@ -142,14 +143,14 @@ impl<'a> Head<'a> {
                 _ => return Err(wrong(Some(at), format!("expected STRUCTURE.MEMBER or VARIABLE, not {}", shown(name)))),
             };
             if columns.contains(&column) {
-                return Err(wrong(Some(at), format!("{} is here twice", shown(name))));
+                return Err(wrong(Some(at), format!("duplicate column {}", shown(name))));
             }
             columns.push(column);
         }
         Ok(Self { identity, columns })
     }
 
-    /// An image, and its numbers.
+    /// An image, and the numbers in its line.
     fn row<'t>(&self, line: usize, text: &'t str) -> Result<(Kernel, Identity<'t>, Vec<u64>), Error> {
         let columns = self.identity.len() + self.columns.len();
         let fields: Vec<_> = text.split('\t').take(columns + 1).collect();
@@ -159,28 +160,28 @@ impl<'a> Head<'a> {
         let not = |column: usize, field: &str, what: &str| Error {
             line,
             column: Some(column),
-            reason: format!("{} is no {what}", shown(field)),
+            reason: format!("{} is not a {what}", shown(field)),
         };
         let number = |column, field| {
             let value = hexadecimal(field).and_then(|value| u32::try_from(value).ok());
-            value.ok_or_else(|| not(column, field, "number of up to 32 bits, as in 0x5ba1ecc5"))
+            value.ok_or_else(|| not(column, field, "number of up to 32 bits such as 0x5ba1ecc5"))
         };
         let (at, version, arch, image) = match fields[..] {
             [name, version, arch, time_stamp, size, ..] if self.identity == IMAGE => {
                 if !is_file_name(name) {
-                    return Err(not(1, name, "name of a file"));
+                    return Err(not(1, name, "file name"));
                 }
                 (2, version, arch, Some((name, number(4, time_stamp)?, number(5, size)?)))
             }
             [build, arch, ..] => (1, build, arch, None),
             _ => return Err(uneven(line, columns)),
         };
-        let build = build(version).ok_or_else(|| not(at, version, "version, as in 10.0.17763.1075"))?;
-        let arch = arch.parse().map_err(|()| not(at + 1, arch, "architecture: x86, x64 or arm64"))?;
+        let build = build(version).ok_or_else(|| not(at, version, "version such as 10.0.17763.1075"))?;
+        let arch = arch.parse().map_err(|()| not(at + 1, arch, "known architecture (x86, x64 or arm64)"))?;
         let values = (self.identity.len() + 1..).zip(&fields[self.identity.len()..]).map(|(column, field)| {
             let digits = if field.starts_with("0x") { Cow::Borrowed(*field) } else { Cow::Owned(format!("0x{field}")) };
             let value = hexadecimal(&digits).and_then(|value| u32::try_from(value).ok());
-            value.map(u64::from).ok_or_else(|| not(column, field, "hexadecimal number of up to 32 bits, as in 0x20"))
+            value.map(u64::from).ok_or_else(|| not(column, field, "hexadecimal number of up to 32 bits such as 0x20"))
         });
         let values = values.collect::<Result<_, _>>()?;
         let identity = (image, image.is_none().then_some((build, arch)));
@@ -195,24 +196,24 @@ fn is_identifier(name: &str) -> bool {
 }
 
 fn uneven(line: usize, columns: usize) -> Error {
-    Error { line, column: None, reason: format!("expected {columns} columns, as the first line has, with a tab between any two") }
+    Error { line, column: None, reason: format!("expected {columns} columns separated by single tabs, as in the first line") }
 }
 
-/// A field in a message: its beginning, and nothing that a terminal would obey.
+/// The start of a field for a message, without control characters.
 fn shown(field: &str) -> String {
     const LENGTH: usize = 40;
     let more = if field.chars().nth(LENGTH).is_some() { "…" } else { "" };
     format!("`{}{more}`", field.chars().take(LENGTH).collect::<String>().escape_debug())
 }
 
-/// Why a table of images cannot be read.
+/// Error of reading a table of images.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {
     /// The line, from 1.
     pub line: usize,
-    /// The column, from 1; `None` if it is the line as a whole.
+    /// The column, from 1; `None` if the error concerns the whole line.
     pub column: Option<usize>,
-    /// What is wrong, and what would be right.
+    /// The cause, and the expected form.
     pub reason: String,
 }
 
@@ -222,7 +223,7 @@ impl Display for Error {
         if let Some(column) = self.column {
             write!(f, ", column {column}")?;
         }
-        write!(f, ": {}; correct it, or fetch the table of images again", self.reason)
+        write!(f, ": {}; correct the line, or download the table again", self.reason)
     }
 }
 

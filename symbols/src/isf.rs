@@ -16,7 +16,6 @@
 //! ```
 
 mod closure;
-mod cursor;
 mod document;
 mod error;
 mod known;
@@ -29,38 +28,36 @@ use crate::model::{Globals, SymbolTable};
 pub use crate::wanted::Wanted;
 use std::collections::BTreeSet;
 
-/// The largest table accepted, in bytes of JSON. Those of Windows kernels are 0.5 to 7 MB.
+/// Maximum size of a table, in bytes of JSON. Tables of Windows kernels have 0.5 to 7 MB.
 pub const MAX_JSON: usize = 64 << 20;
 
-/// The most members and constants accepted in one result. Unnamed types repeat theirs wherever they are used.
+/// Maximum number of members and constants in a result. Those of unnamed types are repeated wherever the type is used.
 pub const MAX_MEMBERS: usize = 1 << 18;
 
-/// Reads a table, plain or xz, which its first bytes tell.
+/// Reads a table, plain or compressed with xz, according to its first bytes.
 ///
-/// Names lose one leading underscore: `_LIST_ENTRY` is `LIST_ENTRY`. Unnamed types (`__unnamed_1045`,
-/// `__anonymous_10db`, `<unnamed-tag>`) become part of what uses them, so that nothing depends on a table's numbering.
-/// Anonymous members become members of the enclosing type.
+/// One leading underscore is removed from names: `_LIST_ENTRY` becomes `LIST_ENTRY`. Unnamed types (`__unnamed_1045`,
+/// `__anonymous_10db`, `<unnamed-tag>`) become part of the types that use them, so that nothing depends on the numbering of a
+/// table. Anonymous members become members of the enclosing type.
 ///
 /// # Errors
 ///
-/// If the input is damaged, not ISF, larger than [`MAX_JSON`], or if its types nest deeper than [`crate::MAX_DEPTH`]
-/// or repeat into more than [`MAX_MEMBERS`]. No input panics.
+/// The input is corrupt, is not ISF, or is larger than [`MAX_JSON`]; or its types nest deeper than [`crate::MAX_DEPTH`], or
+/// repeat into more than [`MAX_MEMBERS`]. No input causes a panic.
 pub fn read(input: &[u8], wanted: &Wanted) -> Result<SymbolTable, Error> {
     unpack::with_text(input, |text| {
         let document = document::parse(text, &wanted.variables())?;
         let types = closure::types(text, &document, wanted)?;
-        let globals = document.addresses(text)?;
         let (producer, pdb, arch, foreign) = document.identity();
-        Ok(SymbolTable { producer, pdb, arch, foreign, types, globals })
+        Ok(SymbolTable { producer, pdb, arch, foreign, types, globals: document.globals })
     })
 }
 
-/// Where the global variables and functions of these names are, in bytes from where their image begins. A name that the table lacks is left
-/// out.
+/// Addresses of global variables and functions by name, in bytes from the image base. Names that the table lacks are omitted.
 ///
 /// # Errors
 ///
-/// If the input is damaged, not ISF, or larger than [`MAX_JSON`]. No input panics.
+/// The input is corrupt, is not ISF, or is larger than [`MAX_JSON`]. No input causes a panic.
 pub fn globals(input: &[u8], names: &BTreeSet<&str>) -> Result<Globals, Error> {
-    unpack::with_text(input, |text| document::parse(text, names)?.addresses(text))
+    unpack::with_text(input, |text| Ok(document::parse(text, names)?.globals))
 }

@@ -1,14 +1,15 @@
-//! An independent witness for memory layouts: what symbol tables state about structures, and whether it agrees.
+//! Independent verification of memory layouts: reads structures from symbol files, and compares them with layouts.
 //!
-//! - [`pdb`] reads Microsoft's program databases, [`isf`] Volatility's ISF tables, [`snapshot`] this project's own reduced form
-//!   of the same facts; [`images`] reads tables of kernel images, which have offsets of a few members and addresses of variables; [`read()`] tells which of them
-//!   a file is.
-//! - `image` reads which PDB belongs to a kernel's image, and `store` finds it along a symbol path (feature `store`).
-//! - [`mod@compare`] holds any definitions against them, fact by fact.
+//! - [`pdb`] reads Microsoft's program databases, [`isf`] the ISF tables of Volatility, [`snapshot`] this project's reduced form
+//!   of the same facts, and [`images`] tables of kernel images with offsets of some members and addresses of variables.
+//!   [`read()`] detects the format.
+//! - `image` identifies the PDB of a kernel image, and `store` finds it along a symbol path (feature `store`).
+//! - [`mod@compare`] verifies definitions against them, fact by fact.
 //!
-//! Offsets and sizes are bytes, bit positions count from the least significant bit of the unit.
-//! Nothing here computes a layout: every number is one that a table states. Two are worked out from such numbers: the offset
-//! of a member of an anonymous aggregate is counted from the start of the enclosing one, as C counts it, and the elements
+//! Offsets and sizes are in bytes; bit positions count from the least significant bit of the unit. This crate does not compute
+//! layouts: every number comes from a table. Two are derived from such numbers: the offset of a member of an anonymous aggregate
+//! is relative to the enclosing one, as in C; and the number of elements of an array is derived from its size in bytes, which is
+//! all that a program database states.
 //! of an array, of which a program database states the bytes, are as many as their size makes them.
 
 #![forbid(unsafe_code)]
@@ -18,7 +19,6 @@ mod identity;
 mod little_endian;
 mod load;
 mod model;
-mod msf;
 mod names;
 mod read;
 mod spelling;

@@ -1,34 +1,34 @@
-//! Files into memory, no further than any file of their kind goes.
+//! Reading of files with a size limit for their kind.
 
 use crate::{isf, pdb};
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-/// The largest program database accepted, in bytes. Those of Windows kernels have 10 to 60 MB.
+/// Maximum size of a program database, in bytes. Those of Windows kernels have 10 to 60 MB.
 pub const MAX_PDB: u64 = 512 << 20;
 
-/// Reads a file for [`read()`](crate::read()): at most [`MAX_PDB`] bytes of a program database, and [`isf::MAX_JSON`] of
-/// anything else.
+/// Reads a file for [`read()`](crate::read()): at most [`MAX_PDB`] bytes of a program database, at most [`isf::MAX_JSON`] of any
+/// other file.
 ///
 /// # Errors
 ///
-/// If it cannot be read, or is larger. What is not a file, such as a pipe, is read as well, up to the same limit.
+/// The file cannot be read, or is larger. Other sources such as pipes are read as well, up to the same limit.
 pub fn load(path: &Path) -> io::Result<Vec<u8>> {
     bounded(path, |start| if pdb::recognizes(start) { MAX_PDB } else { isf::MAX_JSON as u64 })
 }
 
-/// Reads a file, of which the first bytes tell how large it may be.
+/// Reads a file, whose first bytes determine the size limit.
 pub(crate) fn bounded(path: &Path, most: impl Fn(&[u8]) -> u64) -> io::Result<Vec<u8>> {
     let mut file = File::open(path)?;
     let mut bytes = Vec::new();
     file.by_ref().take(64).read_to_end(&mut bytes)?;
     let most = most(&bytes);
     let too_large = || {
-        let message = format!("more than {} MiB, which no such file of a Windows kernel has: give another", most >> 20);
+        let message = format!("file too large: more than {} MiB, which no such file of a Windows kernel has", most >> 20);
         io::Error::new(io::ErrorKind::FileTooLarge, message)
     };
-    // What is no file has no length that says anything.
+    // Only regular files have a meaningful length.
     let length = file.metadata()?.len();
     if length > most {
         return Err(too_large());

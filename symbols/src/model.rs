@@ -1,41 +1,41 @@
-//! The facts that symbol data states about types: one model for every source, and for the layouts held against it.
+//! Facts about types from symbol data: one model for all sources, and for the layouts verified against them.
 
 use crate::identity::Pdb;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
-/// The deepest nesting of types within types that a reader accepts.
+/// Maximum depth of types nested within types.
 pub const MAX_DEPTH: usize = 64;
 
-/// What is stated of types, by name. A name is spelled as in C, without the leading underscore of its tag.
+/// Facts about types, by name. Names are spelled as in C, without the leading underscore of the tag.
 pub type Types = BTreeMap<String, TypeFacts>;
 
-/// Offsets of some members in bytes, by structure and member: what a witness states that sees no more of a kernel. It tells neither
-/// the size of such a structure nor its other members, nor the type of any.
+/// Offsets of some members in bytes, by structure and member: partial evidence, without the size of a structure, its other
+/// members, or the type of any.
 pub type Offsets = BTreeMap<String, BTreeMap<String, u64>>;
 
-/// Where global variables are, by name: bytes from where the image begins.
+/// Addresses of global variables by name, in bytes from the image base.
 pub type Globals = BTreeMap<String, u64>;
 
-/// What one symbol table states.
+/// The contents of a symbol table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SymbolTable {
-    /// The program that made the table, in its own words: what its facts are worth depends on it.
+    /// The program that created the table, in its own words; it determines how exact the facts are.
     pub producer: String,
-    /// The symbol file that the table was made from; `None` if the table does not tell.
+    /// Symbol file that the table was created from; `None` if the table does not state it.
     pub pdb: Option<Pdb>,
-    /// The architecture; `None` if it is none of [`Arch`], or not known.
+    /// Architecture; `None` if it is not one of [`Arch`], or unknown.
     pub arch: Option<Arch>,
-    /// The machine that the file names, if that is no [`Arch`].
+    /// Machine type in the file, if it is not one of [`Arch`].
     pub foreign: Option<Machine>,
-    /// The wanted types, and those that they hold by value.
+    /// The wanted types, and the types that they embed.
     pub types: Types,
-    /// Where the wanted global variables are.
+    /// Addresses of the wanted global variables.
     pub globals: Globals,
 }
 
-/// A machine as file headers name it, `IMAGE_FILE_MACHINE_…`; as text, such as `machine 0x01c4 (ARM)`.
+/// A machine type of file headers, `IMAGE_FILE_MACHINE_…`. Displayed as in `machine 0x01c4 (ARM)`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Machine(pub u32);
 
@@ -71,7 +71,7 @@ impl Arch {
         }
     }
 
-    /// The one of a machine, `IMAGE_FILE_MACHINE_…`; if none is named, the one whose pointers have so many bytes.
+    /// The architecture of a machine type, `IMAGE_FILE_MACHINE_…`; without one, the architecture with this pointer size.
     pub(crate) fn stated(machine: Option<u32>, pointer_size: Option<u64>) -> Option<Arch> {
         match (machine, pointer_size) {
             (Some(0x14C), _) | (None, Some(4)) => Some(Arch::X86),
@@ -90,7 +90,7 @@ impl FromStr for Arch {
     }
 }
 
-/// What is stated of one type.
+/// Facts about one type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TypeFacts {
     /// A structure or union.
@@ -106,7 +106,7 @@ pub struct Aggregate {
     pub kind: AggregateKind,
     /// Size in bytes, tail padding included.
     pub size: u64,
-    /// Its members; readers sort them by offset, bit position and name.
+    /// The members; readers sort them by offset, bit position and name.
     pub members: Vec<Member>,
 }
 
@@ -132,11 +132,11 @@ impl AggregateKind {
 /// A member of a structure or union.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Member {
-    /// Its name.
+    /// Name of the member.
     pub name: String,
     /// Offset in bytes from the start of the aggregate; for a bit field, that of its unit.
     pub offset: u64,
-    /// Its type.
+    /// Type of the member.
     pub ty: Type,
 }
 
@@ -155,24 +155,24 @@ pub struct Enumeration {
     pub size: u64,
     /// Whether its values are signed.
     pub signed: bool,
-    /// Its constants; readers sort them by value and name.
+    /// The constants; readers sort them by value and name.
     pub constants: Vec<(String, i64)>,
 }
 
-/// The type of a member. It displays as C spells it, as far as C can: `unsigned long [2]`, `ETHREAD *`.
+/// The type of a member. Displayed as in C where possible: `unsigned long [2]`, `ETHREAD *`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Type {
-    /// `void`, as what a pointer points to.
+    /// `void`, as a pointee.
     Void,
     /// An integer.
     Integer(Integer),
-    /// A floating-point number of so many bytes.
+    /// A floating-point number with the given size in bytes.
     Float(u64),
-    /// A function, as what a pointer points to.
+    /// A function, as a pointee.
     Function,
     /// A pointer.
     Pointer(Box<Type>),
-    /// An array of so many elements.
+    /// An array with the given number of elements.
     Array(Box<Type>, u64),
     /// A bit field.
     Bits {
@@ -180,21 +180,21 @@ pub enum Type {
         unit: Box<Type>,
         /// The lowest bit within the unit.
         position: u32,
-        /// How many bits.
+        /// Number of bits.
         width: u32,
     },
     /// A structure or union, by name.
     Aggregate(String),
     /// An enumeration, by name.
     Enumeration(String),
-    /// A type without a name, held by value.
+    /// An embedded type without a name.
     Unnamed(Box<TypeFacts>),
-    /// A type without a name whose content is not kept: what a pointer points to.
+    /// A pointee without a name, whose content is not kept.
     Opaque,
 }
 
 impl Type {
-    /// The definition that this type carries, itself or as what it is made of.
+    /// The unnamed definition within this type, if any.
     pub(crate) fn carried(&self) -> Option<&TypeFacts> {
         match self {
             Type::Unnamed(definition) => Some(definition),
@@ -204,10 +204,10 @@ impl Type {
     }
 }
 
-/// An integer type of C, in the sizes of the Microsoft compiler.
+/// An integer type of C, with the sizes of the Microsoft compiler.
 ///
-/// `wchar_t` is `unsigned short` and `HRESULT` is `long` here. Symbol tables name them, but tables of one structure
-/// differ in that with nothing but a compiler switch between them.
+/// `wchar_t` is represented as `unsigned short` and `HRESULT` as `long`. Symbol tables name them, but tables of the same
+/// structure differ by them depending on a compiler switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the names are those of C")]
 pub enum Integer {
@@ -226,7 +226,7 @@ pub enum Integer {
 }
 
 impl Integer {
-    /// The integer type that C spells so, such as `unsigned long`; also `wchar_t` and `__int64`.
+    /// The integer type with a C spelling, such as `unsigned long`; also `wchar_t` and `__int64`.
     pub fn from_c(spelling: &str) -> Option<Integer> {
         Some(match spelling {
             "bool" | "_Bool" => Integer::Bool,
@@ -255,13 +255,13 @@ impl Integer {
         }
     }
 
-    /// Whether it holds negative values; `char` does, as the Microsoft compiler has it.
+    /// Whether values can be negative; `char` is signed, as in the Microsoft compiler.
     pub fn is_signed(self) -> bool {
         use Integer::{Char, Int, Long, LongLong, Short, SignedChar};
         matches!(self, Char | SignedChar | Short | Int | Long | LongLong)
     }
 
-    /// As C spells it.
+    /// The spelling in C.
     pub fn as_c(self) -> &'static str {
         match self {
             Integer::Bool => "bool",

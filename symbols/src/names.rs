@@ -1,6 +1,6 @@
-//! How symbol tables name types.
+//! Names of types in symbol tables.
 
-/// A type's name without one leading underscore; `None` if the name was made up for a type that has none.
+/// A type name without one leading underscore; `None` for the generated name of an unnamed type.
 pub(crate) fn plain(key: &str) -> Option<&str> {
     let last = key.rsplit("::").next().unwrap_or(key);
     let made_up = ["__unnamed", "__anonymous", "<unnamed", "<anonymous"].iter().any(|prefix| last.starts_with(prefix));

@@ -1,6 +1,6 @@
-//! Reads program databases: the symbol files of the Microsoft linker, as symbol servers keep them.
+//! Reads program databases (PDB): the symbol files of the Microsoft linker, as found on symbol servers.
 //!
-//! Read are the containers MSF 7.00 and 2.00, and MSFZ (`.pdz`), with the types of Visual C++ 5 and later.
+//! Supported are the containers MSF 7.00 and MSFZ (`.pdz`), with types of Visual C++ 7 and later, as used since Windows XP.
 //!
 //! ```no_run
 //! use etw_layouts_symbols::{Wanted, pdb};
@@ -31,61 +31,71 @@ use pdb2::StreamIndex;
 use records::Records;
 use std::collections::BTreeSet;
 
-/// Whether a file is a program database, or something that is easily taken for one, of which [`read`] says what it is.
+/// Whether a file is a program database, or another format that [`read`] identifies in its error.
 pub fn recognizes(input: &[u8]) -> bool {
     container::recognizes(input)
 }
 
 /// Reads a program database.
 ///
-/// The model is that of [`isf::read`](crate::isf::read): names lose one leading underscore, unnamed types become part of
-/// what uses them, members of anonymous ones are members of the enclosing type. Base classes, static members and functions
-/// are left out, `const` and `volatile` are not kept.
+/// The model is that of [`isf::read`](crate::isf::read): one leading underscore is removed from names, unnamed types become part
+/// of the types that use them, and members of anonymous types are members of the enclosing type. Base classes, static members,
+/// functions, `const` and `volatile` are omitted.
 ///
-/// A program database does not know its own name, so the name in [`SymbolTable::pdb`] is empty. The age is the one that an image
-/// states, which a symbol server is asked for. Where the file names no machine, the size of its pointers tells [`SymbolTable::arch`].
+/// A program database does not contain its own name, so the name in [`SymbolTable::pdb`] is empty. The age is the one in the
+/// image, which symbol servers use. If the file does not state a machine type, the size of its pointers determines
+/// [`SymbolTable::arch`].
 ///
 /// # Errors
 ///
-/// If the input is something else, damaged, holds no types, or if the wanted types nest deeper than [`crate::MAX_DEPTH`]
-/// or repeat one another without end. No input panics, and memory stays proportional to the input's size.
+/// The input is another format, is corrupt, or has no types; or the wanted types nest deeper than [`crate::MAX_DEPTH`], or repeat
+/// one another endlessly. No input causes a panic, and memory is proportional to the size of the input.
 pub fn read(input: &[u8], wanted: &Wanted) -> Result<SymbolTable, Error> {
     let variables = wanted.variables();
     let msf = container::msf(input, if variables.is_empty() { container::TYPES } else { usize::MAX })?;
     let mut file = container::open(&msf)?;
-    let mut start = |stream: u16| file.raw_stream(StreamIndex(stream)).ok().flatten();
-    let (information, modules) = (start(INFORMATION), start(MODULES));
-    let stated = Stated::read(information.as_deref().unwrap_or_default(), modules.as_deref().unwrap_or_default());
-    let stream = records::stream(&mut file, &msf, &stated)?;
-    let records = Records::new(&stream)?;
+    let modules = stream(&mut file, MODULES);
+    let stated = Stated::read(&stream(&mut file, INFORMATION), &modules);
+    let types = records::stream(&mut file, &stated)?;
+    let records = Records::new(&types)?;
     let types = closure::types(&records, wanted)?;
     let machine = stated.machine.map(u32::from);
     let arch = Arch::stated(machine, records.pointer_size());
     let foreign = machine.map(Machine).filter(|_| arch.is_none());
-    let globals = addresses(&mut file, modules.as_deref().unwrap_or_default(), &variables);
+    let globals = addresses(&mut file, &modules, &variables);
     Ok(SymbolTable { producer: "program database".to_owned(), pdb: stated.pdb(), arch, foreign, types, globals })
 }
 
-/// Where the global variables and functions of these names are, in bytes from where their image begins. Names are without the underscore
-/// that those of 32-bit images have in front. A name that the file lacks is left out; a file that belongs to no image has none.
+/// The identity in a program database.
+#[cfg(feature = "store")]
+pub(crate) fn stated(input: &[u8]) -> Result<Stated, Error> {
+    let msf = container::msf(input, container::TYPES)?;
+    let mut file = container::open(&msf)?;
+    let modules = stream(&mut file, MODULES);
+    Ok(Stated::read(&stream(&mut file, INFORMATION), &modules))
+}
+
+/// Addresses of global variables and functions by name, in bytes from the image base. Names are without the leading underscore of
+/// 32-bit images. Names that the file lacks are omitted; a file without an image has none.
 ///
 /// # Errors
 ///
-/// If the input is something else, or damaged. No input panics.
+/// The input is another format, or is corrupt. No input causes a panic.
 pub fn globals(input: &[u8], names: &BTreeSet<&str>) -> Result<Globals, Error> {
     let msf = container::msf(input, usize::MAX)?;
     let mut file = container::open(&msf)?;
-    let modules = file.raw_stream(StreamIndex(MODULES)).ok().flatten();
-    Ok(addresses(&mut file, modules.as_deref().unwrap_or_default(), names))
+    let modules = stream(&mut file, MODULES);
+    Ok(addresses(&mut file, &modules, names))
 }
 
-/// The addresses of wanted names, from the streams that the stream of modules tells of.
+/// Addresses of wanted names, from the streams that the module stream refers to.
 fn addresses(file: &mut container::File<'_>, modules: &[u8], names: &BTreeSet<&str>) -> Globals {
-    let mut stream = |stream: u16| {
-        let stream = file.raw_stream(StreamIndex(stream)).ok().flatten();
-        stream.map(|stream| stream.to_vec()).unwrap_or_default()
-    };
     let Some(streams) = globals::Streams::read(modules).filter(|_| !names.is_empty()) else { return Globals::new() };
-    let map = streams.map.map(&mut stream);
-    globals::addresses(&stream(streams.symbols), &stream(streams.sections), map.as_deref(), names)
+    let map = streams.map.map(|map| stream(file, map));
+    globals::addresses(&stream(file, streams.symbols), &stream(file, streams.sections), map.as_deref(), names)
+}
+
+/// The bytes of a stream; empty if the file lacks it.
+fn stream(file: &mut container::File<'_>, number: u16) -> Vec<u8> {
+    file.raw_stream(StreamIndex(number)).ok().flatten().map(|stream| stream.to_vec()).unwrap_or_default()
 }

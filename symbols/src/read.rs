@@ -1,4 +1,4 @@
-//! Any symbol file, by what it begins with.
+//! Reading of any supported symbol file, by its first bytes.
 
 use crate::model::SymbolTable;
 use crate::snapshot::Snapshot;
@@ -7,22 +7,23 @@ use crate::{images, isf, pdb, snapshot};
 use std::collections::BTreeMap;
 use std::fmt::{self, Display, Formatter};
 
-/// What a symbol file holds.
+/// Contents of a symbol file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Symbols {
-    /// The facts of one program database or ISF table.
+    /// The facts of a program database or ISF table.
     Table(SymbolTable),
-    /// A snapshot, which names its kernels itself. All of its types are kept.
+    /// A snapshot, which states its kernels. All of its types are kept.
     Snapshot(Snapshot),
-    /// A table of images: a snapshot for each set of offsets that images of it have.
+    /// A table of images: a snapshot for each set of offsets.
     Images(Vec<Snapshot>),
 }
 
-/// Reads a program database, an ISF table, a snapshot or a table of images. The content tells which it is; the file's name does not matter.
+/// Reads a program database, an ISF table, a snapshot or a table of images. The format is detected from the content, not from the
+/// file name.
 ///
 /// # Errors
 ///
-/// What the input is if it is none of them, or what is wrong with it. No input panics.
+/// The actual format of the input if it is not supported, or the error of its reader. No input causes a panic.
 pub fn read(input: &[u8], wanted: &Wanted) -> Result<Symbols, Error> {
     if input.is_empty() {
         return Err(Error::Empty);
@@ -43,12 +44,12 @@ pub fn read(input: &[u8], wanted: &Wanted) -> Result<Symbols, Error> {
     }
 }
 
-/// Where global variables and functions are, by name, in bytes from where their image begins: of a program database or an ISF table. A name
-/// that the file lacks is left out. Snapshots and tables of images have none at all.
+/// Addresses of global variables and functions by name, in bytes from the image base, from a program database or an ISF table.
+/// Names that the file lacks are omitted. Snapshots and tables of images give none.
 ///
 /// # Errors
 ///
-/// What the input is if it is no symbol file, or what is wrong with it. No input panics.
+/// The actual format of the input if it is not a symbol file, or the error of its reader. No input causes a panic.
 pub fn globals<'n>(input: &[u8], names: impl IntoIterator<Item = &'n str>) -> Result<BTreeMap<String, u64>, Error> {
     let names = names.into_iter().collect();
     if input.is_empty() {
@@ -66,26 +67,26 @@ pub fn globals<'n>(input: &[u8], names: impl IntoIterator<Item = &'n str>) -> Re
     }
 }
 
-/// Why a symbol file cannot be read, and what to do. The caller knows the file's name and puts it in front.
+/// Error of reading a symbol file, with a remedy. The message does not include the file name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
     /// The input is empty.
     Empty,
-    /// The input begins like no symbol file.
+    /// The input does not begin as any supported symbol file.
     Unrecognized,
     /// A snapshot or a table of images that is not UTF-8.
     Utf8 {
-        /// Where, in bytes.
+        /// Offset in bytes.
         offset: usize,
     },
-    /// A program database, or what is taken for one.
+    /// Error of a program database, or of a file similar to one.
     Pdb(pdb::Error),
-    /// An ISF table.
+    /// Error of an ISF table.
     Isf(isf::Error),
-    /// A snapshot.
+    /// Error of a snapshot.
     Snapshot(snapshot::Error),
-    /// A table of images.
+    /// Error of a table of images.
     Images(images::Error),
 }
 
@@ -116,12 +117,12 @@ impl From<images::Error> for Error {
 impl Display for Error {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
-            Error::Empty => f.write_str("an empty file: fetch or make it again"),
+            Error::Empty => f.write_str("empty file: download or create it again"),
             Error::Unrecognized => f.write_str(
-                "no symbol file: give a program database (.pdb, .pdz), an ISF table (.json, .json.xz), a snapshot (.facts) or a table of \
+                "not a symbol file: give a program database (.pdb, .pdz), an ISF table (.json, .json.xz), a snapshot (.facts) or a table of \
                  images (.tsv)",
             ),
-            Error::Utf8 { offset } => write!(f, "a text that is not UTF-8 at byte {offset}: fetch or make it again"),
+            Error::Utf8 { offset } => write!(f, "invalid UTF-8 at byte {offset}: download or create the file again"),
             Error::Pdb(error) => error.fmt(f),
             Error::Isf(error) => error.fmt(f),
             Error::Snapshot(error) => error.fmt(f),

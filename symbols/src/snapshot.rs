@@ -1,4 +1,4 @@
-//! The reduced form of a symbol table: a text that holds the wanted types and nothing else, made to be reviewed.
+//! The reduced form of a symbol table: a reviewable text with only the wanted types.
 //!
 //! ```text
 //! etw-layouts-symbols 1
@@ -24,15 +24,15 @@
 //!  0x20 GuidEntry
 //! ```
 //!
-//! The first line names the format and its version. `producer` is the rest of its line. Each `kernel` whose table states
-//! these facts has a line: version, architecture, then file, GUID and age of its symbols, or `-` if they are unknown, and if they
-//! are known, file, time stamp and size of its image. Below it, each global variable whose place these symbols tell is a line, by name:
-//! bytes from where the image begins, name. These differ between kernels that share all else.
-//! Types follow by name: `struct` or `union`, name and size; `enum`, name, and its integer as `i` or `u` and bytes.
-//! Below a structure, each member is a line: offset, name, type. Below an enumeration: value, name. Last come, by name, structures of
-//! which nothing is known but some offsets: `offsets`, name, and below it a line for each of those members, by name: offset, name.
-//! Offsets, addresses, sizes and time stamps are hexadecimal with `0x`, all else is decimal. One space indents, and the content of an unnamed
-//! type stands one deeper, below the member that has it.
+//! The first line has the format and its version. `producer` extends to the end of its line. Each `kernel` with these facts has a
+//! line: version, architecture, then file, GUID and age of its symbols, or `-` if they are unknown, and, if known, file, time
+//! stamp and size of its image. Below it, each global variable with a known address has a line, sorted by name: bytes from the
+//! image base, name. These differ between kernels that share all other facts. Types follow by name: `struct` or `union`, name and
+//! size; `enum`, name, and its integer as `i` or `u` and the size in bytes. Below a structure, each member has a line: offset,
+//! name, type. Below an enumeration: value, name. Partly known structures come last, by name: `offsets`, name, and below it a
+//! line for each known member, by name: offset, name. Offsets, addresses, sizes and time stamps are hexadecimal with `0x`; all
+//! other numbers are decimal. Indentation is one space per level. The content of an unnamed type is indented one level below its
+//! member.
 //!
 //! | type | is | type | is |
 //! |---|---|---|---|
@@ -40,12 +40,12 @@
 //! | `u1` `u2` `u4` `u8` | the same, `unsigned` | `16[T]` | array of 16 T |
 //! | `int` `uint` | `int` `unsigned int` | `3@5:T` | 3 bits from bit 5 on in a unit T |
 //! | `c1` `b1` | `char` `bool` | `.NAME` | structure or union by name |
-//! | `f4` `f8` | floating point of so many bytes | `#NAME` | enumeration by name |
+//! | `f4` `f8` | floating point of 4 or 8 bytes | `#NAME` | enumeration by name |
 //! | `void` `fn` | `void`, a function | `struct 0x8` `union 0x8` `enum i4` | unnamed, content below |
 //! | | | `?` | unnamed, content not kept |
 //!
-//! In names, `%` and two hexadecimal digits stand for a byte that would be a space, a control character or `%`; `%` alone
-//! is the empty name.
+//! In names, `%` and two hexadecimal digits represent a byte that is a space, a control character or `%`; `%` alone is the empty
+//! name.
 
 mod parse;
 pub(crate) mod text;
@@ -59,46 +59,46 @@ use std::str::FromStr;
 /// The first line of every snapshot.
 const HEADER: &str = "etw-layouts-symbols 1";
 
-/// What every version of the format begins with.
+/// Prefix of the first line in every version of the format.
 pub(crate) const MAGIC: &str = "etw-layouts-symbols ";
 
-/// The facts of one witness, and the kernels for which they were found.
+/// The facts from one source, and the kernels that have them.
 ///
-/// It displays as the text that [`Snapshot::parse`] reads: the same facts always give the same bytes, and parsing them
-/// gives the same facts, unless they nest deeper than [`crate::MAX_DEPTH`].
+/// Displays as the text that [`Snapshot::parse`] reads. The same facts always give the same bytes, and parsing the text returns
+/// the same facts unless they nest deeper than [`crate::MAX_DEPTH`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Snapshot {
-    /// The program that made the table, as in [`crate::SymbolTable`].
+    /// The program that created the table, as in [`crate::SymbolTable`].
     pub producer: String,
-    /// The kernels, of which there is at least one.
+    /// The kernels, at least one.
     pub kernels: Vec<Kernel>,
-    /// What the table states.
+    /// Facts about types.
     pub types: Types,
-    /// What it states of structures that it has not seen whole.
+    /// Member offsets of partly known structures.
     pub offsets: Offsets,
 }
 
-/// A kernel, and the symbols that tell of it.
+/// A kernel, with its symbols and image.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Kernel {
     /// Major and minor version, build, revision.
     pub build: [u32; 4],
     /// The architecture.
     pub arch: Arch,
-    /// Its symbol file, if known.
+    /// Symbol file, if known.
     pub pdb: Option<Pdb>,
-    /// Its image, if known.
+    /// Image, if known.
     pub image: Option<ImageFile>,
-    /// Where its global variables are.
+    /// Addresses of its global variables.
     pub globals: Globals,
 }
 
 impl Snapshot {
-    /// Reads a snapshot. It is strict: whatever the format does not know is an error.
+    /// Reads a snapshot. Parsing is strict: anything outside the format is an error.
     ///
     /// # Errors
     ///
-    /// The first line that is not as documented in [`self`](crate::snapshot), and why.
+    /// The first line that violates the format in [`self`](crate::snapshot), with the cause.
     pub fn parse(text: &str) -> Result<Snapshot, Error> {
         parse::snapshot(text)
     }
@@ -118,18 +118,18 @@ impl Display for Snapshot {
     }
 }
 
-/// Why a snapshot cannot be read.
+/// Error of reading a snapshot.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {
     /// The line, from 1; one past the last if the text ends too early.
     pub line: usize,
-    /// What is wrong, and what would be right.
+    /// The cause, and the expected form.
     pub reason: String,
 }
 
 impl Display for Error {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        write!(f, "line {}: {}; correct it, or make the snapshot again from its table", self.line, self.reason)
+        write!(f, "line {}: {}; correct the line, or create the snapshot again from its table", self.line, self.reason)
     }
 }
 

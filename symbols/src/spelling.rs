@@ -1,4 +1,4 @@
-//! How a type reads in a report.
+//! Text form of types in reports.
 
 use crate::model::{Type, TypeFacts};
 use std::fmt::{self, Display, Formatter};
@@ -27,7 +27,7 @@ impl Display for Type {
     }
 }
 
-/// C writes the outermost count of a nested array first, after the innermost element.
+/// As in C, the outermost count of a nested array comes first, after the innermost element.
 fn array(f: &mut Formatter<'_>, mut element: &Type, count: u64) -> fmt::Result {
     let mut counts = format!("[{count}]");
     while let Type::Array(inner, count) = element {

@@ -1,19 +1,19 @@
-//! Which types and global variables a reader keeps.
+//! Selection of types and global variables.
 
 use std::collections::BTreeSet;
 
-/// Which types of a table to keep, and which global variables. Types that these hold by value are kept as well.
+/// The types and global variables of a table to read. Types embedded in these are included.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Wanted {
-    /// Every type that has a name, and no variable: a kernel has tens of thousands.
+    /// Every named type, and no variables: a kernel has tens of thousands of them.
     All,
-    /// Types and variables by name, without the leading underscore of a type's tag and of what 32-bit images have in front of
-    /// variables. A name that the table lacks is no error.
+    /// Types and variables by name, without the leading underscore of type tags and of variables in 32-bit images. A name that
+    /// the table lacks is not an error.
     Named(BTreeSet<String>),
 }
 
 impl Wanted {
-    /// Whether the type of a name is to be kept for itself.
+    /// Whether the type with this name is selected itself.
     pub(crate) fn names(&self, name: &str) -> bool {
         match self {
             Wanted::All => true,
@@ -21,7 +21,7 @@ impl Wanted {
         }
     }
 
-    /// The names among which the wanted variables are.
+    /// The names to search for variables.
     pub(crate) fn variables(&self) -> BTreeSet<&str> {
         match self {
             Wanted::All => BTreeSet::new(),

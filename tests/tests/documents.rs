@@ -81,12 +81,18 @@ fn a_new_kernel_is_a_row_and_what_is_otherwise_in_it() {
 fn a_wrong_number_is_an_error_where_documents_reach() {
     let right = r#"offset = { "6.1" = 0x10, "6.2.." = 0x0C }"#;
     let cases = [
-        (r#"{ "6.1" = 0x18, "6.2.." = 0x0C }"#, "`LoggerMode` is at 0x10, not at 0x18 (6.1, where documented)"),
-        (r#"{ "6.1" = 0x10, "6.2.." = 0x18 }"#, "`LoggerMode` is at 0xc, not at 0x18 (6.2.., where documented)"),
+        (r#"{ "6.1" = 0x18, "6.2.." = 0x0C }"#, "offset of `LoggerMode` is 0x10, not 0x18 (6.1, where documented)"),
+        (r#"{ "6.1" = 0x10, "6.2.." = 0x18 }"#, "offset of `LoggerMode` is 0xc, not 0x18 (6.2.., where documented)"),
         // Service packs are documented; what names an update alone is meant for that.
-        (r#"{ "6.1" = 0x10, "6.1.7601.17514" = 0x10, "6.2.." = 0x0C }"#, "two values for 6.1.7601.17514"),
-        (r#"{ "6.1" = 0x10, "6.1.7601.24000" = 0x18, "6.2.." = 0x0C }"#, "`LoggerMode` is at 0x10, not at 0x18 (6.1.7601.24000)"),
-        (r#"{ "6.1" = 0x10, "6.2.." = 0x0C, "6.3.9600.19913" = 0x10 }"#, "is at 0xc, not at 0x10 (6.3 traits..)"),
+        (r#"{ "6.1" = 0x10, "6.1.7601.17514" = 0x10, "6.2.." = 0x0C }"#, "two values for the same targets: 6.1.7601.17514"),
+        (
+            r#"{ "6.1" = 0x10, "6.1.7601.24000" = 0x18, "6.2.." = 0x0C }"#,
+            "offset of `LoggerMode` is 0x10, not 0x18 (6.1.7601.24000)",
+        ),
+        (
+            r#"{ "6.1" = 0x10, "6.2.." = 0x0C, "6.3.9600.19913" = 0x10 }"#,
+            "offset of `LoggerMode` is 0xc, not 0x10 (6.3 traits..)",
+        ),
     ];
     for (wrong, message) in cases {
         let errors = edited(&[("WMI_LOGGER_CONTEXT.toml", right, &format!("offset = {wrong}"))]).expect_err(wrong);
@@ -112,8 +118,8 @@ fn a_structure_of_ones_own_is_held_against_every_kernel() {
         Builder::new(&nt).text("MINE.toml", text).structure("MINE").target("2004-x64").generate().map(drop)
     };
     let message = of("").expect_err("an offset that an update makes wrong").to_string();
-    assert!(message.contains("`Last` is at 0x50, not at 0x10 (6.3 traits.. x64)"), "{message}");
-    assert!(message.contains("`MINE` has 0x4c bytes, not 0xc (6.3 traits.. x86)"), "{message}");
+    assert!(message.contains("offset of `Last` is 0x50, not 0x10 (6.3 traits.. x64)"), "{message}");
+    assert!(message.contains("size of `MINE` is 0x4c, not 0xc (6.3 traits.. x86)"), "{message}");
     of("source = \"document\"").expect("a document that knows nothing of the update");
 }
 
@@ -131,7 +137,7 @@ fn documents_are_named_only_where_they_speak() {
             let fits = if covered {
                 ["documented", "documented, offset inferred"].contains(&known)
             } else {
-                known == "documented for other builds"
+                known == "inferred from published references about other builds"
             };
             assert!(fits, "{} {} at {}: {known}", layout.name, member.name, layouts.spec.axis.describe(&layout.targets));
             seen[usize::from(covered)] += 1;

@@ -4,6 +4,7 @@ mod clang;
 mod confidence;
 mod contributing;
 mod documents;
+mod events;
 mod family;
 mod image;
 mod import;

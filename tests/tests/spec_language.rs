@@ -89,33 +89,6 @@ fn hostile_specs_are_errors_at_worst() {
     assert!(start.elapsed().as_secs() < 60, "{:?}", start.elapsed());
 }
 
-/// Time and memory grow with what a file lists for each target: more than any needs is refused, at one place.
-#[test]
-fn more_than_a_file_can_list_is_one_error() {
-    let listed = |head: &str, row: &dyn Fn(usize) -> String, foot: &str| {
-        let rows: String = (0..40_000).map(row).collect();
-        let mut sources = Sources::default();
-        sources.add("windows.toml", include_str!("../macro/specs/windows.toml"));
-        sources.add("scalars.toml", include_str!("../macro/specs/scalars.toml"));
-        sources.add("S.toml", format!("{head}\n{rows}{foot}"));
-        let errors = compile(sources).expect_err("it is too much");
-        errors.list().iter().map(|error| error.title.clone()).collect::<Vec<_>>()
-    };
-    let over = vec!["a file of over 32768 members, constants, errata, kernels and scopes".to_owned()];
-    let structure = "[struct]\nname = \"S\"";
-    let member = "\n[[member]]\nname = \"A\"\ntype = \"ULONG\"\n";
-    assert_eq!(listed(structure, &|i| member.replace('A', &format!("A{i}")), ""), over);
-    let constants = "[constants]\nname = \"S\"\ntype = \"ULONG\"\nconstants = [";
-    assert_eq!(listed(constants, &|i| format!("{{ name = \"A{i}\", value = {i} }},\n"), "]"), over);
-    let errata = format!("{structure}\nerrata = [");
-    let erratum = |i| format!("{{ what = \"size\", document = {i}, actual = 4, witness = \"abi\" }},\n");
-    assert_eq!(listed(&errata, &erratum, &format!("]{member}")), over);
-    let scopes = format!("{structure}\nin = \"\"\"7");
-    assert_eq!(listed(&scopes, &|_| ",7".to_owned(), &format!("\"\"\"{member}")).first(), over.first());
-    // Errors are kept up to a number.
-    assert_eq!(listed(structure, &|i| format!("key{i} = 1\n"), member).len(), 10_000);
-}
-
 /// Unions, each of two of the one before: members double with each. The places of what is wrong.
 fn of_unions(count: usize) -> Result<(), Vec<String>> {
     let mut sources = Sources::default();

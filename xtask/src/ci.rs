@@ -1,40 +1,41 @@
 //! `cargo xtask ci`.
 
 mod dependencies;
-mod hosts;
+pub mod hosts;
 mod memory;
 mod packages;
 
-use crate::{Error, Outcome, fuzz, fuzz_targets, generate, workspace};
+use crate::{Error, Outcome, fuzz, generate, workspace};
 use etw_layouts_project::{format, verify};
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-/// Run everything that has to hold before a change goes in.
+/// Run all checks that a change has to pass.
 ///
-/// Format, lint, freshness, documentation, verification, packages, dependencies, other hosts, Miri, AddressSanitizer, some seconds of each fuzz
-/// target. A step whose tool is not installed is skipped by name, or fails if ETW_LAYOUTS_REQUIRED has the word `tools`.
+/// These are formatting, lints, freshness of generated files, documentation, verification, packages, dependencies, other hosts,
+/// Miri, AddressSanitizer, and each fuzz target for some seconds. A step whose tool is not installed is skipped, or fails if
+/// ETW_LAYOUTS_REQUIRED contains the word `tools`.
 ///
-/// Exit status: 0 all hold, 1 one does not, 2 there is no such step.
+/// Exit status: 0 all steps passed, 1 a step failed, 2 no step matches.
 #[derive(clap::Args)]
 pub struct Args {
-    /// Run only the steps whose name contains this.
+    /// Run only the steps whose name contains this text.
     #[arg(long, value_name = "TEXT")]
     only: Option<String>,
 }
 
-/// What became of a step.
+/// Result of a step.
 enum Step {
     Passed,
     Failed(String),
-    /// A tool is not installed; the text says how to install it.
+    /// A tool is not installed; the text has the installation command.
     Absent(String),
     Skipped(String),
 }
 
 type Run = Box<dyn Fn() -> Result<Step, Error> + Send + Sync>;
 
-/// How long a fuzz target runs, in seconds: enough to see that it does.
+/// Running time of a fuzz target, in seconds: a smoke test.
 const FUZZING: u64 = 3;
 
 pub fn run(args: &Args) -> Result<Outcome, Error> {
@@ -49,14 +50,14 @@ pub fn run(args: &Args) -> Result<Outcome, Error> {
     ];
     steps.extend(dependencies::steps());
     steps.extend(hosts::steps());
-    // They have a compiler and a folder of their own: they need not wait for the others, nor the others for them.
+    // These use another compiler and another target folder, so both groups can run in parallel.
     let mut nightly = memory::steps();
     nightly.push(("fuzz targets".into(), Box::new(fuzzed)));
     let wanted = |name: &str| args.only.as_ref().is_none_or(|only| name.contains(only.as_str()));
     if !steps.iter().chain(&nightly).any(|(name, _)| wanted(name)) {
         let names: Vec<_> = steps.iter().chain(&nightly).map(|(name, _)| name.as_str()).collect();
         let only = args.only.as_deref().unwrap_or_default();
-        return Err(format!("no step's name contains `{only}`; the steps are {}", names.join(", ")).into());
+        return Err(format!("no step matches `{only}`; the steps are {}", names.join(", ")).into());
     }
     steps.retain(|(name, _)| wanted(name));
     nightly.retain(|(name, _)| wanted(name));
@@ -73,7 +74,7 @@ pub fn run(args: &Args) -> Result<Outcome, Error> {
     Ok(Outcome::Differs)
 }
 
-/// Runs steps one after the other, and tells of each; the names of those that failed.
+/// Runs steps in order, and reports each; returns the names of those that failed.
 fn in_turn(steps: &[(String, Run)]) -> Vec<&str> {
     let required = std::env::var("ETW_LAYOUTS_REQUIRED").is_ok_and(|names| names.split_whitespace().any(|name| name == "tools"));
     let mut failed = Vec::new();
@@ -100,18 +101,18 @@ fn cargo(args: &[&str], environment: &[(&str, &str)]) -> Result<Step, Error> {
     command(&std::env::var("CARGO").unwrap_or("cargo".into()), args, environment)
 }
 
-/// A command of another toolchain.
+/// A cargo command of another toolchain.
 fn cargo_of(toolchain: &str, args: &[&str], environment: &[(&str, &str)]) -> Result<Step, Error> {
     command("rustup", &[&["run", toolchain, "cargo"], args].concat(), environment)
 }
 
-/// A command of the nightly toolchain, in a folder of its own.
+/// A cargo command of the nightly toolchain, with a separate target folder.
 fn nightly(args: &[&str], environment: &[(&str, &str)]) -> Result<Step, Error> {
     let folder = fuzz::built().display().to_string();
     cargo_of("nightly", args, &[environment, &[("CARGO_TARGET_DIR", &folder)]].concat())
 }
 
-/// A step that is a command in the root, which shows what it printed if it fails.
+/// A step that runs a command in the root, and shows its output on failure.
 fn command(program: &str, args: &[&str], environment: &[(&str, &str)]) -> Result<Step, Error> {
     let mut command = Command::new(program);
     command.args(args).current_dir(workspace::root()).stdin(Stdio::null()).envs(environment.iter().copied());
@@ -123,7 +124,7 @@ fn command(program: &str, args: &[&str], environment: &[(&str, &str)]) -> Result
     })
 }
 
-/// What `rustup` prints, a line each; nothing if there is no `rustup`.
+/// The lines that `rustup` prints; empty without `rustup`.
 fn rustup(args: &[&str]) -> Vec<String> {
     let output = Command::new("rustup").args(args).output();
     output.map(|output| String::from_utf8_lossy(&output.stdout).lines().map(str::to_owned).collect()).unwrap_or_default()
@@ -165,7 +166,7 @@ fn fuzzed() -> Result<Step, Error> {
     }
     fuzz::prepared(fuzz::Profile::Dev)?;
     let mut found = String::new();
-    for target in fuzz_targets::targets()? {
+    for target in fuzz::targets()? {
         if let fuzz::Ran::Broke(text) = fuzz::fuzzed(&target, FUZZING, fuzz::Profile::Dev)? {
             found += &format!("{target}\n{text}\n");
         }

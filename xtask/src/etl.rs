@@ -6,17 +6,17 @@ use std::process::Command;
 
 /// Read trace files (.etl) of any Windows, on any host: info, events, check.
 ///
-/// `cargo xtask etl help` tells more. It starts the program `etw`: the commands stand on the generated code, which `cargo xtask generate`
-/// must be able to write even when that does not compile.
+/// See `cargo xtask etl help`. Starts the program `etw`: its commands need the generated code, which `cargo xtask generate` must
+/// be able to write even if it does not compile.
 #[derive(clap::Args)]
 #[command(disable_help_flag = true)]
 pub struct Args {
-    /// What to do, and the files.
+    /// The command and its arguments.
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     args: Vec<OsString>,
 }
 
-/// Runs the program, whose exit status becomes ours.
+/// Runs the program, and exits with its exit status.
 ///
 /// # Errors
 ///
@@ -33,7 +33,7 @@ pub fn run(args: &Args) -> Result<Outcome, Error> {
     match command.status()?.code() {
         Some(0) => Ok(Outcome::Good),
         Some(1) => Ok(Outcome::Differs),
-        // It has said why.
+        // The program has reported the error.
         code => std::process::exit(code.unwrap_or(2)),
     }
 }

@@ -1,30 +1,27 @@
 //! `cargo xtask fuzz`.
 
-use crate::fuzz_targets::targets;
-use crate::generate;
-use crate::record::{self, Run};
-use crate::{Error, Outcome, workspace};
+use crate::{Error, Outcome, trust, workspace};
 use std::fs;
-use std::path::PathBuf;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Run fuzz targets, from seeds made by code and the inputs that once broke something.
+/// Run fuzz targets, starting with generated seeds and earlier failing inputs.
 ///
-/// Needs the nightly toolchain and cargo-fuzz: `cargo install cargo-fuzz --locked`. Where ETW_LAYOUTS_ETL and
-/// ETW_LAYOUTS_SYMBOLS name folders of real files, those are seeds too. What is learnt is kept in target/fuzz/corpus, an input that
-/// breaks something in target/fuzz/artifacts: mend what it shows, and add it, as small as `cargo fuzz tmin` makes it, to
-/// fuzz/regressions.
+/// Needs the nightly toolchain and cargo-fuzz: `cargo install cargo-fuzz --locked`. If ETW_LAYOUTS_ETL and ETW_LAYOUTS_SYMBOLS
+/// are folders of real files, these are seeds too. The corpus is stored in target/fuzz/corpus, a failing input in
+/// target/fuzz/artifacts: fix the failure, minimize the input with `cargo fuzz tmin`, and add it to fuzz/regressions.
 ///
-/// Exit status: 0 nothing was found, 1 something was, 2 there is no such target, or it cannot be built.
+/// Exit status: 0 no failures, 1 failures, 2 unknown target or build error.
 #[derive(clap::Args)]
 pub struct Args {
-    /// Targets; all if none is given.
+    /// Targets; all by default.
     #[arg(value_name = "TARGET")]
     targets: Vec<String>,
-    /// How long each runs.
+    /// Running time of each target, in seconds.
     #[arg(long, default_value_t = 300)]
     seconds: u64,
-    /// Enter the runs that found nothing into xtask/figures.json and docs/TRUST.md.
+    /// Add the runs without failures to docs/TRUST.md.
     #[arg(long)]
     record: bool,
 }
@@ -33,7 +30,7 @@ pub fn run(args: &Args) -> Result<Outcome, Error> {
     let all = targets()?;
     let known = |name: &&String| all.contains(name);
     if let Some(unknown) = args.targets.iter().find(|name| !known(name)) {
-        return Err(format!("there is no fuzz target {unknown}; there are {}", all.join(", ")).into());
+        return Err(format!("unknown fuzz target {unknown}; the targets are {}", all.join(", ")).into());
     }
     if let Some(why) = missing() {
         return Err(why.into());
@@ -46,9 +43,8 @@ pub fn run(args: &Args) -> Result<Outcome, Error> {
             Ran::Through { inputs } => {
                 anstream::println!("{name:10} {inputs:10} inputs in {} s, no finding", args.seconds);
                 if args.record {
-                    let mut figures = record::read()?;
-                    figures.fuzz.insert(name.clone(), Run { seconds: args.seconds, inputs });
-                    generate::commit(&figures)?;
+                    let row = format!("| {name} | {} s | {inputs} | {} |", args.seconds, regressions(name));
+                    trust::record(trust::FUZZ, &[row])?;
                 }
             }
             Ran::Broke(text) => {
@@ -60,12 +56,38 @@ pub fn run(args: &Args) -> Result<Outcome, Error> {
     Ok(outcome)
 }
 
-/// How targets are built.
+/// The names of the targets, sorted.
+///
+/// # Errors
+///
+/// The folder cannot be read.
+pub fn targets() -> Result<Vec<String>, Error> {
+    let stem = |path: PathBuf| path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let mut names: Vec<_> = entries(&workspace::root().join("fuzz/fuzz_targets"))?.into_iter().map(stem).collect();
+    names.sort();
+    Ok(names)
+}
+
+/// Number of stored regression inputs of a target.
+pub fn regressions(target: &str) -> usize {
+    entries(&workspace::root().join("fuzz/regressions").join(target)).map_or(0, |list| list.len())
+}
+
+/// The entries of a folder; empty if it does not exist.
+fn entries(folder: &Path) -> Result<Vec<PathBuf>, Error> {
+    let list = match fs::read_dir(folder) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+        list => list.map_err(|e| format!("{}: {e}", folder.display()))?,
+    };
+    Ok(list.map(|entry| entry.map(|entry| entry.path())).collect::<Result<_, _>>()?)
+}
+
+/// Build profile of targets.
 #[derive(Clone, Copy)]
 pub enum Profile {
-    /// As fast as they can be: for runs that look for something.
+    /// Optimized, for long runs.
     Release,
-    /// In half the time: to see that they run.
+    /// Compiled in half the time, for smoke tests.
     Dev,
 }
 
@@ -78,18 +100,18 @@ impl Profile {
     }
 }
 
-/// What became of a run.
+/// Result of a run.
 pub enum Ran {
-    /// It found nothing.
+    /// No failure.
     Through {
-        /// How many inputs it tried.
+        /// Number of inputs executed.
         inputs: u64,
     },
-    /// It found something; the end of what it printed.
+    /// A failure, with the end of its output.
     Broke(String),
 }
 
-/// What keeps fuzz targets from being built here.
+/// The missing tool for building fuzz targets, if any.
 pub fn missing() -> Option<&'static str> {
     let runs = |program: &str, args: &[&str]| {
         let status = Command::new(program).args(args).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();
@@ -99,14 +121,14 @@ pub fn missing() -> Option<&'static str> {
         return Some("cargo-fuzz is not installed: cargo install cargo-fuzz --locked");
     }
     (!runs("rustup", &["run", "nightly", "rustc", "--version"]))
-        .then_some("there is no nightly toolchain: rustup toolchain install nightly")
+        .then_some("the nightly toolchain is not installed: rustup toolchain install nightly")
 }
 
 /// Builds all targets, and writes their seeds.
 ///
 /// # Errors
 ///
-/// What the compiler says.
+/// Compilation fails.
 pub fn prepared(profile: Profile) -> Result<(), Error> {
     let cargo = std::env::var_os("CARGO").unwrap_or("cargo".into());
     let mut seeds = Command::new(cargo);
@@ -122,11 +144,11 @@ pub fn prepared(profile: Profile) -> Result<(), Error> {
     Ok(())
 }
 
-/// Runs a target that is built.
+/// Runs a target that has been built.
 ///
 /// # Errors
 ///
-/// It cannot be started.
+/// The target cannot be started.
 pub fn fuzzed(target: &str, seconds: u64, profile: Profile) -> Result<Ran, Error> {
     let [corpus, artifacts] = ["corpus", "artifacts"].map(|what| folder(what).join(target));
     fs::create_dir_all(&corpus)?;
@@ -136,7 +158,7 @@ pub fn fuzzed(target: &str, seconds: u64, profile: Profile) -> Result<Ran, Error
     let known = workspace::root().join("fuzz/regressions").join(target);
     command.args(known.is_dir().then_some(known)).arg("--");
     command.arg(format!("-artifact_prefix={}/", artifacts.display())).arg(format!("-max_total_time={seconds}"));
-    // One input of `compile` starts the Rust compiler, the first one twice.
+    // One input of `compile` runs the Rust compiler, the first one twice.
     command.args(["-timeout=60", "-rss_limit_mb=2048", "-malloc_limit_mb=1024", "-print_final_stats=1", "-verbosity=1"]);
     let output = command.output()?;
     let text = String::from_utf8_lossy(&output.stderr);
@@ -151,7 +173,7 @@ fn folder(what: &str) -> PathBuf {
     workspace::root().join("target/fuzz").join(what)
 }
 
-/// Where the nightly toolchain builds: beside the stable one, so that neither waits for the other.
+/// Target folder of the nightly toolchain, separate from the stable one so that neither waits for the other.
 pub fn built() -> PathBuf {
     workspace::root().join("target/nightly")
 }

@@ -1,18 +1,16 @@
-//! The workspace's own commands.
+//! Commands for the development of the workspace.
 
 #![forbid(unsafe_code)]
 
 mod ci;
 mod etl;
-mod figures;
 mod fuzz;
-mod fuzz_targets;
 mod generate;
-mod hosts;
 mod mutants;
 mod pages;
-mod record;
 mod snapshot;
+mod trust;
+mod unsafety;
 mod workspace;
 
 use clap::{Parser, Subcommand};
@@ -20,9 +18,9 @@ use etw_layouts_cli::{Error, Format, Outcome, recover};
 use etw_layouts_project::Project;
 use std::process::ExitCode;
 
-/// Knows, proves and generates the memory layouts of Event Tracing for Windows.
+/// Generate, verify and maintain the memory layouts of Event Tracing for Windows.
 ///
-/// The specs in specs/ are the source of everything: edit them, then run `cargo xtask generate` and `cargo xtask verify`.
+/// The specs in specs/ are the source of all generated code: edit them, then run `cargo xtask generate` and `cargo xtask verify`.
 #[derive(Parser)]
 #[command(name = "cargo xtask", bin_name = "cargo xtask", max_term_width = 100)]
 struct Cli {
@@ -39,13 +37,12 @@ enum Command {
     Mutants(mutants::Args),
     Etl(etl::Args),
     Fuzz(fuzz::Args),
-    Figures(figures::Args),
     Ci(ci::Args),
 }
 
 fn main() -> ExitCode {
     let Cli { command } = Cli::parse();
-    // What an interrupted import had begun is the generated crate too, whichever command comes next.
+    // Recovery of an interrupted import also updates the generated crate, for every command.
     let project = Project { generated: Some(generate::changes), ..workspace::project() };
     etw_layouts_cli::exit(recover(&project).and_then(|()| run(&command, &project)))
 }
@@ -58,7 +55,6 @@ fn run(command: &Command, project: &Project) -> Result<Outcome, Error> {
         Command::Mutants(args) => mutants::run(args),
         Command::Etl(args) => etl::run(args),
         Command::Fuzz(args) => fuzz::run(args),
-        Command::Figures(args) => figures::run(args),
         Command::Ci(args) => ci::run(args),
     }
 }

@@ -6,10 +6,10 @@ use etw_layouts_project::facts;
 use etw_layouts_project::tables::Stated;
 use std::path::PathBuf;
 
-/// Reduce symbol files to the facts that the specs are held against, and add them to facts.
+/// Reduce symbol files to the facts for verification of the specs, and add them to the folder of facts.
 ///
-/// Each file there is a distinct set of facts, with the kernels that have it. A kernel that is there already is replaced. The
-/// order of the paths does not matter.
+/// Each file in the folder is a distinct set of facts, with the kernels that have it. A kernel that already exists is replaced.
+/// The order of the paths does not matter.
 ///
 ///     cargo xtask snapshot symbols/
 ///     cargo xtask snapshot ntkrnlmp.json.xz --build 10.0.22621.1 --arch x64
@@ -19,13 +19,13 @@ pub struct Args {
     /// Symbol files, or folders of them.
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
-    /// The build of a symbol file whose name does not tell it.
+    /// Build of a symbol file whose name does not state it.
     #[arg(long)]
     build: Option<String>,
-    /// The architecture, where the file does not tell it.
+    /// Architecture, if the file does not state it.
     #[arg(long, value_parser = etw_layouts_cli::kernel::arch())]
     arch: Option<Arch>,
-    /// The folder to write to.
+    /// Output folder.
     #[arg(long, value_name = "FOLDER")]
     out: Option<PathBuf>,
 }

@@ -13,7 +13,7 @@ use test_support::folder::Folder;
 use test_support::linking::{linked, version_resource};
 use test_support::specs::without_structures;
 
-/// As a user would: a project without structures, one command, and `verify` is content.
+/// Runs the command on a project without structures, then `verify`.
 #[test]
 fn the_command_fills_an_empty_project() {
     let Some(linker) = clang::linker() else { return };
@@ -36,7 +36,7 @@ fn the_command_fills_an_empty_project() {
     let arguments = ["import", &pdb, "--build", "6.1.7600.16385", "--arch", "x64"];
     let dry = succeeds(&copy, &[&arguments[..], &["--dry-run"]].concat());
     assert!(dry.contains("+name   = \"WMI_LOGGER_CONTEXT\"") && !copy.join("specs/etw").exists(), "{dry}");
-    // What cannot be written in whole is not begun: here a file is where a folder must be.
+    // An import that cannot be written completely changes nothing: here a file occupies the path of a folder.
     let [windows, in_the_way] = ["specs/windows.toml", "generated/src/layouts"].map(|path| copy.join(path));
     let rows = fs::read(&windows).expect("an axis");
     fs::write(&in_the_way, "").expect("a temporary file");
@@ -48,17 +48,17 @@ fn the_command_fills_an_empty_project() {
     assert!(said.contains("specs/etw/WMI_LOGGER_CONTEXT.toml:"), "what is left open is listed: {said}");
     verifies(&copy);
     assert!(succeeds(&copy, &arguments).contains("nothing to import"), "once more changes nothing");
-    // Other symbols under the same build are a slip of whoever typed it.
+    // Different symbols under the same build indicate a wrong build.
     linked(&layouts, newer, &linker, &temporary.0.join(axis.target_name(newer)), &[]);
     let pdb = file(newer, "pdb").display().to_string();
     let other = run(&copy, &["import", &pdb, "--build", "6.1.7600.16385", "--arch", "x64"]);
     let message = String::from_utf8_lossy(&other.stderr);
     assert!(
-        other.status.code() == Some(2) && message.contains("the specs have 6.1.7600.16385-x64 from other symbols"),
+        other.status.code() == Some(2) && message.contains("differs from the symbols that the specs have of 6.1.7600.16385-x64"),
         "{message}"
     );
 
-    // The image tells the rest, and its symbols come from a server.
+    // The image provides the identity, and its symbols come from a server.
     let copy = temporary.0.join("image");
     project_without_structures(&layouts, &copy);
     let server = serve(fs::read(file(x86, "pdb")).expect("a program database"));
@@ -81,16 +81,16 @@ fn types_that_no_spec_can_define_are_left_out() {
     let temporary = Folder::new("import-left-out");
     project_without_structures(&layouts, &temporary.0);
     let cases = [
-        ("Bad", " 0x0 a+b u4", "`Bad`: `a+b` is no name that a spec can have"),
+        ("Bad", " 0x0 a+b u4", "`Bad`: `a+b` is not a valid name"),
         ("FOO", " 0x0 M u4", ""),
-        ("Foo", " 0x0 M u4", "`Foo` differs from `FOO` in case alone: both would have the same file"),
+        ("Foo", " 0x0 M u4", "`Foo` and `FOO` differ only in case, and would have the same file name"),
         ("OTHER", " 0x0 M *.Foo", ""),
         ("PARENT", " 0x0 M .USER", "`PARENT` embeds `USER`, which is left out"),
         ("POINTER", " 0x0 M *.ULONG", "`POINTER` has a pointer to `ULONG`, which is left out"),
         ("ULONG", " 0x0 M u4", "`ULONG` is the name of a scalar type"),
         ("USER", " 0x0 M 2[.ULONG]", "`USER` embeds `ULONG`, which is left out"),
-        ("X<int>", " 0x0 M u4", "`X<int>` is no name that a spec can have"),
-        ("super", " 0x0 M u4", "`super` has a meaning in generated code"),
+        ("X<int>", " 0x0 M u4", "`X<int>` is not a valid name"),
+        ("super", " 0x0 M u4", "`super` is a reserved name of generated code"),
     ];
     let types: String = cases.iter().map(|(name, member, _)| format!("struct {name} 0x8\n{member}\n")).collect();
     let table = temporary.0.join("odd.facts");
@@ -110,11 +110,13 @@ fn types_that_no_spec_can_define_are_left_out() {
     assert!(succeeds(&temporary.0, &["import", &table]).contains("nothing to import"), "once more changes nothing");
 }
 
-/// What a project needs, and no structure in it.
+/// A project without structures.
 fn project_without_structures(layouts: &Layouts, folder: &Path) {
-    for path in ["facts", "generated/src"] {
+    for path in ["docs", "facts", "generated/src"] {
         fs::create_dir_all(folder.join(path)).expect("a temporary folder");
     }
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/TRUST.md");
+    fs::copy(page, folder.join("docs/TRUST.md")).expect("the page");
     for (path, text) in without_structures(layouts) {
         let path = folder.join(path);
         fs::create_dir_all(path.parent().expect("a folder")).expect("a temporary folder");
@@ -135,14 +137,14 @@ fn succeeds(project: &Path, arguments: &[&str]) -> String {
     out
 }
 
-/// Runs the command as `cargo xtask` in that project would.
+/// Runs the command like `cargo xtask` in that project.
 fn run(project: &Path, arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_xtask"));
     command.args(arguments).env("CARGO_MANIFEST_DIR", project.join("xtask")).current_dir(project);
     command.output().expect("the command runs")
 }
 
-/// A symbol server with one file, whatever its key; the address.
+/// A symbol server with one file for every key; returns its address.
 fn serve(file: Vec<u8>) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = listener.local_addr().expect("an address").to_string();

@@ -1,4 +1,4 @@
-//! What an import that was killed had begun to write, any command of the workspace completes: specs, pages and the generated crate.
+//! Every command of the workspace completes the changes of a killed import: specs, pages and the generated crate.
 
 use std::path::PathBuf;
 use std::process::{Command, id};
@@ -21,6 +21,6 @@ fn any_command_completes_an_import() {
     let texts = files.map(|(_, file)| fs::read_to_string(file).expect("a file"));
     fs::remove_dir_all(&root).expect("the temporary folder can be removed");
     let said = String::from_utf8_lossy(&output.stderr);
-    assert!(said.contains("`import` was interrupted, and is completed now: 3 files"), "{said}");
+    assert!(said.contains("`import` was interrupted, and is now completed: 3 files"), "{said}");
     assert_eq!(texts, ["new\n"; 3]);
 }

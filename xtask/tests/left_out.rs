@@ -1,4 +1,4 @@
-//! The last test of the workspace: it lists the tests that were left out because something outside the repository is absent.
+//! The last test of the workspace: lists the tests that were skipped because something outside the repository is missing.
 
 fn main() {
     let missed = test_support::witness::missed();

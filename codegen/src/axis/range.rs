@@ -16,7 +16,9 @@ impl Axis {
         for part in &scope.0 {
             match part {
                 Part::No(arch) if self.follows.contains_key(arch) => {}
-                Part::No(_) => return Err(format!("`{part}`: only an architecture that follows another is left out so")),
+                Part::No(_) => {
+                    return Err(format!("invalid exclusion `{part}`: only an architecture that follows another can be excluded"));
+                }
                 Part::Of(ranges, arch) => {
                     let kernels = self.ranges(ranges)?;
                     let leader = |t: Target| self.follows.get(&t.arch).filter(|_| !named.contains(&t.arch));
@@ -29,7 +31,9 @@ impl Axis {
                 }
             }
         }
-        set.ok_or_else(|| format!("`{scope}` takes from nothing: it stands behind a scope, as in `6.1.. x64, no arm64`"))
+        set.ok_or_else(|| {
+            format!("exclusion `{scope}` without a range before it; write a range first, as in `6.1.. x64, no arm64`")
+        })
     }
 
     /// The architectures that follow another, but are named in a scope: it speaks for them itself.
@@ -51,12 +55,6 @@ impl Axis {
         }
     }
 
-    /// Whether a scope that names a target's architecture, beside one with this text, is the one that has the target.
-    pub fn gives_way(&self, text: &str, target: usize) -> bool {
-        let arch = self.targets[target].arch;
-        self.follows.contains_key(&arch) && text.parse().is_ok_and(|scope: Scope| !scope.speaks_of(arch))
-    }
-
     /// The targets of a set whose architecture follows no other.
     pub fn leading(&self, set: &TargetSet) -> TargetSet {
         match self.follows.is_empty() {
@@ -72,7 +70,7 @@ impl Axis {
             kernels = kernels.intersection(&self.range(range)?);
         }
         match kernels.is_empty() && ranges.len() > 1 {
-            true => Err(format!("no kernel of the axis lies in `{}`", Part::Of(ranges.to_vec(), None))),
+            true => Err(format!("no build of the version axis is in `{}`", Part::Of(ranges.to_vec(), None))),
             false => Ok(kernels),
         }
     }
@@ -83,12 +81,12 @@ impl Axis {
         let (first, last) = match range {
             Range::Point(name) if self.update(name).is_some() => {
                 return Err(format!(
-                    "`{name}` is an update: write `{name}..` for the kernels that have it, `..{name}` for the others"
+                    "update `{name}` is not a range; write `{name}..` for builds with the update, `..{name}` for builds without it"
                 ));
             }
             Range::Point(name) => {
                 return match self.point(name)? {
-                    none if none.is_empty() => Err(format!("no kernel of the axis is `{name}`")),
+                    none if none.is_empty() => Err(format!("build `{name}` is not on the version axis")),
                     kernels => Ok(kernels.collect()),
                 };
             }
@@ -109,12 +107,12 @@ impl Axis {
         match () {
             () if !kernels.is_empty() => Ok(kernels),
             () if start.start == all.end => {
-                Err(format!("`{first}` is newer than every kernel of the axis, whose newest is {}", newest()))
+                Err(format!("`{first}` is newer than the version axis; its newest build is {}", newest()))
             }
             () if start.is_empty() || end.is_empty() || start.start < end.end => {
-                Err(format!("no kernel of the axis lies in `{range}`"))
+                Err(format!("no build of the version axis is in `{range}`"))
             }
-            () => Err(format!("the range `{range}` is empty: it ends before it starts")),
+            () => Err(format!("empty range `{range}`: it ends before it starts")),
         }
     }
 
@@ -142,7 +140,7 @@ impl Axis {
                 None => None,
             }
         };
-        found.ok_or_else(|| format!("`{text}` is neither a label nor a build nor an update"))
+        found.ok_or_else(|| format!("unknown label, build or update `{text}`"))
     }
 
     /// The kernels of a build, whatever their revision.
@@ -162,7 +160,10 @@ impl Axis {
             0 => Ok(all.start..all.start + usize::from(is || build.revision == 0 && !kernels.is_empty())),
             _ if is => Ok(all.start + before..all.start + before + 1),
             // The kernels up to the next have the layouts of this one: what an update between them changed would be lost.
-            _ => Err(format!("no kernel of the axis is `{build:#}`; the one before it is {:#}", kernels[before - 1].build)),
+            _ => Err(format!(
+                "build `{build:#}` is not on the version axis; the previous build is {:#}",
+                kernels[before - 1].build
+            )),
         }
     }
 }

@@ -61,18 +61,18 @@ impl FromStr for Part {
         let words: Vec<&str> = text.split_whitespace().collect();
         let arch = |word: &str| word.parse::<Arch>().ok();
         let (ranges, last) = match words[..] {
-            [] | ["no"] => return Err("an empty scope".into()),
-            ["no", word] => return arch(word).map(Self::No).ok_or_else(|| format!("`{word}` is no architecture")),
-            ["no", _, word, ..] => return Err(format!("`{word}` follows a complete scope")),
+            [] | ["no"] => return Err("empty range".into()),
+            ["no", word] => return arch(word).map(Self::No).ok_or_else(|| format!("unknown architecture `{word}`")),
+            ["no", _, word, ..] => return Err(format!("unexpected `{word}` after a complete range")),
             [ref ranges @ .., last] if arch(last).is_some() => (ranges, arch(last)),
             ref ranges => (ranges, None),
         };
         if let Some(at) = ranges.iter().position(|word| arch(word).is_some()) {
-            return Err(format!("`{}` follows a complete scope", words[at + 1]));
+            return Err(format!("unexpected `{}` after a complete range", words[at + 1]));
         }
         // What stands beside a range is one, too, or an architecture that does not exist.
         match ranges.iter().skip(1).find(|word| !word.contains("..")) {
-            Some(word) => Err(format!("`{word}` is no architecture")),
+            Some(word) => Err(format!("unknown architecture `{word}`")),
             None => Ok(Self::Of(ranges.iter().map(|word| Range::of(word)).collect(), last)),
         }
     }

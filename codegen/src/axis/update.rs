@@ -2,7 +2,7 @@
 
 use super::{Arch, Axis, Build};
 use crate::source::Span;
-use etw_layouts_runtime::meta;
+use etw_layouts_runtime::{generated, meta};
 
 /// A change of layouts that Windows was serviced with. Each branch, that is each build, has it from one of its revisions on.
 #[derive(Clone, Debug)]
@@ -34,7 +34,7 @@ impl Update {
 
     /// As the metadata of generated code has it.
     pub fn data(&self) -> meta::Update<'_> {
-        meta::Update { name: &self.name, kernels: &self.kernels, without: &self.without }
+        generated::update(&self.name, &self.kernels, &self.without)
     }
 }
 

@@ -33,7 +33,7 @@ pub fn header(layouts: &Layouts, target: usize, only: Option<&str>, style: Style
     let guard = guard(&name, only, style.prefix);
     let _ = write!(
         writer.out,
-        "/* {name}: declarations of the specs, and assertions for the Microsoft C ABI. */\n#ifndef {guard}\n#define {guard}\n\n"
+        "/* {name}: declarations, and static assertions for the Microsoft C ABI. */\n#ifndef {guard}\n#define {guard}\n\n"
     );
     writer.out += &ASSERTIONS.replace("{default}", if style.plain { "0" } else { "1" });
     for (name, scalar) in &layouts.spec.scalars {
@@ -71,7 +71,7 @@ const ASSERTIONS: &str = "\
 #define ETW_LAYOUTS_ALIGN(bytes) __attribute__((aligned(bytes)))
 #endif
 
-/* Define it as 0 to leave the assertions out, or as 1 to have them. */
+/* Define ETW_LAYOUTS_ASSERTIONS as 0 to disable the assertions, or as 1 to enable them. */
 #ifndef ETW_LAYOUTS_ASSERTIONS
 #define ETW_LAYOUTS_ASSERTIONS {default}
 #endif
@@ -88,6 +88,16 @@ const ASSERTIONS: &str = "\
 #endif
 
 ";
+
+/// Collects the names of all members, those in structures and unions without a name of their own among them.
+fn member_names<'a>(aggregate: &'a Aggregate, names: &mut BTreeSet<&'a str>) {
+    for field in &aggregate.fields {
+        names.extend(field.name.as_deref());
+        if let Type::Inline(inner) = &field.ty {
+            member_names(inner, names);
+        }
+    }
+}
 
 /// The macro by which a header is read once.
 fn guard(target: &str, only: Option<&str>, prefix: &str) -> String {
@@ -189,13 +199,23 @@ impl<'a> Writer<'a> {
 
     /// Flags and constants, each once.
     fn macros(&mut self, types: &[&Layout]) {
-        let mut known = BTreeSet::new();
+        let (mut known, mut members) = (BTreeSet::new(), BTreeSet::new());
+        // Of all targets: two headers can be included together.
+        for layout in &self.layouts.layouts {
+            if let Form::Aggregate(aggregate) = &layout.form {
+                member_names(aggregate, &mut members);
+            }
+        }
         for layout in types.iter().filter(|layout| is_macros(self.layouts, layout)) {
             let Form::Enumeration(set) = &layout.form else { continue };
             let _ = writeln!(self.out, "\n/* {} */", layout.name);
             for (name, value) in self.layouts.macros(self.target, &layout.name).filter(|(name, _)| known.insert(*name)) {
-                let own = no_word(format!("{}{name}", self.style.prefix), |own| self.constants.contains(own));
-                let _ = writeln!(self.out, "#define {own} {}", literal(value, set));
+                let prefix = self.style.prefix;
+                // A macro replaces every later use of a member with its name.
+                let called =
+                    if members.contains(name) { format!("{prefix}{}_{name}", layout.name) } else { format!("{prefix}{name}") };
+                let own = no_word(called, |own| self.constants.contains(own));
+                let _ = writeln!(self.out, "#define {own} {}{}", literal(value, set), original(&own, &format!("{prefix}{name}")));
             }
         }
     }

@@ -20,8 +20,8 @@ pub fn definitions(layouts: &Layouts, target: usize, only: Option<&str>, notes: 
     let pointer = axis.targets[target].arch.pointer_size() * 8;
     let _ = writeln!(
         writer.out,
-        "/* {}: load it with cstruct(pointer=\"uint{pointer}\").loadfile(path). A comment behind a VOID * is the type that it \
-         points to, which is not declared above it. What is nested deeper in a union is an array of one. */\n",
+        "/* {}: load it with cstruct(pointer=\"uint{pointer}\").loadfile(path). A comment after a VOID * names the type it \
+         points to, which is not declared above. Unions within unions are written as arrays of one element. */\n",
         axis.target_name(target)
     );
     for (name, scalar) in &layouts.spec.scalars {

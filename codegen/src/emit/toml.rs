@@ -1,10 +1,12 @@
 //! From [`Spec`] back to the text of its files, each in the one form that a file of its content has.
 
 mod axis;
+mod events;
 mod form;
 mod scopes;
 
 pub use self::axis::axis;
+pub use self::events::events;
 use self::form::{Row, Value};
 use self::scopes::Scopes;
 use crate::axis::TargetSet;
@@ -81,6 +83,7 @@ impl Printer<'_> {
         let within = &definition.scope;
         row.add("source", self.scopes.pieces(&definition.source, within, |piece| quoted(piece.value.word())));
         row.add("unverifiable", self.scopes.pieces(&definition.unverifiable, within, |piece| quoted(&piece.value)));
+        row.add("feature", Some(&definition.feature).filter(|name| !name.is_empty()).map(|name| Value::Plain(quoted(name))));
         row.doc(&definition.doc);
         self.errata(row, &definition.errata, within);
     }

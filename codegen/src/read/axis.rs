@@ -1,4 +1,4 @@
-//! `windows.toml`.
+//! Reads the version axis: `windows.toml`.
 
 use super::merge::merge;
 use super::names::{arch_words, build, check_label, existing, identifier};
@@ -8,13 +8,10 @@ use crate::axis::{Arch, Axis, Build, Kernel, Release, Target, TargetSet, Version
 use crate::syntax::{self, Node, Sort};
 use toml::de::DeValue;
 
-/// What differs between targets is held as a bit for each of them.
-const MOST_KERNELS: usize = 1 << 12;
-
 pub(super) fn read<'a>(reader: &mut Reader, roots: impl Iterator<Item = (usize, syntax::Table<'a>)>, axis: &mut Axis) {
     let (mut groups, mut updates, mut documents, mut follow) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let (mut last, mut all) = (0, Vec::new());
-    // What extends an axis is read after it.
+    // Files that extend an axis are read after it.
     let (whole, extending): (Vec<_>, Vec<_>) = roots.partition(|(_, root)| root.get("extends").is_none());
     let added: Vec<usize> = extending.iter().map(|(file, _)| *file).collect();
     for (file, root) in whole.into_iter().chain(extending) {
@@ -44,27 +41,22 @@ pub(super) fn read<'a>(reader: &mut Reader, roots: impl Iterator<Item = (usize, 
     if axis.kernels.is_empty() {
         reader.error(
             reader.span(0..0),
-            "the spec set has no version axis",
+            "spec set has no version axis",
             "here",
             "add a windows.toml with [[version]] tables that list kernels",
         );
-    }
-    if let Some(kernel) = axis.kernels.get(MOST_KERNELS) {
-        let help = "leave out kernels that change nothing: they have the layouts of the one before";
-        reader.error(kernel.span, format!("an axis of over {MOST_KERNELS} kernels"), "this is one more", help);
-        axis.kernels.truncate(MOST_KERNELS);
     }
     axis.kernels.iter_mut().for_each(|kernel| kernel.added = added.contains(&(kernel.span.file as usize)));
     for pair in axis.kernels.windows(2) {
         let begins = pair[1].added && pair[0].span.file != pair[1].span.file;
         if pair[0].build >= pair[1].build && !begins {
-            let title = format!("kernel {:#} follows {:#}", pair[1].build, pair[0].build);
+            let title = format!("kernels out of order: {:#} after {:#}", pair[1].build, pair[0].build);
             reader.error_also(
-                (pair[0].span, "this one is newer or the same"),
+                (pair[0].span, "a newer or the same build"),
                 pair[1].span,
                 title,
                 "out of order",
-                "list the kernels oldest first, each once",
+                "list each kernel once, oldest first",
             );
         }
     }
@@ -75,7 +67,7 @@ pub(super) fn read<'a>(reader: &mut Reader, roots: impl Iterator<Item = (usize, 
         reader.file = file;
         group(reader, &table, axis);
     }
-    // The builds of updates may be those of a version that is wrong.
+    // Skip updates after other errors: their builds can belong to a version that was rejected.
     updates.retain(|(file, _)| !reader.has_error(*file));
     for (file, table) in updates {
         reader.file = file;
@@ -86,23 +78,23 @@ pub(super) fn read<'a>(reader: &mut Reader, roots: impl Iterator<Item = (usize, 
         let has = |list: &[Build], same: &Build| list.iter().filter(|other| other.number == same.number).count();
         let twice = |same: &&Build| axis.kernels.iter().map(|kernel| has(&kernel.same, same)).sum::<usize>() > 1;
         if let Some(same) = kernel.same.iter().find(twice) {
-            let title = format!("`{same:#}` is in `same` twice");
+            let title = format!("duplicate build `{same:#}` in `same`");
             reader.error(kernel.span, title, "here", "list each build once, with its first revision");
         }
         let own = |k: &&Kernel| kernel.same.iter().any(|same| same.number == k.build.number);
         if let Some(own) = axis.kernels.iter().find(own) {
-            let title = format!("`{:#}` is the kernel of {:#}", own.build, kernel.build);
-            let help = "write it as a revision of that build, or take its build out of `same`";
-            reader.error_also((kernel.span, "in `same` here"), own.span, title, "a kernel of its own here", help);
+            let title = format!("build `{:#}` is both a kernel and in `same` of {:#}", own.build, kernel.build);
+            let help = "write it as a revision of that build, or remove it from `same`";
+            reader.error_also((kernel.span, "in `same` here"), own.span, title, "a kernel here", help);
         }
         if let Some(twin) = axis.kernels[..index].iter().find(|k| k.module == kernel.module) {
-            let title = format!("two kernels have the module `{}`", kernel.module);
+            let title = format!("duplicate module `{}`", kernel.module);
             let (first, second) = if twin.added { (kernel, twin) } else { (twin, kernel) };
-            reader.error_also((first.span, "the first"), second.span, title, "the second", "name the modules apart");
+            reader.error_also((first.span, "the first"), second.span, title, "the second", "give each kernel its own module");
         }
     }
     documents.retain(|(file, _)| !reader.has_error(*file));
-    // `documents` says what it says: what follows another is not among it.
+    // Read `documents` before `follows`: it does not include architectures that follow another.
     axis.documented = documented(reader, documents, &added, axis);
     for (file, node) in follow {
         reader.file = file;
@@ -110,7 +102,7 @@ pub(super) fn read<'a>(reader: &mut Reader, roots: impl Iterator<Item = (usize, 
     }
 }
 
-/// The comments of an axis, each before what it speaks of.
+/// The comments of an axis, each with the item that it precedes.
 fn comments(reader: &mut Reader, root: &Table, axis: &mut Axis) {
     reader.read_comments(root);
     for (name, end) in root.parts() {
@@ -119,16 +111,16 @@ fn comments(reader: &mut Reader, root: &Table, axis: &mut Axis) {
     }
 }
 
-/// There has to be an axis that is extended.
+/// Checks that there is an axis to extend.
 fn extended(reader: &mut Reader, node: &Node, axis: &Axis) {
     if reader.word(node, &[("windows", ())]).is_some() && axis.versions.is_empty() {
-        let help = "complete the specs with those of etw-layouts, or list all kernels here, without `extends`";
-        reader.error(reader.span(node.span()), "there is no axis to extend", "here", help);
+        let help = "add the specs of etw-layouts, or list all kernels here and remove `extends`";
+        reader.error(reader.span(node.span()), "no version axis to extend", "here", help);
     }
 }
 
-/// The targets that the documents speak of: versions' first kernels and service packs, and no update. What an axis says of its documents is
-/// said of its own kernels.
+/// The targets that published references cover: the first kernels of versions and service packs, but no updates. `documents` of a file
+/// applies to the kernels of that file.
 fn documented(reader: &mut Reader, stated: Vec<(usize, &Node)>, added: &[usize], axis: &Axis) -> TargetSet {
     let mut all = None;
     for (file, node) in stated {
@@ -139,7 +131,7 @@ fn documented(reader: &mut Reader, stated: Vec<(usize, &Node)>, added: &[usize],
         all = Some(scope.union(&all.unwrap_or_default()));
     }
     let Some(all) = all else { return axis.all() };
-    // Whatever else is entered under a label is an update: no document speaks of it, though its label is within their reach.
+    // All other kernels of a label are updates, which published references do not cover.
     let first = |kernel: &Kernel| {
         let mut listed = axis.kernels.iter().filter(|other| (other.version, other.added) == (kernel.version, kernel.added));
         listed.next().is_some_and(|first| first.build == kernel.build)
@@ -148,37 +140,37 @@ fn documented(reader: &mut Reader, stated: Vec<(usize, &Node)>, added: &[usize],
     all.intersection(&axis.filter(|target| released(&axis.kernels[target.kernel])))
 }
 
-/// Which architectures have what another has, where no scope names them.
+/// The architectures that follow another one where no scope names them.
 fn follows(reader: &mut Reader, node: &Node, axis: &mut Axis) {
     let DeValue::Table(table) = node.get_ref() else {
-        return reader.error(reader.span(node.span()), "a table is expected", "this is no table", "write { arm64 = \"x64\" }");
+        return reader.error(reader.span(node.span()), "expected a table", "not a table", "write { arm64 = \"x64\" }");
     };
     for (name, node) in table {
         let span = reader.span(name.span());
         match (name.get_ref().parse::<Arch>(), reader.word(node, &arch_words())) {
             (Ok(arch), Some(leader)) => _ = axis.follows.insert(arch, leader),
             (Err(_), _) => {
-                reader.error(span, format!("`{}` is no architecture", name.get_ref()), "here", "write x86, x64 or arm64");
+                reader.error(span, format!("unknown architecture `{}`", name.get_ref()), "here", "write x86, x64 or arm64");
             }
             (Ok(_), None) => {}
         }
     }
     if axis.follows.values().any(|leader| axis.follows.contains_key(leader)) {
-        let help = "let each follow one that follows no other";
-        reader.error(reader.span(node.span()), "an architecture follows one that itself follows another", "here", help);
+        let help = "name an architecture that follows no other one";
+        reader.error(reader.span(node.span()), "architecture follows one that follows another", "here", help);
         axis.follows.clear();
     }
 }
 
-/// A version and its kernels. By the label of one of the `known` versions it adds kernels to that.
+/// A version and its kernels. If its label is that of a `known` version, the kernels are added to that version.
 fn version(reader: &mut Reader, table: &Table, all: &[Arch], known: usize, axis: &mut Axis) {
     let Some(label) = table.require(reader, "label").and_then(|n| reader.string(n)) else { return };
     let of = table.get("architectures").map(|n| existing(reader, n)).unwrap_or(all.to_vec());
     let known = axis.versions[..known].iter().position(|version| version.label == label.value);
     let own = known.and_then(|_| ["release", "unverifiable"].into_iter().find(|key| table.get(key).is_some()));
     if let (Some(version), Some(key)) = (known, own) {
-        let title = format!("the label `{}` is taken by {}", label.value, axis.versions[version].release);
-        let help = format!("choose another; or leave out `{key}`, and these kernels are that version's");
+        let title = format!("duplicate label `{}`: already used by {}", label.value, axis.versions[version].release);
+        let help = format!("choose another label; or remove `{key}` to add these kernels to that version");
         reader.error(label.span, title, "here", help);
     }
     let version = known.unwrap_or(axis.versions.len());
@@ -214,7 +206,7 @@ fn kernel(reader: &mut Reader, table: &Table, version: usize, all: &[Arch]) -> O
     })
 }
 
-/// What a version is to be called. Its label and module are checked when it is one.
+/// The label, release and module of a future version. They are checked when the version is added.
 fn release(reader: &mut Reader, table: &Table) -> Option<Release> {
     let same = table.get("same").map(|n| reader.array(n)).into_iter().flatten();
     Some(Release {
@@ -240,23 +232,22 @@ fn group(reader: &mut Reader, table: &Table, axis: &mut Axis) {
             Some(version) => of.push(version),
             None => reader.error(
                 name.span,
-                format!("`{}` is no version", name.value),
+                format!("unknown version `{}`", name.value),
                 "unknown label",
-                "name versions that the axis has",
+                "write the labels of versions on the version axis",
             ),
         }
     }
-    // A group stands in ranges, which would take in whatever lies between.
+    // Ranges can use the name of a group, and would include every kernel in between.
     if let Some(pair) = of.windows(2).find(|pair| pair[1] != pair[0] + 1) {
-        let title = format!("the versions of `{}` do not follow each other", label.value);
+        let title = format!("versions of group `{}` are not adjacent", label.value);
         let between = axis.kernels.iter().find(|kernel| kernel.added && (pair[0] + 1..pair[1]).contains(&kernel.version));
         match between {
             Some(kernel) => {
-                let help =
-                    "give the kernel the label of one of these versions: the group's name stands for what lies between, too";
-                reader.error_also((table.span, "the group"), kernel.span, title, "this lies between", help);
+                let help = "give this kernel the label of one of these versions: the group includes all kernels in between";
+                reader.error_also((table.span, "the group"), kernel.span, title, "kernel in between", help);
             }
-            None => reader.error(table.span, title, "here", "list neighbours of the axis, oldest first"),
+            None => reader.error(table.span, title, "here", "list adjacent versions of the version axis, oldest first"),
         }
     }
     check_label(reader, &label, axis);
@@ -265,8 +256,13 @@ fn group(reader: &mut Reader, table: &Table, axis: &mut Axis) {
             axis.kernels.iter().any(|k| k.version == *version && k.build.number == axis.canonical(build).number)
         };
         if !of.iter().any(has) {
-            let title = format!("`{build:#}` is no build of the versions of `{}`", label.value);
-            reader.error(reader.span(node.span()), title, "here", "name one of their kernels, or of the builds in `same`");
+            let title = format!("build `{build:#}` is not in group `{}`", label.value);
+            reader.error(
+                reader.span(node.span()),
+                title,
+                "here",
+                "write a build of the versions of the group, or a build in their `same`",
+            );
         }
         axis.builds.insert(label.value.clone(), build);
     }

@@ -1,4 +1,4 @@
-//! Keys that definitions, members and constants share: scope, numbers, provenance, errata.
+//! Reads keys that definitions, members and constants share: scope, numbers, provenance, errata.
 
 use super::reader::{Reader, Table};
 use crate::axis::{Axis, TargetSet};
@@ -11,15 +11,15 @@ const PROVENANCES: [Provenance; 3] = [Provenance::Document, Provenance::Symbols,
 const WHAT: [What; 9] =
     [What::Offset, What::Size, What::Type, What::Name, What::Value, What::Mask, What::Bits, What::In, What::Text];
 
-/// The scope that `in` states, within that of the parent.
+/// The scope in `in`, limited to the scope of the parent.
 pub(super) fn scope(reader: &mut Reader, axis: &Axis, table: &Table, within: &TargetSet) -> TargetSet {
     let Some(node) = table.get("in") else { return within.clone() };
     let Some(text) = reader.string(node) else { return within.clone() };
     let Some(scope) = reader.scope(axis, &text) else { return within.clone() };
     let inside = scope.intersection(within);
     if inside.is_empty() {
-        let help = format!("what it stands in exists in {}", axis.describe(within));
-        reader.error(text.span, format!("`{}` covers no target here", text.value), "an empty scope", help);
+        let help = format!("choose a range within that of the parent, which exists in {}", axis.describe(within));
+        reader.error(text.span, format!("range `{}` has no target here", text.value), "empty range", help);
         return within.clone();
     }
     inside
@@ -37,7 +37,7 @@ pub(super) fn number(
     table.pieces(key).map(|pieces| reader.piecewise(axis, scope, &pieces, read)).unwrap_or_default()
 }
 
-/// A piecewise number that is held against the computed one, or none.
+/// A piecewise number that is verified against the computed one, or none.
 pub(super) fn witness(
     reader: &mut Reader,
     axis: &Axis,
@@ -74,7 +74,7 @@ fn erratum(reader: &mut Reader, axis: &Axis, scope: &TargetSet, table: &Table) -
     let document = table.require(reader, "document").and_then(|n| fact(reader, n));
     let actual = table.require(reader, "actual").and_then(|n| fact(reader, n));
     let witness = table.require(reader, "witness").and_then(|n| reader.word(n, &witnesses));
-    // A range in which the thing does not exist is just what some errata are about.
+    // The range is not limited to that of the parent: some errata are about versions that lack the item.
     let within = match what {
         Some(What::In | What::Text) => axis.all(),
         _ => scope.clone(),

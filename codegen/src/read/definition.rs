@@ -1,17 +1,16 @@
-//! A structure, union, enumeration, or set of constants: one file each.
+//! Reads a structure, union, enumeration, or set of constants: one file each.
 
 use super::common::{errata, number, scope, source, unverifiable, witness};
 use super::member;
 use super::reader::{Reader, Table};
 use super::scalars::{check_name, is_identifier};
 use crate::axis::{Axis, TargetSet};
-use crate::emit::rust::KEYWORDS;
 use crate::source::At;
 use crate::spec::*;
 use crate::syntax::{self, Node, Sort};
 use std::collections::HashMap;
 
-/// Names that generated code uses for itself, Rust's own types among them: an item of such a name would hide what is meant.
+/// Names that generated code uses, including Rust's own types. An item with such a name would hide them.
 const RESERVED: [&str; 43] = [
     "ALL",
     "AXIS",
@@ -58,12 +57,12 @@ const RESERVED: [&str; 43] = [
     "usize",
 ];
 
-/// Whether a definition can have a name: an identifier that means nothing else in generated code.
+/// Whether a definition can have a name: an identifier without another meaning in generated code.
 pub fn is_definable(name: &str) -> bool {
     is_identifier(name) && !RESERVED.contains(&name) && !KEYWORDS.contains(&name)
 }
 
-/// The names of definitions, by what they are in small letters.
+/// The names of definitions, by their lower-case form.
 #[derive(Default)]
 pub(super) struct Names(HashMap<String, At<String>>);
 
@@ -81,14 +80,14 @@ pub(super) fn read(reader: &mut Reader, root: syntax::Table, names: &mut Names, 
         .collect();
     let [(kind, node)] = subjects[..] else {
         let help = "begin the file with one of [struct], [union], [enum], [flags], [constants]";
-        reader.error(table.span, format!("a file has one subject, not {}", subjects.len()), "here", help);
+        reader.error(table.span, format!("file has {} definitions instead of one", subjects.len()), "here", help);
         return;
     };
     let axis = &spec.axis;
     let sort = if ["struct", "union"].contains(&kind) { Sort::Aggregate } else { Sort::Values };
     let Some(subject) = reader.table(&table, sort, node) else { return };
     reader.read_comments(&table);
-    // Without a source, the spec itself is where the definition is known from, and speaks of all.
+    // Without a source, the spec itself is the source, and covers all targets.
     reader.documented = if subject.get("source").is_some() { axis.documented.clone() } else { axis.all() };
     let definition = match kind {
         "struct" => aggregate(reader, axis, &table, &subject, Kind::Struct),
@@ -101,16 +100,22 @@ pub(super) fn read(reader: &mut Reader, root: syntax::Table, names: &mut Names, 
     let name = definition.name.clone();
     let twin = names.0.get(&name.value.to_ascii_lowercase());
     if let Some(first) = twin.filter(|twin| twin.value == name.value) {
-        let title = format!("`{}` is specified twice", name.value);
+        let title = format!("duplicate definition of `{}`", name.value);
         reader.error_also((first.span, "the first"), name.span, title, "the second", "keep one of them");
     } else if let Some(twin) = twin {
-        let title = format!("`{}` and `{}` differ in case alone", twin.value, name.value);
-        reader.error_also((twin.span, "the first"), name.span, title, "the second", "rename one: their files would be the same");
+        let title = format!("names `{}` and `{}` differ only in case", twin.value, name.value);
+        reader.error_also(
+            (twin.span, "the first"),
+            name.span,
+            title,
+            "the second",
+            "rename one: both would have the same file name",
+        );
     } else if RESERVED.contains(&name.value.as_str()) || KEYWORDS.contains(&name.value.as_str()) {
         let help = "choose another name";
-        reader.error(name.span, format!("`{}` has a meaning in generated code", name.value), "here", help);
+        reader.error(name.span, format!("reserved name `{}`: generated code uses it", name.value), "here", help);
     } else if spec.scalars.contains_key(&name.value) || spec.typedefs.contains_key(&name.value) {
-        reader.error(name.span, format!("`{}` is a scalar type already", name.value), "here", "choose another name");
+        reader.error(name.span, format!("name `{}` is already a scalar type", name.value), "here", "choose another name");
     } else {
         names.0.insert(name.value.to_ascii_lowercase(), name.clone());
         spec.definitions.insert(name.value, definition);
@@ -125,7 +130,7 @@ fn aggregate(reader: &mut Reader, axis: &Axis, root: &Table, table: &Table, kind
     let comments = reader.comments(table.ends().0);
     let (list, key) = if table.get("members").is_some() { (table, "members") } else { (root, "member") };
     if let (Some(node), "members") = (root.get("member"), key) {
-        reader.error(reader.span(node.span()), "members in two lists", "here", "write them all in `members`");
+        reader.error(reader.span(node.span()), "members are in two lists", "here", "write all members in `members`");
     }
     root.get("member").or_else(|| table.require(reader, "members"));
     let members = member::list(reader, axis, &scope, list, key);
@@ -135,7 +140,12 @@ fn aggregate(reader: &mut Reader, axis: &Axis, root: &Table, table: &Table, kind
 
 fn values(reader: &mut Reader, axis: &Axis, root: &Table, table: &Table, kind: ValuesKind) -> Option<Definition> {
     if let Some(node) = root.get("member") {
-        reader.error(reader.span(node.span()), "values have no members", "here", "write `constants = […]` in the table above");
+        reader.error(
+            reader.span(node.span()),
+            "[[member]] in an enumeration or set of constants",
+            "here",
+            "write `constants = […]` in the table above",
+        );
     }
     let scope = scope(reader, axis, table, &axis.all());
     let ty = table.require(reader, "type").and_then(|n| reader.string(n));
@@ -151,13 +161,13 @@ fn values(reader: &mut Reader, axis: &Axis, root: &Table, table: &Table, kind: V
             same.push(one);
         }
         if let Some(other) = clash {
-            let title = format!("`{}` is defined twice", one.name.value);
+            let title = format!("duplicate constant `{}`", one.name.value);
             reader.error_also(
                 (other.name.span, "the first"),
                 one.name.span,
                 title,
                 "the second",
-                "let their ranges exclude each other, or make the value piecewise",
+                "make their ranges disjoint, or write one constant with a value for each range",
             );
         }
     }
@@ -173,16 +183,16 @@ fn constant(reader: &mut Reader, axis: &Axis, within: &TargetSet, table: &Table)
     let covered = value.0.iter().fold(TargetSet::default(), |all, piece| all.union(&piece.targets));
     let missing = scope.difference(&covered);
     if !missing.is_empty() && !value.is_empty() {
-        let title = format!("`{}` has no value for {}", name.value, axis.describe(&missing));
+        let title = format!("constant `{}` has no value for {}", name.value, axis.describe(&missing));
         reader.error(name.span, title, "here", "add the value, or narrow `in`");
     }
     let mut comments = reader.comments(table.start());
-    // A blank line within a table divides nothing.
+    // A blank line within a table does not begin a new group.
     comments.extend(reader.comments(table.ends().1).into_iter().filter(|line| !line.is_empty()));
     Some(Constant {
         comments,
         value,
-        guid: table.get("guid").and_then(|n| guid(reader, n)),
+        guid: table.get("guid").and_then(|n| guid(reader, n)).map(|guid| guid.value),
         source: source(reader, axis, table, &scope),
         doc: table.text(reader, "doc"),
         errata: errata(reader, axis, table, &scope),
@@ -191,15 +201,15 @@ fn constant(reader: &mut Reader, axis: &Axis, within: &TargetSet, table: &Table)
     })
 }
 
-fn guid(reader: &mut Reader, node: &Node) -> Option<String> {
+pub(super) fn guid(reader: &mut Reader, node: &Node) -> Option<At<String>> {
     let At { value, span } = reader.string(node)?;
     let groups: Vec<_> = value.trim_matches(['{', '}']).split('-').map(str::len).collect();
     let digits = value.trim_matches(['{', '}']).chars().all(|c| c == '-' || c.is_ascii_hexdigit());
     if groups != [8, 4, 4, 4, 12] || !digits {
-        reader.error(span, format!("`{value}` is no GUID"), "here", "write it as {68FDD900-4A3E-11D1-84F4-0000F80464E3}");
+        reader.error(span, format!("invalid GUID `{value}`"), "here", "write it as {68FDD900-4A3E-11D1-84F4-0000F80464E3}");
         return None;
     }
-    Some(value.trim_matches(['{', '}']).to_ascii_uppercase())
+    Some(At::new(value.trim_matches(['{', '}']).to_ascii_uppercase(), span))
 }
 
 fn common(
@@ -215,6 +225,7 @@ fn common(
     Some(Definition {
         source: source(reader, axis, table, &scope),
         unverifiable: unverifiable(reader, axis, table, &scope),
+        feature: table.text(reader, "feature"),
         doc: table.text(reader, "doc"),
         errata: errata(reader, axis, table, &scope),
         end: reader.comments(usize::MAX),

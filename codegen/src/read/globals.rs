@@ -1,4 +1,4 @@
-//! Global variables: `[global.NAME]`.
+//! Reads global variables: `[global.NAME]`.
 
 use super::common::{scope, source};
 use super::reader::Reader;
@@ -11,20 +11,20 @@ pub(super) fn read(reader: &mut Reader, root: syntax::Table, spec: &mut Spec) {
     reader.known(root);
     let all = spec.axis.all();
     for section in root.entries().filter(|section| section.value.get_ref().as_table().is_none()) {
-        reader.error(reader.span(section.value.span()), "a table is expected", "this is no table", "write [global.NAME]");
+        reader.error(reader.span(section.value.span()), "expected a table", "not a table", "write [global.NAME]");
     }
     for entry in root.entries().flat_map(|section| section.named()) {
         let name = At::new(entry.name.to_owned(), reader.span(entry.name_span.clone()));
-        if !reader.count_listed(name.span, 1) || !check_name(reader, &name) {
+        if !check_name(reader, &name) {
             continue;
         }
         let Some(table) = entry.tables().pop() else {
             let help = "write a table [global.NAME] with the keys in, type, source, doc";
-            reader.error(reader.span(entry.value.span()), "a table is expected", "this is no table", help);
+            reader.error(reader.span(entry.value.span()), "expected a table", "not a table", help);
             continue;
         };
         if let Some(first) = spec.globals.get(&name.value) {
-            let title = format!("`{}` is specified twice", name.value);
+            let title = format!("duplicate variable `{}`", name.value);
             reader.error_also((first.name.span, "the first"), name.span, title, "the second", "keep one of them");
             continue;
         }

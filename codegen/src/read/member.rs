@@ -1,4 +1,4 @@
-//! A member of a structure, and its nested members.
+//! Reads a member of a structure, and its nested members.
 
 use super::common::{errata, number, scope, source, witness};
 use super::reader::{Reader, Table};
@@ -13,7 +13,7 @@ use toml::de::DeValue;
 const UNKNOWN: [(&str, Unknown); 4] =
     [("name", Unknown::Name), ("type", Unknown::Type), ("name and type", Unknown::NameAndType), ("use", Unknown::Use)];
 
-/// The members of a list, those of its groups among them.
+/// The members of a list, including those of its groups.
 pub(super) fn list(reader: &mut Reader, axis: &Axis, within: &TargetSet, table: &Table, key: &str) -> Vec<Member> {
     let mut members = Vec::new();
     for table in reader.tables(table, key, Sort::Member) {
@@ -25,12 +25,12 @@ pub(super) fn list(reader: &mut Reader, axis: &Axis, within: &TargetSet, table: 
     members
 }
 
-/// The members of a group, which have its range.
+/// The members of a group, which share its range.
 fn group(reader: &mut Reader, axis: &Axis, within: &TargetSet, table: &Table) -> Vec<Member> {
     let mut comments = reader.comments(table.ends().0);
     for key in table.keys().filter(|key| !["in", "members"].contains(key)) {
-        let help = "a group has `in` and `members`; write everything else with the members";
-        reader.error(table.span, format!("a group of members has no `{key}`"), "here", help);
+        let help = "move it to the members: a group has only the keys `in` and `members`";
+        reader.error(table.span, format!("key `{key}` in a group of members"), "here", help);
     }
     let scope = scope(reader, axis, table, within);
     let mut members = list(reader, axis, &scope, table, "members");
@@ -39,7 +39,7 @@ fn group(reader: &mut Reader, axis: &Axis, within: &TargetSet, table: &Table) ->
             comments.append(&mut first.comments);
             first.comments = comments;
         }
-        None => reader.error(table.span, "a group without members", "here", "add members, or remove it"),
+        None => reader.error(table.span, "group has no members", "here", "add members, or remove the group"),
     }
     members
 }
@@ -61,10 +61,10 @@ fn read(reader: &mut Reader, axis: &Axis, within: &TargetSet, table: &Table) -> 
     let inline = matches!(shape, Shape::Inline(..));
     let covered = bits.0.iter().fold(TargetSet::default(), |all, piece| all.union(&piece.targets));
     if name.is_none() && !inline && !scope.difference(&covered).is_empty() {
-        reader.error(table.span, "a member has a name", "this one has none", "add `name = …`");
+        reader.error(table.span, "member has no name", "here", "add `name = …`");
     }
     if inline && !bits.is_empty() {
-        reader.error(table.span, "a bit field has a scalar type", "this is a structure", "remove `bits`, or write `type`");
+        reader.error(table.span, "bit field has the type of a structure", "here", "remove `bits`, or write a scalar `type`");
     }
     Some(Member {
         values: table.get("values").and_then(|n| reader.string(n)),
@@ -96,8 +96,8 @@ fn strings(reader: &mut Reader, node: &Node) -> Vec<At<String>> {
 fn shape(reader: &mut Reader, axis: &Axis, table: &Table, scope: &TargetSet) -> Option<Shape> {
     let given: Vec<_> = ["type", "struct", "union"].into_iter().filter(|key| table.get(key).is_some()).collect();
     let [key] = given[..] else {
-        let help = "give it exactly one of `type`, `struct`, `union`";
-        reader.error(table.span, format!("a member has one type, not {}", given.len()), "here", help);
+        let help = "write exactly one of the keys `type`, `struct`, `union`";
+        reader.error(table.span, format!("member has {} types instead of one", given.len()), "here", help);
         return None;
     };
     if key == "type" {
@@ -106,7 +106,7 @@ fn shape(reader: &mut Reader, axis: &Axis, table: &Table, scope: &TargetSet) -> 
         let covered = types.0.iter().fold(TargetSet::default(), |all, piece| all.union(&piece.targets));
         let missing = scope.difference(&covered);
         if !missing.is_empty() && !types.is_empty() {
-            let title = format!("the member has no type for {}", axis.describe(&missing));
+            let title = format!("member has no type for {}", axis.describe(&missing));
             reader.error(reader.span(node.span()), title, "here", "add the type, or narrow `in`");
         }
         return Some(Shape::Type(types));

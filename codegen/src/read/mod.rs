@@ -3,6 +3,8 @@
 mod axis;
 mod common;
 mod definition;
+mod event;
+mod event_checks;
 mod globals;
 mod member;
 mod merge;
@@ -12,11 +14,12 @@ mod scalars;
 mod updates;
 
 pub use definition::is_definable;
+pub(crate) use event_checks::GROUPS;
 pub use scalars::is_identifier;
 
-use crate::diagnostic::{Diagnostic, Errors, MOST_KEPT};
+use crate::diagnostic::{Diagnostic, Errors};
 use crate::source::Sources;
-use crate::spec::Spec;
+use crate::spec::{Body, Definition, Spec};
 use crate::syntax::{self, Sort, Tree};
 use definition::Names;
 use reader::Reader;
@@ -27,8 +30,7 @@ use std::path::Path;
 ///
 /// # Errors
 ///
-/// Everything that is wrong with the texts, each with its place. Whether the facts agree with each other is for
-/// [`resolve`](crate::resolve()) to say.
+/// All errors in the texts, each with its place. [`resolve`](crate::resolve()) checks whether the facts agree with each other.
 pub fn read(sources: Sources) -> Result<Spec, Errors> {
     match read_all(sources) {
         Reading { spec, errors, .. } if errors.is_empty() => Ok(spec),
@@ -36,19 +38,19 @@ pub fn read(sources: Sources) -> Result<Spec, Errors> {
     }
 }
 
-/// Reads what can be read of a spec set, and tells what cannot. A spec set that was without errors before its axis got a kernel is read
-/// whole: where it says nothing of that kernel, the spec has nothing of it.
+/// Reads a spec set as far as possible, and returns the errors. A spec set that was correct before a kernel was added to its axis is read
+/// completely; facts that it does not state for that kernel are missing in the spec.
 pub fn read_partly(sources: Sources) -> (Spec, Vec<Diagnostic>) {
     let Reading { spec, errors, .. } = read_all(sources);
     (Spec { broken: BTreeSet::new(), ..spec }, errors)
 }
 
-/// What can be read of a spec set.
+/// The readable part of a spec set.
 pub(crate) struct Reading {
-    /// What a wrong file specifies is among its `broken`.
+    /// The spec. Its `broken` names the definitions of files with errors.
     pub spec: Spec,
     pub errors: Vec<Diagnostic>,
-    /// Whether the axis and the scalars are whole. Without them everything else seems wrong.
+    /// Whether the axis and the scalars have no errors. Otherwise most other files would get follow-on errors.
     pub sound: bool,
 }
 
@@ -57,7 +59,7 @@ pub(crate) fn read_all(sources: Sources) -> Reading {
     let mut spec = Spec::default();
     let mut sources = sources;
     if sources.files().is_empty() {
-        // Errors need a text to point into.
+        // Errors need a text to point to.
         sources.add("no spec file", "");
     }
     let sources = sources;
@@ -71,7 +73,7 @@ pub(crate) fn read_all(sources: Sources) -> Reading {
         reader.enter(file);
         scalars::read(&mut reader, root, &mut spec);
     }
-    // What is left of a torn text would bring errors of its own, and so would each range of an axis that lacks what is wrong in it.
+    // Skip follow-on errors: those of an incomplete text, and those of ranges that use a rejected part of the axis.
     let is_axis = |(file, root): &(usize, syntax::Table)| root.sort == Sort::Axis && reader.has_error(*file);
     let is_axis_wrong = roots().any(|root| is_axis(&root));
     let whole = || roots().filter(|(file, _)| !is_axis_wrong && !torn.contains(&(*file as u32)));
@@ -84,16 +86,23 @@ pub(crate) fn read_all(sources: Sources) -> Reading {
         reader.enter(file);
         globals::read(&mut reader, root, &mut spec);
     }
+    // Events refer to the sets of values of other files, of which wrong ones cause no follow-on errors.
+    spec.broken = broken(&spec, &sources, roots(), reader.errors());
+    for (file, root) in whole().filter(|(_, root)| root.sort == Sort::Events) {
+        reader.enter(file);
+        event::read(&mut reader, root, &mut spec);
+    }
+    if !is_axis_wrong {
+        event_checks::check_classes(&mut reader, &spec);
+    }
     spec.broken = broken(&spec, &sources, roots(), &errors);
     let wrong: BTreeSet<u32> = errors.iter().map(|error| error.at.0.file).collect();
     let basic = roots().filter(|(_, root)| matches!(root.sort, Sort::Axis | Sort::Scalars));
-    let sound = errors.len() < MOST_KEPT
-        && !spec.axis.kernels.is_empty()
-        && !basic.into_iter().any(|(file, _)| wrong.contains(&(file as u32)));
+    let sound = !spec.axis.kernels.is_empty() && !basic.into_iter().any(|(file, _)| wrong.contains(&(file as u32)));
     Reading { spec: Spec { sources, ..spec }, errors, sound }
 }
 
-/// Reads one file of a structure or of values anew, with another text. The others are as they were read.
+/// Reads one file of a structure or of values again, with a new text. The other files are not read again.
 pub(crate) fn read_again(mut spec: Spec, file: usize, text: String) -> Reading {
     let mut errors = Vec::new();
     spec.definitions.retain(|_, definition| definition.name.span.file as usize != file);
@@ -111,7 +120,34 @@ pub(crate) fn read_again(mut spec: Spec, file: usize, text: String) -> Reading {
     Reading { spec: Spec { sources, ..spec }, errors, sound: true }
 }
 
-/// The names that wrong files specify, or seem to.
+/// Reads one file of events again, with a new text. The other files are not read again; structures are left out of the result.
+///
+/// # Errors
+///
+/// As [`read`], of that file, and of events that are stated twice.
+pub fn reread_events(spec: &Spec, file: usize, text: String) -> Result<Spec, Errors> {
+    let is_values = |definition: &Definition| matches!(definition.body, Body::Values(_));
+    let values = spec.definitions.iter().filter(|(_, definition)| is_values(definition));
+    let classes = spec.classes.iter().filter(|class| class.name.span.file as usize != file);
+    let mut errors = Vec::new();
+    let mut new = Spec {
+        sources: spec.sources.clone(),
+        definitions: values.map(|(name, definition)| (name.clone(), definition.clone())).collect(),
+        classes: classes.cloned().collect(),
+        ..Spec::default()
+    };
+    new.sources.replace(file, text);
+    let sources = core::mem::take(&mut new.sources);
+    let root = parse(file, &sources.files()[file].text, &mut errors);
+    let mut reader = Reader::new(&mut errors);
+    reader.enter(file);
+    event::read(&mut reader, root.root(), &mut new);
+    event_checks::check_classes(&mut reader, &new);
+    new.sources = sources;
+    if errors.is_empty() { Ok(new) } else { Err(Errors::new(new.sources, errors)) }
+}
+
+/// The names that files with errors define, as far as they can be found.
 fn broken<'a>(
     spec: &Spec,
     sources: &Sources,
@@ -132,14 +168,14 @@ fn parse<'a>(file: usize, text: &'a str, errors: &mut Vec<Diagnostic>) -> Tree<'
     reader.file = file;
     // Spans are 32 bits wide.
     if text.len() > 1 << 24 {
-        reader.error(reader.span(0..0), "a file of over 16 MiB", "", "split the file, one structure each");
+        reader.error(reader.span(0..0), "file is larger than 16 MiB", "", "split the file into one file per structure");
         return Tree::parse("").0;
     }
     let (tree, syntax) = Tree::parse(text);
     for (before, error) in syntax.iter().enumerate() {
         let range = error.span().unwrap_or(0..0);
         let is_duplicate = error.message() == "duplicate key";
-        // What stands below a header that is there already is there already, too; what follows other errors may only seem to be.
+        // Skip follow-on errors: keys below a duplicate header, and duplicates after other syntax errors.
         if is_duplicate && before > 0 {
             continue;
         }
@@ -148,7 +184,9 @@ fn parse<'a>(file: usize, text: &'a str, errors: &mut Vec<Diagnostic>) -> Tree<'
         let is_header = matches!(around, (Some(before), Some(after)) if before.ends_with('[') && after.starts_with(']'));
         match is_duplicate && is_header && Sort::File.keys().iter().any(|own| own.name == key) {
             true => reader.twice(range, key),
-            false => reader.error(reader.span(range), "this is not TOML", error.message(), "fix the syntax; specs are TOML 1.1"),
+            false => {
+                reader.error(reader.span(range), "invalid TOML syntax", error.message(), "fix the syntax; specs are TOML 1.1")
+            }
         }
     }
     tree

@@ -1,18 +1,18 @@
-//! What an axis consists of: labels, builds, modules and architectures.
+//! Reads the parts of an axis: labels, builds, modules and architectures.
 
 use super::reader::Reader;
 use crate::axis::{Arch, Axis, Build};
-use crate::emit::rust::KEYWORDS;
 use crate::source::At;
+use crate::spec::KEYWORDS;
 use crate::syntax::Node;
 
-/// A label is unique, and part of names in generated code.
+/// Checks a label, which has to be unique and is part of names in generated code.
 pub(super) fn check_label(reader: &mut Reader, label: &At<String>, axis: &Axis) {
     let plain = label.value.chars().all(|c| c.is_ascii_alphanumeric() || c == '.' || c == '-');
     let taken = axis.ends().any(|l| l == label.value) || label.value == "no" || label.value.parse::<Arch>().is_ok();
     if !plain || taken || label.value.is_empty() || label.value.contains("..") || label.value.contains("-sp") {
-        let help = "choose another of letters, digits, `.` and `-`";
-        reader.error(label.span, format!("`{}` cannot be a label", label.value), "used already, or with other characters", help);
+        let help = "choose another label of letters, digits, `.` and `-`";
+        reader.error(label.span, format!("invalid label `{}`", label.value), "already used, reserved, or not allowed", help);
     }
 }
 
@@ -22,7 +22,7 @@ pub(super) fn build(reader: &mut Reader, node: &Node) -> Option<Build> {
     if parsed.is_none() {
         reader.error(
             span,
-            format!("`{value}` is no build"),
+            format!("invalid build `{value}`"),
             "not three or four numbers",
             "write it as 10.0.19041 or 10.0.19041.1415",
         );
@@ -30,7 +30,7 @@ pub(super) fn build(reader: &mut Reader, node: &Node) -> Option<Build> {
     parsed
 }
 
-/// What no module of a kernel can be called: Rust takes these for others, or generated code has modules of these names.
+/// Reserved module names: Rust keywords, and modules of generated code.
 const MODULES: [&str; 10] =
     ["axis", "constants", "crate", "kernels", "layouts", "members", "self", "structures", "super", "targets"];
 
@@ -43,16 +43,16 @@ pub(super) fn identifier(reader: &mut Reader, node: &Node) -> Option<String> {
     {
         reader.error(
             span,
-            format!("`{value}` cannot name a module"),
+            format!("invalid module name `{value}`"),
             "here",
-            "write lower-case letters, digits and `_`, a letter first; no word of Rust and no module of generated code",
+            "start with a letter, then write lower-case letters, digits and `_`; Rust keywords and modules of generated code are reserved",
         );
         return None;
     }
     Some(value)
 }
 
-/// How architectures are written.
+/// The names of architectures.
 pub(super) fn arch_words() -> [(&'static str, Arch); Arch::ALL.len()] {
     Arch::ALL.map(|arch| (arch.as_str(), arch))
 }
@@ -64,11 +64,11 @@ fn arches(reader: &mut Reader, node: &Node) -> Vec<Arch> {
     list
 }
 
-/// The architectures that something exists for: at least one.
+/// A list of at least one architecture.
 pub(super) fn existing(reader: &mut Reader, node: &Node) -> Vec<Arch> {
     let list = arches(reader, node);
     if list.is_empty() {
-        reader.error(reader.span(node.span()), "no architecture", "an empty list", "name x86, x64 or arm64");
+        reader.error(reader.span(node.span()), "list has no architecture", "empty list", "write x86, x64 or arm64");
     }
     list
 }

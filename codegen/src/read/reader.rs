@@ -1,41 +1,35 @@
-//! Walking a parsed TOML text, with an error for everything that is not as it should be.
+//! Takes values out of a parsed TOML text, with an error for every value that is not valid.
 
 use crate::axis::{Axis, Scope, TargetSet};
-use crate::diagnostic::{Diagnostic, MOST_KEPT, MOST_NEAR, nearest};
+use crate::diagnostic::{Diagnostic, nearest};
 use crate::source::{At, Span};
 use crate::spec::{Piece, Piecewise};
 use crate::syntax::{self, Form, Holds, Node, Pieces, Sort};
 use core::ops::Range;
 use toml::de::DeValue;
 
-/// Collects errors while values are taken out of the tree.
+/// Takes values out of a tree, and collects the errors.
 pub(super) struct Reader<'e> {
     pub file: usize,
-    /// The targets that the source of the definition being read speaks of.
+    /// The targets that the source of the current definition covers.
     pub documented: TargetSet,
-    /// What the file has listed so far.
-    listed: usize,
-    /// The comments of the file that nothing has yet, the last first.
+    /// The comments of the file that are not assigned to an item yet, last first.
     comments: Vec<(usize, String)>,
     errors: &'e mut Vec<Diagnostic>,
 }
 
-/// Members, constants, errata, kernels and scopes of a file: the largest of Windows has a tenth. What is made of them takes time
-/// and memory for each target.
-const MOST_LISTED: usize = 1 << 15;
-
-/// What to do if the axis lacks a kernel.
+/// The remedy if the axis lacks a kernel.
 const NEW_KERNEL: &str =
-    "A new kernel is added in windows.toml; in one that begins with `extends = \"windows\"`, to those of Windows";
+    "add the build to windows.toml; begin that file with `extends = \"windows\"` to keep the built-in builds";
 
-/// A table whose keys are all known.
+/// A table with known keys only.
 #[derive(Clone, Copy)]
 pub(super) struct Table<'a> {
     inner: syntax::Table<'a>,
     pub span: Span,
 }
 
-/// What a key is called elsewhere. None of these is spelled nearly as the key is.
+/// Other words for keys, which are too different from the key to be found by spelling.
 const SYNONYMS: [(&str, &str); 11] = [
     ("since", "in"),
     ("from", "in"),
@@ -52,21 +46,21 @@ const SYNONYMS: [(&str, &str); 11] = [
 
 impl<'e> Reader<'e> {
     pub fn new(errors: &'e mut Vec<Diagnostic>) -> Self {
-        Self { file: 0, documented: TargetSet::default(), listed: 0, comments: Vec::new(), errors }
+        Self { file: 0, documented: TargetSet::default(), comments: Vec::new(), errors }
     }
 
-    /// Goes on with another file.
+    /// Begins another file.
     pub fn enter(&mut self, file: usize) {
-        (self.file, self.listed) = (file, 0);
+        self.file = file;
     }
 
-    /// Has the comments of a file ready.
+    /// Sets the comments of a file.
     pub fn read_comments(&mut self, table: &Table) {
         let all = syntax::comments(table.inner.source()).into_iter().rev();
         self.comments = all.map(|(at, text)| (at, text.to_owned())).collect();
     }
 
-    /// The comments up to a place that nothing has yet.
+    /// The comments before a place that are not assigned to an item yet.
     pub fn comments(&mut self, until: usize) -> Vec<String> {
         let mut taken = Vec::new();
         while let Some((_, text)) = self.comments.pop_if(|(at, _)| *at < until) {
@@ -75,21 +69,14 @@ impl<'e> Reader<'e> {
         taken
     }
 
-    /// Whether anything is wrong with a file so far.
-    pub fn has_error(&self, file: usize) -> bool {
-        self.errors.iter().any(|error| error.at.0.file as usize == file)
+    /// The errors so far.
+    pub fn errors(&self) -> &[Diagnostic] {
+        self.errors
     }
 
-    /// Counts what a file lists; whether it is not too much.
-    pub fn count_listed(&mut self, span: Span, new: usize) -> bool {
-        let before = self.listed;
-        self.listed += new;
-        let few = self.listed <= MOST_LISTED;
-        if before <= MOST_LISTED && !few {
-            let title = format!("a file of over {MOST_LISTED} members, constants, errata, kernels and scopes");
-            self.error(span, title, "this is more", "split what it specifies, or leave out what nobody needs");
-        }
-        few
+    /// Whether a file has errors so far.
+    pub fn has_error(&self, file: usize) -> bool {
+        self.errors.iter().any(|error| error.at.0.file as usize == file)
     }
 
     pub fn span(&self, range: Range<usize>) -> Span {
@@ -97,18 +84,12 @@ impl<'e> Reader<'e> {
     }
 
     pub fn error(&mut self, span: Span, title: impl Into<String>, label: impl Into<String>, help: impl Into<String>) {
-        self.keep(Diagnostic { title: title.into(), at: (span, label.into()), also: Vec::new(), help: help.into() });
-    }
-
-    fn keep(&mut self, error: Diagnostic) {
-        if self.errors.len() < MOST_KEPT {
-            self.errors.push(error);
-        }
+        self.errors.push(Diagnostic { title: title.into(), at: (span, label.into()), also: Vec::new(), help: help.into() });
     }
 
     pub fn error_also(&mut self, also: (Span, &str), span: Span, title: String, label: &str, help: &str) {
         let also = vec![(also.0, also.1.to_owned())];
-        self.keep(Diagnostic { title, at: (span, label.to_owned()), also, help: help.to_owned() });
+        self.errors.push(Diagnostic { title, at: (span, label.to_owned()), also, help: help.to_owned() });
     }
 
     /// A table, with an error for every unknown key.
@@ -119,27 +100,27 @@ impl<'e> Reader<'e> {
             let help = match synonym.map(|(_, key)| *key).or_else(|| nearest(entry.name, keys())) {
                 Some("in") => "write `in` with a range, as in `in = \"6.1..\"`, or remove the key".to_owned(),
                 Some(near) => format!("write `{near}`, or remove the key"),
-                None => format!("the keys here are {}", keys().collect::<Vec<_>>().join(", ")),
+                None => format!("use one of the keys {}", keys().collect::<Vec<_>>().join(", ")),
             };
-            self.error(self.span(entry.name_span), format!("`{}` is not a key here", entry.name), "unknown key", help);
+            self.error(self.span(entry.name_span), format!("unknown key `{}`", entry.name), "not a key of this table", help);
         }
         Table { inner, span: self.span(inner.span()) }
     }
 
-    /// A header of single brackets that is there twice.
+    /// Reports a duplicate header with single brackets.
     pub fn twice(&mut self, range: Range<usize>, key: &str) {
         let (title, help) =
-            (format!("`[{key}]` occurs twice"), format!("write `[[{key}]]`, with double brackets, for each in a list"));
-        self.error(self.span(range), title, "again", help);
+            (format!("duplicate table `[{key}]`"), format!("write `[[{key}]]`, with double brackets, for each entry of a list"));
+        self.error(self.span(range), title, "the duplicate", help);
     }
 
-    /// The table that a node is, with an error for every unknown key.
+    /// A node as a table, with an error for every unknown key.
     pub fn table<'a>(&mut self, around: &Table<'a>, sort: Sort, node: &'a Node<'a>) -> Option<Table<'a>> {
         let table = around.inner.inner(sort, node).map(|inner| self.known(inner));
         if table.is_none() {
             let keys: Vec<_> = sort.keys().iter().map(|key| key.name).collect();
             let help = format!("write {{ … }} with the keys {}", keys.join(", "));
-            self.error(self.span(node.span()), "a table is expected", "this is no table", help);
+            self.error(self.span(node.span()), "expected a table", "not a table", help);
         }
         table
     }
@@ -151,7 +132,7 @@ impl<'e> Reader<'e> {
             let help = format!("write `[[{key}]]`, with double brackets");
             self.error(
                 self.span(entry.name_span.clone()),
-                format!("`[{key}]` is one table, not a list"),
+                format!("expected a list of tables, found the single table `[{key}]`"),
                 "single brackets",
                 help,
             );
@@ -161,18 +142,18 @@ impl<'e> Reader<'e> {
         nodes.into_iter().flatten().filter_map(|node| self.table(around, sort, node)).collect()
     }
 
-    /// A text whose lines end in `\n`, whichever way they do in the file.
+    /// A string with `\n` as line breaks, even if the file has `\r\n`.
     pub fn string(&mut self, node: &Node) -> Option<At<String>> {
         let span = self.span(node.span());
         let DeValue::String(text) = node.get_ref() else {
-            self.error(span, "a string is expected", "this is no string", "write it in double quotes");
+            self.error(span, "expected a string", "not a string", "write the value in double quotes");
             return None;
         };
         let text = text.replace("\r\n", "\n");
         if let Some(hidden) = text.chars().find(|&c| is_hidden(c)) {
-            let title = format!("a text cannot have the character U+{:04X}", u32::from(hidden));
-            let help = "remove it: it is not seen, and changes what is; only `\\n`, `\\r\\n` and `\\t` may be in a text";
-            self.error(span, title, "it is in this one", help);
+            let title = format!("string contains the hidden character U+{:04X}", u32::from(hidden));
+            let help = "remove it: of the control and invisible characters, only `\\n`, `\\r\\n` and `\\t` are allowed";
+            self.error(span, title, "in this string", help);
             return None;
         }
         Some(At::new(text, span))
@@ -182,7 +163,7 @@ impl<'e> Reader<'e> {
         self.number(node, |text, radix| i64::from_str_radix(text, radix).ok())
     }
 
-    /// A value of a constant: what has bit 63 without a sign is the number of the same bits.
+    /// The value of a constant. An unsigned value with bit 63 set becomes the signed number with the same bits.
     pub fn value(&mut self, node: &Node) -> Option<At<i64>> {
         let unsigned = |text: &str, radix| u64::from_str_radix(text, radix).ok().map(|value| value as i64);
         self.number(node, |text, radix| i64::from_str_radix(text, radix).ok().or_else(|| unsigned(text, radix)))
@@ -195,17 +176,12 @@ impl<'e> Reader<'e> {
             _ => None,
         };
         if value.is_none() {
-            self.error(
-                span,
-                "an integer is expected",
-                "this is no integer of 64 bits",
-                "write a number such as 8 or 0x08, without quotes",
-            );
+            self.error(span, "expected an integer", "not a 64-bit integer", "write a number such as 8 or 0x08, without quotes");
         }
         value.map(|value| At::new(value, span))
     }
 
-    /// A number that is no less than `least`, up to 64 bits.
+    /// A number of at least `least`, up to 64 bits.
     pub fn count(&mut self, node: &Node, least: u64) -> Option<u64> {
         let span = self.span(node.span());
         let value = match node.get_ref() {
@@ -213,7 +189,12 @@ impl<'e> Reader<'e> {
             _ => return self.integer(node).and(None),
         };
         if value.is_none_or(|value| value < least) {
-            self.error(span, format!("a number of {least} or more is expected"), "this is not", "write what the declaration has");
+            self.error(
+                span,
+                format!("expected a number of {least} or more"),
+                "not such a number",
+                "write the number of the declaration",
+            );
         }
         value.filter(|value| *value >= least)
     }
@@ -223,7 +204,9 @@ impl<'e> Reader<'e> {
         let value = self.count(node, 1)?;
         if !value.is_power_of_two() || value > most {
             let span = self.span(node.span());
-            self.error(span, format!("a power of two up to {most} is expected"), "this is not", "write 1, 2, 4, 8, 16 …");
+            let title = format!("invalid alignment `{value}`: not a power of two up to {most}");
+            let label = if value.is_power_of_two() { "too large" } else { "not a power of two" };
+            self.error(span, title, label, "write 1, 2, 4, 8, 16 …");
             return None;
         }
         Some(value)
@@ -231,50 +214,55 @@ impl<'e> Reader<'e> {
 
     pub fn array<'a>(&mut self, node: &'a Node<'a>) -> impl Iterator<Item = &'a Node<'a>> + use<'a> {
         let items = match node.get_ref() {
-            DeValue::Array(items) => self.count_listed(self.span(node.span()), items.len()).then(|| items.iter()),
+            DeValue::Array(items) => Some(items.iter()),
             _ => {
-                self.error(self.span(node.span()), "an array is expected", "this is no array", "write [ … ]");
+                self.error(self.span(node.span()), "expected an array", "not an array", "write [ … ]");
                 None
             }
         };
         items.into_iter().flatten()
     }
 
-    /// One of some words.
+    /// One of a list of words.
     pub fn word<T: Copy>(&mut self, node: &Node, words: &[(&str, T)]) -> Option<T> {
         let At { value, span } = self.string(node)?;
         let found = words.iter().find(|(word, _)| *word == value);
         if found.is_none() {
             let all: Vec<_> = words.iter().map(|(word, _)| *word).collect();
-            self.error(span, format!("`{value}` is not known here"), "unknown word", format!("write one of {}", all.join(", ")));
+            self.error(span, format!("unknown word `{value}`"), "not allowed here", format!("write one of {}", all.join(", ")));
         }
         found.map(|(_, value)| *value)
     }
 
-    pub fn scope(&mut self, axis: &Axis, text: &At<String>) -> Option<TargetSet> {
-        if !self.count_listed(text.span, text.value.split(',').count()) {
-            return None;
+    /// A key that is either absent or true.
+    pub fn word_true(&mut self, node: &Node) -> bool {
+        let is_true = matches!(node.get_ref(), DeValue::Boolean(true));
+        if !is_true {
+            self.error(self.span(node.span()), "expected `true`", "here", "write `true`, or remove the key");
         }
+        is_true
+    }
+
+    pub fn scope(&mut self, axis: &Axis, text: &At<String>) -> Option<TargetSet> {
         match axis.scope(&text.value) {
             Ok(set) => Some(set),
             Err(message) => {
                 let scope: Scope = text.value.parse().unwrap_or_default();
                 let is_build = |word: &str| crate::axis::build(word).is_some();
                 let unknown = |word: &&str| !is_build(word) && !axis.ends().any(|end| end == *word);
-                let unknown = scope.names().filter(|_| self.errors.len() < MOST_NEAR).filter(unknown);
-                let near = unknown.take(MOST_NEAR).find_map(|word| nearest(word, axis.ends()));
+                let near = scope.names().filter(unknown).find_map(|word| nearest(word, axis.ends()));
                 let help = match near {
-                    Some(near) => format!("did you mean `{near}`? {NEW_KERNEL}"),
+                    Some(near) => format!("did you mean `{near}`? Otherwise, {NEW_KERNEL}"),
                     None if scope.names().any(is_build) => NEW_KERNEL.to_owned(),
-                    None => format!("write a range such as \"6.1..\", an architecture, or both: \"6.2.. x64\". {NEW_KERNEL}"),
+                    None => format!("write a range such as \"6.1..\", an architecture, or both: \"6.2.. x64\"; or {NEW_KERNEL}"),
                 };
-                self.error(text.span, message, "not a scope", help);
+                self.error(text.span, message, "not a valid range", help);
                 None
             }
         }
     }
 
-    /// A value that may differ between targets, for the targets of `within`.
+    /// A value that can differ between targets, for the targets of `within`.
     pub fn piecewise<T>(
         &mut self,
         axis: &Axis,
@@ -287,7 +275,7 @@ impl<'e> Reader<'e> {
         self.exclusive(axis, pieces)
     }
 
-    /// As [`piecewise`](Self::piecewise), for what is only stated, and is held against what follows from other facts.
+    /// As [`piecewise`](Self::piecewise), for an assertion, which is verified against the value computed from other facts.
     pub fn witnesses<T>(
         &mut self,
         axis: &Axis,
@@ -303,21 +291,21 @@ impl<'e> Reader<'e> {
         self.exclusive(axis, pieces)
     }
 
-    /// Where a statement holds: the documented targets of its scope. What is said of others alone holds there, and not
-    /// where an architecture only follows.
+    /// The targets of an assertion: the documented targets of its scope. If there are none, all targets of the scope except those of
+    /// architectures that only follow another.
     pub fn bounded(&self, axis: &Axis, scope: &TargetSet) -> TargetSet {
         let sets = [scope.intersection(&self.documented), axis.leading(scope)];
         sets.into_iter().find(|set| !set.is_empty()).unwrap_or_else(|| scope.clone())
     }
 
-    /// No two pieces for one target.
+    /// Checks that no target has two values.
     fn exclusive<T>(&mut self, axis: &Axis, pieces: Vec<Piece<T>>) -> Piecewise<T> {
         for (i, piece) in pieces.iter().enumerate() {
             let clash = |other: &&Piece<T>| !other.targets.intersection(&piece.targets).is_empty();
             if let Some(other) = pieces[..i].iter().find(clash) {
                 let both = axis.describe(&other.targets.intersection(&piece.targets));
-                let title = format!("two values for {both}");
-                self.error_also((other.span, "the first"), piece.span, title, "the second", "let the scopes exclude each other");
+                let title = format!("two values for the same targets: {both}");
+                self.error_also((other.span, "the first"), piece.span, title, "the second", "make the ranges disjoint");
             }
         }
         Piecewise(pieces)
@@ -340,10 +328,7 @@ impl<'e> Reader<'e> {
             Pieces::Several { span, pieces, .. } => (self.span(span.clone()), pieces),
         };
         if list.is_empty() {
-            self.error(span, "a table without entries", "nothing is stated here", "write a value, or scopes with their values");
-        }
-        if !self.count_listed(span, list.len()) {
-            return;
+            self.error(span, "table has no entries", "no value here", "write a value, or ranges with their values");
         }
         let mut inner = Vec::new();
         let mut scopes = Vec::new();
@@ -356,14 +341,14 @@ impl<'e> Reader<'e> {
         }
         axis.settle(&mut scopes);
         for ((key, inner), (_, scope)) in inner.into_iter().zip(scopes) {
-            // An architecture that no kernel has is no mistake in a table for all of them.
+            // An architecture that no kernel of the range has is allowed in a table by architecture.
             if scope.is_empty() && within == &axis.all() {
                 continue;
             }
             let scope = scope.intersection(within);
             if scope.is_empty() {
-                let help = format!("the scopes here lie within {}", axis.describe(within));
-                self.error(key.span, format!("`{}` covers no target here", key.value), "an empty scope", help);
+                let help = format!("choose a range within {}", axis.describe(within));
+                self.error(key.span, format!("range `{}` has no target here", key.value), "empty range", help);
             } else {
                 self.pieces(axis, &scope, inner, value, pieces);
             }
@@ -371,7 +356,8 @@ impl<'e> Reader<'e> {
     }
 }
 
-/// Characters that control how others are shown. Texts reach terminals and generated code, whose compiler refuses some of them.
+/// Characters that change how other characters are shown. Strings are printed to terminals and to generated code, and compilers reject
+/// some of these characters.
 fn is_hidden(c: char) -> bool {
     let turns_direction = matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     turns_direction || c.is_control() && !matches!(c, '\n' | '\t')
@@ -392,7 +378,7 @@ impl<'a> Table<'a> {
         Some(self.inner.get(key)?.pieces())
     }
 
-    /// Its keys and the tables of its lists, by key, label, name or build, and where each ends, in the order of the text.
+    /// Its keys and the tables of its lists, by key, label, name or build, and the end of each, in the order of the text.
     pub fn parts(&self) -> Vec<(String, usize)> {
         let mut parts: Vec<(String, usize)> = Vec::new();
         for entry in self.inner.entries() {
@@ -407,28 +393,28 @@ impl<'a> Table<'a> {
         parts
     }
 
-    /// Where it begins.
+    /// The start of the table.
     pub fn start(&self) -> usize {
         self.inner.span().start
     }
 
-    /// Where its own keys end, and where its lists end, with the line that each is in.
+    /// The end of its own keys and the end of its lists, each with its whole line.
     pub fn ends(&self) -> (usize, usize) {
         let lists = self.inner.entries().filter(|entry| entry.key.is_some_and(|key| matches!(key.holds, Holds::Tables(_))));
         let end = self.inner.line_end();
         (lists.map(|entry| entry.value.span().start).min().unwrap_or(end), end)
     }
 
-    /// The value of a key that has to be there.
+    /// The value of a required key.
     pub fn require(&self, reader: &mut Reader, key: &str) -> Option<&'a Node<'a>> {
         let found = self.get(key);
         if found.is_none() {
-            reader.error(self.span, format!("`{key}` is missing"), "here", format!("add `{key} = …`"));
+            reader.error(self.span, format!("missing key `{key}`"), "here", format!("add `{key} = …`"));
         }
         found
     }
 
-    /// The text of a key, or nothing.
+    /// The string of a key, or an empty one.
     pub fn text(&self, reader: &mut Reader, key: &str) -> String {
         let text = self.get(key).and_then(|node| reader.string(node));
         text.map(|t| t.value.trim().to_owned()).unwrap_or_default()

@@ -1,4 +1,4 @@
-//! `scalars.toml`.
+//! Reads scalar types and typedefs: `scalars.toml`.
 
 use super::reader::{Reader, Table};
 use crate::ctype::CType;
@@ -12,18 +12,14 @@ pub(super) fn read(reader: &mut Reader, root: syntax::Table, spec: &mut Spec) {
     for section in root.entries() {
         if section.value.get_ref().as_table().is_none() {
             let help = "write [scalar] or [typedef]";
-            reader.error(reader.span(section.value.span()), "a table is expected", "this is no table", help);
+            reader.error(reader.span(section.value.span()), "expected a table", "not a table", help);
         }
-        let entries = section.named();
-        if !reader.count_listed(reader.span(section.value.span()), entries.len()) {
-            continue;
-        }
-        for entry in entries {
+        for entry in section.named() {
             let name = At::new(entry.name.to_owned(), reader.span(entry.name_span.clone()));
             if !check_name(reader, &name) || spec.scalars.contains_key(&name.value) || spec.typedefs.contains_key(&name.value) {
-                let help = "choose another";
-                let title = format!("`{}` cannot be a type here", name.value);
-                reader.error(name.span, title, "used already, or not a name", help);
+                let help = "choose another name";
+                let title = format!("invalid type name `{}`", name.value);
+                reader.error(name.span, title, "already used, or not a valid name", help);
             } else if section.key.is_some_and(|key| key.holds == Holds::NamedPiecewise) {
                 let all = spec.axis.all();
                 let ty = reader.piecewise(&spec.axis, &all, &entry.pieces(), &mut ctype);
@@ -33,7 +29,7 @@ pub(super) fn read(reader: &mut Reader, root: syntax::Table, spec: &mut Spec) {
                 spec.scalars.extend(scalar(reader, &table).map(|scalar| (name.value, scalar)));
             } else {
                 let help = "write { size = …, c = \"…\" }";
-                reader.error(reader.span(entry.value.span()), "a table is expected", "this is no table", help);
+                reader.error(reader.span(entry.value.span()), "expected a table", "not a table", help);
             }
         }
     }
@@ -42,7 +38,7 @@ pub(super) fn read(reader: &mut Reader, root: syntax::Table, spec: &mut Spec) {
 fn scalar(reader: &mut Reader, table: &Table) -> Option<Scalar> {
     let size = table.require(reader, "size").and_then(|n| reader.count(n, 0))?;
     if ![0, 1, 2, 4, 8].contains(&size) {
-        reader.error(table.span, format!("no scalar has {size} bytes"), "here", "write 1, 2, 4 or 8, or 0 for void");
+        reader.error(table.span, format!("invalid scalar size of {size} bytes"), "here", "write 1, 2, 4 or 8, or 0 for void");
         return None;
     }
     let signed = match table.get("signed").map(|n| (n, n.get_ref())) {
@@ -51,8 +47,8 @@ fn scalar(reader: &mut Reader, table: &Table) -> Option<Scalar> {
         Some((node, _)) => {
             reader.error(
                 reader.span(node.span()),
-                "true or false is expected",
-                "this is neither",
+                "expected true or false",
+                "neither of them",
                 "write true or false, without quotes",
             );
             false
@@ -62,12 +58,12 @@ fn scalar(reader: &mut Reader, table: &Table) -> Option<Scalar> {
     Some(Scalar { size, signed, c, span: table.span })
 }
 
-/// A scalar type in words of C, which headers have as they stand.
+/// A scalar type in C, which is copied to C headers.
 fn c_words(reader: &mut Reader, node: &Node) -> Option<String> {
     let At { value, span } = reader.string(node)?;
     let is_word = |word: &str| word.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
     if value.is_empty() || !value.split(' ').all(is_word) {
-        reader.error(span, format!("`{value}` is no scalar type of C"), "here", "write its words, such as \"unsigned long\"");
+        reader.error(span, format!("unknown C scalar type `{value}`"), "here", "write C keywords, such as \"unsigned long\"");
         return None;
     }
     Some(value)
@@ -83,7 +79,7 @@ pub(super) fn ctype(reader: &mut Reader, node: &Node) -> Option<CType> {
             "write the name alone, without keyword and leading underscore: `{}`",
             if name.is_empty() { "NAME" } else { name }
         );
-        reader.error(text.span, format!("type with the keyword `{keyword}`"), "here", help);
+        reader.error(text.span, format!("unexpected keyword `{keyword}` in a type"), "here", help);
         return None;
     }
     match CType::parse(&text.value) {
@@ -91,7 +87,7 @@ pub(super) fn ctype(reader: &mut Reader, node: &Node) -> Option<CType> {
         Err(message) => {
             reader.error(
                 text.span,
-                "this is no C type",
+                "invalid type",
                 message,
                 "write it as in C, without a name: \"ULONG\", \"UCHAR [16]\", \"VOID (*) (PVOID)\"",
             );
@@ -103,23 +99,23 @@ pub(super) fn ctype(reader: &mut Reader, node: &Node) -> Option<CType> {
 pub(super) fn check_name(reader: &mut Reader, name: &At<String>) -> bool {
     let good = is_identifier(&name.value);
     if !good && name.value.len() > LONGEST {
-        let title = format!("a name of {} bytes", name.value.len());
+        let title = format!("name is too long: {} bytes", name.value.len());
         reader.error(name.span, title, "too long", format!("write at most {LONGEST} letters, digits and `_`"));
     } else if !good {
         reader.error(
             name.span,
-            format!("`{}` is no name", name.value),
-            "not an identifier of C",
-            "write letters, digits and `_`, a letter first",
+            format!("invalid name `{}`", name.value),
+            "not a C identifier",
+            "start with a letter, then write letters, digits and `_`",
         );
     }
     good
 }
 
-/// How many bytes a name may have.
+/// The maximum length of a name in bytes.
 const LONGEST: usize = 128;
 
-/// Whether specs can have a name: an identifier of C that begins with a letter and is not longer than 128 bytes.
+/// Whether a name is valid in specs: a C identifier of at most 128 bytes that begins with a letter.
 pub fn is_identifier(name: &str) -> bool {
     let mut chars = name.chars();
     let first = chars.next().is_some_and(|c| c.is_ascii_alphabetic());

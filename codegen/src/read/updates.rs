@@ -1,4 +1,4 @@
-//! `[[update]]`: the rows of the axis that a named update makes.
+//! Reads named updates: `[[update]]`.
 
 use super::names::{build, check_label, existing};
 use super::reader::{Reader, Table};
@@ -6,7 +6,7 @@ use crate::axis::{Arch, Axis, Build, Kernel, Update};
 use crate::source::Span;
 use crate::syntax::Node;
 
-/// An update; the kernels that it names are added to the axis where it does not have them.
+/// An update. Its kernels are added to the axis, unless they are already on it.
 pub(super) fn update(reader: &mut Reader, table: &Table, axis: &mut Axis) {
     let Some(name) = table.require(reader, "name").and_then(|node| reader.string(node)) else { return };
     check_label(reader, &name, axis);
@@ -14,8 +14,8 @@ pub(super) fn update(reader: &mut Reader, table: &Table, axis: &mut Axis) {
     let mut kernels: Vec<Build> = Vec::new();
     for (build, span) in table.require(reader, "kernels").map(|node| builds(reader, node)).into_iter().flatten() {
         if let Some(before) = kernels.last().filter(|before| before.number >= build.number) {
-            let title = format!("kernel {build:#} follows {before:#}");
-            reader.error(span, title, "out of order", "name one kernel of each build, oldest build first");
+            let title = format!("kernels out of order: {build:#} after {before:#}");
+            reader.error(span, title, "out of order", "write one kernel of each build, oldest first");
         } else if add(reader, axis, build, architectures.as_deref(), span) {
             kernels.push(build);
         }
@@ -31,15 +31,15 @@ fn builds(reader: &mut Reader, node: &Node) -> Vec<(Build, Span)> {
     nodes.into_iter().filter_map(|node| Some((build(reader, node)?, reader.span(node.span())))).collect()
 }
 
-/// Adds the first kernel of a build that has an update, on the architectures of the build's first kernel, unless a row of the axis names
-/// others. Whether it is one of the axis.
+/// Adds the first kernel with an update, on the architectures of the build's first kernel, unless a row of the axis states others.
+/// Returns whether the kernel is on the axis.
 fn add(reader: &mut Reader, axis: &mut Axis, build: Build, architectures: Option<&[Arch]>, span: Span) -> bool {
     let Some(first) = axis.kernels.iter().position(|kernel| kernel.build.number == build.number) else {
-        let title = format!("no version has kernels of the build {:#}", Build { revision: 0, ..build });
-        reader.error(span, title, "here", "name kernels of builds whose first kernel is in a [[version]]");
+        let title = format!("build {:#} is in no version", Build { revision: 0, ..build });
+        reader.error(span, title, "here", "add the first kernel of this build to a [[version]]");
         return false;
     };
-    // Another update may name the kernel, too; a row of its own says itself what it has.
+    // Another update can name the same kernel. A kernel with its own row states its architectures there.
     let shared = axis.updates.iter().any(|update| update.kernels.contains(&build));
     let end = first + axis.kernels[first..].partition_point(|kernel| kernel.build < build);
     let has = |arch: &Arch| architectures.is_none_or(|of| of.contains(arch));

@@ -1,11 +1,9 @@
-//! From [`Spec`] to [`Layouts`]: every type at every target, every witness held against it.
+//! From [`Spec`] to [`Layouts`]: computes every type at every target, and checks all assertions.
 
-pub(crate) mod alike;
 mod resolver;
-#[cfg(test)]
-mod tests;
 mod types;
 
+use crate::alike::first_alike;
 use crate::assertions;
 use crate::diagnostic::{Diagnostic, Errors};
 use crate::layouts::*;
@@ -25,8 +23,8 @@ pub fn compile(sources: Sources) -> Result<Layouts, Errors> {
     compiled(read_all(sources))
 }
 
-/// Computes the layouts of a spec set after a change: the file of that index, which has to be one of a structure or of values,
-/// has another text than when `spec` was read without errors.
+/// Computes the layouts of a spec set after a change of one file. `spec` was read without errors before the change. The file has to be
+/// one of a structure or of values.
 ///
 /// # Errors
 ///
@@ -52,7 +50,7 @@ pub(crate) fn compiled(reading: Reading) -> Result<Layouts, Errors> {
 ///
 /// # Errors
 ///
-/// Every fact that disagrees with another, and every type that cannot be laid out, each with the targets concerned.
+/// All contradictions between facts, and all types whose layout cannot be computed, each with the affected targets.
 pub fn resolve(spec: Spec) -> Result<Layouts, Errors> {
     match resolve_all(spec) {
         (layouts, problems) if problems.is_empty() => Ok(layouts),
@@ -60,7 +58,7 @@ pub fn resolve(spec: Spec) -> Result<Layouts, Errors> {
     }
 }
 
-/// The structures and unions of one target, as far as they can be laid out: what is wrong with the spec is not told.
+/// The structures and unions of one target whose layout can be computed. Errors are ignored.
 pub fn laid_out(spec: &Spec, target: usize) -> BTreeMap<String, Aggregate> {
     let mut problems = Problems::default();
     let Resolved { layouts, mut by_target, .. } = resolver::of(spec, &Default::default(), &mut problems, target..target + 1);
@@ -73,7 +71,7 @@ pub fn laid_out(spec: &Spec, target: usize) -> BTreeMap<String, Aggregate> {
 
 fn resolve_all(spec: Spec) -> (Layouts, Vec<Diagnostic>) {
     let mut problems = Problems::default();
-    let alike = alike::first_alike(&spec);
+    let alike = first_alike(&spec);
     let Resolved { layouts, by_target, globals } = sorted(resolver::of(&spec, &alike, &mut problems, 0..spec.axis.targets.len()));
     assertions::check(&spec, &alike, &layouts, &by_target, &mut problems);
     complete(&spec, &by_target, &mut problems);
@@ -81,7 +79,7 @@ fn resolve_all(spec: Spec) -> (Layouts, Vec<Diagnostic>) {
     (Layouts { spec, layouts, by_target, globals }, list)
 }
 
-/// Nothing that a spec has may be left out in silence. After an error elsewhere it is a consequence of that.
+/// Reports definitions that have no layout, unless another error is the cause.
 fn complete(spec: &Spec, by_target: &[BTreeMap<String, LayoutId>], problems: &mut Problems) {
     if !problems.is_empty() || !spec.broken.is_empty() {
         return;
@@ -89,8 +87,8 @@ fn complete(spec: &Spec, by_target: &[BTreeMap<String, LayoutId>], problems: &mu
     for (target, types) in by_target.iter().enumerate() {
         let expected = spec.definitions.iter().filter(|(_, d)| d.scope.contains(target));
         for (name, definition) in expected.filter(|(name, _)| !types.contains_key(*name)) {
-            let title = format!("`{name}` has no layout");
-            problems.add(target, definition.name.span, &title, "specified here", "complete its members for these targets");
+            let title = format!("type `{name}` has no layout");
+            problems.add(target, definition.name.span, &title, "defined here", "complete its members for these targets");
         }
     }
 }

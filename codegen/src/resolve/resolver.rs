@@ -1,6 +1,6 @@
-//! The layouts of one target after the other.
+//! Computes the layouts, one target after the other.
 
-use super::alike::Alike;
+use crate::alike::Alike;
 use crate::layouts::*;
 use crate::place::Placer;
 use crate::problems::Problems;
@@ -8,14 +8,14 @@ use crate::source::Span;
 use crate::spec::{self, Body, Definition, Kind, Member, Shape, Spec};
 use std::collections::{BTreeMap, HashMap};
 
-/// Layouts in the order of their first use, and for each target those of its types, and the types of its global variables.
+/// Layouts in the order of their first use, and for each target the layouts of its types and the types of its global variables.
 pub(super) struct Resolved {
     pub layouts: Vec<Layout>,
     pub by_target: Vec<BTreeMap<String, LayoutId>>,
     pub globals: Vec<BTreeMap<String, Type>>,
 }
 
-/// Every type at some targets, each distinct layout once.
+/// All types at some targets, each distinct layout once.
 pub(super) fn of(spec: &Spec, alike: &Alike, problems: &mut Problems, targets: core::ops::Range<usize>) -> Resolved {
     let mut resolver = Resolver {
         spec,
@@ -28,7 +28,6 @@ pub(super) fn of(spec: &Spec, alike: &Alike, problems: &mut Problems, targets: c
         target: 0,
         done: BTreeMap::new(),
         depth: 0,
-        laid_out: 0,
         remedies: HashMap::new(),
     };
     let (mut by_target, mut globals) = (Vec::new(), Vec::new());
@@ -50,54 +49,49 @@ pub(super) fn of(spec: &Spec, alike: &Alike, problems: &mut Problems, targets: c
     Resolved { layouts: resolver.layouts, by_target, globals }
 }
 
-/// Types embedded in each other; a bound on recursion.
+/// The limit of types that are embedded in each other, against endless recursion.
 const DEEPEST: usize = 64;
 
-/// Members of a type, those of embedded types included. Unions of two unions each double them, and compilers look at every one;
-/// the largest type of a kernel has 2,500.
+/// The limit of members of a type, including those of embedded types. Each level of unions can double their number, and compilers check
+/// every member. The largest type of a kernel has 2,500.
 const MOST_MEMBERS: usize = 1 << 14;
-
-/// A bound on time and memory for members that differ between very many targets.
-const MOST_LAID_OUT: usize = if cfg!(test) { 1 << 12 } else { 1 << 21 };
 
 pub(super) struct Resolver<'s, 'p> {
     pub spec: &'s Spec,
     alike: &'s Alike<'s>,
     pub problems: &'p mut Problems,
     pub layouts: Vec<Layout>,
-    /// Of each layout, what it comes to with all that it embeds.
+    /// For each layout, its totals including all types that it embeds.
     pub wholes: Vec<Whole>,
     by_name: HashMap<&'s str, Vec<LayoutId>>,
-    /// Types that were laid out without an error, by the target for which they were.
+    /// The layouts that were computed without an error, by target.
     settled: HashMap<(&'s str, usize), LayoutId>,
     pub target: usize,
     /// Types of the current target.
     done: BTreeMap<String, State>,
-    /// How many types are begun, each embedded in the one before.
+    /// The number of types in progress, each embedded in the one before.
     depth: usize,
-    /// Members that were laid out, each once for every target where its structure was.
-    laid_out: usize,
-    /// How to have each type that is not specified.
+    /// The remedy for each undefined type.
     pub remedies: HashMap<String, String>,
 }
 
-/// A type with all that it embeds.
+/// The totals of a type, including all types that it embeds.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Whole {
     /// Members that embed none.
     pub members: usize,
-    /// Whether it is, or ends in, an array without a length.
+    /// Whether it is a flexible array, or ends in one.
     pub flexible: bool,
 }
 
-/// How far a type is at a target.
+/// The state of a type at a target.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum State {
-    /// Its members are being laid out.
+    /// Its layout is being computed.
     Begun,
-    /// It is laid out.
+    /// Its layout is computed.
     Done(LayoutId),
-    /// It cannot be, and an error says why.
+    /// Its layout cannot be computed, and an error was reported.
     Failed,
 }
 
@@ -113,10 +107,12 @@ impl<'s> Resolver<'s, '_> {
             return State::Done(id);
         }
         if self.depth == DEEPEST {
-            self.problem(definition.name.span, "embedded too deeply", "the last of 64 types, each in another", "embed fewer");
-            return State::Failed;
-        }
-        if self.laid_out > MOST_LAID_OUT {
+            self.problem(
+                definition.name.span,
+                "types are nested too deeply",
+                "more than 64 levels",
+                "reduce the number of levels",
+            );
             return State::Failed;
         }
         self.done.insert(name.to_owned(), State::Begun);
@@ -172,19 +168,18 @@ impl<'s> Resolver<'s, '_> {
         let pack = at(&aggregate.pack, self.target);
         let align = at(&aggregate.align, self.target);
         let laid_out = self.inline(definition, aggregate.kind, &aggregate.members, pack, align, definition.name.span)?;
-        // Of a member that is there twice, sizes and offsets that are not so are no news.
+        // Skip follow-on errors for duplicates.
         self.unique(&laid_out).then_some(laid_out)
     }
 
-    /// Whether no two members have the same name.
+    /// Checks that no two members have the same name.
     fn unique(&mut self, aggregate: &Aggregate) -> bool {
         let mut unique = true;
         let mut names = BTreeMap::new();
         for flat in aggregate.flat() {
             if let Some(first) = names.insert(flat.name, flat.field.info.span) {
                 unique = false;
-                let (title, help) =
-                    (format!("`{}` is there twice", flat.name), "let their ranges exclude each other, or rename one");
+                let (title, help) = (format!("duplicate member `{}`", flat.name), "make their ranges disjoint, or rename one");
                 self.problem_also(first, "the first", flat.field.info.span, &title, "the second", help);
             }
         }
@@ -209,25 +204,30 @@ impl<'s> Resolver<'s, '_> {
         let mut fields: Vec<Field> = Vec::new();
         let (mut failed, mut whole) = (false, 0);
         let target = self.target;
-        self.count(members.len(), span);
         for member in members.iter().filter(|m| m.scope.contains(target)) {
             if let Some(last) = fields.last()
                 && kind == Kind::Struct
                 && self.is_flexible(&last.ty)
             {
-                let (title, help) =
-                    ("an array without a length is the last member", "give the array a length, or move it to the end");
-                self.problem_also(last.info.span, "the array, or what ends in it", member.span, title, "this follows one", help);
+                let (title, help) = ("flexible array must be the last member", "give the array a length, or move it to the end");
+                self.problem_also(
+                    last.info.span,
+                    "the flexible array, or a type that ends in one",
+                    member.span,
+                    title,
+                    "member after it",
+                    help,
+                );
             }
-            // Others may be wrong as well, and are to be told in the same run.
+            // Continue with the other members, to report all errors in one run.
             match self.field(definition, member, pack, &mut placer) {
                 Some(field) => {
                     let before = whole;
                     whole += self.whole(&field.ty).members;
                     if before <= MOST_MEMBERS && whole > MOST_MEMBERS {
-                        let title = format!("a type of over {MOST_MEMBERS} members, those of embedded types included");
-                        let help = "split it, or write what it embeds as bytes: `UCHAR [N]`";
-                        self.problem(member.span, &title, "with this one", help);
+                        let title = format!("type has more than {MOST_MEMBERS} members, including those of embedded types");
+                        let help = "split the type, or write embedded types as bytes: `UCHAR [N]`";
+                        self.problem(member.span, &title, "limit reached here", help);
                         failed = true;
                     }
                     fields.push(field);
@@ -239,27 +239,21 @@ impl<'s> Resolver<'s, '_> {
             return None;
         }
         if fields.is_empty() {
-            self.problem(span, "a structure without members", "it has none here", "narrow `in`, or widen that of a member");
+            self.problem(
+                span,
+                "structure has no members",
+                "no members here",
+                "narrow `in` of the structure, or widen that of a member",
+            );
             return None;
         }
         match placer.finish(align) {
             Some(extent) if extent.size == 0 => {
-                self.problem(span, "a structure without bytes", "its members have none", "give it a member that has a size");
+                self.problem(span, "structure has size 0", "all members have size 0", "add a member that has a size");
                 None
             }
             Some(extent) => Some(Aggregate { kind, extent, pack, align, fields }),
             None => self.too_large(span),
-        }
-    }
-
-    /// Counts members that are laid out; says once that they are too many.
-    fn count(&mut self, members: usize, span: Span) {
-        let before = self.laid_out;
-        self.laid_out += members;
-        if before <= MOST_LAID_OUT && self.laid_out > MOST_LAID_OUT {
-            let title =
-                format!("over {MOST_LAID_OUT} members are to be laid out, each once for every target where its type may differ");
-            self.problem(span, &title, "from here on none is", "split the specs into sets, or let fewer members differ");
         }
     }
 
@@ -271,7 +265,7 @@ impl<'s> Resolver<'s, '_> {
                 let piece = types.get(self.target)?;
                 (self.ty(&piece.value, piece.span, 0)?, Some(piece.value.clone()))
             }
-            // Packing holds for what is declared within, as the pragma does.
+            // Packing also applies to types that are declared inside, like `#pragma pack`.
             Shape::Inline(kind, members) => {
                 (Type::Inline(self.inline(definition, *kind, members, pack, align.take(), member.span)?.into()), None)
             }
@@ -285,17 +279,20 @@ impl<'s> Resolver<'s, '_> {
             Some(piece) => {
                 let scalar = matches!(ty, Type::Scalar { .. } | Type::Layout(_)) && !self.is_aggregate(&ty);
                 if !scalar || piece.value > extent.size * 8 || align.is_some() {
-                    let label = format!("{} bits of {} bytes", piece.value, extent.size);
+                    let label = match scalar {
+                        true => format!("{} bits in a type of {} bytes", piece.value, extent.size),
+                        false => format!("{} bits in a type that is not a scalar", piece.value),
+                    };
                     self.problem(
                         piece.span,
-                        "no such bit field",
+                        "invalid bit field",
                         &label,
-                        "a bit field has a scalar type, no explicit alignment, and at most the bits of its type",
+                        "use a scalar type, no `align`, and at most as many bits as the type has",
                     );
                     return None;
                 }
                 if piece.value == 0 && member.name.is_some() {
-                    self.problem(piece.span, "a bit field of no bits has no name", "here", "remove `name`");
+                    self.problem(piece.span, "bit field with 0 bits has a name", "here", "remove `name`");
                 }
                 let Some((offset, bits)) = placer.place_bits(extent.size, piece.value) else {
                     return self.too_large(member.span);
@@ -317,7 +314,7 @@ impl<'s> Resolver<'s, '_> {
     }
 
     pub(super) fn too_large<T>(&mut self, span: Span) -> Option<T> {
-        self.problem(span, "a structure of over 16 MiB", "here it grows over that", "shorten the array");
+        self.problem(span, "structure is larger than 16 MiB", "limit exceeded here", "shorten the array");
         None
     }
 

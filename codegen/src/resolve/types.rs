@@ -1,13 +1,12 @@
-//! Types by their names: scalars, typedefs, pointers, arrays, layouts, and their extents.
+//! Resolves types by their names: scalars, typedefs, pointers, arrays, layouts, and their extents.
 
 use super::resolver::{Resolver, State, Whole};
 use crate::ctype::{CType, Length};
-use crate::diagnostic::{MOST_NEAR, nearest};
+use crate::diagnostic::nearest;
 use crate::layouts::*;
 use crate::place::LARGEST;
-use crate::source::Span;
+use crate::source::{Span, home};
 use crate::spec::{self, Body, ValuesKind};
-use crate::standard::home;
 
 impl Resolver<'_, '_> {
     pub(super) fn ty(&mut self, ctype: &CType, span: Span, depth: usize) -> Option<Type> {
@@ -15,14 +14,14 @@ impl Resolver<'_, '_> {
             CType::Name { name, .. } => self.named(name, span, depth),
             CType::Pointer { to, .. } => Some(self.pointer(to, span, depth)?),
             CType::Function { .. } => {
-                self.problem(span, "a member cannot be a function", "here", "write a pointer to it: `T (*) (…)`");
+                self.problem(span, "member has a function type", "here", "write a pointer to the function: `T (*) (…)`");
                 None
             }
             CType::Array { of, length } => {
                 let of: Box<_> = self.ty(of, span, depth)?.into();
                 if self.is_flexible(&of) {
-                    let help = "give the array a length: of several lengths, only the first may be absent";
-                    self.problem(span, "elements of no certain size", "each ends in an array without a length", help);
+                    let help = "give the inner array a length: only the first of several lengths can be omitted";
+                    self.problem(span, "array elements have no fixed size", "each element is or ends in a flexible array", help);
                     return None;
                 }
                 let count = match *length {
@@ -42,18 +41,23 @@ impl Resolver<'_, '_> {
         let spec = self.spec;
         if let Some(scalar) = spec.scalars.get(name) {
             if scalar.size == 0 {
-                self.problem(span, "a member cannot be void", "here", "write a pointer to it, or another type");
+                self.problem(span, "member has the type void", "here", "write a pointer to void, or another type");
                 return None;
             }
             return Some(Type::Scalar { size: scalar.size, signed: scalar.signed, c: scalar.c.clone() });
         }
         if let Some(typedef) = spec.typedefs.get(name) {
             if depth > 16 {
-                self.problem(span, &format!("the typedef `{name}` leads to itself"), "used here", "mend it in scalars.toml");
+                self.problem(span, &format!("typedef `{name}` is defined by itself"), "used here", "fix it in scalars.toml");
                 return None;
             }
             let Some(piece) = typedef.get(self.target) else {
-                self.problem(span, &format!("the typedef `{name}` has no type here"), "used here", "complete it in scalars.toml");
+                self.problem(
+                    span,
+                    &format!("typedef `{name}` has no type for these targets"),
+                    "used here",
+                    "add the type in scalars.toml",
+                );
                 return None;
             };
             return self.ty(&piece.value, piece.span, depth + 1);
@@ -65,7 +69,7 @@ impl Resolver<'_, '_> {
             let known = self.remedies.get(name).cloned();
             let help = known.unwrap_or_else(|| self.remedy(name));
             self.remedies.entry(name.to_owned()).or_insert_with(|| help.clone());
-            self.problem(span, &format!("the type `{name}` is not specified"), "used here", &help);
+            self.problem(span, &format!("unknown type `{name}`"), "used here", &help);
             return None;
         };
         if self.is_macros(name, span) {
@@ -74,11 +78,11 @@ impl Resolver<'_, '_> {
         if !definition.scope.contains(self.target) {
             self.problem_also(
                 definition.name.span,
-                "specified here, for others only",
+                "defined here, for other targets",
                 span,
-                &format!("`{name}` has no layout here"),
+                &format!("type `{name}` does not exist for these targets"),
                 "used here",
-                "widen `in` of the type, or narrow that of the member",
+                "widen `in` of the type, or narrow `in` of the member",
             );
             return None;
         }
@@ -86,13 +90,13 @@ impl Resolver<'_, '_> {
             State::Done(id) => Some(Type::Layout(id)),
             State::Failed => None,
             State::Begun => {
-                self.problem(span, &format!("`{name}` contains itself"), "used here", "write a pointer to it");
+                self.problem(span, &format!("type `{name}` contains itself"), "used here", "write a pointer to the type");
                 None
             }
         }
     }
 
-    /// Whether what is named as a type is a set of macros, which is none.
+    /// Whether a type name is that of a set of macros, which is not a type.
     fn is_macros(&mut self, name: &str, span: Span) -> bool {
         let spec = self.spec;
         let Some(definition) = spec.definitions.get(name) else { return false };
@@ -100,32 +104,32 @@ impl Resolver<'_, '_> {
             Body::Values(values) if values.kind != ValuesKind::Enum => &values.ty.value,
             _ => return false,
         };
-        let help = format!("write the integer that holds them, and whose they are: `type = \"{held}\"`, `values = \"{name}\"`");
-        let title = format!("`{name}` is a set of named values, and no type");
-        self.problem_also(definition.name.span, "specified here", span, &title, "used here", &help);
+        let help = format!("write an integer type and the name of the set: `type = \"{held}\"`, `values = \"{name}\"`");
+        let title = format!("`{name}` is a set of constants, not a type");
+        self.problem_also(definition.name.span, "defined here", span, &title, "used here", &help);
         true
     }
 
-    /// How to have a type that is not specified.
+    /// The remedy for an undefined type.
     fn remedy(&self, name: &str) -> String {
         if let Some(path) = home(name) {
-            let copy = format!("or copy {path} of etw-layouts, and what that embeds, to the specs");
-            return format!("it is a type of Windows: let your windows.toml begin with `extends = \"windows\"`, {copy}");
+            let copy = format!("or copy {path} of etw-layouts, and the types that it embeds, to your specs");
+            return format!("to use the built-in type, begin your windows.toml with `extends = \"windows\"`; {copy}");
         }
         let spec = self.spec;
-        // Digits are widths and versions: a name with others is another type, not this one misspelled.
+        // Digits are widths or versions: a name with different digits is a different type, not a spelling error.
         let digits = |name: &str| name.chars().filter(char::is_ascii_digit).collect::<String>();
         let known = spec.definitions.keys().chain(spec.scalars.keys()).chain(spec.typedefs.keys()).map(String::as_str);
-        let alike = |known: &&str| self.remedies.len() < MOST_NEAR && digits(known) == digits(name);
+        let alike = |known: &&str| digits(known) == digits(name);
         let near = nearest(name, known.filter(alike));
-        let near = near.map(|near| format!("did you mean `{near}`? Otherwise ")).unwrap_or_default();
-        format!("{near}specify it in a file of its own, or say under [typedef] which type it is, as in `DWORD = \"ULONG\"`")
+        let near = near.map(|near| format!("did you mean `{near}`? Otherwise, ")).unwrap_or_default();
+        format!("{near}define it in a file of its own, or add a typedef in scalars.toml, such as `DWORD = \"ULONG\"`")
     }
 
     fn pointer(&mut self, to: &CType, span: Span, depth: usize) -> Option<Type> {
         let size = self.spec.axis.targets[self.target].arch.pointer_size();
         let to = match to {
-            // Headers declare what it names, too.
+            // Headers also declare the types that a function type names.
             CType::Function { .. } if to.names().into_iter().any(|name| self.is_macros(name, span)) => return None,
             CType::Function { .. } => Type::Function,
             CType::Pointer { to, .. } => self.pointer(to, span, depth)?,
@@ -145,31 +149,36 @@ impl Resolver<'_, '_> {
         let ctype = CType::parse(&values.ty.value).ok();
         let ty = ctype.and_then(|ctype| self.ty(&ctype, values.ty.span, 0));
         let Some(Type::Scalar { size, signed, c }) = ty else {
-            self.problem(values.ty.span, "values are held by an integer", "this is none", "write ULONG, USHORT, LONG …");
+            self.problem(
+                values.ty.span,
+                "type of the values is not an integer",
+                "not an integer type",
+                "write ULONG, USHORT, LONG …",
+            );
             return None;
         };
         let mut constants = Vec::new();
         let target = self.target;
         for constant in values.constants.iter().filter(|c| c.scope.contains(target)) {
             let Some(piece) = constant.value.get(self.target) else { continue };
-            // The values of as many bits, of which 64 hold every one that a spec can state, bit 63 as the sign.
+            // The range of the type. With 64 bits it includes every value that a spec can state.
             let unused = 64 - size * 8;
             let fits = match signed {
                 true => (i64::MIN >> unused..=i64::MAX >> unused).contains(&piece.value),
                 false => unused == 0 || piece.value >= 0 && piece.value as u64 <= u64::MAX >> unused,
             };
             if !fits {
-                let label = format!("it does not fit into {}", values.ty.value);
+                let label = format!("does not fit into {}", values.ty.value);
                 self.problem_also(
                     values.ty.span,
                     "the type",
                     piece.span,
-                    "the value is too large for its type",
+                    "value is out of range for its type",
                     &label,
-                    "widen the type, or mend the value",
+                    "use a larger type, or correct the value",
                 );
             }
-            // Macros are the same for all targets; the spec has them, and a layout only says how they are held.
+            // Macros are the same for all targets and stay in the spec. Their layout only has the integer type.
             if values.kind == ValuesKind::Enum {
                 constants.push((constant.name.value.clone(), piece.value));
             }
@@ -191,12 +200,12 @@ impl Resolver<'_, '_> {
         })
     }
 
-    /// Whether a type is, or ends in, an array without a length.
+    /// Whether a type is a flexible array, or ends in one.
     pub(super) fn is_flexible(&self, ty: &Type) -> bool {
         self.whole(ty).flexible
     }
 
-    /// A type with all that it embeds. The elements of an array are one.
+    /// The totals of a type. An array counts as one element.
     pub(super) fn whole(&self, ty: &Type) -> Whole {
         match ty {
             Type::Array { of, count } => Whole { flexible: *count == 0, ..self.whole(of) },

@@ -1,9 +1,9 @@
-//! Comments of a spec file, which are no part of its tree.
+//! The comments of a spec file, which are not part of its tree.
 
 use toml_parser::Source;
 use toml_parser::lexer::TokenKind;
 
-/// The comments of a text and the blank lines between its lines, which are `""`, each with its place, in the order of the text.
+/// The comments and blank lines of a text, each with its place, in the order of the text. A blank line is `""`.
 pub fn comments(text: &str) -> Vec<(usize, &str)> {
     let mut found = Vec::new();
     let mut is_blank = true;

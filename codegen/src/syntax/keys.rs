@@ -1,9 +1,9 @@
-//! Every key of the spec language.
+//! All keys of the spec language.
 
 /// A sort of table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Sort {
-    /// A whole file that specifies one thing.
+    /// A whole file with one definition.
     File,
     /// `[struct]` and `[union]`.
     Aggregate,
@@ -35,33 +35,43 @@ pub enum Sort {
     Globals,
     /// `[global.NAME]`.
     Global,
+    /// A whole file of an event class.
+    Events,
+    /// `[class]`.
+    Class,
+    /// `[[event]]`.
+    Event,
+    /// An entry of `fields`.
+    Field,
+    /// An entry of `errata` of an event.
+    EventErratum,
 }
 
 /// A key of a table.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Key {
-    /// How it is written.
+    /// Its name.
     pub name: &'static str,
-    /// What its value is.
+    /// The form of its value.
     pub holds: Holds,
 }
 
-/// What the value of a key is.
+/// The form of the value of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Holds {
     /// One value for all targets.
     Plain,
-    /// A value that may differ between targets: it is stated by the declaration.
+    /// A value of the declaration that can differ between targets.
     Piecewise,
-    /// A value that may differ between targets: it is computed, and held against what is stated.
+    /// An assertion that can differ between targets: the computed value is verified against it.
     Witness,
     /// One table.
     Table(Sort),
     /// A list of tables.
     Tables(Sort),
-    /// Tables by names of the user's.
+    /// Tables by user-defined names.
     Named(Sort),
-    /// Piecewise values by names of the user's.
+    /// Piecewise values by user-defined names.
     NamedPiecewise,
 }
 
@@ -85,18 +95,23 @@ impl Sort {
             Self::Scalar => SCALAR,
             Self::Globals => GLOBALS,
             Self::Global => GLOBAL,
+            Self::Events => EVENTS,
+            Self::Class => CLASS,
+            Self::Event => EVENT,
+            Self::Field => FIELD,
+            Self::EventErratum => EVENT_ERRATUM,
         }
     }
 }
 
 impl Holds {
-    /// Whether the value may differ between targets.
+    /// Whether the value can differ between targets.
     pub fn is_piecewise(self) -> bool {
         matches!(self, Self::Piecewise | Self::Witness | Self::NamedPiecewise)
     }
 }
 
-/// The key of that name, if that sort of table has it.
+/// The key with this name, if this kind of table has one.
 pub fn key(sort: Sort, name: &str) -> Option<&'static Key> {
     sort.keys().iter().find(|key| key.name == name)
 }
@@ -138,6 +153,7 @@ const AGGREGATE: &[Key] = &[
     piecewise("pack"),
     piecewise("source"),
     piecewise("unverifiable"),
+    plain("feature"),
     plain("doc"),
     tables("errata", Sort::Erratum),
     tables("members", Sort::Member),
@@ -215,3 +231,36 @@ const SCALAR: &[Key] = &[plain("size"), plain("signed"), plain("c")];
 const GLOBALS: &[Key] = &[Key { name: "global", holds: Holds::Named(Sort::Global) }];
 
 const GLOBAL: &[Key] = &[plain("in"), piecewise("type"), piecewise("source"), plain("doc")];
+
+const EVENTS: &[Key] = &[table("class", Sort::Class), tables("event", Sort::Event)];
+
+const CLASS: &[Key] = &[plain("name"), plain("group"), plain("guid"), plain("source"), plain("doc")];
+
+const EVENT: &[Key] = &[
+    plain("types"),
+    plain("version"),
+    plain("versions"),
+    plain("groups"),
+    plain("unsettled"),
+    plain("doc"),
+    tables("fields", Sort::Field),
+    tables("errata", Sort::EventErratum),
+];
+
+const FIELD: &[Key] = &[
+    plain("name"),
+    plain("type"),
+    plain("count"),
+    plain("length"),
+    plain("out"),
+    plain("values"),
+    plain("version"),
+    plain("pointer"),
+    plain("optional"),
+    plain("unsettled"),
+    plain("doc"),
+    tables("fields", Sort::Field),
+];
+
+const EVENT_ERRATUM: &[Key] =
+    &[plain("field"), plain("source"), plain("version"), plain("states"), plain("actual"), plain("doc")];

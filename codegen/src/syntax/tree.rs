@@ -1,11 +1,11 @@
-//! A spec file as a tree, each key and value with its place in the text.
+//! A spec file as a tree, with the place of each key and value in the text.
 
 use super::keys::{Holds, Key, Sort, key};
 use core::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue, Error};
 
-/// A value of TOML and its place.
+/// A TOML value and its place.
 pub type Node<'a> = Spanned<DeValue<'a>>;
 
 /// A spec file.
@@ -18,7 +18,7 @@ pub struct Tree<'a> {
 /// A table of a file.
 #[derive(Clone, Copy, Debug)]
 pub struct Table<'a> {
-    /// What sort of table.
+    /// The kind of table.
     pub sort: Sort,
     text: &'a str,
     entries: &'a DeTable<'a>,
@@ -29,18 +29,18 @@ pub struct Table<'a> {
 /// A key of a table and its value.
 #[derive(Clone, Debug)]
 pub struct Entry<'a> {
-    /// The key; nothing if such a table has no such key, or if the name is the user's.
+    /// The key; none if this kind of table has no such key, or if the name is user-defined.
     pub key: Option<&'static Key>,
     /// Its name.
     pub name: &'a str,
-    /// The place of the name, its quotes included.
+    /// The place of the name, including its quotes.
     pub name_span: Range<usize>,
     /// The value.
     pub value: &'a Node<'a>,
     text: &'a str,
 }
 
-/// How a table is written.
+/// The notation of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     /// `{ … }`
@@ -51,14 +51,14 @@ pub enum Form {
     Dotted,
 }
 
-/// A value that may differ between targets.
+/// A value that can differ between targets.
 #[derive(Clone, Debug)]
 pub enum Pieces<'a> {
     /// One for all.
     One(&'a Node<'a>),
     /// By scope.
     Several {
-        /// How the table is written.
+        /// The notation of the table.
         form: Form,
         /// Its own place.
         span: Range<usize>,
@@ -72,26 +72,28 @@ pub enum Pieces<'a> {
 pub struct Piece<'a> {
     /// The scope's text.
     pub scope: &'a str,
-    /// The place of the scope, its quotes included.
+    /// The place of the scope, including its quotes.
     pub scope_span: Range<usize>,
     /// The value.
     pub value: Pieces<'a>,
 }
 
 impl<'a> Tree<'a> {
-    /// What can be read of a text, and what is wrong with the rest.
+    /// Parses a text as far as possible, and returns the errors.
     pub fn parse(text: &'a str) -> (Self, Vec<Error>) {
         let (root, errors) = DeTable::parse_recoverable(text);
         (Self { text, root: root.into_inner() }, errors)
     }
 
-    /// The root table: that of an axis, of scalars, of global variables, or of a file that specifies one thing, as its keys tell.
+    /// The root table. Its keys decide whether it is an axis, scalars, global variables, events, or a
+    /// definition.
     pub fn root(&'a self) -> Table<'a> {
         let has = |keys: &[&str]| self.root.iter().any(|(key, _)| keys.contains(&&**key.get_ref()));
         let sort = match () {
             () if has(&["extends", "version", "architectures", "release"]) => Sort::Axis,
             () if has(&["scalar", "typedef"]) => Sort::Scalars,
             () if has(&["global"]) => Sort::Globals,
+            () if has(&["class", "event"]) => Sort::Events,
             () => Sort::File,
         };
         Table { sort, text: self.text, entries: &self.root, start: 0, end: 0 }
@@ -99,12 +101,12 @@ impl<'a> Tree<'a> {
 }
 
 impl<'a> Table<'a> {
-    /// Its own place: its header, or all of it if it is written inline.
+    /// Its place: the header, or the whole table if it is inline.
     pub fn span(&self) -> Range<usize> {
         self.start..self.end
     }
 
-    /// How it is written.
+    /// Its notation.
     pub fn form(&self) -> Form {
         form(self.text, self.start)
     }
@@ -117,17 +119,17 @@ impl<'a> Table<'a> {
         })
     }
 
-    /// A node within it, as a table of a sort.
+    /// A node inside it, as a table of a kind.
     pub fn inner(self, sort: Sort, node: &'a Node<'a>) -> Option<Table<'a>> {
         table(sort, self.text, node)
     }
 
-    /// A key that is there.
+    /// The entry of a key, if it is present.
     pub fn get(self, name: &str) -> Option<Entry<'a>> {
         self.entries().find(|entry| entry.name == name)
     }
 
-    /// The text of a key.
+    /// The string of a key.
     pub fn text(self, name: &str) -> Option<&'a str> {
         self.get(name)?.value.get_ref().as_str()
     }
@@ -137,35 +139,35 @@ impl<'a> Table<'a> {
         self.get(name).map(|entry| entry.tables()).unwrap_or_default()
     }
 
-    /// The whole text that it is in.
+    /// The whole text of the file.
     pub fn source(self) -> &'a str {
         self.text
     }
 
-    /// The end of the line that it ends in.
+    /// The end of its last line.
     pub fn line_end(self) -> usize {
         let end = self.extent();
         end + self.text[end..].find('\n').unwrap_or(self.text.len() - end)
     }
 
-    /// Where its last value ends, those of the tables below its header included.
+    /// The end of its last value, including the tables below its header.
     pub fn extent(self) -> usize {
         self.entries.iter().map(|(_, value)| end(value)).fold(self.end, usize::max)
     }
 }
 
 impl<'a> Entry<'a> {
-    /// From the name to the end of the value; of a dotted key, to the end of its last line.
+    /// From the name to the end of the value; for a dotted key, to the end of its last line.
     pub fn span(&self) -> Range<usize> {
         self.name_span.start..end(self.value)
     }
 
-    /// How the value is written, if it is a table.
+    /// The notation of the value, if it is a table.
     pub fn form(&self) -> Option<Form> {
         matches!(self.value.get_ref(), DeValue::Table(_)).then(|| form(self.text, self.value.span().start))
     }
 
-    /// The tables that it holds: one, or those of a list. Whatever else is in the list is left out.
+    /// The tables in the value: one, or those of a list. Other elements of the list are left out.
     pub fn tables(&self) -> Vec<Table<'a>> {
         let sort = match self.key.map(|key| key.holds) {
             Some(Holds::Table(sort) | Holds::Tables(sort) | Holds::Named(sort)) => sort,
@@ -177,7 +179,7 @@ impl<'a> Entry<'a> {
         }
     }
 
-    /// What it holds by names of the user's; each has the key of what holds it.
+    /// The entries with user-defined names in the value; each has the key of this entry.
     pub fn named(&self) -> Vec<Entry<'a>> {
         let named = self.key.filter(|key| matches!(key.holds, Holds::Named(_) | Holds::NamedPiecewise));
         let (text, entries) = (self.text, self.value.get_ref().as_table().filter(|_| named.is_some()));
@@ -188,13 +190,13 @@ impl<'a> Entry<'a> {
         entries.into_iter().flatten().map(entry).collect()
     }
 
-    /// The piecewise value that it holds.
+    /// The value as a piecewise value.
     pub fn pieces(&self) -> Pieces<'a> {
         Pieces::of(self.text, self.value)
     }
 }
 
-/// A node as a table of a sort.
+/// A node as a table of a kind.
 fn table<'a>(sort: Sort, text: &'a str, node: &'a Node<'a>) -> Option<Table<'a>> {
     let DeValue::Table(entries) = node.get_ref() else { return None };
     let span = node.span();
@@ -212,7 +214,7 @@ impl<'a> Pieces<'a> {
         Self::Several { form: form(text, span.start), span, pieces: entries.iter().map(piece).collect() }
     }
 
-    /// Every value, in the order of the text.
+    /// All values, in the order of the text.
     pub fn values(&self) -> Vec<&'a Node<'a>> {
         match self {
             Self::One(node) => vec![node],
@@ -220,7 +222,7 @@ impl<'a> Pieces<'a> {
         }
     }
 
-    /// Every scope, with its place.
+    /// All scopes, with their places.
     pub fn scopes(&self) -> Vec<(&'a str, Range<usize>)> {
         match self {
             Self::One(_) => Vec::new(),
@@ -232,7 +234,7 @@ impl<'a> Pieces<'a> {
     }
 }
 
-/// Where a value ends, with what stands below its header or in its dotted lines.
+/// The end of a value, including the tables below its header and its dotted lines.
 fn end(node: &Node) -> usize {
     let own = node.span().end;
     match node.get_ref() {
@@ -241,7 +243,7 @@ fn end(node: &Node) -> usize {
     }
 }
 
-/// How the table is written whose own place begins there.
+/// The notation of the table whose place begins here.
 fn form(text: &str, start: usize) -> Form {
     match text.as_bytes().get(start) {
         Some(b'{') => Form::Inline,

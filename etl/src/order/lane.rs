@@ -1,4 +1,4 @@
-//! The events of one buffer in the order of time.
+//! The events of one buffer in time order.
 
 use crate::buffer::{Buffer, Scratch};
 use crate::event::Event;
@@ -7,55 +7,55 @@ use crate::header_type::HeaderType;
 use crate::walk::{Extent, step, usual};
 use crate::wire::{BUFFER_HEADER, Generation};
 
-/// How many events are listed at once: all of nearly every buffer, so that it is walked once, and no more memory in any case.
+/// Number of events listed at once: enough for nearly every buffer to be walked once, with bounded memory.
 const LISTED: usize = 4096;
 
-/// A buffer whose events are given out in the order of time. One without a time keeps its place after the one before it, and so
-/// does damage between them.
+/// A buffer whose events are returned in time order. An event without a time keeps its position after the previous one, and so
+/// does damage between events.
 #[derive(Debug)]
 pub(super) struct Lane<'a> {
-    /// Counts the buffers of the processor.
+    /// Sequential number of the buffer among those of the processor.
     pub(super) number: u64,
     pub(super) processor: u16,
     pub(super) place: Place,
     generation: Generation,
-    /// The buffer, if it is not decompressed.
+    /// The bytes of an uncompressed buffer.
     slice: Option<&'a [u8]>,
     pub(super) scratch: Scratch,
     /// The next events.
     list: Vec<Entry>,
-    /// Which of them is at hand.
+    /// Index of the current event in the list.
     next: usize,
-    /// Where the events begin that are not listed yet.
+    /// Start of the events that are not listed yet.
     rest: Cursor,
-    /// Of a buffer that is not in order, where they begin, the next one last.
+    /// Offsets of the events of a buffer that is not in order, the next one last.
     sorted: Vec<u32>,
     extent: Option<Extent>,
     at: usize,
-    /// Of the event at hand, or the last before it that has one.
+    /// Time of the current event, or of the last event before it that has a time.
     pub(super) time: i64,
     pub(super) earliest: i64,
     pub(super) latest: i64,
-    /// Bytes that it takes beside those that its stream holds in any case.
+    /// Bytes allocated in addition to the permanent scratch of the stream.
     pub(super) beside: usize,
 }
 
-/// An event that is not at hand yet.
+/// An event that is not the current one yet.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     time: i64,
     at: u32,
     length: u16,
-    /// Where its payload begins; 0 if it has to be looked at again, as it is not of the usual kind, or damage.
+    /// Offset of the payload; 0 for damage and for unusual events, which are examined again.
     payload: u8,
     header_type: HeaderType,
 }
 
-/// Goes through a buffer.
+/// Position of a walk through a buffer.
 #[derive(Clone, Copy, Debug)]
 struct Cursor {
     at: usize,
-    /// The time of the event before.
+    /// Time of the previous event.
     time: i64,
 }
 
@@ -81,8 +81,8 @@ impl<'a> Lane<'a> {
         }
     }
 
-    /// Begins with a buffer: with its bytes, or with what was decompressed into the scratch. `before` is the time of the event before
-    /// it; that of the event with which the buffer ends. `None` if it has no events.
+    /// Starts a buffer, from its bytes or from the decompressed bytes in the scratch. `before` is the time of the event before
+    /// it. Returns the time of the last event; `None` if the buffer has no events.
     pub(super) fn begin(&mut self, buffer: &Buffer<'a>, slice: Option<&'a [u8]>, before: i64) -> Option<i64> {
         (self.place, self.processor) = (buffer.place(), buffer.head().processor());
         (self.generation, self.slice) = (buffer.generation(), slice);
@@ -109,7 +109,7 @@ impl<'a> Lane<'a> {
         Some(last)
     }
 
-    /// Sorts the events by time; those of the same time keep their order.
+    /// Sorts the events by time; events with equal times keep their order.
     #[cold]
     fn sort(&mut self, before: i64) {
         let bytes = self.slice.unwrap_or(&self.scratch.0);
@@ -140,18 +140,23 @@ impl<'a> Lane<'a> {
         }
     }
 
-    /// What puts its event before that of another buffer of the processor.
+    /// Sort key of the current event among the buffers of the processor.
     pub(super) fn key(&self) -> (i64, u64) {
         (self.time, self.number)
     }
 
-    /// The event at hand.
+    /// The current event.
     #[inline]
     pub(super) fn event(&self) -> Option<Event<'_>> {
         Some(self.extent?.event(self.slice.unwrap_or(&self.scratch.0).get(self.at..)?, self.at as u32))
     }
 
-    /// Goes to the next event; `false` if there is none, or what follows is not a usual one.
+    /// The bytes of the event at hand in the file, if the buffer is not compressed.
+    pub(super) fn in_file(&self) -> Option<&'a [u8]> {
+        self.slice?.get(self.at..)?.get(..self.extent?.length as usize)
+    }
+
+    /// Advances to the next event; `false` if there is none, or the next item is not a usual event.
     #[inline]
     pub(super) fn advance(&mut self) -> bool {
         self.extent = None;
@@ -163,7 +168,7 @@ impl<'a> Lane<'a> {
         true
     }
 
-    /// Goes to the event at hand; `false` if there are no more. After a finding it has to be called again.
+    /// Makes the next event the current one; `false` at the end. After a diagnostic it has to be called again.
     pub(super) fn settle(&mut self) -> Result<bool, Finding> {
         while self.extent.is_none() {
             if self.next == self.list.len() {
@@ -185,7 +190,7 @@ impl<'a> Lane<'a> {
 }
 
 impl Cursor {
-    /// What begins here, damage among it; `None` at the end.
+    /// The item at this position, which may be damage; `None` at the end.
     #[inline(always)]
     fn next(&mut self, bytes: &[u8], generation: Generation) -> Option<Entry> {
         let rest = bytes.get(self.at..)?;

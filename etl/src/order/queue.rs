@@ -1,6 +1,6 @@
-//! The buffers of each processor in the order of their times. There is no list of all: they are looked up in the file as they are
-//! needed, and those of other processors that are met on the way wait for these. So the file is gone through once, or twice if it
-//! is a circle, and memory grows only with how far apart in it buffers of the same time lie.
+//! The buffers of each processor in time order. No list of all buffers is kept: they are looked up in the file when needed, and
+//! buffers of other processors found on the way wait in their queues. So the file is scanned once, or twice if it is circular.
+//! Memory depends only on the distance within the file between buffers of the same time.
 
 use crate::buffer::Buffer;
 use crate::buffers::Buffers;
@@ -8,45 +8,45 @@ use crate::finding::Place;
 use crate::wire::ETW_BUFFER_TYPE;
 use std::collections::{BTreeMap, VecDeque};
 
-/// Whose buffers: `None` for header buffers, whose events can be of any time.
+/// The processor of buffers; `None` for header buffers, whose events can have any time.
 type Key = Option<u16>;
 
-/// What is still to come of all buffers.
+/// All remaining buffers.
 #[derive(Debug)]
 pub(super) struct Queues<'a> {
     start: Buffers<'a>,
-    /// In the order of their keys.
+    /// Sorted by key.
     queues: Vec<Queue>,
-    /// For all that lie in the file in their order.
+    /// Scan for processors whose buffers are in file order.
     file: Scan<'a>,
-    /// For all that lie in a circle.
+    /// Scan for processors whose buffers are in circular order.
     circle: Scan<'a>,
-    /// How many findings the headers of the buffers gave.
+    /// Number of diagnostics from buffer headers.
     pub(super) findings: u64,
 }
 
-/// What is still to come of one processor's buffers.
+/// The remaining buffers of one processor.
 #[derive(Debug)]
 struct Queue {
     key: Key,
     arrangement: Arrangement,
-    /// How many are left, waiting or not.
+    /// Number of remaining buffers, waiting or not.
     left: u64,
-    /// The next ones, as far as they are known.
+    /// The next buffers, as far as they are known.
     waiting: VecDeque<Place>,
 }
 
-/// How a processor's buffers lie in the file.
+/// Order of a processor's buffers within the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Arrangement {
     File,
-    /// From an offset on, and from the start of the file up to it.
+    /// From an offset to the end, then from the start of the file to that offset.
     Circle(u64),
     None,
 }
 
 impl<'a> Queues<'a> {
-    /// A queue for each processor that has buffers.
+    /// Creates a queue for each processor that has buffers.
     pub(super) fn new(start: &Buffers<'a>) -> Self {
         let mut surveys: BTreeMap<Key, Survey> = BTreeMap::new();
         let mut findings = 0;
@@ -77,12 +77,12 @@ impl<'a> Queues<'a> {
         new
     }
 
-    /// How many processors there are.
+    /// Number of processors.
     pub(super) fn len(&self) -> usize {
         self.queues.len()
     }
 
-    /// Lists the buffers that lie in no order.
+    /// Lists the buffers that are in no order.
     fn sort(&mut self) {
         for buffer in self.start.clone().filter_map(Result::ok) {
             let of = self.queues.binary_search_by_key(&key(&buffer), |queue| queue.key);
@@ -122,23 +122,23 @@ impl<'a> Queues<'a> {
     }
 }
 
-/// Goes through the buffers of the file.
+/// A scan over the buffers of the file.
 #[derive(Clone, Debug)]
 struct Scan<'a> {
     buffers: Buffers<'a>,
     part: Part,
-    /// Where to go on from the end of the file: its start, if the scan began elsewhere.
+    /// Where the scan continues after the end of the file: its start, if the scan began elsewhere.
     again: Option<Buffers<'a>>,
 }
 
-/// What a scan is in.
+/// Part of the file that a scan is in.
 #[derive(Clone, Copy, Debug)]
 enum Part {
-    /// The file.
+    /// The whole file.
     Whole,
-    /// The file's end, where a circle begins.
+    /// The end of the file, where circular order begins.
     End,
-    /// The file's start, where a circle goes on.
+    /// The start of the file, where circular order continues.
     Start,
 }
 
@@ -156,7 +156,7 @@ impl<'a> Iterator for Scan<'a> {
 }
 
 impl Arrangement {
-    /// Whether a buffer of the processor is to be taken in this part of a scan.
+    /// Whether this part of a scan takes a buffer of the processor.
     fn has(self, buffer: &Buffer<'_>, part: Part) -> bool {
         match (self, part) {
             (Self::File, Part::Whole) => true,
@@ -173,13 +173,13 @@ fn key(buffer: &Buffer<'_>) -> Key {
     (!header).then(|| head.processor())
 }
 
-/// In which order one processor's buffers lie.
+/// Determines the order of one processor's buffers.
 #[derive(Default)]
 struct Survey {
     first: i64,
     last: i64,
     count: u64,
-    /// Where a buffer is of an earlier time than the one before it.
+    /// The first buffer that is earlier than the previous one.
     turn: Option<Place>,
     turns: u64,
 }

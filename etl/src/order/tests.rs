@@ -1,4 +1,4 @@
-//! Where memory has its limits, in files of small buffers.
+//! Memory limits, in files of small buffers.
 
 use crate::header::Header;
 use crate::logfile::LogFile;
@@ -8,7 +8,7 @@ use crate::wire::{Arch, EVENT_HEADER, LOG_FILE_MODE, align8, large, zero};
 use crate::write::{FileWriter, Record};
 use std::io::Cursor;
 
-/// A compressed file of one event per stamp; each list is a buffer of a processor, in the order in which they are written.
+/// A compressed file with one event per time stamp; each list is a buffer of a processor, in file order.
 fn file(buffers: &[(u16, &[i64])]) -> Vec<u8> {
     let producer = Producer::new(10, 0, 19041, Arch::X64);
     let mode = LOG_FILE_MODE::EVENT_TRACE_COMPRESSED_MODE.0;
@@ -25,12 +25,12 @@ fn file(buffers: &[(u16, &[i64])]) -> Vec<u8> {
     writer.finish(0).unwrap().into_inner()
 }
 
-/// Bytes of the largest buffer, decompressed.
+/// Size of the largest buffer, decompressed.
 fn largest(trace: &Trace<'_>) -> usize {
     trace.buffers().flatten().skip(1).map(|buffer| align8(buffer.head().offset as usize)).max().unwrap()
 }
 
-/// How many events are given out, how many of these come late, and how many findings there are, with so much memory for all processors.
+/// Number of returned events, of late events, and of diagnostics, with the given memory limit for all processors.
 fn read(trace: &Trace<'_>, most: usize) -> (usize, usize, usize) {
     let (mut order, mut seen) = (trace.by_time(), (0, 0, 0));
     order.shared.most = most;
@@ -44,29 +44,29 @@ fn read(trace: &Trace<'_>, most: usize) -> (usize, usize, usize) {
     seen
 }
 
-/// A buffer of each processor must fit, together; what one that has ended held is free for others.
+/// One buffer of each processor must fit within the limit; the memory of a finished processor is free for others.
 #[test]
 fn of_all_processors() {
     let stamps = [1, 2, 3, 4, 5];
     let buffers: Vec<_> = (0..6).map(|processor| (processor, &stamps[..])).collect();
     let bytes = file(&buffers);
-    let trace = Trace::new(&bytes).unwrap();
+    let trace = Trace::from_bytes(&bytes).unwrap();
     let one = largest(&trace);
     for (most, fit) in [(6 * one, 6), (6 * one - 1, 5), (4 * one, 4), (4 * one - 1, 3), (one, 1), (one - 1, 0)] {
         assert_eq!(read(&trace, most), (5 * fit, 0, 6 - fit), "{most} of {one}");
     }
     let bytes = file(&[(0, &[1, 2, 3, 4, 5]), (1, &[6]), (1, &[7, 8, 9, 10, 11])]);
-    let trace = Trace::new(&bytes).unwrap();
+    let trace = Trace::from_bytes(&bytes).unwrap();
     let (one, small) = (largest(&trace), align8(trace.buffers().flatten().nth(2).unwrap().head().offset as usize));
     assert_eq!(read(&trace, one + small), (11, 0, 0));
     assert_eq!(read(&trace, one + small - 1), (5, 0, 2));
 }
 
-/// Buffers that are merged with the one at hand must fit into a quarter of that; those that do not are left for later, and their events come
+/// Buffers that are merged with the current one must fit within a quarter of the limit; others are deferred, and their events are
 /// late.
 #[test]
 fn of_merged_buffers() {
-    // Neighbours overlap, and an event is two buffers away from its place, at the start and at the end.
+    // Neighboring buffers overlap, and one event at the start and one at the end is two buffers away from its position.
     let bytes = file(&[
         (0, &[10, 20, 30, 110]),
         (0, &[31, 120, 130, 210]),
@@ -75,7 +75,7 @@ fn of_merged_buffers() {
         (0, &[331, 420, 430, 510]),
         (0, &[325, 431, 520, 530]),
     ]);
-    let trace = Trace::new(&bytes).unwrap();
+    let trace = Trace::from_bytes(&bytes).unwrap();
     let one = largest(&trace);
     let late = |most| {
         let (events, late, findings) = read(&trace, most);

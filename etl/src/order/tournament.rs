@@ -1,9 +1,9 @@
-//! The least of some keys that change one at a time.
+//! The minimum of keys that change one at a time.
 
-/// Finds the least of some keys, of equal ones the first: a binary tree, in which each node has the lesser of its children.
+/// Finds the index of the least key, the first of equal keys: a binary tree in which each node has the lesser of its children.
 #[derive(Debug)]
 pub(super) struct Tournament {
-    /// The root at 1, the children of each node at twice its place and behind; the leaves are the second half.
+    /// The root is at index 1, the children of node `n` at `2n` and `2n + 1`; the second half are the leaves.
     nodes: Vec<(u64, u32)>,
 }
 
@@ -20,7 +20,7 @@ impl Tournament {
         Self { nodes }
     }
 
-    /// Which key is the least.
+    /// Index of the least key.
     #[inline]
     pub(super) fn winner(&self) -> usize {
         self.nodes[1].1 as usize

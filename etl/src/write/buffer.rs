@@ -1,4 +1,4 @@
-//! Makes one trace buffer.
+//! Writer of a single trace buffer.
 
 use super::{Error, Record};
 use crate::head::{Head, LARGEST};
@@ -6,40 +6,40 @@ use crate::producer::Producer;
 use crate::wire::{BUFFER_HEADER, ETW_BUFFER_FLAG, ETW_BUFFER_TYPE, align8};
 use crate::xpress;
 
-/// A buffer that takes events until it is finished.
+/// A buffer that accepts events until it is finished.
 #[derive(Clone, Debug)]
 pub struct BufferWriter {
     producer: Producer,
     size: usize,
-    /// The buffer as in memory, each event padded to a multiple of eight bytes.
+    /// The buffer in memory form, each event padded to a multiple of eight bytes.
     bytes: Vec<u8>,
 }
 
-/// What a buffer's header tells beside its size.
+/// Members of a buffer header other than sizes.
 #[derive(Clone, Copy, Debug)]
 pub struct Identity {
-    /// When the buffer is written, by the session's clock.
+    /// Time of writing, by the session's clock.
     pub time_stamp: i64,
-    /// Counts the buffers of a logger.
+    /// Sequence number of the buffer within the session.
     pub sequence: i64,
     /// The processor that wrote the events.
     pub processor: u16,
-    /// The logger's number.
+    /// Number of the session.
     pub logger: u16,
-    /// ETW_BUFFER_STATE: 3 for a flushed buffer.
+    /// ETW_BUFFER_STATE; 3 for a flushed buffer.
     pub state: u32,
-    /// Without PROC_INDEX and COMPRESSED, which the writer decides.
+    /// Flags except PROC_INDEX and COMPRESSED, which the writer sets.
     pub flags: ETW_BUFFER_FLAG,
-    /// What the buffer is for.
+    /// Type of the buffer.
     pub ty: ETW_BUFFER_TYPE,
 }
 
 impl BufferWriter {
-    /// An empty buffer of a size in bytes, its header included.
+    /// An empty buffer with the given size in bytes, header included.
     ///
     /// # Errors
     ///
-    /// No logger has buffers of this size.
+    /// The size is not valid for buffers of a session.
     pub fn new(producer: Producer, size: u32) -> Result<Self, Error> {
         if !size.is_multiple_of(8) || !(512..=LARGEST).contains(&size) {
             return Err(Error::BufferSize(size));
@@ -49,12 +49,12 @@ impl BufferWriter {
         Ok(Self { producer, size: size as usize, bytes })
     }
 
-    /// Appends an event, whatever its time: a buffer's events lie in the order in which they were appended. Readers put those of a
-    /// buffer into the order of time, as loggers do not always leave them in it.
+    /// Appends an event, whatever its time: events of a buffer are stored in the order of the calls. Readers sort the events of a
+    /// buffer by time, as sessions do not always store them sorted.
     ///
     /// # Errors
     ///
-    /// It does not fit, or is nothing that the producer writes. The buffer stays as it was.
+    /// The event does not fit, or the producer does not write such events. The buffer is unchanged.
     pub fn push(&mut self, record: &Record<'_>) -> Result<(), Error> {
         self.admit(record.length())?;
         record.write(&self.producer, &mut self.bytes)?;
@@ -62,7 +62,7 @@ impl BufferWriter {
         Ok(())
     }
 
-    /// Appends a record that was written already.
+    /// Appends the bytes of an encoded record.
     pub(super) fn push_written(&mut self, bytes: &[u8]) -> Result<(), Error> {
         self.admit(bytes.len())?;
         self.bytes.extend_from_slice(bytes);
@@ -75,27 +75,27 @@ impl BufferWriter {
         if length > left { Err(Error::Full { length, left }) } else { Ok(()) }
     }
 
-    /// Whether it has no events.
+    /// Whether the buffer has no events.
     pub fn is_empty(&self) -> bool {
         self.bytes.len() == BUFFER_HEADER
     }
 
-    /// Bytes in use, its header included.
+    /// Bytes in use, header included.
     pub fn length(&self) -> usize {
         self.bytes.len()
     }
 
-    /// Appends the finished buffer as a file has it, and empties it for more events. Uncompressed it takes its whole size, and so
-    /// does one that compression would make larger.
+    /// Appends the finished buffer in file form to `out`, and empties it for further events. An uncompressed buffer takes its
+    /// full size, and so does one that compression would enlarge.
     ///
     /// # Errors
     ///
-    /// The producer does not compress, or has no such processor.
+    /// The version of the producer does not compress, or its buffer headers cannot state this processor.
     pub fn finish(&mut self, identity: &Identity, compressed: bool, out: &mut Vec<u8>) -> Result<(), Error> {
         self.emit(identity, compressed, self.size, out)
     }
 
-    /// [`finish`](Self::finish), with fewer bytes of an uncompressed buffer.
+    /// [`finish`](Self::finish), with fewer bytes for an uncompressed buffer.
     pub(super) fn emit(&mut self, identity: &Identity, compressed: bool, size: usize, out: &mut Vec<u8>) -> Result<(), Error> {
         let (processor, processors) = (identity.processor, self.producer.most_processors());
         if u32::from(processor) >= processors {
@@ -104,7 +104,7 @@ impl BufferWriter {
         let decided = ETW_BUFFER_FLAG::ETW_BUFFER_FLAG_PROC_INDEX | ETW_BUFFER_FLAG::ETW_BUFFER_FLAG_COMPRESSED;
         let mut flags = ETW_BUFFER_FLAG(identity.flags.0 & !decided.0);
         if self.producer.has_processor_index() {
-            flags = flags | ETW_BUFFER_FLAG::ETW_BUFFER_FLAG_PROC_INDEX;
+            flags |= ETW_BUFFER_FLAG::ETW_BUFFER_FLAG_PROC_INDEX;
         }
         let start = out.len();
         if compressed {
@@ -112,9 +112,9 @@ impl BufferWriter {
             out.resize(start + BUFFER_HEADER, 0);
             xpress::compress(&self.bytes[BUFFER_HEADER..], out);
         }
-        // What compression makes larger than any buffer of the logger is kept as it is.
+        // A stream larger than any buffer of the session is discarded in favor of the uncompressed form.
         if compressed && out.len() - start <= size {
-            flags = flags | ETW_BUFFER_FLAG::ETW_BUFFER_FLAG_COMPRESSED;
+            flags |= ETW_BUFFER_FLAG::ETW_BUFFER_FLAG_COMPRESSED;
         } else {
             out.truncate(start);
             out.extend_from_slice(&self.bytes);

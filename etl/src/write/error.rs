@@ -1,65 +1,65 @@
-//! What a writer refuses.
+//! Errors of writers.
 
 use crate::header_type::HeaderType;
 use std::{fmt, io};
 
-/// Why a writer refused something. What was written before stands.
+/// Error of a writer. Bytes written before the error remain valid.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
-    /// The producer does not write this.
+    /// The version of the producer does not write this.
     Version {
-        /// What.
+        /// What is not written.
         what: &'static str,
-        /// The versions that do.
+        /// The versions that write it.
         versions: &'static str,
     },
-    /// A header and a width that no type of header has.
+    /// The header does not exist in this pointer width.
     Width(HeaderType),
-    /// An event or an item of more bytes than its length can say.
+    /// An event or an item exceeds the 16-bit length.
     Length(usize),
-    /// The event does not fit into the buffer.
+    /// The event exceeds the space left in the buffer.
     Full {
-        /// Bytes of the event.
+        /// Size of the event, in bytes.
         length: usize,
-        /// Bytes that are left.
+        /// Bytes left.
         left: usize,
     },
-    /// A buffer's events do not fit into it.
+    /// The events of a buffer exceed its size.
     Larger {
-        /// Bytes that they take, with the buffer's header.
+        /// Size of the events and the buffer header, in bytes.
         length: usize,
-        /// Bytes of the buffer.
+        /// Size of the buffer, in bytes.
         size: u32,
     },
-    /// There is no such processor.
+    /// The processor number is out of range.
     Processor {
-        /// Which.
+        /// The processor number.
         processor: u16,
-        /// How many there are.
+        /// The number of processors.
         processors: u32,
     },
-    /// More than seven performance counters.
+    /// A header has more than seven performance counters.
     Counters(u8),
-    /// A message with both a GUID and a component identifier, or with flags that its other fields decide.
+    /// A message has both a GUID and a component identifier, or flags that its other members determine.
     Message,
-    /// Extended items in an event whose header cannot have them.
+    /// An event has extended items, but its header does not support them.
     Items,
-    /// Padding of an item that does not reach the next multiple of eight bytes.
+    /// The padding of an item does not reach the next multiple of eight bytes.
     Padding(usize),
-    /// A raw record whose own length is not that of its bytes, or whose layout is known.
+    /// The length in a raw record differs from its size, or its layout is known.
     Raw,
-    /// No logger has buffers of this size.
+    /// The size is not valid for buffers of a session.
     BufferSize(u32),
-    /// The log file header names no clock, or not the rate of its clock.
+    /// The log file header states an invalid clock, or lacks its rate.
     Clock(u32),
-    /// The log file header and the producer are of different versions or pointer sizes.
+    /// The log file header and the producer differ in version or pointer size.
     LogFile,
-    /// A name in the log file header that holds a NUL, which would end it.
+    /// A name in the log file header contains a NUL, which would terminate it.
     Name,
-    /// An event for the header buffer after others were written.
+    /// An event was added to the header buffer after other events.
     Late,
-    /// Writing failed before: the file lacks events.
+    /// An earlier write failed: the file lacks events.
     Failed,
     /// Writing failed.
     Io(io::Error),
@@ -68,33 +68,33 @@ pub enum Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Version { what, versions } => write!(f, "the producer does not write {what}: only {versions} do"),
-            Self::Width(header_type) => write!(f, "the header is not that of {}", header_type.name()),
-            Self::Length(length) => write!(f, "{length} bytes are more than a length of 16 bits can say"),
+            Self::Version { what, versions } => write!(f, "unsupported by the producer: {what} need {versions}"),
+            Self::Width(header_type) => write!(f, "wrong header for {}", header_type.name()),
+            Self::Length(length) => write!(f, "length exceeds 16 bits: {length} bytes"),
             Self::Full { length, left } => {
-                write!(f, "an event of {length} bytes does not fit into the {left} left of its buffer")
+                write!(f, "event too large: {length} bytes, {left} left in the buffer")
             }
             Self::Larger { length, size } => {
-                write!(f, "the buffer's header and events take {length} bytes, and the buffer has {size}")
+                write!(f, "events too large: {length} bytes with the header, the buffer has {size}")
             }
-            Self::Processor { processor, processors } => write!(f, "there is no processor {processor} of {processors}"),
-            Self::Counters(count) => write!(f, "{count} performance counters: a header counts 7 at the most"),
+            Self::Processor { processor, processors } => write!(f, "processor out of range: {processor} of {processors}"),
+            Self::Counters(count) => write!(f, "too many performance counters: {count}, a header has at most 7"),
             Self::Message => f.write_str(
-                "a message has either a GUID or a component identifier, and its other flags are not those that announce a field",
+                "invalid message: it has both a GUID and a component identifier, or its other flags announce a member",
             ),
-            Self::Items => f.write_str("only an EVENT_HEADER can have extended items"),
-            Self::Padding(length) => write!(f, "an extended item of {length} bytes of data has other padding than it needs"),
-            Self::Raw => f.write_str("the raw record's own length is not that of its bytes, or its layout is known"),
+            Self::Items => f.write_str("extended items without an EVENT_HEADER"),
+            Self::Padding(length) => write!(f, "wrong padding of an extended item with {length} bytes of data"),
+            Self::Raw => f.write_str("invalid raw record: its length differs from its size, or its layout is known"),
             Self::BufferSize(size) => {
-                write!(f, "no logger has buffers of {size} bytes: they are multiples of 8 from 512 bytes to 16 MiB")
+                write!(f, "invalid buffer size: {size} bytes; use a multiple of 8 from 512 bytes to 16 MiB")
             }
             Self::Clock(clock) => {
-                write!(f, "the log file header names the clock {clock} without its rate, or it is no clock of the producer")
+                write!(f, "clock {clock} in the log file header lacks its rate, or the producer does not have it")
             }
-            Self::LogFile => f.write_str("the log file header is of another version or pointer size than the producer"),
-            Self::Name => f.write_str("a name in the log file header holds a NUL, which would end it there"),
-            Self::Late => f.write_str("the header buffer was written already: its events come before all others"),
-            Self::Failed => f.write_str("writing failed before: the file lacks events"),
+            Self::LogFile => f.write_str("log file header and producer differ in version or pointer size"),
+            Self::Name => f.write_str("a name in the log file header contains a NUL"),
+            Self::Late => f.write_str("header buffer already written: add its events before all others"),
+            Self::Failed => f.write_str("an earlier write failed: the file lacks events"),
             Self::Io(error) => error.fmt(f),
         }
     }

@@ -1,4 +1,4 @@
-//! Makes a whole file.
+//! Writer of a whole file.
 
 use super::{BufferWriter, Error, Identity, Record};
 use crate::clock::ClockType;
@@ -10,39 +10,39 @@ use crate::wire::{ETW_BUFFER_FLAG, ETW_BUFFER_TYPE, LOG_FILE_MODE, large};
 use std::collections::BTreeMap;
 use std::io::{Seek, SeekFrom, Write};
 
-/// Writes a file, a buffer at a time: memory for one buffer a processor.
+/// Writes a file buffer by buffer, with memory for one buffer per processor.
 ///
-/// Once writing fails the file lacks events, and so every further call fails too.
+/// After a failed write the file lacks events, and every further call fails.
 #[derive(Debug)]
 pub struct FileWriter<W> {
     out: W,
-    /// Where the file begins.
+    /// Offset at which the file begins in the output.
     start: u64,
     producer: Producer,
     log_file: LogFile,
     compressed: bool,
-    /// The header buffer's events after the log file header.
+    /// Events of the header buffer after the log file header.
     header: Vec<Vec<u8>>,
-    /// Whether the header buffer is written.
+    /// Whether the header buffer has been written.
     has_header: bool,
     open: BTreeMap<u16, BufferWriter>,
     bytes: Vec<u8>,
     buffers: u32,
     /// The latest time stamp so far.
     latest: i64,
-    /// Whether something could not be written.
+    /// Whether a write has failed.
     failed: bool,
     flags: ETW_BUFFER_FLAG,
 }
 
 impl<W: Write + Seek> FileWriter<W> {
-    /// A file as `log_file` tells: buffer size, clock, processors, names, and by its mode whether buffers are compressed.
-    /// BuffersWritten and EndTime are the writer's.
+    /// Creates a file with the properties of `log_file`: buffer size, clock, processors, names, and, in its mode, whether buffers
+    /// are compressed. The writer determines BuffersWritten and EndTime.
     ///
     /// # Errors
     ///
-    /// `log_file` is not of the producer's version and pointer size, or does not tell its clock's rate, or its buffers have a size
-    /// that no logger's have, or are to be compressed by a version that cannot, or its names are too long or hold a NUL.
+    /// `log_file` differs from the producer in version or pointer size, lacks the rate of its clock, or states an invalid buffer
+    /// size; compression is requested but not available in the version; or a name is too long or contains a NUL.
     pub fn new(out: W, producer: Producer, log_file: LogFile) -> Result<Self, Error> {
         let [major, minor, ..] = log_file.version;
         let version = [u32::from(major), u32::from(minor), log_file.build];
@@ -91,14 +91,14 @@ impl<W: Write + Seek> FileWriter<W> {
     ///
     /// # Errors
     ///
-    /// As [`push`](Self::push); or other events were written already.
+    /// As [`push`](Self::push); also if other events were already written.
     pub fn push_header(&mut self, record: &Record<'_>) -> Result<(), Error> {
         let mut bytes = Vec::new();
         record.write(&self.producer, &mut bytes)?;
         self.push_header_written(bytes)
     }
 
-    /// [`push_header`](Self::push_header), of an event that was written before.
+    /// [`push_header`](Self::push_header) for the bytes of an encoded event.
     pub(super) fn push_header_written(&mut self, bytes: Vec<u8>) -> Result<(), Error> {
         if self.has_header {
             return Err(Error::Late);
@@ -111,12 +111,12 @@ impl<W: Write + Seek> FileWriter<W> {
         result
     }
 
-    /// Adds an event of a processor, behind those of the same processor that were added before, whatever its time.
+    /// Adds an event of a processor after those that were added before, whatever its time.
     ///
     /// # Errors
     ///
-    /// There is no such processor, the producer does not write such an event, or it does not fit into any buffer; or writing fails,
-    /// or failed before.
+    /// The processor number is out of range; the producer does not write such an event; the event does not fit into any buffer;
+    /// or this or an earlier write fails.
     pub fn push(&mut self, processor: u16, record: &Record<'_>) -> Result<(), Error> {
         if self.failed {
             return Err(Error::Failed);
@@ -145,13 +145,13 @@ impl<W: Write + Seek> FileWriter<W> {
         result
     }
 
-    /// Writes a buffer of its own that holds events of a processor which were written before, such as those of a buffer that was found
-    /// in memory. They are kept byte for byte and in their order.
+    /// Writes a separate buffer with encoded events of a processor, such as those of a buffer found in memory. The events are
+    /// kept byte for byte and in order.
     ///
     /// # Errors
     ///
-    /// There is no such processor, or the events do not fit into a buffer, of which nothing is written then; or writing fails, or failed
-    /// before.
+    /// The processor number is out of range; the events do not fit into a buffer, of which nothing is written then; or this or an
+    /// earlier write fails.
     pub fn push_written<'e>(&mut self, processor: u16, events: impl IntoIterator<Item = Event<'e>>) -> Result<(), Error> {
         let processors = self.log_file.processors.min(self.producer.most_processors());
         if u32::from(processor) >= processors {
@@ -169,16 +169,16 @@ impl<W: Write + Seek> FileWriter<W> {
         self.flush(processor)
     }
 
-    /// Flags of the buffers that are written from here on, such as EVENTS_LOST.
+    /// Sets the flags of buffers written from now on, such as EVENTS_LOST.
     pub fn set_flags(&mut self, flags: ETW_BUFFER_FLAG) {
         self.flags = flags;
     }
 
-    /// Writes a processor's buffer as it is, if it has events.
+    /// Writes the current buffer of a processor if it has events, even if it is not full.
     ///
     /// # Errors
     ///
-    /// Writing fails, or failed before.
+    /// This or an earlier write fails.
     pub fn flush(&mut self, processor: u16) -> Result<(), Error> {
         if self.failed {
             return Err(Error::Failed);
@@ -186,7 +186,7 @@ impl<W: Write + Seek> FileWriter<W> {
         self.write_header()?;
         let Some(buffer) = self.open.get_mut(&processor).filter(|buffer| !buffer.is_empty()) else { return Ok(()) };
         let identity = Identity {
-            // When it is written: now.
+            // The latest time stamp represents the time of writing.
             time_stamp: self.latest,
             sequence: self.buffers.into(),
             processor,
@@ -200,7 +200,7 @@ impl<W: Write + Seek> FileWriter<W> {
         self.write_buffer()
     }
 
-    /// Writes a buffer that is none of those which are open.
+    /// Writes a buffer that is not one of the open buffers.
     pub(super) fn write_closed(&mut self, buffer: &mut BufferWriter, identity: &Identity) -> Result<(), Error> {
         if self.failed {
             return Err(Error::Failed);
@@ -211,7 +211,7 @@ impl<W: Write + Seek> FileWriter<W> {
         self.write_buffer()
     }
 
-    /// Writes the header buffer, if it is not written yet.
+    /// Writes the header buffer unless it has been written.
     fn write_header(&mut self) -> Result<(), Error> {
         if !self.has_header {
             self.header_buffer()?;
@@ -221,7 +221,7 @@ impl<W: Write + Seek> FileWriter<W> {
         Ok(())
     }
 
-    /// Writes the buffer that was made. If that fails it is lost, and the writer takes nothing more.
+    /// Writes the finished buffer. On failure it is lost, and the writer accepts nothing more.
     fn write_buffer(&mut self) -> Result<(), Error> {
         let result = self.out.write_all(&self.bytes);
         self.failed = result.is_err();
@@ -230,13 +230,14 @@ impl<W: Write + Seek> FileWriter<W> {
         Ok(())
     }
 
-    /// Writes what is left, and the header buffer anew with the count of buffers and `end_time`, in units of 100 ns since 1601.
+    /// Writes the remaining buffers, and updates the header buffer with the number of buffers and `end_time`, in units of 100 ns
+    /// since 1601.
     ///
     /// # Errors
     ///
-    /// Writing fails, or failed before.
+    /// This or an earlier write fails.
     pub fn finish(mut self, end_time: i64) -> Result<W, Error> {
-        // A file without events has its header buffer.
+        // A file without events still has its header buffer.
         self.flush(0)?;
         let open: Vec<_> = self.open.keys().copied().collect();
         open.into_iter().try_for_each(|processor| self.flush(processor))?;
@@ -249,7 +250,7 @@ impl<W: Write + Seek> FileWriter<W> {
         Ok(self.out)
     }
 
-    /// Makes the header buffer; of a compressed file it takes no more than it needs.
+    /// Builds the header buffer; in a compressed file it takes no more space than necessary.
     fn header_buffer(&mut self) -> Result<(), Error> {
         let mut buffer = BufferWriter::new(self.producer, self.log_file.buffer_size)?;
         let payload = self.log_file.payload();
@@ -277,5 +278,5 @@ impl<W: Write + Seek> FileWriter<W> {
     }
 }
 
-/// The state of a buffer that is written out.
+/// State of a flushed buffer.
 pub(super) const FLUSH: u32 = 3;

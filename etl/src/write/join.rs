@@ -1,40 +1,40 @@
-//! One log file header for the events of several files.
+//! Combines the log file headers of several files.
 
 use crate::clock::ClockType;
 use crate::logfile::LogFile;
-use crate::stamp::Stamp;
+use etw_layouts_payload::Stamp;
 use std::fmt;
 
-/// Why files cannot have one log file header.
+/// Error of files that cannot share a log file header.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Apart {
-    /// The place of the file that differs from the first one.
+    /// Index of the file that differs from the first one.
     pub file: usize,
-    /// What differs.
+    /// The property that differs.
     pub what: &'static str,
-    /// What the first file has.
+    /// The value in the first file.
     pub first: String,
-    /// What that file has.
+    /// The value in the other file.
     pub other: String,
 }
 
 impl fmt::Display for Apart {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { what, first, other, .. } = self;
-        write!(f, "another {what} ({other}) than the first file ({first})")
+        write!(f, "another {what} than the first file: {other}, not {first}")
     }
 }
 
 impl std::error::Error for Apart {}
 
 impl LogFile {
-    /// The log file header for the events of several files: that of the file which starts first, with the most processors, the largest
-    /// buffers and the sums of what was lost. Events keep their stamps, so that all files must be of one boot of one system, and their clocks
-    /// must turn every stamp into the same time: those of parts of one session do.
+    /// The log file header for the events of several files: that of the file that starts first, with the most processors, the
+    /// largest buffers and the sums of lost events and buffers. Events keep their time stamps, so all files must be from the same
+    /// boot of the same system, and their clocks must convert every time stamp to the same time; parts of one session do.
     ///
     /// # Errors
     ///
-    /// They are not, or there is no file.
+    /// The files do not match, or there is no file.
     pub fn join(logs: &[&Self]) -> Result<Self, Apart> {
         let none = || Apart { file: 0, what: "file", first: "none".into(), other: "none".into() };
         let first = *logs.first().ok_or_else(none)?;
@@ -55,13 +55,13 @@ impl LogFile {
         }
         joined.events_lost = logs.iter().fold(0, |sum, log| sum.saturating_add(log.events_lost));
         joined.buffers_lost = logs.iter().fold(0, |sum, log| sum.saturating_add(log.buffers_lost));
-        // Of files that were never closed nobody knows the end.
+        // If a file was never closed, the end is unknown.
         let is_closed = logs.iter().all(|log| log.end_time != 0);
         joined.end_time = logs.iter().map(|log| log.end_time).max().filter(|_| is_closed).unwrap_or(0);
         Ok(joined)
     }
 
-    /// What the files of one boot have in common, with the rate of the clock.
+    /// The properties that files of the same boot share, with the rate of the clock.
     fn facts(&self) -> [(&'static str, String); 4] {
         let [major, minor, ..] = self.version;
         let rate = match self.clock_type() {

@@ -1,4 +1,4 @@
-//! Makes records, buffers and whole files for a version of Windows. Bad use is an [`Error`], not a bad file.
+//! Writes records, buffers and whole files for a version of Windows. Invalid use gives an [`Error`] instead of an invalid file.
 
 mod buffer;
 mod error;

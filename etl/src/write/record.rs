@@ -1,4 +1,4 @@
-//! A record: an event as it is to be written.
+//! A record: an event to be written.
 
 use super::Error;
 use crate::event::Event;
@@ -12,7 +12,7 @@ use crate::wire::{
     EVENT_TRACE_HEADER, Generation, ITEM, PERFINFO, SYSTEM, align8, quad, zero,
 };
 
-/// An event to write: what [`Event`] decodes to.
+/// An event to write, the counterpart of a decoded [`Event`].
 #[derive(Clone, Debug)]
 pub struct Record<'a> {
     header_type: HeaderType,
@@ -38,12 +38,12 @@ impl<'a> Record<'a> {
         Self { header_type: if is_64_bit { wide } else { narrow }, header, items: Vec::new(), payload }
     }
 
-    /// A record of unknown layout, whole: it begins with its Marker.
+    /// A complete record of unknown layout, beginning with its Marker.
     pub fn raw(bytes: &'a [u8]) -> Self {
         Self { header_type: HeaderType::Unknown, header: Header::Raw, items: Vec::new(), payload: bytes }
     }
 
-    /// The record of an event that was read.
+    /// The record of a decoded event.
     pub fn of(event: &Event<'a>) -> Self {
         match event.header() {
             Header::Raw => Self { header_type: event.header_type(), ..Self::raw(event.bytes()) },
@@ -51,23 +51,23 @@ impl<'a> Record<'a> {
         }
     }
 
-    /// The same event with extended items, which stand in this order.
+    /// Replaces the extended items of the event, which keep the given order.
     #[must_use]
     pub fn with_items(self, items: Vec<Item<'a>>) -> Self {
         Self { items, ..self }
     }
 
-    /// What kind of header it has.
+    /// The type of the header.
     pub fn header_type(&self) -> HeaderType {
         self.header_type
     }
 
-    /// Its header.
+    /// The header of the event.
     pub fn header(&self) -> &Header {
         &self.header
     }
 
-    /// Bytes that it takes, without padding.
+    /// Size in bytes, without padding.
     pub fn length(&self) -> usize {
         let header = match &self.header {
             Header::System(_) => SYSTEM,
@@ -83,7 +83,7 @@ impl<'a> Record<'a> {
         header + self.items.iter().map(Item::size).sum::<usize>() + self.payload.len()
     }
 
-    /// Its time stamp.
+    /// The time stamp of the event.
     pub fn time_stamp(&self) -> Option<i64> {
         match &self.header {
             Header::System(header) | Header::Compact(header) => Some(quad(header.SystemTime)),
@@ -101,13 +101,13 @@ impl<'a> Record<'a> {
     ///
     /// # Errors
     ///
-    /// The producer does not write it, or it is not consistent. Nothing is appended then.
+    /// The producer does not write such records, or the record is inconsistent. Nothing is appended then.
     pub fn write(&self, producer: &Producer, out: &mut Vec<u8>) -> Result<(), Error> {
         producer.writes(self.header_type, &self.header)?;
         self.write_read(producer.generation(), out)
     }
 
-    /// [`write`](Self::write), without asking which version writes such a record: that it was read is enough.
+    /// [`write`](Self::write), without verifying that the version writes such records: an event that was read is accepted.
     #[inline]
     pub(crate) fn write_read(&self, generation: Generation, out: &mut Vec<u8>) -> Result<(), Error> {
         self.check(generation)?;
@@ -120,7 +120,7 @@ impl<'a> Record<'a> {
         let mut header = *header;
         header.Flags.0 &= !EVENT_HEADER_FLAG::EVENT_HEADER_FLAG_EXTENDED_INFO.0;
         if !self.items.is_empty() {
-            header.Flags = header.Flags | EVENT_HEADER_FLAG::EVENT_HEADER_FLAG_EXTENDED_INFO;
+            header.Flags |= EVENT_HEADER_FLAG::EVENT_HEADER_FLAG_EXTENDED_INFO;
         }
         Header::Event(header).write(self.header_type, length as u16, out);
         for (index, item) in self.items.iter().enumerate() {
@@ -166,7 +166,7 @@ impl<'a> Record<'a> {
         Ok(())
     }
 
-    /// A raw record must read back as what it is.
+    /// Verifies that a raw record decodes to itself.
     fn check_raw(&self, generation: Generation) -> Result<(), Error> {
         let mut padded = self.payload.to_vec();
         padded.resize(align8(padded.len()).max(8), 0);

@@ -1,4 +1,4 @@
-//! Writes events of a file that was read into another.
+//! Copies events of one file to another.
 
 use super::file::FLUSH;
 use super::{BufferWriter, Error, FileWriter, Identity};
@@ -10,28 +10,28 @@ use crate::producer::Producer;
 use crate::wire::{Arch, BUFFER_HEADER, ETW_BUFFER_FLAG, ETW_BUFFER_TYPE, Generation, LOG_FILE_MODE};
 use std::io::{Seek, Write};
 
-/// Takes events of a file, in its order, and writes a file of these alone. Events are copied byte for byte and stay in that order,
-/// whatever their times. A buffer has the header of the one that its events come from, but for its size; events of
-/// neighbours go into one buffer where the processor is the same, and a buffer of no wanted events is left out. The log file header
-/// is that of the old file, but for the count of buffers and for compression. Memory for one buffer.
+/// Writes selected events of a file to a new file. Events are copied byte for byte and in file order, whatever their times. Each
+/// new buffer has the header of the buffer that its events come from, except for sizes. Events of neighboring buffers of the same
+/// processor share a buffer, and buffers without selected events are omitted. The log file header is that of the old file, except
+/// for the number of buffers and the compression. Needs memory for one buffer.
 #[derive(Debug)]
 pub struct Relog<W> {
     writer: FileWriter<W>,
     producer: Producer,
     log_file: LogFile,
     latest: i64,
-    /// The buffer that is filled.
+    /// The buffer under construction.
     buffer: BufferWriter,
-    /// Its header, if it has events.
+    /// The header of that buffer, if it has events.
     identity: Option<Identity>,
 }
 
 impl<W: Write + Seek> Relog<W> {
-    /// A file like that of `log_file`, compressed or not.
+    /// Creates a file with the properties of `log_file`, compressed or not.
     ///
     /// # Errors
     ///
-    /// As [`FileWriter::new`]; above all, the version cannot compress.
+    /// As [`FileWriter::new`]; in particular, the version cannot compress.
     pub fn new(out: W, log_file: &LogFile, compressed: bool) -> Result<Self, Error> {
         let mut log = log_file.clone();
         let arch = if log.pointer_size == 8 { Arch::X64 } else { Arch::X86 };
@@ -44,17 +44,18 @@ impl<W: Write + Seek> Relog<W> {
         Ok(Self { writer, producer, log_file: log_file.clone(), latest, buffer, identity: None })
     }
 
-    /// Adds an event of a buffer; the log file header itself is passed over, as the new file has its own. Whether it was added.
+    /// Adds an event of a buffer, and returns whether it was added. The log file header itself is skipped, as the new file has
+    /// its own.
     ///
     /// # Errors
     ///
-    /// No version has so many processors, or buffers of the file are too small for the event, as only damage makes them; or writing
-    /// fails. What is refused is not in the file, which goes on.
+    /// The processor number exceeds that of any version; the event does not fit into the buffers of the file, which happens only
+    /// with damage; or writing fails. A rejected event is not written, but further events can be added.
     pub fn push(&mut self, event: &Event<'_>, buffer: &Buffer<'_>) -> Result<bool, Error> {
         if is_log_file(event, buffer.index()) {
             return Ok(false);
         }
-        // What the header buffer has no room for becomes an event as any other.
+        // An event that does not fit into the header buffer is added as a normal event.
         let is_header = buffer.index() == 0 && self.writer.push_header_written(event.bytes().to_vec()).is_ok();
         if !is_header {
             self.push_to_buffer(event, buffer)?;
@@ -71,7 +72,7 @@ impl<W: Write + Seek> Relog<W> {
         if u32::from(processor) >= processors {
             return Err(Error::Processor { processor, processors });
         }
-        // Buffers of a processor are read in the order of their times, so that only such neighbours can be one.
+        // The buffers of a processor are read in time order, so that only neighboring ones can be merged.
         let goes_on =
             |open: Identity| (open.processor, open.ty) == (processor, identity.ty) && open.time_stamp <= identity.time_stamp;
         if !self.identity.is_some_and(goes_on) {
@@ -88,7 +89,7 @@ impl<W: Write + Seek> Relog<W> {
         Ok(())
     }
 
-    /// Writes the buffer that is filled, if it has events.
+    /// Writes the current buffer if it has events.
     fn close(&mut self) -> Result<(), Error> {
         match self.identity.take() {
             Some(identity) => self.writer.write_closed(&mut self.buffer, &identity),
@@ -96,7 +97,8 @@ impl<W: Write + Seek> Relog<W> {
         }
     }
 
-    /// Writes what is left, and the header. A file that was never closed, or before it began, ends with its last event.
+    /// Writes the remaining buffer, and the header. If the end time of the file is missing or before its start, it becomes the
+    /// time of the last event.
     ///
     /// # Errors
     ///
@@ -108,8 +110,8 @@ impl<W: Write + Seek> Relog<W> {
     }
 }
 
-/// The buffer's header, without values that no logger writes: by these a reader would take it for damaged. Further events of a header buffer
-/// do not belong to the header buffer of another file.
+/// The buffer header, without values that sessions never write and readers would treat as damage. Additional header buffers
+/// become normal buffers, as their events do not belong to the header buffer of another file.
 fn identity(buffer: &Buffer<'_>) -> Identity {
     let head = buffer.head();
     let (first, last) = (ETW_BUFFER_TYPE::ETW_BUFFER_TYPE_HEADER, ETW_BUFFER_TYPE::ETW_BUFFER_TYPE_MAXIMUM);
@@ -126,7 +128,7 @@ fn identity(buffer: &Buffer<'_>) -> Identity {
     }
 }
 
-/// Whether an event is the log file header, with which a file begins.
+/// Whether the event is the log file header at the start of a file.
 fn is_log_file(event: &Event<'_>, buffer: u32) -> bool {
     buffer == 0 && event.offset() as usize == BUFFER_HEADER
 }

@@ -1,4 +1,4 @@
-//! What each version of Windows writes.
+//! The features that each version of Windows supports.
 
 use super::Error;
 use crate::clock::ClockType;
@@ -7,7 +7,7 @@ use crate::header_type::HeaderType;
 use crate::producer::Producer;
 
 impl Producer {
-    /// Whether the version writes the kind of event, with that header.
+    /// Verifies that the version writes events of this type with this header.
     pub(crate) fn writes(&self, header_type: HeaderType, header: &Header) -> Result<(), Error> {
         let (what, versions, holds) = match (header, header_type) {
             (Header::Compact(_), _) => ("COMPACT headers", "6.2 and later", self.since(6, 2)),
@@ -26,7 +26,7 @@ impl Producer {
         if holds { Ok(()) } else { Err(Error::Version { what, versions }) }
     }
 
-    /// Whether the version can compress.
+    /// Verifies that the version compresses buffers.
     pub(crate) fn compresses(&self) -> Result<(), Error> {
         match self.since(6, 2) {
             true => Ok(()),

@@ -1,20 +1,20 @@
-//! The copy loop: all of a stream but its ends and its rare items, in copies of whole steps. What a copy writes beyond its end is
-//! overwritten by what follows.
+//! The fast copy loop, for all of a stream except its ends and rare items, in copies of whole steps. Bytes written beyond the end
+//! of a copy are overwritten by the next item.
 
 use super::SHORTEST;
 use super::state::{HELD, State, flags};
 
-/// Bytes of a step.
+/// Size of a step, in bytes.
 const STEP: usize = 16;
 
-/// Bytes that are left of the stream before each item: 32 literals, and the longest item that is taken here, or flags.
+/// Bytes of the stream that must remain before each item: 32 literals, and the longest item handled here, or flags.
 const INPUT: usize = 2 * STEP + 8;
 
-/// Bytes that are left of the output before each item: 32 literals, and two steps of a match.
+/// Bytes of the output that must remain before each item: 32 literals, and two steps of a match.
 const OUTPUT: usize = 4 * STEP;
 
-/// Decodes items as long as they are frequent ones and far from both ends, and leaves the place at the first that is not. It
-/// reports no errors: a wrong item is left in its place too.
+/// Decodes items as long as they are of the frequent kinds and far from both ends, and stops before the first other item. Reports
+/// no errors: it also stops before an invalid item.
 #[allow(unsafe_code)]
 pub(super) fn decode(input: &[u8], output: &mut [u8], state: &mut State) {
     let (Some(last_input), Some(last_output)) = (input.len().checked_sub(INPUT), output.len().checked_sub(OUTPUT)) else {
@@ -35,11 +35,11 @@ pub(super) fn decode(input: &[u8], output: &mut [u8], state: &mut State) {
                 step(from.add(read + STEP), to.add(written + STEP));
             }
         }
-        // At most two steps: from here on 8 bytes are left of the stream, and two steps of the output.
+        // At most two steps: 8 bytes of the stream and two steps of the output remain.
         read += literals;
         written += literals;
         flags >>= literals;
-        // SAFETY: 8 bytes are left.
+        // SAFETY: 8 bytes remain.
         let word = unsafe { load(from.add(read)) };
         if flags == 1 {
             flags = self::flags(word as u32);
@@ -64,7 +64,7 @@ pub(super) fn decode(input: &[u8], output: &mut [u8], state: &mut State) {
             (read, written, flags) = (read + 2, written + length, flags >> 1);
             continue;
         }
-        // Which half it is cannot be foreseen, so it is no branch.
+        // The half is unpredictable, so this is not a branch.
         let fresh = half == 0;
         let next = (word >> 16) as u8;
         let (nibble, left) = if fresh { (next & 15, HELD | next >> 4) } else { (half & 15, 0) };
@@ -125,7 +125,7 @@ unsafe fn step(from: *const u8, to: *mut u8) {
 ///
 /// # Safety
 ///
-/// They can be read.
+/// 8 bytes are readable at `from`.
 #[inline(always)]
 #[allow(unsafe_code)]
 unsafe fn load(from: *const u8) -> u64 {
@@ -133,7 +133,7 @@ unsafe fn load(from: *const u8) -> u64 {
     u64::from_le_bytes(unsafe { from.cast::<[u8; 8]>().read() })
 }
 
-/// Writes `length` bytes, each the one `distance` before it, and up to 7 bytes more.
+/// Writes `length` bytes, each equal to the one `distance` before it, and up to 7 further bytes.
 ///
 /// # Safety
 ///
@@ -142,7 +142,7 @@ unsafe fn load(from: *const u8) -> u64 {
 #[inline(never)]
 #[allow(unsafe_code)]
 unsafe fn repeat(to: *mut u8, distance: usize, length: usize) {
-    // Whole words of whole periods; a longer period is read again for each word.
+    // Writes whole words of whole periods; a longer period is read again for each word.
     let ahead = if distance < 8 { 8 / distance * distance } else { 8 };
     let mut at = 0;
     while at < length {
@@ -158,7 +158,7 @@ unsafe fn repeat(to: *mut u8, distance: usize, length: usize) {
     }
 }
 
-/// The first `distance` bytes of a word, again and again. There are fewer than 8.
+/// The first `distance` bytes of a word, repeated. `distance` is less than 8.
 fn period(word: u64, distance: usize) -> u64 {
     let mut bits = 8 * distance;
     let mut word = word & ((1 << bits) - 1);

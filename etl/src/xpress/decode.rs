@@ -4,15 +4,16 @@ use super::state::{HELD, State, flags};
 use super::{SHORTEST, bulk};
 use core::fmt;
 
-/// Decompresses a stream, and returns how many bytes it wrote to the front of `output`.
+/// Decompresses a stream, and returns the number of bytes written to the front of `output`.
 ///
-/// A stream ends where its last byte is read: before a dword of flags, or at a flag that announces a match. Encoders end it in
-/// the second way, some with a dword of nothing but such flags.
+/// A stream ends when its last byte is read: before a dword of flags, or at a flag for a match. Encoders use the second form,
+/// some with a final dword of such flags only.
 ///
 /// # Errors
 ///
-/// The stream ends within an item, a match reaches back beyond the first byte, a length is none that an encoder writes, or
-/// `output` is too short. What was decompressed before that is at the front of `output`; the bytes after it have no meaning.
+/// The stream ends within an item, a match begins before the first byte, a length is not in the form that encoders write, or
+/// `output` is too short. The bytes decompressed before the error are at the front of `output`; the bytes after them are
+/// unspecified.
 pub fn decompress(input: &[u8], output: &mut [u8]) -> Result<usize, Error> {
     let mut state = State { read: 0, written: 0, flags: 1, half: 0 };
     loop {
@@ -26,32 +27,32 @@ pub fn decompress(input: &[u8], output: &mut [u8]) -> Result<usize, Error> {
     }
 }
 
-/// Why a stream does not decompress, and where.
+/// Error of a stream that cannot be decompressed, with its position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Error {
-    /// What is wrong.
+    /// The kind of error.
     pub reason: Reason,
-    /// Bytes of the stream before the item that is wrong.
+    /// Offset of the invalid item in the stream, in bytes.
     pub input: usize,
-    /// Bytes that were decompressed before that item.
+    /// Number of bytes decompressed before that item.
     pub output: usize,
 }
 
-/// What is wrong with a stream.
+/// Kind of a decompression error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
-    /// It ends within an item.
+    /// The stream ends within an item.
     Truncated,
-    /// A match reaches back beyond the first byte.
+    /// A match begins before the first byte.
     Distance,
-    /// The longest form of a length holds one that has a shorter form, or one that no output can have.
+    /// The longest form of a length has a value with a shorter form, or one that exceeds any output.
     Length,
-    /// It decompresses to more than the output holds.
+    /// The decompressed data exceeds the output.
     Output,
 }
 
 impl State {
-    /// Decodes an item, or takes flags if none are left; `false` at the end of the stream.
+    /// Decodes an item, or reads the next flags if none are left; `false` at the end of the stream.
     fn item(&mut self, input: &[u8], output: &mut [u8]) -> Result<bool, Reason> {
         if self.flags == 1 {
             if self.read == input.len() {
@@ -82,8 +83,8 @@ impl State {
         Ok(*bytes)
     }
 
-    /// The length of a match, by its lowest bits: they, half of a byte and a byte are summed, each only where the one before it is
-    /// full; then the length stands in a word, or if that is 0 in a dword.
+    /// The length of a match, given its lowest bits. These bits, a half byte and a byte are added up, each present only when the
+    /// one before it is full; then a word has the length, or a dword if the word is 0.
     fn length(&mut self, low: u16, input: &[u8]) -> Result<usize, Reason> {
         if low < 7 {
             return Ok(usize::from(low) + SHORTEST);
@@ -107,21 +108,21 @@ impl State {
             0 => u32::from_le_bytes(self.take(input)?),
             word => word.into(),
         };
-        // The sum must not overflow where usize has 32 bits; such an output there is none.
+        // The sum must not overflow where usize has 32 bits; no output is that large.
         match length {
             0..22 | 0xFFFF_FFF0.. => Err(Reason::Length),
             _ => Ok(length as usize + SHORTEST),
         }
     }
 
-    /// Appends `length` bytes, each the one `distance` before it.
+    /// Appends `length` bytes, each equal to the one `distance` before it.
     fn repeat(&mut self, distance: usize, length: usize, output: &mut [u8]) -> Result<(), Reason> {
         let from = self.written.checked_sub(distance).ok_or(Reason::Distance)?;
         if length > output.len() - self.written {
             return Err(Reason::Output);
         }
         let end = self.written + length;
-        // What was copied can be copied again: each time there is twice as much.
+        // Copied bytes can be copied again: the available range doubles each time.
         while self.written < end {
             let there = (self.written - from).min(end - self.written);
             output.copy_within(from..from + there, self.written);
@@ -141,10 +142,10 @@ impl fmt::Display for Error {
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Truncated => "it ends within an item",
-            Self::Distance => "a match reaches back beyond the first byte",
-            Self::Length => "the longest form of a length holds a length that it is not for",
-            Self::Output => "it decompresses to more than the output holds",
+            Self::Truncated => "stream ends within an item",
+            Self::Distance => "match begins before the first byte",
+            Self::Length => "invalid length in the longest form",
+            Self::Output => "decompressed data exceeds the output",
         })
     }
 }

@@ -4,7 +4,7 @@ use super::{FARTHEST, SHORTEST};
 
 /// Compresses bytes, and appends the stream to `output`.
 ///
-/// [`decompress`](super::decompress()) and Windows read it. Bytes that do not compress grow by one in eight at the most, and by
+/// [`decompress`](super::decompress()) and Windows can read the stream. Incompressible bytes grow by at most one eighth, plus
 /// four bytes.
 pub fn compress(input: &[u8], output: &mut Vec<u8>) {
     output.reserve(input.len() + input.len() / 8 + 8);
@@ -36,30 +36,30 @@ struct Match {
     length: usize,
 }
 
-/// The greatest length that the encoder writes: one whose long form is a word.
+/// The greatest length that the encoder writes: the largest whose long form is a word.
 const LONGEST: usize = u16::MAX as usize + SHORTEST;
 
-/// Where three bytes were seen, latest first.
+/// Index of the positions of three-byte sequences, latest first.
 struct Index {
-    /// By hash, the last position; modulo 2³².
+    /// Last position by hash, modulo 2³².
     last: Box<[u32]>,
-    /// By position modulo its length, the position before it that has the same hash.
+    /// Previous position with the same hash, by position modulo the length of the table.
     before: Box<[u32]>,
 }
 
 const HASH_BITS: u32 = 14;
 
-/// How many earlier positions are tried. With one, real buffers become as small as Windows makes them; with 4 a tenth smaller, a
-/// fifth slower; more gain little.
+/// Number of earlier positions that are tried. With 1, real buffers become as small as Windows makes them; with 4, a tenth
+/// smaller and a fifth slower. Higher values gain little.
 const TRIES: usize = 4;
 
 impl Index {
     fn new() -> Self {
-        // Position 0 stands for none too: a position is but a guess until the bytes there are compared.
+        // 0 also means "no position": positions are only candidates until the bytes are compared.
         Self { last: vec![0; 1 << HASH_BITS].into(), before: vec![0; FARTHEST].into() }
     }
 
-    /// Adds a position, and returns the latest one before it with the same hash.
+    /// Adds a position, and returns the latest earlier one with the same hash.
     fn add(&mut self, input: &[u8], at: usize) -> Option<u32> {
         let &[a, b, c] = input[at..].first_chunk()?;
         let hash = u32::from_le_bytes([0, a, b, c]).wrapping_mul(0x9E37_79B1) >> (32 - HASH_BITS);
@@ -68,7 +68,7 @@ impl Index {
         Some(before)
     }
 
-    /// Adds a position, and returns the longest match there.
+    /// Adds a position, and returns the longest match for it.
     fn find(&mut self, input: &[u8], at: usize) -> Option<Match> {
         let mut candidate = self.add(input, at)?;
         let mut best = Match { distance: 0, length: SHORTEST - 1 };
@@ -78,7 +78,7 @@ impl Index {
             if distance <= nearest || distance > FARTHEST.min(at) {
                 break;
             }
-            // A longer match has this byte too.
+            // A longer match has to include this byte.
             if input.get(at - distance + best.length) == input.get(at + best.length) {
                 let length = common(&input[at - distance..], &input[at..]);
                 if length > best.length {
@@ -92,7 +92,7 @@ impl Index {
     }
 }
 
-/// How many bytes are equal, as far as the shorter slice and [`LONGEST`] go.
+/// Length of the common prefix, up to the shorter slice and [`LONGEST`].
 fn common(a: &[u8], b: &[u8]) -> usize {
     let b = &b[..b.len().min(LONGEST)];
     let mut length = 0;
@@ -107,14 +107,14 @@ fn common(a: &[u8], b: &[u8]) -> usize {
     length + a[length..].iter().zip(&b[length..]).take_while(|(a, b)| a == b).count()
 }
 
-/// The stream as it grows.
+/// The stream under construction.
 struct Encoded<'a> {
     bytes: &'a mut Vec<u8>,
-    /// Where the current flags go.
+    /// Offset of the current flags.
     flags_at: usize,
-    /// The current flags, and above them a bit that reaches the top with the last.
+    /// The current flags, and above them a marker bit that reaches the top with the last flag.
     flags: u64,
-    /// A byte of which one half is free.
+    /// Offset of a byte with a free half.
     half_at: Option<usize>,
 }
 
@@ -140,7 +140,7 @@ impl<'a> Encoded<'a> {
         self.flag(1);
     }
 
-    /// The long form of a length: half of a byte, a byte and a word, each only where the one before it is full.
+    /// The long form of a length: a half byte, a byte and a word, each only if the one before it is full.
     fn long(&mut self, length: usize) {
         let half = (length - 7).min(15);
         match self.half_at.take() {
@@ -179,7 +179,7 @@ impl<'a> Encoded<'a> {
         }
     }
 
-    /// Flags that announce matches which do not come end the stream, even if there are no others.
+    /// Remaining flags announce matches that never come, which ends the stream. They are written even if there are no others.
     fn finish(mut self) {
         while self.flags >> 32 == 0 {
             self.flags = self.flags << 1 | 1;

@@ -1,22 +1,22 @@
-//! Where decompression is in a stream.
+//! The state of a decompression.
 
-/// How far decompression is: before an item, or before flags.
+/// Progress of a decompression, before an item or before flags.
 #[derive(Clone, Copy)]
 pub(super) struct State {
-    /// Bytes of the stream that were taken.
+    /// Number of bytes read from the stream.
     pub read: usize,
-    /// Bytes that were decompressed.
+    /// Number of bytes decompressed.
     pub written: usize,
-    /// The flags that are left, the next in the lowest bit, and above them a bit that ends them.
+    /// The remaining flags, the next in the lowest bit, and above them a marker bit that ends them.
     pub flags: u64,
-    /// The half of a byte that the next length takes, and [`HELD`]; or 0.
+    /// The half byte that the next length takes, with [`HELD`] set; or 0.
     pub half: u8,
 }
 
-/// Marks a half that is there.
+/// Marks a half byte as present.
 pub(super) const HELD: u8 = 16;
 
-/// Flags as a stream has them, the next in the highest bit, turned round.
+/// The flags of a stream, whose next flag is the highest bit, reversed.
 pub(super) fn flags(word: u32) -> u64 {
     u64::from(word.reverse_bits()) | 1 << 32
 }

@@ -30,7 +30,7 @@ pub fn step(atlas: &Atlas, target: usize) -> Option<(String, String)> {
                 html.link(format_args!("../{}", paths::of_kernel(&now.name)), &now.name);
             });
             html.leaf("p", &[("class", &"lead")], format_args!("{} → {}", atlas.release(before), atlas.release(target)));
-            html.leaf("p", &[], format_args!("As etw diff {} {} prints it.", then.name, now.name));
+            html.leaf("p", &[], format_args!("Output of etw diff {} {}.", then.name, now.name));
             lines(&words(&then.side, &now.side), html);
         },
     ))
@@ -61,14 +61,15 @@ fn lines(text: &str, html: &mut Html) {
 
 /// The page that compares any two.
 pub fn page(atlas: &Atlas) -> (String, String) {
-    framed("compare.html".into(), "compare", "Compare two kernels", |html| {
-        html.leaf("h1", &[], "Compare two kernels");
-        html.leaf("p", &[("class", &"lead")], "What differs, in the words of etw diff; and with which kernel each came.");
+    framed("compare.html".into(), "compare", "Compare two targets", |html| {
+        html.leaf("h1", &[], "Compare two targets");
+        html.leaf("p", &[("class", &"lead")], "Differences as printed by etw diff, with the build that introduced each one.");
         html.leaf(
             "p",
             &[],
-            "A kernel has a build and revision, or a label: 10.0.19041.1415-x64, 19041.1415, 2004-x64. “Not yet in” and “still in” name the \
-             last kernel seen before the step, “in” and “not in” the last of the build before it. Each is as sure as is said beside it.",
+            "Enter a build and revision, or a label: 10.0.19041.1415-x64, 19041.1415, 2004-x64. “Last build without \
+             the change” names the last examined build before the change; it can be a later update of the preceding build. Each has its \
+             evidence level.",
         );
         html.el("form", &[("class", &"scripted filter"), ("id", &"compare")], |html| {
             for (id, label) in [("a", "from"), ("b", "to")] {
@@ -108,10 +109,10 @@ pub fn page(atlas: &Atlas) -> (String, String) {
         });
         html.el("div", &[("id", &"outcome"), ("aria-live", &"polite"), ("class", &"scripted")], |html| {
             html.leaf("p", &[("id", &"way")], "");
-            html.leaf("pre", &[("class", &"diff"), ("id", &"diff"), ("tabindex", &"0"), ("aria-label", &"What differs")], "");
+            html.leaf("pre", &[("class", &"diff"), ("id", &"diff"), ("tabindex", &"0"), ("aria-label", &"Differences")], "");
         });
-        html.leaf("h2", &[("id", &"steps")], "Kernels that follow each other");
-        html.leaf("p", &[], "These read without a script.");
+        html.leaf("h2", &[("id", &"steps")], "Consecutive builds");
+        html.leaf("p", &[], "These pages work without JavaScript.");
         for arch in super::facts::ARCHITECTURES {
             html.leaf("h3", &[], arch);
             html.el("ol", &[("class", &"steps")], |html| {

@@ -14,7 +14,9 @@ pub fn page(path: String, here: &str, title: impl Display, inside: impl FnOnce(&
             html.el("header", &[("class", &"top")], |html| top(html, root, here));
             html.el("main", &[("id", &"the-page"), ("tabindex", &"-1")], inside);
             html.el("footer", &[], |html| {
-                html.text("Every offset is computed from a declaration and held against what kernels show. ");
+                html.text(
+                    "Every offset is computed from a declaration and verified against symbols and images where available. ",
+                );
                 html.link(format_args!("{root}legend.html"), "How to read this atlas");
             });
         });
@@ -64,7 +66,7 @@ fn top(html: &mut Html, root: &str, here: &str) {
     html.leaf("a", &[("class", &"brand"), ("href", &format_args!("{root}index.html"))], "ETW atlas");
     html.el("nav", &[("aria-label", &"Parts of the atlas")], |html| {
         for (page, name) in
-            [("index", "structures"), ("values", "values"), ("kernels", "kernels"), ("compare", "compare"), ("legend", "legend")]
+            [("index", "structures"), ("values", "values"), ("kernels", "builds"), ("compare", "compare"), ("legend", "legend")]
         {
             let to = format!("{root}{page}.html");
             match name == here {

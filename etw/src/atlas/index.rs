@@ -17,14 +17,14 @@ pub fn page(atlas: &Atlas) -> (String, String) {
         html.leaf(
             "p",
             &[("class", &"lead")],
-            format_args!("{structures} structures in {layouts} layouts, from Windows 2000 to the newest kernel: {kernels} kernels and architectures, each with what proves it."),
+            format_args!("{structures} structures in {layouts} layouts, from Windows 2000 to the newest supported build: {kernels} targets (build and architecture), each with its evidence."),
         );
-        filter(html, "Names that have ");
-        html.leaf("p", &[], "The number after a symbol counts the builds and architectures with that evidence level.");
+        filter(html, "Filter by name ");
+        html.leaf("p", &[], "The number after a symbol is the number of targets with that evidence level.");
         marks::legend(html, "");
         scrolled(html, "Structures", |html| {
             html.el("table", &[("class", &"list"), ("id", &"list")], |html| {
-                head(html, &["structure", "size", "layouts", "exists in", "proven by", "what it is"]);
+                head(html, &["Structure", "Size", "Layouts", "Versions", "Evidence", "Description"]);
                 html.el("tbody", &[], |html| atlas.structures.iter().for_each(|structure| row(atlas, structure, html)));
             });
         });
@@ -84,11 +84,11 @@ fn row(atlas: &Atlas, structure: &Structure, html: &mut Html) {
 pub fn values(atlas: &Atlas) -> (String, String) {
     framed("values.html".into(), "values", "Values", |html| {
         html.leaf("h1", &[], "Enumerations, flags and constants");
-        html.leaf("p", &[("class", &"lead")], "Each page has a decoder: type a number, see its names.");
-        filter(html, "Names that have ");
+        html.leaf("p", &[("class", &"lead")], "Each page has a decoder: enter a number to see its names.");
+        filter(html, "Filter by name ");
         scrolled(html, "Values", |html| {
             html.el("table", &[("class", &"list"), ("id", &"list")], |html| {
-                head(html, &["name", "kind", "constants", "exists in", "what it is"]);
+                head(html, &["Name", "Kind", "Constants", "Versions", "Description"]);
                 html.el("tbody", &[], |html| {
                     for definition in &atlas.values {
                         let Body::Values(values) = &definition.body else { continue };
@@ -114,16 +114,16 @@ pub fn values(atlas: &Atlas) -> (String, String) {
 
 /// Kernels, by release.
 pub fn kernels(atlas: &Atlas) -> (String, String) {
-    framed("kernels.html".into(), "kernels", "Kernels", |html| {
-        html.leaf("h1", &[], "Kernels");
+    framed("kernels.html".into(), "builds", "Builds", |html| {
+        html.leaf("h1", &[], "Builds");
         html.leaf(
             "p",
             &[("class", &"lead")],
-            "The first kernel of each build, and the updates at which a layout changed. Between two of one build the layouts are those of the earlier one.",
+            "The first revision of each build, and the later revisions (updates) that changed a layout. For a revision between two listed ones, the layouts of the earlier one are assumed.",
         );
-        scrolled(html, "Kernels", |html| {
+        scrolled(html, "Builds", |html| {
             html.el("table", &[("class", &"list kernels")], |html| {
-                head(html, &["kernel", "label", "x64", "x86", "arm64", "release"]);
+                head(html, &["Build", "Label", "x64", "x86", "arm64", "Release"]);
                 html.el("tbody", &[], |html| (0..atlas.axis.kernels.len()).for_each(|kernel| self::kernel(atlas, kernel, html)));
             });
         });
@@ -153,8 +153,9 @@ fn kernel(atlas: &Atlas, number: usize, html: &mut Html) {
                 let one = &atlas.kernels[target];
                 marks::source(html, atlas.source(None, target, one.choice.confidence), one.choice.confidence);
                 html.text(" ");
-                html.link(paths::of_kernel(&one.name), one.choice.confidence.word());
-                html.leaf("small", &[], format_args!(" {} seen", one.seen.len()));
+                let source = atlas.source(None, target, one.choice.confidence);
+                html.link(paths::of_kernel(&one.name), marks::word(source, one.choice.confidence));
+                html.leaf("small", &[], format_args!(" {} examined", one.seen.len()));
             });
         }
         html.leaf("td", &[], &version.release);
@@ -179,22 +180,22 @@ pub fn legend() -> (String, String) {
             }
         });
         html.leaf("h2", &[("id", &"versions")], "Versions");
-        html.leaf("p", &[], "6.1.. is from Windows 6.1 on, 1607..1809 from one to the other, both included; early-6.0 is Windows Vista before its first service pack, late-6.0 from then on. A column is a run of kernels with one layout. Where it begins with an update inside a build, a dotted edge and the word update say so: Microsoft changes layouts by servicing. A kernel between two that are listed has the layouts of the earlier one of its build, as far as is known; etw show tells how sure that is for any kernel.");
+        html.leaf("p", &[], "6.1.. means Windows 7 (6.1) and later; 1607..1809 means both releases and all between them. early-6.0 is Windows Vista before Service Pack 1; late-6.0 is Service Pack 1 and later. A column is a range of builds with the same layout. A dotted edge and the word “update” mark a range that begins with an update (a revision within a build), because updates can change layouts. A revision between two listed ones is assumed to have the layouts of the earlier one; etw show prints the confidence for any revision.");
         html.leaf("h2", &[("id", &"changes")], "Changes");
         html.el("ul", &[], |html| {
             for (class, words, means) in [
-                ("new", "new", "The member appears."),
-                ("moved", "moved", "The same member at another offset."),
-                ("typed", "another type", "Another type, or other bits of its unit."),
+                ("new", "new", "The member was added."),
+                ("moved", "moved", "The member is at another offset."),
+                ("typed", "another type", "The member has another type or other bits of its storage unit."),
             ] {
                 html.el("li", &[], |html| {
                     html.leaf("span", &[("class", &format_args!("change {class}"))], words);
                     html.text(format_args!(" {means}"));
                 });
             }
-            html.leaf("li", &[], "An empty, hatched cell: these versions do not have the member.");
+            html.leaf("li", &[], "Empty hatched cell: the member does not exist in these versions.");
         });
         html.leaf("h2", &[("id", &"keys")], "Keys");
-        html.leaf("p", &[], "/ goes to the search, the arrows through what it finds, Enter there, Escape back. In the switch of architectures the arrows choose. Tables and pictures that are wider than the window scroll by themselves, by keyboard too.");
+        html.leaf("p", &[], "Press / to search, the arrow keys to select a result, Enter to open it and Escape to leave the search. In the architecture switch, the arrow keys select. Tables and pictures wider than the window scroll separately and support the keyboard.");
     })
 }

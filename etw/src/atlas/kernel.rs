@@ -12,19 +12,23 @@ use etw_layouts_project::Choice;
 /// The page.
 pub fn page(atlas: &Atlas, target: usize) -> (String, String) {
     let kernel = &atlas.kernels[target];
-    framed(paths::of_kernel(&kernel.name), "kernels", &kernel.name, |html| {
+    framed(paths::of_kernel(&kernel.name), "builds", &kernel.name, |html| {
         html.leaf("h1", &[], &kernel.name);
         html.leaf("p", &[("class", &"lead")], atlas.axis.windows(atlas.axis.newest(target).build));
         html.el("dl", &[("class", &"facts")], |html| facts(atlas, target, html));
-        html.leaf("h2", &[("id", &"structures")], "What it has");
-        html.leaf("p", &[], "Structures, enumerations and sets of values, each with how sure its layout is for this kernel.");
-        scrolled(html, "What the kernel has", |html| structures(atlas, target, html));
-        html.leaf("h2", &[("id", &"proof")], "What proves it");
+        html.leaf("h2", &[("id", &"structures")], "Structures and values");
+        html.leaf(
+            "p",
+            &[],
+            "Structures, enumerations, flags and constants, with the confidence of their layouts for this target.",
+        );
+        scrolled(html, "Structures and values", |html| structures(atlas, target, html));
+        html.leaf("h2", &[("id", &"proof")], "Evidence");
         match kernel.seen.is_empty() {
-            true => html.leaf("p", &[], "Neither symbols nor images of a kernel with these layouts were seen."),
+            true => html.leaf("p", &[], "No symbols or images of builds with these layouts were examined."),
             false => {
-                html.leaf("p", &[], "Every kernel that was seen to have these layouts: symbol files by name, GUID and age, images by name, time stamp and size.");
-                scrolled(html, "What proves it", |html| witnesses(atlas, kernel, html));
+                html.leaf("p", &[], "Examined builds with these layouts: symbol files with name, GUID and age; images with name, time stamp and size.");
+                scrolled(html, "Evidence", |html| witnesses(atlas, kernel, html));
             }
         }
         marks::legend(html, "../");
@@ -39,42 +43,42 @@ fn facts(atlas: &Atlas, target: usize, html: &mut Html) {
             html.el("dd", &[], |html| value(html));
         });
     };
-    fact("label", &|html| html.text(atlas.label(target)));
-    fact("evidence", &|html| {
+    fact("Label", &|html| html.text(atlas.label(target)));
+    fact("Evidence", &|html| {
         marks::source(html, atlas.source(None, target, kernel.choice.confidence), kernel.choice.confidence);
         html.text(format_args!(" {}", kernel.choice.sentence(atlas.axis)));
     });
     if atlas.is_update(target) {
-        fact("revision", &|html| html.text("an update inside its build, at which a layout changed"));
+        fact("Revision", &|html| html.text("an update within its build that changed a layout"));
     }
     let same = &atlas.axis.kernels[atlas.axis.targets[target].kernel].same;
     if !same.is_empty() {
         let same: Vec<_> = same.iter().map(ToString::to_string).collect();
-        fact("also", &|html| html.text(same.join(", ")));
+        fact("Also", &|html| html.text(same.join(", ")));
     }
     if let Some(before) = kernel.before {
-        fact("what changed", &|html| {
+        fact("Changes since", &|html| {
             html.link(
                 format_args!("../{}", paths::of_step(&atlas.kernels[before].name, &kernel.name)),
-                format_args!("since {}", atlas.build(before)),
+                format_args!("{}", atlas.build(before)),
             )
         });
     }
     if let Some(after) = kernel.after {
-        fact("what changes", &|html| {
+        fact("Next changes", &|html| {
             html.link(
                 format_args!("../{}", paths::of_step(&kernel.name, &atlas.kernels[after].name)),
-                format_args!("with {}", atlas.build(after)),
+                format_args!("in {}", atlas.build(after)),
             )
         });
     }
-    fact("map", &|html| html.link(format_args!("../{}", paths::of_map(&kernel.name)), "how its structures hang together"));
+    fact("Map", &|html| html.link(format_args!("../{}", paths::of_map(&kernel.name)), "references between its structures"));
     let others = || {
         (0..atlas.kernels.len())
             .filter(|&other| other != target && atlas.axis.targets[other].kernel == atlas.axis.targets[target].kernel)
     };
     if others().next().is_some() {
-        fact("other architectures", &|html| {
+        fact("Other architectures", &|html| {
             others().for_each(|other| {
                 html.link(format_args!("../{}", paths::of_kernel(&atlas.kernels[other].name)), atlas.axis.targets[other].arch);
                 html.text(" ");
@@ -88,7 +92,7 @@ fn structures(atlas: &Atlas, target: usize, html: &mut Html) {
     html.el("table", &[("class", &"list")], |html| {
         html.el("thead", &[], |html| {
             html.el("tr", &[], |html| {
-                for heading in ["name", "kind", "size", "confidence", "since the kernel before"] {
+                for heading in ["Name", "Kind", "Size", "Confidence", "Change since the previous target"] {
                     html.leaf("th", &[("scope", &"col")], heading);
                 }
             });
@@ -113,7 +117,7 @@ fn structures(atlas: &Atlas, target: usize, html: &mut Html) {
                     html.el("td", &[], |html| {
                         let source = atlas.source(Some(name), target, choice.confidence);
                         marks::source(html, source, choice.confidence);
-                        html.text(format_args!(" {}", choice.confidence.word()));
+                        html.text(format_args!(" {}", marks::word(source, choice.confidence)));
                     });
                     html.el("td", &[], |html| {
                         if !change.is_empty() {
@@ -131,7 +135,7 @@ fn witnesses(atlas: &Atlas, kernel: &Kernel, html: &mut Html) {
     html.el("table", &[("class", &"list")], |html| {
         html.el("thead", &[], |html| {
             html.el("tr", &[], |html| {
-                for heading in ["kernel", "seen", "symbol file", "image"] {
+                for heading in ["Build", "Evidence", "Symbol file", "Image"] {
                     html.leaf("th", &[("scope", &"col")], heading);
                 }
             });
@@ -144,7 +148,7 @@ fn witness(atlas: &Atlas, seen: &Seen, html: &mut Html) {
     let kind = atlas.registry.witnesses.get(seen.witness).map(|witness| witness.kind);
     let words = match kind {
         Some(WitnessKind::Symbols) => "symbols",
-        Some(WitnessKind::Converted) => "converted table",
+        Some(WitnessKind::Converted) => "converted symbols",
         Some(WitnessKind::Images) => "image",
         _ => "",
     };

@@ -38,7 +38,7 @@ pub fn page(atlas: &Atlas, id: LayoutId) -> Option<(String, String)> {
         let extent = layout.extent();
         html.leaf("p", &[("class", &"lead")], format_args!("{:#x} bytes, aligned to {}.", extent.size, extent.align));
         html.el("p", &[("class", &"kernels")], |html| {
-            html.text("This very layout: ");
+            html.text("Targets with this layout: ");
             for &target in &targets {
                 html.el("span", &[], |html| {
                     let confidence = choice(target).confidence;
@@ -51,18 +51,22 @@ pub fn page(atlas: &Atlas, id: LayoutId) -> Option<(String, String)> {
         html.leaf("h2", &[("id", &"bytes")], "Bytes");
         memory::draw(&members, extent.size, html);
         html.leaf("h2", &[("id", &"members")], "Members");
-        html.leaf("p", &[], format_args!("What each is known from is told of {kernel}."));
+        html.leaf("p", &[], format_args!("The evidence column applies to {kernel}."));
         scrolled(html, format_args!("Members of {name}"), |html| table(&members, &known, &sources, html));
         for [before, now] in steps(atlas, name, id) {
             let arch = atlas.axis.targets[now].arch;
-            html.leaf("h2", &[("id", &format_args!("before-{arch}"))], format_args!("Before and now, {arch}"));
+            html.leaf(
+                "h2",
+                &[("id", &format_args!("before-{arch}"))],
+                format_args!("Comparison with the previous layout, {arch}"),
+            );
             let (a, b) = (&atlas.kernels[before].name, &atlas.kernels[now].name);
             html.el("p", &[], |html| {
-                html.text("The update that made the difference, and the kernel before it. ");
+                html.text("The build that changed the layout, and the last one before it. ");
                 html.leaf(
                     "a",
                     &[("href", &format_args!("../{}#a={a}&b={b}", paths::of_type(name))), ("class", &"scripted")],
-                    "Any other two versions",
+                    "Compare other versions",
                 );
             });
             moved::draw(atlas, name, [before, now], html);
@@ -92,7 +96,7 @@ fn table(members: &[Member], known: &[String], sources: &[Option<Source>], html:
     html.el("table", &[("class", &"members")], |html| {
         html.el("thead", &[], |html| {
             html.el("tr", &[], |html| {
-                for heading in ["offset", "size", "member", "type", "bits", "known from", "what it is"] {
+                for heading in ["Offset", "Size", "Member", "Type", "Bits", "Evidence", "Description"] {
                     html.leaf("th", &[("scope", &"col")], heading);
                 }
             });
@@ -125,7 +129,7 @@ fn table(members: &[Member], known: &[String], sources: &[Option<Source>], html:
 fn copies(atlas: &Atlas, name: &str, target: usize, html: &mut Html) {
     let axis = atlas.axis;
     let kernel = &atlas.kernels[target].name;
-    html.leaf("h2", &[("id", &"copy")], "For a program");
+    html.leaf("h2", &[("id", &"copy")], "Source code");
     html.el("details", &[], |html| {
         html.leaf("summary", &[], "Rust");
         let module = &axis.kernels[axis.targets[target].kernel].module;
@@ -136,7 +140,7 @@ fn copies(atlas: &Atlas, name: &str, target: usize, html: &mut Html) {
         );
     });
     let c = c::header(atlas.layouts, target, Some(name), c::Style::default());
-    copy("C, with what it embeds and assertions", &c, format_args!("etw export c {kernel} --only {name}"), html);
+    copy("C, with embedded structures and assertions", &c, format_args!("etw export c {kernel} --only {name}"), html);
     let isf = isf::table(atlas.layouts, target, Some(name), None, &format!("etw-layouts: {kernel}"));
     copy("ISF, for Volatility 3", &isf, format_args!("etw export isf {kernel} --only {name}"), html);
 }
@@ -147,7 +151,7 @@ fn copy(what: &str, text: &str, command: fmt::Arguments, html: &mut Html) {
         html.leaf("summary", &[], what);
         match text.len() {
             0..LONGEST => html.leaf("pre", &[("class", &"code"), ("tabindex", &"0")], text),
-            _ => html.leaf("p", &[], format_args!("It is long: {command} prints it.")),
+            _ => html.leaf("p", &[], format_args!("Too long for this page; print it with: {command}")),
         }
     });
 }

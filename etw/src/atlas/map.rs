@@ -11,12 +11,12 @@ use etw_layouts_project::map::Map;
 pub fn page(atlas: &Atlas, target: usize) -> (String, String) {
     let kernel = &atlas.kernels[target];
     let map = Map::of(atlas.layouts, target, None);
-    framed(paths::of_map(&kernel.name), "kernels", format_args!("Map of {}", kernel.name), |html| {
+    framed(paths::of_map(&kernel.name), "builds", format_args!("Map of {}", kernel.name), |html| {
         html.el("h1", &[], |html| {
-            html.text("How structures hang together in ");
+            html.text("References between structures in ");
             html.link(format_args!("../{}", paths::of_kernel(&kernel.name)), &kernel.name);
         });
-        html.leaf("p", &[("class", &"lead")], "Which member leads to which structure. A structure that leads nowhere is left out, unless a pointer or a list leads to it. Of what stands in a dotted box no layout is known.");
+        html.leaf("p", &[("class", &"lead")], "Each line goes from a member to the structure it references. Structures without references to or from others are not shown. A dotted box marks a structure without a known layout.");
         html.el("p", &[("class", &"legend")], |html| {
             for (_, class, words) in WAYS {
                 html.el("span", &[], |html| {
@@ -31,8 +31,8 @@ pub fn page(atlas: &Atlas, target: usize) -> (String, String) {
             let link = |name: &str| known(atlas, target, name).then(|| format!("../{}", paths::of_type(name)));
             picture(&map, link, html);
         });
-        html.leaf("h2", &[("id", &"links")], "Every link");
-        scrolled(html, "Links of the structures", |html| table(atlas, target, &map, html));
+        html.leaf("h2", &[("id", &"links")], "All references");
+        scrolled(html, "References between structures", |html| table(atlas, target, &map, html));
     })
 }
 
@@ -43,12 +43,12 @@ fn known(atlas: &Atlas, target: usize, name: &str) -> bool {
 fn table(atlas: &Atlas, target: usize, map: &Map, html: &mut Html) {
     let name = |name: &str, html: &mut Html| match known(atlas, target, name) {
         true => html.link(format_args!("../{}", paths::of_type(name)), name),
-        false => html.text(format_args!("{name} (no layout is known)")),
+        false => html.text(format_args!("{name} (no known layout)")),
     };
     html.el("table", &[("class", &"list")], |html| {
         html.el("thead", &[], |html| {
             html.el("tr", &[], |html| {
-                for heading in ["structure", "offset", "member", "way", "leads to"] {
+                for heading in ["Structure", "Offset", "Member", "Kind", "Target structure"] {
                     html.leaf("th", &[("scope", &"col")], heading);
                 }
             });

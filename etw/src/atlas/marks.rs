@@ -6,18 +6,31 @@ use std::fmt::Display;
 
 /// The evidence levels with the class of each in the style sheet, its symbol, and what it means.
 pub const SOURCES: [(Source, &str, &str, &str); 6] = [
-    (Source::Symbols, "s", "●", "The symbols of this build contain it and agree."),
+    (Source::Symbols, "s", "●", "Verified against the symbols (PDB) of this build."),
     (
         Source::Converted,
         "c",
         "◐",
-        "A table converted from the symbols of this build contains it and agrees. Such tables lose some names and types, but no offsets.",
+        "Verified against a table converted from the symbols of this build. Such tables lose some names and types, but no offsets.",
     ),
-    (Source::Images, "i", "◔", "The image of this build shows the offset."),
-    (Source::Document, "d", "§", "A document about this build states it. No public symbols that were examined contain it."),
-    (Source::Inferred, "f", "≈", "It follows from other builds; nothing of this build itself shows it."),
-    (Source::Nothing, "u", "?", "Bytes whose use is not known."),
+    (Source::Images, "i", "◔", "The offset is verified against the kernel image of this build."),
+    (
+        Source::Document,
+        "d",
+        "§",
+        "Documented in a published reference for this build; not in the public symbols that were examined.",
+    ),
+    (Source::Inferred, "f", "≈", "Inferred from other builds; there is no evidence from this build itself."),
+    (Source::Nothing, "u", "?", "Unidentified bytes."),
 ];
+
+/// The confidence as a word. It is that of the evidence level for a build that no published reference describes.
+pub fn word(source: Source, confidence: Confidence) -> &'static str {
+    match confidence {
+        Confidence::Documented { .. } => source.word(),
+        confidence => confidence.word(),
+    }
+}
 
 /// The class of an evidence level in the style sheet.
 pub fn class(source: Source) -> &'static str {

@@ -21,7 +21,7 @@ pub fn table(atlas: &Atlas, structure: &Structure, matrix: &Matrix, html: &mut H
         let columns = format!("--columns:{}", matrix.columns.len());
         html.el("table", &[("class", &"matrix"), ("style", &columns)], |html| {
             html.el("caption", &[], |html| {
-                html.text("A cell reaches over the versions in which nothing of the member changes, nor its evidence. ");
+                html.text("A cell covers consecutive versions in which the member and its evidence level do not change. ");
                 for (class, words) in [("new", "new"), ("moved", "moved"), ("typed", "another type or other bits")] {
                     html.leaf("span", &[("class", &format_args!("change {class}"))], words);
                     html.text(" ");
@@ -29,14 +29,14 @@ pub fn table(atlas: &Atlas, structure: &Structure, matrix: &Matrix, html: &mut H
             });
             html.el("thead", &[], |html| {
                 html.el("tr", &[], |html| {
-                    html.leaf("th", &[("scope", &"col")], "member");
-                    html.leaf("th", &[("scope", &"col")], "type");
+                    html.leaf("th", &[("scope", &"col")], "Member");
+                    html.leaf("th", &[("scope", &"col")], "Type");
                     matrix.columns.iter().for_each(|column| head(atlas, name, column, html));
                 });
             });
             html.el("tbody", &[], |html| {
                 html.el("tr", &[("class", &"size")], |html| {
-                    html.leaf("th", &[("scope", &"row")], "size");
+                    html.leaf("th", &[("scope", &"row")], "Size");
                     html.el("td", &[], |_| {});
                     for column in &matrix.columns {
                         html.leaf("td", &[], format_args!("{:#x}", column.extent.size));

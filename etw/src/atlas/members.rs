@@ -12,12 +12,16 @@ pub fn pages(structure: &Structure) -> Vec<(String, String)> {
     let count = pages.len();
     let one = |(index, (path, content)): (usize, &(String, &Html))| {
         let part = if count > 1 { format!(", part {} of {count}", index + 1) } else { String::new() };
-        framed(path.clone(), "structures", format_args!("{name}: lives of its members{part}"), |html| {
+        framed(path.clone(), "structures", format_args!("{name}: history of its members{part}"), |html| {
             html.el("h1", &[], |html| {
                 html.el("code", &[], |html| html.link(near(&of_type(name)), name));
-                html.text(format_args!(": lives of its members{part}"));
+                html.text(format_args!(": history of its members{part}"));
             });
-            html.leaf("p", &[("class", &"lead")], "Every offset that a member had, each change of its type, and the kernels. The versions of a row are a link that lasts.");
+            html.leaf(
+                "p",
+                &[("class", &"lead")],
+                "All offsets and types of each member, by version. The versions of a row are a permanent link to it.",
+            );
             if count > 1 {
                 html.el("p", &[], |html| {
                     for (number, (page, _)) in pages.iter().enumerate() {
@@ -26,11 +30,11 @@ pub fn pages(structure: &Structure) -> Vec<(String, String)> {
                     }
                 });
             }
-            scrolled(html, format_args!("Lives of the members of {name}"), |html| {
+            scrolled(html, format_args!("History of the members of {name}"), |html| {
                 html.el("table", &[("class", &"life")], |html| {
                     html.el("thead", &[], |html| {
                         html.el("tr", &[], |html| {
-                            for heading in ["in", "x86", "x64", "arm64", "type", "bits", "change", "evidence"] {
+                            for heading in ["Versions", "x86", "x64", "arm64", "Type", "Bits", "Change", "Evidence"] {
                                 html.leaf("th", &[("scope", &"col")], heading);
                             }
                         });

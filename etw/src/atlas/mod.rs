@@ -31,22 +31,21 @@ use std::path::PathBuf;
 
 /// Write an atlas of all layouts as web pages: no server and no network, opened from disk.
 ///
-/// A page a structure, with its members over all versions, side by side; a page a layout, with a map of its bytes; a page a
-/// kernel, with what proves it; the values; how structures hang together; and the comparison of any two kernels. What needs a
-/// script, search and comparison, says so; all else reads without.
+/// The atlas has one page per structure (its members in all versions), per layout (a map of its bytes) and per target (its
+/// evidence), pages of enumerations and flags, maps of references, and a comparison of any two targets. Search and comparison
+/// need JavaScript; all other pages work without it.
 ///
 ///     etw atlas -o atlas
 ///     open atlas/index.html
 ///
-/// The folder is made if it is not there. One that holds anything but an atlas is left alone, and so is one with a file that this atlas
-/// would overwrite and no atlas wrote as it is. Pages that an older atlas there had and this one has not are removed, unless somebody has
-/// changed them.
+/// Creates the folder if it does not exist. Refuses a folder with other content, or with an atlas file that was changed. Removes
+/// unchanged pages of an earlier atlas that are no longer part of it.
 ///
-/// `cargo xtask atlas` is the same on the specs of the workspace.
+/// `cargo xtask atlas` does the same with the specs of the workspace.
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub struct Args {
-    /// The folder to write.
+    /// Write the atlas to this folder; it is created if it does not exist.
     #[arg(short, long, value_name = "DIR")]
     output: PathBuf,
 }

@@ -97,8 +97,7 @@ pub fn draw(atlas: &Atlas, name: &str, [before, now]: [usize; 2], html: &mut Htm
 /// What the colours and signs of the picture mean.
 pub fn legend(html: &mut Html) {
     html.el("p", &[("class", &"legend")], |html| {
-        for (class, words) in
-            [("gone", "only before"), ("new", "only now"), ("moved", "moved"), ("typed", "another type or other bits")]
+        for (class, words) in [("gone", "removed"), ("new", "added"), ("moved", "moved"), ("typed", "another type or other bits")]
         {
             html.leaf("span", &[("class", &format_args!("change {class}"))], words);
         }

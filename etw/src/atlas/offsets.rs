@@ -50,9 +50,9 @@ fn page(atlas: &Atlas, structure: &Structure, path: String, matrix: &Matrix) -> 
             html.el("code", &[], |html| html.link(format_args!("../{}", paths::of_type(name)), name));
             html.text(format_args!(" by offset, {arch}"));
         });
-        html.leaf("p", &[("class", &"lead")], "What lies where, in which kernels.");
+        html.leaf("p", &[("class", &"lead")], "Members at each offset, by build.");
         html.el("p", &[("class", &"scripted filter")], |html| {
-            html.leaf("label", &[("for", &"offset")], "What lies at ");
+            html.leaf("label", &[("for", &"offset")], "Members at offset ");
             html.void(
                 "input",
                 &[("id", &"offset"), ("type", &"search"), ("placeholder", &"0x398"), ("size", &"10"), ("autocomplete", &"off")],
@@ -68,7 +68,7 @@ fn page(atlas: &Atlas, structure: &Structure, path: String, matrix: &Matrix) -> 
             html.el("table", &[("class", &"offsets"), ("id", &"offsets"), ("data-kernels", &builds)], |html| {
                 html.el("thead", &[], |html| {
                     html.el("tr", &[], |html| {
-                        for heading in ["offset", "size", "member", "type", "in"] {
+                        for heading in ["Offset", "Size", "Member", "Type", "Versions"] {
                             html.leaf("th", &[("scope", &"col")], heading);
                         }
                     });

@@ -60,7 +60,7 @@ pub fn draw(atlas: &Atlas, structure: &Structure, matrix: &Matrix, html: &mut Ht
         html.leaf(
             "figcaption",
             &[],
-            "Bytes from top to bottom. A ribbon is a run of members that never part; its colour tells since when it is there. Point at one to see its members.",
+            "Offsets increase from top to bottom. Each band is a group of members that stay adjacent; its color shows the version that added it. Point at a band to list its members.",
         );
     });
 }

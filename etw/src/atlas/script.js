@@ -68,7 +68,7 @@
         if (note) item.append(Object.assign(document.createElement("small"), { textContent: note }));
         return item;
       }));
-      if (words && !found.length) list.append(Object.assign(document.createElement("li"), { textContent: "nothing has that name" }));
+      if (words && !found.length) list.append(Object.assign(document.createElement("li"), { textContent: "no match" }));
       list.hidden = !words;
       input.setAttribute("aria-expanded", String(!list.hidden));
       mark();
@@ -158,7 +158,7 @@
     const show = () => {
       rows.forEach((row) => { row.hidden = false; });
       const value = number(input.value);
-      if (value === null) { output.textContent = input.value.trim() ? "no number" : ""; return; }
+      if (value === null) { output.textContent = input.value.trim() ? "not a number" : ""; return; }
       const of = (row) => BigInt(row.dataset.value);
       let hits = rows.filter((row) => of(row) === value), rest = 0n;
       if (input.dataset.kind === "flags" && !hits.length && value > 0n) {
@@ -168,8 +168,8 @@
       rows.forEach((row) => { row.hidden = !hits.includes(row); });
       const between = input.dataset.kind === "flags" ? " | " : ", ";
       const parts = names(hits);
-      if (rest) parts.push("0x" + rest.toString(16) + " without a name");
-      output.textContent = hits.length ? parts.join(between) : "no name";
+      if (rest) parts.push("unnamed bits 0x" + rest.toString(16));
+      output.textContent = hits.length ? parts.join(between) : "no match";
     };
     input.addEventListener("input", show);
     const asked = new URLSearchParams(location.hash.slice(1));
@@ -227,7 +227,7 @@
       const atlas = await load("compare.js", "atlasCompare");
       const one = kernel(atlas, a, arch(b)), other = kernel(atlas, b, arch(a));
       const tag = asked.replace(/^nt!/, ""), only = [tag, tag.replace(/^_/, "")].find((name) => atlas.names.includes(name)) ?? "";
-      const wrong = one.error ?? other.error ?? (asked && !only ? `there is no structure ${asked}` : null);
+      const wrong = one.error ?? other.error ?? (asked && !only ? `unknown structure ${asked}` : null);
       if (wrong) {
         const near = !one.error && !other.error && nearest(tag, atlas.names);
         way.replaceChildren(wrong, ...(near ? ["; did you mean ", link(near, "#" + new URLSearchParams({ a, b, only: near })), "?"] : []));
@@ -273,14 +273,14 @@
     const counts = ([build]) => numbers.includes(bareBuild(build)) && (revision >= first || last(build) !== Number(revision));
     const known = all.filter(counts).sort(([a], [b]) => last(a) - last(b));
     const older = known.filter(([build]) => last(build) <= revision).at(-1), newer = known.find(([build]) => last(build) >= revision);
-    if (!older) return { error: `${name}: no build of that name was examined. etw diff shows which layouts it is likely to have.` };
+    if (!older) return { error: `${name}: no symbols or images of this build were examined; run etw diff to compare inferred layouts` };
     const taken = kernels[older[1]].name;
     if (older[0] === newer?.[0]) return of(older[1], `${name}, which has the layouts of ${taken}`, sureness(kernels[older[1]].seen[older[0]]));
     const both = newer && `${older[0]} and ${newer[0]}`;
     const evidence = !newer ? `inferred from ${older[0]}, the last examined update of this build`
       : newer[1] === older[1] ? `inferred: the examined builds ${both} have the same layouts`
       : `uncertain: ${both}, the nearest examined builds, have different layouts`;
-    return of(older[1], `${taken} in place of ${name}`, evidence);
+    return of(older[1], `${name}, using the layouts of ${taken}`, evidence);
   }
 
   function bareBuild(build) { return build.replace(/\.\d+$/, ""); }
@@ -321,7 +321,7 @@
     return { lines, steps: onTheWay(atlas, along(atlas, one, other), only, causes, to) };
   }
 
-  // With which kernel something came, the last that was seen before that, and how sure both are.
+  // The build that made a change, the last examined build without it, and the confidence in both.
   function told(atlas, name, { before, at, kind, part, sign }, to) {
     const [old, now] = [before, at].map((index) => atlas.kernels[index]);
     const latest = Object.keys(old.seen).sort((a, b) => last(a) - last(b)).at(-1) ?? bare(old.name);
@@ -331,13 +331,11 @@
     });
     // An examined build is as sure as that, where symbols have the structure at all.
     if (latest in old.seen && /verified/.test(sure[0])) sure[0] = sureness(old.seen[latest]);
-    // Updates of another build may be younger than the step.
-    const yet = bareBuild(latest) !== bareBuild(bare(now.name)) ? ["", "not "] : ["still ", "not yet "];
-    // Of two builds none is the other's past: an update of the older one may be younger.
-    const gone = yet[0] ? "gone with " : "not in ";
+    // An update of the preceding build may be younger than this build, which then did not remove anything.
+    const gone = bareBuild(latest) === bareBuild(bare(now.name)) ? "removed with " : "absent in ";
     const first = kind === "gone" ? gone : sign === "-" ? "new with " : "with ", both = sure[0] === sure[1];
-    return [part ? "in part " : "", first, link(bare(now.name), to(old.name, now.name)), both ? "" : `: ${sure[1]}`,
-      `${both ? ", " : "; "}${yet[kind === "gone" ? 0 : 1]}in ${latest}`, `${both ? "; both" : ":"} ${sure[0]}`];
+    return [part ? "in part " : "", first, link(bare(now.name), to(old.name, now.name)), both ? "" : `, ${sure[1]}`,
+      `; last build without the change: ${latest}`, `${both ? "; both" : ","} ${sure[0]}`];
   }
 
   // The steps along the axis with which what differs came. What a later step undoes is left out.
@@ -390,7 +388,7 @@
       return [index ? ", " : words, link(bare(at), to(before, at)), index + 1 === steps.length ? "." : ""];
     });
     const left = changed.filter(([, at]) => causes.has(at)), undone = changed.filter(([, at]) => !causes.has(at));
-    return [...list(" Changed with ", left), ...list(" Undone, or in updates of another build: what changed with ", undone)];
+    return [...list(" Changed with ", left), ...list(" Changes that were reverted, or belong to updates of another build: ", undone)];
   }
 
   // Any two versions of a structure, side by side.
@@ -431,7 +429,7 @@
         const own = confidences[selects[side].value], listed = label === selects[side].value;
         return `${label}: ${!listed && /verified/.test(own) ? confidence : own}.${side ? "" : " "}`;
       });
-      way.replaceChildren(...sure, ...steps, " ", link("Of any two kernels", root + "compare.html" + to(...names) + "&only=" + name));
+      way.replaceChildren(...sure, ...steps, " ", link("Compare any two targets", root + "compare.html" + to(...names) + "&only=" + name));
     };
     const chosen = () => {
       const names = selects.map((select) => select.value);
@@ -609,7 +607,7 @@
         let run = [], delta = 0;
         const end = (last) => {
           if (run.length > 1) {
-            const [first] = run, to = last ? "on" : `to ${run.at(-1).path}`;
+            const [first] = run, to = last ? "to the end" : `to ${run.at(-1).path}`;
             const sign = delta < 0 ? "-" : "+";
             const words = `moved by ${sign}${hex(Math.abs(delta))} from ${first.path} ${to}`;
             list.push({ at: spot(first.b), cells: ["~", both(first, offset), `${run.length} members`, words], paths: run.map((entry) => entry.path) });

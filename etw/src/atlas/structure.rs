@@ -27,8 +27,7 @@ pub fn page(atlas: &Atlas, structure: &Structure) -> (String, String) {
                 matrix::table(atlas, structure, one, html);
                 if let Some((place, _)) = super::offsets::place(structure, one.arch) {
                     html.el("p", &[], |html| {
-                        html.text("The reverse: ");
-                        html.link(paths::near(&place), format_args!("what lies at an offset, by kernel, {}", one.arch));
+                        html.link(paths::near(&place), format_args!("Members by offset, {}", one.arch));
                     });
                 }
             },
@@ -36,8 +35,8 @@ pub fn page(atlas: &Atlas, structure: &Structure) -> (String, String) {
         marks::legend(html, "../");
         let list = errata::of(atlas.layouts, structure.definition, &atlas.axis.all());
         if !list.is_empty() {
-            html.leaf("h2", &[("id", &"the-errata")], "Errata of the documents");
-            html.leaf("p", &[], "What documents state otherwise, and what shows that it is not so. The atlas has what is so.");
+            html.leaf("h2", &[("id", &"the-errata")], "Errata of published references");
+            html.leaf("p", &[], "Statements in published references that differ from the layouts, each with the evidence against it. The atlas shows the verified layout.");
             html.el("ul", &[("class", &"errata")], |html| list.iter().for_each(|erratum| html.leaf("li", &[], erratum)));
         }
     })
@@ -49,19 +48,19 @@ fn beside(structure: &Structure, html: &mut Html) {
         return;
     }
     html.el("form", &[("class", &"scripted filter"), ("id", &"beside-form"), ("data-name", &structure.name())], |html| {
-        for (id, label) in [("beside-a", "What changed from"), ("beside-b", "to")] {
+        for (id, label) in [("beside-a", "Compare"), ("beside-b", "with")] {
             html.leaf("label", &[("for", &id)], label);
             html.leaf("select", &[("id", &id)], "");
         }
         html.leaf("button", &[], "Side by side");
-        html.leaf("small", &[], "A kernel between two of the list has the layout of the earlier one.");
+        html.leaf("small", &[], "A build between two listed builds is shown with the layout of the earlier one; etw show STRUCTURE --build BUILD prints the confidence.");
     });
     html.el("div", &[("class", &"scripted"), ("id", &"beside-outcome"), ("hidden", &"hidden")], |html| {
         html.leaf("p", &[("id", &"beside-way"), ("aria-live", &"polite")], "");
         scrolled(html, "Side by side", |_| {});
         moved::legend(html);
-        html.leaf("pre", &[("class", &"diff"), ("id", &"beside-words"), ("tabindex", &"0"), ("aria-label", &"What differs")], "");
-        html.leaf("small", &[], "“Not yet in” and “still in” name the last kernel seen before the step, “in” and “not in” the last of the build before it.");
+        html.leaf("pre", &[("class", &"diff"), ("id", &"beside-words"), ("tabindex", &"0"), ("aria-label", &"Differences")], "");
+        html.leaf("small", &[], "“Last build without the change” names the last examined build before the change; it can be a later update of the preceding build.");
     });
 }
 
@@ -78,7 +77,7 @@ fn facts(atlas: &Atlas, structure: &Structure, html: &mut Html) {
                 html.el("dd", &[], |html| value(html));
             });
         };
-        fact("exists in", &|html| html.text(atlas.scope(&structure.definition.scope)));
+        fact("Versions", &|html| html.text(atlas.scope(&structure.definition.scope)));
         for matrix in &structure.matrices {
             let (Some(first), Some(last)) = (matrix.columns.first(), matrix.columns.last()) else { continue };
             fact(matrix.arch.as_str(), &|html| {
@@ -89,11 +88,11 @@ fn facts(atlas: &Atlas, structure: &Structure, html: &mut Html) {
             });
         }
         if let Some(page) = structure.life.first() {
-            fact("members", &|html| html.link(paths::near(page.as_str()), "the life of each, with every offset it had"));
+            fact("Members", &|html| html.link(paths::near(page.as_str()), "history of the members, with all offsets"));
         }
         let reasons: Vec<_> = structure.definition.unverifiable.0.iter().map(|piece| &piece.value).collect();
         for reason in reasons {
-            fact("not in symbols", &|html| html.text(reason));
+            fact("Not in symbols", &|html| html.text(reason));
         }
     });
 }

@@ -30,9 +30,9 @@ pub fn page(atlas: &Atlas, definition: &Definition) -> (String, String) {
                     html.leaf("dd", &[], value);
                 });
             };
-            fact("exists in", &atlas.scope(&definition.scope));
-            fact("type", &values.ty.value);
-            fact("constants", &values.constants.len().to_string());
+            fact("Versions", &atlas.scope(&definition.scope));
+            fact("Type", &values.ty.value);
+            fact("Constants", &values.constants.len().to_string());
         });
         html.el("p", &[("class", &"scripted filter")], |html| {
             html.leaf("label", &[("for", &"decode-value")], format_args!("The {what} of "));
@@ -53,7 +53,7 @@ pub fn page(atlas: &Atlas, definition: &Definition) -> (String, String) {
             html.el("table", &[("class", &"values"), ("id", &"decode-table")], |html| {
                 html.el("thead", &[], |html| {
                     html.el("tr", &[], |html| {
-                        for heading in ["value", "name", "exists in", "what it is"] {
+                        for heading in ["Value", "Name", "Versions", "Description"] {
                             html.leaf("th", &[("scope", &"col")], heading);
                         }
                     });
@@ -65,7 +65,7 @@ pub fn page(atlas: &Atlas, definition: &Definition) -> (String, String) {
         });
         let list = errata::of(atlas.layouts, definition, &atlas.axis.all());
         if !list.is_empty() {
-            html.leaf("h2", &[("id", &"the-errata")], "Errata of the documents");
+            html.leaf("h2", &[("id", &"the-errata")], "Errata of published references");
             html.el("ul", &[("class", &"errata")], |html| list.iter().for_each(|erratum| html.leaf("li", &[], erratum)));
         }
     })

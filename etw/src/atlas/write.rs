@@ -25,7 +25,7 @@ pub fn write(folder: &Path, files: &BTreeMap<String, String>) -> Result<(), Erro
     let old = fs::read_to_string(&list).unwrap_or_default();
     let mut lines = old.lines();
     if lines.next() != Some(HEAD) && !is_empty {
-        return Err(format!("{} is not empty and holds no atlas: name a new folder, or an empty one", folder.display()).into());
+        return Err(format!("{}: folder is not empty and contains no atlas; name a new or empty folder", folder.display()).into());
     }
     let listed: BTreeSet<&str> = lines.collect();
     let is_listed = |path: &str, content: &[u8]| listed.contains(line(path, content).as_str());
@@ -36,7 +36,7 @@ pub fn write(folder: &Path, files: &BTreeMap<String, String>) -> Result<(), Erro
         fs::create_dir_all(&path).map_err(|error| at(&path, error))?;
     }
     if let Some(path) = files.keys().map(String::as_str).chain([LIST]).find(|path| !is_within(&real, folder, path)) {
-        return Err(format!("{}: a link that leads out of the atlas; remove it", folder.join(path).display()).into());
+        return Err(format!("{}: link out of the atlas folder; remove it", folder.join(path).display()).into());
     }
     // The start of a page is one that was not written to its end.
     let is_foreign = |(path, text): &(&String, &String)| match fs::read(folder.join(path)) {
@@ -45,7 +45,9 @@ pub fn write(folder: &Path, files: &BTreeMap<String, String>) -> Result<(), Erro
     };
     if let Some((path, _)) = files.par_iter().find_first(is_foreign) {
         let path = folder.join(path);
-        return Err(format!("{}: is not as an atlas wrote it; move it away, or name another folder", path.display()).into());
+        return Err(
+            format!("{}: changed since the atlas was written; move it away or name another folder", path.display()).into()
+        );
     }
     let new: BTreeSet<String> = files.iter().map(|(path, text)| line(path, text.as_bytes())).collect();
     let write_list = |lines: &BTreeSet<&str>| {

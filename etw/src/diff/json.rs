@@ -1,4 +1,4 @@
-//! The differences as JSON.
+//! Differences as JSON.
 
 use crate::target::{Target, target};
 use etw_layouts_codegen::axis::Axis;
@@ -6,14 +6,14 @@ use etw_layouts_project::diff::{Changes, Side};
 use serde::Serialize;
 use std::collections::BTreeSet;
 
-/// Everything that differs, and between what.
+/// All differences, and the two sides.
 #[derive(Serialize)]
 pub struct Document<'a> {
     a: SideJson<'a>,
     b: SideJson<'a>,
-    /// How many structures and enumerations were compared.
+    /// The number of structures and enumerations that were compared.
     compared: usize,
-    /// How many of them are equal.
+    /// The number of those that are equal.
     equal: usize,
     #[serde(flatten)]
     changes: &'a Changes,
@@ -21,19 +21,22 @@ pub struct Document<'a> {
 
 #[derive(Serialize)]
 struct SideJson<'a> {
-    /// The target or the file, in words.
+    /// The target or the file, as text.
     label: &'a str,
     notes: &'a [String],
-    /// Of a target.
+    /// The structures that were not compared, because public symbol files do not contain them.
+    not_compared: &'a [String],
+    /// The target; none for a file.
     #[serde(flatten)]
     target: Option<Target<'a>>,
 }
 
-/// The document of what differs.
+/// The document of all differences.
 pub fn json<'a>(axis: &'a Axis, a: &'a Side, b: &'a Side, changes: &'a Changes) -> Document<'a> {
     let side = |side: &'a Side| SideJson {
         label: &side.label,
         notes: &side.notes,
+        not_compared: &side.not_compared,
         target: side.choice.as_ref().map(|choice| target(axis, choice)),
     };
     let all: BTreeSet<_> = a.types.keys().chain(b.types.keys()).collect();

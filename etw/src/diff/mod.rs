@@ -1,4 +1,4 @@
-//! `diff`.
+//! The command `diff`.
 
 mod json;
 mod text;
@@ -11,32 +11,33 @@ use crate::{Error, Format, Outcome, print};
 use etw_layouts_project::Project;
 use etw_layouts_project::diff::{changes, sides, told_apart};
 
-/// Show how structures differ between two targets, or between a target and a symbol file.
+/// Show the differences between the structures of two targets, or of a target and a symbol file.
 ///
-/// A and B are each a target, BUILD-ARCH, or the path of a symbol file, as `verify` reads. Types of two targets are shown as
-/// the specs spell them, those of a symbol file as it has them. What public symbol files never hold is not compared with one.
+/// A and B are targets (BUILD-ARCH) or paths of symbol files in a format that `etw verify` reads. If both are targets, types
+/// are printed as the specs spell them; otherwise as the symbol file does. A comparison with a symbol file leaves out the
+/// structures that public symbol files never contain.
 ///
-/// For a build that has not been examined another one is taken, and the first line names it. If that does not differ
-/// from the other target, whether the two differ is not known, and the exit status is 2.
+/// If a build has not been examined, the layouts of a known build are used, and the first line names that build. If they equal
+/// those of the other target, it is unknown whether the two targets differ, and the exit status is 2.
 ///
 ///     etw diff 6.1.7601.0-x64 6.1.7601.24000-x64
 ///     etw diff 1709-x64 1803-x64 --only WMI_LOGGER_CONTEXT
 ///     etw diff 10.0.19041.1415-x64 ntkrnlmp.json.xz --format json
 ///
-/// `cargo xtask diff` is the same on the specs of the workspace.
+/// `cargo xtask diff` does the same with the specs of the workspace.
 ///
-/// Exit status: 0 no difference, 1 something differs, 2 unusable input, or nothing is known that would tell.
+/// Exit status: 0 no differences, 1 differences, 2 unusable input or unknown.
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub struct Args {
-    /// What was: 1709-x64, 10.0.19041.1415-x64, or a symbol file.
+    /// First side: a target such as 1709-x64 or 10.0.19041.1415-x64, or a symbol file.
     a: String,
-    /// What is.
+    /// Second side: a target or a symbol file.
     b: String,
-    /// Compare one structure only.
+    /// Compare only this structure.
     #[arg(long, value_name = "STRUCTURE")]
     only: Option<String>,
-    /// Text to read, or one JSON document.
+    /// Output format.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
 }

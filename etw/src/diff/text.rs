@@ -1,4 +1,4 @@
-//! The differences to read: what really changed by itself, what only moved summed up.
+//! Differences as text: each changed member in a row of its own, members that only moved summed up.
 
 use crate::columns::{Row, aligned};
 use crate::print::{GREEN, HEADING, RED, YELLOW};
@@ -7,7 +7,7 @@ use etw_layouts_symbols::{Member, Type, TypeFacts};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-/// The differences to read.
+/// The differences as text.
 pub fn text(a: &Side, b: &Side, changes: &Changes) -> String {
     let mut out: String = [a, b].iter().flat_map(|side| &side.notes).map(|note| format!("{note}\n")).collect();
     out += &format!("{HEADING}{} -> {}{HEADING:#}\n", a.label, b.label);
@@ -26,7 +26,7 @@ pub fn text(a: &Side, b: &Side, changes: &Changes) -> String {
     out
 }
 
-/// The differences of one structure to read, without what they are between; nothing if there are none.
+/// The differences of one structure as text, without the names of the two sides; empty if there are none.
 pub fn of(name: &str, a: &Side, changes: &Changes) -> String {
     let mut out = String::new();
     if let Some(structure) = structures(changes).get(name) {
@@ -52,19 +52,19 @@ struct Structure<'a> {
     members: BTreeMap<&'a str, Change<'a>>,
 }
 
-/// The difference of a member, and the lists that it is in.
+/// The difference of a member, and the lists that contain it.
 struct Change<'a> {
     lists: Vec<&'static str>,
     entry: &'a Entry,
 }
 
-/// Members that moved by the same number of bytes, with none between them that did not.
+/// Consecutive members that moved by the same number of bytes.
 struct Run<'a> {
     delta: i64,
     members: Vec<&'a Entry>,
 }
 
-/// Rows, each with the place in B that it stands for; a stable sort by it gives their order.
+/// Rows, each with its place in B, by which they are sorted.
 type Rows = Vec<(Place, Row)>;
 
 /// Offset, or value of a constant, and bit.
@@ -101,7 +101,7 @@ impl<'a> Structure<'a> {
         if let Some(TypeFacts::Aggregate(aggregate)) = before {
             self.in_order(&aggregate.members, &mut rows);
         }
-        // What is not among the members of A: new ones, constants, members of unnamed types.
+        // Add the rows of names that A does not list: new members, constants, members of unnamed types.
         let known = |path: &str| matches!(before, Some(TypeFacts::Aggregate(a)) if a.members.iter().any(|m| m.name == path));
         for change in self.members.iter().filter(|(path, _)| !known(path)).map(|(_, change)| change) {
             rows.push((place(change.entry.b.as_ref().or(change.entry.a.as_ref())), row(change.entry)));
@@ -111,7 +111,7 @@ impl<'a> Structure<'a> {
         *out += &aligned(&[], &rows, None);
     }
 
-    /// The members of A: a row for each that is gone or changed, one for each run of those that only moved.
+    /// The members of A: a row for each removed or changed member, and one for each run of members that only moved.
     fn in_order(&self, members: &[Member], rows: &mut Rows) {
         let bit = |ty: &Type| if let Type::Bits { position, .. } = ty { *position } else { 0 };
         let mut members: Vec<_> = members.iter().collect();
@@ -140,7 +140,7 @@ impl<'a> Structure<'a> {
 }
 
 impl Run<'_> {
-    /// Ends the run, with the structure or before it.
+    /// Ends the run; `last` means that it reaches the end of the structure.
     fn end(&mut self, last: bool, rows: &mut Rows) {
         let members = std::mem::take(&mut self.members);
         let [first, .., end] = members[..] else {
@@ -148,7 +148,7 @@ impl Run<'_> {
             return;
         };
         let name = |entry: &Entry| entry.member.clone().unwrap_or_default();
-        let to = if last { "on".to_owned() } else { format!("to {}", name(end)) };
+        let to = if last { "to the end".to_owned() } else { format!("to {}", name(end)) };
         let what = format!("moved by {} from {} {to}", signed(self.delta), name(first));
         let mut row = row(first);
         row.cells.truncate(2);
@@ -157,7 +157,7 @@ impl Run<'_> {
     }
 }
 
-/// A member or constant of its own.
+/// The row of one member or constant.
 fn row(entry: &Entry) -> Row {
     let (style, mark) = match (&entry.a, &entry.b) {
         (None, _) => (GREEN, "+"),

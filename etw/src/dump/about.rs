@@ -1,16 +1,16 @@
-//! What the header of a dump tells, of every kind.
+//! The header of a dump of any kind.
 
-use crate::etl::output::{Escaped, Grouped};
+use crate::output::{Escaped, Several};
 use etw_layouts_dump::Header;
 use etw_layouts_etl::Stamp;
 use serde::Serialize;
 use std::fmt::{self, Display};
 
-/// What a dump is. What it does not tell is `None`.
+/// The header of a dump. `None` means that the header does not state the value.
 #[derive(Serialize)]
 pub struct About<'a> {
     file: &'a str,
-    /// Of a dump of memory.
+    /// Only for full and kernel dumps.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kind: Option<u32>,
     build: u32,
@@ -20,8 +20,7 @@ pub struct About<'a> {
     parameters: [String; 4],
     time: Option<i64>,
     time_utc: Option<String>,
-    /// In units of 100 ns.
-    up_time: Option<i64>,
+    uptime_100ns: Option<i64>,
 }
 
 impl<'a> About<'a> {
@@ -36,7 +35,7 @@ impl<'a> About<'a> {
             parameters: header.parameters.map(|parameter| format!("{parameter:#x}")),
             time: header.time,
             time_utc: header.time.map(|time| Stamp(time).rfc3339().to_string()),
-            up_time: header.up_time,
+            uptime_100ns: header.up_time,
         }
     }
 }
@@ -44,15 +43,21 @@ impl<'a> About<'a> {
 /// Lines that end in a line feed.
 impl Display for About<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { file, build, architecture, processors, .. } = self;
+        let Self { file, build, architecture, .. } = self;
+        let processors = Several(self.processors.into(), "processor");
         writeln!(f, "{}", Escaped(file))?;
-        writeln!(f, "  windows     build {build}, {architecture}, {processors} processors")?;
-        writeln!(f, "  bug check   {:#x} ({})", self.bug_check, self.parameters.join(", "))?;
+        writeln!(f, "  windows        build {build}, {architecture}, {processors}")?;
+        writeln!(f, "  bug check      {:#x} ({})", self.bug_check, self.parameters.join(", "))?;
         if let Some(time) = self.time {
-            writeln!(f, "  stopped     {}", Stamp(time))?;
+            writeln!(f, "  stopped        {}", Stamp(time))?;
         }
-        if let Some(time) = self.up_time {
-            writeln!(f, "  ran for     {} s", Grouped(time as u64 / 10_000_000))?;
+        if let Some(time) = self.uptime_100ns {
+            let seconds = time.unsigned_abs() / 10_000_000;
+            let (days, hours, minutes) = (seconds / 86400, seconds / 3600 % 24, seconds / 60 % 60);
+            let parts = [(days, "d"), (hours, "h"), (minutes, "min"), (seconds % 60, "s")];
+            let parts = parts.iter().filter(|(count, unit)| *count > 0 || *unit == "s");
+            let parts: Vec<_> = parts.map(|(count, unit)| format!("{count} {unit}")).collect();
+            writeln!(f, "  uptime         {}", parts.join(" "))?;
         }
         Ok(())
     }

@@ -2,22 +2,24 @@
 
 use super::kernel::Note;
 use super::{Content, Files, Wrong, tally};
-use crate::etl::columns::{Column, DEFAULT};
-use crate::etl::line::{self, Line, Name, Origin};
-use crate::etl::output::{Output, Several};
-use crate::etl::printer::{Asked, Printer};
-use crate::etl::stop::Stop;
+use crate::output::columns::{Column, DEFAULT};
+use crate::output::line::{self, Line, Name, Origin};
+use crate::output::printer::{Asked, Printer};
+use crate::output::stop::Stop;
+use crate::output::{Output, Several};
 use etw_layouts_cli::{Error, Outcome};
 use etw_layouts_dump::{Finding, Session, What, by_time};
 use etw_layouts_etl as etl;
 use std::collections::BTreeSet;
 
-/// Print the events of the sessions in crash dumps in the order of time, a line each. Exit status 1 if there are findings.
+/// Print the events of the sessions in crash dumps in order of time, one per line. Exit with status 1 if there are
+/// diagnostics.
 ///
-/// The first line names the columns. They are those of `etw etl events`, with the name of the session; --columns chooses others;
-/// json has all of them. Seconds of --from and --to count from the start of the event's session; where that is not known, or an
-/// event has no time, it is left out. How many are goes to the standard error, as findings do.
-/// `etw dump save` makes a trace file of each session.
+/// The first line names the columns: those of `etw etl events` and the session name. Select columns with --columns;
+/// JSON always contains all of them. Relative times of --from and --to count from the start of the event's session.
+/// An event without a time, or with a session of unknown start, is left out if its time is needed. The number of
+/// events left out and the diagnostics are printed to standard error. To write a trace file of each session, use
+/// `etw dump save`.
 ///
 ///     etw dump events minidump.dmp
 ///     etw dump events --session EventLog-System --format json minidump.dmp
@@ -29,43 +31,48 @@ pub struct Args {
     pub(crate) files: Files,
     #[command(flatten)]
     asked: Asked,
-    /// Of the sessions of this name, of whatever case. Repeatable.
-    #[arg(long, value_name = "NAME", help_heading = "Which events")]
+    /// Match sessions with this name, ignoring case. Repeatable.
+    #[arg(long, value_name = "NAME", help_heading = "Event selection")]
     session: Vec<String>,
 }
 
-/// The events of one dump after the other.
+/// Events of one dump after another.
 pub struct Events<'a> {
     args: &'a Args,
     printer: Printer<'a>,
-    /// Names of sessions that no dump had yet.
+    /// Requested session names not found in any dump so far.
     absent: Vec<&'a str>,
+    /// Whether one dump is read.
+    pub is_single: bool,
 }
 
 impl<'a> Events<'a> {
     /// # Errors
     ///
-    /// The times that are asked for have nothing between them.
+    /// Returns an error if the time range is empty.
     pub fn new(args: &'a Args) -> Result<Self, Error> {
         args.asked.wanted.check()?;
         let absent = args.session.iter().map(String::as_str).collect();
         let default = [&DEFAULT[..], &[Column::Session]].concat();
-        Ok(Self { args, printer: Printer::new(&args.asked, &default), absent })
+        Ok(Self { args, printer: Printer::new(&args.asked, &default), absent, is_single: false })
     }
 
-    /// Whether as many were printed as were asked for.
+    /// Whether the limit is reached.
     pub fn is_done(&self) -> bool {
         self.printer.is_done()
     }
 
-    /// Tells what only all dumps together tell.
+    /// Reports results that need all dumps.
     ///
     /// # Errors
     ///
-    /// A session that is asked for is in none of the dumps that were read, all of them.
+    /// Returns an error if all dumps were read and none has a requested session.
     pub fn end(&self, out: &Output) -> Result<(), Error> {
         match self.absent.as_slice() {
-            absent @ [_, ..] if !self.is_done() => Err(format!("no dump has a session of the name {}", listed(absent)).into()),
+            absent @ [_, ..] if !self.is_done() => {
+                Err(format!("session not found in any dump: {}; list the sessions with `etw dump sessions`", listed(absent))
+                    .into())
+            }
             _ => {
                 self.printer.end(out);
                 Ok(())
@@ -89,10 +96,12 @@ impl<'a> Events<'a> {
                 (session, Name::of(&session.name), filter, session.to_clock())
             })
             .collect();
-        // Events that may be wanted, and whether they are cannot be told.
+        // Events that match the other options, but cannot be compared with the time range.
         let (mut without_time, mut without_start) = (0, vec![0; sessions.len()]);
         let at_any_time = printer.wanted.at_any_time();
-        printer.head(out)?;
+        if sessions.iter().any(|(_, _, filter, _)| filter.is_some()) {
+            printer.head(out)?;
+        }
         for (number, timed) in &events {
             printer.seen += 1;
             let Some((session, name, Some(filter), clock)) = sessions.get(*number) else { continue };
@@ -125,36 +134,37 @@ impl<'a> Events<'a> {
         }
         let tell = |note: String| out.aside(&Note { file: content.name, note });
         if without_time > 0 {
-            tell(format!("{} without times are left out", Several(without_time, "event")));
+            tell(format!("{} without time left out", Several(without_time, "event")));
         }
         for ((session, ..), untold) in sessions.iter().zip(without_start).filter(|(_, untold)| *untold > 0) {
             let (name, events) = (&session.name, Several(untold, "event"));
             tell(format!(
-                "the start of the session {name} is not known, from which seconds count: {events} of it are left out; give times"
+                "{events} of session {name} left out: session start unknown, so relative times do not apply; give absolute times"
             ));
         }
         tally::aside(content.name, &findings, out);
         Ok(tally::outcome(&findings))
     }
 
-    /// Tells which sessions that are asked for a dump does not have, and which it has.
+    /// Reports the requested sessions that a dump does not have, and the sessions that it has.
     fn look_up(&mut self, content: &Content<'_>, out: &Output) {
         let has = |name: &str| content.sessions.iter().any(|session| is_called(session, name));
         self.absent.retain(|name| !has(name));
         let absent: Vec<_> = self.args.session.iter().map(String::as_str).filter(|name| !has(name)).collect();
-        if !absent.is_empty() {
+        // With one dump, the error of `end` is enough.
+        if !absent.is_empty() && !self.is_single {
             let names: BTreeSet<_> = content.sessions.iter().map(|session| session.name.as_str()).collect();
             let there = match names.is_empty() {
-                true => "there are none".to_owned(),
-                false => format!("there are {}", listed(&names.into_iter().collect::<Vec<_>>())),
+                true => "the dump has no sessions".to_owned(),
+                false => format!("available sessions: {}", listed(&names.into_iter().collect::<Vec<_>>())),
             };
-            let note = format!("no session has the name {}; {there}", listed(&absent));
+            let note = format!("session not found: {}; {there}", listed(&absent));
             out.aside(&Note { file: content.name, note });
         }
     }
 }
 
-/// Whether a session has this name, which to StartTrace too is the same in whatever case.
+/// Whether a session has this name; StartTrace ignores case too.
 fn is_called(session: &Session<'_>, name: &str) -> bool {
     session.name.to_lowercase() == name.to_lowercase()
 }

@@ -5,18 +5,18 @@ use super::kernel::Revision;
 use super::sessions::{Line, lines, write_buffers};
 use super::tally::{Told, told};
 use super::{Content, Files, Wrong, tally};
-use crate::etl::output::{Grouped, Output, no_table};
-use crate::etl::stop::Stop;
+use crate::output::stop::Stop;
+use crate::output::{Grouped, Output, Several, no_table};
 use etw_layouts_cli::Outcome;
 use etw_layouts_dump::Dump;
 use serde::Serialize;
 use std::fmt::{self, Display};
 
-/// Tell what crash dumps are of, and what ETW has in them. Exit status 1 if there are findings.
+/// Summarize crash dumps and their ETW state. Exit with status 1 if there are diagnostics.
 ///
-/// In a minidump, sessions come from the data that the kernel adds to it, and trace buffers and registrations are those
-/// that were found in its pieces of memory. In a full dump all is walked from where the kernel has it: sessions,
-/// providers with their registrations, consumers; and held against each other for what looks tampered with.
+/// Minidumps: print the sessions that the kernel added to the dump, and the trace buffers and registrations found in
+/// its memory ranges. Full dumps: walk the kernel structures from the global variables; print sessions, consumers,
+/// and providers with their registrations; cross-check them and report suspected tampering as findings.
 ///
 ///     etw dump info minidump.dmp
 ///     etw dump info --details minidump.dmp
@@ -27,42 +27,42 @@ use std::fmt::{self, Display};
 pub struct Args {
     #[command(flatten)]
     pub(crate) files: Files,
-    /// Print everything that is counted: pieces of memory, buffers, registrations, all findings; of full dumps layouts, modules, providers
-    /// and consumers too. json has all of that but the findings beyond the first hundred of a kind anyway.
+    /// Print each memory range, buffer and registration and all diagnostics; for full dumps also layouts, modules, providers and
+    /// consumers. JSON contains these without the option, except for diagnostics beyond the first hundred of a kind.
     #[arg(long)]
     pub(crate) details: bool,
 }
 
-/// What a dump is and holds. What it does not tell is `None`.
+/// The summary of a dump. `None` means that the dump does not state the value.
 #[derive(Serialize)]
 struct Info<'a> {
     #[serde(flatten)]
     about: About<'a>,
     kernel: &'a Revision,
-    /// What was asked for and has no effect.
+    /// Notes on options without effect.
     notes: Vec<String>,
     memory_bytes: u64,
-    /// The pieces of it, of which no two overlap.
+    /// Memory ranges without overlaps.
     memory: Vec<Piece>,
     secondary_data: Vec<Data>,
     sessions: Vec<Line<'a>>,
     trace_buffers: Vec<TraceBuffer>,
     registrations: Vec<Registration>,
-    findings_total: usize,
-    /// The first hundred of each kind, and then how many more there are.
-    findings: Vec<Told<'a>>,
+    diagnostics_total: usize,
+    /// The first hundred of each kind, then a count of the others.
+    diagnostics: Vec<Told<'a>>,
     #[serde(skip)]
     details: bool,
 }
 
-/// A piece of memory.
+/// A memory range.
 #[derive(Serialize)]
 struct Piece {
     address: String,
     size: usize,
 }
 
-/// A piece of secondary data.
+/// A block of secondary data.
 #[derive(Serialize)]
 struct Data {
     tag: String,
@@ -84,7 +84,7 @@ struct TraceBuffer {
 struct Registration {
     address: String,
     guid: Option<String>,
-    /// Where the entry of the GUID was; if the GUID is not known, the dump does not have it.
+    /// The address of the GUID entry; if the GUID is unknown, the entry is not in the dump.
     guid_entry: String,
     flags: Vec<&'static str>,
 }
@@ -131,8 +131,8 @@ pub fn run(
                 flags: registration.flags,
             })
             .collect(),
-        findings_total: findings.len(),
-        findings: told(None, &findings, details),
+        diagnostics_total: findings.len(),
+        diagnostics: told(None, &findings, details),
         details,
     };
     out.line(&info)?;
@@ -142,22 +142,25 @@ pub fn run(
 impl Display for Info<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}{}", self.about, self.kernel)?;
-        self.notes.iter().try_for_each(|note| writeln!(f, "  note        {note}"))?;
-        writeln!(f, "  memory      {} bytes in {} pieces", Grouped(self.memory_bytes), self.memory.len())?;
+        self.notes.iter().try_for_each(|note| writeln!(f, "  note           {note}"))?;
+        let ranges = Several(self.memory.len() as u64, "range");
+        writeln!(f, "  memory         {} bytes in {ranges}", Grouped(self.memory_bytes))?;
         let events: usize = self.trace_buffers.iter().map(|buffer| buffer.events).sum();
-        writeln!(f, "    buffers   {}, with {} events", self.trace_buffers.len(), Grouped(events as u64))?;
-        writeln!(f, "    registrations {}", self.registrations.len())?;
+        let (buffers, events) = (Several(self.trace_buffers.len() as u64, "buffer"), Several(events as u64, "event"));
+        writeln!(f, "  trace buffers  {buffers} with {events}, outside of the sessions below")?;
+        writeln!(f, "  registrations  {}", self.registrations.len())?;
         let bytes: usize = self.secondary_data.iter().map(|data| data.size).sum();
-        writeln!(f, "  secondary   {} bytes under {} tags", Grouped(bytes as u64), self.secondary_data.len())?;
-        write!(f, "  sessions    {}", self.sessions.len())?;
+        let blocks = Several(self.secondary_data.len() as u64, "block");
+        writeln!(f, "  secondary data {} bytes in {blocks}", Grouped(bytes as u64))?;
+        write!(f, "  sessions       {}", self.sessions.len())?;
         for session in &self.sessions {
             write!(f, "\n    {session}")?;
         }
         if self.details {
             self.details(f)?;
         }
-        write!(f, "\n  findings    {}", self.findings_total)?;
-        for finding in &self.findings {
+        write!(f, "\n  diagnostics    {}", self.diagnostics_total)?;
+        for finding in &self.diagnostics {
             write!(f, "\n    {finding}")?;
         }
         Ok(())
@@ -165,7 +168,7 @@ impl Display for Info<'_> {
 }
 
 impl Info<'_> {
-    /// What is told on demand.
+    /// The additional lines of --details.
     fn details(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "\n  memory")?;
         for Piece { address, size } in &self.memory {
@@ -179,11 +182,11 @@ impl Info<'_> {
         for Registration { address, guid, guid_entry, flags } in &self.registrations {
             match guid {
                 Some(guid) => write!(f, "\n    {address}  {guid}")?,
-                None => write!(f, "\n    {address}  of the entry {guid_entry}, which is not in the dump")?,
+                None => write!(f, "\n    {address}  GUID entry {guid_entry} is not in the dump")?,
             }
             write!(f, "  {}", flags.join(" "))?;
         }
-        write!(f, "\n  secondary")?;
+        write!(f, "\n  secondary data")?;
         for Data { tag, offset, size } in &self.secondary_data {
             write!(f, "\n    {tag}  {size:#x} bytes at {offset:#x}")?;
         }

@@ -1,19 +1,19 @@
-//! What is read of a dump: a minidump whole, of others what is asked for, since they are as large as memory.
+//! Input: a minidump is read as a whole; larger dumps are read page by page.
 
-use crate::etl::input::Input;
-use crate::etl::kind::no_dump;
-use crate::etl::stop::Stop;
+use crate::input::Input;
+use crate::input::kind::no_dump;
+use crate::output::stop::Stop;
 use etw_layouts_dump::{Error, Header};
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-/// A dump that was opened.
+/// An open dump.
 pub enum Opened {
-    /// All of a minidump.
+    /// The bytes of a minidump.
     Triage(Vec<u8>),
-    /// A dump of memory.
+    /// A full or kernel dump.
     Memory(File),
 }
 
@@ -37,14 +37,12 @@ pub fn open(input: &Input) -> Result<Opened, Stop> {
         return Ok(Opened::Triage(bytes));
     }
     if is_pipe {
-        return Err(Stop::Input(
-            "the pages of such a dump are read as they are needed, which a pipe cannot do: give the file".into(),
-        ));
+        return Err(Stop::Input("cannot read a full dump from a pipe: its pages are read on demand; give the file".into()));
     }
     File::open(path).map(Opened::Memory).map_err(unreadable)
 }
 
-/// What files made of it are called by.
+/// The stem of the names of output files.
 pub fn stem(input: &Input) -> &str {
     Path::new(&input.name).file_stem().and_then(OsStr::to_str).filter(|stem| *stem != "-").unwrap_or("dump")
 }

@@ -1,7 +1,7 @@
-//! Which kernel a dump of memory is of, and where its global variables are.
+//! The build of a full dump, and the addresses of its global variables.
 
-use crate::etl::output::{Escaped, Output};
-use crate::etl::stop::Stop;
+use crate::output::stop::Stop;
+use crate::output::{Escaped, Output};
 use etw_layouts::axis::AXIS;
 use etw_layouts::runtime::meta::{Absent, Confidence, Selection};
 use etw_layouts::{Arch, Build};
@@ -20,23 +20,24 @@ use std::env;
 use std::fmt::{self, Display};
 use std::path::{Path, PathBuf};
 
-/// What is said of the kernel of a full dump.
+/// Options for the build of a full dump.
 #[derive(clap::Args)]
 pub struct Args {
-    /// Symbols of the kernel of a full dump, or of one of the kernel's memory: its PDB or ISF table.
+    /// Read the symbols of the kernel (a PDB file or an ISF table) from this file. Used for full and kernel dumps.
     #[arg(long, value_name = "FILE")]
     pub symbols: Option<PathBuf>,
-    /// Where the kernel's PDB is looked up, as the debuggers write it: folders, srv*CACHE*URL, cache*FOLDER, between `;`. By
-    /// default the value of _NT_SYMBOL_PATH. What is downloaded without a CACHE is kept in .cache/etw/symbols at home.
+    /// Search for the kernel's PDB along this path, in the syntax of the debuggers: folders, srv*CACHE*URL and cache*FOLDER,
+    /// separated by `;`. Without this option, _NT_SYMBOL_PATH is used. Downloads without a CACHE are stored in .cache/etw/symbols
+    /// in the home folder.
     #[arg(long, value_name = "PATH", conflicts_with = "symbols")]
     pub symbol_path: Option<String>,
-    /// The kernel's build with its revision, such as 10.0.19041.1415, where neither PDB nor image of the kernel is known: of every
-    /// minidump. One that is the same kernel will do: 10.0.19045.1415.
+    /// Set the build with its revision, such as 10.0.19041.1415. Needed for minidumps, and for dumps in which neither the PDB nor
+    /// the image of the kernel is found. Builds with the same kernel can be used for each other, such as 10.0.19045.1415.
     #[arg(long, value_name = "BUILD")]
     build: Option<Build>,
 }
 
-/// What is known of the kernel.
+/// The build of a dump, its symbols and its layouts.
 #[derive(Serialize)]
 pub struct Known {
     #[serde(flatten)]
@@ -47,44 +48,44 @@ pub struct Known {
     pdb: Option<String>,
     guid: Option<String>,
     age: Option<u32>,
-    /// What the addresses of global variables are from: `file`; `facts` of the kernel's PDB; `build`, if a table has some that names only
+    /// The source of the addresses of global variables: `file`; `facts` of the kernel's PDB; `build`, if they are known only for
     /// build and architecture; or `none`.
     pub symbols_by: &'static str,
-    /// The file of symbols that was read.
+    /// The symbol file that was read.
     symbols: Option<String>,
-    /// Why no symbols were read, or that it is not known whether they are the kernel's.
+    /// Why no symbols were read, or that the symbols may be from another build.
     symbols_note: Option<String>,
-    /// Global variables from which walks start, and their addresses.
+    /// Global variables where walks start, with their addresses.
     globals: BTreeMap<&'static str, String>,
-    /// How many of them are known by build and architecture alone.
+    /// The number of global variables known only for build and architecture.
     #[serde(skip)]
     by_build: usize,
     layouts: Vec<Layout>,
 }
 
-/// A layout that was taken, and how sure it is.
+/// A selected layout and its confidence.
 #[derive(Serialize)]
 struct Layout {
     structure: &'static str,
     confidence: &'static str,
     evidence: String,
-    /// The kernel whose layout it is.
+    /// The target of the layout.
     of: Option<String>,
-    /// Whether that is not this kernel, but one that stands in for it.
+    /// Whether the layout is of another build, used as a substitute.
     substituted: bool,
 }
 
-/// Which kernel it is.
+/// The build of a dump.
 #[derive(Serialize)]
 pub struct Revision {
-    /// Build and revision, as far as it is known.
+    /// Build and revision, as far as known.
     #[serde(serialize_with = "shown")]
     pub build: Build,
-    /// By what: `pdb`, `image`, `option`, or `header`, which does not tell the revision.
+    /// The source of the build: `pdb`, `image`, `option`, or `header`, which does not state the revision.
     build_by: &'static str,
-    /// The KB numbers of the update that brought it; none if they or the revision are not known.
+    /// The KB numbers of the update with this revision; empty if unknown.
     kb: Vec<String>,
-    /// What --build says, where that is the same kernel under another number.
+    /// The build given with --build, if it is another number of the same kernel.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "shown_if")]
     build_said: Option<Build>,
 }
@@ -98,7 +99,7 @@ fn shown<S: serde::Serializer>(build: &Build, serializer: S) -> Result<S::Ok, S:
 }
 
 impl Revision {
-    /// The build that a header has, which does not tell the revision, or the one that is said to be the dump's.
+    /// The build of the header, without a revision, or the build given with --build.
     pub fn find(of_header: Build, args: &Args) -> Result<Self, Stop> {
         match args.build {
             Some(build) if build.number == of_header.number => Ok(Self::by(build, "option")),
@@ -106,7 +107,9 @@ impl Revision {
                 let build = Build { number: of_header.number, ..AXIS.canonical(said) };
                 Ok(Self { build_said: Some(said), ..Self::by(build, "option") })
             }
-            Some(said) => Err(Stop::Input(format!("--build says {said:#}, and the dump is of {of_header:#}"))),
+            Some(said) => {
+                Err(Stop::Input(format!("wrong --build {said:#}: the dump is of {of_header:#}; give a revision of that build")))
+            }
             None => Ok(Self::by(of_header, "header")),
         }
     }
@@ -115,10 +118,10 @@ impl Revision {
         Self { build, build_by, kb: kb(build), build_said: None }
     }
 
-    /// Which build is meant where --build says another.
+    /// The build that is used if --build gives another number.
     pub fn note(&self) -> Option<String> {
         let said = self.build_said?;
-        Some(format!("--build says {said:#}, which is the same kernel as {:#}, and the header has that number", self.build))
+        Some(format!("--build {said:#} has the same kernel as {:#}, the build in the dump header", self.build))
     }
 }
 
@@ -126,18 +129,18 @@ impl Revision {
 impl Display for Revision {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let by = match self.build_by {
-            "pdb" => "known by its PDB",
-            "image" => "known by its image",
-            "option" => "as --build says",
-            _ => "as the dump's header says, which does not tell the revision",
+            "pdb" => "from its PDB",
+            "image" => "from its image",
+            "option" => "from --build",
+            _ => "from the dump header; revision unknown",
         };
         let kb = if self.kb.is_empty() { String::new() } else { format!(" ({})", self.kb.join(", ")) };
-        writeln!(f, "  kernel      {:#}{kb}, {by}", self.build)?;
-        self.note().iter().try_for_each(|note| writeln!(f, "              {note}"))
+        writeln!(f, "  build          {:#}{kb}, {by}", self.build)?;
+        self.note().iter().try_for_each(|note| writeln!(f, "                 {note}"))
     }
 }
 
-/// The KB numbers of the update that brought a kernel, under its number or another.
+/// The KB numbers of the update for a build, under its number or another number of the same kernel.
 fn kb(build: Build) -> Vec<String> {
     let Ok(updates) = Updates::parse(etw_layouts_facts::UPDATES, updates::FILE) else { return Vec::new() };
     let number = AXIS.canonical(build).number;
@@ -146,7 +149,7 @@ fn kb(build: Build) -> Vec<String> {
     of.into_iter().flat_map(|(_, kbs)| kbs).map(|kb| format!("KB{kb}")).collect()
 }
 
-/// The kernel of a dump, for a walk, and what is known of it.
+/// The kernel of a dump for a walk, and its description.
 pub fn find<S: Source>(dump: &MemoryDump<S>, args: &Args) -> Result<(Kernel, Known), Stop> {
     let identity = dump.identity();
     let revision = match identity.by {
@@ -156,7 +159,7 @@ pub fn find<S: Source>(dump: &MemoryDump<S>, args: &Args) -> Result<(Kernel, Kno
     };
     let is_known = !dump.known_globals().is_empty();
     let is_asked = args.symbols.is_some() || args.symbol_path.is_some();
-    // What is known is not looked for again, unless somebody asks for that.
+    // Search for symbols only if the addresses are unknown or the user asks for it.
     let found = if is_known && !is_asked { Err(Missing::None(String::new())) } else { symbols(dump, args) };
     let (read, symbols_note) = match found {
         Ok((path, bytes, note)) => (Some((path, bytes)), note),
@@ -179,7 +182,7 @@ pub fn find<S: Source>(dump: &MemoryDump<S>, args: &Args) -> Result<(Kernel, Kno
         let globals = symbols::globals(bytes, GLOBALS.iter().copied());
         let mut globals = globals.map_err(|error| Stop::Input(format!("{}: {error}", path.display())))?;
         if symbols_note.is_some() {
-            // They may be another kernel's, and give way to what is known of the kernel's own.
+            // The symbols may be from another build; known addresses have priority.
             globals.retain(|name, _| !dump.known_globals().iter().any(|(known, _)| known == name));
         }
         kernel = kernel.with_globals(base, globals);
@@ -206,7 +209,7 @@ pub fn find<S: Source>(dump: &MemoryDump<S>, args: &Args) -> Result<(Kernel, Kno
     Ok((kernel, known))
 }
 
-/// A layout, and how sure it is; the version axis of the specs, once it is read, has which architecture follows another.
+/// A layout and its confidence. The version axis of the specs, once read, defines the order of builds.
 fn layout((structure, chosen): (&'static str, &Result<Selection, Absent>), arch: Arch, axis: &mut Option<Axis>) -> Layout {
     match chosen {
         Ok(chosen) => Layout {
@@ -220,7 +223,7 @@ fn layout((structure, chosen): (&'static str, &Result<Selection, Absent>), arch:
     }
 }
 
-/// As the other commands say it. The specs are read only for what may follow them.
+/// As other commands print it. The specs are read only to determine the following builds.
 fn sentence(confidence: &Confidence, arch: Arch, axis: &mut Option<Axis>) -> String {
     if confidence.is_verified() {
         return confidence.to_string();
@@ -234,18 +237,18 @@ fn sentence(confidence: &Confidence, arch: Arch, axis: &mut Option<Axis>) -> Str
 
 /// Why there are no symbols.
 enum Missing {
-    /// Those that are named cannot be had, or are of another kernel.
+    /// The given symbols cannot be read, or are from another build.
     Wrong(String),
-    /// A path to them was asked for, and none are there.
+    /// The given path has no symbols for the kernel.
     Asked(String),
-    /// Nobody asked for them.
+    /// No symbols were given.
     None(String),
 }
 
-/// A file of symbols, its bytes, and what is to be said of it.
+/// A symbol file, its bytes and a note.
 type Read = (PathBuf, Vec<u8>, Option<String>);
 
-/// The symbols that are named, or those that are found along the symbol path.
+/// The given symbols, or the symbols found along the symbol path.
 fn symbols<S: Source>(dump: &MemoryDump<S>, args: &Args) -> Result<Read, Missing> {
     let named = dump.image().and_then(|image| image.pdb.as_ref());
     if let Some(path) = &args.symbols {
@@ -253,18 +256,20 @@ fn symbols<S: Source>(dump: &MemoryDump<S>, args: &Args) -> Result<Read, Missing
         let bytes = symbols::load(path).map_err(|error| wrong(&error))?;
         let table = match symbols::read(&bytes, &Wanted::from_iter([""])).map_err(|error| wrong(&error))? {
             Symbols::Table(table) => table,
-            _ => return Err(wrong(&"it has no addresses of global variables: give a PDB or an ISF table")),
+            _ => return Err(wrong(&"no addresses of global variables in this symbol file; give a PDB or an ISF table")),
         };
         return match (table.pdb, named) {
             (Some(own), Some(named)) if own.guid != named.id.guid => {
                 let (own, kernel) = (guid(own.guid), guid(named.id.guid));
-                Err(wrong(&format!("symbols of another kernel: their GUID is {own}, and the kernel's PDB has {kernel}")))
+                Err(wrong(&format!(
+                    "symbols of another build: PDB GUID is {own}, but the kernel has {kernel}; give the matching PDB"
+                )))
             }
             (Some(_), Some(_)) => Ok((path.clone(), bytes, None)),
             _ => Ok((
                 path.clone(),
                 bytes,
-                Some("whether these are the kernel's symbols is not known: one of both names no PDB".into()),
+                Some("the symbols may be from another build: the dump or the symbol file does not name a PDB".into()),
             )),
         };
     }
@@ -272,12 +277,12 @@ fn symbols<S: Source>(dump: &MemoryDump<S>, args: &Args) -> Result<Read, Missing
         (Some(path), _) => (path.clone(), true),
         (None, Ok(path)) => (path, false),
         (None, Err(_)) => {
-            let help = "none are given: --symbols FILE, --symbol-path PATH or _NT_SYMBOL_PATH";
+            let help = "none; use --symbols FILE, --symbol-path PATH or _NT_SYMBOL_PATH";
             return Err(Missing::None(help.into()));
         }
     };
     let missing = |why: String| if is_asked { Missing::Asked(why) } else { Missing::None(why) };
-    let Some(named) = named else { return Err(missing("the dump does not tell which PDB the kernel has".into())) };
+    let Some(named) = named else { return Err(missing("the dump does not name the kernel's PDB; use --symbols FILE".into())) };
     let pdb = symbols::Pdb { name: named.name.clone(), guid: named.id.guid, age: named.id.age };
     let cache = etw_layouts_cli::kernel::home_cache().unwrap_or_else(|| Path::new("symbols").to_owned());
     let wrong = |why: String| if is_asked { Missing::Wrong(why) } else { Missing::None(why) };
@@ -288,7 +293,7 @@ fn symbols<S: Source>(dump: &MemoryDump<S>, args: &Args) -> Result<Read, Missing
 }
 
 impl Known {
-    /// How sure the layouts are, in words: as sure as the least of them.
+    /// The confidence of the layouts, as words from all of them.
     pub fn confidence(&self) -> String {
         let mut words: Vec<&str> = self.layouts.iter().map(|layout| layout.confidence).filter(|word| *word != "absent").collect();
         words.sort_unstable();
@@ -296,33 +301,33 @@ impl Known {
         words.join(", ")
     }
 
-    /// That addresses of variables are known without symbols, and what states them.
+    /// The note that addresses of global variables are known without symbols, with their source.
     fn of_facts(&self) -> Option<String> {
         match self.symbols_by {
             "facts" => {
                 let (guid, age) = (self.guid.as_ref()?, self.age?);
-                Some(format!("known to etw: {} global variables of PDB {guid}, age {age}", self.globals.len()))
+                Some(format!("built in: {} global variables of PDB {guid}, age {age}", self.globals.len()))
             }
             "build" => {
                 let (count, build) = (self.by_build, self.revision.build);
                 let plural = if count == 1 { "" } else { "s" };
-                Some(format!("known to etw: {count} global variable{plural} of build {build:#}, from a table that names no PDB"))
+                Some(format!("built in: {count} global variable{plural} of build {build:#}, from a table without a PDB GUID"))
             }
             _ => None,
         }
     }
 
-    /// Says on the standard error what of an answer is not proven.
+    /// Prints to standard error which parts of an answer are not verified.
     pub fn tell(&self, file: &str, out: &Output) {
         let by_header = (self.revision.build_by == "header").then(|| {
             format!(
-                "the kernel's revision is not known, so that the layouts of the first one of {:#} are taken; say it with --build",
+                "unknown revision: using the layouts of the first revision of {:#}; set the revision with --build",
                 self.revision.build
             )
         });
         let of_context = self.layouts.iter().filter(|layout| layout.structure == "WMI_LOGGER_CONTEXT" && layout.substituted);
         let substituted =
-            of_context.map(|layout| format!("the layout of {} is another kernel's: {}", layout.structure, layout.evidence));
+            of_context.map(|layout| format!("the layout of {} is from another build: {}", layout.structure, layout.evidence));
         let known = self.of_facts().map(|known| format!("symbols: {known}"));
         let symbols = self.symbols_note.iter().map(|note| format!("symbols: {note}"));
         for note in by_header.into_iter().chain(self.revision.note()).chain(substituted).chain(symbols).chain(known) {
@@ -330,17 +335,16 @@ impl Known {
         }
     }
 
-    /// A line for each layout.
+    /// One line per layout.
     pub fn layouts(&self) -> impl Iterator<Item = String> + '_ {
         self.layouts.iter().map(|layout| {
-            let of =
-                layout.of.as_deref().filter(|_| layout.substituted).map(|of| format!(", taken from {of}")).unwrap_or_default();
+            let of = layout.of.as_deref().filter(|_| layout.substituted).map(|of| format!(", from {of}")).unwrap_or_default();
             format!("{:22} {}{of}: {}", layout.structure, layout.confidence, layout.evidence)
         })
     }
 }
 
-/// What of an answer is not as it may be thought.
+/// A note on the limits of an answer.
 #[derive(Serialize)]
 pub struct Note<'a> {
     pub file: &'a str,
@@ -357,30 +361,33 @@ impl Display for Known {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.revision.fmt(f)?;
         if let (Some(pdb), Some(guid), Some(age)) = (&self.pdb, &self.guid, self.age) {
-            writeln!(f, "    pdb       {} {guid}, age {age}", Escaped(pdb))?;
+            writeln!(f, "    pdb          {} {guid}, age {age}", Escaped(pdb))?;
         }
         match (&self.symbols, &self.symbols_note) {
             (Some(path), note) => {
-                writeln!(f, "    symbols   {}, {} global variables", Escaped(path), self.globals.len())?;
-                note.iter().try_for_each(|note| writeln!(f, "              {}", Escaped(note)))?;
+                writeln!(f, "    symbols      {}, {} global variables", Escaped(path), self.globals.len())?;
+                note.iter().try_for_each(|note| writeln!(f, "                 {}", Escaped(note)))?;
             }
             (None, note) if self.symbols_by == "facts" => {
-                writeln!(f, "    symbols   {}", self.of_facts().unwrap_or_default())?;
-                note.iter().try_for_each(|note| writeln!(f, "              {}", Escaped(note)))?;
+                writeln!(f, "    symbols      {}", self.of_facts().unwrap_or_default())?;
+                note.iter().try_for_each(|note| writeln!(f, "                 {}", Escaped(note)))?;
             }
             (None, note) => {
-                writeln!(f, "    symbols   {}", Escaped(note.as_deref().unwrap_or("none")))?;
-                self.of_facts().iter().try_for_each(|known| writeln!(f, "              {known}"))?;
+                writeln!(f, "    symbols      {}", Escaped(note.as_deref().unwrap_or("none")))?;
+                self.of_facts().iter().try_for_each(|known| writeln!(f, "                 {known}"))?;
                 if self.globals.contains_key("EtwpDebuggerData") {
-                    writeln!(f, "              sessions are found by what the kernel tells debuggers, providers are not")?;
+                    writeln!(
+                        f,
+                        "                 sessions are found through the kernel's debugger data; providers are not found"
+                    )?;
                 }
             }
         }
         writeln!(f, "    layouts   {}", self.confidence())?;
-        // Those that another kernel stands in for are told in full, here or on demand.
+        // Substituted layouts are listed here or with --details.
         let substituted = self.layouts.iter().filter(|layout| layout.substituted).count();
         if substituted > 0 {
-            writeln!(f, "              {substituted} of {} taken from another kernel: see --details", self.layouts.len())?;
+            writeln!(f, "                 {substituted} of {} from another build: see --details", self.layouts.len())?;
         }
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! Commands over crash dumps: what ETW has in them, and their sessions as trace files.
+//! Commands for crash dumps: summarize their ETW state, print their events, and save their sessions as trace files.
 
 mod about;
 mod events;
@@ -11,9 +11,9 @@ mod tally;
 mod whole;
 
 use crate::etl::ended;
-use crate::etl::input::{Input, Kind, find_all};
-use crate::etl::output::{Format, Output, Several};
-use crate::etl::stop::Stop;
+use crate::input::{Input, Kind, find_all};
+use crate::output::stop::Stop;
+use crate::output::{Format, Output, Several};
 use etw_layouts_cli::{Error, Outcome};
 use etw_layouts_dump::{Dump, Finding, Header, MemoryDump, Session};
 use etw_layouts_memory::salvage::Which;
@@ -26,7 +26,7 @@ use std::path::PathBuf;
 
 const DUMPS: Kind = Kind { ending: "dmp", name: "crash dump" };
 
-/// What to do with crash dumps.
+/// Inspect ETW in kernel crash dumps (.dmp).
 #[derive(clap::Subcommand)]
 pub enum Command {
     Info(info::Args),
@@ -35,52 +35,55 @@ pub enum Command {
     Save(save::Args),
 }
 
-/// What every command takes.
+/// Arguments of every command.
 #[derive(clap::Args)]
 pub struct Files {
-    /// Crash dumps, folders that are searched for *.dmp, or - for the standard input.
+    /// Crash dumps, folders to search for *.dmp, or - for standard input.
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
-    /// How to print it.
+    /// Output format.
     ///
-    /// In json, one object a line. Times count 100 ns since 1601; such numbers lose digits where they become
-    /// floating point, as in jq: beside each stands its text (…_utc, RFC 3339). offset is where something is, in
-    /// bytes from the start of the file; of an event, buffer_offset is that, and offset where in the buffer it is.
+    /// JSON: one object per line. Times are 64-bit numbers in units of 100 ns since 1601. Tools that use
+    /// floating-point numbers, such as jq, round them; use the `…_utc` strings (RFC 3339) there. `offset` is
+    /// an offset in the file; for an event, `buffer_offset` is the offset of its buffer in the file, and
+    /// `offset` the offset of the event in its buffer.
     #[arg(long, value_enum, default_value_t = Format::Text, verbatim_doc_comment)]
     pub format: Format,
-    /// Of full dumps: the events of free buffers too. Those were written out already, and stay until the buffer is used again.
+    /// Include the events of free buffers (full dumps only). These events were already written by the session; they remain in
+    /// memory until the buffer is reused.
     #[arg(long)]
     free: bool,
-    /// Of minidumps: trace buffers found in the pieces of memory, instead of the sessions that the kernel added to the dump.
+    /// Use the trace buffers found in the memory ranges instead of the sessions that the kernel added to the dump (minidumps
+    /// only).
     #[arg(long)]
     memory: bool,
     #[command(flatten)]
     kernel: kernel::Args,
 }
 
-/// What a dump holds, of whatever kind.
+/// The content of a dump of any kind.
 pub struct Content<'a> {
-    /// The dump, as the user knows it.
+    /// The file name as given by the user.
     pub name: &'a str,
     pub sessions: Cow<'a, [Session<'a>]>,
-    /// What is wrong with it, but for what is wrong with events.
+    /// Diagnostics, except those for events.
     pub findings: Vec<Wrong>,
-    /// What is known of the kernel whose memory was walked.
+    /// The build whose memory was walked.
     pub known: Option<&'a kernel::Known>,
 }
 
-/// Something wrong, with a file or with memory.
+/// A diagnostic for the file, or a finding in memory.
 #[derive(Clone)]
 pub enum Wrong {
     Dump(Finding),
     Memory(memory::Finding),
 }
 
-/// Prints what a command tells of each dump. One that cannot be read is reported, and the next one is read.
+/// Runs the command on each dump. Reports a dump that cannot be read and continues with the next one.
 ///
 /// # Errors
 ///
-/// A dump could not be read, or nothing can be printed. That nobody takes the output any more is no error.
+/// Returns an error if a dump cannot be read or the output cannot be written. A closed output pipe is not an error.
 pub fn run(command: &Command) -> Result<Outcome, Error> {
     let (files, mut work) = match command {
         Command::Info(args) => (&args.files, Work::Info(args)),
@@ -90,6 +93,9 @@ pub fn run(command: &Command) -> Result<Outcome, Error> {
     };
     let mut out = Output::new(files.format);
     let (inputs, mut outcome) = find_all(&files.files, &DUMPS, &out);
+    if let Work::Events(events) = &mut work {
+        events.is_single = inputs.len() == 1;
+    }
     let mut unusable = 0;
     for input in &inputs {
         if matches!(&work, Work::Events(events) if events.is_done()) {
@@ -116,11 +122,11 @@ pub fn run(command: &Command) -> Result<Outcome, Error> {
     match (out.flush(), unusable) {
         (Err(error), _) => ended(outcome, error),
         (Ok(()), 0) => told.map(|()| outcome),
-        (Ok(()), _) => Err(format!("{unusable} of {} files could not be read or saved", inputs.len()).into()),
+        (Ok(()), _) => Err(crate::etl::unread(unusable, inputs.len(), "read or saved").into()),
     }
 }
 
-/// What is done with each dump, and what that keeps from dump to dump.
+/// The work for each dump, and the state kept between dumps.
 enum Work<'a> {
     Info(&'a info::Args),
     Sessions,
@@ -149,7 +155,7 @@ fn triage(work: &mut Work<'_>, files: &Files, input: &Input, bytes: &[u8], out: 
     sessions_of(work, input, &content, out)
 }
 
-/// That there are events in memory of sessions which are not among those of the dump.
+/// The note that memory holds events of sessions that are not in the session list.
 fn not_among(sessions: &[Session<'_>], in_memory: &[Session<'_>]) -> Option<String> {
     let is_known = |number| sessions.iter().any(|session| session.logger_id == number);
     let others = in_memory.iter().filter(|session| !is_known(session.logger_id));
@@ -157,7 +163,7 @@ fn not_among(sessions: &[Session<'_>], in_memory: &[Session<'_>]) -> Option<Stri
         (buffers + session.buffers.len() as u64, events + session.events().0.len() as u64)
     });
     let (buffers, events) = ((buffers > 0).then_some(Several(buffers, "trace buffer"))?, Several(events, "event"));
-    Some(format!("{buffers} of other sessions, with {events}, found in memory: --memory takes them"))
+    Some(format!("memory ranges contain {buffers} of other sessions with {events}; use --memory to read these instead"))
 }
 
 fn whole(work: &mut Work<'_>, files: &Files, input: &Input, file: &std::fs::File, out: &mut Output) -> Result<Outcome, Stop> {
@@ -165,7 +171,7 @@ fn whole(work: &mut Work<'_>, files: &Files, input: &Input, file: &std::fs::File
     let (kernel, known) = kernel::find(&dump, &files.kernel)?;
     let which = if files.free { Which::All } else { Which::Pending };
     if files.memory {
-        let note = "--memory has no effect: this is a full dump, and the option is for minidumps".to_owned();
+        let note = "--memory has no effect on a full dump; it applies to minidumps".to_owned();
         out.aside(&kernel::Note { file: &input.name, note });
     }
     if let Work::Info(args) = work {
@@ -191,7 +197,7 @@ fn sessions_of(work: &mut Work<'_>, input: &Input, content: &Content<'_>, out: &
 }
 
 impl Files {
-    /// What is to be said of options that a minidump has no use for: it has no free buffers, and nothing in it is found by symbols.
+    /// Notes on options without effect: a minidump has no free buffers, and nothing in it is found by symbols.
     fn without_effect(&self) -> Vec<String> {
         let given = [
             (self.free, "--free"),
@@ -199,6 +205,6 @@ impl Files {
             (self.kernel.symbol_path.is_some(), "--symbol-path"),
         ];
         let given = given.into_iter().filter(|(is_given, _)| *is_given);
-        given.map(|(_, option)| format!("{option} has no effect: this is a minidump, and the option is for full dumps")).collect()
+        given.map(|(_, option)| format!("{option} has no effect on a minidump; it applies to full dumps")).collect()
     }
 }

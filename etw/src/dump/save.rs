@@ -2,9 +2,9 @@
 
 use super::input::stem;
 use super::{Content, Files, Wrong, tally};
-use crate::etl::input::Input;
-use crate::etl::output::{Escaped, Output, Several, no_table};
-use crate::etl::stop::Stop;
+use crate::input::Input;
+use crate::output::stop::Stop;
+use crate::output::{Escaped, Output, Several, no_table};
 use etw_layouts_cli::{NewFile, Outcome};
 use etw_layouts_dump::{Saved, Session};
 use serde::Serialize;
@@ -12,10 +12,11 @@ use std::fmt::{self, Display};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Save each session in crash dumps as a trace file. Exit status 1 if there are findings.
+/// Save each session in crash dumps as a trace file. Exit with status 1 if there are diagnostics.
 ///
-/// A file is called by dump, number and name of the session: minidump-10-EventLog-System.etl. Its header is made of what
-/// session and dump say, its events are kept byte for byte; whatever reads trace files reads it. No file is written over.
+/// A trace file is named after the dump, the number and the name of the session: minidump-10-EventLog-System.etl. Its
+/// log file header is built from the session and the dump; its events are copied byte for byte. Tools that read
+/// trace files can read it. Existing files are not overwritten.
 ///
 ///     etw dump save -o traces minidump.dmp
 ///     etw etl events --order time traces
@@ -24,12 +25,12 @@ use std::path::{Path, PathBuf};
 pub struct Args {
     #[command(flatten)]
     pub(crate) files: Files,
-    /// The folder to write to; made if it is not there.
+    /// Write the trace files to this folder; it is created if it does not exist.
     #[arg(short, long, value_name = "DIR")]
     output: PathBuf,
 }
 
-/// A file that was written.
+/// A trace file that was written.
 #[derive(Serialize)]
 struct Line<'a> {
     file: &'a str,
@@ -66,7 +67,7 @@ pub fn run(args: &Args, input: &Input, content: &Content<'_>, out: &mut Output) 
     }
 }
 
-/// Writes a session; nothing is left of a file that cannot be completed.
+/// Writes a session. Removes a file that cannot be completed.
 fn write(session: &Session<'_>, path: &Path) -> Result<Saved, String> {
     let new = NewFile::create(path)?;
     let saved = session.save(new.file()).map_err(|error| error.to_string())?;
@@ -74,7 +75,7 @@ fn write(session: &Session<'_>, path: &Path) -> Result<Saved, String> {
     Ok(saved)
 }
 
-/// A name as that of a file: letters and digits of ASCII, `-`, `_` and `.`, and no more of them than any file system takes.
+/// A portable file name: ASCII letters and digits, `-`, `_` and `.`, with a length that every file system accepts.
 fn plain(name: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '_' };
     name.chars().map(plain).take(100).collect()

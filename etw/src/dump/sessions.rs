@@ -2,9 +2,9 @@
 
 use super::kernel::Known;
 use super::{Content, Files, Wrong, tally};
-use crate::etl::line::header;
-use crate::etl::output::{Escaped, Output, no_table};
-use crate::etl::stop::Stop;
+use crate::output::line::header;
+use crate::output::stop::Stop;
+use crate::output::{Escaped, Output, Several, no_table};
 use etw_layouts_cli::Outcome;
 use etw_layouts_dump::{Finding, Session, Timed};
 use etw_layouts_etl::{ClockType, Stamp};
@@ -12,9 +12,9 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::{self, Display};
 
-/// List the sessions whose buffers are in crash dumps, a line each. Exit status 1 if there are findings.
+/// List the sessions with buffers in crash dumps, one per line. Exit with status 1 if there are diagnostics.
 ///
-/// Findings go to the standard error.
+/// Diagnostics are printed to standard error.
 ///
 ///     etw dump sessions minidump.dmp
 ///     etw dump sessions --format json folder
@@ -30,7 +30,7 @@ pub struct Args {
 pub struct Line<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     file: Option<&'a str>,
-    name: &'a str,
+    session: &'a str,
     logger_id: u32,
     mode: u32,
     mode_names: String,
@@ -41,21 +41,21 @@ pub struct Line<'a> {
     buffer_size: u32,
     buffers: usize,
     empty_buffers: usize,
-    /// Buffers that are compressed in the dump; their events are among those below.
+    /// Buffers that are compressed in the dump; their events are included in `events`.
     compressed_buffers: usize,
     buffer_list: Vec<Buffer>,
-    /// Of every kind, messages too.
+    /// By header type, including messages.
     events: usize,
-    /// Of a walk through memory: how sure the layouts are that it was made by.
+    /// For a walk through memory, the confidence of its layouts.
     #[serde(skip_serializing_if = "Option::is_none")]
     layouts: Option<String>,
-    /// Of the same: where the addresses of global variables are from, `file`, `facts` or `none`.
+    /// For a walk through memory, the source of the addresses of global variables: `file`, `facts`, `build` or `none`.
     #[serde(skip_serializing_if = "Option::is_none")]
     symbols_by: Option<&'static str>,
-    /// Whether it is known how fast its clock ticks; without that its events have no times.
-    has_rate: bool,
-    /// Whether it is known at which system time its clock had which value, without which its events have no times either.
-    has_reference: bool,
+    /// Whether the rate of the clock is known; otherwise the events have no times.
+    has_clock_rate: bool,
+    /// Whether a pair of clock value and system time is known; otherwise the events have no times.
+    has_reference_time: bool,
     headers: BTreeMap<String, usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
     first_time: Option<i64>,
@@ -67,13 +67,13 @@ pub struct Line<'a> {
     last_time_utc: Option<String>,
 }
 
-/// A buffer of a session, in the order in which `events` numbers them.
+/// A buffer of a session, in the numbering of `events`.
 #[derive(Serialize)]
 struct Buffer {
     offset: u64,
-    /// Where it was in memory; of what the kernel added to a minidump, that is not known.
+    /// The address in memory; unknown for buffers that the kernel added to a minidump.
     address: Option<String>,
-    cpu: u16,
+    processor: u16,
     /// Bytes up to the valid end, decompressed.
     size: usize,
     is_compressed: bool,
@@ -91,7 +91,7 @@ fn buffers(session: &Session<'_>, events: &[Timed<'_>]) -> Vec<Buffer> {
     let buffers = buffers.map(|(buffer, events)| Buffer {
         offset: buffer.offset,
         address: buffer.address.map(|address| address.to_string()),
-        cpu: buffer.processor,
+        processor: buffer.processor,
         size: buffer.bytes.len(),
         is_compressed: buffer.is_compressed,
         events,
@@ -99,14 +99,14 @@ fn buffers(session: &Session<'_>, events: &[Timed<'_>]) -> Vec<Buffer> {
     buffers.collect()
 }
 
-/// Prints the buffers of sessions, which is told on demand.
+/// Prints the buffers of sessions, with --details.
 pub fn write_buffers(f: &mut fmt::Formatter<'_>, sessions: &[Line<'_>]) -> fmt::Result {
     write!(f, "\n  buffers of sessions")?;
     for line in sessions {
-        for (number, Buffer { offset, address, cpu, size, is_compressed, events }) in line.buffer_list.iter().enumerate() {
+        for (number, Buffer { offset, address, processor, size, is_compressed, events }) in line.buffer_list.iter().enumerate() {
             write!(f, "\n    session {}, buffer {number} at {offset:#x}", line.logger_id)?;
             address.iter().try_for_each(|address| write!(f, ", {address} in memory"))?;
-            write!(f, ", processor {cpu}, {size:#x} bytes, {events} events")?;
+            write!(f, ", processor {processor}, {size:#x} bytes, {events} events")?;
             f.write_str(if *is_compressed { ", compressed" } else { "" })?;
         }
     }
@@ -123,7 +123,7 @@ pub fn run(content: &Content<'_>, out: &mut Output) -> Result<Outcome, Stop> {
     Ok(tally::outcome(&findings))
 }
 
-/// A line for each session, and what is wrong with their events.
+/// A line for each session, and the diagnostics for its events.
 pub fn lines<'a>(file: Option<&'a str>, sessions: &'a [Session<'_>], known: Option<&Known>) -> (Vec<Line<'a>>, Vec<Finding>) {
     let mut findings = Vec::new();
     let lines = sessions.iter().map(|session| {
@@ -139,7 +139,7 @@ impl<'a> Line<'a> {
         let (events, findings) = session.events();
         let mut headers: BTreeMap<String, usize> = BTreeMap::new();
         for event in &events {
-            // As `events` has it.
+            // The same text as in `events`.
             let header = header(&event.event).map_or_else(|ty| format!("UNKNOWN_{ty:02X}"), str::to_owned);
             *headers.entry(header).or_default() += 1;
         }
@@ -148,7 +148,7 @@ impl<'a> Line<'a> {
         let last = events.iter().rev().find_map(|event| event.time);
         let line = Self {
             file,
-            name: &session.name,
+            session: &session.name,
             logger_id: session.logger_id,
             mode: session.mode.0,
             mode_names: format!("{:?}", session.mode),
@@ -168,8 +168,8 @@ impl<'a> Line<'a> {
             events: events.len(),
             layouts: known.map(Known::confidence),
             symbols_by: known.map(|known| known.symbols_by),
-            has_rate: session.has_rate,
-            has_reference: session.has_reference(),
+            has_clock_rate: session.has_rate,
+            has_reference_time: session.has_reference(),
             headers,
             first_time: first,
             first_time_utc: first.map(utc),
@@ -185,20 +185,21 @@ impl Display for Line<'_> {
         if let Some(file) = self.file {
             write!(f, "{}: ", Escaped(file))?;
         }
-        let Self { logger_id, buffers, empty_buffers, events, .. } = self;
-        let name = if self.name.is_empty() { "?" } else { self.name };
-        write!(f, "{logger_id:>3}  {}  {buffers} buffers ({empty_buffers} empty", Escaped(name))?;
+        let Self { logger_id, empty_buffers, .. } = self;
+        let (buffers, events) = (Several(self.buffers as u64, "buffer"), Several(self.events as u64, "event"));
+        let name = if self.session.is_empty() { "?" } else { self.session };
+        write!(f, "{logger_id:>3}  {}  {buffers} ({empty_buffers} empty", Escaped(name))?;
         if self.compressed_buffers > 0 {
             write!(f, ", {} compressed", self.compressed_buffers)?;
         }
-        write!(f, ")  {events} events")?;
+        write!(f, ")  {events}")?;
         for (number, (name, count)) in self.headers.iter().enumerate() {
             write!(f, "{}{count} {name}", if number == 0 { ": " } else { ", " })?;
         }
-        if !self.has_rate {
-            f.write_str("; without times, since the rate of its clock is not known")?;
-        } else if !self.has_reference {
-            f.write_str("; without times, since no system time of its clock is known")?;
+        if !self.has_clock_rate {
+            f.write_str("; no times: the clock rate is unknown")?;
+        } else if !self.has_reference_time {
+            f.write_str("; no times: the system time of the clock is unknown")?;
         }
         Ok(())
     }

@@ -1,13 +1,13 @@
-//! Findings of one dump: the first hundred of a kind are told, the others counted.
+//! Counts the diagnostics of a dump: the first hundred of each kind are printed, the others counted.
 
 use super::Wrong;
-use crate::etl::output::{Escaped, Output};
-use crate::etl::tally::{self as etl, Tally};
+use crate::output::tally::{self as etl, Tally};
+use crate::output::{Escaped, Output};
 use etw_layouts_cli::Outcome;
 use serde::Serialize;
 use std::fmt::{self, Display};
 
-/// A finding, or how many more like it there are.
+/// A diagnostic, or the number of others of the same kind.
 #[derive(Serialize)]
 #[serde(untagged)]
 pub enum Told<'a> {
@@ -16,9 +16,9 @@ pub enum Told<'a> {
         file: Option<&'a str>,
         kind: &'static str,
         offset: u64,
-        what: String,
+        message: String,
     },
-    /// In memory.
+    /// A finding in memory.
     InMemory {
         #[serde(skip_serializing_if = "Option::is_none")]
         file: Option<&'a str>,
@@ -27,25 +27,25 @@ pub enum Told<'a> {
         structure: &'static str,
         member: &'static str,
         address: String,
-        what: String,
+        message: String,
     },
     More(etl::Told<'a>),
 }
 
-/// What is to be told of findings: all, or those that are not too many of a kind.
+/// The diagnostics to print: all, or the first hundred of each kind.
 pub fn told<'a>(file: Option<&'a str>, findings: &[Wrong], all: bool) -> Vec<Told<'a>> {
     let mut tally = Tally::default();
     let mut told = Vec::new();
     for wrong in findings {
-        let (kind, what) = match wrong {
+        let (kind, message) = match wrong {
             Wrong::Dump(finding) => (finding.what.kind(), finding.what.to_string()),
             Wrong::Memory(finding) => (finding.what.word(), finding.what.to_string()),
         };
-        if !all && !tally.count(kind, &what, true) {
+        if !all && !tally.count(kind, &message, true) {
             continue;
         }
         told.push(match wrong {
-            Wrong::Dump(finding) => Told::Found { file, kind, offset: finding.offset, what },
+            Wrong::Dump(finding) => Told::Found { file, kind, offset: finding.offset, message },
             Wrong::Memory(finding) => Told::InMemory {
                 file,
                 kind,
@@ -53,7 +53,7 @@ pub fn told<'a>(file: Option<&'a str>, findings: &[Wrong], all: bool) -> Vec<Tol
                 structure: finding.place.structure,
                 member: finding.place.member,
                 address: finding.place.address.to_string(),
-                what,
+                message,
             },
         });
     }
@@ -61,12 +61,12 @@ pub fn told<'a>(file: Option<&'a str>, findings: &[Wrong], all: bool) -> Vec<Tol
     told
 }
 
-/// Tells of findings on the standard error.
+/// Prints diagnostics to standard error.
 pub fn aside(file: &str, findings: &[Wrong], out: &Output) {
     told(Some(file), findings, false).iter().for_each(|told| out.aside(told));
 }
 
-/// Whether there are none.
+/// `Good` if there are no diagnostics.
 pub fn outcome(findings: &[Wrong]) -> Outcome {
     if findings.is_empty() { Outcome::Good } else { Outcome::Differs }
 }
@@ -77,13 +77,13 @@ impl Display for Told<'_> {
             write!(f, "{}: ", Escaped(file))?;
         }
         match self {
-            Self::Found { offset, what, .. } => write!(f, "at {offset:#x}: {}", Escaped(what)),
-            Self::InMemory { weight, structure, member, address, what, .. } => {
+            Self::Found { offset, message, .. } => write!(f, "at {offset:#x}: {}", Escaped(message)),
+            Self::InMemory { weight, structure, member, address, message, .. } => {
                 write!(f, "{weight}: {structure}")?;
                 if !member.is_empty() {
                     write!(f, ".{member}")?;
                 }
-                write!(f, " at {address}: {}", Escaped(what))
+                write!(f, " at {address}: {}", Escaped(message))
             }
             Self::More(more) => more.fmt(f),
         }

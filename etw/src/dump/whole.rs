@@ -1,12 +1,12 @@
-//! `info` of a dump of memory.
+//! `info` for full and kernel dumps.
 
 use super::Wrong;
 use super::about::About;
 use super::kernel::Known;
 use super::sessions::{Line, lines, write_buffers};
 use super::tally::{self, Told, told};
-use crate::etl::output::{Escaped, Grouped, Output};
-use crate::etl::stop::Stop;
+use crate::output::stop::Stop;
+use crate::output::{Escaped, Grouped, Output};
 use etw_layouts_cli::Outcome;
 use etw_layouts_dump::{MemoryDump, Source};
 use etw_layouts_memory::salvage::Which;
@@ -14,23 +14,23 @@ use etw_layouts_memory::{self as memory, Kernel, Kind, Memory, Owner, Walk};
 use serde::Serialize;
 use std::fmt::{self, Display};
 
-/// What a dump is and holds. What it does not tell is `None`.
+/// The summary of a dump. `None` means that the dump does not state the value.
 #[derive(Serialize)]
 struct Info<'a> {
     #[serde(flatten)]
     about: About<'a>,
     memory_bytes: u64,
-    /// Physical memory, as runs of pages.
+    /// Physical memory as runs of pages.
     memory: Vec<Run>,
     kernel: &'a Known,
     modules: Vec<Module<'a>>,
     sessions: Vec<Line<'a>>,
     providers: Vec<Provider>,
     consumers: Vec<Consumer>,
-    witness: Vec<Stated>,
-    findings_total: usize,
-    /// The first hundred of each kind, and then how many more there are.
-    findings: Vec<Told<'a>>,
+    layout_check: Vec<Stated>,
+    diagnostics_total: usize,
+    /// The first hundred of each kind, then a count of the others.
+    diagnostics: Vec<Told<'a>>,
     #[serde(skip)]
     details: bool,
 }
@@ -53,7 +53,7 @@ struct Provider {
     address: String,
     guid: Option<String>,
     kind: String,
-    /// How it was last enabled or disabled.
+    /// The last change: enabled or disabled.
     last: Option<Last>,
     enabled: Vec<Enable>,
     registrations: Vec<Registration>,
@@ -80,18 +80,18 @@ struct Last {
 #[derive(Serialize)]
 struct Registration {
     address: String,
-    /// The name that the provider states of itself, and the group.
+    /// The provider name and group from the provider's traits.
     name: Option<String>,
     group: Option<String>,
-    /// The process of a registration of a program.
+    /// The process of a user-mode registration.
     #[serde(rename = "process_address")]
     process: Option<String>,
-    /// The process, or the routine, where the flags could not be read that tell which.
+    /// The process or the callback; the flags that distinguish them could not be read.
     owner: Option<String>,
-    /// By which slots of its provider, and of its group, it is enabled, a bit each.
+    /// Bit masks: the slots of the provider, and of its group, that enable the registration.
     mask: Option<u64>,
     group_mask: Option<u64>,
-    /// The routine of a registration of a driver, and the module that it lies in.
+    /// The callback of a kernel-mode registration, and its module.
     callback: Option<String>,
     module: Option<String>,
     flags: Vec<&'static str>,
@@ -104,13 +104,13 @@ struct Consumer {
     session: Option<u64>,
     #[serde(rename = "process_address")]
     process: Option<String>,
-    /// The number of that process, in 6.0.
+    /// The process ID, on Windows Vista.
     #[serde(rename = "process")]
     process_id: Option<u32>,
     buffers_lost: Option<u64>,
 }
 
-/// What the kernel states of its own layouts, beside what the layout has.
+/// An offset that the kernel states for its own structure, and the offset in the layout.
 #[derive(Serialize)]
 struct Stated {
     member: &'static str,
@@ -129,7 +129,7 @@ pub fn run<S: Source>(
 ) -> Result<Outcome, Stop> {
     let mut walk = Walk::new(dump, kernel).with_limits(dump.limits());
     let census = walk.census();
-    // The census holds it against the layouts; here it is told.
+    // The census compares these offsets with the layouts; here they are printed.
     let witness = Walk::new(dump, kernel).witness();
     let sessions = dump.sessions(&mut walk, &census.sessions, which);
     let (lines, found) = lines(None, &sessions, Some(known));
@@ -145,12 +145,12 @@ pub fn run<S: Source>(
         sessions: lines,
         providers,
         consumers: census.consumers.iter().map(consumer).collect(),
-        witness: witness
+        layout_check: witness
             .iter()
             .map(|stated| Stated { member: stated.member, stated: stated.stated, layout: stated.layout })
             .collect(),
-        findings_total: findings.len(),
-        findings: told(None, &findings, details),
+        diagnostics_total: findings.len(),
+        diagnostics: told(None, &findings, details),
         details,
     };
     out.line(&info)?;
@@ -169,7 +169,7 @@ fn provider<M: Memory>(provider: &memory::Provider, kernel: &Kernel, walk: &mut 
         all: format!("{:#x}", enable.all),
     };
     let registration = |registration: &memory::Registration| {
-        // A group has the registrations of its members, which are told there.
+        // The registrations of a group are printed with the member providers.
         let traits = if provider.kind == Kind::Group { None } else { walk.traits(registration) };
         let (name, group) = traits.map(|traits| (traits.name, traits.group)).unzip();
         let (process, callback, owner) = match registration.owner {
@@ -221,29 +221,29 @@ impl Display for Info<'_> {
         write!(f, "{}", self.kernel)?;
         writeln!(
             f,
-            "  memory      {} bytes in {} runs of pages, a dump of the kind {}",
+            "  memory         {} bytes in {} runs of pages, dump type {}",
             Grouped(self.memory_bytes),
             self.memory.len(),
             self.about.kind.unwrap_or_default()
         )?;
-        writeln!(f, "  modules     {}", self.modules.len())?;
+        writeln!(f, "  modules        {}", self.modules.len())?;
         let registrations: usize = self.providers.iter().map(|provider| provider.registrations.len()).sum();
         let enabled = self.providers.iter().filter(|provider| !provider.enabled.is_empty()).count();
-        writeln!(f, "  providers   {}, {enabled} of them enabled, with {registrations} registrations", self.providers.len())?;
-        writeln!(f, "  consumers   {}", self.consumers.len())?;
-        let agree = self.witness.iter().filter(|stated| stated.layout == Some(stated.stated)).count();
-        if !self.witness.is_empty() {
-            writeln!(f, "  witness     {agree} of {} members are where the kernel itself states them", self.witness.len())?;
+        writeln!(f, "  providers      {}, {enabled} of them enabled, with {registrations} registrations", self.providers.len())?;
+        writeln!(f, "  consumers      {}", self.consumers.len())?;
+        let agree = self.layout_check.iter().filter(|stated| stated.layout == Some(stated.stated)).count();
+        if !self.layout_check.is_empty() {
+            writeln!(f, "  layout check   {agree} of {} offsets equal those that the kernel publishes", self.layout_check.len())?;
         }
-        write!(f, "  sessions    {}", self.sessions.len())?;
+        write!(f, "  sessions       {}", self.sessions.len())?;
         for session in &self.sessions {
             write!(f, "\n    {session}")?;
         }
         if self.details {
             self.details(f)?;
         }
-        write!(f, "\n  findings    {}", self.findings_total)?;
-        for finding in &self.findings {
+        write!(f, "\n  diagnostics    {}", self.diagnostics_total)?;
+        for finding in &self.diagnostics {
             write!(f, "\n    {finding}")?;
         }
         Ok(())
@@ -251,7 +251,7 @@ impl Display for Info<'_> {
 }
 
 impl Info<'_> {
-    /// What is told on demand.
+    /// The additional lines of --details.
     fn details(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "\n  layouts")?;
         for layout in self.kernel.layouts() {
@@ -269,11 +269,11 @@ impl Info<'_> {
         for provider in &self.providers {
             write!(f, "\n    {}  {}", provider.guid.as_deref().unwrap_or("?"), provider.kind)?;
             for Enable { session, level, any, all } in &provider.enabled {
-                write!(f, "\n      enabled by {session}, level {level}, any of {any}, all of {all}")?;
+                write!(f, "\n      enabled by session {session}, level {level}, any of {any}, all of {all}")?;
             }
             if let Some(Last { is_enabled, session, level, flags }) = &provider.last {
                 let done = if *is_enabled { "enabled" } else { "disabled" };
-                write!(f, "\n      last {done} by {session}, level {level}, flags {flags}")?;
+                write!(f, "\n      last {done} by session {session}, level {level}, flags {flags}")?;
             }
             for registration in &provider.registrations {
                 write!(f, "\n      registered at {}", registration.address)?;
@@ -284,7 +284,7 @@ impl Info<'_> {
                     (Some(process), _) => write!(f, " by the process {process}")?,
                     (None, None) => {
                         let owner = registration.owner.as_deref().unwrap_or("?");
-                        write!(f, " by {owner}, a process or a callback: the flags that tell which could not be read")?;
+                        write!(f, " by {owner}, a process or a callback: the flags could not be read")?;
                     }
                     (None, Some(callback)) => {
                         write!(
@@ -303,10 +303,10 @@ impl Info<'_> {
             let process = process.clone().unwrap_or_else(|| number(&process_id.map(u64::from)));
             write!(f, "\n    {address}  session {session}, process {process}, {lost} buffers lost")?;
         }
-        write!(f, "\n  witness")?;
-        for Stated { member, stated, layout } in &self.witness {
-            let layout = layout.map_or("without it".to_owned(), |layout| format!("{layout:#x}"));
-            write!(f, "\n    {member}  {stated:#x} as the kernel states, layout {layout}")?;
+        write!(f, "\n  layout check")?;
+        for Stated { member, stated, layout } in &self.layout_check {
+            let layout = layout.map_or("does not have the member".to_owned(), |layout| format!("{layout:#x}"));
+            write!(f, "\n    {member}  kernel {stated:#x}, layout {layout}")?;
         }
         write_buffers(f, &self.sessions)
     }

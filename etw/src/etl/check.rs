@@ -1,15 +1,18 @@
 //! `check`.
 
-use super::input::{Files, Opened};
-use super::output::{Escaped, Format, Output, no_table};
-use super::stop::Stop;
-use super::tally::Tally;
+use crate::input::{Files, Opened};
+use crate::output::stop::Stop;
+use crate::output::tally::Tally;
+use crate::output::{Escaped, Output, Several, no_table};
 use etw_layouts_cli::Outcome;
 use etw_layouts_etl::Finding;
 use etw_layouts_etl::check::Check;
-use std::io::Write;
+use serde::Serialize;
+use std::fmt::{self, Display};
 
-/// Hold trace files against every rule of the format. Exit status 1 if one is broken.
+/// Check trace files for format errors. Exit with status 1 if a file has one.
+///
+/// The last line for each file is the number of diagnostics; in JSON, `diagnostics_total`.
 ///
 ///     etw etl check trace.etl
 #[derive(clap::Args)]
@@ -17,6 +20,19 @@ use std::io::Write;
 pub struct Args {
     #[command(flatten)]
     pub(crate) files: Files,
+}
+
+/// The last line for a file.
+#[derive(Serialize)]
+struct Total<'a> {
+    file: &'a str,
+    diagnostics_total: u64,
+}
+
+impl Display for Total<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", Escaped(self.file), Several(self.diagnostics_total, "diagnostic"))
+    }
 }
 
 pub fn run(source: Opened<'_>, out: &mut Output) -> Result<Outcome, Stop> {
@@ -42,8 +58,6 @@ pub fn run(source: Opened<'_>, out: &mut Output) -> Result<Outcome, Stop> {
     for told in tally.more(Some(name)) {
         out.line(&told)?;
     }
-    if out.format == Format::Text {
-        writeln!(out, "{}: {} findings", Escaped(name), tally.total())?;
-    }
+    out.line(&Total { file: name, diagnostics_total: tally.total() })?;
     Ok(tally.outcome())
 }

@@ -1,28 +1,31 @@
 //! `events`.
 
-use super::columns::{Column, DEFAULT};
-use super::input::{Files, Opened};
-use super::line::{Line, Name, Origin};
-use super::output::{Escaped, Output, Several};
-use super::printer::{Asked, Printer};
-use super::progress::Progress;
-use super::stop::Stop;
-use super::tally::Tally;
+use crate::input::{Files, Opened};
+use crate::output::columns::{Column, DEFAULT};
+use crate::output::line::{Line, Name, Origin};
+use crate::output::printer::{Asked, Printer};
+use crate::output::progress::Progress;
+use crate::output::stop::Stop;
+use crate::output::tally::Tally;
+use crate::output::{Escaped, Output, Several};
 use etw_layouts_cli::Outcome;
+use etw_layouts_etl::threads::Threads;
 use etw_layouts_etl::{Clock, Event, Filter, Finding, LogFile, What};
 use serde::Serialize;
 use std::fmt::{self, Display};
 use std::rc::Rc;
 
-/// Print the events of trace files, a line each. Exit status 1 if there are findings.
+/// Print the events of trace files, one per line. Exit with status 1 if there are diagnostics.
 ///
-/// The first line names the columns. A line has the time (UTC), processor, thread and process; the header's type; the provider,
-/// or the group of a kernel event; version and opcode; the bytes of the payload; and the id, of a kernel event the name of
-/// its hook identifier. --columns chooses others; json has all of them. Findings go to the standard error.
+/// The first line names the columns. By default: time (UTC), processor, thread, process, header type,
+/// provider (or the group of a kernel event), version, opcode, payload size, and event ID (or the hook name
+/// of a kernel event). Select columns with --columns; JSON always contains all of them. Diagnostics are
+/// printed to standard error.
 ///
-/// With --order time the events of all files are one sequence, by system time, and with several files the last column is the file. Sessions
-/// can leave events out of order: they are sorted within four buffers of a processor. An event further out of order is printed where it is
-/// found; the number of such events and the largest distance are a finding.
+/// With --order time, the events of all files are merged by system time; with several files, a last column
+/// names the file. A session can write events out of order. Sorting looks ahead four buffers per processor;
+/// an event that is further out of order is printed where it is in the file. One diagnostic reports the
+/// number of such events and the largest delay.
 ///
 ///     etw etl events trace.etl
 ///     etw etl events --order time --payload hex trace.etl
@@ -37,10 +40,10 @@ use std::rc::Rc;
 pub struct Args {
     #[command(flatten)]
     pub(crate) files: Files,
-    /// Order of the events. With time, files are read into memory, several files up to 4 GiB together.
+    /// Order of the events. With `time`, files are read into memory; several files can be up to 4 GiB together.
     #[arg(long, value_enum, default_value_t = Order::File)]
     pub(crate) order: Order,
-    /// Stop at the first finding, with exit status 1.
+    /// Stop at the first diagnostic and exit with status 1.
     #[arg(long)]
     strict: bool,
     #[command(flatten)]
@@ -60,24 +63,24 @@ pub struct Events<'a> {
 }
 
 impl<'a> Events<'a> {
-    /// The events of one file, or of several.
+    /// State for the events of one or several files.
     pub fn new(args: &'a Args, are_several: bool) -> Self {
         let file = (are_several && args.order == Order::Time).then_some(Column::File);
         let columns: Vec<_> = DEFAULT.into_iter().chain(file).collect();
         Self { is_strict: args.strict, printer: Printer::new(&args.asked, &columns) }
     }
 
-    /// Whether as many were printed as were asked for.
+    /// Whether the limit is reached.
     pub fn is_done(&self) -> bool {
         self.printer.is_done()
     }
 
-    /// Tells what only all files together tell.
+    /// Reports results that need all files.
     pub fn end(&self, out: &Output) {
         self.printer.end(out);
     }
 
-    /// Prints those of a file in its order.
+    /// Prints the events of a file in file order.
     pub fn file(&mut self, source: Opened<'_>, out: &mut Output) -> Result<Outcome, Stop> {
         let (name, progress) = (source.name, source.progress.clone());
         let mut buffers = source.reader()?;
@@ -104,7 +107,7 @@ impl<'a> Events<'a> {
     }
 }
 
-/// What is printed of one file.
+/// State for one file.
 pub struct Part<'n> {
     name: &'n str,
     file: Name,
@@ -112,7 +115,8 @@ pub struct Part<'n> {
     filter: Filter,
     progress: Rc<Progress>,
     tally: Tally,
-    /// How many events were printed after later ones, and by how much at most, in units of 100 ns.
+    threads: Threads,
+    /// The number of events printed after a later event, and the largest delay in units of 100 ns.
     late: (u64, u64),
 }
 
@@ -122,10 +126,19 @@ impl<'n> Part<'n> {
             progress.hide();
         }
         let (clock, filter) = (log.to_clock(), events.printer.wanted.filter(log.start_time));
-        Self { name, file: Name::of(name), clock, filter, progress, tally: Tally::default(), late: (0, 0) }
+        Self {
+            name,
+            file: Name::of(name),
+            clock,
+            filter,
+            progress,
+            tally: Tally::default(),
+            threads: Threads::default(),
+            late: (0, 0),
+        }
     }
 
-    /// Tells of a finding.
+    /// Reports a diagnostic.
     pub fn finding(&mut self, finding: &Finding, events: &Events<'_>, out: &Output) -> Result<(), Stop> {
         if let Some(told) = self.tally.add(Some(self.name), finding) {
             self.progress.beside(|| out.aside(&told));
@@ -133,7 +146,7 @@ impl<'n> Part<'n> {
         if events.is_strict && finding.is_damage() { Err(Stop::Strict) } else { Ok(()) }
     }
 
-    /// Prints an event, if it is wanted; its time, if it was printed and has one.
+    /// Prints an event if it matches. Returns its time if it was printed and has one.
     pub fn event(
         &mut self,
         event: &Event<'_>,
@@ -146,18 +159,23 @@ impl<'n> Part<'n> {
         }
         let printer = &mut events.printer;
         printer.seen += 1;
+        self.threads.add(event);
         if !self.filter.takes(event, origin.processor, &self.clock) {
             return Ok(None);
         }
         let time = event.time_stamp().map(|stamp| self.clock.system_time(stamp));
-        let line = Line::new(&self.file, event, origin, time, printer.payload);
+        let line = Line {
+            clock: Some(self.clock),
+            threads: Some(&self.threads),
+            ..Line::new(&self.file, event, origin, time, printer.payload)
+        };
         if let Some(fault) = printer.event(&line, out)? {
             self.finding(&origin.finding(event, What::Fields(fault)), events, out)?;
         }
         Ok(time)
     }
 
-    /// Counts an event that was printed after one that is so much later.
+    /// Counts an event that was printed after a later event.
     pub fn late(&mut self, by: u64, events: &Events<'_>, out: &Output) -> Result<(), Stop> {
         self.late = (self.late.0 + 1, self.late.1.max(by));
         if !events.is_strict {
@@ -167,7 +185,7 @@ impl<'n> Part<'n> {
         Err(Stop::Strict)
     }
 
-    /// Tells of what was only counted.
+    /// Reports the counts.
     pub fn end(&self, out: &Output) -> Outcome {
         for told in self.tally.more(Some(self.name)) {
             self.progress.beside(|| out.aside(&told));
@@ -184,7 +202,7 @@ impl<'n> Part<'n> {
     }
 }
 
-/// Events of a file that were not printed in the order of time.
+/// The diagnostic for events of a file that were printed out of order.
 #[derive(Serialize)]
 struct Late<'a> {
     file: &'a str,
@@ -200,8 +218,8 @@ impl Display for Late<'_> {
         let (seconds, fraction) = (by / 10_000_000, by % 10_000_000);
         write!(
             f,
-            "{file}: {count} not in the order of time, by up to {seconds}.{fraction:07} seconds: further out of order than is sorted, \
-             which is within four buffers of a processor"
+            "{file}: {count} out of order by up to {seconds}.{fraction:07} seconds: sorting looks ahead only four buffers per \
+             processor"
         )
     }
 }

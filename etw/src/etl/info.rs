@@ -1,11 +1,11 @@
 //! `info`.
 
-use super::input::{Files, Opened};
-use super::line::Origin;
 use super::lost::Lost;
-use super::output::{Escaped, Output, no_table};
-use super::stop::Stop;
-use super::tally::{Tally, Told};
+use crate::input::{Files, Opened};
+use crate::output::line::Origin;
+use crate::output::stop::Stop;
+use crate::output::tally::{Tally, Told};
+use crate::output::{Escaped, Grouped, Output, Several, no_table};
 use etw_layouts_cli::Outcome;
 use etw_layouts_etl::wire::LOG_FILE_MODE;
 use etw_layouts_etl::{ClockType, HeaderType, LogFile, Stamp};
@@ -13,7 +13,8 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::{self, Display};
 
-/// Tell how trace files were made, and what they hold. Exit status 1 if there are findings.
+/// Summarize trace files: settings of the session, lost events, buffers and events. Exit with status 1 if there
+/// are diagnostics.
 ///
 ///     etw etl info trace.etl
 #[derive(clap::Args)]
@@ -23,12 +24,12 @@ pub struct Args {
     pub(crate) files: Files,
 }
 
-/// What a file is and holds. What it does not tell is `None`.
+/// The summary of a file. `None` means that the file does not state the value.
 #[derive(Serialize)]
 struct Info<'a> {
     file: &'a str,
-    logger_name: String,
-    /// The file's name when it was made.
+    session: String,
+    /// The file name stored in the header.
     file_name: String,
     version: String,
     build: u32,
@@ -46,8 +47,8 @@ struct Info<'a> {
     start_time_utc: Option<String>,
     end_time: Option<i64>,
     end_time_utc: Option<String>,
-    /// In minutes; added to local time it gives UTC.
-    time_zone_bias: i32,
+    /// In minutes: local time is UTC plus this value.
+    time_zone_minutes: i64,
     #[serde(flatten)]
     lost: Lost,
     buffer_size: u32,
@@ -55,9 +56,9 @@ struct Info<'a> {
     compressed_buffers: u32,
     events: u64,
     headers: BTreeMap<&'static str, u64>,
-    findings_total: u64,
-    /// The first hundred of each kind, and then how many more there are.
-    findings: Vec<Told<'a>>,
+    diagnostics_total: u64,
+    /// The first hundred of each kind, then a count of the others.
+    diagnostics: Vec<Told<'a>>,
 }
 
 pub fn run(source: Opened<'_>, out: &mut Output) -> Result<Outcome, Stop> {
@@ -70,7 +71,7 @@ pub fn run(source: Opened<'_>, out: &mut Output) -> Result<Outcome, Stop> {
         let image = match buffer {
             Ok(image) => image,
             Err(finding) => {
-                info.findings.extend(tally.add(None, &finding));
+                info.diagnostics.extend(tally.add(None, &finding));
                 continue;
             }
         };
@@ -83,18 +84,18 @@ pub fn run(source: Opened<'_>, out: &mut Output) -> Result<Outcome, Stop> {
                 Ok(event) => {
                     *types.entry(event.header_type()).or_default() += 1;
                     if let Some(what) = event.fault() {
-                        info.findings.extend(tally.add(None, &origin.finding(&event, what)));
+                        info.diagnostics.extend(tally.add(None, &origin.finding(&event, what)));
                     }
                 }
-                Err(finding) => info.findings.extend(tally.add(None, &finding)),
+                Err(finding) => info.diagnostics.extend(tally.add(None, &finding)),
             }
         }
     }
     drop(buffers);
     info.events = types.values().sum();
     info.headers = types.into_iter().map(|(ty, count)| (ty.name(), count)).collect();
-    info.findings_total = tally.total();
-    info.findings.extend(tally.more(None));
+    info.diagnostics_total = tally.total();
+    info.diagnostics.extend(tally.more(None));
     out.line(&info)?;
     Ok(tally.outcome())
 }
@@ -107,7 +108,7 @@ impl<'a> Info<'a> {
         let utc = |time: i64| told(time).map(|time| Stamp(time).rfc3339().to_string());
         Self {
             file,
-            logger_name: log.logger_name.clone(),
+            session: log.logger_name.clone(),
             file_name: log.file_name.clone(),
             version: format!("{major}.{minor}"),
             build: log.build,
@@ -129,15 +130,15 @@ impl<'a> Info<'a> {
             start_time_utc: utc(log.start_time),
             end_time: told(log.end_time),
             end_time_utc: utc(log.end_time),
-            time_zone_bias: log.time_zone.Bias,
+            time_zone_minutes: -i64::from(log.time_zone.Bias),
             lost,
             buffer_size: log.buffer_size,
             buffers: 0,
             compressed_buffers: 0,
             events: 0,
             headers: BTreeMap::new(),
-            findings_total: 0,
-            findings: Vec::new(),
+            diagnostics_total: 0,
+            diagnostics: Vec::new(),
         }
     }
 }
@@ -145,43 +146,46 @@ impl<'a> Info<'a> {
 impl Display for Info<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}", Escaped(self.file))?;
-        writeln!(f, "  logger      {}", Escaped(&self.logger_name))?;
-        writeln!(f, "  made as     {}", Escaped(&self.file_name))?;
-        let Self { version, build, processors, .. } = self;
-        writeln!(f, "  windows     {version}.{build}, {}-bit, {processors} processors", self.pointer_size * 8)?;
-        writeln!(f, "  mode        {}", self.mode_names)?;
+        writeln!(f, "  session        {}", Escaped(&self.session))?;
+        writeln!(f, "  original file  {}", Escaped(&self.file_name))?;
+        let Self { version, build, .. } = self;
+        let processors = Several(self.processors.into(), "processor");
+        writeln!(f, "  windows        {version}.{build}, {}-bit, {processors}", self.pointer_size * 8)?;
+        writeln!(f, "  mode           {}", if self.mode == 0 { "none" } else { &self.mode_names })?;
         match (self.clock_name, self.clock) {
-            (Some(name), 1) => writeln!(f, "  clock       {name}, {} Hz", self.perf_frequency)?,
-            (Some(name), 3) => writeln!(f, "  clock       {name}, {} MHz", self.cpu_mhz)?,
-            (Some(name), _) => writeln!(f, "  clock       {name}")?,
-            (None, clock) => writeln!(f, "  clock       {clock}, which is none; taken for the performance counter")?,
+            (Some(name), 1) => writeln!(f, "  clock          {name}, {} Hz", self.perf_frequency)?,
+            (Some(name), 3) => writeln!(f, "  clock          {name}, {} MHz", self.cpu_mhz)?,
+            (Some(name), _) => writeln!(f, "  clock          {name}")?,
+            (None, clock) => writeln!(f, "  clock          unknown type {clock}; read as performance counter")?,
         }
         for (what, time, without) in [
-            ("booted ", self.boot_time, "not told"),
-            ("started", told(self.start_time), "not told"),
-            ("ended  ", self.end_time, "never closed"),
+            ("booted ", self.boot_time, "unknown"),
+            ("started", told(self.start_time), "unknown"),
+            ("ended  ", self.end_time, "unknown: file was not closed"),
         ] {
             match time {
-                Some(time) => writeln!(f, "  {what}     {}", Stamp(time))?,
-                None => writeln!(f, "  {what}     {without}")?,
+                Some(time) => writeln!(f, "  {what}        {}", Stamp(time))?,
+                None => writeln!(f, "  {what}        {without}")?,
             }
         }
-        writeln!(f, "  time zone   UTC{:+} minutes", -i64::from(self.time_zone_bias))?;
-        writeln!(f, "  lost        {}", self.lost)?;
-        let Self { buffers, buffer_size, compressed_buffers, .. } = self;
-        writeln!(f, "  buffers     {buffers} of {buffer_size:#x} bytes, {compressed_buffers} compressed")?;
-        write!(f, "  events      {}", self.events)?;
+        let (sign, zone) = (if self.time_zone_minutes < 0 { '-' } else { '+' }, self.time_zone_minutes.unsigned_abs());
+        writeln!(f, "  time zone      UTC{sign}{:02}:{:02}", zone / 60, zone % 60)?;
+        writeln!(f, "  lost           {}", self.lost)?;
+        let Self { buffer_size, compressed_buffers, .. } = self;
+        let buffers = Several(self.buffers.into(), "buffer");
+        writeln!(f, "  buffers        {buffers} of {buffer_size:#x} bytes, {compressed_buffers} compressed")?;
+        write!(f, "  events         {}", Grouped(self.events))?;
         for (name, count) in &self.headers {
             write!(f, "\n    {count:>10} {name}")?;
         }
-        for told in &self.findings {
-            write!(f, "\n  finding     {told}")?;
+        for told in &self.diagnostics {
+            write!(f, "\n  diagnostic     {told}")?;
         }
         Ok(())
     }
 }
 
-/// A time, if it is one: files that tell none have 0.
+/// A time; 0 in a file means that the time is unknown.
 fn told(time: i64) -> Option<i64> {
     (time != 0).then_some(time)
 }

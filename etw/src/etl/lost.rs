@@ -1,20 +1,20 @@
-//! What a session lost, as log file headers and buffers state it.
+//! Lost events and buffers, as stated by log file headers and buffers.
 
-use super::output::Several;
+use crate::output::Several;
 use etw_layouts_etl::wire::ETW_BUFFER_FLAG;
 use etw_layouts_etl::{Head, LogFile};
 use serde::Serialize;
 use std::fmt::{self, Display};
 
-/// What is stated as lost. The log file header of a file that was never closed states nothing, but flags of its buffers can.
+/// Losses as stated. A file that was not closed has no counts in its header, but its buffers can have flags.
 #[derive(Default, Serialize)]
 pub struct Lost {
     events_lost: u64,
     buffers_lost: u64,
-    /// How many buffers have the flag EVENTS_LOST.
-    events_lost_flags: u64,
-    /// How many buffers have the flag BUFFER_LOST.
-    buffer_lost_flags: u64,
+    /// The number of buffers with the flag EVENTS_LOST.
+    buffers_with_events_lost: u64,
+    /// The number of buffers with the flag BUFFER_LOST.
+    buffers_with_buffer_lost: u64,
 }
 
 impl Lost {
@@ -24,15 +24,15 @@ impl Lost {
     }
 
     pub fn buffer(&mut self, head: &Head) {
-        self.events_lost_flags += u64::from(head.flags.contains(ETW_BUFFER_FLAG::ETW_BUFFER_FLAG_EVENTS_LOST));
-        self.buffer_lost_flags += u64::from(head.flags.contains(ETW_BUFFER_FLAG::ETW_BUFFER_FLAG_BUFFER_LOST));
+        self.buffers_with_events_lost += u64::from(head.flags.contains(ETW_BUFFER_FLAG::ETW_BUFFER_FLAG_EVENTS_LOST));
+        self.buffers_with_buffer_lost += u64::from(head.flags.contains(ETW_BUFFER_FLAG::ETW_BUFFER_FLAG_BUFFER_LOST));
     }
 }
 
 impl Display for Lost {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}, {}", Several(self.events_lost, "event"), Several(self.buffers_lost, "buffer"))?;
-        for (count, flag) in [(self.events_lost_flags, "EVENTS_LOST"), (self.buffer_lost_flags, "BUFFER_LOST")] {
+        for (count, flag) in [(self.buffers_with_events_lost, "EVENTS_LOST"), (self.buffers_with_buffer_lost, "BUFFER_LOST")] {
             if count > 0 {
                 write!(f, "; {} with the flag {flag}", Several(count, "buffer"))?;
             }

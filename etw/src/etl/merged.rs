@@ -1,19 +1,17 @@
-//! Events of all files in the order of time.
+//! Events of all files in order of time.
 
 use super::events::{Events, Part};
-use super::input::{Input, Opened};
-use super::line::Origin;
-use super::output::{Grouped, Output};
-use super::progress::Progress;
-use super::stop::Stop;
+use crate::input::{Input, Opened};
+use crate::output::line::Origin;
+use crate::output::progress::Progress;
+use crate::output::stop::Stop;
+use crate::output::{Grouped, Output};
 use etw_layouts_cli::{Error, Outcome};
-use etw_layouts_etl::{ByTime, Trace};
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use etw_layouts_etl::{Trace, merge};
 use std::fs;
 use std::rc::Rc;
 
-/// Bytes of files that are read into memory at once: 4 GiB. A single file is read whatever its size.
+/// The limit for several files in memory together: 4 GiB. A single file has no limit.
 const MOST: u64 = 4 << 30;
 
 /// A file in memory.
@@ -22,18 +20,18 @@ pub struct Loaded<'n> {
     bytes: Vec<u8>,
 }
 
-/// Reads files into memory; those that cannot be read are reported, and counted.
+/// Reads files into memory. Returns them and the number of files that could not be read, which are reported.
 ///
 /// # Errors
 ///
-/// They are too large together.
+/// Returns an error if the files are too large together.
 pub fn load<'n>(inputs: &'n [Input], out: &Output) -> Result<(Vec<Loaded<'n>>, usize), Error> {
     let length = |input: &Input| input.path().ok().and_then(|path| fs::metadata(path).ok()).map_or(0, |metadata| metadata.len());
     let bytes: u64 = inputs.iter().map(length).fold(0, u64::saturating_add);
     if inputs.len() > 1 && bytes > MOST {
         let (files, bytes) = (Grouped(inputs.len() as u64), Grouped(bytes));
         return Err(format!(
-            "{files} files have {bytes} bytes, and 4 GiB can be read into memory together; name fewer files, or one at a time"
+            "input too large: {files} files with {bytes} bytes exceed the limit of 4 GiB for several files; name fewer files"
         )
         .into());
     }
@@ -50,11 +48,11 @@ pub fn load<'n>(inputs: &'n [Input], out: &Output) -> Result<(Vec<Loaded<'n>>, u
     Ok((loaded, unusable))
 }
 
-/// The files that are traces; others are reported, and counted.
+/// The files that are traces, and the number of other files, which are reported.
 pub fn traces<'l, 'n>(loaded: &'l [Loaded<'n>], out: &Output) -> (Vec<(&'l Loaded<'n>, Trace<'l>)>, usize) {
     let mut traces = Vec::new();
     for file in loaded {
-        match Trace::new(&file.bytes) {
+        match Trace::from_bytes(&file.bytes) {
             Ok(trace) => traces.push((file, trace)),
             Err(error) => out.refused(file.name, &error.to_string()),
         }
@@ -73,81 +71,23 @@ pub fn run(traces: &[(&Loaded<'_>, Trace<'_>)], events: &mut Events<'_>, out: &m
     for (file, trace) in traces {
         parts.push(Part::new(file.name, Rc::new(Progress::new(file.name)), trace.log_file(), events, out));
     }
-    let mut latest = i64::MIN;
-    if let ([(_, trace)], [part]) = (traces, parts.as_mut_slice()) {
-        trace.by_time_ahead(|order| one(order, part, &mut latest, i64::MAX, events, out))?;
-    } else {
-        several(traces, &mut parts, events, out)?;
+    let (mut latest, mut order) = (i64::MIN, merge(traces.iter().map(|(_, trace)| trace)));
+    while !events.is_done() {
+        let Some((file, event)) = order.next_event() else { break };
+        let part = &mut parts[file];
+        match event {
+            Ok(timed) => {
+                let origin = Origin { buffer: timed.buffer, offset: timed.buffer_offset, processor: timed.processor };
+                if let Some(time) = part.event(&timed.event, origin, events, out)? {
+                    if time < latest {
+                        part.late(latest.abs_diff(time), events, out)?;
+                    }
+                    latest = time.max(latest);
+                }
+            }
+            Err(finding) => part.finding(&finding, events, out)?,
+        }
     }
     let outcomes: Vec<_> = parts.iter().map(|part| part.end(out)).collect();
     Ok(if outcomes.contains(&Outcome::Differs) { Outcome::Differs } else { Outcome::Good })
-}
-
-/// Merges the events of several files. A file is decompressed from the start of its session on, which is the time of its first event, so
-/// that of files behind each other only those take memory that are at hand.
-fn several(
-    traces: &[(&Loaded<'_>, Trace<'_>)],
-    parts: &mut [Part<'_>],
-    events: &mut Events<'_>,
-    out: &mut Output,
-) -> Result<(), Stop> {
-    let mut orders: Vec<Option<ByTime<'_>>> = traces.iter().map(|_| None).collect();
-    let starts = traces.iter().enumerate().map(|(file, (_, trace))| Reverse((trace.log_file().start_time, file)));
-    let (mut next, mut latest): (BinaryHeap<_>, _) = (starts.collect(), i64::MIN);
-    while let Some(Reverse((_, file))) = next.pop() {
-        let order = orders[file].get_or_insert_with(|| traces[file].1.by_time());
-        // Events of the same time are printed in the order of the files.
-        let until =
-            next.peek().map_or(i64::MAX, |Reverse((time, other))| if *other < file { time.saturating_sub(1) } else { *time });
-        match one(order, &mut parts[file], &mut latest, until, events, out)? {
-            Some(time) => next.push(Reverse((time, file))),
-            None => orders[file] = None,
-        }
-        if events.is_done() {
-            break;
-        }
-    }
-    Ok(())
-}
-
-/// Prints events of a file up to a time; the time of the next one, if there is one.
-fn one(
-    order: &mut ByTime<'_>,
-    part: &mut Part<'_>,
-    latest: &mut i64,
-    until: i64,
-    events: &mut Events<'_>,
-    out: &mut Output,
-) -> Result<Option<i64>, Stop> {
-    while !events.is_done() {
-        if until < i64::MAX {
-            match order.next_stamp() {
-                Some(Ok(stamp)) => {
-                    let time = part.clock.system_time(stamp);
-                    if time > until {
-                        return Ok(Some(time));
-                    }
-                }
-                Some(Err(finding)) => {
-                    part.finding(&finding, events, out)?;
-                    continue;
-                }
-                None => return Ok(None),
-            }
-        }
-        match order.next_event() {
-            Some(Ok(timed)) => {
-                let origin = Origin { buffer: timed.buffer, offset: timed.buffer_offset, processor: timed.processor };
-                if let Some(time) = part.event(&timed.event, origin, events, out)? {
-                    if time < *latest {
-                        part.late(latest.abs_diff(time), events, out)?;
-                    }
-                    *latest = time.max(*latest);
-                }
-            }
-            Some(Err(finding)) => part.finding(&finding, events, out)?,
-            None => return Ok(None),
-        }
-    }
-    Ok(None)
 }

@@ -1,41 +1,28 @@
-//! Commands over trace files: what a file is and holds, its events, and what is wrong with it.
+//! Commands for trace files: summarize, print, check, count and copy.
 //!
-//! Files are read as their bytes come, in memory for two buffers, so that pipes and files that a logger still writes are read as
-//! well; only for the order of time, and to save several files as one, files are read into memory first.
+//! Trace files are streamed with two buffers in memory, so that pipes and files that a session still writes can be read. Sorting by
+//! time and saving several files as one read the files into memory first.
 
 mod check;
-pub(crate) mod columns;
-mod document;
 mod events;
-mod fields;
 mod info;
-pub(crate) mod input;
-pub(crate) mod kind;
-pub(crate) mod line;
 mod lost;
 mod merged;
-pub(crate) mod output;
-pub(crate) mod printer;
-mod progress;
-mod put;
+mod processes;
 mod save;
 mod stat;
-pub(crate) mod stop;
-mod structure;
-pub(crate) mod tally;
-mod wanted;
-mod writer;
 
+use crate::input::Files;
+use crate::output::Output;
+use crate::output::stop::Stop;
+use crate::selection::Wanted;
 use etw_layouts_cli::{Error, Outcome};
 use events::{Events, Order};
-use input::Files;
-use output::Output;
+use processes::Listing;
 use stat::Stats;
 use std::io::{self, Write};
-use stop::Stop;
-use wanted::Wanted;
 
-/// What to do with trace files.
+/// Inspect trace files (.etl).
 #[derive(clap::Subcommand)]
 pub enum Command {
     Info(info::Args),
@@ -43,20 +30,21 @@ pub enum Command {
     Check(check::Args),
     Stat(Box<stat::Args>),
     Save(Box<save::Args>),
+    Processes(processes::Args),
 }
 
-/// Prints what a command tells of each file. A file that cannot be read is reported, and the next one is read.
+/// Runs the command on each file. Reports a file that cannot be read and continues with the next one.
 ///
 /// # Errors
 ///
-/// A file could not be read, or nothing can be printed. That nobody takes the output any more is no error.
+/// Returns an error if a file cannot be read or the output cannot be written. A closed output pipe is not an error.
 pub fn run(command: &Command) -> Result<Outcome, Error> {
     let files = command.files();
     if let Some(wanted) = command.wanted() {
         wanted.check()?;
     }
     let mut out = Output::new(files.format);
-    let (inputs, mut outcome) = input::find_all(&files.files, &input::TRACES, &out);
+    let (inputs, mut outcome) = crate::input::find_all(&files.files, &crate::input::TRACES, &out);
     let mut work = match command {
         Command::Info(_) => Work::Info,
         Command::Events(args) if args.order == Order::Time => Work::Merged(Events::new(args, inputs.len() > 1)),
@@ -64,6 +52,7 @@ pub fn run(command: &Command) -> Result<Outcome, Error> {
         Command::Check(_) => Work::Check,
         Command::Stat(args) => Work::Stat(Box::new(Stats::new(args))),
         Command::Save(args) => Work::Save(args),
+        Command::Processes(args) => Work::Processes(Listing::new(args)),
     };
     let is_together = matches!(work, Work::Merged(_)) || matches!(work, Work::Save(_)) && inputs.len() > 1;
     let mut unusable = 0;
@@ -93,6 +82,7 @@ pub fn run(command: &Command) -> Result<Outcome, Error> {
             Work::Check => check::run(source, &mut out),
             Work::Stat(stats) => stats.file(source, &out),
             Work::Save(args) => save::one(args, source, &mut out),
+            Work::Processes(listing) => listing.file(source, &mut out),
         });
         match result {
             Ok(Outcome::Good) => {}
@@ -119,7 +109,7 @@ pub fn run(command: &Command) -> Result<Outcome, Error> {
     match (told.and_then(|()| out.flush()), unusable) {
         (Err(error), _) => ended(outcome, error),
         (Ok(()), 0) => Ok(outcome),
-        (Ok(()), _) => Err(format!("{unusable} of {} files could not be read", inputs.len()).into()),
+        (Ok(()), _) => Err(unread(unusable, inputs.len(), "read").into()),
     }
 }
 
@@ -131,35 +121,45 @@ impl Command {
             Self::Check(args) => &args.files,
             Self::Stat(args) => &args.files,
             Self::Save(args) => &args.files,
+            Self::Processes(args) => &args.files,
         }
     }
 
-    /// Which events are asked for.
+    /// The options that select events.
     fn wanted(&self) -> Option<&Wanted> {
         match self {
             Self::Events(args) => Some(&args.asked.wanted),
             Self::Stat(args) => Some(&args.wanted),
             Self::Save(args) => Some(&args.wanted),
-            Self::Info(_) | Self::Check(_) => None,
+            Self::Info(_) | Self::Check(_) | Self::Processes(_) => None,
         }
     }
 }
 
-/// What is done with each file, and what that keeps from file to file.
+/// The work for each file, and the state kept between files.
 enum Work<'a> {
     Info,
     Events(Events<'a>),
-    /// The same, in the order of time, of all files together.
+    /// Events of all files together, in order of time.
     Merged(Events<'a>),
     Check,
     Stat(Box<Stats<'a>>),
     Save(&'a save::Args),
+    Processes(Listing<'a>),
 }
 
-/// Whoever closes the output has seen enough.
+/// The error for files whose own errors have been reported.
+pub(crate) fn unread(unusable: usize, files: usize, done: &str) -> String {
+    match files {
+        1 => format!("1 file could not be {done}; see the message above"),
+        _ => format!("{unusable} of {files} files could not be {done}; see the messages above"),
+    }
+}
+
+/// A closed output pipe ends the program without an error.
 pub(crate) fn ended(outcome: Outcome, error: io::Error) -> Result<Outcome, Error> {
     match error.kind() {
         io::ErrorKind::BrokenPipe => Ok(outcome),
-        _ => Err(format!("the output cannot be written: {error}").into()),
+        _ => Err(format!("cannot write the output: {error}").into()),
     }
 }

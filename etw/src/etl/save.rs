@@ -1,13 +1,14 @@
 //! `save`.
 
-use super::input::{Files, Opened};
-use super::line::Origin;
 use super::merged::Loaded;
-use super::output::{Escaped, Grouped, Output, Several, no_table};
-use super::progress::Progress;
-use super::stop::Stop;
-use super::tally::Tally;
-use super::wanted::Wanted;
+use crate::input::{Files, Opened};
+use crate::output::line::Origin;
+use crate::output::printer::none_matches;
+use crate::output::progress::Progress;
+use crate::output::stop::Stop;
+use crate::output::tally::Tally;
+use crate::output::{Escaped, Grouped, Output, Several, no_table};
+use crate::selection::Wanted;
 use etw_layouts_cli::{NewFile, Outcome};
 use etw_layouts_etl::wire::BUFFER_HEADER;
 use etw_layouts_etl::write::{Error, Relog};
@@ -20,16 +21,17 @@ use std::io;
 use std::path::PathBuf;
 use std::rc::Rc;
 
-/// Copy matching events to a new trace file. Exit status 1 if there are findings.
+/// Copy matching events to a new trace file. Exit with status 1 if there are diagnostics.
 ///
-/// The new file has the log file header of the old one. Events are copied byte for byte, in the order of the old file. Damaged events
-/// are left out, and reported on the standard error. Matching events of different processors are in different buffers of full size,
-/// so that a file of few events can be large; --compress makes it small.
+/// The new file keeps the log file header of the input. Events are copied byte for byte, in their original order.
+/// Corrupt events are left out and reported on standard error. Events of different processors are written to
+/// different buffers of full size, so a file with few events can be large; use --compress to make it smaller.
 ///
-/// Several files become one if they are of one boot of one system and their clocks agree, as for the parts of one session. Their
-/// buffers are merged by time. Other files are refused. Several files are read into memory, up to 4 GiB together.
+/// Several inputs are merged into one file if they are from the same boot of the same system and use the same
+/// clock, such as the parts of one session. Their buffers are merged by time. Other combinations are rejected.
+/// Several inputs are read into memory, up to 4 GiB together.
 ///
-/// The new file is written as NAME.PROCESS.part, and renamed when it is complete. Existing files are not overwritten.
+/// The new file is written as NAME.PROCESS.part and renamed when it is complete. Existing files are not overwritten.
 ///
 ///     etw etl save --provider PROCESS -o processes.etl trace.etl
 ///     etw etl save --from 1.5 --to 2 --compress -o moment.etl trace.etl
@@ -39,10 +41,10 @@ use std::rc::Rc;
 pub struct Args {
     #[command(flatten)]
     pub(crate) files: Files,
-    /// New file; must not exist.
+    /// Write the new file to this path, which must not exist.
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
-    /// Compress its buffers, which Windows reads from version 8 on.
+    /// Compress the buffers of the new file. Windows 8 and later can read compressed buffers.
     #[arg(long)]
     compress: bool,
     #[command(flatten)]
@@ -60,16 +62,16 @@ pub fn one(args: &Args, source: Opened<'_>, out: &mut Output) -> Result<Outcome,
     }
     drop(buffers);
     writing.finish()?;
-    end(new, &target, vec![part], out)
+    end(args, new, &target, vec![part], out)
 }
 
-/// Saves the events of several files, buffer by buffer in the order of time.
+/// Saves the events of several files, with their buffers in order of time.
 pub fn several(args: &Args, traces: &[(&Loaded<'_>, Trace<'_>)], out: &mut Output) -> Result<Outcome, Stop> {
     let logs: Vec<_> = traces.iter().map(|(_, trace)| trace.log_file()).collect();
     let log = LogFile::join(&logs).map_err(|apart| {
         let [first, other] = [0, apart.file].map(|file| Escaped(traces[file].0.name).to_string());
         Stop::Input(format!(
-            "{other} and {first} cannot have one log file header: {other} has {apart}; save each on its own, or print all of them with \
+            "cannot merge {other} and {first}: {other} has {apart}; save each file on its own, or print the events of all files with \
              `etw etl events --order time`"
         ))
     })?;
@@ -80,7 +82,7 @@ pub fn several(args: &Args, traces: &[(&Loaded<'_>, Trace<'_>)], out: &mut Outpu
     let mut files: Vec<_> = traces.iter().map(|(_, trace)| trace.buffers().peekable()).collect();
     let mut scratch = Scratch::default();
     loop {
-        // Header buffers come first, and findings where they are.
+        // Header buffers come first; diagnostics keep their position.
         let key = |buffer: &Result<Buffer<'_>, Finding>| match buffer {
             Ok(buffer) if buffer.index() > 0 => buffer.head().time_stamp,
             _ => i64::MIN,
@@ -94,17 +96,17 @@ pub fn several(args: &Args, traces: &[(&Loaded<'_>, Trace<'_>)], out: &mut Outpu
         }
     }
     writing.finish()?;
-    end(new, &target, parts, out)
+    end(args, new, &target, parts, out)
 }
 
-/// The new file, and its name as the user knows it.
+/// The new file, and its name as given by the user.
 fn begin(args: &Args) -> Result<(NewFile, String), Stop> {
     let name = args.output.display().to_string();
     let new = NewFile::create(&args.output).map_err(|why| unwritable(&name, &why))?;
     Ok((new, name))
 }
 
-/// What is written to the new file.
+/// The state of the new file.
 struct Writing<'a> {
     target: &'a str,
     relog: Relog<&'a File>,
@@ -122,7 +124,7 @@ impl<'a> Writing<'a> {
         self.relog.finish().map(drop).map_err(|error| unwritable(self.target, &error))
     }
 
-    /// Adds the events of a buffer that are wanted.
+    /// Adds the matching events of a buffer.
     fn buffer(&mut self, buffer: Result<&Image<'_>, &Finding>, part: &mut Part<'_>, out: &Output) -> Result<(), Stop> {
         let image = match buffer {
             Ok(image) => image,
@@ -143,7 +145,7 @@ impl<'a> Writing<'a> {
             if let Some(what) = event.fault() {
                 part.finding(&origin.finding(&event, what), out);
             }
-            // The log file header is counted already: damage can hide it.
+            // The log file header is counted separately, because a corrupt buffer can hide it.
             let is_log_file = image.buffer().index() == 0 && event.offset() as usize == BUFFER_HEADER;
             part.saved.read += u64::from(!is_log_file);
             if !self.filter.takes(&event, origin.processor, &self.clock) {
@@ -152,7 +154,7 @@ impl<'a> Writing<'a> {
             match self.relog.push(&event, image.buffer()) {
                 Ok(is_added) => part.saved.saved += u64::from(is_added),
                 Err(error @ (Error::Io(_) | Error::Failed)) => return Err(unwritable(self.target, &error)),
-                // What no version has, of a file that is damaged or was made by hand.
+                // A corrupt or handmade file can have a version that no Windows release has.
                 Err(error) => *part.saved.refused.entry(error.to_string()).or_default() += 1,
             }
         }
@@ -160,7 +162,7 @@ impl<'a> Writing<'a> {
     }
 }
 
-/// One of the files that events are taken from.
+/// One of the input files.
 struct Part<'a> {
     saved: Saved<'a>,
     tally: Tally,
@@ -181,11 +183,14 @@ impl<'a> Part<'a> {
     }
 }
 
-/// Ends the new file, and tells what is in it.
-fn end(new: NewFile, target: &str, parts: Vec<Part<'_>>, out: &mut Output) -> Result<Outcome, Stop> {
+/// Completes the new file and reports its content.
+fn end(args: &Args, new: NewFile, target: &str, parts: Vec<Part<'_>>, out: &mut Output) -> Result<Outcome, Stop> {
     let bytes = new.file().metadata().map_err(|error| unwritable(target, &error))?.len();
     new.finish().map_err(|why| unwritable(target, &why))?;
     let mut outcome = Outcome::Good;
+    let (read, matching) = parts.iter().fold((0, 0), |(read, matching), Part { saved, .. }| {
+        (read + saved.read - 1, matching + saved.saved + saved.refused.values().sum::<u64>())
+    });
     for Part { mut saved, tally, progress } in parts {
         saved.bytes = bytes;
         for told in tally.more(Some(saved.file)) {
@@ -197,6 +202,9 @@ fn end(new: NewFile, target: &str, parts: Vec<Part<'_>>, out: &mut Output) -> Re
         drop(progress);
         out.line(&saved)?;
     }
+    if matching == 0 {
+        none_matches(read, &args.wanted, out);
+    }
     Ok(outcome)
 }
 
@@ -204,28 +212,28 @@ fn unwritable(target: &str, error: &dyn Display) -> Stop {
     Stop::Output(io::Error::other(format!("{}: {error}", Escaped(target))))
 }
 
-/// What was saved.
+/// The result.
 #[derive(Serialize)]
 struct Saved<'a> {
     file: &'a str,
     output: String,
-    /// Events of the file, the log file header among them.
+    /// Events of the input, including the log file header.
     read: u64,
-    /// Events of the new file beside its log file header.
+    /// Events of the new file, without its log file header.
     saved: u64,
-    /// Of the new file.
+    /// The size of the new file.
     bytes: u64,
-    /// Events that could not be written, by the reason.
+    /// The number of events that could not be written, by reason.
     refused: BTreeMap<String, u64>,
 }
 
 impl Display for Saved<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (file, output) = (Escaped(self.file), Escaped(&self.output));
-        // The log file header is an event too, as `events` and `stat` count, and every trace file has it.
-        let others = Several(self.read - 1, "other event");
+        // `events` and `stat` count the log file header as an event, and every trace file has one.
+        let others = Several(self.read - 1, "event");
         let (saved, bytes) = (Grouped(self.saved), Grouped(self.bytes));
-        write!(f, "{output}: the log file header and {saved} of {others} of {file}, {bytes} bytes")?;
+        write!(f, "{output}: {saved} of {others} of {file}, and the log file header; {bytes} bytes")?;
         for (why, count) in &self.refused {
             write!(f, "\n  {} not saved: {why}", Grouped(*count))?;
         }

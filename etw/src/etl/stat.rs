@@ -1,25 +1,27 @@
 //! `stat`.
 
-use super::input::{Files, Opened};
-use super::line::Origin;
 use super::lost::Lost;
-use super::output::{Escaped, Output, Several, no_table};
-use super::stop::Stop;
-use super::tally::Tally;
-use super::wanted::Wanted;
+use crate::input::{Files, Opened};
+use crate::output::line::Origin;
+use crate::output::printer::none_matches;
+use crate::output::stop::Stop;
+use crate::output::tally::Tally;
+use crate::output::{Escaped, Output, Several, no_table};
+use crate::selection::Wanted;
 use etw_layouts_cli::Outcome;
 use etw_layouts_etl::stat::{By, Count, Key, Stat};
-use etw_layouts_etl::{Event, Guid, Stamp, names};
+use etw_layouts_etl::{Event, Guid, Schemas, Stamp, names};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::{self, Display};
 use std::io;
 
-/// Count the events of trace files, all files and folders as one. Exit status 1 if there are findings.
+/// Count the events of trace files. Exit with status 1 if there are diagnostics.
 ///
-/// Events (the log file header of each file is one), bytes (with headers) and the rate, in events a second between the first event of all and the last; when the
-/// first and the last were, and how many were lost; and the same by provider, id, process or processor. On a terminal a bar
-/// shows when there were many. Findings go to the standard error.
+/// All files and folders are counted together. Print the number of events (including the log file header of each
+/// file), their size with headers, the rate in events per second between the first and the last event, the
+/// times of both, and the losses. Print the same counts by provider, ID, process or processor. On a terminal, a
+/// bar shows the activity over time. Diagnostics are printed to standard error.
 ///
 ///     etw etl stat trace.etl
 ///     etw etl stat --by process --provider PROCESS folder
@@ -29,7 +31,7 @@ use std::io;
 pub struct Args {
     #[command(flatten)]
     pub(crate) files: Files,
-    /// By what events are counted.
+    /// Group the counts by this value.
     #[arg(long, value_enum, default_value_t = Sort::Provider)]
     by: Sort,
     #[command(flatten)]
@@ -38,23 +40,29 @@ pub struct Args {
 
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Sort {
-    /// A kernel event's is its group.
+    /// Provider, or group of a kernel event.
     Provider,
-    /// With the provider; of classic providers the opcode.
+    /// Provider and event ID, or opcode for classic providers.
     Id,
-    /// That a header names; short kernel events name none.
+    /// Event name, such as Process/Start; of events without a known name, provider and event ID.
+    Event,
+    /// Process ID; short kernel events have none.
     Process,
-    /// That wrote them.
+    /// Processor number.
     Processor,
 }
 
-/// What was counted, of one file after the other.
+/// Counts over all files.
 pub struct Stats<'a> {
     args: &'a Args,
     stat: Stat,
-    /// Names of providers that their events carry: of so many at the most as are counted apart.
+    /// Provider names from events, up to the number of separately counted groups.
     names: BTreeMap<Guid, String>,
+    /// Names of TraceLogging events by their hashes, as many.
+    events: BTreeMap<u64, String>,
     files: u64,
+    /// The number of events examined, whether they match or not.
+    seen: u64,
     lost: Lost,
 }
 
@@ -63,10 +71,12 @@ impl<'a> Stats<'a> {
         let by = match args.by {
             Sort::Provider => By::Provider,
             Sort::Id => By::Id,
+            Sort::Event => By::Event,
             Sort::Process => By::Process,
             Sort::Processor => By::Processor,
         };
-        Self { args, stat: Stat::new(by), names: BTreeMap::new(), files: 0, lost: Lost::default() }
+        let (names, events) = Default::default();
+        Self { args, stat: Stat::new(by), names, events, files: 0, seen: 0, lost: Lost::default() }
     }
 
     pub fn file(&mut self, source: Opened<'_>, out: &Output) -> Result<Outcome, Stop> {
@@ -103,8 +113,15 @@ impl<'a> Stats<'a> {
                 if let Some(what) = event.fault() {
                     found(origin.finding(&event, what));
                 }
+                self.seen += 1;
                 if filter.takes(&event, origin.processor, &clock) {
                     learn(&mut self.names, &event);
+                    if self.args.by == Sort::Event
+                        && self.events.len() < Stat::MOST
+                        && let Some(Ok(schema)) = event.trace_logging().map(|logging| logging.schema)
+                    {
+                        self.events.entry(Key::hash(schema.event)).or_insert_with(|| schema.event.to_owned());
+                    }
                     self.stat.add(&event, origin.processor, event.time_stamp().map(|stamp| clock.system_time(stamp)));
                 }
             }
@@ -115,17 +132,13 @@ impl<'a> Stats<'a> {
         Ok(tally.outcome())
     }
 
-    /// Tells what was counted.
+    /// Prints the counts.
     pub fn end(&self, out: &mut Output) -> io::Result<()> {
         if self.files == 0 {
             return Ok(());
         }
         let seconds = self.stat.all().seconds();
-        let rows = self
-            .stat
-            .counts()
-            .into_iter()
-            .map(|(key, count)| Row::new(self.args.by, &key, &self.names, Counted::new(&count, seconds)));
+        let rows = self.stat.counts().into_iter().map(|(key, count)| Row::new(self, &key, Counted::new(&count, seconds)));
         let activity = self.stat.activity();
         let others = self.stat.others();
         let document = Document {
@@ -133,21 +146,32 @@ impl<'a> Stats<'a> {
             all: Counted::new(self.stat.all(), seconds),
             seconds,
             lost: &self.lost,
-            activity: activity.start().map(|start| Activity {
+            timeline: activity.start().map(|start| Activity {
                 start,
                 start_utc: Stamp(start).rfc3339().to_string(),
                 span: activity.width(),
                 counts: activity.counts(),
             }),
-            by: rows.collect(),
-            others: (others.events > 0).then(|| Counted::new(others, seconds)),
+            groups: rows.collect(),
+            ungrouped: (others.events > 0).then(|| Counted::new(others, seconds)),
             has_bar: out.is_terminal,
+            by: match self.args.by {
+                Sort::Provider => "provider",
+                Sort::Id => "id",
+                Sort::Event => "event",
+                Sort::Process => "process",
+                Sort::Processor => "processor",
+            },
         };
-        out.line(&document)
+        out.line(&document)?;
+        if document.all.events == 0 {
+            none_matches(self.seen, &self.args.wanted, out);
+        }
+        Ok(())
     }
 }
 
-/// Keeps the name of an event's provider, if it carries one.
+/// Stores the provider name of an event, if it contains one.
 fn learn(names: &mut BTreeMap<Guid, String>, event: &Event<'_>) {
     if let (Some(provider), Some(Ok(traits))) = (event.provider(), event.traits())
         && !traits.name.is_empty()
@@ -162,24 +186,27 @@ struct Document<'a> {
     files: u64,
     #[serde(flatten)]
     all: Counted,
-    /// From the first event to the last.
+    /// Seconds from the first event to the last.
     seconds: f64,
     #[serde(flatten)]
     lost: &'a Lost,
-    activity: Option<Activity>,
-    by: Vec<Row>,
-    /// What was not counted apart.
-    others: Option<Counted>,
+    timeline: Option<Activity>,
+    groups: Vec<Row>,
+    /// Events of groups that are not counted separately.
+    ungrouped: Option<Counted>,
     #[serde(skip)]
     has_bar: bool,
+    /// The heading of the groups.
+    #[serde(skip)]
+    by: &'static str,
 }
 
-/// How many events there were in spans of time, one after the other.
+/// The number of events per interval of time.
 #[derive(Serialize)]
 struct Activity {
     start: i64,
     start_utc: String,
-    /// How long each is, in units of 100 ns.
+    /// The length of an interval in units of 100 ns.
     span: u64,
     counts: Vec<u64>,
 }
@@ -188,8 +215,8 @@ struct Activity {
 struct Counted {
     events: u64,
     /// In bytes, with headers.
-    size: u64,
-    /// Events a second; `None` if all are of one time.
+    bytes: u64,
+    /// Events per second; `None` if all events have the same time.
     rate: Option<f64>,
     first: Option<i64>,
     first_utc: Option<String>,
@@ -203,7 +230,7 @@ impl Counted {
         let utc = |time: Option<i64>| time.map(|time| Stamp(time).rfc3339().to_string());
         Self {
             events: count.events,
-            size: count.bytes,
+            bytes: count.bytes,
             rate: (seconds > 0.0).then(|| count.events as f64 / seconds),
             first,
             first_utc: utc(first),
@@ -213,7 +240,7 @@ impl Counted {
     }
 }
 
-/// A line of the table. What it is not counted by is absent, what events do not tell is `null`.
+/// A row of the table. Values that do not apply to the grouping are absent; values that events do not state are `null`.
 #[derive(Serialize)]
 struct Row {
     #[serde(flatten)]
@@ -228,10 +255,19 @@ enum What {
     Provider {
         provider: Option<String>,
         provider_name: Option<String>,
-        /// Of kernel events without a GUID.
+        /// For kernel events without a GUID.
         group: Option<u16>,
     },
     Id {
+        provider: Option<String>,
+        provider_name: Option<String>,
+        id: Option<u16>,
+        id_name: Option<&'static str>,
+        is_hook: bool,
+        opcode: Option<u8>,
+    },
+    Event {
+        event: Option<String>,
         provider: Option<String>,
         provider_name: Option<String>,
         id: Option<u16>,
@@ -248,11 +284,23 @@ enum What {
 }
 
 impl Row {
-    fn new(by: Sort, key: &Key, carried: &BTreeMap<Guid, String>, counted: Counted) -> Self {
+    fn new(stats: &Stats<'_>, key: &Key, counted: Counted) -> Self {
+        let (by, carried) = (stats.args.by, &stats.names);
         let provider = key.provider.map(|provider| provider.to_string());
         let named = |guid| names::provider(guid).map(str::to_owned).or_else(|| carried.get(&guid).cloned());
         let provider_name = key.provider.and_then(named);
+        let logged = || key.name.and_then(|name| Some(format!("{}/{}", provider_name.as_ref()?, stats.events.get(&name)?)));
+        let by_type = || key.provider.zip(key.opcode).and_then(|(provider, opcode)| Schemas::of_type(provider, opcode));
         let what = match by {
+            Sort::Event => What::Event {
+                event: key.hook.map_or_else(by_type, Schemas::of_hook).map(ToString::to_string).or_else(logged),
+                provider,
+                provider_name,
+                id: key.id,
+                id_name: key.hook.and_then(names::hook),
+                is_hook: key.hook.is_some(),
+                opcode: key.opcode,
+            },
             Sort::Provider => What::Provider { provider, provider_name, group: key.hook.map(|hook| hook >> 8) },
             Sort::Id => What::Id {
                 provider,
@@ -277,9 +325,12 @@ impl Display for What {
         match self {
             Self::Provider { group: Some(group), .. } => write!(f, "group {group:#04x}"),
             Self::Provider { provider, provider_name, .. } => f.write_str(&named(provider_name, provider)),
-            Self::Id { id_name: Some(name), .. } => f.write_str(name),
-            Self::Id { id: Some(hook), is_hook: true, .. } => write!(f, "hook {hook:#06x}"),
-            Self::Id { provider, provider_name, id, opcode, .. } => {
+            Self::Event { event: Some(name), .. } => f.write_str(name),
+            Self::Id { id_name: Some(name), .. } | Self::Event { id_name: Some(name), .. } => f.write_str(name),
+            Self::Id { id: Some(hook), is_hook: true, .. } | Self::Event { id: Some(hook), is_hook: true, .. } => {
+                write!(f, "hook {hook:#06x}")
+            }
+            Self::Id { provider, provider_name, id, opcode, .. } | Self::Event { provider, provider_name, id, opcode, .. } => {
                 f.write_str(&named(provider_name, provider))?;
                 match (id, opcode) {
                     (Some(id), _) => write!(f, " id {id}"),
@@ -297,27 +348,27 @@ impl Display for What {
 impl Display for Document<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (files, events) = (Several(self.files, "file"), Several(self.all.events, "event"));
-        writeln!(f, "{files}, {events}, {}", Several(self.all.size, "byte"))?;
+        writeln!(f, "{files}, {events}, {}", Several(self.all.bytes, "byte"))?;
         if let (Some(first), Some(last)) = (self.all.first, self.all.last) {
             writeln!(f, "  first  {}", Stamp(first))?;
             writeln!(f, "  last   {}  after {:.3} s", Stamp(last), self.seconds)?;
         }
         writeln!(f, "  lost   {}", self.lost)?;
-        if let Some(activity) = self.activity.as_ref().filter(|_| self.has_bar) {
-            writeln!(f, "  when   {}  {:.3} s each", bar(&activity.counts), activity.span as f64 * 2.0 / 1e7)?;
+        if let Some(activity) = self.timeline.as_ref().filter(|_| self.has_bar) {
+            writeln!(f, "  rate   {}  {:.3} s each", bar(&activity.counts), activity.span as f64 * 2.0 / 1e7)?;
         }
-        write!(f, "\n{:>14}  {:>16}  {:>12}  what", "events", "bytes", "events/s")?;
+        write!(f, "\n{:>14}  {:>16}  {:>12}  {}", "events", "bytes", "events/s", self.by)?;
         let mut row = |counted: &Counted, what: &dyn Display| {
             let rate = counted.rate.map_or_else(|| "-".to_owned(), |rate| format!("{rate:.1}"));
             let what = what.to_string();
-            write!(f, "\n{:>14}  {:>16}  {rate:>12}  {}", counted.events, counted.size, Escaped(&what))
+            write!(f, "\n{:>14}  {:>16}  {rate:>12}  {}", counted.events, counted.bytes, Escaped(&what))
         };
-        self.by.iter().try_for_each(|by| row(&by.counted, &by.what))?;
-        self.others.iter().try_for_each(|others| row(others, &"all others, not counted apart"))
+        self.groups.iter().try_for_each(|by| row(&by.counted, &by.what))?;
+        self.ungrouped.iter().try_for_each(|others| row(others, &"all other groups"))
     }
 }
 
-/// Two spans a character, so that a bar fits a terminal.
+/// Two intervals per character, so that the bar fits on a terminal.
 fn bar(counts: &[u64]) -> String {
     let pairs: Vec<u64> = counts.chunks(2).map(|pair| pair.iter().sum()).collect();
     let most = pairs.iter().copied().max().unwrap_or(0).max(1);

@@ -1,4 +1,4 @@
-//! How sure each type of an exported file is: a file of all types of a kernel is as sure as none of them in particular.
+//! The confidence in each type of an exported file, since the types of one file can differ in it.
 
 use etw_layouts_codegen::emit::{Notes, types};
 use etw_layouts_codegen::layouts::Layouts;
@@ -6,16 +6,16 @@ use etw_layouts_codegen::registry::Registry;
 use etw_layouts_project::Choice;
 use std::collections::BTreeMap;
 
-/// How sure the types of a file are.
+/// The confidence in the types of a file.
 pub struct Confidence {
-    /// Of each type, in words.
+    /// The confidence in each type, as text.
     pub types: Notes,
-    /// Those that no symbols of this build verify, by the reason.
+    /// The types that no symbols of this build verify, by reason.
     unverified: BTreeMap<String, Vec<String>>,
 }
 
 impl Confidence {
-    /// That of the types of a kernel: all, or one and what it needs.
+    /// The confidence in all types of a target, or in one type and the types that it depends on.
     pub fn of(layouts: &Layouts, registry: &Registry, choice: &Choice, only: Option<&str>) -> Self {
         let mut confidence = Self { types: Notes::new(), unverified: BTreeMap::new() };
         for layout in types(layouts, choice.target(), only) {
@@ -26,27 +26,26 @@ impl Confidence {
             if !is_verified {
                 confidence.unverified.entry(words.clone()).or_default().push(layout.name.clone());
             }
-            // A comment ends where its text says so.
+            // The text is placed in a C comment, which `*/` would end.
             confidence.types.insert(layout.name.clone(), words.replace("*/", "* /"));
         }
         confidence
     }
 
-    /// How many types are verified, and how many are not.
+    /// The number of verified and of other types, as text.
     fn count(&self) -> String {
         let (all, not) = (self.types.len(), self.unverified.values().map(Vec::len).sum::<usize>());
-        let noun = if all == 1 { "type" } else { "types" };
-        format!("symbols of this build verify {} of {all} {noun}, and do not verify {not}", all - not)
+        format!("symbols of this build verify {} of {all} {}", all - not, if all == 1 { "type" } else { "types" })
     }
 
-    /// The comment at the head of a file whose types say more.
+    /// The comment at the head of a file in which each type has its own comment.
     pub fn comment(&self, note: &str) -> String {
-        format!("/* {}: {}; each type states its own. */\n", note.replace("*/", "* /"), self.count())
+        format!("/* {}: {}; the comment of each type states its confidence. */\n", note.replace("*/", "* /"), self.count())
     }
 
-    /// The same for a file whose types can say nothing: all that are not verified, with the reasons.
+    /// The text for a file whose types have no comments: it names all types that are not verified, with the reasons.
     pub fn list(&self) -> String {
-        let reasons = self.unverified.iter().map(|(reason, names)| format!("; {reason}: {}", names.join(", ")));
+        let reasons = self.unverified.iter().map(|(reason, names)| format!("; {reason} ({})", names.join(", ")));
         format!(": {}{}", self.count(), reasons.collect::<String>())
     }
 }

@@ -1,8 +1,9 @@
-//! `export json`: everything in one document. `docs/atlas.schema.json` is its schema: what changes here changes there, and where a
-//! reader could notice, the version of the format.
+//! `export json`: everything in one document. `docs/atlas.schema.json` is its schema, and has to change with it. A change that readers
+//! can notice needs a new version of the format.
 
 use super::offsets::{Image, Pdb, build};
 use super::write::{Text, write};
+use crate::event::{self, Event};
 use crate::{Error, Outcome, print};
 use etw_layouts_codegen::axis::TargetSet;
 use etw_layouts_codegen::layouts::{Form, Layout, Layouts, Type};
@@ -11,23 +12,25 @@ use etw_layouts_codegen::spec::{Body, Definition, ValuesKind};
 use etw_layouts_project::Choice;
 use etw_layouts_project::Project;
 use etw_layouts_project::errata;
+use etw_layouts_project::events::Statements;
 use etw_layouts_project::history::has;
 use etw_layouts_project::members::{Member, c_type, keyword, members};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// Everything in one JSON file: structures, enumerations and constants, their layouts in all kernels, where each fact is known from and how
-/// sure it is, what documents say otherwise, and the kernels that were seen.
+/// Write everything as one JSON file: structures, enumerations, constants, their layouts in all targets, evidence, confidence,
+/// errata of published references, payloads of events, and the examined builds.
 ///
 ///     etw export json -o . && xz atlas.json
 ///     etw export json | jq '.structures[] | select(.name == "ETW_GUID_ENTRY") | .layouts[].size'
 ///
-/// `targets` are indices into the list of that name at the top. docs/atlas.schema.json in the sources is the JSON Schema.
+/// Lists named `targets` contain indices into the top-level list `targets`. The JSON Schema is docs/atlas.schema.json in the
+/// source code.
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub struct Args {
-    /// A folder for the file, which is atlas.json there, or a file (.json). Without it the document is printed.
+    /// Write DIR/atlas.json, or FILE (.json). By default, print to standard output.
     #[arg(short, long, value_name = "DIR|FILE")]
     output: Option<PathBuf>,
 }
@@ -35,12 +38,12 @@ pub struct Args {
 pub(super) fn run(args: &Args, project: &Project) -> Result<Outcome, Error> {
     let layouts = project.layouts()?;
     let registry = project.registry(&layouts.spec.axis)?;
-    let text = print::compact(&document(&layouts, &registry))?;
+    let text = print::compact(&document(&layouts, &registry, &project.statements()?))?;
     write(&[Text { name: "atlas.json".to_owned(), text }], args.output.as_deref())
 }
 
 /// The document.
-pub fn document<'a>(layouts: &'a Layouts, registry: &'a Registry) -> impl Serialize + 'a {
+pub fn document<'a>(layouts: &'a Layouts, registry: &'a Registry, statements: &Statements) -> impl Serialize + use<'a> {
     let axis = &layouts.spec.axis;
     let targets = axis.targets.iter().enumerate().map(|(index, target)| {
         let kernel = &axis.kernels[target.kernel];
@@ -72,7 +75,7 @@ pub fn document<'a>(layouts: &'a Layouts, registry: &'a Registry) -> impl Serial
         pdb: seen.pdb.as_ref().map(|pdb| Pdb { name: &pdb.name, guid: print::guid(pdb.guid), age: pdb.age }),
         image: seen.image.as_ref().map(|image| Image { name: &image.name, time_stamp: image.time_stamp, size: image.size }),
         variables: &seen.globals,
-        witness: seen.witness,
+        evidence_source: seen.witness,
     });
     let variables = layouts.spec.globals.values().map(|global| Variable {
         name: &global.name.value,
@@ -92,9 +95,10 @@ pub fn document<'a>(layouts: &'a Layouts, registry: &'a Registry) -> impl Serial
         producer: concat!("etw-layouts ", env!("CARGO_PKG_VERSION")),
         targets: targets.collect(),
         structures: layouts.spec.definitions.values().map(|definition| structure(layouts, registry, definition)).collect(),
+        events: event::events(&layouts.spec, statements),
         variables: variables.collect(),
-        witnesses: witnesses.collect(),
-        kernels: kernels.collect(),
+        evidence_sources: witnesses.collect(),
+        builds: kernels.collect(),
     }
 }
 
@@ -123,13 +127,14 @@ fn structure<'a>(layouts: &'a Layouts, registry: &Registry, definition: &'a Defi
             (kind, constants.collect())
         }
     };
-    let unverifiable = definition.unverifiable.0.iter().map(|piece| Reason { is: &piece.value, targets: list(&piece.targets) });
+    let unverifiable =
+        definition.unverifiable.0.iter().map(|piece| Reason { reason: &piece.value, targets: list(&piece.targets) });
     let errata = errata::stated(definition).into_iter().map(|(about, erratum)| Erratum {
         about,
-        what: erratum.what.word(),
+        kind: erratum.what.word(),
         document: erratum.document.to_string(),
         actual: erratum.actual.to_string(),
-        witness: erratum.witness.word(),
+        evidence_source: erratum.witness.word(),
         note: &erratum.note,
         targets: list(&erratum.scope),
     });
@@ -154,7 +159,7 @@ fn form<'a>(layouts: &'a Layouts, layout: &'a Layout) -> LayoutOf<'a> {
     LayoutOf { targets: list(&layout.targets), size: extent.size, align: extent.align, members, values }
 }
 
-/// The members of a layout. What they are known from may differ between the targets that have it.
+/// The members of a layout. Their evidence can differ between the targets that share the layout.
 fn of_layout<'a>(layouts: &'a Layouts, layout: &'a Layout) -> Vec<MemberOf<'a>> {
     let mut list: Vec<MemberOf> = Vec::new();
     for target in layout.targets.iter() {
@@ -197,9 +202,11 @@ struct Document<'a> {
     producer: &'static str,
     targets: Vec<Target<'a>>,
     structures: Vec<Structure<'a>>,
+    /// Kernel events.
+    events: Vec<Event<'a>>,
     variables: Vec<Variable<'a>>,
-    witnesses: Vec<Witness<'a>>,
-    kernels: Vec<Kernel<'a>>,
+    evidence_sources: Vec<Witness<'a>>,
+    builds: Vec<Kernel<'a>>,
 }
 
 #[derive(Serialize)]
@@ -218,7 +225,7 @@ struct Structure<'a> {
     name: &'a str,
     kind: &'static str,
     doc: &'a str,
-    /// How sure it is at the kernel of each target, by the words of `etw list --targets`.
+    /// The targets by confidence, as `etw list --targets` prints it.
     confidence: BTreeMap<&'static str, Vec<usize>>,
     unverifiable: Vec<Reason<'a>>,
     constants: Vec<Constant<'a>>,
@@ -228,7 +235,7 @@ struct Structure<'a> {
 
 #[derive(Serialize)]
 struct Reason<'a> {
-    is: &'a str,
+    reason: &'a str,
     targets: Vec<usize>,
 }
 
@@ -252,7 +259,8 @@ struct LayoutOf<'a> {
 
 #[derive(Serialize)]
 struct MemberOf<'a> {
-    /// With those that enclose it; nothing for an anonymous structure or union, whose members follow it one level deeper.
+    /// The name, after the names of the enclosing members; none for an unnamed structure or union, whose members follow it one level
+    /// deeper.
     name: Option<String>,
     depth: usize,
     offset: u64,
@@ -263,17 +271,17 @@ struct MemberOf<'a> {
     values: Option<&'a str>,
     leads_to: Vec<String>,
     doc: String,
-    /// Where its spec has it from, in the words of `etw show`.
+    /// The targets by the evidence that the spec states, as `etw show` prints it.
     evidence: BTreeMap<&'static str, Vec<usize>>,
 }
 
 #[derive(Serialize)]
 struct Erratum<'a> {
     about: String,
-    what: &'static str,
+    kind: &'static str,
     document: String,
     actual: String,
-    witness: &'static str,
+    evidence_source: &'static str,
     note: &'a str,
     targets: Vec<usize>,
 }
@@ -296,7 +304,7 @@ struct Variable<'a> {
     sources: Vec<Known>,
 }
 
-/// Where a variable has a type.
+/// A type of a variable, and the targets at which it has this type.
 #[derive(Serialize)]
 struct Typed {
     #[serde(rename = "type")]
@@ -304,14 +312,14 @@ struct Typed {
     targets: Vec<usize>,
 }
 
-/// Where the type of a variable is known from something.
+/// A source for the type of a variable, and the targets for which it is the source.
 #[derive(Serialize)]
 struct Known {
     source: &'static str,
     targets: Vec<usize>,
 }
 
-/// A kernel that was seen, and the facts that its symbols or its image state.
+/// An examined build, and the facts in its symbols or its image.
 #[derive(Serialize)]
 struct Kernel<'a> {
     build: String,
@@ -320,5 +328,5 @@ struct Kernel<'a> {
     pdb: Option<Pdb<'a>>,
     image: Option<Image<'a>>,
     variables: &'a BTreeMap<String, u64>,
-    witness: usize,
+    evidence_source: usize,
 }

@@ -1,4 +1,4 @@
-//! Kernels of which something is written, a file each.
+//! Exports that write one file for each target.
 
 use super::confidence::Confidence;
 use super::write::{Text, write};
@@ -11,26 +11,26 @@ use etw_layouts_project::names::{Among, name};
 use etw_layouts_project::{Choice, Project};
 use std::path::PathBuf;
 
-/// Kernels, and what of them.
+/// The targets to export, and the selection of structures.
 #[derive(clap::Args)]
 pub struct Kernels {
-    /// BUILD-ARCH, such as 1709-x64, early-6.0-x86, 10.0.19041.1415-x64; or `all` for all that are known.
+    /// Target as BUILD-ARCH, such as 1709-x64, early-6.0-x86 or 10.0.19041.1415-x64; or `all` for all known targets.
     #[arg(required_unless_present = "pdb", value_name = "TARGET")]
     targets: Vec<String>,
-    /// In place of a target: the kernel with this PDB, as GUID-AGE. Repeatable.
+    /// Select the target by the PDB of its kernel, written GUID-AGE. Repeatable.
     #[arg(long, value_name = "GUID-AGE")]
     pdb: Vec<String>,
-    /// One structure only, and what it needs.
+    /// Write only this structure and the types that it depends on.
     #[arg(long, value_name = "STRUCTURE")]
     only: Option<String>,
-    /// Folder for the files, one for each target, with its name; or, for a single target, a file with the ending of its kind (.h). Files of
-    /// other content are not overwritten. Without it the file of a single target is printed.
+    /// Write one file per target to DIR, or a single target to FILE, which needs the extension of the format (such as .h). A file with
+    /// other content is not overwritten. By default, print a single target to standard output.
     #[arg(short, long, value_name = "DIR|FILE")]
     output: Option<PathBuf>,
 }
 
 impl Kernels {
-    /// Writes what a function makes of each kernel, of one structure if only that is asked for.
+    /// Writes the text that a function returns for each target.
     pub(super) fn write(
         &self,
         project: &Project,
@@ -48,7 +48,8 @@ impl Kernels {
             let choice = Choice::of(&layouts, &registry, axis.find(&name)?, only);
             if let Some(only) = only.filter(|_| !has(choice.target())) {
                 let label = choice.label(axis);
-                return Err(format!("{only} does not exist in {label}; `etw list {only}` tells where it does").into());
+                let versions = axis.describe(&etw_layouts_project::history::has(&layouts, only));
+                return Err(format!("{only} does not exist in {label}; versions with it: {versions}").into());
             }
             let kernel = Kernel { layouts: &layouts, registry: &registry, choice, only, pdb };
             texts.push(Text { name: format!("{name}.{extension}"), text: text(&kernel) });
@@ -69,19 +70,19 @@ impl Kernels {
     }
 }
 
-/// A kernel of which something is written.
+/// A target to export.
 pub struct Kernel<'a> {
     pub layouts: &'a Layouts,
     registry: &'a Registry,
     pub choice: Choice,
-    /// The structure that alone is asked for.
+    /// The only structure to write, if one is selected.
     pub only: Option<&'a str>,
-    /// The kernel whose PDB was named.
+    /// The examined build whose PDB was selected.
     pdb: Option<&'a Seen>,
 }
 
 impl Kernel<'_> {
-    /// What a file is of, and how sure that is where it is one structure.
+    /// The target of a file and, for a single structure, the confidence in its layout.
     pub fn note(&self) -> String {
         let (axis, choice) = (&self.layouts.spec.axis, &self.choice);
         let what = choice.note(axis).unwrap_or_else(|| match self.only {
@@ -91,25 +92,25 @@ impl Kernel<'_> {
         target::named(axis, choice, &what)
     }
 
-    /// How sure each type in a file is.
+    /// The confidence in each type of a file.
     pub fn confidence(&self) -> Confidence {
         Confidence::of(self.layouts, self.registry, &self.choice, self.only)
     }
 
-    /// The one kernel that was named, if addresses of its global variables are known, and what states them; or else why there are none. They
-    /// are those of one PDB, or of the only known image of a build and architecture.
+    /// The selected build if the addresses of its global variables are known, and their source; otherwise the reason why they are not. The
+    /// addresses are those of one PDB, or of the only known image of a build and architecture.
     pub fn placed(&self) -> Result<(&Seen, String), String> {
         let axis = &self.layouts.spec.axis;
         let (asked, arch) = (&self.choice.asked, axis.targets[self.choice.target()].arch);
         let is_placed = |seen: &&Seen| seen.pdb.is_some() && !seen.globals.is_empty();
-        let unknown = "the addresses of global variables of this kernel are not known: its PDB can be entered with `etw import`";
+        let unknown = "the addresses of the global variables of this build are unknown; import its PDB with `etw import`";
         if let Some(seen) = self.pdb {
             return Some(seen).filter(is_placed).map(of_pdb).ok_or_else(|| unknown.to_owned());
         }
         let (build, _) = asked.name.rsplit_once('-').unwrap_or_default();
         if build.split('.').filter(|number| number.parse::<u32>().is_ok()).count() != 4 {
             return Err(
-                "addresses of global variables are those of one PDB: name a build with its revision, or a PDB with --pdb".into(),
+                "addresses of global variables belong to one PDB; name a build with its revision, or a PDB with --pdb".into()
             );
         }
         if asked.is_before_its_build(axis) {
@@ -123,12 +124,12 @@ impl Kernel<'_> {
             [seen] => Ok(of_pdb(seen)),
             _ => {
                 let pdbs: Vec<_> = own.iter().filter_map(|seen| seen.pdb.as_ref()).map(named).collect();
-                Err(format!("addresses of global variables are those of one PDB: choose with --pdb one of {}", pdbs.join(", ")))
+                Err(format!("addresses of global variables belong to one PDB; select one with --pdb: {}", pdbs.join(", ")))
             }
         }
     }
 
-    /// The kernel that was named, in a table of images that names only its build and architecture. `None` if no table has it.
+    /// The entry of the selected build in a table of images that names only build and architecture. `None` if there is none.
     fn by_build(&self) -> Option<Result<(&Seen, String), String>> {
         let (axis, asked) = (&self.layouts.spec.axis, &self.choice.asked);
         let arch = axis.targets[self.choice.target()].arch;
@@ -138,14 +139,16 @@ impl Kernel<'_> {
         Some(match images {
             ..=1 => Ok((
                 seen,
-                format!("{count} symbols of {build}, from a table that names only build and architecture, not the PDB"),
+                format!("{count} symbols of {build}, from a table that names the build and architecture, but not the PDB"),
             )),
-            _ => Err(format!("{images} images of {build} are known, and a table has addresses of one without naming it")),
+            _ => Err(format!(
+                "{images} images of {build} are known, and the table does not name the one that its addresses belong to"
+            )),
         })
     }
 }
 
-/// The kernel with a PDB.
+/// The examined build with a PDB.
 fn with_pdb<'a>(registry: &'a Registry, wanted: &str) -> Result<&'a Seen, Error> {
     let parsed = wanted.rsplit_once('-').and_then(|(guid, age)| {
         let digits: String = guid.chars().filter(|c| !matches!(c, '{' | '}' | '-')).collect();
@@ -153,14 +156,14 @@ fn with_pdb<'a>(registry: &'a Registry, wanted: &str) -> Result<&'a Seen, Error>
         Some((u128::from_str_radix(&digits, 16).ok().filter(|_| is_guid)?, age.parse::<u32>().ok()?))
     });
     let Some((guid, age)) = parsed else {
-        let help = "write the 32 hexadecimal digits of its GUID, `-` and its age, as in 3177d310-00ba-7590-ded3-35936c93e374-1";
-        return Err(format!("--pdb {wanted}: {help}").into());
+        let help = "write 32 hexadecimal digits, `-` and the age, as in 3177d310-00ba-7590-ded3-35936c93e374-1";
+        return Err(format!("--pdb {wanted}: invalid GUID and age; {help}").into());
     };
-    let help = "`etw export offsets` lists them all; a PDB can be entered with `etw import`";
-    Ok(by_pdb(registry, guid, age).ok_or_else(|| format!("--pdb {wanted}: no kernel with this PDB was seen; {help}"))?)
+    let help = "`etw export offsets` lists the examined builds; import another PDB with `etw import`";
+    Ok(by_pdb(registry, guid, age).ok_or_else(|| format!("--pdb {wanted}: no examined build has this PDB; {help}"))?)
 }
 
-/// A kernel, and that symbols of its PDB state the addresses.
+/// An examined build, and its PDB as the source of the addresses.
 fn of_pdb(seen: &Seen) -> (&Seen, String) {
     let pdb = seen.pdb.as_ref().map(named).unwrap_or_default();
     (seen, format!("symbols of PDB {pdb}"))

@@ -1,4 +1,4 @@
-//! `export`.
+//! The command `export`.
 
 mod confidence;
 mod json;
@@ -18,17 +18,18 @@ use etw_layouts_project::map::Map;
 use etw_layouts_project::names::Among;
 use kernels::{Kernel, Kernels};
 
-/// Write the layouts for other tools: C compilers, Ghidra and IDA, Volatility, dissect, Graphviz, and programs of your own.
+/// Export layouts for other tools: C compilers, Ghidra, IDA, Volatility, dissect, Graphviz, and your own programs.
 ///
 ///     etw export c 1709-x64 > layouts.h
 ///     etw export c --plain --only WMI_LOGGER_CONTEXT 10.0.19041.1415-x64    for Ghidra and IDA
-///     etw export isf all -o tables                                          a table for each kernel
-///     etw export offsets ETW_GUID_ENTRY.Guid ETW_REG_ENTRY.Callback         a row for each kernel that was seen
+///     etw export isf all -o tables                                          one table per target
+///     etw export offsets ETW_GUID_ENTRY.Guid ETW_REG_ENTRY.Callback         one row per examined build
 ///     etw export json -o .                                                  everything in one file
 ///
-/// Each file says how sure it is for the kernel that is named. One that nobody has seen takes the layouts of another.
+/// Each file states the confidence in its layouts for the selected target. If its build has not been examined, the layouts of
+/// a known build are used.
 ///
-/// `cargo xtask export` is the same on the specs of the workspace.
+/// `cargo xtask export` does the same with the specs of the workspace.
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub struct Args {
@@ -36,50 +37,53 @@ pub struct Args {
     format: Format,
 }
 
-/// What is written.
+/// The output format.
 #[derive(clap::Subcommand)]
 enum Format {
-    /// A C header with static assertions, for C and C++ and the Microsoft ABI; with --plain for parsers that know no more than C.
+    /// Write a C header with static assertions, for C and C++ with the Microsoft ABI, or with --plain for parsers of plain C.
     ///
     ///     etw export c 1709-x64 > layouts.h
     ///     clang -target x86_64-pc-windows-msvc -fsyntax-only layouts.h
     ///
-    /// It declares structures, unions, enumerations, pointers to them (PLIST_ENTRY), flags and constants, in the order in which they
-    /// need each other, and includes nothing but <stddef.h>, for its assertions. -DETW_LAYOUTS_ASSERTIONS=0 leaves these out.
+    /// The header declares structures, unions, enumerations, pointers to them (PLIST_ENTRY), flags and constants, each after the types
+    /// that it depends on. It includes only <stddef.h>, for the assertions. -DETW_LAYOUTS_ASSERTIONS=0 disables the assertions.
     #[command(verbatim_doc_comment)]
     C(C),
-    /// A table for Volatility 3 (Intermediate Symbol Format), with types; and with ETW's global variables, of a kernel whose PDB is known.
+    /// Write a Volatility 3 symbol table (Intermediate Symbol Format) with types and, if known, addresses of ETW's global variables.
     ///
     ///     etw export isf 5.0-x86 -o volatility3/symbols/windows
     ///     etw export isf 10.0.19041.1415-x64 -o tables
     ///     etw export isf --pdb 3177d310-00ba-7590-ded3-35936c93e374-1 -o tables
     ///
-    /// In a plugin: IntermediateSymbolTable.create(context, path, "windows", "5.0-x86"). The table of a label or of a kernel whose symbols
-    /// nobody has read names no PDB, so that Volatility does not take it for the kernel's own table, and has no symbols; its
-    /// producer's name says why.
+    /// In a plugin, load the table with IntermediateSymbolTable.create(context, path, "windows", "5.0-x86").
     ///
-    /// Addresses of variables are those of one PDB: of the kernel that is named by its build with its revision, or by --pdb. Such a table
-    /// names the PDB. Without a known PDB they are those that a table of images has of the build; then the producer's name says so. Keep it out of Volatility's folders of symbols, where it would be taken for the kernel's own, which has far more;
-    /// a plugin loads it by its URL: IntermediateSymbolTable(context, path, "etw", isf_url="file:///…").
+    /// Addresses of variables belong to one PDB. To include them, select a target by build and revision, or by --pdb. The table then
+    /// names this PDB. If no PDB of the build is known, the addresses come from a table of kernel images. For a label, or for a build
+    /// without known addresses, the table has no symbols and names no PDB. The producer's name in the table states the source of
+    /// the addresses, or the reason why there are none.
+    ///
+    /// Keep a table that names a PDB out of Volatility's symbol folders. Volatility would use it instead of its own table of the
+    /// kernel, which has far more types. Load it in a plugin by its URL:
+    /// IntermediateSymbolTable(context, path, "etw", isf_url="file:///…").
     #[command(verbatim_doc_comment)]
     Isf(Kernels),
-    /// Definitions for dissect.cstruct, which reads structures in Python.
+    /// Write definitions for dissect.cstruct, a Python library that reads structures.
     ///
     ///     etw export cstruct 2004-x64 > layouts.h
     ///     python3 -c 'from dissect.cstruct import cstruct; cstruct(pointer="uint64").loadfile("layouts.h")'
     ///
-    /// All padding is declared, so that nothing needs to be aligned. What it cannot say is a comment there: the types of pointers
-    /// to functions, and to structures that are declared later or not at all.
+    /// All padding is declared, so the parser does not need to align members. Some pointer types cannot be expressed and are given
+    /// as comments: pointers to functions, and pointers to structures that are declared later or not at all.
     #[command(verbatim_doc_comment)]
     Cstruct(Kernels),
     Offsets(offsets::Args),
     Json(json::Args),
-    /// The map of the structures as a graph for Graphviz, as `etw map --format dot` prints it.
+    /// Write the map of the structures as a graph for Graphviz, like `etw map --format dot`.
     ///
     ///     etw export dot 1709-x64 | dot -Tsvg > map.svg
     #[command(verbatim_doc_comment)]
     Dot(Kernels),
-    /// The map of the structures as a picture, as `etw map --format svg` prints it and the atlas shows it. It needs no Graphviz.
+    /// Write the map of the structures as an SVG picture, like `etw map --format svg`. Graphviz is not needed.
     ///
     ///     etw export svg 1709-x64 > map.svg
     #[command(verbatim_doc_comment)]
@@ -90,12 +94,12 @@ enum Format {
 struct C {
     #[command(flatten)]
     kernels: Kernels,
-    /// Begin the names of all types and constants with this, so that they are none of windows.h or of another header.
+    /// Prefix the names of all types and constants with TEXT, to avoid conflicts with windows.h or other headers.
     #[arg(long, value_name = "TEXT", default_value = "")]
     prefix: String,
-    /// C11 without extensions of a compiler: all padding is declared, and no alignment stated. Assertions of sizes and offsets are there if
-    /// ETW_LAYOUTS_ASSERTIONS is defined as 1; they hold where pointers have the target's size. For parsers that take no comments and
-    /// no directives, such as pycparser, preprocess it: gcc -E -P layouts.h.
+    /// Write C11 without compiler extensions: all padding is declared, and alignment is not specified. To enable the assertions of sizes and
+    /// offsets, define ETW_LAYOUTS_ASSERTIONS as 1; they require pointers of the target's size. For parsers that accept no comments or
+    /// directives, such as pycparser, preprocess the header: gcc -E -P layouts.h.
     #[arg(long)]
     plain: bool,
 }
@@ -104,7 +108,7 @@ pub(crate) fn run(args: &Args, project: &Project) -> Result<Outcome, Error> {
     match &args.format {
         Format::C(C { kernels, prefix, plain }) => {
             if !prefix.is_empty() && !is_identifier(prefix) {
-                return Err(format!("no name of C can begin with `{prefix}`").into());
+                return Err(format!("invalid --prefix `{prefix}`: not a C identifier; use letters, digits and `_`").into());
             }
             kernels.write(project, Among::All, "h", |kernel| {
                 let Kernel { layouts, choice, only, .. } = kernel;

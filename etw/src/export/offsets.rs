@@ -1,4 +1,4 @@
-//! `export offsets`: the table that programs look up which meet any kernel.
+//! `export offsets`: a lookup table of offsets for programs that run on any kernel.
 
 use super::write::{Text, write};
 use crate::print::{self, is_formula, pretty};
@@ -10,35 +10,40 @@ use etw_layouts_project::offsets::{self, Cell, Column, Row, Table};
 use serde::Serialize;
 use std::path::PathBuf;
 
-/// A table of offsets of the members that are asked for, a row for each examined build, with the identity of its files.
+/// Write a table of member offsets and variable addresses, with one row per examined build and the identity of its files.
 ///
 ///     etw export offsets ETW_GUID_ENTRY.Guid WMI_LOGGER_CONTEXT.LoggerName > offsets.csv
 ///     etw export offsets ETW_GUID_ENTRY ETW_GUID_ENTRY.Guid --format json
 ///     etw export offsets EtwThreatIntProvRegHandle PspHostSiloGlobals     addresses of variables
 ///
-/// A structure without a member asks for its size. Bits are OFFSET:FIRST-LAST. What a kernel does not have is empty. A global variable
-/// is told in bytes from where the image begins, in columns behind those of members, and is empty where it is not known. Behind each, a column
-/// `evidence` has `PDB` if symbols of this PDB state the address, `image` if a table of kernel images does, and `build` if such a table
-/// names only build and architecture; `build, in one of its 2 images` means that the address may be that of another image. The last
-/// columns show the confidence in the layout of each structure, as `etw show STRUCTURE --build B` explains it. Offsets, sizes
-/// and time stamps are hexadecimal; JSON has numbers.
+/// Members are written as offsets in bytes, bit fields as OFFSET:FIRST-LAST, and structures as their size. A cell is empty if
+/// the build does not have the member. Addresses of global variables are in bytes from the start of the image; a cell is empty
+/// if the address is unknown. Offsets, sizes, addresses and time stamps are hexadecimal in CSV, and numbers in JSON.
+///
+/// After each variable, a column `evidence` states the source of the address:
+///   PDB                              the PDB of the build
+///   image                            a table of kernel images that names this image
+///   build                            a table of kernel images that names only build and architecture
+///   build, in one of its 2 images    the same, but 2 images are known and the address can be that of the other one
+///
+/// The last columns state the confidence in the layout of each structure. `etw show STRUCTURE --build B` explains it.
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub struct Args {
-    /// STRUCTURE.MEMBER, STRUCTURE for its size, or a global variable such as EtwpDebuggerData.
+    /// STRUCTURE.MEMBER for an offset, STRUCTURE for a size, or a global variable such as EtwpDebuggerData.
     #[arg(required = true, value_name = "MEMBER")]
     members: Vec<String>,
-    /// How to write it.
+    /// Output format.
     #[arg(long, value_enum, default_value_t = Format::Csv)]
     format: Format,
-    /// A folder for the file, which is offsets.csv or offsets.json there, or a file with that ending. Without it the table is printed.
+    /// Write DIR/offsets.csv or DIR/offsets.json, or FILE with that extension. By default, print to standard output.
     #[arg(short, long, value_name = "DIR|FILE")]
     output: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Format {
-    /// Values between commas, and a first line with the names of the columns.
+    /// Comma-separated values, with the column names in the first line.
     Csv,
     /// One JSON document.
     Json,
@@ -48,7 +53,7 @@ pub(super) fn run(args: &Args, project: &Project) -> Result<Outcome, Error> {
     let layouts = project.layouts()?;
     let registry = project.registry(&layouts.spec.axis)?;
     if registry.kernels.is_empty() {
-        return Err("no facts, and so no examined builds; name a folder of facts with --facts".into());
+        return Err("no examined builds: the specs have no facts; name a folder of facts with --facts".into());
     }
     let found = offsets::of(&layouts, &registry, &args.members)?;
     let (name, text) = match args.format {
@@ -58,7 +63,7 @@ pub(super) fn run(args: &Args, project: &Project) -> Result<Outcome, Error> {
     write(&[Text { name: name.to_owned(), text }], args.output.as_deref())
 }
 
-/// The table as values between commas.
+/// The table as comma-separated values.
 pub fn csv(table: &Table) -> String {
     let mut structures: Vec<(usize, &str)> = Vec::new();
     for (index, Column { structure, .. }) in table.columns.iter().enumerate() {
@@ -102,7 +107,7 @@ fn place(cell: &Cell) -> String {
     format!("{:#x}{}", cell.value, bits.unwrap_or_default())
 }
 
-/// Names of files come from facts, which anybody can have made.
+/// Quotes a value. File names come from facts, which are untrusted, so formulas are escaped.
 fn quoted(value: &str) -> String {
     let value = &if is_formula(value.as_bytes()) { format!("'{value}") } else { value.to_owned() };
     match value.contains([',', '"', '\n', '\r']) {
@@ -111,7 +116,7 @@ fn quoted(value: &str) -> String {
     }
 }
 
-/// All four numbers, also of a build without revisions.
+/// A build with all four numbers, even if it has no revision.
 pub(super) fn build(build: Build) -> String {
     let Build { number: [major, minor, number], revision } = build;
     format!("{major}.{minor}.{number}.{revision}")
@@ -127,7 +132,7 @@ pub fn table<'a>(axis: &Axis, table: &'a Table) -> impl Serialize + 'a {
         members: (0..table.columns.len()).map(|index| member(axis, table, row, index)).collect(),
         variables: table.variables.iter().zip(&row.variables).map(|(name, &address)| variable(name, address)).collect(),
     });
-    Document { kernels: kernels.collect() }
+    Document { builds: kernels.collect() }
 }
 
 fn member<'a>(axis: &Axis, table: &'a Table, row: &'a Row, index: usize) -> Member<'a> {
@@ -158,7 +163,7 @@ fn variable(name: &str, address: Option<Address>) -> Variable<'_> {
 
 #[derive(Serialize)]
 struct Document<'a> {
-    kernels: Vec<Kernel<'a>>,
+    builds: Vec<Kernel<'a>>,
 }
 
 #[derive(Serialize)]
@@ -175,15 +180,15 @@ struct Kernel<'a> {
 #[derive(Serialize)]
 struct Variable<'a> {
     name: &'a str,
-    /// Bytes from where the image begins; null if not known.
+    /// Bytes from the start of the image; null if unknown.
     address: Option<u64>,
-    /// `pdb`, `image` or `build`: what states it.
+    /// The source of the address: `pdb`, `image` or `build`.
     evidence: Option<&'static str>,
-    /// If only build and architecture do: how many different images of these are known. The address is that in one of them.
+    /// For `build`: the number of known images of the build and architecture. The address is that in one of them.
     images: Option<usize>,
 }
 
-/// By what a symbol file is known.
+/// The identity of a symbol file.
 #[derive(Serialize)]
 pub(super) struct Pdb<'a> {
     pub name: &'a str,
@@ -191,7 +196,7 @@ pub(super) struct Pdb<'a> {
     pub age: u32,
 }
 
-/// By what an image is known.
+/// The identity of an image.
 #[derive(Serialize)]
 pub(super) struct Image<'a> {
     pub name: &'a str,
@@ -202,7 +207,7 @@ pub(super) struct Image<'a> {
 #[derive(Serialize)]
 struct Member<'a> {
     structure: &'a str,
-    /// Without one it is the structure's size.
+    /// None for the size of the structure.
     member: Option<&'a str>,
     size: Option<u64>,
     offset: Option<u64>,
@@ -210,6 +215,6 @@ struct Member<'a> {
     bits: Option<u64>,
     confidence: &'static str,
     evidence: String,
-    /// Whether an image of this very kernel shows it.
+    /// Whether an image of this build shows the offset.
     in_image: bool,
 }

@@ -1,23 +1,29 @@
-//! Where an export goes.
+//! The output of an export.
 
 use crate::{Error, NewFile, Outcome, print};
+use std::ffi::OsStr;
 use std::fs;
 use std::path::Path;
 
-/// A file.
+/// A file to write.
 pub struct Text {
     /// Its name in the folder.
     pub name: String,
-    /// What is in it.
+    /// Its content.
     pub text: String,
 }
 
-/// Writes files into a folder, or prints the only one. A path that ends as files of the kind do is that of the only file. No file of other
-/// content is overwritten.
+/// Whether an extension is that of a file, and not the end of a folder's name such as `tables.10.0`.
+fn is_file_extension(extension: &OsStr) -> bool {
+    extension.to_string_lossy().chars().all(|letter| letter.is_ascii_alphabetic())
+}
+
+/// Writes files to a folder, or prints a single file. A path with the extension of the files names a single file. An existing file with
+/// other content is not overwritten.
 pub fn write(texts: &[Text], folder: Option<&Path>) -> Result<Outcome, Error> {
     let Some(folder) = folder else {
         let [Text { text, .. }] = texts else {
-            return Err(format!("these are {} files: name a folder for them with -o", texts.len()).into());
+            return Err(format!("cannot print {} files to standard output; name a folder with -o", texts.len()).into());
         };
         print(text)?;
         return Ok(Outcome::Good);
@@ -32,7 +38,14 @@ pub fn write(texts: &[Text], folder: Option<&Path>) -> Result<Outcome, Error> {
         }
         [text, ..] if is_file(text) => {
             let (count, folder) = (texts.len(), folder.display());
-            return Err(format!("{folder} is the name of one file, and these are {count}: name a folder for them with -o").into());
+            return Err(format!("{folder}: cannot write {count} files to one file; name a folder with -o").into());
+        }
+        [text, ..] if !folder.is_dir() => {
+            let wanted = Path::new(&text.name).extension().unwrap_or_default().to_string_lossy();
+            if let Some(other) = folder.extension().filter(|other| is_file_extension(other)) {
+                let (folder, other) = (folder.display(), other.to_string_lossy());
+                return Err(format!("{folder}: wrong extension .{other}; name a file with .{wanted}, or a folder").into());
+            }
         }
         _ => {}
     }

@@ -1,4 +1,4 @@
-//! The global variables that the specs speak of.
+//! The global variables that the specs describe.
 
 use super::pattern::Pattern;
 use crate::columns::{Row, aligned};
@@ -12,16 +12,16 @@ use std::collections::BTreeSet;
 #[derive(Serialize)]
 pub struct Global<'a> {
     name: &'a str,
-    /// The kernels that may have it, as ranges.
-    kernels: String,
-    /// Of how many symbol files its address is known.
+    /// The builds that can have it, as ranges.
+    versions: String,
+    /// The number of symbol files that contain its address.
     symbol_files: usize,
-    /// Of how many kernels a table of images has its address, by build and architecture alone.
+    /// The number of targets whose address comes from a table of images that identifies them by build and architecture only.
     builds: usize,
     doc: String,
 }
 
-/// Those whose names match.
+/// The variables whose names match.
 pub fn list<'a>(layouts: &'a Layouts, registry: &Registry, pattern: Pattern) -> Vec<Global<'a>> {
     let global = |name: &'a str| {
         let global = &layouts.spec.globals[name];
@@ -30,7 +30,7 @@ pub fn list<'a>(layouts: &'a Layouts, registry: &Registry, pattern: Pattern) -> 
         let by_build = placed().filter(|seen| seen.pdb.is_none() && seen.image.is_none());
         Global {
             name,
-            kernels: layouts.spec.axis.describe(&global.scope),
+            versions: layouts.spec.axis.describe(&global.scope),
             symbol_files: files.len(),
             builds: by_build.map(|seen| (seen.build, seen.arch)).collect::<BTreeSet<_>>().len(),
             doc: global.doc.split_whitespace().collect::<Vec<_>>().join(" "),
@@ -39,13 +39,13 @@ pub fn list<'a>(layouts: &'a Layouts, registry: &Registry, pattern: Pattern) -> 
     layouts.spec.globals.keys().filter(|name| pattern.matches(name)).map(|name| global(name)).collect()
 }
 
-/// The list to read.
+/// The list as text.
 pub fn text(list: &[Global], width: Option<usize>) -> String {
     let row = |global: &Global| Row {
         style: Style::new(),
         cells: vec![
             global.name.to_owned(),
-            global.kernels.clone(),
+            global.versions.clone(),
             global.symbol_files.to_string(),
             global.builds.to_string(),
             global.doc.clone(),
@@ -53,16 +53,16 @@ pub fn text(list: &[Global], width: Option<usize>) -> String {
     };
     let rows: Vec<_> = list.iter().map(row).collect();
     let heading = format!("{} {}", list.len(), if list.len() == 1 { "variable" } else { "variables" });
-    aligned(&[&heading, "kernels", "symbol files", "by build", "what it is"], &rows, width)
+    aligned(&[&heading, "versions", "PDBs", "image tables", "description"], &rows, width)
 }
 
-/// The list as a document.
+/// The list as a JSON document.
 #[derive(Serialize)]
 pub struct Document<'a> {
     globals: &'a [Global<'a>],
 }
 
-/// The list as a document.
+/// The list as a JSON document.
 pub fn json<'a>(globals: &'a [Global]) -> Document<'a> {
     Document { globals }
 }

@@ -1,4 +1,4 @@
-//! `list`.
+//! The command `list`.
 
 mod globals;
 mod pattern;
@@ -6,6 +6,7 @@ mod structures;
 mod targets;
 mod updates;
 
+use crate::event;
 use crate::{Error, Format, Outcome, columns, print};
 use etw_layouts_codegen::axis::Arch;
 use etw_layouts_project::evidence::confirmed;
@@ -13,42 +14,45 @@ use etw_layouts_project::subject::choose;
 use etw_layouts_project::{Choice, Project};
 use pattern::Pattern;
 
-/// List the structures, enumerations and sets of flags that the specs define, the targets that they are known for, global variables, or
-/// updates of Windows that changed layouts.
+/// List structures, enumerations and flags; or targets, global variables, or Windows updates that changed layouts.
 ///
-/// Sizes are in bytes, from the least to the greatest of all versions; with --build, those of that kernel.
+/// Sizes are in bytes: the smallest and the largest of all versions or, with --build, the size in that build.
 ///
-///     etw list                        all
-///     etw list WMI_                   whose names hold these letters, in either case
-///     etw list "*_HEADER"             whose names end so
+///     etw list                        all structures, enumerations and flags
+///     etw list WMI_                   names that contain WMI_ or wmi_
+///     etw list "*_HEADER"             names that end in _HEADER
 ///     etw list --build 6.1 --arch x86
-///     etw list --targets 1607         the kernels that are known, by build, label or release
+///     etw list --targets 1607         known targets, by build, label or release
 ///     etw list --updates              updates that changed layouts, with their KB numbers
-///     etw list --updates KB5009543    the change that this update brought
-///     etw list --globals              the global variables, whose addresses etw export offsets gives
+///     etw list --updates KB5009543    the change that one update made
+///     etw list --events "Process*"    kernel events with known payloads
+///     etw list --globals              global variables; etw export offsets prints their addresses
 ///
-/// `cargo xtask list` is the same on the specs of the workspace.
+/// `cargo xtask list` does the same with the specs of the workspace.
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub struct Args {
-    /// Letters of the name, or a pattern in which each `*` stands for any letters.
+    /// List only names that contain this text, or match it if it contains `*` (any characters). Case is ignored.
     pattern: Option<String>,
-    /// What this build has: 10.0.19041.1415, 10.0.19041, 1709, 6.1, 5.1.2600-sp3.
+    /// List only the structures of this build or label: 10.0.19041.1415, 10.0.19041, 1709, 6.1, 5.1.2600-sp3.
     #[arg(long, conflicts_with_all = ["targets", "globals", "updates"])]
     build: Option<String>,
-    /// What this architecture has.
+    /// List only the structures or targets of this architecture.
     #[arg(long, conflicts_with_all = ["globals", "updates"], value_parser = crate::kernel::arch())]
     arch: Option<Arch>,
-    /// List targets: the kernels whose layouts are known.
+    /// List targets: the builds and architectures whose layouts are known.
     #[arg(long)]
     targets: bool,
-    /// List the kernel's global variables that lead to what ETW keeps, and of how many symbol files their addresses are known.
+    /// List the kernel's global variables for ETW, and how many symbol files contain the address of each.
     #[arg(long, conflicts_with = "targets")]
     globals: bool,
-    /// List the updates that changed layouts: the first known revision of each build that has the change, and its KB number.
+    /// List the updates that changed layouts, with the first known revision of each build that has the change, and its KB number.
     #[arg(long, conflicts_with_all = ["targets", "globals"])]
     updates: bool,
-    /// Text to read, or one JSON document.
+    /// List kernel events: hooks, versions and descriptions. `etw show Process/Start` prints the fields of one.
+    #[arg(long, conflicts_with_all = ["targets", "globals", "updates", "build", "arch"])]
+    events: bool,
+    /// Output format.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
 }
@@ -59,10 +63,21 @@ pub(crate) fn run(args: &Args, project: &Project) -> Result<Outcome, Error> {
     let arch = args.arch;
     let pattern = Pattern(args.pattern.as_deref().unwrap_or("*"));
     let width = columns::terminal();
+    if args.events {
+        let mut list = event::events(&layouts.spec, &project.statements()?);
+        let names: Vec<_> = list.iter().map(|event| event.name.clone()).collect();
+        list.retain(|event| pattern.matches(&event.name));
+        pattern.found(list.is_empty(), "event", " --events", names.into_iter())?;
+        match args.format {
+            Format::Text => print::print(&event::listed(&list, width))?,
+            Format::Json => print::json(&list)?,
+        }
+        return Ok(Outcome::Good);
+    }
     let registry = project.registry(axis)?;
     if args.globals {
         let list = globals::list(&layouts, &registry, pattern);
-        pattern.found(list.is_empty(), "variable", layouts.spec.globals.keys().cloned())?;
+        pattern.found(list.is_empty(), "variable", " --globals", layouts.spec.globals.keys().cloned())?;
         match args.format {
             Format::Text => print::print(&globals::text(&list, width))?,
             Format::Json => print::json(&globals::json(&list))?,
@@ -71,7 +86,7 @@ pub(crate) fn run(args: &Args, project: &Project) -> Result<Outcome, Error> {
     }
     if args.updates {
         let list = updates::list(axis, pattern);
-        pattern.found(list.is_empty(), "update", axis.updates.iter().map(|update| update.name.clone()))?;
+        pattern.found(list.is_empty(), "update", " --updates", axis.updates.iter().map(|update| update.name.clone()))?;
         match args.format {
             Format::Text => print::print(&updates::text(&list, width))?,
             Format::Json => print::json(&updates::json(&list))?,
@@ -80,7 +95,7 @@ pub(crate) fn run(args: &Args, project: &Project) -> Result<Outcome, Error> {
     }
     if args.targets {
         let list = targets::list(&layouts, &registry, arch, pattern);
-        pattern.found(list.is_empty(), "target", (0..axis.targets.len()).map(|target| axis.target_name(target)))?;
+        pattern.found(list.is_empty(), "target", " --targets", (0..axis.targets.len()).map(|target| axis.target_name(target)))?;
         match args.format {
             Format::Text => print::print(&targets::text(&list, width))?,
             Format::Json => print::json(&targets::json(&list))?,
@@ -90,7 +105,7 @@ pub(crate) fn run(args: &Args, project: &Project) -> Result<Outcome, Error> {
     let asked = args.build.as_deref().map(|build| choose(axis, build, arch)).transpose()?;
     let choice = asked.map(|asked| Choice::of(&layouts, &registry, asked, None));
     let list = structures::list(&layouts, &confirmed(&registry, axis), choice.as_ref(), arch, pattern);
-    pattern.found(list.is_empty(), "structure", layouts.spec.definitions.keys().cloned())?;
+    pattern.found(list.is_empty(), "structure", "", layouts.spec.definitions.keys().cloned())?;
     match args.format {
         Format::Text => print::print(&structures::text(axis, choice.as_ref(), &list, width))?,
         Format::Json => print::json(&structures::json(axis, choice.as_ref(), &list))?,

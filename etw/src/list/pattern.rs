@@ -1,14 +1,14 @@
-//! Which names are listed.
+//! The selection of names by a pattern.
 
 use crate::Error;
 use etw_layouts_project::names::meant;
 
-/// Letters of a name, or all of it with `*` for any letters.
+/// A part of a name, or a whole name with `*` for any characters.
 #[derive(Clone, Copy)]
 pub struct Pattern<'a>(pub &'a str);
 
 impl Pattern<'_> {
-    /// Whether a name matches, in either case.
+    /// Whether a name matches. Case is ignored.
     pub fn matches(self, name: &str) -> bool {
         let (pattern, name) = (self.0.to_lowercase(), name.to_lowercase());
         let Some((start, rest)) = pattern.split_once('*') else { return name.contains(&pattern) };
@@ -18,13 +18,13 @@ impl Pattern<'_> {
         middle.split('*').try_fold(name.to_owned(), |left, part| after(&left, part)).is_some()
     }
 
-    /// Fails if nothing was found among the known names; says the nearest.
-    pub fn found(self, nothing: bool, what: &str, known: impl Iterator<Item = String>) -> Result<(), Error> {
+    /// Fails if no known name matches; the error suggests the most similar name.
+    pub fn found(self, nothing: bool, what: &str, option: &str, known: impl Iterator<Item = String>) -> Result<(), Error> {
         if !nothing {
             return Ok(());
         }
         let known: Vec<_> = known.collect();
         let meant = meant(self.0, known.iter().map(String::as_str));
-        Err(format!("no {what} matches `{}`{meant}`etw list` without a pattern lists all", self.0).into())
+        Err(format!("no {what} matches `{}`{meant}run `etw list{option}` to see all", self.0).into())
     }
 }

@@ -1,4 +1,4 @@
-//! Structures, enumerations and sets of macros.
+//! The list of structures, enumerations and sets of macros.
 
 use super::pattern::Pattern;
 use crate::columns::{Row, aligned, paragraph};
@@ -19,11 +19,11 @@ use std::collections::BTreeMap;
 pub struct Structure<'a> {
     name: &'a str,
     kind: &'static str,
-    /// The versions that have it.
+    /// The versions in which it exists.
     r#in: String,
     sizes: Vec<Size>,
-    /// The versions in which symbol data confirms it.
-    confirmed: String,
+    /// The versions in which symbol data verifies it.
+    verified_in: String,
     doc: &'a str,
 }
 
@@ -34,7 +34,7 @@ struct Size {
     r#in: String,
 }
 
-/// Those whose names match and that the target has, if one is chosen, or any target of the architecture.
+/// The structures whose names match and that exist at the chosen target or, without one, at any target of the architecture.
 pub fn list<'a>(
     layouts: &'a Layouts,
     confirmed: &Confirmed,
@@ -63,7 +63,7 @@ pub fn list<'a>(
             kind: kind(layouts, name, newest),
             r#in: axis.describe(&definition.scope),
             sizes: sizes.into_iter().map(|(size, targets)| Size { size, r#in: axis.describe(&targets) }).collect(),
-            confirmed: axis.describe(&confirmed_in(layouts, confirmed, name)),
+            verified_in: axis.describe(&confirmed_in(layouts, confirmed, name)),
             doc: &definition.doc,
         })
     };
@@ -71,7 +71,7 @@ pub fn list<'a>(
     names.filter(|name| pattern.matches(name)).filter_map(structure).collect()
 }
 
-/// The list to read.
+/// The list as text.
 pub fn text(axis: &Axis, choice: Option<&Choice>, list: &[Structure], width: Option<usize>) -> String {
     let mut out = String::new();
     if let Some(choice) = choice {
@@ -90,19 +90,19 @@ pub fn text(axis: &Axis, choice: Option<&Choice>, list: &[Structure], width: Opt
         Row { style: Style::new(), cells }
     };
     let rows: Vec<_> = list.iter().map(row).collect();
-    out + &aligned(&[&heading, "kind", "size", "exists in"], &rows, width)
+    out + &aligned(&[&heading, "kind", "size", "versions"], &rows, width)
 }
 
-/// The list as a document.
+/// The list as a JSON document.
 #[derive(Serialize)]
 pub struct Document<'a> {
-    /// If one is chosen.
+    /// The chosen target, if there is one.
     #[serde(flatten)]
     target: Option<Target<'a>>,
     structures: &'a [Structure<'a>],
 }
 
-/// The list as a document.
+/// The list as a JSON document.
 pub fn json<'a>(axis: &'a Axis, choice: Option<&'a Choice>, structures: &'a [Structure]) -> Document<'a> {
     Document { target: choice.map(|choice| target(axis, choice)), structures }
 }

@@ -1,4 +1,4 @@
-//! The targets of the version axis.
+//! The list of the targets of the version axis.
 
 use super::pattern::Pattern;
 use crate::columns::{Row, aligned};
@@ -11,7 +11,7 @@ use etw_layouts_project::Choice;
 use etw_layouts_project::evidence::builds_of;
 use serde::Serialize;
 
-/// A kernel on an architecture.
+/// A build on an architecture.
 #[derive(Serialize)]
 pub struct Target<'a> {
     /// As BUILD-ARCH.
@@ -21,15 +21,15 @@ pub struct Target<'a> {
     label: &'a str,
     #[serde(flatten)]
     windows: Windows<'a>,
-    /// Other builds that are this kernel.
-    same: Vec<String>,
-    /// How sure its layouts are, and how many examined builds have them.
+    /// Other build numbers of the same kernel.
+    same_builds: Vec<String>,
+    /// The confidence in its layouts, and the number of examined builds that have them.
     #[serde(flatten)]
     confidence: Confidence,
     examined: usize,
 }
 
-/// Those of the architecture whose name, label or release matches.
+/// The targets of the architecture whose name, label or release matches.
 pub fn list<'a>(layouts: &'a Layouts, registry: &Registry, arch: Option<Arch>, pattern: Pattern) -> Vec<Target<'a>> {
     let axis = &layouts.spec.axis;
     let wanted = axis.filter(|target| arch.is_none_or(|arch| arch == target.arch));
@@ -43,7 +43,7 @@ pub fn list<'a>(layouts: &'a Layouts, registry: &Registry, arch: Option<Arch>, p
             arch: arch.to_string(),
             label: &version.label,
             windows: windows(axis, kernel.build),
-            same: kernel.same.iter().map(ToString::to_string).collect(),
+            same_builds: kernel.same.iter().map(ToString::to_string).collect(),
             confidence: confidence(axis, &Choice::of(layouts, registry, axis.newest(index), None)),
             examined: builds_of(registry, axis, index),
         }
@@ -53,17 +53,18 @@ pub fn list<'a>(layouts: &'a Layouts, registry: &Registry, arch: Option<Arch>, p
         names
             .into_iter()
             .chain(target.windows.names())
-            .chain(target.same.iter().map(String::as_str))
+            .chain(target.same_builds.iter().map(String::as_str))
             .any(|name| pattern.matches(name))
     };
     wanted.iter().map(target).filter(matches).collect()
 }
 
-/// The list to read.
+/// The list as text.
 pub fn text(list: &[Target], width: Option<usize>) -> String {
     let row = |target: &Target| {
         let examined = if target.examined == 0 { "-".to_owned() } else { target.examined.to_string() };
-        let same = if target.same.is_empty() { String::new() } else { format!(", also {}", target.same.join(", ")) };
+        let same =
+            if target.same_builds.is_empty() { String::new() } else { format!(", also {}", target.same_builds.join(", ")) };
         let release = format!("{}{same}", target.windows.release.unwrap_or_default());
         Row {
             style: Style::new(),
@@ -78,16 +79,16 @@ pub fn text(list: &[Target], width: Option<usize>) -> String {
     };
     let rows: Vec<_> = list.iter().map(row).collect();
     let heading = format!("{} {}", list.len(), if list.len() == 1 { "target" } else { "targets" });
-    aligned(&[&heading, "label", "confidence", "examined", "release"], &rows, width)
+    aligned(&[&heading, "label", "confidence", "examined builds", "release"], &rows, width)
 }
 
-/// The list as a document.
+/// The list as a JSON document.
 #[derive(Serialize)]
 pub struct Document<'a> {
     targets: &'a [Target<'a>],
 }
 
-/// The list as a document.
+/// The list as a JSON document.
 pub fn json<'a>(targets: &'a [Target]) -> Document<'a> {
     Document { targets }
 }

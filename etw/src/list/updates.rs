@@ -1,4 +1,4 @@
-//! The named updates of the version axis.
+//! The list of the named updates of the version axis.
 
 use super::pattern::Pattern;
 use crate::columns::{Row, aligned, paragraph};
@@ -8,36 +8,36 @@ use anstyle::Style;
 use etw_layouts_codegen::axis::{self, Axis, Build};
 use serde::Serialize;
 
-/// A change of layouts that several builds got by servicing.
+/// A change of layouts that servicing brought to several builds.
 #[derive(Serialize)]
 pub struct Update<'a> {
     name: &'a str,
     doc: &'a str,
-    /// The architectures that it changed; nothing if all.
+    /// The architectures that it changed; none if it changed all.
     architectures: Option<Vec<String>>,
     /// The first known revision of each build that has it.
-    kernels: Vec<Windows<'a>>,
-    /// Later builds that never got it.
+    builds: Vec<Windows<'a>>,
+    /// Later builds that never received it.
     without: Vec<String>,
 }
 
-/// Those whose name, description, kernels, releases or KB numbers match.
+/// The updates whose name, description, builds, releases or KB numbers match.
 pub fn list<'a>(axis: &'a Axis, pattern: Pattern) -> Vec<Update<'a>> {
     let update = |update: &'a axis::Update| Update {
         name: &update.name,
         doc: &update.doc,
         architectures: update.architectures.as_ref().map(|list| list.iter().map(ToString::to_string).collect()),
-        kernels: update.kernels.iter().map(|&kernel| windows(axis, kernel)).collect(),
+        builds: update.kernels.iter().map(|&kernel| windows(axis, kernel)).collect(),
         without: update.without.iter().map(|&number| format!("{:#}", Build { number, revision: 0 })).collect(),
     };
     let matches = |update: &Update| {
         let of = |kernel: &Windows| kernel.names().any(|name| pattern.matches(name));
-        pattern.matches(update.name) || pattern.matches(update.doc) || update.kernels.iter().any(of)
+        pattern.matches(update.name) || pattern.matches(update.doc) || update.builds.iter().any(of)
     };
     axis.updates.iter().map(update).filter(matches).collect()
 }
 
-/// The list to read.
+/// The list as text.
 pub fn text(list: &[Update], width: Option<usize>) -> String {
     let mut out = String::new();
     for (index, update) in list.iter().enumerate() {
@@ -48,22 +48,22 @@ pub fn text(list: &[Update], width: Option<usize>) -> String {
         let row = |cells: [&str; 3]| Row { style: Style::new(), cells: cells.map(str::to_owned).into() };
         let kernel = |kernel: &Windows| {
             let kb = if kernel.kb.is_empty() { "-".to_owned() } else { kernel.kb.join(", ") };
-            row([&format!("  {}", kernel.update), &kb, kernel.release.unwrap_or_default()])
+            row([&format!("  {}", kernel.windows_build), &kb, kernel.release.unwrap_or_default()])
         };
         let without = update.without.iter().map(|build| row([&format!("  not {build}"), "", ""]));
-        let rows: Vec<_> = update.kernels.iter().map(kernel).chain(without).collect();
+        let rows: Vec<_> = update.builds.iter().map(kernel).chain(without).collect();
         out += &aligned(&["  first revision", "KB", "release"], &rows, width);
     }
     out
 }
 
-/// The list as a document.
+/// The list as a JSON document.
 #[derive(Serialize)]
 pub struct Document<'a> {
     updates: &'a [Update<'a>],
 }
 
-/// The list as a document.
+/// The list as a JSON document.
 pub fn json<'a>(updates: &'a [Update]) -> Document<'a> {
     Document { updates }
 }

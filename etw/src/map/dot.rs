@@ -6,11 +6,11 @@ use etw_layouts_project::map::{Map, Way};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-/// Structures are boxes; what a structure holds is drawn dashed, a list bold.
+/// The graph. Structures are boxes, embedded structures have dashed lines, pointers solid lines, lists bold lines.
 pub fn dot(map: &Map, axis: &Axis, choice: &Choice) -> String {
     let note = choice.note(axis).map_or(String::new(), |note| format!("\n{note}"));
     let mut out = String::from("digraph etw {\n");
-    let _ = writeln!(out, "  label={};", quoted(&format!("ETW's structures in {}{note}", choice.label(axis))));
+    let _ = writeln!(out, "  label={};", quoted(&format!("ETW structures in {}{note}", choice.label(axis))));
     out += "  rankdir=LR;\n  node [shape=box, fontname=\"monospace\"];\n  edge [fontname=\"monospace\", fontsize=10];\n";
     for structure in &map.structures {
         let label = format!("{}\n{:#x} bytes", structure.name, structure.size);

@@ -6,7 +6,7 @@ use etw_layouts_project::Choice;
 use etw_layouts_project::map;
 use serde::Serialize;
 
-/// A map and the kernel that it is of.
+/// A map and its target.
 #[derive(Serialize)]
 pub struct Document<'a> {
     #[serde(flatten)]
@@ -26,12 +26,12 @@ struct Link<'a> {
     member: &'a str,
     offset: u64,
     count: u64,
-    /// `holds`, `points to` or `lists`.
-    way: &'static str,
-    to: &'a str,
-    /// The member by which the entries of a list are linked.
-    link: Option<&'a str>,
-    specified: bool,
+    /// `embeds`, `points to` or `list head of`.
+    kind: &'static str,
+    target: &'a str,
+    /// The member that links the entries of a list.
+    linked_by: Option<&'a str>,
+    has_layout: bool,
 }
 
 /// The document.
@@ -40,10 +40,10 @@ pub fn json<'a>(map: &'a map::Map, axis: &'a Axis, choice: &'a Choice) -> Docume
         member: &link.member,
         offset: link.offset,
         count: link.count,
-        way: link.way.word(),
-        to: &link.to,
-        link: link.link.as_deref(),
-        specified: link.is_specified,
+        kind: link.way.word(),
+        target: &link.to,
+        linked_by: link.link.as_deref(),
+        has_layout: link.is_specified,
     };
     let structure = |structure: &'a map::Structure| Structure {
         name: &structure.name,

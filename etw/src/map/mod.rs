@@ -1,4 +1,4 @@
-//! `map`.
+//! The command `map`.
 
 mod dot;
 mod json;
@@ -19,41 +19,41 @@ use etw_layouts_project::map::Map;
 use etw_layouts_project::names::{Among, name};
 use etw_layouts_project::subject::{choose, newest};
 
-/// Show how structures hang together: which member leads to which structure, as a pointer, the head of a list, or by holding it.
+/// Show which structures reference each other: members that are pointers, list heads or embedded structures.
 ///
-/// Without a structure it is the whole map, from those structures that nothing leads to. Without --build it is the newest kernel.
-/// A structure that leads nowhere is left out, unless a pointer or a list leads to it.
+/// Without a structure, the map starts at the structures that no other one references. Without --build, it shows the newest
+/// build. A structure without references is shown only if a pointer or a list references it.
 ///
-///     etw map                                          from the state of a silo to the buffers
-///     etw map ETW_GUID_ENTRY --build 6.1 --arch x86    what one structure leads to
+///     etw map                                          all structures, from the silo state to the buffers
+///     etw map ETW_GUID_ENTRY --build 6.1 --arch x86    the structures that can be reached from one
 ///     etw map --format svg > map.svg                   a picture
 ///     etw map --format dot | dot -Tsvg > map.svg       drawn by Graphviz
 ///
-/// `cargo xtask map` is the same on the specs of the workspace.
+/// `cargo xtask map` does the same with the specs of the workspace.
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub struct Args {
-    /// Where to begin.
+    /// Start at this structure.
     structure: Option<String>,
-    /// A build or label: 10.0.19041.1415, 10.0.19041, 1709, 6.1, 5.1.2600-sp3.
+    /// Build or label: 10.0.19041.1415, 10.0.19041, 1709, 6.1, 5.1.2600-sp3.
     #[arg(long)]
     build: Option<String>,
-    /// The architecture.
+    /// Architecture.
     #[arg(long, value_parser = crate::kernel::arch())]
     arch: Option<Arch>,
-    /// How to print it.
+    /// Output format.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
 }
 
-/// How a map is printed.
+/// The output format of a map.
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Format {
-    /// Text to read.
+    /// Readable text.
     Text,
     /// A graph for Graphviz.
     Dot,
-    /// A picture, as the atlas has it.
+    /// An SVG picture, as in the atlas.
     Svg,
     /// One JSON document.
     Json,
@@ -68,12 +68,17 @@ pub(crate) fn run(args: &Args, project: &Project) -> Result<Outcome, Error> {
         Some(build) => choose(axis, build, args.arch)?,
         None => {
             let has = |target| only.is_none_or(|only| layouts.get(target, only).is_some());
-            newest(axis, args.arch, has).ok_or("no kernel of that architecture has it")?
+            newest(axis, args.arch, has).ok_or("the structure does not exist on this architecture; choose another --arch")?
         }
     };
     let choice = Choice::of(&layouts, &registry, asked, only);
     if let Some(only) = only.filter(|only| layouts.get(choice.target(), only).is_none()) {
-        return Err(format!("{only} does not exist in {}; `etw list {only}` tells where it does", choice.label(axis)).into());
+        return Err(format!(
+            "{only} does not exist in {}; versions with it: {}",
+            choice.label(axis),
+            axis.describe(&etw_layouts_project::history::has(&layouts, only))
+        )
+        .into());
     }
     let map = Map::of(&layouts, choice.target(), only);
     match args.format {

@@ -1,4 +1,4 @@
-//! A map as a picture: by itself, or on a page.
+//! A map as an SVG picture: a file of its own, or part of an HTML page.
 
 use crate::html::Html;
 use etw_layouts_codegen::axis::Axis;
@@ -13,19 +13,19 @@ const STEP: (u64, u64) = (340, 44);
 /// The height of a line of text, and the width of a letter.
 const TEXT: (u64, u64) = (18, 8);
 
-/// The ways with the class of each, and what a line of it says.
+/// The kinds of references, each with its CSS class and its text in the legend.
 pub(crate) const WAYS: [(Way, &str, &str); 3] =
-    [(Way::Holds, "holds", "holds it"), (Way::PointsTo, "points", "points to it"), (Way::Lists, "lists", "heads a list of them")];
+    [(Way::Holds, "holds", "embeds"), (Way::PointsTo, "points", "points to"), (Way::Lists, "lists", "list head of")];
 
-/// What the page's style sheet says of the picture on a page.
+/// The style sheet of a picture file; on a page, the style sheet of the page replaces it.
 const STYLE: &str = "svg { background: #fff; font: 12px monospace; } text { fill: #1b2230; } text.head { font-weight: bold; }
 path { fill: none; stroke: #566072; } path.holds { stroke-dasharray: 4 3; } path.lists { stroke: #0a5f73; stroke-width: 2.5; }
 rect { fill: #fff; stroke: #566072; } .unknown rect { stroke-dasharray: 2 3; } .unknown text { fill: #566072; }";
 
-/// A picture by itself, with what it is of and what its lines mean. What a line is for is its title.
+/// A picture file, with a heading and a legend. The title of a line names its members.
 pub fn svg(map: &Map, axis: &Axis, choice: &Choice) -> String {
     let note = choice.note(axis).unwrap_or_default();
-    let head = format!("ETW's structures in {}", choice.label(axis));
+    let head = format!("ETW structures in {}", choice.label(axis));
     let words: Vec<&str> = [head.as_str()].into_iter().chain(note.lines()).collect();
     let places = places(map);
     let (columns, rows) = extent(&places);
@@ -51,7 +51,7 @@ pub fn svg(map: &Map, axis: &Axis, choice: &Choice) -> String {
         let (x, y) = (WAYS.len() as u64 * 220, top - TEXT.0 - 16);
         html.el("g", &[("class", &"unknown")], |html| {
             html.void("rect", &[("x", &x), ("y", &y), ("width", &40), ("height", &12), ("rx", &3)]);
-            html.leaf("text", &[("x", &(x + 48)), ("y", &(y + 10))], "no layout is known");
+            html.leaf("text", &[("x", &(x + 48)), ("y", &(y + 10))], "no known layout");
         });
         html.el("g", &[("transform", &format_args!("translate(0 {top})"))], |html| draw(map, &places, |_| None, html));
     });
@@ -59,14 +59,14 @@ pub fn svg(map: &Map, axis: &Axis, choice: &Choice) -> String {
     html.fragment()
 }
 
-/// The picture on a page, whose structures lead where a function says.
+/// The picture as part of a page; `link` returns the address that a structure links to.
 pub(crate) fn picture(map: &Map, link: impl Fn(&str) -> Option<String>, html: &mut Html) {
     let places = places(map);
     let (columns, rows) = extent(&places);
     let (width, height) = (columns * STEP.0, rows * STEP.1 + 8);
     let view = format!("0 0 {width} {height}");
     html.el("svg", &[("class", &"map"), ("viewBox", &view), ("width", &width), ("height", &height)], |html| {
-        html.leaf("title", &[], "Map of the structures; the table below says the same");
+        html.leaf("title", &[], "Map of the structures; the table below has the same content");
         draw(map, &places, link, html);
     });
 }
@@ -98,7 +98,7 @@ fn draw(map: &Map, places: &Places, link: impl Fn(&str) -> Option<String>, html:
         let (end, below) = (to.0 * STEP.0, to.1 * STEP.1 + BOX.1 / 2 + 4);
         let path = match to.0 > from.0 {
             true => format!("M{x} {y}C{} {y} {} {below} {end} {below}", x + 60, end.saturating_sub(60)),
-            // Back, or down: around the right side.
+            // A line to the left or downwards goes around the right side.
             false => format!("M{x} {y}C{} {y} {} {below} {} {below}", x + 70, end + BOX.0 + 70, end + BOX.0),
         };
         let class = WAYS.iter().find(|(of, ..)| *of == way).map_or("", |(_, class, _)| class);
@@ -118,7 +118,7 @@ fn draw(map: &Map, places: &Places, link: impl Fn(&str) -> Option<String>, html:
     }
 }
 
-/// As far from where the map begins as the links lead, and near to what leads there.
+/// The column of a structure is its distance from the start of the map; structures in a column are in the order of the links.
 fn places(map: &Map) -> Places<'_> {
     let mut depth: BTreeMap<&str, u64> = BTreeMap::new();
     let mut order: Vec<&str> = Vec::new();

@@ -8,18 +8,18 @@ use etw_layouts_project::Choice;
 use etw_layouts_project::map::{Link, Map, Way};
 use std::fmt::Write;
 
-/// Each structure with the members that lead to others. `is_whole` tells that it is the map of all structures. Lines wrap at `width`,
+/// Each structure with the members that reference others. `is_whole` is set for the map of all structures. Lines wrap at `width`,
 /// if it is given.
 pub fn text(map: &Map, axis: &Axis, choice: &Choice, is_whole: bool, width: Option<usize>) -> String {
     let mut out = choice.note(axis).map_or(String::new(), |note| paragraph(&note, width, ""));
     let count = map.structures.len();
     let of = if is_whole && choice.asked.name.is_empty() { newest(axis, choice) } else { choice.label(axis) };
-    let _ = writeln!(out, "How {count} structure{} together in {of}", if count == 1 { " hangs" } else { "s hang" });
+    let _ = writeln!(out, "References in {of}: {count} structure{}", if count == 1 { "" } else { "s" });
     for structure in &map.structures {
         let _ = writeln!(out, "\n{HEADING}{}{HEADING:#}, {:#x} bytes", structure.name, structure.size);
         let rows: Vec<_> = structure.links.iter().map(row).collect();
         match rows.is_empty() {
-            true => out += "  leads nowhere\n",
+            true => out += "  no references\n",
             false => out += &aligned(&[], &rows, width),
         }
     }
@@ -27,13 +27,13 @@ pub fn text(map: &Map, axis: &Axis, choice: &Choice, is_whole: bool, width: Opti
 }
 
 fn newest(axis: &Axis, choice: &Choice) -> String {
-    format!("{}, the newest kernel", axis.target_name(choice.target()))
+    format!("{}, the newest known build", axis.target_name(choice.target()))
 }
 
 fn row(link: &Link) -> Row {
     let count = if link.count == 1 { String::new() } else { format!(" [{}]", link.count) };
     let by = link.link.as_ref().map_or(String::new(), |by| format!(", linked by {by}"));
-    let unknown = if link.is_specified { "" } else { " (no layout is known)" };
+    let unknown = if link.is_specified { "" } else { " (no known layout)" };
     let cells = vec![
         format!("  {:#06x}", link.offset),
         format!("{}{count}", link.member),

@@ -1,4 +1,4 @@
-//! A build by itself: how sure its layouts are, and what differs between the nearest known builds.
+//! One build: the confidence in its layouts, and the differences between the nearest known builds.
 
 use crate::print::HEADING;
 use crate::target::{Target, named, target};
@@ -10,20 +10,20 @@ use etw_layouts_project::{Choice, Confidence};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// A build, and how sure each of its layouts is.
+/// A build, and the confidence in each of its layouts.
 #[derive(Serialize)]
 pub struct Overview<'a> {
-    /// The build, and how sure all of its layouts together are.
+    /// The build, and the confidence in all of its layouts together.
     #[serde(flatten)]
     target: Target<'a>,
-    /// How many structures, unions and enumerations have each confidence, by its word.
+    /// The number of structures, unions and enumerations by confidence.
     structures: BTreeMap<&'static str, usize>,
-    /// Those whose layout is uncertain.
+    /// The structures whose layout is uncertain.
     uncertain: Vec<&'a str>,
-    /// The nearest known builds, if one is uncertain: the layouts may be those of either.
+    /// The nearest known builds, if any layout is uncertain: the layout can be that of either build.
     nearest: Option<[String; 2]>,
-    /// What is otherwise in the other target whose layouts they may be.
-    otherwise: Option<Otherwise>,
+    /// The differences to the other candidate target.
+    differences_in_alternative: Option<Otherwise>,
 }
 
 #[derive(Serialize)]
@@ -35,7 +35,7 @@ struct Otherwise {
     changes: Changes,
 }
 
-/// How sure the layouts of a choice are, one by one.
+/// The confidence in each layout of a choice.
 ///
 /// # Errors
 ///
@@ -55,17 +55,18 @@ pub fn overview<'a>(layouts: &'a Layouts, registry: &Registry, choice: &'a Choic
     }
     let otherwise = match other.map(|other| axis.target_name(other)) {
         Some(other) => {
-            // Both are kernels of the version axis: no facts are needed to choose them.
+            // Both targets are on the version axis, so they are found without facts.
             let sides = sides(layouts, &Registry::default(), [&axis.target_name(choice.target()), &other], None)?;
-            let changes = changes(&sides[0], &sides[1]);
+            let mut changes = changes(&sides[0], &sides[1]);
+            changes.of_structures(&uncertain);
             Some(Otherwise { target: other, sides, changes })
         }
         None => None,
     };
-    Ok(Overview { target: target(axis, choice), structures, uncertain, nearest, otherwise })
+    Ok(Overview { target: target(axis, choice), structures, uncertain, nearest, differences_in_alternative: otherwise })
 }
 
-/// The overview to read, and the differences between the two builds that the layouts may be those of.
+/// The overview as text, and the differences between the two candidate targets.
 pub fn text(layouts: &Layouts, choice: &Choice, overview: &Overview) -> String {
     let axis = &layouts.spec.axis;
     let count: usize = overview.structures.values().sum();
@@ -79,9 +80,16 @@ pub fn text(layouts: &Layouts, choice: &Choice, overview: &Overview) -> String {
     if let Some([older, newer]) = &overview.nearest {
         out += &format!("Nearest known builds: {older} and {newer}. Uncertain: {}.\n", overview.uncertain.join(", "));
     }
-    if let Some(Otherwise { sides: [one, other], changes, .. }) = &overview.otherwise {
-        out +=
-            &format!("\nThe layouts may be those of either of two targets, which differ:\n{}", diff::text(one, other, changes));
+    if let Some(Otherwise { sides: [one, other], changes, .. }) = &overview.differences_in_alternative {
+        out += &format!(
+            "\nDifferences between the two nearest targets (an uncertain layout can be that of either):\n{}",
+            diff::text(one, other, changes)
+        );
+        let is_listed = |name: &&str| changes.lists().iter().any(|(_, list)| list.iter().any(|entry| entry.structure == **name));
+        let embedding: Vec<&str> = overview.uncertain.iter().copied().filter(|name| !is_listed(name)).collect();
+        if !embedding.is_empty() {
+            out += &format!("uncertain only because of embedded types: {}\n", embedding.join(", "));
+        }
     }
     out
 }

@@ -1,4 +1,4 @@
-//! The life of a structure, as text and as JSON.
+//! The history of a structure, as text and as JSON.
 
 use crate::print::{DIM, HEADING, pretty};
 use crate::{Error, columns};
@@ -9,10 +9,10 @@ use etw_layouts_codegen::spec::Body;
 use etw_layouts_project::history::{Fact, History, Stage};
 use serde::Serialize;
 
-/// The history to read.
+/// The history as text.
 pub fn text(history: &History, layouts: &Layouts) -> String {
     let axis = &layouts.spec.axis;
-    // Nothing is said of an architecture that was not asked for, or that never had it.
+    // Omit an architecture that was not selected, or that never had the structure.
     let shown = Arch::ALL.map(|arch| history.targets.iter().any(|target| axis.targets[target].arch == arch));
     let mut rows = Vec::new();
     let sized = (!is_values(history, layouts)).then_some(("size", &history.sizes));
@@ -39,7 +39,7 @@ fn is_values(history: &History, layouts: &Layouts) -> bool {
 /// None that the data can cause.
 pub fn json(history: &History, layouts: &Layouts) -> Result<String, Error> {
     let axis = &layouts.spec.axis;
-    let members = history.members.iter().map(|(name, stages)| LifeJson { name, life: lives(axis, stages) });
+    let members = history.members.iter().map(|(name, stages)| LifeJson { name, history: lives(axis, stages) });
     let document = Document {
         structure: &history.structure,
         r#in: axis.describe(&history.targets),
@@ -76,7 +76,7 @@ fn row(stage: &Stage, axis: &Axis, shown: [bool; Arch::ALL.len()]) -> columns::R
     columns::Row { style, cells }
 }
 
-/// What a stage is known from, the strongest first.
+/// The evidence for a stage, strongest first.
 fn words(stage: &Stage) -> Vec<&'static str> {
     stage.sources.iter().map(|source| source.word()).collect()
 }
@@ -99,14 +99,14 @@ struct Document<'a> {
 #[derive(Serialize)]
 struct LifeJson<'a> {
     name: &'a str,
-    life: Vec<StageJson<'a>>,
+    history: Vec<StageJson<'a>>,
 }
 
 #[derive(Serialize)]
 struct StageJson<'a> {
     r#in: String,
     change: &'a str,
-    /// What it is known from in these versions, the strongest first.
+    /// The evidence in these versions, strongest first.
     evidence: Vec<&'static str>,
     x86: Option<&'a Fact>,
     x64: Option<&'a Fact>,

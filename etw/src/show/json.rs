@@ -16,26 +16,26 @@ use serde::Serialize;
 #[derive(Serialize)]
 pub struct Document<'a> {
     structure: &'a str,
-    /// The member or constant that was asked for, if one was.
+    /// The selected member or constant, if there is one.
     member: Option<&'a str>,
     kind: &'static str,
     #[serde(flatten)]
     target: Target<'a>,
-    /// The versions that have the structure.
+    /// The versions in which the structure exists.
     r#in: String,
     size: u64,
     align: u64,
     doc: &'a str,
     /// Why no public symbols can verify it.
     unverifiable: Option<&'a str>,
-    /// What is otherwise in the layout of `other`.
+    /// The differences to the layout of `alternative_target`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    otherwise: Option<Changes>,
-    /// Those of unnamed structures and unions among their parents'.
+    differences_in_alternative: Option<Changes>,
+    /// The members; those of an unnamed structure or union are listed with the members of its parent.
     members: Vec<Member<'a>>,
     unnamed: Vec<Unnamed>,
     padding: Vec<Padding>,
-    /// Of an enumeration or a set of macros.
+    /// The constants of an enumeration or of a set of macros.
     #[serde(skip_serializing_if = "Option::is_none")]
     constants: Option<Vec<Constant<'a>>>,
     errata: Vec<String>,
@@ -44,22 +44,22 @@ pub struct Document<'a> {
 #[derive(Serialize)]
 struct Member<'a> {
     name: &'a str,
-    /// The name, with those of the members that enclose it.
+    /// The name, after the names of the enclosing members.
     path: String,
     offset: u64,
     size: u64,
     r#type: String,
     bit: Option<u64>,
     bits: Option<u64>,
-    /// Its evidence level at the build, in words.
+    /// Its evidence level in the build, as text.
     evidence: String,
     r#in: String,
     doc: String,
-    /// The set of values that it holds.
+    /// The enumeration or flags of its values.
     values: Option<&'a str>,
-    /// The structures that it leads to, where its type does not tell, with the link of a list's entries.
+    /// The structures that it references, where its type does not name them, with the link member of list entries.
     leads_to: Vec<String>,
-    /// Those of a member that is a structure or union, where it is expanded.
+    /// The members of an expanded structure or union.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     members: Vec<Member<'a>>,
 }
@@ -74,7 +74,7 @@ struct Unnamed {
     members: Vec<String>,
 }
 
-/// Bytes or bits that no member has.
+/// Bytes or bits that belong to no member.
 #[derive(Serialize)]
 struct Padding {
     offset: u64,
@@ -92,7 +92,7 @@ struct Constant<'a> {
     guid: Option<String>,
 }
 
-/// The document of what is asked for.
+/// The document of a structure or member.
 pub fn json<'a>(layouts: &'a Layouts, registry: &Registry, subject: &'a Subject) -> Document<'a> {
     let spec = &layouts.spec;
     let at = subject.choice.target();
@@ -109,7 +109,7 @@ pub fn json<'a>(layouts: &'a Layouts, registry: &Registry, subject: &'a Subject)
         align: extent.align,
         doc: definition.map_or("", |definition| &definition.doc),
         unverifiable: layouts.unverifiable(&subject.structure, at),
-        otherwise: Otherwise::of(layouts, subject).map(|otherwise| otherwise.changes),
+        differences_in_alternative: Otherwise::of(layouts, subject).map(|otherwise| otherwise.changes),
         members: Vec::new(),
         unnamed: Vec::new(),
         padding: Vec::new(),
@@ -135,7 +135,7 @@ pub fn json<'a>(layouts: &'a Layouts, registry: &Registry, subject: &'a Subject)
 }
 
 impl<'a> Document<'a> {
-    /// The members of rows in which what a member encloses follows it.
+    /// The members as a tree, from rows in which enclosed members follow the member that encloses them.
     fn nested(&mut self, layouts: &'a Layouts, rows: &[members::Member<'a>], known: &[String]) -> Vec<Member<'a>> {
         let mut list = Vec::new();
         let (mut rest, mut sources) = (rows, known);

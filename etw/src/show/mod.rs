@@ -1,4 +1,4 @@
-//! `show`.
+//! The command `show`.
 
 mod build;
 pub mod history;
@@ -11,61 +11,66 @@ pub use table::text;
 pub(crate) use table::{confirmed_in, kind, range};
 
 use crate::print::{pretty, print};
-use crate::{Error, Format, Outcome, columns};
+use crate::{Error, Format, Outcome, columns, event};
 use etw_layouts_codegen::axis::Arch;
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_codegen::registry::Registry;
+use etw_layouts_project::events::catalog;
 use etw_layouts_project::history as life;
 use etw_layouts_project::subject::{Subject, choose};
 use etw_layouts_project::{Choice, Project};
 
-/// Show the layout of a structure or member, or the constants of an enumeration or of a set of flags.
+/// Show the layout of a structure or member, the constants of an enumeration or of flags, or the confidence in a build.
 ///
-/// Offsets and sizes are in bytes, bits count from the lowest of their unit. Without --build and --arch it is the newest
-/// kernel that has the structure, on x64. A label, and a build without a revision, is the first of its known kernels. The output
-/// states how sure the layout is for that build, in JSON as `confidence` and `evidence`. For a build that has not been examined, the
-/// first lines name the nearest known builds, and the differences between them.
+/// Offsets and sizes are in bytes. Bits are counted from the lowest bit of their unit. The default target is the newest build
+/// that has the structure, on x64. A label, or a build without a revision, selects the first known build of that name. The
+/// output states the confidence in the layout for that build; JSON has it as `confidence` and `evidence`. For a build that has
+/// not been examined, the first lines name the nearest known builds and list the differences between them.
 ///
 ///     etw show WMI_BUFFER_HEADER
 ///     etw show _WMI_LOGGER_CONTEXT --build 10.0.19041.1415 --arch x86 --format json
 ///     etw show WMI_LOGGER_CONTEXT.BufferSize       one member
-///     etw show WMI_LOGGER_CONTEXT -r               with the members of what it embeds
+///     etw show WMI_LOGGER_CONTEXT -r               with the members of embedded structures
 ///     etw show ETW_BUFFER_FLAG --build 6.1         the flags of Windows 7
 ///     etw show WMI_LOGGER_CONTEXT --history        where members appear, move and disappear
-///     etw show --build 26100.4652                  how sure the layouts of a build are, and what is open
+///     etw show Process/Start                       an event: the fields of its payload in all versions
+///     etw show --build 26100.4652                  confidence in all layouts of a build
 ///
-/// `cargo xtask show` is the same on the specs of the workspace. `etw list` tells what there is.
+/// `cargo xtask show` does the same with the specs of the workspace. `etw list` prints all names.
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub struct Args {
-    /// Its name, STRUCTURE or STRUCTURE.MEMBER; a leading underscore may stay. Without it, the build is shown.
+    /// Structure, enumeration, STRUCTURE.MEMBER, or CLASS/EVENT; a leading underscore is ignored. Omit it to show a build.
     #[arg(required_unless_present = "build")]
     structure: Option<String>,
-    /// A build or label: 10.0.19041.1415, 19045.3570, 10.0.19041, 1709, 6.1, 5.1.2600-sp3.
+    /// Build or label: 10.0.19041.1415, 19045.3570, 10.0.19041, 1709, 6.1, 5.1.2600-sp3.
     #[arg(long)]
     build: Option<String>,
-    /// The architecture.
+    /// Architecture.
     #[arg(long, value_parser = crate::kernel::arch())]
     arch: Option<Arch>,
-    /// Show the members of embedded structures too, at their offsets from the start.
+    /// Also show the members of embedded structures, with their offsets from the start of the outermost structure.
     #[arg(short, long)]
     recursive: bool,
-    /// How many structures that lie within each other --recursive goes into.
+    /// Limit --recursive to LEVELS of nested structures.
     #[arg(long, value_name = "LEVELS", requires = "recursive", default_value_t = DEEPEST, hide_default_value = true)]
     depth: usize,
-    /// The life of its members over all versions: where each appears, moves, is retyped, disappears.
+    /// Show the history of the members over all versions: where each one appears, moves, changes type or disappears.
     #[arg(long, conflicts_with_all = ["build", "recursive"])]
     history: bool,
-    /// Text to read, or one JSON document.
+    /// Output format.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
 }
 
-/// More than any structures lie within each other.
+/// More levels than any structure has.
 const DEEPEST: usize = 64;
 
 pub(crate) fn run(args: &Args, project: &Project) -> Result<Outcome, Error> {
     let layouts = project.layouts()?;
+    if let Some(name) = args.structure.as_deref().filter(|name| is_event(&layouts, name)) {
+        return events(&layouts, project, name, args);
+    }
     let arch = args.arch;
     let registry = project.registry(&layouts.spec.axis)?;
     let structure = match (&args.structure, &args.build) {
@@ -85,6 +90,32 @@ pub(crate) fn run(args: &Args, project: &Project) -> Result<Outcome, Error> {
     match args.format {
         Format::Text => print(&text(&layouts, &registry, &subject, columns::terminal()))?,
         Format::Json => print(&pretty(&json(&layouts, &registry, &subject))?)?,
+    }
+    Ok(Outcome::Good)
+}
+
+/// Whether a name is that of an event, or of a class of events and of nothing else.
+fn is_event(layouts: &Layouts, name: &str) -> bool {
+    let is_class = || layouts.spec.classes.iter().any(|class| class.name.value.eq_ignore_ascii_case(name));
+    name.contains('/') || !layouts.spec.definitions.contains_key(name) && is_class()
+}
+
+/// Shows an event, or lists those of a class.
+fn events(layouts: &Layouts, project: &Project, name: &str, args: &Args) -> Result<Outcome, Error> {
+    if args.build.is_some() || args.arch.is_some() || args.history || args.recursive {
+        return Err(format!("`{name}` is an event, whose versions are shown together; remove the other options").into());
+    }
+    let statements = project.statements()?;
+    let found = catalog::find(&layouts.spec, name)?;
+    let list: Vec<_> = found
+        .chunk_by(|one, other| one.ty.number == other.ty.number)
+        .map(|known| event::event(&layouts.spec, &statements, known))
+        .collect();
+    match (args.format, &list[..]) {
+        (Format::Text, [one]) => print(&event::shown(one, columns::terminal()))?,
+        (Format::Text, _) => print(&event::listed(&list, columns::terminal()))?,
+        (Format::Json, [one]) => print(&pretty(one)?)?,
+        (Format::Json, _) => print(&pretty(&list)?)?,
     }
     Ok(Outcome::Good)
 }

@@ -1,4 +1,4 @@
-//! What surrounds a build that has not been examined: the nearest known builds, and where their layouts differ.
+//! The nearest known builds of a build that has not been examined, and the differences between their layouts.
 
 use crate::diff;
 use crate::print::HEADING;
@@ -9,18 +9,18 @@ use etw_layouts_project::diff::{Changes, Side, changes, sides};
 use etw_layouts_project::subject::Subject;
 use etw_layouts_project::{Choice, Confidence, Reason};
 
-/// What is otherwise in the other layout that the kernel may have.
+/// The differences to the other layout that the build can have.
 pub struct Otherwise {
     here: Side,
     there: String,
-    /// The types that it embeds, whose layouts differ.
+    /// The embedded types whose layouts differ.
     embedded: Vec<String>,
     /// The differences of the structure, or of the member.
     pub changes: Changes,
 }
 
 impl Otherwise {
-    /// Nothing if there is no other layout.
+    /// None if there is no other layout.
     pub fn of(layouts: &Layouts, subject: &Subject) -> Option<Self> {
         let axis = &layouts.spec.axis;
         let targets = [subject.choice.target(), subject.choice.other?];
@@ -38,21 +38,21 @@ impl Otherwise {
         Some(Self { here: one, there, embedded: all.filter(is_other).collect(), changes })
     }
 
-    /// The differences to read.
+    /// The differences as text.
     pub fn text(&self, subject: &Subject) -> String {
         let (there, text) = (&self.there, diff::of(&subject.structure, &self.here, &self.changes));
         let embedded = self.embedded.join(", ");
         match text.is_empty() {
-            true if subject.member.is_some() || embedded.is_empty() => format!("{there} has the same.\n"),
+            true if subject.member.is_some() || embedded.is_empty() => format!("{there} has the same layout.\n"),
             true => {
-                format!("{HEADING}Differences in {there}{HEADING:#}\nNo member differs, but embedded types do: {embedded}.\n")
+                format!("{HEADING}Differences from {there}:{HEADING:#}\nNo member moves; embedded types differ: {embedded}.\n")
             }
-            false => format!("{HEADING}Differences in {there}{HEADING:#}\n{text}"),
+            false => format!("{HEADING}Differences from {there}:{HEADING:#}\n{text}"),
         }
     }
 }
 
-/// The nearest known builds of one that has not been examined, and how sure the layout of each is.
+/// The nearest known builds of a build that has not been examined, each with the confidence in its layout.
 pub fn nearest(layouts: &Layouts, registry: &Registry, subject: &Subject) -> Option<String> {
     let Subject { structure, choice, .. } = subject;
     let axis = &layouts.spec.axis;

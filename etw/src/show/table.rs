@@ -18,7 +18,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// The layout or the constants, or one of them, with all that is known at the target. Lines wrap at `width`, if it is given.
+/// A structure, member, enumeration or constant at a target. Lines wrap at `width`, if it is given.
 pub fn text(layouts: &Layouts, registry: &Registry, subject: &Subject, width: Option<usize>) -> String {
     let Subject { structure, choice, .. } = subject;
     let axis = &layouts.spec.axis;
@@ -48,14 +48,14 @@ pub fn text(layouts: &Layouts, registry: &Registry, subject: &Subject, width: Op
         (Some(_), _, None) => &definition.scope,
     };
     let known = if choice.is_stand_in(axis) { String::new() } else { format!("; at this target: {}", known(layouts, subject)) };
-    out += &paragraph(&format!("Exists in {}{known}.", axis.describe(exists)), width, "");
+    out += &paragraph(&format!("Versions: {}{known}", axis.describe(exists)), width, "");
     match &definition.body {
         Body::Aggregate(_) => aggregate(&members, &subject.known(layouts, registry, &members), width, &mut out),
         Body::Values(values) => constants(layouts, definition, values, subject, width, &mut out),
     }
     let list = subject_errata(layouts, subject);
     if !list.is_empty() {
-        let _ = writeln!(out, "\n{HEADING}Errata of the documents{HEADING:#}");
+        let _ = writeln!(out, "\n{HEADING}Errata of published references{HEADING:#}");
     }
     for erratum in list {
         out += &paragraph(&erratum, width, "  ");
@@ -63,7 +63,7 @@ pub fn text(layouts: &Layouts, registry: &Registry, subject: &Subject, width: Op
     out
 }
 
-/// The errata that speak of the target; those of one member, if one is asked for.
+/// The errata that apply to the target, of the whole structure or of the selected member.
 pub fn subject_errata(layouts: &Layouts, subject: &Subject) -> Vec<String> {
     let Some(definition) = layouts.spec.definitions.get(&subject.structure) else { return Vec::new() };
     let mut here = TargetSet::default();
@@ -76,7 +76,7 @@ pub fn subject_errata(layouts: &Layouts, subject: &Subject) -> Vec<String> {
     list
 }
 
-/// How sure a layout is, in words, and why no public symbols can verify it.
+/// The confidence in a layout as text, and the reason why public symbols cannot verify it.
 pub fn known(layouts: &Layouts, subject: &Subject) -> String {
     let Subject { structure, choice, .. } = subject;
     let sentence = choice.sentence(&layouts.spec.axis);
@@ -86,7 +86,7 @@ pub fn known(layouts: &Layouts, subject: &Subject) -> String {
     }
 }
 
-/// The targets at which symbols verify a structure.
+/// The targets for which symbols verify a structure.
 pub fn confirmed_in(layouts: &Layouts, confirmed: &Confirmed, name: &str) -> TargetSet {
     let mut set = TargetSet::default();
     let by_symbols = |&target: &usize| confirmed.why_not(layouts, name, target).is_none();
@@ -109,7 +109,7 @@ pub fn kind(layouts: &Layouts, name: &str, target: usize) -> &'static str {
     }
 }
 
-/// The name, of a whole structure its kind, size and alignment, and where it is so.
+/// The name and the target; for a whole structure also its kind, size and alignment.
 fn heading(layouts: &Layouts, subject: &Subject, place: &str, width: Option<usize>) -> String {
     let Subject { structure, member, choice, .. } = subject;
     let (name, extent) = match member {
@@ -123,9 +123,9 @@ fn heading(layouts: &Layouts, subject: &Subject, place: &str, width: Option<usiz
     paragraph(&format!("{name}, {extent}{place}"), width, "  ").replacen(&name, &format!("{HEADING}{name}{HEADING:#}"), 1)
 }
 
-/// The members, and what each is known from.
+/// The members, and the evidence for each.
 fn aggregate(members: &[Member], known: &[String], width: Option<usize>, out: &mut String) {
-    // What most members are known from is said once.
+    // Print the most frequent evidence once, and only exceptions at the members.
     let mut sources: BTreeMap<&str, usize> = BTreeMap::new();
     let both = || members.iter().zip(known);
     let own = both().filter(|(member, _)| (member.flat() || members.len() == 1) && member.field.is_some());
@@ -133,7 +133,7 @@ fn aggregate(members: &[Member], known: &[String], width: Option<usize>, out: &m
     let usual = sources.iter().max_by_key(|(known, count)| (**count, Reverse(known.len()))).map_or("", |(known, _)| *known);
     if !usual.is_empty() {
         let unusual = |(member, known): (&Member, &String)| member.path.is_some() && known != usual;
-        let others = if both().any(unusual) { ", unless brackets say otherwise" } else { "" };
+        let others = if both().any(unusual) { ", except where brackets state other evidence" } else { "" };
         let subject = if members.len() == 1 { "Member:" } else { "Members:" };
         *out += &paragraph(&format!("{subject} {usual}{others}."), width, "");
     }
@@ -161,9 +161,9 @@ fn row(member: &Member, known: &str, usual: &str) -> Row {
         doc += &format!(" Values: {values}.");
     }
     if !info.leads_to.is_empty() {
-        doc += &format!(" Leads to {}.", info.leads_to.join(", "));
+        doc += &format!(" References {}.", info.leads_to.join(", "));
     }
-    // What has no name of its own is known by its members.
+    // An unnamed structure or union has no evidence of its own.
     let style = if field.name.is_some() { Style::new() } else { DIM };
     if field.name.is_some() && known != usual {
         doc += &format!(" [{known}]");
@@ -172,7 +172,7 @@ fn row(member: &Member, known: &str, usual: &str) -> Row {
     Row { style, cells: [place(member.size), vec![format!("{indent}{label}"), ty, bits, doc]].concat() }
 }
 
-/// The first and last of bits.
+/// The first and the last bit.
 pub fn range(bits: Bits) -> String {
     match bits.width {
         1 => bits.position.to_string(),
@@ -200,7 +200,7 @@ fn constants(
         None => constant.doc.clone(),
     };
     let present = subject.constants(layouts);
-    // Where all exist where the whole does, that is said above.
+    // Leave the column empty if all constants exist wherever the enumeration does, which the heading already states.
     let all = present.len() > 1 && present.iter().all(|constant| constant.scope == definition.scope);
     let row = |constant: &&Constant| {
         let exists = if all { String::new() } else { axis.describe(&constant.scope) };
@@ -213,9 +213,9 @@ fn constants(
         count => format!("{count} constants of type {}", values.ty.value),
     };
     *out += "\n";
-    *out += &aligned(&["value", &heading, "exists in"], &rows, width);
+    *out += &aligned(&["value", &heading, "versions"], &rows, width);
     let others = values.constants.len() - rows.len();
     if others > 0 && subject.member.is_none() {
-        let _ = writeln!(out, "\n{others} more in other kernels: see --history.");
+        let _ = writeln!(out, "\n{others} more in other builds: see --history.");
     }
 }

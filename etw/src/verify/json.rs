@@ -1,26 +1,29 @@
-//! A verification as JSON.
+//! A verification report as JSON.
 
 use super::text::uses;
 use crate::target::{Confidence, confidence};
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_codegen::registry::Registry;
 use etw_layouts_project::Choice;
+use etw_layouts_project::events;
 use etw_layouts_project::verify::{Checked, Finding, Report, Summary, Variables};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Everything that a verification found.
+/// The complete report of a verification.
 #[derive(Serialize)]
 pub struct Document<'a> {
     tables: Vec<Table<'a>>,
-    /// What images tell: the offsets of some members, and nothing else of their kernels.
+    /// Images, which show the offsets of some members only.
     images: Vec<Image<'a>>,
-    /// Files of other machines, which were passed over.
-    skipped: &'a [String],
-    claims: &'a [Finding],
-    /// Those that converted tables had to be read by.
+    /// Files for other architectures, which were skipped.
+    skipped_files: &'a [String],
+    unverified_claims: &'a [Finding],
+    /// The rules for converted tables that were used.
     rules: Vec<Rule>,
     errata: &'a [String],
+    /// Event specs, verified against what each source states.
+    events: &'a events::Report,
     summary: &'a Summary,
 }
 
@@ -29,18 +32,18 @@ struct Table<'a> {
     source: &'a str,
     build: &'a str,
     arch: &'a str,
-    /// The target whose layouts it was held against.
+    /// The target whose layouts were verified against the table.
     target: String,
-    /// How sure they were for the kernel of the table before it was read.
+    /// The confidence in these layouts, without the evidence of this table.
     #[serde(flatten)]
     confidence: Confidence,
     note: Option<String>,
-    /// The targets whose layouts it has, if it is labelled as another kernel's; else none.
+    /// If the label is wrong: the targets whose layouts the table has.
     facts_of: Vec<String>,
-    /// The kernel that the facts know its PDB as, if it is labelled as another one.
+    /// If the label is wrong: the target that its PDB belongs to, by the facts.
     pdb_of: Option<&'a str>,
     structures: Vec<Structure<'a>>,
-    /// Where it says that global variables are, held against the facts of the same PDB.
+    /// Its addresses of global variables, verified against the facts of the same PDB.
     variables: &'a Variables,
 }
 
@@ -53,9 +56,9 @@ struct Image<'a> {
     size: Option<u32>,
     build: &'a str,
     arch: &'a str,
-    /// The target with whose layouts it agrees, or else that which was taken for it.
+    /// The target whose layouts the image has, or otherwise the target that it was compared with.
     target: String,
-    /// How sure its layouts are for the kernel of the image.
+    /// The confidence in these layouts for the build of the image.
     #[serde(flatten)]
     confidence: Confidence,
     structures: Vec<Structure<'a>>,
@@ -67,9 +70,9 @@ struct Image<'a> {
 struct Structure<'a> {
     name: &'a str,
     status: &'a str,
-    /// How many facts agree.
+    /// The number of facts that agree.
     equal: u64,
-    /// How many each rule had to accept.
+    /// The number of facts that agree only by a rule for converted tables, by rule.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     accepted: BTreeMap<&'static str, u64>,
     differences: &'a [Finding],
@@ -82,7 +85,7 @@ struct Rule {
     uses: u64,
 }
 
-/// The document of a verification.
+/// The document of a verification report.
 pub fn json<'a>(layouts: &Layouts, report: &'a Report) -> Document<'a> {
     let registry = &report.registry;
     let rules = uses(report).into_iter();
@@ -90,10 +93,11 @@ pub fn json<'a>(layouts: &Layouts, report: &'a Report) -> Document<'a> {
     Document {
         tables: report.tables.iter().map(|checked| table(layouts, registry, checked)).collect(),
         images: report.images.iter().map(|checked| image(layouts, registry, checked)).collect(),
-        skipped: &report.skipped,
-        claims: &report.claims,
+        skipped_files: &report.skipped,
+        unverified_claims: &report.claims,
         rules: rules.collect(),
         errata: &report.errata,
+        events: &report.events,
         summary: &report.summary,
     }
 }

@@ -1,4 +1,4 @@
-//! `verify`.
+//! The command `verify`.
 
 mod json;
 mod text;
@@ -13,12 +13,14 @@ use etw_layouts_project::Project;
 use etw_layouts_project::verify;
 use std::path::PathBuf;
 
-/// Hold the layouts of the specs against symbol data.
+/// Verify layouts against symbol files.
 ///
-/// Without --symbols, against the reduced tables that ship in facts. A table of a build that is not on the
-/// version axis is compared with the first release of the build before it, and its line says so. A line a table, and one for all images of a file, then the totals;
-/// differences come last. A table that contradicts the kernel as which it is labelled, where that is known from others, and has the
-/// layouts of another kernel, is reported as that one's.
+/// Without --symbols, the layouts are verified against the facts: reduced symbol tables that come with the program. The output
+/// has one line per symbol table, one line for all images of a file, the totals, and then the differences.
+///
+/// A table of a build that is not on the version axis is compared with the first release of the nearest earlier build; its line
+/// states this. A table is reported as labelled wrongly if its layouts differ from those of its own build, as known from other
+/// symbols, and equal those of another build.
 ///
 ///     etw verify
 ///     etw verify --symbols symbols/ --only WMI_LOGGER_CONTEXT
@@ -26,25 +28,26 @@ use std::path::PathBuf;
 ///     etw verify --symbols ntkrnlmp.json.xz --build 10.0.19041.1415 --arch x64 --format json
 ///     etw verify --image ntoskrnl.exe --symbol-path 'srv*symbols*https://msdl.microsoft.com/download/symbols'
 ///
-/// `cargo xtask verify` is the same on the specs of the workspace.
+/// `cargo xtask verify` does the same with the specs of the workspace.
 ///
-/// Exit status: 0 nothing differs, 1 something differs or is labelled wrongly, 2 unusable input.
+/// Exit status: 0 no differences, 1 differences or wrong labels, 2 unusable input.
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub struct Args {
-    /// A symbol file, or a folder of them: program databases (.pdb, .pdz), Volatility 3 ISF (.json, .json.xz), snapshots (.facts), or
-    /// tables of kernel images (.tsv), which have offsets of some members and addresses of variables. Several may follow, and the flag may be repeated.
+    /// Symbol files, or folders of symbol files: program databases (.pdb, .pdz), Volatility 3 ISF (.json, .json.xz), snapshots (.facts), or
+    /// tables of kernel images (.tsv), which contain offsets of some members and addresses of variables. Repeatable.
     #[arg(long, value_name = "PATH", num_args = 1..)]
     symbols: Vec<PathBuf>,
     #[command(flatten)]
     kernel: Kernel,
-    /// Compare one structure only.
+    /// Verify only this structure.
     #[arg(long, value_name = "STRUCTURE")]
     only: Option<String>,
-    /// Tell also which structures each table lacks, which rules were used, why facts cannot be verified, and the errata.
+    /// Also print the structures that each table lacks, the rules for converted tables, the reasons why facts cannot be verified, and the
+    /// errata of published references. JSON always includes them.
     #[arg(short, long)]
     verbose: bool,
-    /// Text to read, or one JSON document, which has everything.
+    /// Output format.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
 }

@@ -1,16 +1,17 @@
-//! A verification, to read.
+//! A verification report as text.
 
 use crate::print::{ALARM, GREEN, HEADING};
 use anstyle::Style;
 use etw_layouts_codegen::axis::Axis;
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_project::Choice;
+use etw_layouts_project::events;
 use etw_layouts_project::verify::{Checked, Finding, Report, Summary, Variables, label};
 use etw_layouts_symbols::compare::{Rule, What};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write;
 
-/// A line for each table, the totals, and last what differs. What else was found is told if `verbose` is set.
+/// A line for each table, the totals, and last the differences; with `verbose` also all other results.
 pub fn text(layouts: &Layouts, report: &Report, verbose: bool) -> String {
     let axis = &layouts.spec.axis;
     let mut out = String::new();
@@ -33,12 +34,13 @@ pub fn text(layouts: &Layouts, report: &Report, verbose: bool) -> String {
         errata(report, &mut out);
     }
     totals(&report.summary, verbose, &mut out);
+    events(&report.events, verbose, &mut out);
     wrong(axis, report, &mut out);
     differences(report, verbose, &mut out);
     out
 }
 
-/// How often each rule for converted tables had to accept a fact.
+/// The number of facts that each rule for converted tables accepted.
 pub fn uses(report: &Report) -> BTreeMap<Rule, u64> {
     let mut uses = BTreeMap::new();
     for (rule, count) in report.tables.iter().flat_map(|t| t.structures.values()).flat_map(|s| &s.accepted) {
@@ -55,7 +57,7 @@ fn of<'a>(table: &'a Checked, status: &str) -> Vec<&'a str> {
 fn line(axis: &Axis, table: &Checked, choice: &Choice, out: &mut String) {
     let (equal, differs) = (of(table, "equal").len(), of(table, "differs").len());
     let (style, word) = match (differs, equal) {
-        _ if table.is_labelled_wrongly() => (ALARM, "label"),
+        _ if table.is_labelled_wrongly() => (ALARM, "mislabelled"),
         (1.., _) => (ALARM, "differs"),
         (0, 1..) => (GREEN, "equal"),
         (0, 0) => (Style::new(), "absent"),
@@ -67,10 +69,10 @@ fn line(axis: &Axis, table: &Checked, choice: &Choice, out: &mut String) {
     };
     let other = if differs > 0 { format!(", {differs} differ") } else { String::new() };
     let source = &table.source;
-    let _ = writeln!(out, "{style}{word:8}{style:#}{target:22}  {equal} structures equal{other}, {facts} facts  {source}");
+    let _ = writeln!(out, "{style}{word:7}{style:#} {target:22}  {equal} structures equal{other}, {facts} facts  {source}");
 }
 
-/// The line of the images of a source, of which there are thousands; if `verbose` is set, of which structures they tell.
+/// One line for all images of a source, which can be thousands; with `verbose` also the structures that they show.
 fn partly(axis: &Axis, images: &[Checked], verbose: bool, out: &mut String) {
     let all = || images.iter().flat_map(|image| &image.structures);
     let differ = images.iter().filter(|image| image.differs() || !image.variables.differences.is_empty()).count();
@@ -79,18 +81,19 @@ fn partly(axis: &Axis, images: &[Checked], verbose: bool, out: &mut String) {
         count => format!(", {count} addresses"),
     };
     let unseen = images.iter().filter(|image| image.asked.is_of_other_build(axis)).count();
-    let (style, word) = if differ > 0 { (ALARM, "differs") } else { (Style::new(), "partly") };
+    let (style, word) = if differ > 0 { (ALARM, "differs") } else { (Style::new(), "partial") };
     let other = if differ > 0 { format!(", {differ} differ") } else { String::new() };
-    let unseen = if unseen > 0 { format!(", {unseen} of builds off the axis") } else { String::new() };
+    let unseen = if unseen > 0 { format!(", {unseen} of builds that are not on the version axis") } else { String::new() };
     let (count, equal) = (format!("{} images", images.len()), all().map(|(_, found)| found.equal).sum::<u64>());
     let source = images.first().map_or("", |image| &image.source);
-    let _ = writeln!(out, "{style}{word:8}{style:#}{count:22}  {equal} offsets equal{addresses}{other}{unseen}  {source}");
+    let _ = writeln!(out, "{style}{word:7}{style:#} {count:22}  {equal} offsets equal{addresses}{other}{unseen}  {source}");
     if verbose {
         let structures: BTreeSet<_> = all().map(|(name, _)| name.as_str()).collect();
         let _ = writeln!(out, "        members of {}", structures.into_iter().collect::<Vec<_>>().join(", "));
         let equal: usize = images.iter().map(|image| image.variables.equal).sum();
         if equal > 0 {
-            let _ = writeln!(out, "        addresses of global variables, {equal} as in the facts of the kernel's PDB");
+            let _ =
+                writeln!(out, "        addresses of global variables, {equal} equal to those in the facts of the kernel's PDB");
         }
     }
 }
@@ -100,17 +103,17 @@ fn absent(axis: &Axis, table: &Checked, choice: &Choice, out: &mut String) {
         let _ = writeln!(out, "        {note}");
     }
     let unspecified = of(table, "unspecified");
-    for (what, names) in [("not in the table", of(table, "absent")), ("not in the specs for this kernel", unspecified)] {
+    for (what, names) in [("not in the table", of(table, "absent")), ("not in the specs for this target", unspecified)] {
         if !names.is_empty() {
             let _ = writeln!(out, "        {what}: {}", names.join(", "));
         }
     }
 }
 
-/// Of how many variables a table tells the address, and of how many the facts tell the same.
+/// The number of variable addresses in a table, and how many of them equal those in the facts.
 fn variables(table: &Checked, out: &mut String) {
     let Variables { stated, equal, .. } = table.variables;
-    let known = if equal > 0 { format!(", {equal} as in the facts of this PDB") } else { String::new() };
+    let known = if equal > 0 { format!(", {equal} equal to those in the facts of this PDB") } else { String::new() };
     if stated > 0 {
         let _ = writeln!(out, "        addresses of {stated} global variables{known}");
     }
@@ -119,7 +122,7 @@ fn variables(table: &Checked, out: &mut String) {
 fn rules(report: &Report, out: &mut String) {
     let uses = uses(report);
     if !uses.is_empty() {
-        let _ = writeln!(out, "\n{HEADING}Rules for tables that were converted from another form, and their uses{HEADING:#}");
+        let _ = writeln!(out, "\n{HEADING}Rules for converted tables, and the number of facts accepted by each{HEADING:#}");
     }
     for (rule, count) in uses {
         let _ = writeln!(out, "  {count:6}  {}: {}", rule.as_str(), rule.description());
@@ -128,7 +131,7 @@ fn rules(report: &Report, out: &mut String) {
 
 fn errata(report: &Report, out: &mut String) {
     if !report.errata.is_empty() {
-        let _ = writeln!(out, "\n{HEADING}Errata of the documents, {}{HEADING:#}", report.errata.len());
+        let _ = writeln!(out, "\n{HEADING}Errata of published references, {}{HEADING:#}", report.errata.len());
     }
     for erratum in &report.errata {
         let _ = writeln!(out, "  {erratum}");
@@ -136,49 +139,73 @@ fn errata(report: &Report, out: &mut String) {
 }
 
 fn totals(summary: &Summary, verbose: bool, out: &mut String) {
-    let Summary { tables, kernels, images, images_left_out, labelled_wrongly, verified, errata, reasons, .. } = summary;
-    let Summary { not_verifiable, not_verified, .. } = summary;
+    let Summary { tables, kernels, images, skipped_images, mislabelled, verified, errata, reasons, .. } = summary;
+    let Summary { unverifiable, not_verified, .. } = summary;
     let plural = |count: u64| if count == 1 { "" } else { "s" };
-    let _ = writeln!(
-        out,
-        "\n{tables} table{} of {kernels} kernel{}. A fact is a size, an offset, a type, a bit range or a constant, at one target of the axis.",
-        plural(*tables),
-        plural(*kernels)
-    );
+    out.push('\n');
+    if *tables > 0 {
+        let _ = writeln!(
+            out,
+            "{tables} table{} of {kernels} build{}. A fact is a size, offset, type, bit range or constant at one target of the version axis.",
+            plural(*tables),
+            plural(*kernels)
+        );
+    }
     let _ = writeln!(out, "{verified:8} facts verified");
-    let _ = writeln!(out, "{not_verifiable:8} facts that no public symbols can verify");
+    let _ = writeln!(out, "{unverifiable:8} facts that no public symbols can verify");
     for (reason, count) in reasons.iter().filter(|_| verbose) {
         let _ = writeln!(out, "{:8}   {count:6}  {reason}", "");
     }
-    let _ = writeln!(out, "{not_verified:8} facts not verified yet: no table of theirs was read, or a rule had to accept them");
+    let _ = writeln!(
+        out,
+        "{not_verified:8} facts not verified: in none of the tables read, or accepted only by a rule for converted tables"
+    );
     if *images > 0 {
-        let _ = writeln!(out, "{images:8} images, which partly verify: the offsets of some members, but no whole structure");
+        let _ = writeln!(out, "{images:8} images, which verify layouts partly: they show the offsets of some members");
     }
-    if *images_left_out > 0 {
-        let _ = writeln!(out, "{images_left_out:8} images of an architecture that the specs do not have");
+    if *skipped_images > 0 {
+        let _ = writeln!(out, "{skipped_images:8} images skipped: the specs do not have their architecture");
     }
-    if *labelled_wrongly > 0 {
-        let _ = writeln!(out, "{labelled_wrongly:8} more table{}, labelled as another kernel's", plural(*labelled_wrongly));
+    if *mislabelled > 0 {
+        let _ = writeln!(out, "{mislabelled:8} table{} with a wrong label", plural(*mislabelled));
     }
-    let more = if verbose { "" } else { ", which --verbose lists, with what each table lacks" };
-    let _ = writeln!(out, "{errata:8} errata of the documents{more}");
+    let more = if verbose { "" } else { "; --verbose prints them, and the structures that each table lacks" };
+    let _ = writeln!(out, "{errata:8} errata of published references{more}");
 }
 
-/// The tables that are labelled as another kernel's.
+/// What each source states of events, and how it compares.
+fn events(events: &events::Report, verbose: bool, out: &mut String) {
+    for (source, counts) in &events.sources {
+        let events::Counts { events, fields, errata, unsettled, differences } = counts;
+        let unsettled = if *unsettled > 0 { format!(", {unsettled} unsettled") } else { String::new() };
+        let differ = if *differences > 0 { format!(", {differences} differ") } else { String::new() };
+        let _ = writeln!(out, "{fields:8} fields of {events} events equal in {source}, {errata} errata{unsettled}{differ}");
+    }
+    if verbose && !events.errata.is_empty() {
+        let _ = writeln!(out, "\n{HEADING}Errata of sources of events, {}{HEADING:#}", events.errata.len());
+        events.errata.iter().for_each(|erratum| _ = writeln!(out, "  {erratum}"));
+    }
+}
+
+/// The tables with a wrong label.
 fn wrong(axis: &Axis, report: &Report, out: &mut String) {
     let mut wrong = report.tables.iter().filter(|table| table.is_labelled_wrongly()).peekable();
     if wrong.peek().is_some() {
-        let _ = writeln!(out, "\n{HEADING}Labelled wrongly{HEADING:#}");
+        let _ = writeln!(out, "\n{HEADING}Wrong labels{HEADING:#}");
     }
     for table in wrong {
-        let _ = writeln!(out, "  {}", label::sentence(axis, table));
+        let _ = writeln!(out, "  {}; correct --build, the file name or builds.tsv", label::sentence(axis, table));
     }
 }
 
-/// What differs, and how much. From the kernel as which a table is wrongly labelled, it differs in all kinds of things.
+/// The differences and their number. A table with a wrong label differs in many facts, which are printed only with `verbose`.
 fn differences(report: &Report, verbose: bool, out: &mut String) {
-    let count = report.summary.differences;
-    let style = if count > 0 { ALARM } else { GREEN };
+    // A renamed member is one difference here, and two in the facts.
+    let right: Vec<_> = report.tables.iter().chain(&report.images).filter(|table| !table.is_labelled_wrongly()).collect();
+    let count =
+        lines(&right).iter().map(|(_, tables)| tables.len()).sum::<usize>() + report.claims.len() + report.events.findings.len();
+    let wrong = report.summary.mislabelled > 0;
+    let style = if count > 0 || wrong { ALARM } else { GREEN };
     if count > 0 {
         let _ = writeln!(out, "\n{HEADING}Differences{HEADING:#}");
     }
@@ -186,18 +213,22 @@ fn differences(report: &Report, verbose: bool, out: &mut String) {
     let tables: Vec<_> = report.tables.iter().chain(&report.images).filter(right).collect();
     for (line, tables) in lines(&tables) {
         let _ = match &tables[..] {
-            [first, .., _] if !verbose => writeln!(out, "  {line}  in {} tables, the first of {first}", tables.len()),
+            [first, .., _] if !verbose => writeln!(out, "  {line}  ({} tables, first {first})", tables.len()),
             tables => tables.iter().try_for_each(|table| writeln!(out, "  {table} {line}")),
         };
     }
     for claim in &report.claims {
         let _ = writeln!(out, "  {}", claim.line());
     }
+    for finding in &report.events.findings {
+        let _ = writeln!(out, "  {}", finding.line());
+    }
     let noun = if count == 1 { "difference" } else { "differences" };
-    let _ = writeln!(out, "{style}{count:8} {noun}{style:#}");
+    let _ =
+        writeln!(out, "{style}{count:8} {noun}{}{style:#}", if wrong { ", not counting tables with a wrong label" } else { "" });
 }
 
-/// What differs, each line once, with the kernels of the tables in which it does.
+/// The differences, each line once with the targets of the tables that have it.
 fn lines(tables: &[&Checked]) -> Vec<(String, Vec<String>)> {
     let mut list: Vec<(String, Vec<String>)> = Vec::new();
     let mut known = HashMap::new();
@@ -214,9 +245,10 @@ fn lines(tables: &[&Checked]) -> Vec<(String, Vec<String>)> {
     list
 }
 
-/// A line for each difference of a structure. A member that only the spec has, and one that only the symbols have in its place, are one.
+/// A line for each difference of a structure. A member that only the spec has and a member that only the symbols have at the same place
+/// are one difference: a renamed member.
 fn of_structure(name: &str, differences: &[Finding]) -> Vec<String> {
-    let is = |finding: &Finding, what: What| finding.what == what.as_str();
+    let is = |finding: &Finding, what: What| finding.kind == what.as_str();
     let renamed = |gone: &Finding| {
         let mut extra = differences.iter().filter(|extra| is(extra, What::Extra) && extra.symbols == gone.spec);
         let only = differences.iter().filter(|other| is(other, What::Missing) && other.spec == gone.spec).count() == 1;
@@ -228,7 +260,7 @@ fn of_structure(name: &str, differences: &[Finding]) -> Vec<String> {
     let line = |finding: &Finding| match pairs.iter().find(|(gone, _)| std::ptr::eq(*gone, finding)) {
         Some((gone, new)) => {
             let place = gone.place.as_deref().map(|place| format!("  {place}")).unwrap_or_default();
-            format!("{name} {} renamed? The symbols have {}, {}{place}", gone.member, new.member, gone.spec)
+            format!("{name}.{}: not in the symbols, which have {}, {}; renamed?{place}", gone.member, new.member, gone.spec)
         }
         None => format!("{name} {}", finding.line()),
     };

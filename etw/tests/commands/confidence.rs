@@ -21,27 +21,33 @@ fn a_stand_in_is_named_wherever_the_answer_is() {
     let target = format!("{UNKNOWN}-x64");
     let note = format!("{target}: inferred from 10.0.28000.1, the newest known release");
     let shown = text(&etw(&["show", "LUID", "--build", UNKNOWN]));
-    assert!(shown.starts_with(&note) && shown.contains(&format!(" in place of {target}\n")), "{shown}");
+    assert!(shown.starts_with(&note) && shown.contains(&format!("{target}, using the layouts of ")), "{shown}");
     let listed = text(&etw(&["list", "LUID", "--build", UNKNOWN]));
-    assert!(listed.starts_with(&note) && listed.contains(&format!(" in place of {target}\n")), "{listed}");
+    assert!(listed.starts_with(&note) && listed.contains(&format!("{target}, using the layouts of ")), "{listed}");
     let header = text(&etw(&["export", "c", &target]));
     assert!(header.starts_with(&format!("/* {note}")), "{header:.200}");
     let differs = etw(&["diff", "6.1-x64", &target, "--only", "WMI_LOGGER_CONTEXT"]);
     let difference = text(&differs);
-    assert!(difference.starts_with(&note) && difference.contains(&format!(" in place of {target}\n")), "{difference}");
+    assert!(difference.starts_with(&note) && difference.contains(&format!("{target}, using the layouts of ")), "{difference}");
     assert_eq!(differs.status.code(), Some(1));
     let arguments = [&["show", "LUID", "--build", UNKNOWN][..], &["list", "--build", UNKNOWN]];
     for document in arguments.map(document).iter().chain([&document(&["diff", "6.1-x64", &target])["b"]]) {
-        assert_eq!((&document["asked"], &document["confidence"]), (&target.as_str().into(), &"inferred".into()));
+        assert_eq!((&document["requested"], &document["confidence"]), (&target.as_str().into(), &"inferred".into()));
         assert!(document["note"].as_str().is_some_and(|text| text.starts_with(&note)), "{}", document["note"]);
-        assert!(document["target"] != document["asked"] && document["build"] != UNKNOWN);
-        assert!(document["older"].is_string() && document["newer"].is_null(), "{document}");
+        assert!(document["target"] != document["requested"] && document["build"] != UNKNOWN);
+        assert!(document["nearest_older"].is_string() && document["nearest_newer"].is_null(), "{document}");
     }
     let folder = Folder::new();
     let table = shipped().replace("10.0.19041.", &format!("{UNKNOWN}."));
     let table = folder.file("unknown.facts", &table);
     let verified = text(&etw(&["verify", "--symbols", &table]));
-    assert!(verified.lines().next().is_some_and(|line| line.contains(&format!(" in place of {UNKNOWN}."))), "{verified}");
+    assert!(
+        verified
+            .lines()
+            .next()
+            .is_some_and(|line| line.contains(&format!("{UNKNOWN}.")) && line.contains(", using the layouts of ")),
+        "{verified}"
+    );
     assert_eq!(document(&["verify", "--symbols", &table])["tables"][0]["reason"], "newest");
 }
 
@@ -57,7 +63,7 @@ fn a_structure_is_as_sure_as_its_build_was_examined() {
             "verified (converted symbols)",
             "verified against converted symbols of this build",
         ),
-        ("ETW_UM_LOGGER_CONTEXT", "6.1.7601.24000", "documented", "the symbols of this build do not contain it"),
+        ("ETW_UM_LOGGER_CONTEXT", "6.1.7601.24000", "documented", "the symbols of this build do not contain the structure"),
         ("LUID", between, "between", "have the same layout"),
         ("WMI_LOGGER_CONTEXT", between, "uncertain", "have different layouts"),
         ("LUID", "6.1.7601.65000", "after", "the last examined update of this build"),
@@ -70,18 +76,22 @@ fn a_structure_is_as_sure_as_its_build_was_examined() {
         let known = document["evidence"].as_str().expect("a sentence");
         assert!(known.contains(sentence), "{structure} {build}: {known}");
         assert!(shown.contains(known), "{structure} {build}: {known}\n{shown}");
-        assert_eq!(document["other"].is_string(), word == "uncertain", "{document}");
+        assert_eq!(document["alternative_target"].is_string(), word == "uncertain", "{document}");
         let header = etw(&["export", "c", &format!("{build}-x64"), "--only", structure]);
         assert!(text(&header).lines().next().is_some_and(|line| line.contains(known)), "{structure} {build}: {known}");
     }
     let shown = text(&etw(&["show", "WMI_LOGGER_CONTEXT", "--build", between]));
     let at = |part: &str| shown.find(part).unwrap_or_else(|| panic!("{part}\n{shown}"));
-    let parts = ["Nearest known builds: ", "Differences in 6.1.7601.23418-x64\n", "0x330 -> 0x340 bytes", "\noffset  size"];
+    let parts = ["Nearest known builds: ", "Differences from 6.1.7601.23418-x64:\n", "0x330 -> 0x340 bytes", "\noffset  size"];
     assert!(parts.map(at).is_sorted(), "{shown}");
     let shown = text(&etw(&["show", "WMI_LOGGER_CONTEXT.BufferSize", "--build", between]));
-    assert!(shown.contains("\n6.1.7601.23418-x64 has the same.\n"), "{shown}");
+    assert!(shown.contains("\n6.1.7601.23418-x64 has the same layout.\n"), "{shown}");
     let document = document(&["show", "WMI_LOGGER_CONTEXT", "--build", between]);
-    assert!(document["otherwise"]["added"].as_array().is_some_and(|added| !added.is_empty()), "{}", document["otherwise"]);
+    assert!(
+        document["differences_in_alternative"]["added"].as_array().is_some_and(|added| !added.is_empty()),
+        "{}",
+        document["differences_in_alternative"]
+    );
     let targets = text(&etw(&["list", "--targets", "10.0.19041"]));
     assert!(
         targets.lines().any(|line| line.contains("10.0.19041.264-x64") && line.contains("verified (converted symbols)")),
@@ -91,7 +101,7 @@ fn a_structure_is_as_sure_as_its_build_was_examined() {
     let output = etw(&["show", "LUID", "--build", "5.1.2600.5512", "--arch", "x64"]);
     let message = String::from_utf8_lossy(&output.stderr);
     assert!(
-        output.status.code() == Some(2) && message.contains("no such kernel: the first of this architecture is"),
+        output.status.code() == Some(2) && message.contains("no such kernel: the oldest build of this architecture is"),
         "{message}"
     );
 }
@@ -108,13 +118,14 @@ fn an_update_holds_for_every_architecture() {
     assert!(shown.contains("Nearest known build: 10.0.19041.2965-x64, verified (PDB)."), "{shown}");
     let asked = ["show", "WMI_LOGGER_CONTEXT", "--build", "10.0.26100.4652"];
     let (shown, unknown) = (text(&etw(&asked)), document(&asked));
-    let neighbours = [&unknown["confidence"], &unknown["older"], &unknown["newer"], &unknown["other"]];
+    let neighbours =
+        [&unknown["confidence"], &unknown["nearest_older"], &unknown["nearest_newer"], &unknown["alternative_target"]];
     assert_eq!(neighbours, ["uncertain", "10.0.26100.1742", "10.0.28000.1", "10.0.28000.1-x64"], "{unknown}");
     let lines: Vec<_> = shown.lines().take(3).collect();
     assert!(lines[0].starts_with("10.0.26100.4652-x64: uncertain: 10.0.26100.1742 and 10.0.28000.1, "), "{shown}");
     let converted = "verified (converted symbols)";
     assert_eq!(lines[1], format!("Nearest known builds: 10.0.26100.1742-x64, {converted}; 10.0.28000.1-x64, {converted}."));
-    assert_eq!(lines[2], "Differences in 10.0.28000.1-x64");
+    assert_eq!(lines[2], "Differences from 10.0.28000.1-x64:");
 }
 
 /// An architecture that follows another says so, unless its own symbols were read.
@@ -153,7 +164,7 @@ fn nothing_tells_a_kernel_from_its_stand_in() {
             let output = etw(&["diff", sides[0], sides[1], "--format", format]);
             let message = String::from_utf8_lossy(&output.stderr);
             assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0), "{sides:?}");
-            assert!(message.contains("nothing is known that tells") && message.contains(UNKNOWN), "{message}");
+            assert!(message.contains("unknown whether") && message.contains(UNKNOWN), "{message}");
         }
     }
     assert_eq!(etw(&["diff", newest, newest]).status.code(), Some(0));
@@ -163,18 +174,20 @@ fn nothing_tells_a_kernel_from_its_stand_in() {
 fn a_name_of_several_kernels_is_the_first_of_them() {
     let shown = text(&etw(&["show", "LUID", "--build", "6.3.9600"]));
     assert!(
-        shown.contains("in Windows 8.1, Windows Server 2012 R2 (9600.16384): 6.3.9600.16384-x64, the first of its build\n"),
+        shown.contains(
+            "in Windows 8.1, Windows Server 2012 R2 (9600.16384): 6.3.9600.16384-x64, the first revision of its build\n"
+        ),
         "{shown}"
     );
     let shown = text(&etw(&["show", "LUID", "--build", "6.1"]));
-    assert!(shown.contains("(7600.16385): 6.1.7600.16385-x64, the first kernel of 6.1-x64\n"), "{shown}");
+    assert!(shown.contains("(7600.16385): 6.1.7600.16385-x64, the first build of 6.1-x64\n"), "{shown}");
     let shown = document(&["show", "LUID", "--build", "6.1"]);
     assert_eq!(
-        (&shown["asked"], &shown["named"], &shown["build"]),
+        (&shown["requested"], &shown["selected_by"], &shown["build"]),
         (&"6.1-x64".into(), &"first".into(), &"6.1.7600.16385".into())
     );
     let shown = document(&["show", "LUID"]);
-    assert_eq!((&shown["asked"], &shown["named"]), (&Value::Null, &"newest".into()));
+    assert_eq!((&shown["requested"], &shown["selected_by"]), (&Value::Null, &"newest".into()));
     // A build that is another's kernel begins with its own first revision; what was examined under the other number is no evidence before it.
     for (build, confidence, target) in [
         ("10.0.19045", "verified (PDB)", "10.0.19041.1826-x64"),
@@ -214,12 +227,17 @@ fn a_build_is_shown_by_itself() {
     assert!(shown.starts_with("Windows 11 ") && shown.contains("(26100.4652, KB5062553): 10.0.26100.4652-x64"), "{shown}");
     assert!(shown.contains("\nNearest known builds: 10.0.26100.1742 and 10.0.28000.1. Uncertain: "), "{shown}");
     assert!(shown.contains("\n10.0.26100.1-x64 -> 10.0.28000.1-x64\n") && shown.contains("\nKTIMER\n"), "{shown}");
+    assert!(!shown.contains("\nETW_GUID_ENTRY\n"), "layouts that an image verifies in part are not uncertain: {shown}");
+    assert!(
+        shown.ends_with("uncertain only because of embedded types: ETW_FILTER_EVENT_NAME_DATA, WMI_LOGGER_CONTEXT\n"),
+        "{shown}"
+    );
     let document = document(&short);
     let count = |word: &str| document["structures"][word].as_u64().unwrap_or(0);
     let uncertain = document["uncertain"].as_array().expect("a list");
     assert!(count("uncertain") as usize == uncertain.len() && count("inferred") > count("uncertain"), "{document}");
     assert!(uncertain.iter().all(|name| shown.contains(name.as_str().unwrap_or("?"))), "{document}");
-    assert_eq!(document["otherwise"]["target"], "10.0.28000.1-x64");
+    assert_eq!(document["differences_in_alternative"]["target"], "10.0.28000.1-x64");
     let known = text(&etw(&["show", "--build", "19045.3570"]));
     assert!(known.contains("(19045.3570, KB5031356)") && known.contains(" verified (PDB)."), "{known}");
     assert!(!known.contains("Uncertain") && !known.contains(" -> "), "{known}");

@@ -33,9 +33,12 @@ fn exit_status_and_json_of_verify() {
     let folder = Folder::new();
     let (status, document) = verify(&[]);
     assert_eq!(status, 0);
-    assert_eq!(keys(&document), ["claims", "errata", "images", "rules", "skipped", "summary", "tables"]);
-    let counts = ["differences", "errata", "images", "images_left_out", "kernels", "labelled_wrongly", "not_verifiable"];
-    assert_eq!(keys(&document["summary"]), [&counts[..], &["not_verified", "reasons", "tables", "verified"]].concat());
+    assert_eq!(
+        keys(&document),
+        ["errata", "events", "images", "rules", "skipped_files", "summary", "tables", "unverified_claims"]
+    );
+    let counts = ["differences", "errata", "images", "kernels", "mislabelled", "not_verified", "reasons"];
+    assert_eq!(keys(&document["summary"]), [&counts[..], &["skipped_images", "tables", "unverifiable", "verified"]].concat());
     assert_eq!(document["summary"]["differences"], 0);
     // README states them.
     let [tables, kernels, facts] =
@@ -45,24 +48,36 @@ fn exit_status_and_json_of_verify() {
     assert!(readme.contains(&sentence), "{sentence}");
     let table = &document["tables"][0];
     let told = [
+        "alternative_target",
         "arch",
         "build",
         "changed_by",
         "confidence",
         "evidence",
         "facts_of",
-        "newer",
+        "nearest_newer",
+        "nearest_older",
         "note",
-        "older",
-        "other",
         "pdb_of",
         "reason",
         "source",
     ];
     assert_eq!(keys(table), [&told[..], &["structures", "target", "variables"]].concat());
     assert_eq!(keys(&table["structures"][0]), ["differences", "equal", "name", "status"]);
-    let of_image =
-        ["arch", "build", "changed_by", "confidence", "evidence", "file", "newer", "older", "other", "reason", "size", "source"];
+    let of_image = [
+        "alternative_target",
+        "arch",
+        "build",
+        "changed_by",
+        "confidence",
+        "evidence",
+        "file",
+        "nearest_newer",
+        "nearest_older",
+        "reason",
+        "size",
+        "source",
+    ];
     let mut images = document["images"].as_array().expect("a list").iter();
     let image = images.find(|image| !image["file"].is_null()).expect("an image with a known file");
     assert_eq!(keys(image), [&of_image[..], &["structures", "target", "time_stamp", "variables"]].concat());
@@ -73,8 +88,8 @@ fn exit_status_and_json_of_verify() {
     let kernels = edited.matches("\nkernel ").count();
     assert_eq!((status, &document["summary"]["tables"]), (1, &Value::from(kernels)));
     let difference = &document["tables"][0]["structures"][0]["differences"][0];
-    assert_eq!(keys(difference), ["member", "place", "spec", "symbols", "what"]);
-    assert_eq!((&difference["member"], &difference["what"]), (&"".into(), &"size".into()));
+    assert_eq!(keys(difference), ["kind", "member", "place", "spec", "symbols"]);
+    assert_eq!((&difference["member"], &difference["kind"]), (&"".into(), &"size".into()));
 
     let foreign = "etw-layouts-symbols 1\nproducer a test\nkernel 10.0.19041.1415 x64 -\nstruct FOREIGN 0x10\n";
     for (name, content) in [("torn.facts", "etw-layouts-symbols 1\nprod"), ("foreign.facts", foreign)] {
@@ -130,7 +145,7 @@ fn shipped_images_are_nothing_to_import() {
     for arch in ["x64", "arm64"] {
         let output = etw(&["import", &format!("facts/10.0.17763.1075-{arch}-images.facts")]);
         let text = String::from_utf8_lossy(&output.stdout);
-        assert_eq!((output.status.code(), &*text), (Some(0), "0 images are new to the facts\nnothing to import\n"));
+        assert_eq!((output.status.code(), &*text), (Some(0), "0 images are not in the facts yet\nnothing to import\n"));
     }
 }
 

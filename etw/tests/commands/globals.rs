@@ -68,19 +68,23 @@ fn addresses_are_facts_of_one_pdb() {
     let both = fs::read_to_string(folder.0.join(&facts)).unwrap();
     assert_eq!(both.matches(" PspHostSiloGlobals\n").count() + both.matches(" KeNumberProcessors\n").count(), 2 * kernels);
 
-    // What another table of the same PDB states is held against them; what another PDB has is no difference.
+    // Another table of the same PDB is verified against the facts. Other addresses in another PDB are not a difference.
     folder.file("new/kernels.facts", &shipped);
     let count = head.lines().skip_while(|line| !line.starts_with(' ')).take_while(|line| line.starts_with(' ')).count();
     let (status, said) = etw(&folder.0, &["verify", "--verbose", "--symbols", "new"]);
-    assert!(status == Some(0) && said.contains(&format!("addresses of {count} global variables, {count} as in")), "{said}");
+    assert!(
+        status == Some(0)
+            && said.contains(&format!("addresses of {count} global variables, {count} equal to those in the facts of this PDB")),
+        "{said}"
+    );
     let line = head.lines().find(|line| line.ends_with(" EtwpDebuggerData")).unwrap();
     let wrong = shipped.replacen(line, " 0x123450 EtwpDebuggerData", 1);
     folder.file("new/kernels.facts", &wrong);
     let (status, said) = etw(&folder.0, &["verify", "--symbols", "new"]);
     assert_eq!(status, Some(1), "{said}");
-    assert!(said.contains("EtwpDebuggerData address: the facts of this PDB say 0x") && said.contains("1 difference"), "{said}");
+    assert!(said.contains("EtwpDebuggerData address: the facts of this PDB have 0x") && said.contains("1 difference"), "{said}");
     let (status, said) = etw(&folder.0, &["import", "new"]);
-    assert!(status == Some(2) && said.contains("an address is a fact of one PDB"), "{said}");
+    assert!(status == Some(2) && said.contains("one of the tables of this PDB is wrong"), "{said}");
     let guid = head.split(' ').find(|word| word.len() == 32).unwrap();
     folder.file("new/kernels.facts", wrong.replacen(guid, &"7".repeat(32), 1));
     assert_eq!(etw(&folder.0, &["verify", "--symbols", "new"]).0, Some(0));
@@ -136,26 +140,30 @@ fn addresses_by_build() {
     let (import, verify) = (["import", "table.tsv"], ["verify", "--symbols", "table.tsv"]);
 
     for (from, to, finding) in [
-        ("c197c0", "c197c8", "address in the image: the facts of the kernel's PDB say 0xc197c0, the table says 0xc197c8"),
+        ("c197c0", "c197c8", "address in the image: the facts of the kernel's PDB have 0xc197c0, the table has 0xc197c8"),
         ("x64\t0\t", "x64\t8\t", "that 10.0.10240.16384-x64 has none"),
     ] {
         folder.file("table.tsv", BY_BUILD.replace(from, to));
         expect(&verify, 1, &[finding, "1 differ", "1 difference"]);
-        expect(&import, 2, &[finding, "nothing was written. Correct the address"]);
+        expect(&import, 2, &[finding, "nothing was written; correct the address"]);
     }
     folder.file("table.tsv", "build\tarch\tEtwThreatIntProvRegHandle\n10.0.10240.16384\tx64\t0\n");
-    expect(&verify, 2, &["table.tsv: tells of no structure or variable that the specs have"]);
-    expect(&import, 2, &["table.tsv: tells of no structure or variable that the specs have"]);
+    expect(&verify, 2, &["table.tsv: contains no structure or variable of the specs"]);
+    expect(&import, 2, &["table.tsv: contains no structure or variable of the specs"]);
 
     folder.file("table.tsv", BY_BUILD);
     expect(&verify, 0, &["4 images", "4 offsets equal, 3 addresses  table.tsv"]);
-    expect(&[&verify[..], &["-v"]].concat(), 0, &["addresses of global variables, 1 as in the facts of the kernel's PDB"]);
+    expect(
+        &[&verify[..], &["-v"]].concat(),
+        0,
+        &["addresses of global variables, 1 equal to those in the facts of the kernel's PDB"],
+    );
     expect(&[&verify[..], &["--format", "json"]].concat(), 0, &["\"file\": null", "\"stated\": 1,\n        \"equal\": 1"]);
-    expect(&import, 0, &["4 images are new to the facts\nno spec file changes"]);
-    expect(&import, 0, &["0 images are new to the facts\nnothing to import"]);
+    expect(&import, 0, &["4 images are not in the facts yet\nno spec file changes"]);
+    expect(&import, 0, &["0 images are not in the facts yet\nnothing to import"]);
     // A variable more of a kernel that is known already.
     folder.file("table.tsv", "build\tarch\tEtwpDebuggerData\n10.0.17763.9999\tx64\t1000\n");
-    expect(&import, 0, &["1 images are new"]);
+    expect(&import, 0, &["1 images are not in the facts yet"]);
     let facts = fs::read_to_string(folder.0.join("facts/10.0.10240.16384-x64-addresses.facts")).unwrap();
     let all = "kernel 10.0.17763.9999 x64 -\n 0x3f0008 EtwThreatIntProvRegHandle\n 0x1000 EtwpDebuggerData\n";
     assert!(facts.contains(all) && facts.ends_with("offsets ETW_REG_ENTRY\n 0x20 GuidEntry\n"), "{facts}");
@@ -170,11 +178,15 @@ fn addresses_by_build() {
     expect(&["export", "offsets", "EtwThreatIntProvRegHandle"], 0, &rows);
     let row = ["\"address\": 12672312,", "\"evidence\": \"build\",", "\"images\": 2"];
     expect(&["export", "offsets", "EtwThreatIntProvRegHandle", "--format", "json"], 0, &row);
-    let listed = &["symbol files  by build", "\"builds\": 3,"];
+    let listed = &["PDBs  image tables", "\"builds\": 3,"];
     expect(&["list", "--globals", "EtwThreatInt*"], 0, &listed[..1]);
     expect(&["list", "--globals", "EtwThreatInt*", "--format", "json"], 0, &listed[1..]);
-    let isf = ["2 symbols of 10.0.17763.9999-x64, from a table that names only build and architecture", "\"address\": 4128776,"];
+    let isf = [
+        "2 symbols of 10.0.17763.9999-x64, from a table that names the build and architecture, but not the PDB",
+        "\"address\": 4128776,",
+    ];
     expect(&["export", "isf", "10.0.17763.9999-x64"], 0, &isf);
-    let none = "no symbols: 2 images of 10.0.22000.469-x64 are known, and a table has addresses of one without naming it";
+    let none =
+        "no symbols: 2 images of 10.0.22000.469-x64 are known, and the table does not name the one that its addresses belong to";
     expect(&["export", "isf", "10.0.22000.469-x64"], 0, &[none]);
 }

@@ -43,11 +43,11 @@ fn a_table_that_is_labelled_as_another_kernels_is_reported() {
         let imported = etw(&["import", "--dry-run", &table]);
         let message = String::from_utf8_lossy(&imported.stderr);
         let summary = &document["summary"];
-        let (facts_of, wrongly) = (&document["tables"][0]["facts_of"], &summary["labelled_wrongly"]);
+        let (facts_of, wrongly) = (&document["tables"][0]["facts_of"], &summary["mislabelled"]);
         let asked = label.replace(' ', "-");
         match of {
             Some(of) => {
-                let sentence = format!("table.facts is labelled {asked}, but has the layouts of {of}");
+                let sentence = format!("table.facts: labelled {asked}, but has the layouts of {of}");
                 assert!(text.contains(&sentence) && text.contains("\n       0 differences"), "{sentence}\n{text}");
                 assert_eq!((facts_of, wrongly), (&Value::from(vec![of]), &1.into()), "{label}");
                 assert_eq!((verified.status.code(), output.status.code()), (Some(1), Some(1)), "{label}");
@@ -56,12 +56,12 @@ fn a_table_that_is_labelled_as_another_kernels_is_reported() {
                 assert_eq!(counts, [Some(0); 4], "{label}");
                 assert!(output.stdout.len() > 1000 && document["tables"][0]["structures"].to_string().contains("offset"));
                 assert!(imported.status.code() == Some(2) && message.contains(&sentence), "{message}");
-                assert!(message.contains("nothing was written. Say of which kernel it is with --build"), "{message}");
+                assert!(message.contains("nothing was written; correct the build"), "{message}");
             }
             None => {
-                assert!(!text.contains("is labelled"), "{text}");
+                assert!(!text.contains(": labelled"), "{text}");
                 assert_eq!((facts_of, wrongly), (&Value::Array(Vec::new()), &0.into()), "{label}");
-                assert!(!message.contains("is labelled"), "{message}");
+                assert!(!message.contains(": labelled"), "{message}");
             }
         }
     }
@@ -81,7 +81,7 @@ fn facts_of_another_kernel_are_noted() {
         let table = folder.file("table.facts", &relabelled(kernel, &format!("{label} x64")));
         let imported = etw(&["import", "--dry-run", &table]);
         let said = String::from_utf8_lossy(&imported.stdout);
-        let note = of.map(|of| format!("{label}-x64: note: facts equal {of}'s; see whether the label is right\n"));
+        let note = of.map(|of| format!("{label}-x64: note: facts equal those of {of}; check whether the label is right\n"));
         assert!(imported.status.success(), "{label}: {}", String::from_utf8_lossy(&imported.stderr));
         assert_eq!(said.contains("note:"), note.is_some(), "{label}: {said}");
         assert!(note.is_none_or(|note| said.contains(&note)), "{label}: {said}");
@@ -90,13 +90,13 @@ fn facts_of_another_kernel_are_noted() {
 
 /// A table that has nobody's layouts differs, and no more.
 #[test]
-fn a_table_of_no_known_kernel_is_not_labelled_wrongly() {
+fn a_table_of_no_known_kernel_is_not_mislabelled() {
     let folder = Folder::new();
     let table = relabelled("10.0.17763.379 x64", "10.0.19041.329 x64");
     let table = folder.file("table.facts", &table.replacen("struct WMI_BUFFER_HEADER 0x", "struct WMI_BUFFER_HEADER 0x1", 1));
     let output = etw(&["verify", "--symbols", &table]);
     let text = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.code() == Some(1) && !text.contains("is labelled") && !text.contains(" 0 differences"), "{text}");
+    assert!(output.status.code() == Some(1) && !text.contains(": labelled") && !text.contains(" 0 differences"), "{text}");
 }
 
 /// Windows 10 22H2 has the kernels of 2004. A refusal names the build that was asked for.
@@ -114,9 +114,9 @@ fn a_refusal_names_the_build_as_written() {
     let one = table("one.facts", "10.0.19045.4000 x64", size);
     let other = table("other.facts", "10.0.19045.4000 x64", ["struct LUID 0x", "struct LUID 0x1"]);
     for (tables, refusal) in [
-        (vec![&known], "known.facts: the specs have 10.0.19045.329-x64 from other symbols"),
-        (vec![&member], "member.facts, 10.0.19045.4000-x64: TRACE_LOGFILE_HEADER: `Buffer+Size` is no name"),
-        (vec![&one, &other], "other.facts are both of 10.0.19045.4000-x64, and differ"),
+        (vec![&known], "known.facts: differs from the symbols that the specs have of 10.0.19045.329-x64"),
+        (vec![&member], "member.facts, 10.0.19045.4000-x64: TRACE_LOGFILE_HEADER: `Buffer+Size` is not a valid name"),
+        (vec![&one, &other], "other.facts contain different symbols of 10.0.19045.4000-x64; import only one"),
     ] {
         let tables = tables.into_iter().map(String::as_str);
         let imported = etw(&["import", "--dry-run"].into_iter().chain(tables).collect::<Vec<_>>());
@@ -139,11 +139,9 @@ fn a_pdb_that_the_facts_know_is_no_other_kernels() {
         let table = labelled(label);
         let imported = etw(&["import", "--dry-run", &table]);
         let message = String::from_utf8_lossy(&imported.stderr);
-        let sentence =
-            format!("is labelled {}, but the facts have its PDB as that of 10.0.22000.348-x64", label.replace(' ', "-"));
+        let sentence = format!("labelled {}, but its PDB belongs to 10.0.22000.348-x64 in the facts", label.replace(' ', "-"));
         assert!(
-            imported.status.code() == Some(2)
-                && message.contains(&format!("{sentence}; nothing was written. Say of which kernel")),
+            imported.status.code() == Some(2) && message.contains(&format!("{sentence}; nothing was written; correct the build")),
             "{message}"
         );
         let verified = etw(&["verify", "--symbols", &table]);
@@ -163,7 +161,7 @@ fn a_pdb_that_the_facts_know_is_no_other_kernels() {
     let imported = etw(&["import", "--dry-run", &folder.file("age.facts", &text)]);
     let message = String::from_utf8_lossy(&imported.stderr);
     assert!(
-        imported.status.code() == Some(2) && message.contains("the facts have its PDB as that of 10.0.22000.348-x64"),
+        imported.status.code() == Some(2) && message.contains("its PDB belongs to 10.0.22000.348-x64 in the facts"),
         "{message}"
     );
     // Two tables of one PDB at once contradict each other.
@@ -175,9 +173,9 @@ fn a_pdb_that_the_facts_know_is_no_other_kernels() {
     let two = folder.file("two.facts", &two.replace(line.split(' ').nth(4).expect("a GUID"), &"7".repeat(32)));
     let imported = etw(&["import", "--dry-run", &two]);
     let message = String::from_utf8_lossy(&imported.stderr);
-    assert!(imported.status.code() == Some(2) && message.contains("is labelled 10.0.30000.1-x64, but"), "{message}");
+    assert!(imported.status.code() == Some(2) && message.contains("labelled 10.0.30000.1-x64, but"), "{message}");
     let known = etw(&["import", "--dry-run", &labelled("10.0.22000.348 x64")]);
-    assert!(String::from_utf8_lossy(&known.stdout).contains("known already"), "{known:?}");
+    assert!(String::from_utf8_lossy(&known.stdout).contains("already imported"), "{known:?}");
 }
 
 /// A symbol file is of one kernel. A label, and a build without a revision, name several: none is entered under the first of them.
@@ -197,7 +195,7 @@ fn a_build_that_names_several_kernels_is_refused() {
     ] {
         let imported = etw(&["import", "--dry-run", &table, "--build", build, "--arch", "x86"]);
         let message = String::from_utf8_lossy(&imported.stderr);
-        let refusal = format!("--build {build}: names no single kernel; write its revision too, as in 10.0.26100.3915");
+        let refusal = format!("build {build} does not select a single build; add the revision, as in 10.0.26100.3915");
         assert_eq!((imported.status.code(), message.contains(&refusal)), (Some(2), !is_one), "{message}");
     }
 }
@@ -215,7 +213,10 @@ fn a_table_of_which_nothing_can_be_entered() {
     command.arg("import").arg(folder.file("odd.facts", &table)).arg("--specs").arg(&specs.0).arg("--facts").arg(&facts.0);
     let output = command.output().expect("etw runs");
     let message = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.code() == Some(2) && message.contains("odd.facts: holds no type that a spec can define"), "{message}");
+    assert!(
+        output.status.code() == Some(2) && message.contains("odd.facts: contains no type that a spec can define"),
+        "{message}"
+    );
     let written = std::fs::read_dir(&facts.0).expect("a folder").filter_map(Result::ok);
     assert!(!written.into_iter().any(|file| file.path().extension().is_some_and(|end| end == "facts")));
 }
@@ -242,7 +243,7 @@ fn a_misspelt_member_is_found_in_no_time() {
     };
     let (wrong, output) = verify(&specs.0);
     let text = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.code() == Some(1) && text.contains("LogerName renamed? The symbols have LoggerName"), "{text}");
+    assert!(output.status.code() == Some(1) && text.contains("LogerName: not in the symbols, which have LoggerName"), "{text}");
     let (plain, _) = verify(&root().join("specs"));
     assert!(wrong < plain * 8, "{wrong:?}, and without the mistake {plain:?}");
 }

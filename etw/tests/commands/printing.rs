@@ -22,11 +22,13 @@ fn verify_is_a_line_a_table_and_the_totals() {
     let [tables, images] = ["tables", "images"].map(|key| document[key].as_array().expect("a list"));
     // The images of a file are one line.
     let of_images: BTreeSet<_> = images.iter().map(|image| image["source"].as_str()).collect();
-    assert_eq!((status, out.lines().count()), (Some(0), tables.len() + of_images.len() + 8), "{out}");
+    let sources = document["events"]["sources"].as_object().map_or(0, |sources| sources.len());
+    assert!(sources >= 5);
+    assert_eq!((status, out.lines().count()), (Some(0), tables.len() + of_images.len() + 8 + sources), "{out}");
     assert_eq!(out.lines().last().map(str::trim), Some("0 differences"));
-    assert!(out.lines().all(|line| line.chars().count() < 120), "{out}");
+    assert!(out.lines().all(|line| line.chars().count() < 140), "{out}");
     let (_, verbose, _) = said(&etw(&["verify", "--verbose"]));
-    for what in ["not in the table: ", "Rules for tables", "Errata of the documents, "] {
+    for what in ["not in the table: ", "Rules for converted tables", "Errata of published references, "] {
         assert!(verbose.contains(what) && !out.contains(what), "{what}");
     }
     // Differences are told in any case, last, and in both forms.
@@ -37,14 +39,14 @@ fn verify_is_a_line_a_table_and_the_totals() {
         said(&etw(&["verify", "--symbols", &folder.file("edited.facts", &edited), "--only", "_WMI_BUFFER_HEADER"]));
     let last: Vec<_> = out.lines().rev().take(2).collect();
     assert!(status == Some(1) && last[0].ends_with(&format!(" {kernels} differences")), "{out}");
-    assert!(last[1].contains("WMI_BUFFER_HEADER size: the spec says 0x48, the symbols say 0x148"), "{out}");
-    assert!(last[1].contains(&format!("in {kernels} tables, the first of ")), "{out}");
+    assert!(last[1].contains("WMI_BUFFER_HEADER size: the spec has 0x48, the symbols have 0x148"), "{out}");
+    assert!(last[1].contains(&format!("({kernels} tables, first ")), "{out}");
     // A name that differs is one line, whatever the number of tables.
     let edited = shipped().replacen(" SavedOffset ", " SavedOfset ", 1);
     let (status, out, _) =
         said(&etw(&["verify", "--symbols", &folder.file("edited.facts", &edited), "--only", "_WMI_BUFFER_HEADER"]));
     let told: Vec<_> = out.lines().skip_while(|line| *line != "Differences").collect();
-    let renamed = "WMI_BUFFER_HEADER SavedOffset renamed? The symbols have SavedOfset, unsigned long at offset 0x4";
+    let renamed = "WMI_BUFFER_HEADER.SavedOffset: not in the symbols, which have SavedOfset, unsigned long at offset 0x4";
     assert!(status == Some(1) && told.len() == 3 && told[1].contains(renamed), "{out}");
 }
 
@@ -75,17 +77,35 @@ fn a_member_is_shown_by_itself_and_names_may_have_an_underscore() {
     let document: Value = serde_json::from_slice(&document.stdout).expect("JSON");
     assert_eq!((&document["member"], &document["members"][0]["offset"]), (&"ReferenceTime.StartTime".into(), &0x38.into()));
     assert_eq!(said(&etw(&["show", "wmi_logger_context"])), said(&etw(&["show", "WMI_LOGGER_CONTEXT"])));
+    assert_eq!(said(&etw(&["show", "luid.lowpart"])), said(&etw(&["show", "LUID.LowPart"])));
+    for (wrong, message) in [
+        ("1709-x63", "unknown architecture `x63` in target `1709-x63`; known: x86, x64, arm64"),
+        ("no.pdb", "error: no.pdb: no such file\n"),
+    ] {
+        let (status, _, err) = said(&etw(&["diff", wrong, "1709-x64"]));
+        assert!(status == Some(2) && err.contains(message), "{err}");
+    }
+    for option in ["--globals", "--updates", "--targets"] {
+        let (status, _, err) = said(&etw(&["list", option, "QQQQQQQQQQ"]));
+        assert!(status == Some(2) && err.ends_with(&format!("run `etw list {option}` to see all\n")), "{err}");
+    }
     let (status, out, _) = said(&etw(&["show", "EVENT_TRACE_CLOCK.EVENT_TRACE_CLOCK_RAW"]));
     assert!(status == Some(0) && out.contains("\n0x00000000  EVENT_TRACE_CLOCK_RAW"), "{out}");
     for (asked, meant) in [
         (
             "WMI_LOGGER_CONTEXTS",
-            "there is no structure `WMI_LOGGER_CONTEXTS`; did you mean `WMI_LOGGER_CONTEXT`? `etw list` names all",
+            "unknown structure `WMI_LOGGER_CONTEXTS`; did you mean `WMI_LOGGER_CONTEXT`? `etw list` prints all names",
         ),
-        ("LUID.LowPrt", "LUID has no member `LowPrt`; did you mean `LowPart`? `etw show LUID` shows all"),
+        ("LUID.LowPrt", "LUID has no member `LowPrt`; did you mean `LowPart`? `etw show LUID` prints all members"),
+        (
+            "EtwpDebuggerData",
+            "`EtwpDebuggerData` is a global variable; `etw list --globals` lists variables, `etw export offsets EtwpDebuggerData` prints",
+        ),
+        ("early-6.0", "unknown structure `early-6.0`; to show a build, use --build early-6.0"),
+        ("LUID --build 1607 --arch arm64", "no layouts of build `1607` for arm64; it has x86 and x64"),
         (
             "WMI_BUFFER_HEADER.Wnode --build 1709",
-            "WMI_BUFFER_HEADER.Wnode does not exist in 10.0.16299.15-x64; it exists in ..late-6.0",
+            "WMI_BUFFER_HEADER.Wnode does not exist in 10.0.16299.15-x64; versions with it: ..late-6.0",
         ),
     ] {
         let (status, _, err) = said(&etw(&[&["show"], &asked.split(' ').collect::<Vec<_>>()[..]].concat()));
@@ -139,6 +159,23 @@ fn list_finds_structures_and_targets() {
     assert!(status == Some(2) && err.starts_with("error: no structure matches `WMI_LOGER`"), "{err}");
 }
 
+/// The commands in the table of README that need no file of the user's.
+#[test]
+fn the_commands_of_the_readme_run() {
+    let readme = std::fs::read_to_string(crate::contract::root().join("README.md")).expect("README");
+    let table = readme.split_once("| To | run |").expect("the table").1;
+    let rows = table.lines().skip(2).take_while(|line| line.starts_with('|'));
+    let commands: Vec<_> = rows.filter_map(|line| line.split('`').nth(1)).collect();
+    let run = |command: &&&str| ["etw show", "etw diff", "etw list"].iter().any(|start| command.starts_with(start));
+    let commands: Vec<_> = commands.iter().filter(run).collect();
+    assert!(commands.len() >= 4, "{commands:?}");
+    for command in commands {
+        let words: Vec<_> = command.split(' ').skip(1).collect();
+        let (status, out, err) = said(&etw(&words));
+        assert!(status.is_some_and(|status| status < 2) && !out.is_empty() && err.is_empty(), "{command}: {err}");
+    }
+}
+
 #[test]
 fn exports_are_of_what_is_asked_for() {
     let (status, out, _) = said(&etw(&["export", "c", "1709-x64", "--only", "_WMI_BUFFER_HEADER"]));
@@ -146,12 +183,17 @@ fn exports_are_of_what_is_asked_for() {
         status == Some(0) && out.contains("union _LARGE_INTEGER {") && !out.contains("struct _WMI_LOGGER_CONTEXT {"),
         "{out}"
     );
+    let (status, _, err) = said(&etw(&["export", "c", "1709-x64", "-o", "layouts.txt"]));
+    assert!(status == Some(2) && err == "error: layouts.txt: wrong extension .txt; name a file with .h, or a folder\n", "{err}");
     let (status, _, err) = said(&etw(&["export", "c", "all"]));
-    assert!(status == Some(2) && err.ends_with(" files: name a folder for them with -o\n"), "{err}");
+    assert!(status == Some(2) && err.ends_with(" files to standard output; name a folder with -o\n"), "{err}");
     let (status, _, err) = said(&etw(&["export", "isf", "5.0-x86", "--only", "ETW_GUID_ENTRY"]));
     assert!(status == Some(2) && err.starts_with("error: ETW_GUID_ENTRY does not exist in 5.0.2195-x86"), "{err}");
     let (status, _, err) = said(&etw(&["export", "c", "1709-x64", "--prefix", "1;"]));
-    assert!(status == Some(2) && err == "error: no name of C can begin with `1;`\n", "{err}");
+    assert!(
+        status == Some(2) && err == "error: invalid --prefix `1;`: not a C identifier; use letters, digits and `_`\n",
+        "{err}"
+    );
     let folder = Folder::new();
     let path = folder.file("a file", "") + "s";
     let (status, out, err) = said(&etw(&["export", "isf", "all", "--only", "ETW_GUID_ENTRY", "-o", &path]));

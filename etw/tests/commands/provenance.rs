@@ -77,7 +77,7 @@ fn what_is_inferred_is_said_with_what_from() {
         ("WMI_LOGGER_CONTEXT", "6.1.7601.20000", "x64", "Members: inferred; 6.1.7601."),
         ("LUID", "6.1.7601.20000", "x64", "Members: inferred from 6.1.7601."),
         ("LUID", "10.0.65000", "x64", "Members: inferred from 10.0."),
-        ("WMI_TRACE_PACKET", "10.0.26100.1742", "x64", "Members: inferred from documents of other builds."),
+        ("WMI_TRACE_PACKET", "10.0.26100.1742", "x64", "Members: inferred from published references about other builds."),
         ("ETW_GUID_ENTRY.Guid", "10.0.17763.1131", "arm64", "Member: verified (image)."),
         ("ETW_GUID_ENTRY.RefCount", "10.0.17763.1131", "arm64", "Member: inferred from x64."),
         ("EVENT_TRACE_HEADER", "6.1.7601.17514", "x64", "Members: documented"),

@@ -56,21 +56,21 @@ fn compare(path: &str, options: &[&str]) -> u64 {
         assert_eq!(numbers(&text, "providers"), [length("providers"), enabled, registrations]);
         assert_eq!(text.matches("\n      registered at ").count() as u64, registrations);
         for (heading, key) in
-            [("modules", "modules"), ("providers", "providers"), ("consumers", "consumers"), ("witness", "witness")]
+            [("modules", "modules"), ("providers", "providers"), ("consumers", "consumers"), ("layout check", "layout_check")]
         {
             assert_eq!((numbers(&text, heading).contains(&length(key)), section(heading)), (true, length(key)), "{heading}");
         }
     } else {
         let in_memory = of(&["dump", "events", "--memory"]).len() as u64;
-        assert_eq!(numbers(&text, "buffers"), [length("trace_buffers"), in_memory]);
+        assert_eq!(numbers(&text, "trace buffers"), [length("trace_buffers"), in_memory]);
         let buffers: u64 = of(&["dump", "sessions", "--memory"]).iter().map(|one| one["buffers"].as_u64().unwrap()).sum();
         assert_eq!([buffers, section("buffers in memory")], [length("trace_buffers"); 2]);
         assert_eq!(
             (numbers(&text, "registrations"), section("registrations")),
             (vec![length("registrations")], length("registrations"))
         );
-        assert_eq!(numbers(&text, "secondary"), [sum(&info["secondary_data"], "size"), length("secondary_data")]);
-        assert_eq!(section("secondary"), length("secondary_data"));
+        assert_eq!(numbers(&text, "secondary data"), [sum(&info["secondary_data"], "size"), length("secondary_data")]);
+        assert_eq!(section("secondary data"), length("secondary_data"));
     }
 
     let (sessions, events) = (of(&["dump", "sessions"]), of(&["dump", "events"]));
@@ -96,9 +96,9 @@ fn compare(path: &str, options: &[&str]) -> u64 {
     }
     assert_eq!(section("buffers of sessions"), buffers);
 
-    let findings = info["findings_total"].as_u64().unwrap();
-    let listed = text.lines().skip_while(|line| !line.starts_with("  findings")).skip(1).count() as u64;
-    assert_eq!((numbers(&short, "findings"), listed, length("findings")), (vec![findings], findings, findings));
+    let findings = info["diagnostics_total"].as_u64().unwrap();
+    let listed = text.lines().skip_while(|line| !line.starts_with("  diagnostics")).skip(1).count() as u64;
+    assert_eq!((numbers(&short, "diagnostics"), listed, length("diagnostics")), (vec![findings], findings, findings));
     length("memory") + buffers + events.len() as u64 + findings
 }
 
@@ -152,17 +152,20 @@ fn what_only_memory_has_is_told() {
     let folder = Folder::new("memory");
     let path = folder.file("many.dmp", many(Arch::X64));
     let (_, events) = json(&["dump", "events", "--memory", &path]);
-    let note = format!("3 trace buffers of other sessions, with {} events, found in memory: --memory takes them", events.len());
+    let note = format!(
+        "memory ranges contain 3 trace buffers of other sessions with {} events; use --memory to read these instead",
+        events.len()
+    );
     for command in ["sessions", "events"] {
         let aside = String::from_utf8(etw(&["dump", command, &path]).stderr).unwrap();
         assert!(aside.contains(&note), "{aside}");
         let aside = String::from_utf8(etw(&["dump", command, "--memory", &path]).stderr).unwrap();
-        assert!(!aside.contains("found in memory"), "{aside}");
+        assert!(!aside.contains("use --memory"), "{aside}");
     }
     assert!(events.iter().all(|event| event["logger_id"] == 2 && event["time"].is_null()));
     let text = String::from_utf8(etw(&["dump", "info", "--details", &path]).stdout).unwrap();
-    let entry = format!("of the entry {:#x}, which is not in the dump", base(Arch::X64) + 0x9000);
+    let entry = format!("GUID entry {:#x} is not in the dump", base(Arch::X64) + 0x9000);
     assert_eq!(text.matches(&entry).count(), 40);
     let output = etw(&["dump", "save", "--memory", "-o", folder.0.join("saved").to_str().unwrap(), &path]);
-    assert!(String::from_utf8(output.stderr).unwrap().contains("which clock the session has is not known"));
+    assert!(String::from_utf8(output.stderr).unwrap().contains("unknown clock: the session does not state it"));
 }

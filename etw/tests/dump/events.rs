@@ -11,7 +11,8 @@ use std::path::Path;
 /// What an event is, but for where it was: sorted, since sessions of one dump are printed together.
 fn events_of(command: &str, path: &Path, options: &[&str]) -> Vec<String> {
     let (status, events) = json(&[&[command, "events"], options, &[path.to_str().unwrap()]].concat());
-    assert_eq!(status, Some(0), "{command} {options:?}");
+    // The payloads are none that kernels write, which is a diagnostic where they are decoded.
+    assert_eq!(status, Some(i32::from(options.contains(&"fields"))), "{command} {options:?}");
     // The first buffer of a saved trace has the event of its header.
     let own = events.into_iter().filter(|event| command == "dump" || event["buffer"] != 0);
     let mut events: Vec<String> = own
@@ -120,13 +121,13 @@ fn options_of_minidumps() {
         assert_eq!(kernel["build_said"].as_str(), options.get(1).copied().filter(|said| *said != build));
     }
     // The same kernel under another number: which is meant is told.
-    let same = "10.0.19044.264, which is the same kernel as 10.0.19041.264";
+    let same = "10.0.19044.264 has the same kernel as 10.0.19041.264";
     for command in ["info", "events"] {
         let output = etw(&["dump", command, "--build", "10.0.19044.264", &path]);
         assert!(String::from_utf8([output.stdout, output.stderr].concat()).unwrap().contains(same), "{command}");
     }
     let other = etw(&["dump", "events", "--build", "10.0.18362.1", &path]);
-    assert!(other.status.code() == Some(2) && String::from_utf8_lossy(&other.stderr).contains("--build says 10.0.18362.1"));
+    assert!(other.status.code() == Some(2) && String::from_utf8_lossy(&other.stderr).contains("wrong --build 10.0.18362.1"));
 
     let (_, infos) = of(&["--free", "--symbols", "some.pdb"]);
     let notes: Vec<_> = infos[0]["notes"].as_array().unwrap().iter().map(|note| note.as_str().unwrap()).collect();
@@ -163,7 +164,12 @@ fn left_out_is_told() {
     let (status, out, notes) = asked(&["--from", "0"]);
     assert_eq!((status, out.as_str()), (Some(0), ""));
     let told: Vec<_> = notes.iter().filter_map(|note| note["note"].as_str()).collect();
-    assert!(told.iter().all(|note| note.contains("A logger is not known") || note.contains("without times")), "{told:?}");
+    assert!(
+        told.iter()
+            .all(|note| note.contains("session A logger left out: session start unknown")
+                || note.contains("without time left out")),
+        "{told:?}"
+    );
     let count = |note: &&str| note.split([' ', ':']).find_map(|word| word.parse::<usize>().ok()).unwrap();
     assert_eq!(told.iter().map(count).sum::<usize>(), events.len(), "{told:?}");
     assert_eq!(

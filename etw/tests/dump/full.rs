@@ -91,14 +91,14 @@ fn all_of_it_comes_out() {
         let path = folder.file(&format!("kind-{kind}.dmp"), system.dump(etw_layouts::constants::DUMP_TYPE(kind)));
         let (status, infos) = with(&["dump", "info", &path]);
         let info = &infos[0];
-        assert_eq!((status, &info["findings"]), (Some(0), &Value::Array(vec![])), "{kind}");
+        assert_eq!((status, &info["diagnostics"]), (Some(0), &Value::Array(vec![])), "{kind}");
         assert_eq!((info["kind"].as_u64(), info["kernel"]["pdb"].as_str()), (Some(kind.into()), Some("ntkrnlmp.pdb")));
         assert_eq!((info["kernel"]["build"].as_str(), info["kernel"]["build_by"].as_str()), (Some(BUILD), Some("option")));
         assert_eq!(info["kernel"]["globals"].as_object().map(|globals| globals.len()), Some(8));
-        assert!(info["witness"].as_array().unwrap().iter().all(|stated| stated["stated"] == stated["layout"]));
+        assert!(info["layout_check"].as_array().unwrap().iter().all(|stated| stated["stated"] == stated["layout"]));
         let list = |key: &str| info[key].as_array().unwrap();
         let said: Vec<_> =
-            list("sessions").iter().map(|one| (one["name"].as_str().unwrap(), one["buffers"].as_u64().unwrap())).collect();
+            list("sessions").iter().map(|one| (one["session"].as_str().unwrap(), one["buffers"].as_u64().unwrap())).collect();
         let planned: Vec<_> = plan.sessions.iter().map(|one| (one.name, one.buffers.len() as u64)).collect();
         assert_eq!(said, planned);
         let said: BTreeSet<_> = list("providers").iter().map(|one| one["address"].as_str().unwrap().to_owned()).collect();
@@ -138,13 +138,13 @@ fn all_of_it_comes_out() {
     let output = etw(&["dump", "sessions", &path]);
     let (said, aside) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
     assert_eq!((output.status.code(), said.lines().count()), (Some(0), 3));
-    assert!(said.contains("without times") && aside.contains("--build") && aside.contains("--symbols"), "{said}{aside}");
+    assert!(said.contains("no times: ") && aside.contains("--build") && aside.contains("--symbols"), "{said}{aside}");
     // An event without a time is at none.
     let (_, events) = json(&["dump", "events", &path]);
     assert!(!events.is_empty() && events.iter().all(|event| event["time"].is_null()));
     assert_eq!(json(&["dump", "events", "--from", "-1000000", &path]), (Some(0), vec![]));
     let aside = String::from_utf8(etw(&["dump", "events", "--from", "-1000000", &path]).stderr).unwrap();
-    assert!(aside.contains(&format!("{} events without times are left out", events.len())), "{aside}");
+    assert!(aside.contains(&format!("{} events without time left out", events.len())), "{aside}");
     let record = system.pieces[1].1.windows(4).position(|window| window == b"RSDS").unwrap();
     system.pieces[1].1[record + 4] ^= 1;
     let path = folder.file("other.dmp", system.dump(etw_layouts::constants::DUMP_TYPE(1)));
@@ -152,7 +152,7 @@ fn all_of_it_comes_out() {
     let output = etw(&["dump", "sessions", "--symbols", pdb.to_str().unwrap(), &path]);
     let aside = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(2));
-    assert!(aside.contains("symbols of another kernel"), "{aside}");
+    assert!(aside.contains("symbols of another build: PDB GUID is "), "{aside}");
     // A name that is no file's is none.
     let image = &mut system.pieces[1].1;
     let name = image[record..].windows(12).position(|window| window == b"ntkrnlmp.pdb").unwrap();
@@ -161,7 +161,10 @@ fn all_of_it_comes_out() {
     let (_, infos) = json(&["dump", "info", &path]);
     assert!(infos[0]["kernel"]["pdb"].is_null() && infos[0]["kernel"]["time_stamp"].is_u64());
     let output = etw(&["dump", "sessions", "--symbol-path", symbols, &path]);
-    assert!(output.status.code() == Some(2) && String::from_utf8_lossy(&output.stderr).contains("which PDB the kernel has"));
+    assert!(
+        output.status.code() == Some(2)
+            && String::from_utf8_lossy(&output.stderr).contains("the dump does not name the kernel's PDB")
+    );
 }
 
 /// What the facts of a kernel's PDB state.
@@ -225,11 +228,11 @@ fn a_header_is_enough() {
         assert_eq!(is_inferred, arch == Arch::Arm64, "{}", known("WMI_LOGGER_CONTEXT"));
         if arch == Arch::X64 {
             let names: Vec<_> =
-                infos[0]["sessions"].as_array().unwrap().iter().map(|one| one["name"].as_str().unwrap()).collect();
+                infos[0]["sessions"].as_array().unwrap().iter().map(|one| one["session"].as_str().unwrap()).collect();
             assert_eq!(names, plan.sessions.iter().map(|one| one.name).collect::<Vec<_>>());
         }
         let text = String::from_utf8(etw(&["dump", "info", &path]).stdout).unwrap();
-        assert!(text.contains("  kernel      10.0.19045, as the dump's header says"), "{text}");
+        assert!(text.contains("  build          10.0.19045, from the dump header"), "{text}");
     }
 }
 
@@ -280,7 +283,7 @@ fn a_known_kernel_needs_no_symbols() {
     let path = folder.file("known.dmp", bytes);
     let (status, infos) = json(&["dump", "info", &path]);
     let (info, kernel) = (&infos[0], &infos[0]["kernel"]);
-    assert_eq!((status, &info["findings"]), (Some(0), &Value::Array(vec![])));
+    assert_eq!((status, &info["diagnostics"]), (Some(0), &Value::Array(vec![])));
     assert_eq!((kernel["build"].as_str(), kernel["build_by"].as_str()), (Some(KNOWN), Some("pdb")));
     assert_eq!((kernel["symbols_by"].as_str(), kernel["symbols"].is_null()), (Some("facts"), true));
     assert_eq!(kernel["globals"].as_object().unwrap().len(), places.len());
@@ -289,7 +292,7 @@ fn a_known_kernel_needs_no_symbols() {
         |addresses: &[Value]| addresses.iter().map(|one| one["address"].as_str().unwrap().to_owned()).collect::<BTreeSet<_>>();
     assert_eq!(of(list("providers")), plan.providers.iter().map(|one| format!("{:#x}", one.at)).collect());
     assert_eq!(list("sessions").len(), plan.sessions.len());
-    assert!(list("sessions").iter().all(|one| one["has_rate"] == true && one["symbols_by"] == "facts"));
+    assert!(list("sessions").iter().all(|one| one["has_clock_rate"] == true && one["symbols_by"] == "facts"));
     let of_all: usize = plan.sessions.iter().flat_map(|one| &one.buffers).map(|buffer| buffer.events.len()).sum();
     let (status, events) = json(&["dump", "events", "--free", &path]);
     assert_eq!((status, events.len()), (Some(0), of_all));
@@ -299,7 +302,7 @@ fn a_known_kernel_needs_no_symbols() {
         assert_eq!(output.status.code(), Some(0));
         (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap())
     };
-    let known = format!("known to etw: {} global variables of PDB {}, age {age}", places.len(), etw_layouts_etl::Guid(guid));
+    let known = format!("built in: {} global variables of PDB {}, age {age}", places.len(), etw_layouts_etl::Guid(guid));
     assert!(said(&["info"]).0.contains(&known) && said(&["sessions"]).1.contains(&known), "{}", said(&["info"]).0);
     // A path along which the PDB is not found is told, and no reason to know less.
     let (text, _) = said(&["info", "--symbol-path", folder.0.to_str().unwrap()]);
@@ -311,7 +314,7 @@ fn a_known_kernel_needs_no_symbols() {
     let table = folder.file("nameless.json", table.to_string());
     let (_, infos) = json(&["dump", "info", "--symbols", &table, &path]);
     assert_eq!(infos[0]["kernel"]["globals"], kernel["globals"]);
-    assert!(infos[0]["kernel"]["symbols_note"].as_str().unwrap().contains("is not known"));
+    assert!(infos[0]["kernel"]["symbols_note"].as_str().unwrap().contains("may be from another build"));
 
     // Of another PDB nothing is known, though it be of the same layouts.
     let path = folder.file("other.dmp", of_pdb(guid ^ 1).1);

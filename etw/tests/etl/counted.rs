@@ -39,10 +39,10 @@ fn counted_events() {
                 row.2.extend(event["time"].as_i64());
             }
             let mut ours: BTreeMap<_, (u64, u64, Vec<i64>)> = BTreeMap::new();
-            for row in stat["by"].as_array().unwrap() {
+            for row in stat["groups"].as_array().unwrap() {
                 // Groups without a GUID are told apart by their number, which the document of an event has in its id.
                 let sum = ours.entry(key(row)).or_default();
-                (sum.0, sum.1) = (sum.0 + row["events"].as_u64().unwrap(), sum.1 + row["size"].as_u64().unwrap());
+                (sum.0, sum.1) = (sum.0 + row["events"].as_u64().unwrap(), sum.1 + row["bytes"].as_u64().unwrap());
                 sum.2.extend(row["first"].as_i64().into_iter().chain(row["last"].as_i64()));
             }
             for (key, (count, bytes, times)) in &hand {
@@ -55,7 +55,7 @@ fn counted_events() {
                 (stat["first"].as_i64(), stat["last"].as_i64()),
                 (times.iter().copied().min(), times.iter().copied().max())
             );
-            let counts = stat["activity"]["counts"].as_array().unwrap();
+            let counts = stat["timeline"]["counts"].as_array().unwrap();
             assert_eq!(counts.iter().filter_map(Value::as_u64).sum::<u64>(), times.len() as u64);
         }
     }

@@ -20,28 +20,23 @@ fn cases() -> Vec<(&'static str, Vec<u8>, &'static str)> {
         bytes[at..at + value.len()].copy_from_slice(value);
         cases.push((name, bytes, report));
     };
-    put("another clock", &file, 0x68 + 0x110, &[2], "is not one of clock 2, which the log file header names");
-    put("zeroed header", &file, 3 * 4096, &[0; 0x48], "no buffer header: 0x1000 bytes are left out");
+    put("another clock", &file, 0x68 + 0x110, &[2], "is implausible for clock 2 of the log file header");
+    put("zeroed header", &file, 3 * 4096, &[0; 0x48], "no buffer header: skipped 0x1000 bytes");
     put("zeroed header, compressed", &compressed, 0x200, &[0; 0x48], "no buffer header: ");
     put("end marker", &file, 3 * 4096 + 0x48, &[0xFF; 4], "end marker before the valid end");
-    put("clock", &file, 0x48 + 0x20 + 0x110, &[7], "unknown clock 7");
-    put("rate", &file, 0x48 + 0x20 + 0x100, &[0; 8], "no clock rate");
-    put("pointer size", &file, 0x48 + 0x20 + 0x2C, &[3], "wrong pointer size in the log file header: 3; 8 is assumed");
-    put("buffer size", &file, 0x48 + 0x20, &[0; 4], "wrong buffer size in the log file header: 0x0; 0x1000 is assumed");
-    put(
-        "low valid end",
-        &file,
-        0x30,
-        &0x48_u32.to_le_bytes(),
-        "behind the valid end begin with whole events (1), which are not read",
-    );
-    let third = Trace::new(&file).unwrap().buffers().nth(3).unwrap().unwrap();
+    put("clock", &file, 0x48 + 0x20 + 0x110, &[7], "unknown clock in the log file header: 7");
+    put("rate", &file, 0x48 + 0x20 + 0x100, &[0; 8], "no clock rate in the log file header");
+    put("pointer size", &file, 0x48 + 0x20 + 0x2C, &[3], "invalid pointer size in the log file header: 3; assuming 8");
+    put("buffer size", &file, 0x48 + 0x20, &[0; 4], "invalid buffer size in the log file header: 0x0; assuming 0x1000");
+    put("low valid end", &file, 0x30, &0x48_u32.to_le_bytes(), "after the valid end begin with 1 complete events");
+    let trace = Trace::from_bytes(&file).unwrap();
+    let third = trace.buffers().nth(3).unwrap().unwrap();
     let mut scratch = Scratch::default();
     let event = third.image(&mut scratch).events().flatten().find(|event| event.header_type() == HeaderType::Event64).unwrap();
     let at = third.offset() as usize + event.offset() as usize;
-    put("unknown type", &file, at + 2, &[0x7F], "an event of unknown layout (UNKNOWN): only its bytes are known");
-    put("unknown marker", &file, at + 3, &[0xA0], "an event of unknown layout (UNKNOWN): only its bytes are known");
-    put("marker of a time", &file, at + 3, &[0xB0], "an event of unknown layout (ULONG32_TIME): only its bytes are known");
+    put("unknown type", &file, at + 2, &[0x7F], "unknown event header type: UNKNOWN");
+    put("unknown marker", &file, at + 3, &[0xA0], "unknown event header type: UNKNOWN");
+    put("marker of a time", &file, at + 3, &[0xB0], "unknown event header type: ULONG32_TIME");
     put("copy", &file, 3 * 4096, &file[2 * 4096..3 * 4096], "same header as an earlier buffer");
     put(
         "time",
@@ -50,8 +45,8 @@ fn cases() -> Vec<(&'static str, Vec<u8>, &'static str)> {
         &(1_i64 << 50).to_le_bytes(),
         "more than a day before the start of the file or after its end",
     );
-    cases.push(("missing buffer", file[..file.len() - 4096].to_vec(), "missing buffers: the log file header counts "));
-    cases.push(("two traces", [&file[..], &compressed].concat(), "another trace begins here"));
+    cases.push(("missing buffer", file[..file.len() - 4096].to_vec(), "missing buffers: log file header states "));
+    cases.push(("two traces", [&file[..], &compressed].concat(), "second trace in the file"));
     cases
 }
 
@@ -112,7 +107,7 @@ fn flags_of_losses() {
     let file = folder.file("a.etl", &bytes);
     for command in ["info", "stat"] {
         let (status, out, _) = run(&[command, "--format", "json", &file]);
-        let [lost, flags] = [["events_lost", "buffers_lost"], ["events_lost_flags", "buffer_lost_flags"]]
+        let [lost, flags] = [["events_lost", "buffers_lost"], ["buffers_with_events_lost", "buffers_with_buffer_lost"]]
             .map(|keys| keys.map(|key| json(&out)[0][key].as_u64().unwrap()));
         assert_eq!((status, lost, flags), (0, [0, 0], [2, 1]), "{command}");
         let expected = "0 events, 0 buffers; 2 buffers with the flag EVENTS_LOST; 1 buffer with the flag BUFFER_LOST";
@@ -152,5 +147,8 @@ fn named_twice() {
     }
     let output = program(&["stat", "-", "-"]).stdin(File::open(&file).unwrap()).output().unwrap();
     let [out, err] = [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap());
-    assert!(output.status.code() == Some(1) && out.starts_with("1 file, ") && err.contains("-: same file as -"), "{out}{err}");
+    assert!(
+        output.status.code() == Some(1) && out.starts_with("1 file, ") && err.contains("-: duplicate: same file as -"),
+        "{out}{err}"
+    );
 }

@@ -84,24 +84,27 @@ fn filtered_events() {
     let folder = Folder::new("filters");
     asked(&folder.file("a.etl", mixed()));
     for (options, why) in [
-        (&["--provider", ""][..], "no provider is given"),
-        (&["--provider", "group Kernel"], "not a number"),
-        (&["--opcode", "BEGIN"], "neither a number nor the name of an opcode"),
-        (&["--level", "loud"], "neither a number nor the name of a level"),
-        (&["--from", "25:00"], "neither a time"),
-        (&["--id", "0x10000"], "more than its 16 bits"),
-        (&["--id", "START"], "neither a number nor the name of a hook identifier"),
-        (&["--process", "abc"], "not a number, such as 4 or 0x1c0"),
-        (&["--process", "99999999999999999999"], "more than its 32 bits"),
+        (&["--provider", ""][..], "empty provider; give a GUID, a group or a name"),
+        (&["--provider", "12345678-0000"], "invalid GUID"),
+        (&["--limit", "many"], "invalid number; expected a value such as 1000"),
+        (&["--provider", "group Kernel"], "invalid number; expected a value such as 4 or 0x1c0"),
+        (&["--opcode", "BEGIN"], "invalid opcode"),
+        (&["--level", "loud"], "invalid level"),
+        (&["--from", "25:00"], "invalid time"),
+        (&["--id", "0x10000"], "the maximum is 65535"),
+        (&["--id", "START"], "invalid ID"),
+        (&["--process", "abc"], "invalid number; expected a value such as 4 or 0x1c0"),
+        (&["--process", "99999999999999999999"], "the maximum is 4294967295"),
         (&["--opcode", "-1"], "unexpected argument"),
-        (&["--opcode=-1"], "neither a number"),
-        (&["--from", "yesterday"], "neither a time"),
-        (&["--to", "1.23456789"], "neither a time"),
+        (&["--opcode=-1"], "invalid opcode"),
+        (&["--from", "yesterday"], "invalid time"),
+        (&["--to", "1.23456789"], "invalid time"),
         (&["--from", "2", "--to", "1"], "--from is later than --to"),
         (&["--from", "2020-07-29T07:06:20", "--to", "2020-07-29T07:06:19"], "--from is later than --to"),
     ] {
-        for command in ["events", "stat"] {
-            let (status, _, err) = run(&[&[command, "-"], options].concat());
+        let commands = if options[0] == "--limit" { &["events"][..] } else { &["events", "stat"] };
+        for command in commands {
+            let (status, _, err) = run(&[&[*command, "-"], options].concat());
             assert!(status == 2 && err.contains(why), "{command} {options:?}: {err}");
         }
     }
@@ -128,13 +131,15 @@ fn limited_events() {
 }
 
 /// The columns of CSV, and options that ask for what stands in them.
-const COLUMNS: [(&str, &[&str]); 25] = [
+const COLUMNS: [(&str, &[&str]); 27] = [
     ("time", &["--from", "--to"]),
     ("time_utc", &["--from", "--to"]),
     ("processor", &["--processor"]),
     ("thread", &["--thread"]),
     ("process", &["--process"]),
+    ("thread_process", &[]),
     ("header", &[]),
+    ("event", &["--event"]),
     ("provider", &["--provider"]),
     ("provider_name", &["--provider"]),
     ("version", &[]),
@@ -186,15 +191,14 @@ fn columns() {
     let text = run(&["events", &file]).1;
     let heading = text.lines().next().unwrap();
     let names: Vec<_> = heading.split_whitespace().collect();
-    assert_eq!(names.join(","), "time,processor,thread,process,header,provider,version,opcode,payload_size,id");
+    assert_eq!(names.join(","), "time,processor,process,thread,event,version,payload_size");
     let csv = run(&["events", "--format", "csv", &file]).1;
-    let default =
-        "time_utc,processor,thread,process,header,provider,provider_name,version,opcode,opcode_name,payload_size,id,id_name";
+    let default = "time_utc,processor,process,thread,header,provider,provider_name,id,id_name,opcode,opcode_name,event,version,payload_size";
     assert_eq!(csv.lines().next(), Some(default));
     // Cells stand under their names.
-    let at = heading.find("header").unwrap();
-    assert!(text.lines().skip(1).all(|line| line[at..].starts_with(char::is_uppercase)), "{text}");
-    assert!(text.contains("EVENT_TRACE_GROUP_PROCESS") && text.contains("WMI_LOG_TYPE_PROCESS_CREATE"), "{text}");
+    let at = heading.find("event").unwrap();
+    assert!(text.lines().skip(1).all(|line| line[at..].starts_with(char::is_alphanumeric)), "{text}");
+    assert!(text.contains("  Process/Start  ") && text.contains("/opcode 0  "), "{text}");
     assert_eq!(run(&["events", "--columns", "id,id,processor", &file]).1.lines().next().unwrap().split_whitespace().count(), 2);
     for command in ["info", "check", "stat", "save"] {
         let (status, _, err) = run(&[command, "--format", "csv", &file]);
@@ -254,7 +258,7 @@ fn printed_values_are_options() {
     let none = run(&["events", "--provider", "Maker.Provide", &files[1]]);
     assert!(none.2.ends_with("give the provider's GUID\n"), "{}", none.2);
     let stat = &json(&run(&["stat", "--format", "json", &files[1]]).1)[0];
-    assert!(stat["by"].as_array().unwrap().iter().any(|row| row["provider_name"] == "Maker.Provider"), "{stat}");
+    assert!(stat["groups"].as_array().unwrap().iter().any(|row| row["provider_name"] == "Maker.Provider"), "{stat}");
 }
 
 /// The time of the event in the middle, as text has it.

@@ -4,6 +4,7 @@ mod counted;
 mod damaged;
 mod fields;
 mod filtered;
+mod kernel;
 mod merged;
 mod saved;
 
@@ -105,7 +106,7 @@ fn one_bad_file_does_not_end_a_batch() {
         }
         let (status, out, err) = run(&[command, a, b, "/no/such.etl", c]);
         assert_eq!(status, 2);
-        assert!(err.contains("b.etl: 8 bytes are less") && err.contains("/no/such.etl: "), "{command}: {err}");
+        assert!(err.contains("b.etl: not a trace file: 8 bytes") && err.contains("/no/such.etl: "), "{command}: {err}");
         assert!(err.contains("2 of 4 files"), "{command}: {err}");
         assert!(out.lines().count() > 1, "{command}: {out}");
     }
@@ -180,7 +181,7 @@ fn places_in_json() {
     assert_eq!(place(&events[1]), [1, 4096, 0x48]);
     assert_eq!(place(&findings[0]), [1, 4096, 0x48 + 88]);
     let (_, out, _) = run(&["info", "--format", "json", &file]);
-    assert_eq!(place(&json(&out)[0]["findings"][0]), [1, 4096, 0x48 + 88]);
+    assert_eq!(place(&json(&out)[0]["diagnostics"][0]), [1, 4096, 0x48 + 88]);
     let (_, out, _) = run(&["check", "--format", "json", &file]);
     assert_eq!(place(&json(&out)[0]), [1, 4096, 0x48 + 88]);
 }
@@ -216,7 +217,7 @@ fn absent_times() {
         assert_eq!(info.get(key), Some(&Value::Null), "{key}");
     }
     let text = run(&["info", &file]).1;
-    assert!(!text.contains("1601") && text.contains("never closed"), "{text}");
+    assert!(!text.contains("1601") && text.contains("file was not closed"), "{text}");
 }
 
 /// What the text of `info` says, its document says too.
@@ -233,12 +234,12 @@ fn info_in_json() {
         ..LogFile::new(&PRODUCER)
     };
     let info = &json(&run(&["info", "--format", "json", &folder.file("a.etl", trace_of(log))]).1)[0];
-    assert_eq!((info["logger_name"].as_str(), info["file_name"].as_str()), (Some("A logger"), Some("C:\\Ω.etl")));
+    assert_eq!((info["session"].as_str(), info["file_name"].as_str()), (Some("A logger"), Some("C:\\Ω.etl")));
     assert_eq!((info["events_lost"].as_u64(), info["buffers_lost"].as_u64()), (Some(3), Some(4)));
     assert_eq!((info["mode"].as_u64(), info["mode_names"].as_str()), (Some(2), Some("EVENT_TRACE_FILE_MODE_CIRCULAR")));
     assert_eq!((info["version"].as_str(), info["build"].as_u64()), (Some("10.0"), Some(19041)));
     assert_eq!((info["buffer_size"].as_u64(), info["perf_frequency"].as_u64()), (Some(4096), Some(10_000_000)));
-    assert_eq!(info["time_zone_bias"].as_i64(), Some(0));
+    assert_eq!(info["time_zone_minutes"].as_i64(), Some(0));
 }
 
 /// The exit status is that of the help: 0 good, 1 findings, 2 unusable input.
@@ -315,7 +316,7 @@ fn text_of_files_is_escaped_in_json() {
         assert_eq!(out.chars().chain(err.chars()).find(raw), None, "{options:?}");
         let told = json(&out);
         match options {
-            ["info"] => assert_eq!([&told[0]["logger_name"], &told[0]["file"]], [hostile, &file]),
+            ["info"] => assert_eq!([&told[0]["session"], &told[0]["file"]], [hostile, &file]),
             ["events", ..] => assert_eq!(told[0]["file"], file),
             _ => {}
         }
@@ -329,13 +330,13 @@ fn other_files_are_pointed_on() {
     let page = |start: &[u8]| [start, &[0; 1 << 15]].concat();
     let dump = test_support::dumps::whole("10.0.19041.264".parse().unwrap(), Arch::X64);
     let mut files = vec![
-        ("a.dmp", dump, "a crash dump of a kernel; use `etw dump`"),
+        ("a.dmp", dump, "a kernel crash dump; use `etw dump`"),
         ("b.pdb", page(b"Microsoft C/C++ MSF 7.00\r\n\x1aDS\0\0\0"), "a symbol file (PDB); use `etw verify --symbols`"),
         ("c.json", b"{\"base_types\": {}}".to_vec(), "a symbol table (ISF) or other JSON"),
         ("d.json.xz", page(b"\xfd7zXZ\0"), "a compressed file; decompress it first"),
         ("e.exe", page(b"MZ\x90\0"), "an executable image; use `etw verify --image`"),
         ("f.evtx", page(b"ElfFile\0"), "an event log (.evtx)"),
-        ("g.dmp", page(b"MDMP\x93\xa7"), "a minidump of a process"),
+        ("g.dmp", page(b"MDMP\x93\xa7"), "a process minidump"),
     ];
     for (name, bytes, kind) in &files {
         let file = folder.file(name, bytes);
@@ -355,7 +356,7 @@ fn other_files_are_pointed_on() {
         for command in ["info", "sessions", "events"] {
             let output = Command::new(env!("CARGO_BIN_EXE_etw")).args(["dump", command, &file]).output().unwrap();
             let err = String::from_utf8(output.stderr).unwrap();
-            let is_told = err.contains(&format!("{file}: not a crash dump of a kernel: this is {kind}"));
+            let is_told = err.contains(&format!("{file}: not a kernel crash dump: this is {kind}"));
             assert!(output.status.code() == Some(2) && is_told, "{command}: {err}");
         }
     }
@@ -384,7 +385,7 @@ fn findings_are_counted() {
         let told = if command == "events" { err } else { out };
         match format {
             "json" => assert!(told.contains(r#""more":149900"#), "{command}: {}", told.len()),
-            _ => assert!(told.contains("and 149,900 more like it"), "{command}: {}", &told[..told.len().min(2000)]),
+            _ => assert!(told.contains("149,900 more of the same kind"), "{command}: {}", &told[..told.len().min(2000)]),
         }
         assert!(told.len() < 40_000, "{command}: {} bytes", told.len());
     }

@@ -66,5 +66,5 @@ fn late_events() {
         assert_eq!((&told[0]["kind"], &told[0]["late_events"], by > 20_000), (&"time-order".into(), &2.into(), true), "{err}");
     }
     let (status, out, err) = run(&["events", "--order", "time", "--strict", &late]);
-    assert!(status == 1 && out.lines().count() < 402 && err.contains("1 event not in the order of time"), "{err}");
+    assert!(status == 1 && out.lines().count() < 402 && err.contains("1 event out of order"), "{err}");
 }

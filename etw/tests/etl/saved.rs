@@ -44,16 +44,16 @@ fn saved_events() {
             assert!(saved == events(file, options), "{file} {options:?}");
             assert_eq!(told["saved"].as_u64(), Some(saved[0].len() as u64));
             assert_eq!(told["bytes"].as_u64(), Some(fs::metadata(&out).unwrap().len()));
-            assert_eq!(run(&["check", &out]).1, format!("{out}: 0 findings\n"), "{file} {options:?}");
+            assert_eq!(run(&["check", &out]).1, format!("{out}: 0 diagnostics\n"), "{file} {options:?}");
             // What is there stays.
             let (status, _, err) = run(&args);
-            assert!(status == 2 && err.contains("already exists; refusing to overwrite"), "{out}: {err}");
+            assert!(status == 2 && err.contains("already exists: refusing to overwrite"), "{out}: {err}");
         }
     }
     let (bad, out) = (folder.file("bad.etl", damaged()), text(&folder.0.join("of-bad.etl")));
     let (status, told, err) = run(&["save", "-o", &out, &bad]);
-    assert_eq!((status, err.contains("extended items")), (1, true), "{err}");
-    assert!(told.contains("the log file header and 1 of 1 other event of "), "{told}");
+    assert_eq!((status, err.contains("invalid extended data items")), (1, true), "{err}");
+    assert!(told.contains(": 1 of 1 event of "), "{told}");
     // Of the same file, the same events: the header is one of them.
     assert!(run(&["stat", &out]).1.starts_with("1 file, 2 events, "));
     let headed = text(&folder.0.join("headed.etl"));
@@ -92,7 +92,7 @@ fn saved_together() {
         let (status, told, err) = run(&["save", "-o", &out, files[0], files[1]]);
         assert_eq!((status, told.lines().count()), (0, 2), "{told} {err}");
         assert!(events(&[&out]) == expected);
-        assert_eq!(run(&["check", &out]).1, format!("{out}: 0 findings\n"));
+        assert_eq!(run(&["check", &out]).1, format!("{out}: 0 diagnostics\n"));
     }
     // Offsets in the log file header: its version, BootTime, StartTime and ReservedFlags.
     let at = |member: usize| 0x48 + 0x20 + member;
@@ -104,7 +104,7 @@ fn saved_together() {
         let other = folder.file("other.etl", &other);
         let out = text(&folder.0.join("none.etl"));
         let (status, _, err) = run(&["save", "-o", &out, &first, &other]);
-        assert!(status == 2 && err.contains(&format!("other.etl has another {what}")), "{what}: {err}");
+        assert!(status == 2 && err.contains(&format!("other.etl has another {what} than the first file")), "{what}: {err}");
         assert!(!Path::new(&out).exists());
     }
 }

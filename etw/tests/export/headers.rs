@@ -4,7 +4,7 @@ use super::{PLAIN, fed, layouts, project, sample};
 use etw_layouts_codegen::axis::Arch;
 use etw_layouts_codegen::compile;
 use etw_layouts_codegen::emit::c::{self, Style};
-use etw_layouts_codegen::layouts::Layouts;
+use etw_layouts_codegen::layouts::{Field, Form, Layouts, Type};
 use etw_layouts_codegen::spec::{Body, ValuesKind};
 use rayon::prelude::*;
 use std::collections::BTreeSet;
@@ -200,6 +200,20 @@ fn clang(layouts: &Layouts, target: usize, language: &str, text: &str) -> String
 
 /// Assertions of what each flag and constant of a target is, and how many they are.
 fn constants(layouts: &Layouts, target: usize) -> (String, usize) {
+    fn names<'a>(fields: &'a [Field], all: &mut BTreeSet<&'a str>) {
+        for field in fields {
+            all.extend(field.name.as_deref());
+            if let Type::Inline(inner) = &field.ty {
+                names(&inner.fields, all);
+            }
+        }
+    }
+    let mut members = BTreeSet::new();
+    for layout in &layouts.layouts {
+        if let Form::Aggregate(aggregate) = &layout.form {
+            names(&aggregate.fields, &mut members);
+        }
+    }
     let mut text = String::new();
     let mut known = BTreeSet::new();
     for definition in layouts.spec.definitions.values() {
@@ -208,6 +222,9 @@ fn constants(layouts: &Layouts, target: usize) -> (String, usize) {
             let name = constant.name.value.as_str();
             let value = constant.value.get(target).filter(|_| constant.scope.contains(target));
             if let Some(value) = value.filter(|_| known.insert(name)) {
+                // A macro called as a member is has the name of its set before its own.
+                let set = &definition.name.value;
+                let name = if members.contains(name) { format!("{set}_{name}") } else { name.to_owned() };
                 text += &format!("_Static_assert({name} == {:#x}, \"{name}\");\n", value.value & i64::from(u32::MAX));
             }
         }

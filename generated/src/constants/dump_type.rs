@@ -6,7 +6,7 @@
 use super::{runtime};
 
 runtime::values! {
-    /// What of memory a crash dump holds.
+    /// Parts of memory in a crash dump.
     pub value DUMP_TYPE: u32 = "DUMP_TYPE" {
         DUMP_TYPE_FULL = 0x1, "`DUMP_TYPE_FULL`.";
         DUMP_TYPE_SUMMARY = 0x2, "Pages of the kernel, as Windows wrote them up to 7.";
@@ -15,8 +15,8 @@ runtime::values! {
         DUMP_TYPE_BITMAP_FULL = 0x5, "`DUMP_TYPE_BITMAP_FULL`.";
         DUMP_TYPE_BITMAP_KERNEL = 0x6, "`DUMP_TYPE_BITMAP_KERNEL`.";
         DUMP_TYPE_AUTOMATIC = 0x7, "`DUMP_TYPE_AUTOMATIC`.";
-        DUMP_TYPE_KERNEL_MEMORY = 0x8, "Pages of the kernel, by a debugger: `.dump /k`. The name is ours.";
-        DUMP_TYPE_KERNEL_AND_USER_MEMORY = 0x9, "Those and pages of processes: `.dump /ka`. The name is ours.";
-        DUMP_TYPE_COMPLETE_MEMORY = 0xa, "All pages, by a debugger: `.dump /f`. The name is ours.";
+        DUMP_TYPE_KERNEL_MEMORY = 0x8, "Pages of the kernel, written by a debugger: `.dump /k`. The name is this project's.";
+        DUMP_TYPE_KERNEL_AND_USER_MEMORY = 0x9, "Pages of the kernel and of processes, written by a debugger: `.dump /ka`. The name is this project's.";
+        DUMP_TYPE_COMPLETE_MEMORY = 0xa, "All pages, written by a debugger: `.dump /f`. The name is this project's.";
     }
 }

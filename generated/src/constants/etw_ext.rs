@@ -6,7 +6,7 @@
 use super::{runtime};
 
 runtime::values! {
-    /// Type of a TRACE\_ENABLE\_FLAG\_EXT\_ITEM: what the dwords after it are.
+    /// Type of a TRACE\_ENABLE\_FLAG\_EXT\_ITEM, which determines the contents of the dwords after it.
     pub value ETW_EXT: u16 = "ETW_EXT" {
         ETW_EXT_ENABLE_FLAGS = 0x1, "6.0... Up to eight dwords: a PERFINFO\\_GROUPMASK.";
         ETW_EXT_PIDS = 0x2, "6.0... A process identifier a dword.";

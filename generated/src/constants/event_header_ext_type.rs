@@ -6,26 +6,26 @@
 use super::{runtime};
 
 runtime::values! {
-    /// ExtType of an extended item of an event: what its data is.
+    /// Type of an extended item's data: ExtType of an extended item of an event.
     pub value EVENT_HEADER_EXT_TYPE: u16 = "EVENT_HEADER_EXT_TYPE" {
         EVENT_HEADER_EXT_TYPE_RELATED_ACTIVITYID = 0x1, "A GUID.";
         EVENT_HEADER_EXT_TYPE_SID = 0x2, "A security identifier.";
         EVENT_HEADER_EXT_TYPE_TS_ID = 0x3, "A ULONG: the terminal session.";
         EVENT_HEADER_EXT_TYPE_INSTANCE_INFO = 0x4, "Instance, parent instance and parent GUID.";
-        EVENT_HEADER_EXT_TYPE_STACK_TRACE32 = 0x5, "A ULONG64 to match parts, then 32-bit return addresses.";
-        EVENT_HEADER_EXT_TYPE_STACK_TRACE64 = 0x6, "A ULONG64 to match parts, then 64-bit return addresses.";
+        EVENT_HEADER_EXT_TYPE_STACK_TRACE32 = 0x5, "A ULONG64 that links related parts, then 32-bit return addresses.";
+        EVENT_HEADER_EXT_TYPE_STACK_TRACE64 = 0x6, "A ULONG64 that links related parts, then 64-bit return addresses.";
         EVENT_HEADER_EXT_TYPE_PEBS_INDEX = 0x7, "EVENT\\_EXTENDED\\_ITEM\\_PEBS\\_INDEX.";
         EVENT_HEADER_EXT_TYPE_PMC_COUNTERS = 0x8, "EVENT\\_EXTENDED\\_ITEM\\_PMC\\_COUNTERS.";
         EVENT_HEADER_EXT_TYPE_PSM_KEY = 0x9, "The name of a package.";
         EVENT_HEADER_EXT_TYPE_EVENT_KEY = 0xa, "A ULONG64.";
         EVENT_HEADER_EXT_TYPE_EVENT_SCHEMA_TL = 0xb, "The names and types of a TraceLogging event.";
         EVENT_HEADER_EXT_TYPE_PROV_TRAITS = 0xc, "The name and traits of the provider.";
-        EVENT_HEADER_EXT_TYPE_PROCESS_START_KEY = 0xd, "A ULONG64 that no two processes share.";
+        EVENT_HEADER_EXT_TYPE_PROCESS_START_KEY = 0xd, "A ULONG64 that is unique to the process.";
         EVENT_HEADER_EXT_TYPE_CONTROL_GUID = 0xe, "A GUID.";
         EVENT_HEADER_EXT_TYPE_QPC_DELTA = 0xf, "A ULONG64.";
         EVENT_HEADER_EXT_TYPE_CONTAINER_ID = 0x10, "A GUID.";
-        EVENT_HEADER_EXT_TYPE_STACK_KEY32 = 0x11, "A ULONG64 to match parts, then a 32-bit key of a stack.";
-        EVENT_HEADER_EXT_TYPE_STACK_KEY64 = 0x12, "A ULONG64 to match parts, then a 64-bit key of a stack.";
+        EVENT_HEADER_EXT_TYPE_STACK_KEY32 = 0x11, "A ULONG64 that links related parts, then the 32-bit key of a stack.";
+        EVENT_HEADER_EXT_TYPE_STACK_KEY64 = 0x12, "A ULONG64 that links related parts, then the 64-bit key of a stack.";
         EVENT_HEADER_EXT_TYPE_MAX = 0x13, "One more than the last.";
     }
 }

@@ -8,15 +8,15 @@ use super::{runtime};
 runtime::values! {
     /// Flags of EVENT\_HEADER.
     pub flags EVENT_HEADER_FLAG: u16 = "EVENT_HEADER_FLAG" {
-        EVENT_HEADER_FLAG_EXTENDED_INFO = 0x1, "Extended items stand before the data.";
+        EVENT_HEADER_FLAG_EXTENDED_INFO = 0x1, "Extended items precede the data.";
         EVENT_HEADER_FLAG_PRIVATE_SESSION = 0x2, "`EVENT_HEADER_FLAG_PRIVATE_SESSION`.";
         EVENT_HEADER_FLAG_STRING_ONLY = 0x4, "The data is one terminated UTF-16 string.";
         EVENT_HEADER_FLAG_TRACE_MESSAGE = 0x8, "`EVENT_HEADER_FLAG_TRACE_MESSAGE`.";
-        EVENT_HEADER_FLAG_NO_CPUTIME = 0x10, "ProcessorTime stands instead of KernelTime and UserTime.";
-        EVENT_HEADER_FLAG_32_BIT_HEADER = 0x20, "Of a 32-bit provider.";
-        EVENT_HEADER_FLAG_64_BIT_HEADER = 0x40, "Of a 64-bit provider.";
+        EVENT_HEADER_FLAG_NO_CPUTIME = 0x10, "ProcessorTime replaces KernelTime and UserTime.";
+        EVENT_HEADER_FLAG_32_BIT_HEADER = 0x20, "The provider is a 32-bit program.";
+        EVENT_HEADER_FLAG_64_BIT_HEADER = 0x40, "The provider is a 64-bit program.";
         EVENT_HEADER_FLAG_DECODE_GUID = 0x80, "`EVENT_HEADER_FLAG_DECODE_GUID`.";
-        EVENT_HEADER_FLAG_CLASSIC_HEADER = 0x100, "Made for a consumer from another header.";
+        EVENT_HEADER_FLAG_CLASSIC_HEADER = 0x100, "Converted for a consumer from another header.";
         EVENT_HEADER_FLAG_PROCESSOR_INDEX = 0x200, "`EVENT_HEADER_FLAG_PROCESSOR_INDEX`.";
     }
 }

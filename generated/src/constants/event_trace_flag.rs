@@ -6,7 +6,7 @@
 use super::{runtime};
 
 runtime::values! {
-    /// Bits of EnableFlags: which events the kernel logger takes. A range says where a use is known.
+    /// Bits of EnableFlags, which select the events of the kernel logger. The range of a value is that of its known uses.
     pub flags EVENT_TRACE_FLAG: u32 = "EVENT_TRACE_FLAG" {
         EVENT_TRACE_FLAG_PROCESS = 0x1, "`EVENT_TRACE_FLAG_PROCESS`.";
         EVENT_TRACE_FLAG_THREAD = 0x2, "`EVENT_TRACE_FLAG_THREAD`.";

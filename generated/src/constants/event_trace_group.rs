@@ -6,8 +6,7 @@
 use super::{runtime};
 
 runtime::values! {
-    /// The high byte of a HookId: Group in WMI\_TRACE\_PACKET, 8 bits further left. `guid` is what a consumer sees as the provider
-    /// of the events of the group, `doc` the name of that GUID. A range says where a use is known.
+    /// The high byte of a HookId: Group in WMI\_TRACE\_PACKET, shifted left by 8 bits. `guid` is the provider of the group's events for consumers, `doc` the name of that GUID. The range of a value is that of its known uses.
     pub value EVENT_TRACE_GROUP: u16 = "EVENT_TRACE_GROUP" {
         EVENT_TRACE_GROUP_HEADER = 0x0, "EventTraceGuid GUID `68FDD900-4A3E-11D1-84F4-0000F80464E3`.";
         EVENT_TRACE_GROUP_IO = 0x100, "DiskIoGuid GUID `3D6FA8D4-FE05-11D0-9DDA-00C04FD7BA7C`.";

@@ -6,8 +6,7 @@
 use super::{runtime};
 
 runtime::values! {
-    /// The low byte of a HookId: Type in WMI\_TRACE\_PACKET, and Class.Type in EVENT\_TRACE\_HEADER. Values from 0x0A on mean something
-    /// in one group only; `doc` gives the whole hook.
+    /// The low byte of a HookId: Type in WMI\_TRACE\_PACKET, and Class.Type in EVENT\_TRACE\_HEADER. Values from 0x0A upward have a meaning in one group only; `doc` gives the whole hook.
     pub value EVENT_TRACE_TYPE: u8 = "EVENT_TRACE_TYPE" {
         EVENT_TRACE_TYPE_INFO = 0x0, "`EVENT_TRACE_TYPE_INFO`.";
         EVENT_TRACE_TYPE_START = 0x1, "`EVENT_TRACE_TYPE_START`.";

@@ -6,8 +6,7 @@
 use super::{runtime};
 
 runtime::values! {
-    /// What a kernel event is: HookId in WMI\_TRACE\_PACKET, a group and a type. A range says where a use is known; without one the
-    /// value is known from a header only. `doc` names the event data.
+    /// Type of a kernel event: HookId in WMI\_TRACE\_PACKET, composed of a group and a type. The range of a value is that of its known uses; a value without a range is known only from a header. `doc` names the event data.
     pub value HOOK_ID: u16 = "HOOK_ID" {
         WMI_LOG_TYPE_HEADER = 0x0, "Data: TRACE\\_LOGFILE\\_HEADER, then two terminated UTF-16 strings.";
         WMI_LOG_TYPE_HEADER_EXTENSION = 0x5, "5.2... Data: ETW\\_KERNEL\\_HEADER\\_EXTENSION.";
@@ -208,7 +207,7 @@ runtime::values! {
         PERFINFO_LOG_TYPE_ANTI_STARVATION_BOOST = 0x53c, "6.2... Data: ETW\\_ANTI\\_STARVATION\\_BOOST\\_EVENT.";
         PERFINFO_LOG_TYPE_THREAD_MIGRATION = 0x53d, "6.2...";
         PERFINFO_LOG_TYPE_KQUEUE_ENQUEUE = 0x53e, "6.2... Data: ETW\\_KQUEUE\\_ENQUEUE\\_EVENT.";
-        PERFINFO_LOG_TYPE_KQUEUE_DEQUEUE = 0x53f, "6.2... Data: ETW\\_KQUEUE\\_DEQUEUE\\_EVENT, whose Entries are pointers.";
+        PERFINFO_LOG_TYPE_KQUEUE_DEQUEUE = 0x53f, "6.2... Data: ETW\\_KQUEUE\\_DEQUEUE\\_EVENT, with pointers in Entries.";
         PERFINFO_LOG_TYPE_WORKER_THREAD_ITEM_START = 0x540, "Data: one pointer.";
         PERFINFO_LOG_TYPE_WORKER_THREAD_ITEM_END = 0x541, "Data: one pointer.";
         PERFINFO_LOG_TYPE_AUTO_BOOST_SET_FLOOR = 0x542, "Data: ETW\\_AUTOBOOST\\_SET\\_PRIORITY\\_FLOOR\\_EVENT.";

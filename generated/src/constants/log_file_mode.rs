@@ -6,37 +6,34 @@
 use super::{runtime};
 
 runtime::values! {
-    /// Bits of LogFileMode in WMI\_LOGGER\_INFORMATION and EVENT\_TRACE\_PROPERTIES, and of LoggerMode in WMI\_LOGGER\_CONTEXT.
-    /// A range tells which kernels recognise a bit, if only to refuse it; two pages differ on some, and the one kept is the page
-    /// on LogFileMode. The constraints are those of starting a logger in the kernel, and shorten the names. User mode gives
-    /// meaning to bits that the kernel does not know.
+    /// Bits of LogFileMode in WMI\_LOGGER\_INFORMATION and EVENT\_TRACE\_PROPERTIES, and of LoggerMode in WMI\_LOGGER\_CONTEXT. The range of a bit is that of the kernels that recognize it, even if only to reject it. Two published pages differ on some ranges; those of the page on LogFileMode are used. The constraints are those of starting a session in the kernel, with shortened names. User mode defines bits that the kernel does not recognize.
     pub flags LOG_FILE_MODE: u32 = "LOG_FILE_MODE" {
         EVENT_TRACE_FILE_MODE_SEQUENTIAL = 0x1, "Not with CIRCULAR; from 6.0 not with BUFFERING.";
         EVENT_TRACE_FILE_MODE_CIRCULAR = 0x2, "Not with SEQUENTIAL; from 5.1 not with APPEND or NEWFILE; from 6.0 not with BUFFERING, and can allow NONSTOPPABLE; from 6.2 needs MaximumFileSize.";
         EVENT_TRACE_FILE_MODE_APPEND = 0x4, "5.1... Not with CIRCULAR; from 6.0 not with PREALLOCATE or BUFFERING, and means SEQUENTIAL too; from 6.1 not with NEWFILE.";
         EVENT_TRACE_FILE_MODE_NEWFILE = 0x8, "5.1... Not with CIRCULAR, needs LogFileName and MaximumFileSize; from 5.2 not for SystemTraceControlGuid; from 6.0 not with PREALLOCATE, BUFFERING or bit 0x00000002 of Flags, not for CKCLGuid, and means SEQUENTIAL too; from 6.1 not with APPEND; from 6.2 not with SYSTEM\\_LOGGER.";
-        EVENT_TRACE_USE_MS_FLUSH_TIMER = 0x10, "6.1... 5.2 knows this bit by a name that is not known.";
-        EVENT_TRACE_FILE_MODE_PREALLOCATE = 0x20, "6.0... Not with APPEND or NEWFILE, needs MaximumFileSize.\n\nErratum, the document's range is 5.1.., another document says 6.0.. (the page on WMI\\_LOGGER\\_MODE).";
+        EVENT_TRACE_USE_MS_FLUSH_TIMER = 0x10, "6.1... The bit exists in 5.2 under an unknown name.";
+        EVENT_TRACE_FILE_MODE_PREALLOCATE = 0x20, "6.0... Not with APPEND or NEWFILE, needs MaximumFileSize.\n\nErratum, published reference: range 5.1..; another published reference: 6.0.. (the page on WMI\\_LOGGER\\_MODE).";
         EVENT_TRACE_NONSTOPPABLE_MODE = 0x40, "6.0... Needs CIRCULAR, BUFFERING or REAL\\_TIME, and bit 0x00000002 of Flags.";
         EVENT_TRACE_SECURE_MODE = 0x80, "6.0...";
         EVENT_TRACE_REAL_TIME_MODE = 0x100, "From 6.0 can allow NONSTOPPABLE.";
         EVENT_TRACE_DELAY_OPEN_FILE_MODE = 0x200, "In 5.0 needs LogFileName; in 6.0 can bar NONSTOPPABLE; from 6.1 ignored.";
-        EVENT_TRACE_BUFFERING_MODE = 0x400, "6.0... Not with LogFileName, SEQUENTIAL, CIRCULAR, APPEND or NEWFILE, and can allow NONSTOPPABLE; from 6.1 not with BUFFER\\_INTERFACE, and overrides REAL\\_TIME and FlushTimer; in 6.1 and 6.2 overrides KD\\_FILTER; from 6.3 overrides FlushThreshold; from 1607 allows COMPRESSED.\n\nErratum, the document's range is 5.0.., another document says 6.0.. (the page on WMI\\_LOGGER\\_MODE).";
+        EVENT_TRACE_BUFFERING_MODE = 0x400, "6.0... Not with LogFileName, SEQUENTIAL, CIRCULAR, APPEND or NEWFILE, and can allow NONSTOPPABLE; from 6.1 not with BUFFER\\_INTERFACE, and overrides REAL\\_TIME and FlushTimer; in 6.1 and 6.2 overrides KD\\_FILTER; from 6.3 overrides FlushThreshold; from 1607 allows COMPRESSED.\n\nErratum, published reference: range 5.0..; another published reference: 6.0.. (the page on WMI\\_LOGGER\\_MODE).";
         EVENT_TRACE_PRIVATE_LOGGER_MODE = 0x800, "For loggers in user mode.";
-        EVENT_TRACE_ADD_HEADER_MODE = 0x1000, "6.0. Later kernels mostly ignore it.\n\nErratum, the document's range is 5.0, 6.1.., another document says 6.0 (the page on WMI\\_LOGGER\\_MODE).";
-        EVENT_TRACE_USE_KBYTES_FOR_SIZE = 0x2000, "6.0...\n\nErratum, the document's range is 5.2.., another document says 6.0.. (the page on WMI\\_LOGGER\\_MODE).";
+        EVENT_TRACE_ADD_HEADER_MODE = 0x1000, "6.0. Later kernels mostly ignore it.\n\nErratum, published reference: range 5.0, 6.1..; another published reference: 6.0 (the page on WMI\\_LOGGER\\_MODE).";
+        EVENT_TRACE_USE_KBYTES_FOR_SIZE = 0x2000, "6.0...\n\nErratum, published reference: range 5.2..; another published reference: 6.0.. (the page on WMI\\_LOGGER\\_MODE).";
         EVENT_TRACE_USE_GLOBAL_SEQUENCE = 0x4000, "5.1... Not with USE\\_LOCAL\\_SEQUENCE.";
         EVENT_TRACE_USE_LOCAL_SEQUENCE = 0x8000, "5.1... Not with USE\\_GLOBAL\\_SEQUENCE.";
         EVENT_TRACE_RELOG_MODE = 0x10000, "6.2... For loggers in user mode; the kernel refuses it.";
         EVENT_TRACE_PRIVATE_IN_PROC = 0x20000, "For loggers in user mode.";
         EVENT_TRACE_BUFFER_INTERFACE_MODE = 0x40000, "6.1... Not with BUFFERING, and means SECURE too.";
-        EVENT_TRACE_KD_FILTER_MODE = 0x80000, "6.0... From 6.2 overrides USE\\_PAGED\\_MEMORY.\n\nErratum, the document's range is 5.1.., another document says 6.0.. (the page on WMI\\_LOGGER\\_MODE).";
+        EVENT_TRACE_KD_FILTER_MODE = 0x80000, "6.0... From 6.2 overrides USE\\_PAGED\\_MEMORY.\n\nErratum, published reference: range 5.1..; another published reference: 6.0.. (the page on WMI\\_LOGGER\\_MODE).";
         EVENT_TRACE_MODE_RESERVED = 0x100000, "6.0. The bit that headers of 1511 call REALTIME\\_RELOG.";
-        EVENT_TRACE_REALTIME_RELOG_MODE = 0x100000, "6.0... From 6.1 mostly ignored. The range is that of the page on WMI\\_LOGGER\\_MODE, the other page gives none.";
+        EVENT_TRACE_REALTIME_RELOG_MODE = 0x100000, "6.0... Mostly ignored in 6.1 and later. The range is that of the page on WMI\\_LOGGER\\_MODE; the other page gives none.";
         EVENT_TRACE_LOST_EVENTS_DEBUG_MODE = 0x200000, "6.2...";
         EVENT_TRACE_STOP_ON_HYBRID_SHUTDOWN = 0x400000, "6.2... Not with PERSIST\\_ON\\_HYBRID\\_SHUTDOWN.";
         EVENT_TRACE_PERSIST_ON_HYBRID_SHUTDOWN = 0x800000, "6.2... Not with STOP\\_ON\\_HYBRID\\_SHUTDOWN.";
-        EVENT_TRACE_USE_PAGED_MEMORY = 0x1000000, "6.0... From 6.2 not with SYSTEM\\_LOGGER.\n\nErratum, the document's range is 5.1.., another document says 6.0.. (the page on WMI\\_LOGGER\\_MODE).";
+        EVENT_TRACE_USE_PAGED_MEMORY = 0x1000000, "6.0... From 6.2 not with SYSTEM\\_LOGGER.\n\nErratum, published reference: range 5.1..; another published reference: 6.0.. (the page on WMI\\_LOGGER\\_MODE).";
         EVENT_TRACE_SYSTEM_LOGGER_MODE = 0x2000000, "6.2... Not with NEWFILE or USE\\_PAGED\\_MEMORY.";
         EVENT_TRACE_COMPRESSED_MODE = 0x4000000, "6.2... Refused up to 1511; from 1607 needs BUFFERING.";
         EVENT_TRACE_INDEPENDENT_SESSION_MODE = 0x8000000, "6.3...";

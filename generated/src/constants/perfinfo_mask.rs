@@ -6,9 +6,7 @@
 use super::{runtime};
 
 runtime::values! {
-    /// Bits of the structure PERFINFO\_GROUPMASK. The top three bits of a value are an index into Masks, the others the bits there;
-    /// so only values of one index combine. A range says where a use is known; as 5.0 has no group masks, there it means the same
-    /// bit of EnableFlags.
+    /// Bits of the structure PERFINFO\_GROUPMASK. The top three bits of a value are an index into Masks, the others the bits of that mask, so that only values with the same index can be combined. The range of a value is that of its known uses. 5.0 has no group masks: there the value is the same bit of EnableFlags.
     pub value PERFINFO_MASK: u32 = "PERFINFO_MASK" {
         PERF_PROCESS = 0x1, "`PERF_PROCESS`.";
         PERF_THREAD = 0x2, "`PERF_THREAD`.";

@@ -6,7 +6,7 @@
 use super::{runtime};
 
 runtime::values! {
-    /// HeaderType of a trace header: which structure begins the event, and the pointer size of its writer.
+    /// HeaderType of a trace header: the structure at the start of the event, and the pointer size of its writer.
     pub value TRACE_HEADER_TYPE: u8 = "TRACE_HEADER_TYPE" {
         TRACE_HEADER_TYPE_SYSTEM32 = 0x1, "SYSTEM\\_TRACE\\_HEADER, 32-bit data.";
         TRACE_HEADER_TYPE_SYSTEM64 = 0x2, "SYSTEM\\_TRACE\\_HEADER, 64-bit data.";

@@ -8,7 +8,7 @@ use super::{runtime};
 runtime::values! {
     /// Bits of Version in PERFINFO\_TRACE\_HEADER; the low byte is the version proper.
     pub flags TRACE_HEADER_VERSION_FLAG: u16 = "TRACE_HEADER_VERSION_FLAG" {
-        TRACE_HEADER_PMC_COUNTERS_MASK = 0x700, "How many performance counters stand before the data, as EVENT\\_EXTENDED\\_ITEM\\_PMC\\_COUNTERS: a count of 0 to 7.";
-        TRACE_HEADER_PEBS_INDEX_FLAG = 0x8000, "An EVENT\\_EXTENDED\\_ITEM\\_PEBS\\_INDEX stands before the data.";
+        TRACE_HEADER_PMC_COUNTERS_MASK = 0x700, "Number of performance counters before the data, 0 to 7, in an EVENT\\_EXTENDED\\_ITEM\\_PMC\\_COUNTERS.";
+        TRACE_HEADER_PEBS_INDEX_FLAG = 0x8000, "An EVENT\\_EXTENDED\\_ITEM\\_PEBS\\_INDEX precedes the data.";
     }
 }

@@ -6,7 +6,7 @@
 use super::{runtime};
 
 runtime::values! {
-    /// Action of WMI\_RESOURCE: those values that have names. Others that are seen tell of initialisation (0x00010008, 0x00010018), of waiting (0x00010024, 0x00010044), of a new owner pointer (0x00010120, 0x00010140), and of the release of what was acquired again (0x00010032, 0x00010052).
+    /// Action of WMI\_RESOURCE: the named values. Other observed values report initialization (0x00010008, 0x00010018), waiting (0x00010024, 0x00010044), a new owner pointer (0x00010120, 0x00010140), and the release of a recursive acquisition (0x00010032, 0x00010052).
     pub value WMI_RESOURCE_ACTION: u32 = "WMI_RESOURCE_ACTION" {
         WMI_RESOURCE_ACTION_COMPLETE_RELEASE_EXCLUSIVE = 0x10022, "`WMI_RESOURCE_ACTION_COMPLETE_RELEASE_EXCLUSIVE`.";
         WMI_RESOURCE_ACTION_COMPLETE_RELEASE_SHARED = 0x10042, "`WMI_RESOURCE_ACTION_COMPLETE_RELEASE_SHARED`.";

@@ -6,7 +6,7 @@
 use super::{runtime};
 
 runtime::values! {
-    /// Rights of access to a GUID: to a provider, a session, or an object of the types WmiGuid, EtwRegistration and EtwConsumer. The standard rights of Windows stand above them.
+    /// Access rights to a GUID: to a provider, a session, or an object of the types WmiGuid, EtwRegistration and EtwConsumer. The higher bits have the standard access rights of Windows.
     pub flags WMIGUID_ACCESS: u32 = "WMIGUID_ACCESS" {
         WMIGUID_QUERY = 0x1, "`WMIGUID_QUERY`.";
         WMIGUID_SET = 0x2, "`WMIGUID_SET`.";
@@ -19,11 +19,11 @@ runtime::values! {
         TRACELOG_ACCESS_KERNEL_LOGGER = 0x100, "`TRACELOG_ACCESS_KERNEL_LOGGER`.";
         TRACELOG_CREATE_INPROC = 0x200, "`TRACELOG_CREATE_INPROC`.";
         TRACELOG_LOG_EVENT = 0x200, "6.0... To write events to a session.";
-        TRACELOG_ACCESS_REALTIME = 0x400, "To get the events of a session.";
+        TRACELOG_ACCESS_REALTIME = 0x400, "To receive the events of a session.";
         TRACELOG_REGISTER_GUIDS = 0x800, "5.1... To register a provider.";
         TRACELOG_JOIN_GROUP = 0x1000, "1607... To put a provider into a group.";
-        WMIGUID_ALL_ACCESS_5_0 = 0x207ff, "5.0. All of these, with standard rights.";
-        WMIGUID_ALL_ACCESS_5_1_1511 = 0x120fff, "5.1..1511. All of these, with standard rights.";
+        WMIGUID_ALL_ACCESS_5_0_x86 = 0x207ff, "5.0. All of these, with standard rights.";
+        WMIGUID_ALL_ACCESS_5_1 = 0x120fff, "5.1..1511. All of these, with standard rights.";
         WMIGUID_ALL_ACCESS_1607 = 0x121fff, "1607... All of these, with standard rights.";
     }
 }

@@ -11,7 +11,7 @@ runtime::values! {
         WNODE_FLAG_USE_TIMESTAMP = 0x200, "`WNODE_FLAG_USE_TIMESTAMP`.";
         WNODE_FLAG_TRACED_GUID = 0x20000, "`WNODE_FLAG_TRACED_GUID`.";
         WNODE_FLAG_LOG_WNODE = 0x40000, "`WNODE_FLAG_LOG_WNODE`.";
-        WNODE_FLAG_USE_GUID_PTR = 0x80000, "GuidPtr stands instead of Guid.";
+        WNODE_FLAG_USE_GUID_PTR = 0x80000, "GuidPtr replaces Guid.";
         WNODE_FLAG_USE_MOF_PTR = 0x100000, "The data is a list of addresses.";
         WNODE_FLAG_INTERNAL2 = 0x200000, "5.0.";
         WNODE_FLAG_NO_HEADER = 0x200000, "5.1...";

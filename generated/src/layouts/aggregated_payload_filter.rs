@@ -5,20 +5,27 @@
 #[allow(unused_imports)]
 use super::{runtime, members, event_payload_predicate::*, guid::*};
 
+macro_rules! text {
+    (Size, $known:literal) => { concat!($known, ". Bytes of the filter, tables included.") };
+    (PredicateCount, $known:literal) => { concat!($known, ". How many conditions there are.") };
+    (ProviderGuid, $known:literal) => { concat!($known, ". The provider.") };
+    (PredicateTable, $known:literal) => { concat!($known, ". The conditions, as many as PredicateCount says.") };
+}
+
 runtime::layout! {
     /// `AGGREGATED_PAYLOAD_FILTER` since 6.3: 0x50 bytes, aligned to 8.
     ///
-    /// Conditions on the data of a provider's events, of several filters in one.
+    /// Conditions on the data of a provider's events, combined from several filters.
     pub struct AGGREGATED_PAYLOAD_FILTER_6_3: members::AGGREGATED_PAYLOAD_FILTER, 0x50, 8 {
         0x00 bits00: u16, "bit fields, which have accessors." {
             0x00 [0 to 11] MagicValue set_MagicValue: u16 = "USHORT", "from symbols.";
             0x00 [12 to 15] DescriptorVersion set_DescriptorVersion: u16 = "USHORT", "from symbols.";
         }
-        0x02 Size: u16 = "USHORT", "from symbols. Bytes of the filter, tables included.";
-        0x04 PredicateCount: u16 = "USHORT", "from symbols. How many conditions there are.";
+        0x02 Size: u16 = "USHORT", text!(Size, "from symbols");
+        0x04 PredicateCount: u16 = "USHORT", text!(PredicateCount, "from symbols");
         0x06 Reserved: u16 = "USHORT", "from symbols.";
         0x08 HashedEventIdBitmap: u64 = "ULONGLONG", "from symbols.";
-        0x10 ProviderGuid: GUID_5_0 = "GUID", "from symbols. The provider.";
+        0x10 ProviderGuid: GUID_5_0 = "GUID", text!(ProviderGuid, "from symbols");
         0x20 EachEventTableOffset: u16 = "USHORT", "from symbols.";
         0x22 EachEventTableLength: u16 = "USHORT", "from symbols.";
         0x24 PayloadDecoderTableOffset: u16 = "USHORT", "from symbols.";
@@ -30,6 +37,6 @@ runtime::layout! {
         0x30 ANSIStringTableOffset: u16 = "USHORT", "from symbols.";
         0x32 ANSIStringTableLength: u16 = "USHORT", "from symbols.";
         0x34 _padding34: [u8; 4], "padding.";
-        0x38 PredicateTable: [EVENT_PAYLOAD_PREDICATE_6_3; 1] = "EVENT_PAYLOAD_PREDICATE [ANYSIZE_ARRAY]", "from symbols. The conditions, as many as PredicateCount says.";
+        0x38 PredicateTable: [EVENT_PAYLOAD_PREDICATE_6_3; 1] = "EVENT_PAYLOAD_PREDICATE [ANYSIZE_ARRAY]", text!(PredicateTable, "from symbols");
     }
 }

@@ -5,13 +5,19 @@
 #[allow(unused_imports)]
 use super::{runtime, members, guid::*};
 
+macro_rules! text {
+    (EventGuid, $known:literal) => { concat!($known, ". The class of kernel events.") };
+    (Type, $known:literal) => { concat!($known, ". Type of the event within its class.") };
+    (Reserved, $known:literal) => { concat!($known, ". Not in use.") };
+}
+
 runtime::layout! {
     /// `CLASSIC_EVENT_ID` since 6.1: 0x18 bytes, aligned to 4.
     ///
     /// A kernel event as programs name it to TraceSetInformation: the kernel's HookId has a byte for the GUID.
     pub struct CLASSIC_EVENT_ID_6_1: members::CLASSIC_EVENT_ID, 0x18, 4 {
-        0x00 EventGuid: GUID_5_0 = "GUID", "documented. The class of kernel events.";
-        0x10 Type: u8 = "UCHAR", "documented. Which event of the class it is.";
-        0x11 Reserved: [u8; 7] = "UCHAR [7]", "documented. Not in use.";
+        0x00 EventGuid: GUID_5_0 = "GUID", text!(EventGuid, "documented");
+        0x10 Type: u8 = "UCHAR", text!(Type, "documented");
+        0x11 Reserved: [u8; 7] = "UCHAR [7]", text!(Reserved, "documented");
     }
 }

@@ -8,7 +8,7 @@ use super::{runtime, members, guid::*, unicode_string::*};
 runtime::layout! {
     /// `CRITICAL_PROCESS_EXCEPTION_DATA` since 1607 on x86: 0x28 bytes, aligned to 8.
     ///
-    /// Of what exception a critical process died.
+    /// Exception that terminated a critical process.
     pub struct CRITICAL_PROCESS_EXCEPTION_DATA_1607_x86: members::CRITICAL_PROCESS_EXCEPTION_DATA, 0x28, 8 {
         0x00 ReportId: GUID_5_0 = "GUID", "from symbols.";
         0x10 ModuleName: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", "from symbols.";
@@ -21,7 +21,7 @@ runtime::layout! {
 runtime::layout! {
     /// `CRITICAL_PROCESS_EXCEPTION_DATA` since 1607 on x64: 0x30 bytes, aligned to 8.
     ///
-    /// Of what exception a critical process died.
+    /// Exception that terminated a critical process.
     pub struct CRITICAL_PROCESS_EXCEPTION_DATA_1607_x64: members::CRITICAL_PROCESS_EXCEPTION_DATA, 0x30, 8 {
         0x00 ReportId: GUID_5_0 = "GUID", "from symbols.";
         0x10 ModuleName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", "from symbols.";
@@ -34,7 +34,7 @@ runtime::layout! {
 runtime::layout! {
     /// `CRITICAL_PROCESS_EXCEPTION_DATA` since 26H1 on x64: 0x48 bytes, aligned to 8.
     ///
-    /// Of what exception a critical process died.
+    /// Exception that terminated a critical process.
     pub struct CRITICAL_PROCESS_EXCEPTION_DATA_26H1_x64: members::CRITICAL_PROCESS_EXCEPTION_DATA, 0x48, 8 {
         0x00 ReportId: GUID_5_0 = "GUID", "from symbols.";
         0x10 ModuleName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", "from symbols.";

@@ -5,19 +5,25 @@
 #[allow(unused_imports)]
 use super::{runtime, members, nb10::*, rsds::*};
 
+macro_rules! text {
+    (RsDs, $known:literal) => { concat!($known, ". If Signature is RSDS.") };
+    (NB10, $known:literal) => { concat!($known, ". If Signature is NB10.") };
+    (Signature, $known:literal) => { concat!($known, ". Format of the identity.") };
+}
+
 runtime::layout! {
     /// `CVDD` since 6.2: 0x1c bytes, aligned to 4.
     ///
-    /// The identity of a symbol file, as the debug directory of an image has it.
+    /// The identity of a symbol file in the debug directory of an image.
     pub union CVDD_6_2: members::CVDD, 0x1c, 4 {
-        0x00 RsDs: RSDS_6_2, "from symbols. If Signature is RSDS." {
-            0x00 RsDs set_RsDs: RSDS_6_2 = "RSDS", "from symbols. If Signature is RSDS.";
+        0x00 RsDs: RSDS_6_2, text!(RsDs, "from symbols") {
+            0x00 RsDs set_RsDs: RSDS_6_2 = "RSDS", text!(RsDs, "from symbols");
         }
-        0x00 NB10: runtime::Bytes<NB10_6_2, 28>, "from symbols. If Signature is NB10." {
-            0x00 NB10 set_NB10: NB10_6_2 = "NB10", "from symbols. If Signature is NB10.";
+        0x00 NB10: runtime::Bytes<NB10_6_2, 28>, text!(NB10, "from symbols") {
+            0x00 NB10 set_NB10: NB10_6_2 = "NB10", text!(NB10, "from symbols");
         }
-        0x00 Signature: runtime::Bytes<u32, 28>, "from symbols. Which of the two it is." {
-            0x00 Signature set_Signature: u32 = "ULONG", "from symbols. Which of the two it is.";
+        0x00 Signature: runtime::Bytes<u32, 28>, text!(Signature, "from symbols") {
+            0x00 Signature set_Signature: u32 = "ULONG", text!(Signature, "from symbols");
         }
     }
 }

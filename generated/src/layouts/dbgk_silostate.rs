@@ -8,7 +8,7 @@ use super::{runtime, members, ex_push_lock::*};
 runtime::layout! {
     /// `DBGK_SILOSTATE` since 1709 on x86: 0x10 bytes, aligned to 4.
     ///
-    /// What the support of debuggers keeps for a silo.
+    /// Debugger support state of a silo.
     pub struct DBGK_SILOSTATE_1709_x86: members::DBGK_SILOSTATE, 0x10, 4 {
         0x00 ErrorPortLock: EX_PUSH_LOCK_5_2_3790_sp1_x86 = "EX_PUSH_LOCK", "from symbols.";
         0x04 ErrorPort: runtime::Ptr32 = "DBGKP_ERROR_PORT *", "from symbols.";
@@ -20,7 +20,7 @@ runtime::layout! {
 runtime::layout! {
     /// `DBGK_SILOSTATE` since 1709 on x64: 0x20 bytes, aligned to 8.
     ///
-    /// What the support of debuggers keeps for a silo.
+    /// Debugger support state of a silo.
     pub struct DBGK_SILOSTATE_1709_x64: members::DBGK_SILOSTATE, 0x20, 8 {
         0x00 ErrorPortLock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", "from symbols.";
         0x08 ErrorPort: runtime::Ptr64 = "DBGKP_ERROR_PORT *", "from symbols.";

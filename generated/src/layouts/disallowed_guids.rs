@@ -8,7 +8,7 @@ use super::{runtime, members};
 runtime::layout! {
     /// `DISALLOWED_GUIDS` since 6.1.7601.23418 on x64: 0x10 bytes, aligned to 8.
     ///
-    /// The providers that a logger refuses. Updates brought it to Windows 7 and 8.1; no known kernel of Windows 8 has it.
+    /// The providers that a session rejects. Updates added it to Windows 7 and 8.1; no known kernel of Windows 8 has it.
     pub struct DISALLOWED_GUIDS_6_1_7601_23418_x64: members::DISALLOWED_GUIDS, 0x10, 8 {
         0x00 Count: u16 = "USHORT", "from symbols.";
         0x02 _padding02: [u8; 6], "padding.";
@@ -19,7 +19,7 @@ runtime::layout! {
 runtime::layout! {
     /// `DISALLOWED_GUIDS` since 6.1.7601.24000 on x86: 0x8 bytes, aligned to 4.
     ///
-    /// The providers that a logger refuses. Updates brought it to Windows 7 and 8.1; no known kernel of Windows 8 has it.
+    /// The providers that a session rejects. Updates added it to Windows 7 and 8.1; no known kernel of Windows 8 has it.
     pub struct DISALLOWED_GUIDS_6_1_7601_24000_x86: members::DISALLOWED_GUIDS, 0x8, 4 {
         0x00 Count: u16 = "USHORT", "from symbols.";
         0x02 _padding02: [u8; 2], "padding.";

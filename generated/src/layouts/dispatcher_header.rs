@@ -5,10 +5,20 @@
 #[allow(unused_imports)]
 use super::{runtime, members, list_entry::*};
 
+macro_rules! text {
+    (LockNV, $known:literal) => { concat!($known, ". The same type without volatile.") };
+    (unnamed, $known:literal) => { concat!($known, ". Events, semaphores and gates.") };
+    (unnamed_2, $known:literal) => { concat!($known, ". Timers.") };
+    (unnamed_3, $known:literal) => { concat!($known, ". High-resolution timers.") };
+    (unnamed_4, $known:literal) => { concat!($known, ". Queues.") };
+    (unnamed_5, $known:literal) => { concat!($known, ". Threads.") };
+    (unnamed_6, $known:literal) => { concat!($known, ". Mutants.") };
+}
+
 runtime::layout! {
     /// `DISPATCHER_HEADER` since 5.0 on x86: 0x10 bytes, aligned to 4.
     ///
-    /// What begins every kernel object that a thread can wait for.
+    /// Header of every kernel object that a thread can wait for.
     pub struct DISPATCHER_HEADER_5_0_x86: members::DISPATCHER_HEADER, 0x10, 4 {
         0x00 Type: u8 = "UCHAR", "from symbols.";
         0x01 Absolute: u8 = "UCHAR", "from symbols.";
@@ -22,9 +32,9 @@ runtime::layout! {
 runtime::layout! {
     /// `DISPATCHER_HEADER` since 5.2 on x86: 0x10 bytes, aligned to 4.
     ///
-    /// What begins every kernel object that a thread can wait for.
+    /// Header of every kernel object that a thread can wait for.
     pub struct DISPATCHER_HEADER_5_2_x86: members::DISPATCHER_HEADER, 0x10, 4 {
-        0x00 u00: DISPATCHER_HEADER_5_2_x86_u00, "unnamed; its members have accessors." {
+        0x00 union_Type: DISPATCHER_HEADER_5_2_x86_union_Type, "unnamed; its members have accessors." {
             0x00 Type set_Type: u8 = "UCHAR", "from symbols.";
             0x01 Absolute set_Absolute: u8 = "UCHAR", "from symbols.";
             0x02 Size set_Size: u8 = "UCHAR", "from symbols.";
@@ -39,25 +49,25 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x00 of `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_5_2_x86_u00: 0x4, 4 {
-        0x00 s00: DISPATCHER_HEADER_5_2_x86_u00_s00, "unnamed; its members have accessors.";
+    pub union DISPATCHER_HEADER_5_2_x86_union_Type: 0x4, 4 {
+        0x00 struct_Type: DISPATCHER_HEADER_5_2_x86_union_Type_struct_Type, "unnamed; its members have accessors.";
         0x00 Lock: i32 = "LONG volatile", "from symbols.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_5_2_x86_u00_s00: 0x4, 1 {
+    /// The unnamed structure at 0x00 of `union_Type` in `DISPATCHER_HEADER`.
+    pub struct DISPATCHER_HEADER_5_2_x86_union_Type_struct_Type: 0x4, 1 {
         0x00 Type: u8 = "UCHAR", "from symbols.";
         0x01 Absolute: u8 = "UCHAR", "from symbols.";
         0x02 Size: u8 = "UCHAR", "from symbols.";
-        0x03 u03: DISPATCHER_HEADER_5_2_u00_s00_u03, "unnamed; its members have accessors.";
+        0x03 union_Inserted: DISPATCHER_HEADER_5_2_union_Type_struct_Type_union_Inserted, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed union at 0x03 of `u00_s00` in `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_5_2_u00_s00_u03: 0x1, 1 {
+    /// The unnamed union at 0x03 of `union_Type_struct_Type` in `DISPATCHER_HEADER`.
+    pub union DISPATCHER_HEADER_5_2_union_Type_struct_Type_union_Inserted: 0x1, 1 {
         0x00 Inserted: u8 = "UCHAR", "from symbols.";
         0x00 DebugActive: u8 = "BOOLEAN", "from symbols.";
     }
@@ -66,9 +76,9 @@ runtime::layout! {
 runtime::layout! {
     /// `DISPATCHER_HEADER` since 5.2.3790-sp1 on x86: 0x10 bytes, aligned to 4.
     ///
-    /// What begins every kernel object that a thread can wait for.
+    /// Header of every kernel object that a thread can wait for.
     pub struct DISPATCHER_HEADER_5_2_3790_sp1_x86: members::DISPATCHER_HEADER, 0x10, 4 {
-        0x00 u00: DISPATCHER_HEADER_5_2_3790_sp1_u00, "unnamed; its members have accessors." {
+        0x00 union_Type: DISPATCHER_HEADER_5_2_3790_sp1_union_Type, "unnamed; its members have accessors." {
             0x00 Type set_Type: u8 = "UCHAR", "from symbols.";
             0x01 Absolute set_Absolute: u8 = "UCHAR", "from symbols.";
             0x01 NpxIrql set_NpxIrql: u8 = "UCHAR", "from symbols.";
@@ -85,33 +95,33 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x00 of `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_5_2_3790_sp1_u00: 0x4, 4 {
-        0x00 s00: DISPATCHER_HEADER_5_2_3790_sp1_u00_s00, "unnamed; its members have accessors.";
+    pub union DISPATCHER_HEADER_5_2_3790_sp1_union_Type: 0x4, 4 {
+        0x00 struct_Type: DISPATCHER_HEADER_5_2_3790_sp1_union_Type_struct_Type, "unnamed; its members have accessors.";
         0x00 Lock: i32 = "LONG volatile", "from symbols.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_5_2_3790_sp1_u00_s00: 0x4, 1 {
+    /// The unnamed structure at 0x00 of `union_Type` in `DISPATCHER_HEADER`.
+    pub struct DISPATCHER_HEADER_5_2_3790_sp1_union_Type_struct_Type: 0x4, 1 {
         0x00 Type: u8 = "UCHAR", "from symbols.";
-        0x01 u01: DISPATCHER_HEADER_5_2_3790_sp1_u00_s00_u01, "unnamed; its members have accessors.";
-        0x02 u02: DISPATCHER_HEADER_5_2_3790_sp1_u00_s00_u02, "unnamed; its members have accessors.";
-        0x03 u03: DISPATCHER_HEADER_5_2_u00_s00_u03, "unnamed; its members have accessors.";
+        0x01 union_Absolute: DISPATCHER_HEADER_5_2_3790_sp1_union_Type_struct_Type_union_Absolute, "unnamed; its members have accessors.";
+        0x02 union_Size: DISPATCHER_HEADER_5_2_3790_sp1_union_Type_struct_Type_union_Size, "unnamed; its members have accessors.";
+        0x03 union_Inserted: DISPATCHER_HEADER_5_2_union_Type_struct_Type_union_Inserted, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed union at 0x01 of `u00_s00` in `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_5_2_3790_sp1_u00_s00_u01: 0x1, 1 {
+    /// The unnamed union at 0x01 of `union_Type_struct_Type` in `DISPATCHER_HEADER`.
+    pub union DISPATCHER_HEADER_5_2_3790_sp1_union_Type_struct_Type_union_Absolute: 0x1, 1 {
         0x00 Absolute: u8 = "UCHAR", "from symbols.";
         0x00 NpxIrql: u8 = "UCHAR", "from symbols.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed union at 0x02 of `u00_s00` in `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_5_2_3790_sp1_u00_s00_u02: 0x1, 1 {
+    /// The unnamed union at 0x02 of `union_Type_struct_Type` in `DISPATCHER_HEADER`.
+    pub union DISPATCHER_HEADER_5_2_3790_sp1_union_Type_struct_Type_union_Size: 0x1, 1 {
         0x00 Size: u8 = "UCHAR", "from symbols.";
         0x00 Hand: u8 = "UCHAR", "from symbols.";
     }
@@ -120,9 +130,9 @@ runtime::layout! {
 runtime::layout! {
     /// `DISPATCHER_HEADER` since 5.2.3790-sp1 on x64: 0x18 bytes, aligned to 8.
     ///
-    /// What begins every kernel object that a thread can wait for.
+    /// Header of every kernel object that a thread can wait for.
     pub struct DISPATCHER_HEADER_5_2_3790_sp1_x64: members::DISPATCHER_HEADER, 0x18, 8 {
-        0x00 u00: DISPATCHER_HEADER_5_2_3790_sp1_u00, "unnamed; its members have accessors." {
+        0x00 union_Type: DISPATCHER_HEADER_5_2_3790_sp1_union_Type, "unnamed; its members have accessors." {
             0x00 Type set_Type: u8 = "UCHAR", "from symbols.";
             0x01 Absolute set_Absolute: u8 = "UCHAR", "from symbols.";
             0x01 NpxIrql set_NpxIrql: u8 = "UCHAR", "from symbols.";
@@ -140,9 +150,9 @@ runtime::layout! {
 runtime::layout! {
     /// `DISPATCHER_HEADER` since early-6.0 on x86: 0x10 bytes, aligned to 4.
     ///
-    /// What begins every kernel object that a thread can wait for.
+    /// Header of every kernel object that a thread can wait for.
     pub struct DISPATCHER_HEADER_early_6_0_x86: members::DISPATCHER_HEADER, 0x10, 4 {
-        0x00 u00: DISPATCHER_HEADER_early_6_0_u00, "unnamed; its members have accessors." {
+        0x00 union_Type: DISPATCHER_HEADER_early_6_0_union_Type, "unnamed; its members have accessors." {
             0x00 Type set_Type: u8 = "UCHAR", "from symbols.";
             0x01 Abandoned set_Abandoned: u8 = "UCHAR", "from symbols.";
             0x01 Absolute set_Absolute: u8 = "UCHAR", "from symbols.";
@@ -162,25 +172,25 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x00 of `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_early_6_0_u00: 0x4, 4 {
-        0x00 s00: DISPATCHER_HEADER_early_6_0_u00_s00, "unnamed; its members have accessors.";
+    pub union DISPATCHER_HEADER_early_6_0_union_Type: 0x4, 4 {
+        0x00 struct_Type: DISPATCHER_HEADER_early_6_0_union_Type_struct_Type, "unnamed; its members have accessors.";
         0x00 Lock: i32 = "LONG volatile", "from symbols.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_early_6_0_u00_s00: 0x4, 1 {
+    /// The unnamed structure at 0x00 of `union_Type` in `DISPATCHER_HEADER`.
+    pub struct DISPATCHER_HEADER_early_6_0_union_Type_struct_Type: 0x4, 1 {
         0x00 Type: u8 = "UCHAR", "from symbols.";
-        0x01 u01: DISPATCHER_HEADER_early_6_0_u00_s00_u01, "unnamed; its members have accessors.";
-        0x02 u02: DISPATCHER_HEADER_5_2_3790_sp1_u00_s00_u02, "unnamed; its members have accessors.";
-        0x03 u03: DISPATCHER_HEADER_early_6_0_u00_s00_u03, "unnamed; its members have accessors.";
+        0x01 union_Abandoned: DISPATCHER_HEADER_early_6_0_union_Type_struct_Type_union_Abandoned, "unnamed; its members have accessors.";
+        0x02 union_Size: DISPATCHER_HEADER_5_2_3790_sp1_union_Type_struct_Type_union_Size, "unnamed; its members have accessors.";
+        0x03 union_Inserted: DISPATCHER_HEADER_early_6_0_union_Type_struct_Type_union_Inserted, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed union at 0x01 of `u00_s00` in `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_early_6_0_u00_s00_u01: 0x1, 1 {
+    /// The unnamed union at 0x01 of `union_Type_struct_Type` in `DISPATCHER_HEADER`.
+    pub union DISPATCHER_HEADER_early_6_0_union_Type_struct_Type_union_Abandoned: 0x1, 1 {
         0x00 Abandoned: u8 = "UCHAR", "from symbols.";
         0x00 Absolute: u8 = "UCHAR", "from symbols.";
         0x00 NpxIrql: u8 = "UCHAR", "from symbols.";
@@ -189,8 +199,8 @@ runtime::layout! {
 }
 
 runtime::layout! {
-    /// The unnamed union at 0x03 of `u00_s00` in `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_early_6_0_u00_s00_u03: 0x1, 1 {
+    /// The unnamed union at 0x03 of `union_Type_struct_Type` in `DISPATCHER_HEADER`.
+    pub union DISPATCHER_HEADER_early_6_0_union_Type_struct_Type_union_Inserted: 0x1, 1 {
         0x00 Inserted: u8 = "UCHAR", "from symbols.";
         0x00 DebugActive: u8 = "BOOLEAN", "from symbols.";
         0x00 DpcActive: u8 = "BOOLEAN", "from symbols.";
@@ -200,9 +210,9 @@ runtime::layout! {
 runtime::layout! {
     /// `DISPATCHER_HEADER` since early-6.0 on x64: 0x18 bytes, aligned to 8.
     ///
-    /// What begins every kernel object that a thread can wait for.
+    /// Header of every kernel object that a thread can wait for.
     pub struct DISPATCHER_HEADER_early_6_0_x64: members::DISPATCHER_HEADER, 0x18, 8 {
-        0x00 u00: DISPATCHER_HEADER_early_6_0_u00, "unnamed; its members have accessors." {
+        0x00 union_Type: DISPATCHER_HEADER_early_6_0_union_Type, "unnamed; its members have accessors." {
             0x00 Type set_Type: u8 = "UCHAR", "from symbols.";
             0x01 Abandoned set_Abandoned: u8 = "UCHAR", "from symbols.";
             0x01 Absolute set_Absolute: u8 = "UCHAR", "from symbols.";
@@ -223,9 +233,9 @@ runtime::layout! {
 runtime::layout! {
     /// `DISPATCHER_HEADER` since 6.1 on x86: 0x10 bytes, aligned to 4.
     ///
-    /// What begins every kernel object that a thread can wait for.
+    /// Header of every kernel object that a thread can wait for.
     pub struct DISPATCHER_HEADER_6_1_x86: members::DISPATCHER_HEADER, 0x10, 4 {
-        0x00 u00: DISPATCHER_HEADER_6_1_x86_u00, "unnamed; its members have accessors." {
+        0x00 union_Type: DISPATCHER_HEADER_6_1_x86_union_Type, "unnamed; its members have accessors." {
             0x00 Type set_Type: u8 = "UCHAR", "from symbols.";
             0x01 TimerControlFlags set_TimerControlFlags: u8 = "UCHAR", "from symbols.";
             0x01 [0] Absolute set_Absolute: u8 = "UCHAR", "from symbols.";
@@ -262,77 +272,77 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x00 of `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_6_1_x86_u00: 0x4, 4 {
-        0x00 s00: DISPATCHER_HEADER_6_1_x86_u00_s00, "unnamed; its members have accessors.";
+    pub union DISPATCHER_HEADER_6_1_x86_union_Type: 0x4, 4 {
+        0x00 struct_Type: DISPATCHER_HEADER_6_1_x86_union_Type_struct_Type, "unnamed; its members have accessors.";
         0x00 Lock: i32 = "LONG volatile", "from symbols.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_6_1_x86_u00_s00: 0x4, 1 {
+    /// The unnamed structure at 0x00 of `union_Type` in `DISPATCHER_HEADER`.
+    pub struct DISPATCHER_HEADER_6_1_x86_union_Type_struct_Type: 0x4, 1 {
         0x00 Type: u8 = "UCHAR", "from symbols.";
-        0x01 u01: DISPATCHER_HEADER_6_1_u00_s00_u01, "unnamed; its members have accessors.";
-        0x02 u02: DISPATCHER_HEADER_6_1_u00_s00_u02, "unnamed; its members have accessors.";
-        0x03 u03: DISPATCHER_HEADER_6_1_x86_u00_s00_u03, "unnamed; its members have accessors.";
+        0x01 union_TimerControlFlags: DISPATCHER_HEADER_6_1_union_Type_struct_Type_union_TimerControlFlags, "unnamed; its members have accessors.";
+        0x02 union_ThreadControlFlags: DISPATCHER_HEADER_6_1_union_Type_struct_Type_union_ThreadControlFlags, "unnamed; its members have accessors.";
+        0x03 union_TimerMiscFlags: DISPATCHER_HEADER_6_1_x86_union_Type_struct_Type_union_TimerMiscFlags, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed union at 0x01 of `u00_s00` in `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_6_1_u00_s00_u01: 0x1, 1 {
+    /// The unnamed union at 0x01 of `union_Type_struct_Type` in `DISPATCHER_HEADER`.
+    pub union DISPATCHER_HEADER_6_1_union_Type_struct_Type_union_TimerControlFlags: 0x1, 1 {
         0x00 TimerControlFlags: u8 = "UCHAR", "from symbols.";
-        0x00 s00: DISPATCHER_HEADER_6_1_u00_s00_u01_s00, "unnamed; its members have accessors.";
+        0x00 struct_Absolute: DISPATCHER_HEADER_6_1_union_Type_struct_Type_union_TimerControlFlags_struct_Absolute, "unnamed; its members have accessors.";
         0x00 Abandoned: u8 = "UCHAR", "from symbols.";
         0x00 Signalling: u8 = "BOOLEAN", "from symbols.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00_s00_u01` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_6_1_u00_s00_u01_s00: 0x1, 1 {
+    /// The unnamed structure at 0x00 of `union_Type_struct_Type_union_TimerControlFlags` in `DISPATCHER_HEADER`.
+    pub struct DISPATCHER_HEADER_6_1_union_Type_struct_Type_union_TimerControlFlags_struct_Absolute: 0x1, 1 {
         0x00 bits00: u8, "bit fields, which have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed union at 0x02 of `u00_s00` in `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_6_1_u00_s00_u02: 0x1, 1 {
+    /// The unnamed union at 0x02 of `union_Type_struct_Type` in `DISPATCHER_HEADER`.
+    pub union DISPATCHER_HEADER_6_1_union_Type_struct_Type_union_ThreadControlFlags: 0x1, 1 {
         0x00 ThreadControlFlags: u8 = "UCHAR", "from symbols.";
-        0x00 s00: DISPATCHER_HEADER_6_1_u00_s00_u02_s00, "unnamed; its members have accessors.";
+        0x00 struct_CpuThrottled: DISPATCHER_HEADER_6_1_union_Type_struct_Type_union_ThreadControlFlags_struct_CpuThrottled, "unnamed; its members have accessors.";
         0x00 Hand: u8 = "UCHAR", "from symbols.";
         0x00 Size: u8 = "UCHAR", "from symbols.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00_s00_u02` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_6_1_u00_s00_u02_s00: 0x1, 1 {
+    /// The unnamed structure at 0x00 of `union_Type_struct_Type_union_ThreadControlFlags` in `DISPATCHER_HEADER`.
+    pub struct DISPATCHER_HEADER_6_1_union_Type_struct_Type_union_ThreadControlFlags_struct_CpuThrottled: 0x1, 1 {
         0x00 bits00: u8, "bit fields, which have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed union at 0x03 of `u00_s00` in `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_6_1_x86_u00_s00_u03: 0x1, 1 {
+    /// The unnamed union at 0x03 of `union_Type_struct_Type` in `DISPATCHER_HEADER`.
+    pub union DISPATCHER_HEADER_6_1_x86_union_Type_struct_Type_union_TimerMiscFlags: 0x1, 1 {
         0x00 TimerMiscFlags: u8 = "UCHAR", "from symbols.";
-        0x00 s00: DISPATCHER_HEADER_6_1_x86_u00_s00_u03_s00, "unnamed; its members have accessors.";
+        0x00 struct_Index: DISPATCHER_HEADER_6_1_x86_union_Type_struct_Type_union_TimerMiscFlags_struct_Index, "unnamed; its members have accessors.";
         0x00 DebugActive: u8 = "BOOLEAN", "from symbols.";
-        0x00 s00_2: DISPATCHER_HEADER_6_1_u00_s00_u03_s00_2, "unnamed; its members have accessors.";
+        0x00 struct_ActiveDR7: DISPATCHER_HEADER_6_1_union_Type_struct_Type_union_TimerMiscFlags_struct_ActiveDR7, "unnamed; its members have accessors.";
         0x00 DpcActive: u8 = "BOOLEAN", "from symbols.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00_s00_u03` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_6_1_x86_u00_s00_u03_s00: 0x1, 1 {
+    /// The unnamed structure at 0x00 of `union_Type_struct_Type_union_TimerMiscFlags` in `DISPATCHER_HEADER`.
+    pub struct DISPATCHER_HEADER_6_1_x86_union_Type_struct_Type_union_TimerMiscFlags_struct_Index: 0x1, 1 {
         0x00 bits00: u8, "bit fields, which have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00_s00_u03` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_6_1_u00_s00_u03_s00_2: 0x1, 1 {
+    /// The unnamed structure at 0x00 of `union_Type_struct_Type_union_TimerMiscFlags` in `DISPATCHER_HEADER`.
+    pub struct DISPATCHER_HEADER_6_1_union_Type_struct_Type_union_TimerMiscFlags_struct_ActiveDR7: 0x1, 1 {
         0x00 bits00: u8, "bit fields, which have accessors.";
     }
 }
@@ -340,9 +350,9 @@ runtime::layout! {
 runtime::layout! {
     /// `DISPATCHER_HEADER` since 6.1 on x64: 0x18 bytes, aligned to 8.
     ///
-    /// What begins every kernel object that a thread can wait for.
+    /// Header of every kernel object that a thread can wait for.
     pub struct DISPATCHER_HEADER_6_1_x64: members::DISPATCHER_HEADER, 0x18, 8 {
-        0x00 u00: DISPATCHER_HEADER_6_1_x64_u00, "unnamed; its members have accessors." {
+        0x00 union_Type: DISPATCHER_HEADER_6_1_x64_union_Type, "unnamed; its members have accessors." {
             0x00 Type set_Type: u8 = "UCHAR", "from symbols.";
             0x01 TimerControlFlags set_TimerControlFlags: u8 = "UCHAR", "from symbols.";
             0x01 [0] Absolute set_Absolute: u8 = "UCHAR", "from symbols.";
@@ -378,36 +388,36 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x00 of `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_6_1_x64_u00: 0x4, 4 {
-        0x00 s00: DISPATCHER_HEADER_6_1_x64_u00_s00, "unnamed; its members have accessors.";
+    pub union DISPATCHER_HEADER_6_1_x64_union_Type: 0x4, 4 {
+        0x00 struct_Type: DISPATCHER_HEADER_6_1_x64_union_Type_struct_Type, "unnamed; its members have accessors.";
         0x00 Lock: i32 = "LONG volatile", "from symbols.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_6_1_x64_u00_s00: 0x4, 1 {
+    /// The unnamed structure at 0x00 of `union_Type` in `DISPATCHER_HEADER`.
+    pub struct DISPATCHER_HEADER_6_1_x64_union_Type_struct_Type: 0x4, 1 {
         0x00 Type: u8 = "UCHAR", "from symbols.";
-        0x01 u01: DISPATCHER_HEADER_6_1_u00_s00_u01, "unnamed; its members have accessors.";
-        0x02 u02: DISPATCHER_HEADER_6_1_u00_s00_u02, "unnamed; its members have accessors.";
-        0x03 u03: DISPATCHER_HEADER_6_1_x64_u00_s00_u03, "unnamed; its members have accessors.";
+        0x01 union_TimerControlFlags: DISPATCHER_HEADER_6_1_union_Type_struct_Type_union_TimerControlFlags, "unnamed; its members have accessors.";
+        0x02 union_ThreadControlFlags: DISPATCHER_HEADER_6_1_union_Type_struct_Type_union_ThreadControlFlags, "unnamed; its members have accessors.";
+        0x03 union_TimerMiscFlags: DISPATCHER_HEADER_6_1_x64_union_Type_struct_Type_union_TimerMiscFlags, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed union at 0x03 of `u00_s00` in `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_6_1_x64_u00_s00_u03: 0x1, 1 {
+    /// The unnamed union at 0x03 of `union_Type_struct_Type` in `DISPATCHER_HEADER`.
+    pub union DISPATCHER_HEADER_6_1_x64_union_Type_struct_Type_union_TimerMiscFlags: 0x1, 1 {
         0x00 TimerMiscFlags: u8 = "UCHAR", "from symbols.";
-        0x00 s00: DISPATCHER_HEADER_6_1_x64_u00_s00_u03_s00, "unnamed; its members have accessors.";
+        0x00 struct_Index: DISPATCHER_HEADER_6_1_x64_union_Type_struct_Type_union_TimerMiscFlags_struct_Index, "unnamed; its members have accessors.";
         0x00 DebugActive: u8 = "BOOLEAN", "from symbols.";
-        0x00 s00_2: DISPATCHER_HEADER_6_1_u00_s00_u03_s00_2, "unnamed; its members have accessors.";
+        0x00 struct_ActiveDR7: DISPATCHER_HEADER_6_1_union_Type_struct_Type_union_TimerMiscFlags_struct_ActiveDR7, "unnamed; its members have accessors.";
         0x00 DpcActive: u8 = "BOOLEAN", "from symbols.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00_s00_u03` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_6_1_x64_u00_s00_u03_s00: 0x1, 1 {
+    /// The unnamed structure at 0x00 of `union_Type_struct_Type_union_TimerMiscFlags` in `DISPATCHER_HEADER`.
+    pub struct DISPATCHER_HEADER_6_1_x64_union_Type_struct_Type_union_TimerMiscFlags_struct_Index: 0x1, 1 {
         0x00 bits00: u8, "bit fields, which have accessors.";
     }
 }
@@ -415,9 +425,9 @@ runtime::layout! {
 runtime::layout! {
     /// `DISPATCHER_HEADER` since 6.1.7601.24000 on x86: 0x10 bytes, aligned to 4.
     ///
-    /// What begins every kernel object that a thread can wait for.
+    /// Header of every kernel object that a thread can wait for.
     pub struct DISPATCHER_HEADER_6_1_7601_24000_x86: members::DISPATCHER_HEADER, 0x10, 4 {
-        0x00 u00: DISPATCHER_HEADER_6_1_7601_24000_x86_u00, "unnamed; its members have accessors." {
+        0x00 union_Type: DISPATCHER_HEADER_6_1_7601_24000_x86_union_Type, "unnamed; its members have accessors." {
             0x00 Type set_Type: u8 = "UCHAR", "from symbols.";
             0x01 TimerControlFlags set_TimerControlFlags: u8 = "UCHAR", "from symbols.";
             0x01 [0] Absolute set_Absolute: u8 = "UCHAR", "from symbols.";
@@ -458,37 +468,37 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x00 of `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_6_1_7601_24000_x86_u00: 0x4, 4 {
-        0x00 s00: DISPATCHER_HEADER_6_1_7601_24000_x86_u00_s00, "unnamed; its members have accessors.";
+    pub union DISPATCHER_HEADER_6_1_7601_24000_x86_union_Type: 0x4, 4 {
+        0x00 struct_Type: DISPATCHER_HEADER_6_1_7601_24000_x86_union_Type_struct_Type, "unnamed; its members have accessors.";
         0x00 Lock: i32 = "LONG volatile", "from symbols.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_6_1_7601_24000_x86_u00_s00: 0x4, 1 {
+    /// The unnamed structure at 0x00 of `union_Type` in `DISPATCHER_HEADER`.
+    pub struct DISPATCHER_HEADER_6_1_7601_24000_x86_union_Type_struct_Type: 0x4, 1 {
         0x00 Type: u8 = "UCHAR", "from symbols.";
-        0x01 u01: DISPATCHER_HEADER_6_1_7601_24000_u00_s00_u01, "unnamed; its members have accessors.";
-        0x02 u02: DISPATCHER_HEADER_6_1_u00_s00_u02, "unnamed; its members have accessors.";
-        0x03 u03: DISPATCHER_HEADER_6_1_x86_u00_s00_u03, "unnamed; its members have accessors.";
+        0x01 union_TimerControlFlags: DISPATCHER_HEADER_6_1_7601_24000_union_Type_struct_Type_union_TimerControlFlags, "unnamed; its members have accessors.";
+        0x02 union_ThreadControlFlags: DISPATCHER_HEADER_6_1_union_Type_struct_Type_union_ThreadControlFlags, "unnamed; its members have accessors.";
+        0x03 union_TimerMiscFlags: DISPATCHER_HEADER_6_1_x86_union_Type_struct_Type_union_TimerMiscFlags, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed union at 0x01 of `u00_s00` in `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_6_1_7601_24000_u00_s00_u01: 0x1, 1 {
+    /// The unnamed union at 0x01 of `union_Type_struct_Type` in `DISPATCHER_HEADER`.
+    pub union DISPATCHER_HEADER_6_1_7601_24000_union_Type_struct_Type_union_TimerControlFlags: 0x1, 1 {
         0x00 TimerControlFlags: u8 = "UCHAR", "from symbols.";
-        0x00 s00: DISPATCHER_HEADER_6_1_u00_s00_u01_s00, "unnamed; its members have accessors.";
+        0x00 struct_Absolute: DISPATCHER_HEADER_6_1_union_Type_struct_Type_union_TimerControlFlags_struct_Absolute, "unnamed; its members have accessors.";
         0x00 Abandoned: u8 = "UCHAR", "from symbols.";
         0x00 Signalling: u8 = "BOOLEAN", "from symbols.";
         0x00 ThreadSpecControl: u8 = "UCHAR", "from symbols.";
-        0x00 s00_2: DISPATCHER_HEADER_6_1_7601_24000_u00_s00_u01_s00_2, "unnamed; its members have accessors.";
+        0x00 struct_SpecControlIbrs: DISPATCHER_HEADER_6_1_7601_24000_union_Type_struct_Type_union_TimerControlFlags_struct_SpecControlIbrs, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00_s00_u01` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_6_1_7601_24000_u00_s00_u01_s00_2: 0x1, 1 {
+    /// The unnamed structure at 0x00 of `union_Type_struct_Type_union_TimerControlFlags` in `DISPATCHER_HEADER`.
+    pub struct DISPATCHER_HEADER_6_1_7601_24000_union_Type_struct_Type_union_TimerControlFlags_struct_SpecControlIbrs: 0x1, 1 {
         0x00 bits00: u8, "bit fields, which have accessors.";
     }
 }
@@ -496,9 +506,9 @@ runtime::layout! {
 runtime::layout! {
     /// `DISPATCHER_HEADER` since 6.1.7601.24000 on x64: 0x18 bytes, aligned to 8.
     ///
-    /// What begins every kernel object that a thread can wait for.
+    /// Header of every kernel object that a thread can wait for.
     pub struct DISPATCHER_HEADER_6_1_7601_24000_x64: members::DISPATCHER_HEADER, 0x18, 8 {
-        0x00 u00: DISPATCHER_HEADER_6_1_7601_24000_x64_u00, "unnamed; its members have accessors." {
+        0x00 union_Type: DISPATCHER_HEADER_6_1_7601_24000_x64_union_Type, "unnamed; its members have accessors." {
             0x00 Type set_Type: u8 = "UCHAR", "from symbols.";
             0x01 TimerControlFlags set_TimerControlFlags: u8 = "UCHAR", "from symbols.";
             0x01 [0] Absolute set_Absolute: u8 = "UCHAR", "from symbols.";
@@ -538,28 +548,28 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x00 of `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_6_1_7601_24000_x64_u00: 0x4, 4 {
-        0x00 s00: DISPATCHER_HEADER_6_1_7601_24000_x64_u00_s00, "unnamed; its members have accessors.";
+    pub union DISPATCHER_HEADER_6_1_7601_24000_x64_union_Type: 0x4, 4 {
+        0x00 struct_Type: DISPATCHER_HEADER_6_1_7601_24000_x64_union_Type_struct_Type, "unnamed; its members have accessors.";
         0x00 Lock: i32 = "LONG volatile", "from symbols.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_6_1_7601_24000_x64_u00_s00: 0x4, 1 {
+    /// The unnamed structure at 0x00 of `union_Type` in `DISPATCHER_HEADER`.
+    pub struct DISPATCHER_HEADER_6_1_7601_24000_x64_union_Type_struct_Type: 0x4, 1 {
         0x00 Type: u8 = "UCHAR", "from symbols.";
-        0x01 u01: DISPATCHER_HEADER_6_1_7601_24000_u00_s00_u01, "unnamed; its members have accessors.";
-        0x02 u02: DISPATCHER_HEADER_6_1_u00_s00_u02, "unnamed; its members have accessors.";
-        0x03 u03: DISPATCHER_HEADER_6_1_x64_u00_s00_u03, "unnamed; its members have accessors.";
+        0x01 union_TimerControlFlags: DISPATCHER_HEADER_6_1_7601_24000_union_Type_struct_Type_union_TimerControlFlags, "unnamed; its members have accessors.";
+        0x02 union_ThreadControlFlags: DISPATCHER_HEADER_6_1_union_Type_struct_Type_union_ThreadControlFlags, "unnamed; its members have accessors.";
+        0x03 union_TimerMiscFlags: DISPATCHER_HEADER_6_1_x64_union_Type_struct_Type_union_TimerMiscFlags, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
     /// `DISPATCHER_HEADER` since 6.2 on x86: 0x10 bytes, aligned to 4.
     ///
-    /// What begins every kernel object that a thread can wait for.
+    /// Header of every kernel object that a thread can wait for.
     pub struct DISPATCHER_HEADER_6_2_x86: members::DISPATCHER_HEADER, 0x10, 4 {
-        0x00 u00: DISPATCHER_HEADER_6_2_x86_u00, "unnamed; its members have accessors." {
+        0x00 union_Type: DISPATCHER_HEADER_6_2_x86_union_Type, "unnamed; its members have accessors." {
             0x00 Type set_Type: u8 = "UCHAR", "from symbols.";
             0x01 TimerControlFlags set_TimerControlFlags: u8 = "UCHAR", "from symbols.";
             0x01 [0] Absolute set_Absolute: u8 = "UCHAR", "from symbols.";
@@ -583,7 +593,7 @@ runtime::layout! {
             0x03 DebugActive set_DebugActive: u8 = "BOOLEAN", "from symbols.";
             0x03 DpcActive set_DpcActive: u8 = "BOOLEAN", "from symbols.";
             0x00 Lock set_Lock: i32 = "LONG volatile", "from symbols.";
-            0x00 LockNV set_LockNV: i32 = "LONG", "from symbols. The same without volatile.";
+            0x00 LockNV set_LockNV: i32 = "LONG", text!(LockNV, "from symbols");
         }
         0x04 SignalState: i32 = "LONG", "from symbols.";
         0x08 WaitListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols.";
@@ -592,62 +602,62 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x00 of `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_6_2_x86_u00: 0x4, 4 {
-        0x00 s00: DISPATCHER_HEADER_6_2_x86_u00_s00, "unnamed; its members have accessors.";
+    pub union DISPATCHER_HEADER_6_2_x86_union_Type: 0x4, 4 {
+        0x00 struct_Type: DISPATCHER_HEADER_6_2_x86_union_Type_struct_Type, "unnamed; its members have accessors.";
         0x00 Lock: i32 = "LONG volatile", "from symbols.";
-        0x00 LockNV: i32 = "LONG", "from symbols. The same without volatile.";
+        0x00 LockNV: i32 = "LONG", text!(LockNV, "from symbols");
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_6_2_x86_u00_s00: 0x4, 1 {
+    /// The unnamed structure at 0x00 of `union_Type` in `DISPATCHER_HEADER`.
+    pub struct DISPATCHER_HEADER_6_2_x86_union_Type_struct_Type: 0x4, 1 {
         0x00 Type: u8 = "UCHAR", "from symbols.";
-        0x01 u01: DISPATCHER_HEADER_6_2_u00_s00_u01, "unnamed; its members have accessors.";
-        0x02 u02: DISPATCHER_HEADER_6_2_u00_s00_u02, "unnamed; its members have accessors.";
-        0x03 u03: DISPATCHER_HEADER_6_2_x86_u00_s00_u03, "unnamed; its members have accessors.";
+        0x01 union_TimerControlFlags: DISPATCHER_HEADER_6_2_union_Type_struct_Type_union_TimerControlFlags, "unnamed; its members have accessors.";
+        0x02 union_ThreadControlFlags: DISPATCHER_HEADER_6_2_union_Type_struct_Type_union_ThreadControlFlags, "unnamed; its members have accessors.";
+        0x03 union_TimerMiscFlags: DISPATCHER_HEADER_6_2_x86_union_Type_struct_Type_union_TimerMiscFlags, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed union at 0x01 of `u00_s00` in `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_6_2_u00_s00_u01: 0x1, 1 {
+    /// The unnamed union at 0x01 of `union_Type_struct_Type` in `DISPATCHER_HEADER`.
+    pub union DISPATCHER_HEADER_6_2_union_Type_struct_Type_union_TimerControlFlags: 0x1, 1 {
         0x00 TimerControlFlags: u8 = "UCHAR", "from symbols.";
-        0x00 s00: DISPATCHER_HEADER_6_2_u00_s00_u01_s00, "unnamed; its members have accessors.";
+        0x00 struct_Absolute: DISPATCHER_HEADER_6_2_union_Type_struct_Type_union_TimerControlFlags_struct_Absolute, "unnamed; its members have accessors.";
         0x00 Abandoned: u8 = "UCHAR", "from symbols.";
         0x00 Signalling: u8 = "BOOLEAN", "from symbols.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00_s00_u01` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_6_2_u00_s00_u01_s00: 0x1, 1 {
+    /// The unnamed structure at 0x00 of `union_Type_struct_Type_union_TimerControlFlags` in `DISPATCHER_HEADER`.
+    pub struct DISPATCHER_HEADER_6_2_union_Type_struct_Type_union_TimerControlFlags_struct_Absolute: 0x1, 1 {
         0x00 bits00: u8, "bit fields, which have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed union at 0x02 of `u00_s00` in `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_6_2_u00_s00_u02: 0x1, 1 {
+    /// The unnamed union at 0x02 of `union_Type_struct_Type` in `DISPATCHER_HEADER`.
+    pub union DISPATCHER_HEADER_6_2_union_Type_struct_Type_union_ThreadControlFlags: 0x1, 1 {
         0x00 ThreadControlFlags: u8 = "UCHAR", "from symbols.";
-        0x00 s00: DISPATCHER_HEADER_6_2_u00_s00_u02_s00, "unnamed; its members have accessors.";
+        0x00 struct_CycleProfiling: DISPATCHER_HEADER_6_2_union_Type_struct_Type_union_ThreadControlFlags_struct_CycleProfiling, "unnamed; its members have accessors.";
         0x00 Hand: u8 = "UCHAR", "from symbols.";
         0x00 Size: u8 = "UCHAR", "from symbols.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00_s00_u02` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_6_2_u00_s00_u02_s00: 0x1, 1 {
+    /// The unnamed structure at 0x00 of `union_Type_struct_Type_union_ThreadControlFlags` in `DISPATCHER_HEADER`.
+    pub struct DISPATCHER_HEADER_6_2_union_Type_struct_Type_union_ThreadControlFlags_struct_CycleProfiling: 0x1, 1 {
         0x00 bits00: u8, "bit fields, which have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed union at 0x03 of `u00_s00` in `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_6_2_x86_u00_s00_u03: 0x1, 1 {
+    /// The unnamed union at 0x03 of `union_Type_struct_Type` in `DISPATCHER_HEADER`.
+    pub union DISPATCHER_HEADER_6_2_x86_union_Type_struct_Type_union_TimerMiscFlags: 0x1, 1 {
         0x00 TimerMiscFlags: u8 = "UCHAR", "from symbols.";
-        0x00 s00: DISPATCHER_HEADER_6_1_x86_u00_s00_u03_s00, "unnamed; its members have accessors.";
+        0x00 struct_Index: DISPATCHER_HEADER_6_1_x86_union_Type_struct_Type_union_TimerMiscFlags_struct_Index, "unnamed; its members have accessors.";
         0x00 DebugActive: u8 = "BOOLEAN", "from symbols.";
         0x00 DpcActive: u8 = "BOOLEAN", "from symbols.";
     }
@@ -656,9 +666,9 @@ runtime::layout! {
 runtime::layout! {
     /// `DISPATCHER_HEADER` since 6.2 on x64: 0x18 bytes, aligned to 8.
     ///
-    /// What begins every kernel object that a thread can wait for.
+    /// Header of every kernel object that a thread can wait for.
     pub struct DISPATCHER_HEADER_6_2_x64: members::DISPATCHER_HEADER, 0x18, 8 {
-        0x00 u00: DISPATCHER_HEADER_6_2_x64_u00, "unnamed; its members have accessors." {
+        0x00 union_Type: DISPATCHER_HEADER_6_2_x64_union_Type, "unnamed; its members have accessors." {
             0x00 Type set_Type: u8 = "UCHAR", "from symbols.";
             0x01 TimerControlFlags set_TimerControlFlags: u8 = "UCHAR", "from symbols.";
             0x01 [0] Absolute set_Absolute: u8 = "UCHAR", "from symbols.";
@@ -686,7 +696,7 @@ runtime::layout! {
             0x03 [7] UmsPrimary set_UmsPrimary: u8 = "BOOLEAN", "from symbols.";
             0x03 DpcActive set_DpcActive: u8 = "BOOLEAN", "from symbols.";
             0x00 Lock set_Lock: i32 = "LONG volatile", "from symbols.";
-            0x00 LockNV set_LockNV: i32 = "LONG", "from symbols. The same without volatile.";
+            0x00 LockNV set_LockNV: i32 = "LONG", text!(LockNV, "from symbols");
         }
         0x04 SignalState: i32 = "LONG", "from symbols.";
         0x08 WaitListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
@@ -695,29 +705,29 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x00 of `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_6_2_x64_u00: 0x4, 4 {
-        0x00 s00: DISPATCHER_HEADER_6_2_x64_u00_s00, "unnamed; its members have accessors.";
+    pub union DISPATCHER_HEADER_6_2_x64_union_Type: 0x4, 4 {
+        0x00 struct_Type: DISPATCHER_HEADER_6_2_x64_union_Type_struct_Type, "unnamed; its members have accessors.";
         0x00 Lock: i32 = "LONG volatile", "from symbols.";
-        0x00 LockNV: i32 = "LONG", "from symbols. The same without volatile.";
+        0x00 LockNV: i32 = "LONG", text!(LockNV, "from symbols");
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_6_2_x64_u00_s00: 0x4, 1 {
+    /// The unnamed structure at 0x00 of `union_Type` in `DISPATCHER_HEADER`.
+    pub struct DISPATCHER_HEADER_6_2_x64_union_Type_struct_Type: 0x4, 1 {
         0x00 Type: u8 = "UCHAR", "from symbols.";
-        0x01 u01: DISPATCHER_HEADER_6_2_u00_s00_u01, "unnamed; its members have accessors.";
-        0x02 u02: DISPATCHER_HEADER_6_2_u00_s00_u02, "unnamed; its members have accessors.";
-        0x03 u03: DISPATCHER_HEADER_6_1_x64_u00_s00_u03, "unnamed; its members have accessors.";
+        0x01 union_TimerControlFlags: DISPATCHER_HEADER_6_2_union_Type_struct_Type_union_TimerControlFlags, "unnamed; its members have accessors.";
+        0x02 union_ThreadControlFlags: DISPATCHER_HEADER_6_2_union_Type_struct_Type_union_ThreadControlFlags, "unnamed; its members have accessors.";
+        0x03 union_TimerMiscFlags: DISPATCHER_HEADER_6_1_x64_union_Type_struct_Type_union_TimerMiscFlags, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
     /// `DISPATCHER_HEADER` since 6.3 on x86: 0x10 bytes, aligned to 4.
     ///
-    /// What begins every kernel object that a thread can wait for.
+    /// Header of every kernel object that a thread can wait for.
     pub struct DISPATCHER_HEADER_6_3_x86: members::DISPATCHER_HEADER, 0x10, 4 {
-        0x00 u00: DISPATCHER_HEADER_6_3_x86_u00, "unnamed; its members have accessors." {
+        0x00 union_Type: DISPATCHER_HEADER_6_3_x86_union_Type, "unnamed; its members have accessors." {
             0x00 Type set_Type: u8 = "UCHAR", "from symbols.";
             0x01 TimerControlFlags set_TimerControlFlags: u8 = "UCHAR", "from symbols.";
             0x01 [0] Absolute set_Absolute: u8 = "UCHAR", "from symbols.";
@@ -753,7 +763,7 @@ runtime::layout! {
             0x03 DpcActive set_DpcActive: u8 = "BOOLEAN", "from symbols.";
             0x03 Reserved5 set_Reserved5: u8 = "UCHAR", "from symbols.";
             0x00 Lock set_Lock: i32 = "LONG volatile", "from symbols.";
-            0x00 LockNV set_LockNV: i32 = "LONG", "from symbols. The same without volatile.";
+            0x00 LockNV set_LockNV: i32 = "LONG", text!(LockNV, "from symbols");
         }
         0x04 SignalState: i32 = "LONG", "from symbols.";
         0x08 WaitListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols.";
@@ -762,55 +772,55 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x00 of `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_6_3_x86_u00: 0x4, 4 {
-        0x00 s00: DISPATCHER_HEADER_6_3_x86_u00_s00, "unnamed; its members have accessors.";
+    pub union DISPATCHER_HEADER_6_3_x86_union_Type: 0x4, 4 {
+        0x00 struct_Type: DISPATCHER_HEADER_6_3_x86_union_Type_struct_Type, "unnamed; its members have accessors.";
         0x00 Lock: i32 = "LONG volatile", "from symbols.";
-        0x00 LockNV: i32 = "LONG", "from symbols. The same without volatile.";
+        0x00 LockNV: i32 = "LONG", text!(LockNV, "from symbols");
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_6_3_x86_u00_s00: 0x4, 1 {
+    /// The unnamed structure at 0x00 of `union_Type` in `DISPATCHER_HEADER`.
+    pub struct DISPATCHER_HEADER_6_3_x86_union_Type_struct_Type: 0x4, 1 {
         0x00 Type: u8 = "UCHAR", "from symbols.";
-        0x01 u01: DISPATCHER_HEADER_6_3_u00_s00_u01, "unnamed; its members have accessors.";
-        0x02 u02: DISPATCHER_HEADER_6_3_u00_s00_u02, "unnamed; its members have accessors.";
-        0x03 u03: DISPATCHER_HEADER_6_3_x86_u00_s00_u03, "unnamed; its members have accessors.";
+        0x01 union_TimerControlFlags: DISPATCHER_HEADER_6_3_union_Type_struct_Type_union_TimerControlFlags, "unnamed; its members have accessors.";
+        0x02 union_ThreadControlFlags: DISPATCHER_HEADER_6_3_union_Type_struct_Type_union_ThreadControlFlags, "unnamed; its members have accessors.";
+        0x03 union_TimerMiscFlags: DISPATCHER_HEADER_6_3_x86_union_Type_struct_Type_union_TimerMiscFlags, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed union at 0x01 of `u00_s00` in `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_6_3_u00_s00_u01: 0x1, 1 {
+    /// The unnamed union at 0x01 of `union_Type_struct_Type` in `DISPATCHER_HEADER`.
+    pub union DISPATCHER_HEADER_6_3_union_Type_struct_Type_union_TimerControlFlags: 0x1, 1 {
         0x00 TimerControlFlags: u8 = "UCHAR", "from symbols.";
-        0x00 s00: DISPATCHER_HEADER_6_2_u00_s00_u01_s00, "unnamed; its members have accessors.";
+        0x00 struct_Absolute: DISPATCHER_HEADER_6_2_union_Type_struct_Type_union_TimerControlFlags_struct_Absolute, "unnamed; its members have accessors.";
         0x00 QueueControlFlags: u8 = "UCHAR", "from symbols.";
-        0x00 s00_2: DISPATCHER_HEADER_6_3_u00_s00_u01_s00_2, "unnamed; its members have accessors.";
+        0x00 struct_Abandoned: DISPATCHER_HEADER_6_3_union_Type_struct_Type_union_TimerControlFlags_struct_Abandoned, "unnamed; its members have accessors.";
         0x00 Signalling: u8 = "BOOLEAN", "from symbols.";
         0x00 Timer2Flags: u8 = "UCHAR", "from symbols.";
-        0x00 s00_3: DISPATCHER_HEADER_6_3_u00_s00_u01_s00_3, "unnamed; its members have accessors.";
+        0x00 struct_Timer2Inserted: DISPATCHER_HEADER_6_3_union_Type_struct_Type_union_TimerControlFlags_struct_Timer2Inserted, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00_s00_u01` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_6_3_u00_s00_u01_s00_2: 0x1, 1 {
+    /// The unnamed structure at 0x00 of `union_Type_struct_Type_union_TimerControlFlags` in `DISPATCHER_HEADER`.
+    pub struct DISPATCHER_HEADER_6_3_union_Type_struct_Type_union_TimerControlFlags_struct_Abandoned: 0x1, 1 {
         0x00 bits00: u8, "bit fields, which have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00_s00_u01` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_6_3_u00_s00_u01_s00_3: 0x1, 1 {
+    /// The unnamed structure at 0x00 of `union_Type_struct_Type_union_TimerControlFlags` in `DISPATCHER_HEADER`.
+    pub struct DISPATCHER_HEADER_6_3_union_Type_struct_Type_union_TimerControlFlags_struct_Timer2Inserted: 0x1, 1 {
         0x00 bits00: u8, "bit fields, which have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed union at 0x02 of `u00_s00` in `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_6_3_u00_s00_u02: 0x1, 1 {
+    /// The unnamed union at 0x02 of `union_Type_struct_Type` in `DISPATCHER_HEADER`.
+    pub union DISPATCHER_HEADER_6_3_union_Type_struct_Type_union_ThreadControlFlags: 0x1, 1 {
         0x00 ThreadControlFlags: u8 = "UCHAR", "from symbols.";
-        0x00 s00: DISPATCHER_HEADER_6_3_u00_s00_u02_s00, "unnamed; its members have accessors.";
+        0x00 struct_CycleProfiling: DISPATCHER_HEADER_6_3_union_Type_struct_Type_union_ThreadControlFlags_struct_CycleProfiling, "unnamed; its members have accessors.";
         0x00 Hand: u8 = "UCHAR", "from symbols.";
         0x00 Reserved3: u8 = "UCHAR", "from symbols.";
         0x00 Size: u8 = "UCHAR", "from symbols.";
@@ -818,17 +828,17 @@ runtime::layout! {
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00_s00_u02` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_6_3_u00_s00_u02_s00: 0x1, 1 {
+    /// The unnamed structure at 0x00 of `union_Type_struct_Type_union_ThreadControlFlags` in `DISPATCHER_HEADER`.
+    pub struct DISPATCHER_HEADER_6_3_union_Type_struct_Type_union_ThreadControlFlags_struct_CycleProfiling: 0x1, 1 {
         0x00 bits00: u8, "bit fields, which have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed union at 0x03 of `u00_s00` in `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_6_3_x86_u00_s00_u03: 0x1, 1 {
+    /// The unnamed union at 0x03 of `union_Type_struct_Type` in `DISPATCHER_HEADER`.
+    pub union DISPATCHER_HEADER_6_3_x86_union_Type_struct_Type_union_TimerMiscFlags: 0x1, 1 {
         0x00 TimerMiscFlags: u8 = "UCHAR", "from symbols.";
-        0x00 s00: DISPATCHER_HEADER_6_1_x86_u00_s00_u03_s00, "unnamed; its members have accessors.";
+        0x00 struct_Index: DISPATCHER_HEADER_6_1_x86_union_Type_struct_Type_union_TimerMiscFlags_struct_Index, "unnamed; its members have accessors.";
         0x00 DebugActive: u8 = "BOOLEAN", "from symbols.";
         0x00 DpcActive: u8 = "BOOLEAN", "from symbols.";
         0x00 Reserved5: u8 = "UCHAR", "from symbols.";
@@ -838,9 +848,9 @@ runtime::layout! {
 runtime::layout! {
     /// `DISPATCHER_HEADER` since 6.3 on x64: 0x18 bytes, aligned to 8.
     ///
-    /// What begins every kernel object that a thread can wait for.
+    /// Header of every kernel object that a thread can wait for.
     pub struct DISPATCHER_HEADER_6_3_x64: members::DISPATCHER_HEADER, 0x18, 8 {
-        0x00 u00: DISPATCHER_HEADER_6_3_x64_u00, "unnamed; its members have accessors." {
+        0x00 union_Type: DISPATCHER_HEADER_6_3_x64_union_Type, "unnamed; its members have accessors." {
             0x00 Type set_Type: u8 = "UCHAR", "from symbols.";
             0x01 TimerControlFlags set_TimerControlFlags: u8 = "UCHAR", "from symbols.";
             0x01 [0] Absolute set_Absolute: u8 = "UCHAR", "from symbols.";
@@ -881,7 +891,7 @@ runtime::layout! {
             0x03 DpcActive set_DpcActive: u8 = "BOOLEAN", "from symbols.";
             0x03 Reserved5 set_Reserved5: u8 = "UCHAR", "from symbols.";
             0x00 Lock set_Lock: i32 = "LONG volatile", "from symbols.";
-            0x00 LockNV set_LockNV: i32 = "LONG", "from symbols. The same without volatile.";
+            0x00 LockNV set_LockNV: i32 = "LONG", text!(LockNV, "from symbols");
         }
         0x04 SignalState: i32 = "LONG", "from symbols.";
         0x08 WaitListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
@@ -890,38 +900,38 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x00 of `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_6_3_x64_u00: 0x4, 4 {
-        0x00 s00: DISPATCHER_HEADER_6_3_x64_u00_s00, "unnamed; its members have accessors.";
+    pub union DISPATCHER_HEADER_6_3_x64_union_Type: 0x4, 4 {
+        0x00 struct_Type: DISPATCHER_HEADER_6_3_x64_union_Type_struct_Type, "unnamed; its members have accessors.";
         0x00 Lock: i32 = "LONG volatile", "from symbols.";
-        0x00 LockNV: i32 = "LONG", "from symbols. The same without volatile.";
+        0x00 LockNV: i32 = "LONG", text!(LockNV, "from symbols");
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_6_3_x64_u00_s00: 0x4, 1 {
+    /// The unnamed structure at 0x00 of `union_Type` in `DISPATCHER_HEADER`.
+    pub struct DISPATCHER_HEADER_6_3_x64_union_Type_struct_Type: 0x4, 1 {
         0x00 Type: u8 = "UCHAR", "from symbols.";
-        0x01 u01: DISPATCHER_HEADER_6_3_u00_s00_u01, "unnamed; its members have accessors.";
-        0x02 u02: DISPATCHER_HEADER_6_3_u00_s00_u02, "unnamed; its members have accessors.";
-        0x03 u03: DISPATCHER_HEADER_6_3_x64_u00_s00_u03, "unnamed; its members have accessors.";
+        0x01 union_TimerControlFlags: DISPATCHER_HEADER_6_3_union_Type_struct_Type_union_TimerControlFlags, "unnamed; its members have accessors.";
+        0x02 union_ThreadControlFlags: DISPATCHER_HEADER_6_3_union_Type_struct_Type_union_ThreadControlFlags, "unnamed; its members have accessors.";
+        0x03 union_TimerMiscFlags: DISPATCHER_HEADER_6_3_x64_union_Type_struct_Type_union_TimerMiscFlags, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed union at 0x03 of `u00_s00` in `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_6_3_x64_u00_s00_u03: 0x1, 1 {
+    /// The unnamed union at 0x03 of `union_Type_struct_Type` in `DISPATCHER_HEADER`.
+    pub union DISPATCHER_HEADER_6_3_x64_union_Type_struct_Type_union_TimerMiscFlags: 0x1, 1 {
         0x00 TimerMiscFlags: u8 = "UCHAR", "from symbols.";
-        0x00 s00: DISPATCHER_HEADER_6_1_x64_u00_s00_u03_s00, "unnamed; its members have accessors.";
+        0x00 struct_Index: DISPATCHER_HEADER_6_1_x64_union_Type_struct_Type_union_TimerMiscFlags_struct_Index, "unnamed; its members have accessors.";
         0x00 DebugActive: u8 = "BOOLEAN", "from symbols.";
-        0x00 s00_2: DISPATCHER_HEADER_6_3_x64_u00_s00_u03_s00_2, "unnamed; its members have accessors.";
+        0x00 struct_ActiveDR7: DISPATCHER_HEADER_6_3_x64_union_Type_struct_Type_union_TimerMiscFlags_struct_ActiveDR7, "unnamed; its members have accessors.";
         0x00 DpcActive: u8 = "BOOLEAN", "from symbols.";
         0x00 Reserved5: u8 = "UCHAR", "from symbols.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00_s00_u03` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_6_3_x64_u00_s00_u03_s00_2: 0x1, 1 {
+    /// The unnamed structure at 0x00 of `union_Type_struct_Type_union_TimerMiscFlags` in `DISPATCHER_HEADER`.
+    pub struct DISPATCHER_HEADER_6_3_x64_union_Type_struct_Type_union_TimerMiscFlags_struct_ActiveDR7: 0x1, 1 {
         0x00 bits00: u8, "bit fields, which have accessors.";
     }
 }
@@ -929,9 +939,9 @@ runtime::layout! {
 runtime::layout! {
     /// `DISPATCHER_HEADER` since 6.3.9600.17031 on x86: 0x10 bytes, aligned to 4.
     ///
-    /// What begins every kernel object that a thread can wait for.
+    /// Header of every kernel object that a thread can wait for.
     pub struct DISPATCHER_HEADER_6_3_9600_17031_x86: members::DISPATCHER_HEADER, 0x10, 4 {
-        0x00 u00: DISPATCHER_HEADER_6_3_9600_17031_x86_u00, "unnamed; its members have accessors." {
+        0x00 union_Lock: DISPATCHER_HEADER_6_3_9600_17031_x86_union_Lock, "unnamed; its members have accessors." {
             0x00 Lock set_Lock: i32 = "LONG volatile", "from symbols.";
             0x00 LockNV set_LockNV: i32 = "LONG", "from symbols.";
             0x00 Type set_Type: u8 = "UCHAR", "from symbols.";
@@ -988,21 +998,21 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x00 of `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_6_3_9600_17031_x86_u00: 0x4, 4 {
+    pub union DISPATCHER_HEADER_6_3_9600_17031_x86_union_Lock: 0x4, 4 {
         0x00 Lock: i32 = "LONG volatile", "from symbols.";
         0x00 LockNV: i32 = "LONG", "from symbols.";
-        0x00 s00: DISPATCHER_HEADER_6_3_9600_17031_u00_s00, "unnamed; its members have accessors.";
-        0x00 s00_2: DISPATCHER_HEADER_6_3_9600_17031_x86_u00_s00_2, "unnamed; its members have accessors.";
-        0x00 s00_3: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_3, "unnamed; its members have accessors.";
-        0x00 s00_4: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_4, "unnamed; its members have accessors.";
-        0x00 s00_5: DISPATCHER_HEADER_6_3_9600_17031_x86_u00_s00_5, "unnamed; its members have accessors.";
-        0x00 s00_6: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_6, "unnamed; its members have accessors.";
+        0x00 struct_Type: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Type, "unnamed; its members have accessors.";
+        0x00 struct_TimerType: DISPATCHER_HEADER_6_3_9600_17031_x86_union_Lock_struct_TimerType, "unnamed; its members have accessors.";
+        0x00 struct_Timer2Type: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Timer2Type, "unnamed; its members have accessors.";
+        0x00 struct_QueueType: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_QueueType, "unnamed; its members have accessors.";
+        0x00 struct_ThreadType: DISPATCHER_HEADER_6_3_9600_17031_x86_union_Lock_struct_ThreadType, "unnamed; its members have accessors.";
+        0x00 struct_MutantType: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_MutantType, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_6_3_9600_17031_u00_s00: 0x4, 1 {
+    /// The unnamed structure at 0x00 of `union_Lock` in `DISPATCHER_HEADER`.
+    pub struct DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Type: 0x4, 1 {
         0x00 Type: u8 = "UCHAR", "from symbols.";
         0x01 Signalling: u8 = "UCHAR", "from symbols.";
         0x02 Size: u8 = "UCHAR", "from symbols.";
@@ -1011,130 +1021,130 @@ runtime::layout! {
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_6_3_9600_17031_x86_u00_s00_2: 0x4, 1 {
+    /// The unnamed structure at 0x00 of `union_Lock` in `DISPATCHER_HEADER`.
+    pub struct DISPATCHER_HEADER_6_3_9600_17031_x86_union_Lock_struct_TimerType: 0x4, 1 {
         0x00 TimerType: u8 = "UCHAR", "from symbols.";
-        0x01 u01: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_2_u01, "unnamed; its members have accessors.";
+        0x01 union_TimerControlFlags: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_TimerType_union_TimerControlFlags, "unnamed; its members have accessors.";
         0x02 Hand: u8 = "UCHAR", "from symbols.";
-        0x03 u03: DISPATCHER_HEADER_6_3_9600_17031_x86_u00_s00_2_u03, "unnamed; its members have accessors.";
+        0x03 union_TimerMiscFlags: DISPATCHER_HEADER_6_3_9600_17031_x86_union_Lock_struct_TimerType_union_TimerMiscFlags, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed union at 0x01 of `u00_s00_2` in `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_6_3_9600_17031_u00_s00_2_u01: 0x1, 1 {
+    /// The unnamed union at 0x01 of `union_Lock_struct_TimerType` in `DISPATCHER_HEADER`.
+    pub union DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_TimerType_union_TimerControlFlags: 0x1, 1 {
         0x00 TimerControlFlags: u8 = "UCHAR", "from symbols.";
-        0x00 s00: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_2_u01_s00, "unnamed; its members have accessors.";
+        0x00 struct_Absolute: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_TimerType_union_TimerControlFlags_struct_Absolute, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00_s00_2_u01` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_6_3_9600_17031_u00_s00_2_u01_s00: 0x1, 1 {
+    /// The unnamed structure at 0x00 of `union_Lock_struct_TimerType_union_TimerControlFlags` in `DISPATCHER_HEADER`.
+    pub struct DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_TimerType_union_TimerControlFlags_struct_Absolute: 0x1, 1 {
         0x00 bits00: u8, "bit fields, which have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed union at 0x03 of `u00_s00_2` in `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_6_3_9600_17031_x86_u00_s00_2_u03: 0x1, 1 {
+    /// The unnamed union at 0x03 of `union_Lock_struct_TimerType` in `DISPATCHER_HEADER`.
+    pub union DISPATCHER_HEADER_6_3_9600_17031_x86_union_Lock_struct_TimerType_union_TimerMiscFlags: 0x1, 1 {
         0x00 TimerMiscFlags: u8 = "UCHAR", "from symbols.";
-        0x00 s00: DISPATCHER_HEADER_6_3_9600_17031_x86_u00_s00_2_u03_s00, "unnamed; its members have accessors.";
+        0x00 struct_Index: DISPATCHER_HEADER_6_3_9600_17031_x86_union_Lock_struct_TimerType_union_TimerMiscFlags_struct_Index, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00_s00_2_u03` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_6_3_9600_17031_x86_u00_s00_2_u03_s00: 0x1, 1 {
+    /// The unnamed structure at 0x00 of `union_Lock_struct_TimerType_union_TimerMiscFlags` in `DISPATCHER_HEADER`.
+    pub struct DISPATCHER_HEADER_6_3_9600_17031_x86_union_Lock_struct_TimerType_union_TimerMiscFlags_struct_Index: 0x1, 1 {
         0x00 bits00: u8, "bit fields, which have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_6_3_9600_17031_u00_s00_3: 0x4, 1 {
+    /// The unnamed structure at 0x00 of `union_Lock` in `DISPATCHER_HEADER`.
+    pub struct DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Timer2Type: 0x4, 1 {
         0x00 Timer2Type: u8 = "UCHAR", "from symbols.";
-        0x01 u01: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_3_u01, "unnamed; its members have accessors.";
+        0x01 union_Timer2Flags: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Timer2Type_union_Timer2Flags, "unnamed; its members have accessors.";
         0x02 Timer2Reserved1: u8 = "UCHAR", "from symbols.";
         0x03 Timer2Reserved2: u8 = "UCHAR", "from symbols.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed union at 0x01 of `u00_s00_3` in `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_6_3_9600_17031_u00_s00_3_u01: 0x1, 1 {
+    /// The unnamed union at 0x01 of `union_Lock_struct_Timer2Type` in `DISPATCHER_HEADER`.
+    pub union DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Timer2Type_union_Timer2Flags: 0x1, 1 {
         0x00 Timer2Flags: u8 = "UCHAR", "from symbols.";
-        0x00 s00: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_3_u01_s00, "unnamed; its members have accessors.";
+        0x00 struct_Timer2Inserted: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Timer2Type_union_Timer2Flags_struct_Timer2Inserted, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00_s00_3_u01` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_6_3_9600_17031_u00_s00_3_u01_s00: 0x1, 1 {
+    /// The unnamed structure at 0x00 of `union_Lock_struct_Timer2Type_union_Timer2Flags` in `DISPATCHER_HEADER`.
+    pub struct DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Timer2Type_union_Timer2Flags_struct_Timer2Inserted: 0x1, 1 {
         0x00 bits00: u8, "bit fields, which have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_6_3_9600_17031_u00_s00_4: 0x4, 1 {
+    /// The unnamed structure at 0x00 of `union_Lock` in `DISPATCHER_HEADER`.
+    pub struct DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_QueueType: 0x4, 1 {
         0x00 QueueType: u8 = "UCHAR", "from symbols.";
-        0x01 u01: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_4_u01, "unnamed; its members have accessors.";
+        0x01 union_QueueControlFlags: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_QueueType_union_QueueControlFlags, "unnamed; its members have accessors.";
         0x02 QueueSize: u8 = "UCHAR", "from symbols.";
         0x03 QueueReserved: u8 = "UCHAR", "from symbols.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed union at 0x01 of `u00_s00_4` in `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_6_3_9600_17031_u00_s00_4_u01: 0x1, 1 {
+    /// The unnamed union at 0x01 of `union_Lock_struct_QueueType` in `DISPATCHER_HEADER`.
+    pub union DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_QueueType_union_QueueControlFlags: 0x1, 1 {
         0x00 QueueControlFlags: u8 = "UCHAR", "from symbols.";
-        0x00 s00: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_4_u01_s00, "unnamed; its members have accessors.";
+        0x00 struct_Abandoned: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_QueueType_union_QueueControlFlags_struct_Abandoned, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00_s00_4_u01` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_6_3_9600_17031_u00_s00_4_u01_s00: 0x1, 1 {
+    /// The unnamed structure at 0x00 of `union_Lock_struct_QueueType_union_QueueControlFlags` in `DISPATCHER_HEADER`.
+    pub struct DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_QueueType_union_QueueControlFlags_struct_Abandoned: 0x1, 1 {
         0x00 bits00: u8, "bit fields, which have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_6_3_9600_17031_x86_u00_s00_5: 0x4, 1 {
+    /// The unnamed structure at 0x00 of `union_Lock` in `DISPATCHER_HEADER`.
+    pub struct DISPATCHER_HEADER_6_3_9600_17031_x86_union_Lock_struct_ThreadType: 0x4, 1 {
         0x00 ThreadType: u8 = "UCHAR", "from symbols.";
         0x01 ThreadReserved: u8 = "UCHAR", "from symbols.";
-        0x02 u02: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_5_u02, "unnamed; its members have accessors.";
-        0x03 u03: DISPATCHER_HEADER_6_3_9600_17031_x86_u00_s00_5_u03, "unnamed; its members have accessors.";
+        0x02 union_ThreadControlFlags: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_ThreadType_union_ThreadControlFlags, "unnamed; its members have accessors.";
+        0x03 union_DebugActive: DISPATCHER_HEADER_6_3_9600_17031_x86_union_Lock_struct_ThreadType_union_DebugActive, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed union at 0x02 of `u00_s00_5` in `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_6_3_9600_17031_u00_s00_5_u02: 0x1, 1 {
+    /// The unnamed union at 0x02 of `union_Lock_struct_ThreadType` in `DISPATCHER_HEADER`.
+    pub union DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_ThreadType_union_ThreadControlFlags: 0x1, 1 {
         0x00 ThreadControlFlags: u8 = "UCHAR", "from symbols.";
-        0x00 s00: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_5_u02_s00, "unnamed; its members have accessors.";
+        0x00 struct_CycleProfiling: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_ThreadType_union_ThreadControlFlags_struct_CycleProfiling, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00_s00_5_u02` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_6_3_9600_17031_u00_s00_5_u02_s00: 0x1, 1 {
+    /// The unnamed structure at 0x00 of `union_Lock_struct_ThreadType_union_ThreadControlFlags` in `DISPATCHER_HEADER`.
+    pub struct DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_ThreadType_union_ThreadControlFlags_struct_CycleProfiling: 0x1, 1 {
         0x00 bits00: u8, "bit fields, which have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed union at 0x03 of `u00_s00_5` in `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_6_3_9600_17031_x86_u00_s00_5_u03: 0x1, 1 {
+    /// The unnamed union at 0x03 of `union_Lock_struct_ThreadType` in `DISPATCHER_HEADER`.
+    pub union DISPATCHER_HEADER_6_3_9600_17031_x86_union_Lock_struct_ThreadType_union_DebugActive: 0x1, 1 {
         0x00 DebugActive: u8 = "UCHAR", "from symbols.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_6_3_9600_17031_u00_s00_6: 0x4, 1 {
+    /// The unnamed structure at 0x00 of `union_Lock` in `DISPATCHER_HEADER`.
+    pub struct DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_MutantType: 0x4, 1 {
         0x00 MutantType: u8 = "UCHAR", "from symbols.";
         0x01 MutantSize: u8 = "BOOLEAN", "from symbols.";
         0x02 DpcActive: u8 = "BOOLEAN", "from symbols.";
@@ -1145,9 +1155,9 @@ runtime::layout! {
 runtime::layout! {
     /// `DISPATCHER_HEADER` since 6.3.9600.17031 on x64: 0x18 bytes, aligned to 8.
     ///
-    /// What begins every kernel object that a thread can wait for.
+    /// Header of every kernel object that a thread can wait for.
     pub struct DISPATCHER_HEADER_6_3_9600_17031_x64: members::DISPATCHER_HEADER, 0x18, 8 {
-        0x00 u00: DISPATCHER_HEADER_6_3_9600_17031_x64_u00, "unnamed; its members have accessors." {
+        0x00 union_Lock: DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock, "unnamed; its members have accessors." {
             0x00 Lock set_Lock: i32 = "LONG volatile", "from symbols.";
             0x00 LockNV set_LockNV: i32 = "LONG", "from symbols.";
             0x00 Type set_Type: u8 = "UCHAR", "from symbols.";
@@ -1209,64 +1219,64 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x00 of `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_6_3_9600_17031_x64_u00: 0x4, 4 {
+    pub union DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock: 0x4, 4 {
         0x00 Lock: i32 = "LONG volatile", "from symbols.";
         0x00 LockNV: i32 = "LONG", "from symbols.";
-        0x00 s00: DISPATCHER_HEADER_6_3_9600_17031_u00_s00, "unnamed; its members have accessors.";
-        0x00 s00_2: DISPATCHER_HEADER_6_3_9600_17031_x64_u00_s00_2, "unnamed; its members have accessors.";
-        0x00 s00_3: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_3, "unnamed; its members have accessors.";
-        0x00 s00_4: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_4, "unnamed; its members have accessors.";
-        0x00 s00_5: DISPATCHER_HEADER_6_3_9600_17031_x64_u00_s00_5, "unnamed; its members have accessors.";
-        0x00 s00_6: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_6, "unnamed; its members have accessors.";
+        0x00 struct_Type: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Type, "unnamed; its members have accessors.";
+        0x00 struct_TimerType: DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock_struct_TimerType, "unnamed; its members have accessors.";
+        0x00 struct_Timer2Type: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Timer2Type, "unnamed; its members have accessors.";
+        0x00 struct_QueueType: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_QueueType, "unnamed; its members have accessors.";
+        0x00 struct_ThreadType: DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock_struct_ThreadType, "unnamed; its members have accessors.";
+        0x00 struct_MutantType: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_MutantType, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_6_3_9600_17031_x64_u00_s00_2: 0x4, 1 {
+    /// The unnamed structure at 0x00 of `union_Lock` in `DISPATCHER_HEADER`.
+    pub struct DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock_struct_TimerType: 0x4, 1 {
         0x00 TimerType: u8 = "UCHAR", "from symbols.";
-        0x01 u01: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_2_u01, "unnamed; its members have accessors.";
+        0x01 union_TimerControlFlags: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_TimerType_union_TimerControlFlags, "unnamed; its members have accessors.";
         0x02 Hand: u8 = "UCHAR", "from symbols.";
-        0x03 u03: DISPATCHER_HEADER_6_3_9600_17031_x64_u00_s00_2_u03, "unnamed; its members have accessors.";
+        0x03 union_TimerMiscFlags: DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock_struct_TimerType_union_TimerMiscFlags, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed union at 0x03 of `u00_s00_2` in `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_6_3_9600_17031_x64_u00_s00_2_u03: 0x1, 1 {
+    /// The unnamed union at 0x03 of `union_Lock_struct_TimerType` in `DISPATCHER_HEADER`.
+    pub union DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock_struct_TimerType_union_TimerMiscFlags: 0x1, 1 {
         0x00 TimerMiscFlags: u8 = "UCHAR", "from symbols.";
-        0x00 s00: DISPATCHER_HEADER_6_3_9600_17031_x64_u00_s00_2_u03_s00, "unnamed; its members have accessors.";
+        0x00 struct_Index: DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock_struct_TimerType_union_TimerMiscFlags_struct_Index, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00_s00_2_u03` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_6_3_9600_17031_x64_u00_s00_2_u03_s00: 0x1, 1 {
+    /// The unnamed structure at 0x00 of `union_Lock_struct_TimerType_union_TimerMiscFlags` in `DISPATCHER_HEADER`.
+    pub struct DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock_struct_TimerType_union_TimerMiscFlags_struct_Index: 0x1, 1 {
         0x00 bits00: u8, "bit fields, which have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_6_3_9600_17031_x64_u00_s00_5: 0x4, 1 {
+    /// The unnamed structure at 0x00 of `union_Lock` in `DISPATCHER_HEADER`.
+    pub struct DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock_struct_ThreadType: 0x4, 1 {
         0x00 ThreadType: u8 = "UCHAR", "from symbols.";
         0x01 ThreadReserved: u8 = "UCHAR", "from symbols.";
-        0x02 u02: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_5_u02, "unnamed; its members have accessors.";
-        0x03 u03: DISPATCHER_HEADER_6_3_9600_17031_x64_u00_s00_5_u03, "unnamed; its members have accessors.";
+        0x02 union_ThreadControlFlags: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_ThreadType_union_ThreadControlFlags, "unnamed; its members have accessors.";
+        0x03 union_DebugActive: DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock_struct_ThreadType_union_DebugActive, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed union at 0x03 of `u00_s00_5` in `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_6_3_9600_17031_x64_u00_s00_5_u03: 0x1, 1 {
+    /// The unnamed union at 0x03 of `union_Lock_struct_ThreadType` in `DISPATCHER_HEADER`.
+    pub union DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock_struct_ThreadType_union_DebugActive: 0x1, 1 {
         0x00 DebugActive: u8 = "UCHAR", "from symbols.";
-        0x00 s00: DISPATCHER_HEADER_6_3_9600_17031_x64_u00_s00_5_u03_s00, "unnamed; its members have accessors.";
+        0x00 struct_ActiveDR7: DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock_struct_ThreadType_union_DebugActive_struct_ActiveDR7, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00_s00_5_u03` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_6_3_9600_17031_x64_u00_s00_5_u03_s00: 0x1, 1 {
+    /// The unnamed structure at 0x00 of `union_Lock_struct_ThreadType_union_DebugActive` in `DISPATCHER_HEADER`.
+    pub struct DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock_struct_ThreadType_union_DebugActive_struct_ActiveDR7: 0x1, 1 {
         0x00 bits00: u8, "bit fields, which have accessors.";
     }
 }
@@ -1274,9 +1284,9 @@ runtime::layout! {
 runtime::layout! {
     /// `DISPATCHER_HEADER` since 10.0 on x86: 0x10 bytes, aligned to 4.
     ///
-    /// What begins every kernel object that a thread can wait for.
+    /// Header of every kernel object that a thread can wait for.
     pub struct DISPATCHER_HEADER_10_0_x86: members::DISPATCHER_HEADER, 0x10, 4 {
-        0x00 u00: DISPATCHER_HEADER_10_0_x86_u00, "unnamed; its members have accessors." {
+        0x00 union_Lock: DISPATCHER_HEADER_10_0_x86_union_Lock, "unnamed; its members have accessors." {
             0x00 Lock set_Lock: i32 = "LONG volatile", "from symbols.";
             0x00 LockNV set_LockNV: i32 = "LONG", "from symbols.";
             0x00 Type set_Type: u8 = "UCHAR", "from symbols.";
@@ -1336,39 +1346,39 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x00 of `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_10_0_x86_u00: 0x4, 4 {
+    pub union DISPATCHER_HEADER_10_0_x86_union_Lock: 0x4, 4 {
         0x00 Lock: i32 = "LONG volatile", "from symbols.";
         0x00 LockNV: i32 = "LONG", "from symbols.";
-        0x00 s00: DISPATCHER_HEADER_6_3_9600_17031_u00_s00, "unnamed; its members have accessors.";
-        0x00 s00_2: DISPATCHER_HEADER_6_3_9600_17031_x86_u00_s00_2, "unnamed; its members have accessors.";
-        0x00 s00_3: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_3, "unnamed; its members have accessors.";
-        0x00 s00_4: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_4, "unnamed; its members have accessors.";
-        0x00 s00_5: DISPATCHER_HEADER_10_0_x86_u00_s00_5, "unnamed; its members have accessors.";
-        0x00 s00_6: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_6, "unnamed; its members have accessors.";
+        0x00 struct_Type: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Type, "unnamed; its members have accessors.";
+        0x00 struct_TimerType: DISPATCHER_HEADER_6_3_9600_17031_x86_union_Lock_struct_TimerType, "unnamed; its members have accessors.";
+        0x00 struct_Timer2Type: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Timer2Type, "unnamed; its members have accessors.";
+        0x00 struct_QueueType: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_QueueType, "unnamed; its members have accessors.";
+        0x00 struct_ThreadType: DISPATCHER_HEADER_10_0_x86_union_Lock_struct_ThreadType, "unnamed; its members have accessors.";
+        0x00 struct_MutantType: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_MutantType, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_10_0_x86_u00_s00_5: 0x4, 1 {
+    /// The unnamed structure at 0x00 of `union_Lock` in `DISPATCHER_HEADER`.
+    pub struct DISPATCHER_HEADER_10_0_x86_union_Lock_struct_ThreadType: 0x4, 1 {
         0x00 ThreadType: u8 = "UCHAR", "from symbols.";
         0x01 ThreadReserved: u8 = "UCHAR", "from symbols.";
-        0x02 u02: DISPATCHER_HEADER_10_0_x86_u00_s00_5_u02, "unnamed; its members have accessors.";
-        0x03 u03: DISPATCHER_HEADER_6_3_9600_17031_x86_u00_s00_5_u03, "unnamed; its members have accessors.";
+        0x02 union_ThreadControlFlags: DISPATCHER_HEADER_10_0_x86_union_Lock_struct_ThreadType_union_ThreadControlFlags, "unnamed; its members have accessors.";
+        0x03 union_DebugActive: DISPATCHER_HEADER_6_3_9600_17031_x86_union_Lock_struct_ThreadType_union_DebugActive, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed union at 0x02 of `u00_s00_5` in `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_10_0_x86_u00_s00_5_u02: 0x1, 1 {
+    /// The unnamed union at 0x02 of `union_Lock_struct_ThreadType` in `DISPATCHER_HEADER`.
+    pub union DISPATCHER_HEADER_10_0_x86_union_Lock_struct_ThreadType_union_ThreadControlFlags: 0x1, 1 {
         0x00 ThreadControlFlags: u8 = "UCHAR", "from symbols.";
-        0x00 s00: DISPATCHER_HEADER_10_0_x86_u00_s00_5_u02_s00, "unnamed; its members have accessors.";
+        0x00 struct_CycleProfiling: DISPATCHER_HEADER_10_0_x86_union_Lock_struct_ThreadType_union_ThreadControlFlags_struct_CycleProfiling, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00_s00_5_u02` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_10_0_x86_u00_s00_5_u02_s00: 0x1, 1 {
+    /// The unnamed structure at 0x00 of `union_Lock_struct_ThreadType_union_ThreadControlFlags` in `DISPATCHER_HEADER`.
+    pub struct DISPATCHER_HEADER_10_0_x86_union_Lock_struct_ThreadType_union_ThreadControlFlags_struct_CycleProfiling: 0x1, 1 {
         0x00 bits00: u8, "bit fields, which have accessors.";
     }
 }
@@ -1376,9 +1386,9 @@ runtime::layout! {
 runtime::layout! {
     /// `DISPATCHER_HEADER` since 10.0 on x64: 0x18 bytes, aligned to 8.
     ///
-    /// What begins every kernel object that a thread can wait for.
+    /// Header of every kernel object that a thread can wait for.
     pub struct DISPATCHER_HEADER_10_0_x64: members::DISPATCHER_HEADER, 0x18, 8 {
-        0x00 u00: DISPATCHER_HEADER_10_0_x64_u00, "unnamed; its members have accessors." {
+        0x00 union_Lock: DISPATCHER_HEADER_10_0_x64_union_Lock, "unnamed; its members have accessors." {
             0x00 Lock set_Lock: i32 = "LONG volatile", "from symbols.";
             0x00 LockNV set_LockNV: i32 = "LONG", "from symbols.";
             0x00 Type set_Type: u8 = "UCHAR", "from symbols.";
@@ -1442,39 +1452,39 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x00 of `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_10_0_x64_u00: 0x4, 4 {
+    pub union DISPATCHER_HEADER_10_0_x64_union_Lock: 0x4, 4 {
         0x00 Lock: i32 = "LONG volatile", "from symbols.";
         0x00 LockNV: i32 = "LONG", "from symbols.";
-        0x00 s00: DISPATCHER_HEADER_6_3_9600_17031_u00_s00, "unnamed; its members have accessors.";
-        0x00 s00_2: DISPATCHER_HEADER_6_3_9600_17031_x64_u00_s00_2, "unnamed; its members have accessors.";
-        0x00 s00_3: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_3, "unnamed; its members have accessors.";
-        0x00 s00_4: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_4, "unnamed; its members have accessors.";
-        0x00 s00_5: DISPATCHER_HEADER_10_0_x64_u00_s00_5, "unnamed; its members have accessors.";
-        0x00 s00_6: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_6, "unnamed; its members have accessors.";
+        0x00 struct_Type: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Type, "unnamed; its members have accessors.";
+        0x00 struct_TimerType: DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock_struct_TimerType, "unnamed; its members have accessors.";
+        0x00 struct_Timer2Type: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Timer2Type, "unnamed; its members have accessors.";
+        0x00 struct_QueueType: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_QueueType, "unnamed; its members have accessors.";
+        0x00 struct_ThreadType: DISPATCHER_HEADER_10_0_x64_union_Lock_struct_ThreadType, "unnamed; its members have accessors.";
+        0x00 struct_MutantType: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_MutantType, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_10_0_x64_u00_s00_5: 0x4, 1 {
+    /// The unnamed structure at 0x00 of `union_Lock` in `DISPATCHER_HEADER`.
+    pub struct DISPATCHER_HEADER_10_0_x64_union_Lock_struct_ThreadType: 0x4, 1 {
         0x00 ThreadType: u8 = "UCHAR", "from symbols.";
         0x01 ThreadReserved: u8 = "UCHAR", "from symbols.";
-        0x02 u02: DISPATCHER_HEADER_10_0_x64_u00_s00_5_u02, "unnamed; its members have accessors.";
-        0x03 u03: DISPATCHER_HEADER_6_3_9600_17031_x64_u00_s00_5_u03, "unnamed; its members have accessors.";
+        0x02 union_ThreadControlFlags: DISPATCHER_HEADER_10_0_x64_union_Lock_struct_ThreadType_union_ThreadControlFlags, "unnamed; its members have accessors.";
+        0x03 union_DebugActive: DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock_struct_ThreadType_union_DebugActive, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed union at 0x02 of `u00_s00_5` in `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_10_0_x64_u00_s00_5_u02: 0x1, 1 {
+    /// The unnamed union at 0x02 of `union_Lock_struct_ThreadType` in `DISPATCHER_HEADER`.
+    pub union DISPATCHER_HEADER_10_0_x64_union_Lock_struct_ThreadType_union_ThreadControlFlags: 0x1, 1 {
         0x00 ThreadControlFlags: u8 = "UCHAR", "from symbols.";
-        0x00 s00: DISPATCHER_HEADER_10_0_x64_u00_s00_5_u02_s00, "unnamed; its members have accessors.";
+        0x00 struct_CycleProfiling: DISPATCHER_HEADER_10_0_x64_union_Lock_struct_ThreadType_union_ThreadControlFlags_struct_CycleProfiling, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00_s00_5_u02` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_10_0_x64_u00_s00_5_u02_s00: 0x1, 1 {
+    /// The unnamed structure at 0x00 of `union_Lock_struct_ThreadType_union_ThreadControlFlags` in `DISPATCHER_HEADER`.
+    pub struct DISPATCHER_HEADER_10_0_x64_union_Lock_struct_ThreadType_union_ThreadControlFlags_struct_CycleProfiling: 0x1, 1 {
         0x00 bits00: u8, "bit fields, which have accessors.";
     }
 }
@@ -1482,9 +1492,9 @@ runtime::layout! {
 runtime::layout! {
     /// `DISPATCHER_HEADER` since 10.0.10240.17770 on x64: 0x18 bytes, aligned to 8.
     ///
-    /// What begins every kernel object that a thread can wait for.
+    /// Header of every kernel object that a thread can wait for.
     pub struct DISPATCHER_HEADER_10_0_10240_17770_x64: members::DISPATCHER_HEADER, 0x18, 8 {
-        0x00 u00: DISPATCHER_HEADER_10_0_10240_17770_x64_u00, "unnamed; its members have accessors." {
+        0x00 union_Lock: DISPATCHER_HEADER_10_0_10240_17770_x64_union_Lock, "unnamed; its members have accessors." {
             0x00 Lock set_Lock: i32 = "LONG volatile", "from symbols.";
             0x00 LockNV set_LockNV: i32 = "LONG", "from symbols.";
             0x00 Type set_Type: u8 = "UCHAR", "from symbols.";
@@ -1551,39 +1561,39 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x00 of `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_10_0_10240_17770_x64_u00: 0x4, 4 {
+    pub union DISPATCHER_HEADER_10_0_10240_17770_x64_union_Lock: 0x4, 4 {
         0x00 Lock: i32 = "LONG volatile", "from symbols.";
         0x00 LockNV: i32 = "LONG", "from symbols.";
-        0x00 s00: DISPATCHER_HEADER_6_3_9600_17031_u00_s00, "unnamed; its members have accessors.";
-        0x00 s00_2: DISPATCHER_HEADER_6_3_9600_17031_x64_u00_s00_2, "unnamed; its members have accessors.";
-        0x00 s00_3: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_3, "unnamed; its members have accessors.";
-        0x00 s00_4: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_4, "unnamed; its members have accessors.";
-        0x00 s00_5: DISPATCHER_HEADER_10_0_10240_17770_x64_u00_s00_5, "unnamed; its members have accessors.";
-        0x00 s00_6: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_6, "unnamed; its members have accessors.";
+        0x00 struct_Type: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Type, "unnamed; its members have accessors.";
+        0x00 struct_TimerType: DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock_struct_TimerType, "unnamed; its members have accessors.";
+        0x00 struct_Timer2Type: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Timer2Type, "unnamed; its members have accessors.";
+        0x00 struct_QueueType: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_QueueType, "unnamed; its members have accessors.";
+        0x00 struct_ThreadType: DISPATCHER_HEADER_10_0_10240_17770_x64_union_Lock_struct_ThreadType, "unnamed; its members have accessors.";
+        0x00 struct_MutantType: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_MutantType, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_10_0_10240_17770_x64_u00_s00_5: 0x4, 1 {
+    /// The unnamed structure at 0x00 of `union_Lock` in `DISPATCHER_HEADER`.
+    pub struct DISPATCHER_HEADER_10_0_10240_17770_x64_union_Lock_struct_ThreadType: 0x4, 1 {
         0x00 ThreadType: u8 = "UCHAR", "from symbols.";
-        0x01 u01: DISPATCHER_HEADER_10_0_10240_17770_u00_s00_5_u01, "unnamed; its members have accessors.";
-        0x02 u02: DISPATCHER_HEADER_10_0_x64_u00_s00_5_u02, "unnamed; its members have accessors.";
-        0x03 u03: DISPATCHER_HEADER_6_3_9600_17031_x64_u00_s00_5_u03, "unnamed; its members have accessors.";
+        0x01 union_ThreadSpecControl: DISPATCHER_HEADER_10_0_10240_17770_union_Lock_struct_ThreadType_union_ThreadSpecControl, "unnamed; its members have accessors.";
+        0x02 union_ThreadControlFlags: DISPATCHER_HEADER_10_0_x64_union_Lock_struct_ThreadType_union_ThreadControlFlags, "unnamed; its members have accessors.";
+        0x03 union_DebugActive: DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock_struct_ThreadType_union_DebugActive, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed union at 0x01 of `u00_s00_5` in `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_10_0_10240_17770_u00_s00_5_u01: 0x1, 1 {
+    /// The unnamed union at 0x01 of `union_Lock_struct_ThreadType` in `DISPATCHER_HEADER`.
+    pub union DISPATCHER_HEADER_10_0_10240_17770_union_Lock_struct_ThreadType_union_ThreadSpecControl: 0x1, 1 {
         0x00 ThreadSpecControl: u8 = "UCHAR", "from symbols.";
-        0x00 s00: DISPATCHER_HEADER_10_0_10240_17770_u00_s00_5_u01_s00, "unnamed; its members have accessors.";
+        0x00 struct_SpecControlIbrs: DISPATCHER_HEADER_10_0_10240_17770_union_Lock_struct_ThreadType_union_ThreadSpecControl_struct_SpecControlIbrs, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00_s00_5_u01` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_10_0_10240_17770_u00_s00_5_u01_s00: 0x1, 1 {
+    /// The unnamed structure at 0x00 of `union_Lock_struct_ThreadType_union_ThreadSpecControl` in `DISPATCHER_HEADER`.
+    pub struct DISPATCHER_HEADER_10_0_10240_17770_union_Lock_struct_ThreadType_union_ThreadSpecControl_struct_SpecControlIbrs: 0x1, 1 {
         0x00 bits00: u8, "bit fields, which have accessors.";
     }
 }
@@ -1591,9 +1601,9 @@ runtime::layout! {
 runtime::layout! {
     /// `DISPATCHER_HEADER` since 1703 on x86: 0x10 bytes, aligned to 4.
     ///
-    /// What begins every kernel object that a thread can wait for.
+    /// Header of every kernel object that a thread can wait for.
     pub struct DISPATCHER_HEADER_1703_x86: members::DISPATCHER_HEADER, 0x10, 4 {
-        0x00 u00: DISPATCHER_HEADER_1703_x86_u00, "unnamed; its members have accessors." {
+        0x00 union_Lock: DISPATCHER_HEADER_1703_x86_union_Lock, "unnamed; its members have accessors." {
             0x00 Lock set_Lock: i32 = "LONG volatile", "from symbols.";
             0x00 LockNV set_LockNV: i32 = "LONG", "from symbols.";
             0x00 Type set_Type: u8 = "UCHAR", "from symbols.";
@@ -1653,23 +1663,23 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x00 of `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_1703_x86_u00: 0x4, 4 {
+    pub union DISPATCHER_HEADER_1703_x86_union_Lock: 0x4, 4 {
         0x00 Lock: i32 = "LONG volatile", "from symbols.";
         0x00 LockNV: i32 = "LONG", "from symbols.";
-        0x00 s00: DISPATCHER_HEADER_6_3_9600_17031_u00_s00, "unnamed; its members have accessors.";
-        0x00 s00_2: DISPATCHER_HEADER_6_3_9600_17031_x86_u00_s00_2, "unnamed; its members have accessors.";
-        0x00 s00_3: DISPATCHER_HEADER_1703_u00_s00_3, "unnamed; its members have accessors.";
-        0x00 s00_4: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_4, "unnamed; its members have accessors.";
-        0x00 s00_5: DISPATCHER_HEADER_10_0_x86_u00_s00_5, "unnamed; its members have accessors.";
-        0x00 s00_6: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_6, "unnamed; its members have accessors.";
+        0x00 struct_Type: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Type, "unnamed; its members have accessors.";
+        0x00 struct_TimerType: DISPATCHER_HEADER_6_3_9600_17031_x86_union_Lock_struct_TimerType, "unnamed; its members have accessors.";
+        0x00 struct_Timer2Type: DISPATCHER_HEADER_1703_union_Lock_struct_Timer2Type, "unnamed; its members have accessors.";
+        0x00 struct_QueueType: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_QueueType, "unnamed; its members have accessors.";
+        0x00 struct_ThreadType: DISPATCHER_HEADER_10_0_x86_union_Lock_struct_ThreadType, "unnamed; its members have accessors.";
+        0x00 struct_MutantType: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_MutantType, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_1703_u00_s00_3: 0x4, 1 {
+    /// The unnamed structure at 0x00 of `union_Lock` in `DISPATCHER_HEADER`.
+    pub struct DISPATCHER_HEADER_1703_union_Lock_struct_Timer2Type: 0x4, 1 {
         0x00 Timer2Type: u8 = "UCHAR", "from symbols.";
-        0x01 u01: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_3_u01, "unnamed; its members have accessors.";
+        0x01 union_Timer2Flags: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Timer2Type_union_Timer2Flags, "unnamed; its members have accessors.";
         0x02 Timer2ComponentId: u8 = "UCHAR", "from symbols.";
         0x03 Timer2RelativeId: u8 = "UCHAR", "from symbols.";
     }
@@ -1678,9 +1688,9 @@ runtime::layout! {
 runtime::layout! {
     /// `DISPATCHER_HEADER` since 1703 on x64: 0x18 bytes, aligned to 8.
     ///
-    /// What begins every kernel object that a thread can wait for.
+    /// Header of every kernel object that a thread can wait for.
     pub struct DISPATCHER_HEADER_1703_x64: members::DISPATCHER_HEADER, 0x18, 8 {
-        0x00 u00: DISPATCHER_HEADER_1703_x64_u00, "unnamed; its members have accessors." {
+        0x00 union_Lock: DISPATCHER_HEADER_1703_x64_union_Lock, "unnamed; its members have accessors." {
             0x00 Lock set_Lock: i32 = "LONG volatile", "from symbols.";
             0x00 LockNV set_LockNV: i32 = "LONG", "from symbols.";
             0x00 Type set_Type: u8 = "UCHAR", "from symbols.";
@@ -1744,24 +1754,24 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x00 of `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_1703_x64_u00: 0x4, 4 {
+    pub union DISPATCHER_HEADER_1703_x64_union_Lock: 0x4, 4 {
         0x00 Lock: i32 = "LONG volatile", "from symbols.";
         0x00 LockNV: i32 = "LONG", "from symbols.";
-        0x00 s00: DISPATCHER_HEADER_6_3_9600_17031_u00_s00, "unnamed; its members have accessors.";
-        0x00 s00_2: DISPATCHER_HEADER_6_3_9600_17031_x64_u00_s00_2, "unnamed; its members have accessors.";
-        0x00 s00_3: DISPATCHER_HEADER_1703_u00_s00_3, "unnamed; its members have accessors.";
-        0x00 s00_4: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_4, "unnamed; its members have accessors.";
-        0x00 s00_5: DISPATCHER_HEADER_10_0_x64_u00_s00_5, "unnamed; its members have accessors.";
-        0x00 s00_6: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_6, "unnamed; its members have accessors.";
+        0x00 struct_Type: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Type, "unnamed; its members have accessors.";
+        0x00 struct_TimerType: DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock_struct_TimerType, "unnamed; its members have accessors.";
+        0x00 struct_Timer2Type: DISPATCHER_HEADER_1703_union_Lock_struct_Timer2Type, "unnamed; its members have accessors.";
+        0x00 struct_QueueType: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_QueueType, "unnamed; its members have accessors.";
+        0x00 struct_ThreadType: DISPATCHER_HEADER_10_0_x64_union_Lock_struct_ThreadType, "unnamed; its members have accessors.";
+        0x00 struct_MutantType: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_MutantType, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
     /// `DISPATCHER_HEADER` since 1803 on x86: 0x10 bytes, aligned to 4.
     ///
-    /// What begins every kernel object that a thread can wait for.
+    /// Header of every kernel object that a thread can wait for.
     pub struct DISPATCHER_HEADER_1803_x86: members::DISPATCHER_HEADER, 0x10, 4 {
-        0x00 u00: DISPATCHER_HEADER_1803_x86_u00, "unnamed; its members have accessors." {
+        0x00 union_Lock: DISPATCHER_HEADER_1803_x86_union_Lock, "unnamed; its members have accessors." {
             0x00 Lock set_Lock: i32 = "LONG volatile", "from symbols.";
             0x00 LockNV set_LockNV: i32 = "LONG", "from symbols.";
             0x00 Type set_Type: u8 = "UCHAR", "from symbols.";
@@ -1824,39 +1834,39 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x00 of `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_1803_x86_u00: 0x4, 4 {
+    pub union DISPATCHER_HEADER_1803_x86_union_Lock: 0x4, 4 {
         0x00 Lock: i32 = "LONG volatile", "from symbols.";
         0x00 LockNV: i32 = "LONG", "from symbols.";
-        0x00 s00: DISPATCHER_HEADER_6_3_9600_17031_u00_s00, "unnamed; its members have accessors.";
-        0x00 s00_2: DISPATCHER_HEADER_6_3_9600_17031_x86_u00_s00_2, "unnamed; its members have accessors.";
-        0x00 s00_3: DISPATCHER_HEADER_1703_u00_s00_3, "unnamed; its members have accessors.";
-        0x00 s00_4: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_4, "unnamed; its members have accessors.";
-        0x00 s00_5: DISPATCHER_HEADER_1803_x86_u00_s00_5, "unnamed; its members have accessors.";
-        0x00 s00_6: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_6, "unnamed; its members have accessors.";
+        0x00 struct_Type: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Type, "unnamed; its members have accessors.";
+        0x00 struct_TimerType: DISPATCHER_HEADER_6_3_9600_17031_x86_union_Lock_struct_TimerType, "unnamed; its members have accessors.";
+        0x00 struct_Timer2Type: DISPATCHER_HEADER_1703_union_Lock_struct_Timer2Type, "unnamed; its members have accessors.";
+        0x00 struct_QueueType: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_QueueType, "unnamed; its members have accessors.";
+        0x00 struct_ThreadType: DISPATCHER_HEADER_1803_x86_union_Lock_struct_ThreadType, "unnamed; its members have accessors.";
+        0x00 struct_MutantType: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_MutantType, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_1803_x86_u00_s00_5: 0x4, 1 {
+    /// The unnamed structure at 0x00 of `union_Lock` in `DISPATCHER_HEADER`.
+    pub struct DISPATCHER_HEADER_1803_x86_union_Lock_struct_ThreadType: 0x4, 1 {
         0x00 ThreadType: u8 = "UCHAR", "from symbols.";
-        0x01 u01: DISPATCHER_HEADER_10_0_10240_17770_u00_s00_5_u01, "unnamed; its members have accessors.";
-        0x02 u02: DISPATCHER_HEADER_1803_x86_u00_s00_5_u02, "unnamed; its members have accessors.";
-        0x03 u03: DISPATCHER_HEADER_6_3_9600_17031_x86_u00_s00_5_u03, "unnamed; its members have accessors.";
+        0x01 union_ThreadSpecControl: DISPATCHER_HEADER_10_0_10240_17770_union_Lock_struct_ThreadType_union_ThreadSpecControl, "unnamed; its members have accessors.";
+        0x02 union_ThreadControlFlags: DISPATCHER_HEADER_1803_x86_union_Lock_struct_ThreadType_union_ThreadControlFlags, "unnamed; its members have accessors.";
+        0x03 union_DebugActive: DISPATCHER_HEADER_6_3_9600_17031_x86_union_Lock_struct_ThreadType_union_DebugActive, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed union at 0x02 of `u00_s00_5` in `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_1803_x86_u00_s00_5_u02: 0x1, 1 {
+    /// The unnamed union at 0x02 of `union_Lock_struct_ThreadType` in `DISPATCHER_HEADER`.
+    pub union DISPATCHER_HEADER_1803_x86_union_Lock_struct_ThreadType_union_ThreadControlFlags: 0x1, 1 {
         0x00 ThreadControlFlags: u8 = "UCHAR", "from symbols.";
-        0x00 s00: DISPATCHER_HEADER_1803_x86_u00_s00_5_u02_s00, "unnamed; its members have accessors.";
+        0x00 struct_CycleProfiling: DISPATCHER_HEADER_1803_x86_union_Lock_struct_ThreadType_union_ThreadControlFlags_struct_CycleProfiling, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00_s00_5_u02` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_1803_x86_u00_s00_5_u02_s00: 0x1, 1 {
+    /// The unnamed structure at 0x00 of `union_Lock_struct_ThreadType_union_ThreadControlFlags` in `DISPATCHER_HEADER`.
+    pub struct DISPATCHER_HEADER_1803_x86_union_Lock_struct_ThreadType_union_ThreadControlFlags_struct_CycleProfiling: 0x1, 1 {
         0x00 bits00: u8, "bit fields, which have accessors.";
     }
 }
@@ -1864,9 +1874,9 @@ runtime::layout! {
 runtime::layout! {
     /// `DISPATCHER_HEADER` since 1803 on x64: 0x18 bytes, aligned to 8.
     ///
-    /// What begins every kernel object that a thread can wait for.
+    /// Header of every kernel object that a thread can wait for.
     pub struct DISPATCHER_HEADER_1803_x64: members::DISPATCHER_HEADER, 0x18, 8 {
-        0x00 u00: DISPATCHER_HEADER_1803_x64_u00, "unnamed; its members have accessors." {
+        0x00 union_Lock: DISPATCHER_HEADER_1803_x64_union_Lock, "unnamed; its members have accessors." {
             0x00 Lock set_Lock: i32 = "LONG volatile", "from symbols.";
             0x00 LockNV set_LockNV: i32 = "LONG", "from symbols.";
             0x00 Type set_Type: u8 = "UCHAR", "from symbols.";
@@ -1934,39 +1944,39 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x00 of `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_1803_x64_u00: 0x4, 4 {
+    pub union DISPATCHER_HEADER_1803_x64_union_Lock: 0x4, 4 {
         0x00 Lock: i32 = "LONG volatile", "from symbols.";
         0x00 LockNV: i32 = "LONG", "from symbols.";
-        0x00 s00: DISPATCHER_HEADER_6_3_9600_17031_u00_s00, "unnamed; its members have accessors.";
-        0x00 s00_2: DISPATCHER_HEADER_6_3_9600_17031_x64_u00_s00_2, "unnamed; its members have accessors.";
-        0x00 s00_3: DISPATCHER_HEADER_1703_u00_s00_3, "unnamed; its members have accessors.";
-        0x00 s00_4: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_4, "unnamed; its members have accessors.";
-        0x00 s00_5: DISPATCHER_HEADER_1803_x64_u00_s00_5, "unnamed; its members have accessors.";
-        0x00 s00_6: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_6, "unnamed; its members have accessors.";
+        0x00 struct_Type: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Type, "unnamed; its members have accessors.";
+        0x00 struct_TimerType: DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock_struct_TimerType, "unnamed; its members have accessors.";
+        0x00 struct_Timer2Type: DISPATCHER_HEADER_1703_union_Lock_struct_Timer2Type, "unnamed; its members have accessors.";
+        0x00 struct_QueueType: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_QueueType, "unnamed; its members have accessors.";
+        0x00 struct_ThreadType: DISPATCHER_HEADER_1803_x64_union_Lock_struct_ThreadType, "unnamed; its members have accessors.";
+        0x00 struct_MutantType: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_MutantType, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_1803_x64_u00_s00_5: 0x4, 1 {
+    /// The unnamed structure at 0x00 of `union_Lock` in `DISPATCHER_HEADER`.
+    pub struct DISPATCHER_HEADER_1803_x64_union_Lock_struct_ThreadType: 0x4, 1 {
         0x00 ThreadType: u8 = "UCHAR", "from symbols.";
-        0x01 u01: DISPATCHER_HEADER_10_0_10240_17770_u00_s00_5_u01, "unnamed; its members have accessors.";
-        0x02 u02: DISPATCHER_HEADER_1803_x64_u00_s00_5_u02, "unnamed; its members have accessors.";
-        0x03 u03: DISPATCHER_HEADER_6_3_9600_17031_x64_u00_s00_5_u03, "unnamed; its members have accessors.";
+        0x01 union_ThreadSpecControl: DISPATCHER_HEADER_10_0_10240_17770_union_Lock_struct_ThreadType_union_ThreadSpecControl, "unnamed; its members have accessors.";
+        0x02 union_ThreadControlFlags: DISPATCHER_HEADER_1803_x64_union_Lock_struct_ThreadType_union_ThreadControlFlags, "unnamed; its members have accessors.";
+        0x03 union_DebugActive: DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock_struct_ThreadType_union_DebugActive, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed union at 0x02 of `u00_s00_5` in `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_1803_x64_u00_s00_5_u02: 0x1, 1 {
+    /// The unnamed union at 0x02 of `union_Lock_struct_ThreadType` in `DISPATCHER_HEADER`.
+    pub union DISPATCHER_HEADER_1803_x64_union_Lock_struct_ThreadType_union_ThreadControlFlags: 0x1, 1 {
         0x00 ThreadControlFlags: u8 = "UCHAR", "from symbols.";
-        0x00 s00: DISPATCHER_HEADER_1803_x64_u00_s00_5_u02_s00, "unnamed; its members have accessors.";
+        0x00 struct_CycleProfiling: DISPATCHER_HEADER_1803_x64_union_Lock_struct_ThreadType_union_ThreadControlFlags_struct_CycleProfiling, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00_s00_5_u02` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_1803_x64_u00_s00_5_u02_s00: 0x1, 1 {
+    /// The unnamed structure at 0x00 of `union_Lock_struct_ThreadType_union_ThreadControlFlags` in `DISPATCHER_HEADER`.
+    pub struct DISPATCHER_HEADER_1803_x64_union_Lock_struct_ThreadType_union_ThreadControlFlags_struct_CycleProfiling: 0x1, 1 {
         0x00 bits00: u8, "bit fields, which have accessors.";
     }
 }
@@ -1974,9 +1984,9 @@ runtime::layout! {
 runtime::layout! {
     /// `DISPATCHER_HEADER` since 1803 on arm64: 0x18 bytes, aligned to 8.
     ///
-    /// What begins every kernel object that a thread can wait for.
+    /// Header of every kernel object that a thread can wait for.
     pub struct DISPATCHER_HEADER_1803_arm64: members::DISPATCHER_HEADER, 0x18, 8 {
-        0x00 u00: DISPATCHER_HEADER_1803_arm64_u00, "unnamed; its members have accessors." {
+        0x00 union_Lock: DISPATCHER_HEADER_1803_arm64_union_Lock, "unnamed; its members have accessors." {
             0x00 Lock set_Lock: i32 = "LONG volatile", "from symbols.";
             0x00 LockNV set_LockNV: i32 = "LONG", "from symbols.";
             0x00 Type set_Type: u8 = "UCHAR", "from symbols.";
@@ -2041,34 +2051,34 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x00 of `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_1803_arm64_u00: 0x4, 4 {
+    pub union DISPATCHER_HEADER_1803_arm64_union_Lock: 0x4, 4 {
         0x00 Lock: i32 = "LONG volatile", "from symbols.";
         0x00 LockNV: i32 = "LONG", "from symbols.";
-        0x00 s00: DISPATCHER_HEADER_6_3_9600_17031_u00_s00, "unnamed; its members have accessors.";
-        0x00 s00_2: DISPATCHER_HEADER_6_3_9600_17031_x64_u00_s00_2, "unnamed; its members have accessors.";
-        0x00 s00_3: DISPATCHER_HEADER_1703_u00_s00_3, "unnamed; its members have accessors.";
-        0x00 s00_4: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_4, "unnamed; its members have accessors.";
-        0x00 s00_5: DISPATCHER_HEADER_1803_arm64_u00_s00_5, "unnamed; its members have accessors.";
-        0x00 s00_6: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_6, "unnamed; its members have accessors.";
+        0x00 struct_Type: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Type, "unnamed; its members have accessors.";
+        0x00 struct_TimerType: DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock_struct_TimerType, "unnamed; its members have accessors.";
+        0x00 struct_Timer2Type: DISPATCHER_HEADER_1703_union_Lock_struct_Timer2Type, "unnamed; its members have accessors.";
+        0x00 struct_QueueType: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_QueueType, "unnamed; its members have accessors.";
+        0x00 struct_ThreadType: DISPATCHER_HEADER_1803_arm64_union_Lock_struct_ThreadType, "unnamed; its members have accessors.";
+        0x00 struct_MutantType: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_MutantType, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_1803_arm64_u00_s00_5: 0x4, 1 {
+    /// The unnamed structure at 0x00 of `union_Lock` in `DISPATCHER_HEADER`.
+    pub struct DISPATCHER_HEADER_1803_arm64_union_Lock_struct_ThreadType: 0x4, 1 {
         0x00 ThreadType: u8 = "UCHAR", "from symbols.";
         0x01 ThreadReserved: u8 = "UCHAR", "from symbols.";
-        0x02 u02: DISPATCHER_HEADER_1803_x64_u00_s00_5_u02, "unnamed; its members have accessors.";
-        0x03 u03: DISPATCHER_HEADER_6_3_9600_17031_x64_u00_s00_5_u03, "unnamed; its members have accessors.";
+        0x02 union_ThreadControlFlags: DISPATCHER_HEADER_1803_x64_union_Lock_struct_ThreadType_union_ThreadControlFlags, "unnamed; its members have accessors.";
+        0x03 union_DebugActive: DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock_struct_ThreadType_union_DebugActive, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
     /// `DISPATCHER_HEADER` since 1809 on x86: 0x10 bytes, aligned to 4.
     ///
-    /// What begins every kernel object that a thread can wait for.
+    /// Header of every kernel object that a thread can wait for.
     pub struct DISPATCHER_HEADER_1809_x86: members::DISPATCHER_HEADER, 0x10, 4 {
-        0x00 u00: DISPATCHER_HEADER_1809_x86_u00, "unnamed; its members have accessors." {
+        0x00 union_Lock: DISPATCHER_HEADER_1809_x86_union_Lock, "unnamed; its members have accessors." {
             0x00 Lock set_Lock: i32 = "LONG volatile", "from symbols.";
             0x00 LockNV set_LockNV: i32 = "LONG", "from symbols.";
             0x00 Type set_Type: u8 = "UCHAR", "from symbols.";
@@ -2128,34 +2138,34 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x00 of `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_1809_x86_u00: 0x4, 4 {
+    pub union DISPATCHER_HEADER_1809_x86_union_Lock: 0x4, 4 {
         0x00 Lock: i32 = "LONG volatile", "from symbols.";
         0x00 LockNV: i32 = "LONG", "from symbols.";
-        0x00 s00: DISPATCHER_HEADER_6_3_9600_17031_u00_s00, "unnamed; its members have accessors.";
-        0x00 s00_2: DISPATCHER_HEADER_6_3_9600_17031_x86_u00_s00_2, "unnamed; its members have accessors.";
-        0x00 s00_3: DISPATCHER_HEADER_1703_u00_s00_3, "unnamed; its members have accessors.";
-        0x00 s00_4: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_4, "unnamed; its members have accessors.";
-        0x00 s00_5: DISPATCHER_HEADER_1809_x86_u00_s00_5, "unnamed; its members have accessors.";
-        0x00 s00_6: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_6, "unnamed; its members have accessors.";
+        0x00 struct_Type: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Type, "unnamed; its members have accessors.";
+        0x00 struct_TimerType: DISPATCHER_HEADER_6_3_9600_17031_x86_union_Lock_struct_TimerType, "unnamed; its members have accessors.";
+        0x00 struct_Timer2Type: DISPATCHER_HEADER_1703_union_Lock_struct_Timer2Type, "unnamed; its members have accessors.";
+        0x00 struct_QueueType: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_QueueType, "unnamed; its members have accessors.";
+        0x00 struct_ThreadType: DISPATCHER_HEADER_1809_x86_union_Lock_struct_ThreadType, "unnamed; its members have accessors.";
+        0x00 struct_MutantType: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_MutantType, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_1809_x86_u00_s00_5: 0x4, 1 {
+    /// The unnamed structure at 0x00 of `union_Lock` in `DISPATCHER_HEADER`.
+    pub struct DISPATCHER_HEADER_1809_x86_union_Lock_struct_ThreadType: 0x4, 1 {
         0x00 ThreadType: u8 = "UCHAR", "from symbols.";
         0x01 ThreadReserved: u8 = "UCHAR", "from symbols.";
-        0x02 u02: DISPATCHER_HEADER_1803_x86_u00_s00_5_u02, "unnamed; its members have accessors.";
-        0x03 u03: DISPATCHER_HEADER_6_3_9600_17031_x86_u00_s00_5_u03, "unnamed; its members have accessors.";
+        0x02 union_ThreadControlFlags: DISPATCHER_HEADER_1803_x86_union_Lock_struct_ThreadType_union_ThreadControlFlags, "unnamed; its members have accessors.";
+        0x03 union_DebugActive: DISPATCHER_HEADER_6_3_9600_17031_x86_union_Lock_struct_ThreadType_union_DebugActive, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
     /// `DISPATCHER_HEADER` since 2004 on x64: 0x18 bytes, aligned to 8.
     ///
-    /// What begins every kernel object that a thread can wait for.
+    /// Header of every kernel object that a thread can wait for.
     pub struct DISPATCHER_HEADER_2004_x64: members::DISPATCHER_HEADER, 0x18, 8 {
-        0x00 u00: DISPATCHER_HEADER_2004_x64_u00, "unnamed; its members have accessors." {
+        0x00 union_Lock: DISPATCHER_HEADER_2004_x64_union_Lock, "unnamed; its members have accessors." {
             0x00 Lock set_Lock: i32 = "LONG volatile", "from symbols.";
             0x00 LockNV set_LockNV: i32 = "LONG", "from symbols.";
             0x00 Type set_Type: u8 = "UCHAR", "from symbols.";
@@ -2221,39 +2231,39 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x00 of `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_2004_x64_u00: 0x4, 4 {
+    pub union DISPATCHER_HEADER_2004_x64_union_Lock: 0x4, 4 {
         0x00 Lock: i32 = "LONG volatile", "from symbols.";
         0x00 LockNV: i32 = "LONG", "from symbols.";
-        0x00 s00: DISPATCHER_HEADER_6_3_9600_17031_u00_s00, "unnamed; its members have accessors.";
-        0x00 s00_2: DISPATCHER_HEADER_6_3_9600_17031_x64_u00_s00_2, "unnamed; its members have accessors.";
-        0x00 s00_3: DISPATCHER_HEADER_1703_u00_s00_3, "unnamed; its members have accessors.";
-        0x00 s00_4: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_4, "unnamed; its members have accessors.";
-        0x00 s00_5: DISPATCHER_HEADER_2004_x64_u00_s00_5, "unnamed; its members have accessors.";
-        0x00 s00_6: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_6, "unnamed; its members have accessors.";
+        0x00 struct_Type: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Type, "unnamed; its members have accessors.";
+        0x00 struct_TimerType: DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock_struct_TimerType, "unnamed; its members have accessors.";
+        0x00 struct_Timer2Type: DISPATCHER_HEADER_1703_union_Lock_struct_Timer2Type, "unnamed; its members have accessors.";
+        0x00 struct_QueueType: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_QueueType, "unnamed; its members have accessors.";
+        0x00 struct_ThreadType: DISPATCHER_HEADER_2004_x64_union_Lock_struct_ThreadType, "unnamed; its members have accessors.";
+        0x00 struct_MutantType: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_MutantType, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_2004_x64_u00_s00_5: 0x4, 1 {
+    /// The unnamed structure at 0x00 of `union_Lock` in `DISPATCHER_HEADER`.
+    pub struct DISPATCHER_HEADER_2004_x64_union_Lock_struct_ThreadType: 0x4, 1 {
         0x00 ThreadType: u8 = "UCHAR", "from symbols.";
         0x01 ThreadReserved: u8 = "UCHAR", "from symbols.";
-        0x02 u02: DISPATCHER_HEADER_1803_x64_u00_s00_5_u02, "unnamed; its members have accessors.";
-        0x03 u03: DISPATCHER_HEADER_2004_x64_u00_s00_5_u03, "unnamed; its members have accessors.";
+        0x02 union_ThreadControlFlags: DISPATCHER_HEADER_1803_x64_union_Lock_struct_ThreadType_union_ThreadControlFlags, "unnamed; its members have accessors.";
+        0x03 union_DebugActive: DISPATCHER_HEADER_2004_x64_union_Lock_struct_ThreadType_union_DebugActive, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed union at 0x03 of `u00_s00_5` in `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_2004_x64_u00_s00_5_u03: 0x1, 1 {
+    /// The unnamed union at 0x03 of `union_Lock_struct_ThreadType` in `DISPATCHER_HEADER`.
+    pub union DISPATCHER_HEADER_2004_x64_union_Lock_struct_ThreadType_union_DebugActive: 0x1, 1 {
         0x00 DebugActive: u8 = "UCHAR", "from symbols.";
-        0x00 s00: DISPATCHER_HEADER_2004_x64_u00_s00_5_u03_s00, "unnamed; its members have accessors.";
+        0x00 struct_ActiveDR7: DISPATCHER_HEADER_2004_x64_union_Lock_struct_ThreadType_union_DebugActive_struct_ActiveDR7, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00_s00_5_u03` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_2004_x64_u00_s00_5_u03_s00: 0x1, 1 {
+    /// The unnamed structure at 0x00 of `union_Lock_struct_ThreadType_union_DebugActive` in `DISPATCHER_HEADER`.
+    pub struct DISPATCHER_HEADER_2004_x64_union_Lock_struct_ThreadType_union_DebugActive_struct_ActiveDR7: 0x1, 1 {
         0x00 bits00: u8, "bit fields, which have accessors.";
     }
 }
@@ -2261,9 +2271,9 @@ runtime::layout! {
 runtime::layout! {
     /// `DISPATCHER_HEADER` since server-2022 on x64: 0x18 bytes, aligned to 8.
     ///
-    /// What begins every kernel object that a thread can wait for.
+    /// Header of every kernel object that a thread can wait for.
     pub struct DISPATCHER_HEADER_server_2022_x64: members::DISPATCHER_HEADER, 0x18, 8 {
-        0x00 u00: DISPATCHER_HEADER_server_2022_x64_u00, "unnamed; its members have accessors." {
+        0x00 union_Lock: DISPATCHER_HEADER_server_2022_x64_union_Lock, "unnamed; its members have accessors." {
             0x00 Lock set_Lock: i32 = "LONG volatile", "from symbols.";
             0x00 LockNV set_LockNV: i32 = "LONG", "from symbols.";
             0x00 Type set_Type: u8 = "UCHAR", "from symbols.";
@@ -2329,39 +2339,39 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x00 of `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_server_2022_x64_u00: 0x4, 4 {
+    pub union DISPATCHER_HEADER_server_2022_x64_union_Lock: 0x4, 4 {
         0x00 Lock: i32 = "LONG volatile", "from symbols.";
         0x00 LockNV: i32 = "LONG", "from symbols.";
-        0x00 s00: DISPATCHER_HEADER_6_3_9600_17031_u00_s00, "unnamed; its members have accessors.";
-        0x00 s00_2: DISPATCHER_HEADER_6_3_9600_17031_x64_u00_s00_2, "unnamed; its members have accessors.";
-        0x00 s00_3: DISPATCHER_HEADER_1703_u00_s00_3, "unnamed; its members have accessors.";
-        0x00 s00_4: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_4, "unnamed; its members have accessors.";
-        0x00 s00_5: DISPATCHER_HEADER_server_2022_x64_u00_s00_5, "unnamed; its members have accessors.";
-        0x00 s00_6: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_6, "unnamed; its members have accessors.";
+        0x00 struct_Type: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Type, "unnamed; its members have accessors.";
+        0x00 struct_TimerType: DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock_struct_TimerType, "unnamed; its members have accessors.";
+        0x00 struct_Timer2Type: DISPATCHER_HEADER_1703_union_Lock_struct_Timer2Type, "unnamed; its members have accessors.";
+        0x00 struct_QueueType: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_QueueType, "unnamed; its members have accessors.";
+        0x00 struct_ThreadType: DISPATCHER_HEADER_server_2022_x64_union_Lock_struct_ThreadType, "unnamed; its members have accessors.";
+        0x00 struct_MutantType: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_MutantType, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_server_2022_x64_u00_s00_5: 0x4, 1 {
+    /// The unnamed structure at 0x00 of `union_Lock` in `DISPATCHER_HEADER`.
+    pub struct DISPATCHER_HEADER_server_2022_x64_union_Lock_struct_ThreadType: 0x4, 1 {
         0x00 ThreadType: u8 = "UCHAR", "from symbols.";
         0x01 ThreadReserved: u8 = "UCHAR", "from symbols.";
-        0x02 u02: DISPATCHER_HEADER_1803_x64_u00_s00_5_u02, "unnamed; its members have accessors.";
-        0x03 u03: DISPATCHER_HEADER_server_2022_x64_u00_s00_5_u03, "unnamed; its members have accessors.";
+        0x02 union_ThreadControlFlags: DISPATCHER_HEADER_1803_x64_union_Lock_struct_ThreadType_union_ThreadControlFlags, "unnamed; its members have accessors.";
+        0x03 union_DebugActive: DISPATCHER_HEADER_server_2022_x64_union_Lock_struct_ThreadType_union_DebugActive, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed union at 0x03 of `u00_s00_5` in `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_server_2022_x64_u00_s00_5_u03: 0x1, 1 {
+    /// The unnamed union at 0x03 of `union_Lock_struct_ThreadType` in `DISPATCHER_HEADER`.
+    pub union DISPATCHER_HEADER_server_2022_x64_union_Lock_struct_ThreadType_union_DebugActive: 0x1, 1 {
         0x00 DebugActive: u8 = "UCHAR", "from symbols.";
-        0x00 s00: DISPATCHER_HEADER_server_2022_x64_u00_s00_5_u03_s00, "unnamed; its members have accessors.";
+        0x00 struct_ActiveDR7: DISPATCHER_HEADER_server_2022_x64_union_Lock_struct_ThreadType_union_DebugActive_struct_ActiveDR7, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00_s00_5_u03` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_server_2022_x64_u00_s00_5_u03_s00: 0x1, 1 {
+    /// The unnamed structure at 0x00 of `union_Lock_struct_ThreadType_union_DebugActive` in `DISPATCHER_HEADER`.
+    pub struct DISPATCHER_HEADER_server_2022_x64_union_Lock_struct_ThreadType_union_DebugActive_struct_ActiveDR7: 0x1, 1 {
         0x00 bits00: u8, "bit fields, which have accessors.";
     }
 }

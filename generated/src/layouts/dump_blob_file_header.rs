@@ -5,14 +5,21 @@
 #[allow(unused_imports)]
 use super::{runtime, members};
 
+macro_rules! text {
+    (Signature1, $known:literal) => { concat!($known, ". The letters Dump.") };
+    (Signature2, $known:literal) => { concat!($known, ". The letters Blob.") };
+    (HeaderSize, $known:literal) => { concat!($known, ". Bytes of this structure: how far it is to the first blob.") };
+    (BuildNumber, $known:literal) => { concat!($known, ". The build number of Windows; the upper four bits distinguish a free build from a checked one.") };
+}
+
 runtime::layout! {
     /// `DUMP_BLOB_FILE_HEADER` since 5.2: 0x10 bytes, aligned to 4.
     ///
-    /// Begins the secondary data, which drivers and parts of the kernel add behind a dump.
+    /// Header of the secondary data, which drivers and kernel components append to a dump.
     pub struct DUMP_BLOB_FILE_HEADER_5_2: members::DUMP_BLOB_FILE_HEADER, 0x10, 4 {
-        0x00 Signature1: u32 = "ULONG", "documented. The letters Dump.";
-        0x04 Signature2: u32 = "ULONG", "documented. The letters Blob.";
-        0x08 HeaderSize: u32 = "ULONG", "documented. Bytes of this structure: how far it is to the first blob.";
-        0x0c BuildNumber: u32 = "ULONG", "documented. The build number of Windows; the upper four bits tell a free build from a checked one.";
+        0x00 Signature1: u32 = "ULONG", text!(Signature1, "documented");
+        0x04 Signature2: u32 = "ULONG", text!(Signature2, "documented");
+        0x08 HeaderSize: u32 = "ULONG", text!(HeaderSize, "documented");
+        0x0c BuildNumber: u32 = "ULONG", text!(BuildNumber, "documented");
     }
 }

@@ -5,15 +5,22 @@
 #[allow(unused_imports)]
 use super::{runtime, members, guid::*};
 
+macro_rules! text {
+    (HeaderSize, $known:literal) => { concat!($known, ". Bytes of this structure.") };
+    (Tag, $known:literal) => { concat!($known, ". Tag of the component that added the data.") };
+    (PrePad, $known:literal) => { concat!($known, ". Bytes between the header and the data.") };
+    (PostPad, $known:literal) => { concat!($known, ". Bytes between the data and the next header.") };
+}
+
 runtime::layout! {
     /// `DUMP_BLOB_HEADER` since 5.2: 0x20 bytes, aligned to 4.
     ///
     /// Begins a blob of the secondary data. The next one follows its data and padding.
     pub struct DUMP_BLOB_HEADER_5_2: members::DUMP_BLOB_HEADER, 0x20, 4 {
-        0x00 HeaderSize: u32 = "ULONG", "documented. Bytes of this structure.";
-        0x04 Tag: GUID_5_0 = "GUID", "documented. Whose data it is.";
+        0x00 HeaderSize: u32 = "ULONG", text!(HeaderSize, "documented");
+        0x04 Tag: GUID_5_0 = "GUID", text!(Tag, "documented");
         0x14 DataSize: u32 = "ULONG", "documented.";
-        0x18 PrePad: u32 = "ULONG", "documented. Bytes between the header and the data.";
-        0x1c PostPad: u32 = "ULONG", "documented. Bytes between the data and the next header.";
+        0x18 PrePad: u32 = "ULONG", text!(PrePad, "documented");
+        0x1c PostPad: u32 = "ULONG", text!(PostPad, "documented");
     }
 }

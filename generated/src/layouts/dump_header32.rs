@@ -5,22 +5,37 @@
 #[allow(unused_imports)]
 use super::{runtime, members, DUMP_TYPE, large_integer::*};
 
+macro_rules! text {
+    (Signature, $known:literal) => { concat!($known, ". The letters PAGE.") };
+    (ValidDump, $known:literal) => { concat!($known, ". The letters DUMP.") };
+    (MajorVersion, $known:literal) => { concat!($known, ". 15 for a free build of Windows, 12 for a checked one.") };
+    (MinorVersion, $known:literal) => { concat!($known, ". The build number of Windows.") };
+    (MachineImageType, $known:literal) => { concat!($known, ". The architecture, as in the header of an image: 0x014C.") };
+    (BugCheckCode, $known:literal) => { concat!($known, ". Why the system stopped.") };
+    (PhysicalMemoryBlockBuffer, $known:literal) => { concat!($known, ". Ranges of physical memory; absent in a triage dump.") };
+    (Exception, $known:literal) => { concat!($known, ". As an EXCEPTION\\_RECORD32.") };
+    (DumpType, $known:literal) => { concat!($known, ". Parts of memory in the dump.") };
+    (RequiredDumpSpace, $known:literal) => { concat!($known, ". Space that the dump may need, in bytes; observed values exceed the file size.") };
+    (SystemUpTime, $known:literal) => { concat!($known, ". For how long the system ran, in units of 100 ns.") };
+    (SystemTime, $known:literal) => { concat!($known, ". When the system stopped, in units of 100 ns since 1601.") };
+}
+
 runtime::layout! {
     /// `DUMP_HEADER32` since 5.2 on x86: 0x1000 bytes, aligned to 8.
     ///
-    /// Starts a crash dump of a 32-bit system. What its writer leaves out is filled with the letters PAGE.
+    /// Header of a crash dump of a 32-bit system. Members that its writer omits are filled with the letters PAGE.
     pub struct DUMP_HEADER32_5_2_x86: members::DUMP_HEADER32, 0x1000, 8 {
-        0x00 Signature: u32 = "ULONG", "documented. The letters PAGE.";
-        0x04 ValidDump: u32 = "ULONG", "documented. The letters DUMP.";
-        0x08 MajorVersion: u32 = "ULONG", "documented. 15 for a free build of Windows, 12 for a checked one.";
-        0x0c MinorVersion: u32 = "ULONG", "documented. The build number of Windows.";
+        0x00 Signature: u32 = "ULONG", text!(Signature, "documented");
+        0x04 ValidDump: u32 = "ULONG", text!(ValidDump, "documented");
+        0x08 MajorVersion: u32 = "ULONG", text!(MajorVersion, "documented");
+        0x0c MinorVersion: u32 = "ULONG", text!(MinorVersion, "documented");
         0x10 DirectoryTableBase: u32 = "ULONG", "documented.";
         0x14 PfnDataBase: u32 = "ULONG", "documented.";
         0x18 PsLoadedModuleList: u32 = "ULONG", "documented.";
         0x1c PsActiveProcessHead: u32 = "ULONG", "documented.";
-        0x20 MachineImageType: u32 = "ULONG", "documented. The architecture, as in the header of an image: 0x014C.";
+        0x20 MachineImageType: u32 = "ULONG", text!(MachineImageType, "documented");
         0x24 NumberProcessors: u32 = "ULONG", "documented.";
-        0x28 BugCheckCode: u32 = "ULONG", "documented. Why the system stopped.";
+        0x28 BugCheckCode: u32 = "ULONG", text!(BugCheckCode, "documented");
         0x2c BugCheckParameter1: u32 = "ULONG", "documented.";
         0x30 BugCheckParameter2: u32 = "ULONG", "documented.";
         0x34 BugCheckParameter3: u32 = "ULONG", "documented.";
@@ -30,21 +45,21 @@ runtime::layout! {
         0x5d KdSecondaryVersion: u8 = "UCHAR", "documented.";
         0x5e Spare3: [u8; 2] = "UCHAR [2]", "documented.";
         0x60 KdDebuggerDataBlock: u32 = "ULONG", "documented.";
-        0x64 PhysicalMemoryBlockBuffer: [u8; 700] = "UCHAR [700]", "documented. Which physical memory there was; not in a triage dump.";
+        0x64 PhysicalMemoryBlockBuffer: [u8; 700] = "UCHAR [700]", text!(PhysicalMemoryBlockBuffer, "documented");
         0x320 ContextRecord: [u8; 1200] = "UCHAR [1200]", "documented.";
-        0x7d0 Exception: DUMP_HEADER32_5_2_x86_Exception = "struct", "documented. As an EXCEPTION\\_RECORD32.";
+        0x7d0 Exception: DUMP_HEADER32_5_2_x86_Exception = "struct", text!(Exception, "documented");
         0x820 Comment: [i8; 128] = "CHAR [128]", "documented.";
         0x8a0 Reserved0: [u8; 1768] = "UCHAR [1768]", "documented, name unknown.";
-        0xf88 DumpType: DUMP_TYPE = "ULONG", "documented. What of memory follows.";
+        0xf88 DumpType: DUMP_TYPE = "ULONG", text!(DumpType, "documented");
         0xf8c MiniDumpFields: u32 = "ULONG", "documented.";
         0xf90 SecondaryDataState: u32 = "ULONG", "documented.";
         0xf94 ProductType: u32 = "ULONG", "documented.";
         0xf98 SuiteMask: u32 = "ULONG", "documented.";
         0xf9c WriterStatus: u32 = "ULONG", "documented.";
-        0xfa0 RequiredDumpSpace: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. Bytes that the dump may need; seen to be more than the file has.";
+        0xfa0 RequiredDumpSpace: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(RequiredDumpSpace, "documented");
         0xfa8 Reserved2: [u8; 16] = "UCHAR [16]", "documented, name unknown.";
-        0xfb8 SystemUpTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. For how long the system ran, in units of 100 ns.";
-        0xfc0 SystemTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. When the system stopped, in units of 100 ns since 1601.";
+        0xfb8 SystemUpTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(SystemUpTime, "documented");
+        0xfc0 SystemTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(SystemTime, "documented");
         0xfc8 Reserved3: [u8; 56] = "UCHAR [56]", "documented, name unknown.";
     }
 }

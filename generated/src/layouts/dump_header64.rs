@@ -5,22 +5,37 @@
 #[allow(unused_imports)]
 use super::{runtime, members, DUMP_TYPE, large_integer::*};
 
+macro_rules! text {
+    (Signature, $known:literal) => { concat!($known, ". The letters PAGE.") };
+    (ValidDump, $known:literal) => { concat!($known, ". The letters DU64.") };
+    (MajorVersion, $known:literal) => { concat!($known, ". 15 for a free build of Windows, 12 for a checked one.") };
+    (MinorVersion, $known:literal) => { concat!($known, ". The build number of Windows.") };
+    (MachineImageType, $known:literal) => { concat!($known, ". The architecture, as in the header of an image: 0x8664 or 0xAA64.") };
+    (BugCheckCode, $known:literal) => { concat!($known, ". Why the system stopped.") };
+    (PhysicalMemoryBlockBuffer, $known:literal) => { concat!($known, ". Ranges of physical memory; absent in a triage dump.") };
+    (Exception, $known:literal) => { concat!($known, ". As an EXCEPTION\\_RECORD64.") };
+    (DumpType, $known:literal) => { concat!($known, ". Parts of memory in the dump.") };
+    (RequiredDumpSpace, $known:literal) => { concat!($known, ". Space that the dump may need, in bytes; observed values exceed the file size.") };
+    (SystemTime, $known:literal) => { concat!($known, ". When the system stopped, in units of 100 ns since 1601.") };
+    (SystemUpTime, $known:literal) => { concat!($known, ". For how long the system ran, in units of 100 ns.") };
+}
+
 runtime::layout! {
     /// `DUMP_HEADER64` since 5.2.3790-sp1 on x64: 0x2000 bytes, aligned to 8.
     ///
-    /// Starts a crash dump of a 64-bit system. What its writer leaves out is filled with the letters PAGE.
+    /// Header of a crash dump of a 64-bit system. Members that its writer omits are filled with the letters PAGE.
     pub struct DUMP_HEADER64_5_2_3790_sp1_x64: members::DUMP_HEADER64, 0x2000, 8 {
-        0x00 Signature: u32 = "ULONG", "documented. The letters PAGE.";
-        0x04 ValidDump: u32 = "ULONG", "documented. The letters DU64.";
-        0x08 MajorVersion: u32 = "ULONG", "documented. 15 for a free build of Windows, 12 for a checked one.";
-        0x0c MinorVersion: u32 = "ULONG", "documented. The build number of Windows.";
+        0x00 Signature: u32 = "ULONG", text!(Signature, "documented");
+        0x04 ValidDump: u32 = "ULONG", text!(ValidDump, "documented");
+        0x08 MajorVersion: u32 = "ULONG", text!(MajorVersion, "documented");
+        0x0c MinorVersion: u32 = "ULONG", text!(MinorVersion, "documented");
         0x10 DirectoryTableBase: u64 = "ULONGLONG", "documented.";
         0x18 PfnDataBase: u64 = "ULONGLONG", "documented.";
         0x20 PsLoadedModuleList: u64 = "ULONGLONG", "documented.";
         0x28 PsActiveProcessHead: u64 = "ULONGLONG", "documented.";
-        0x30 MachineImageType: u32 = "ULONG", "documented. The architecture, as in the header of an image: 0x8664 or 0xAA64.";
+        0x30 MachineImageType: u32 = "ULONG", text!(MachineImageType, "documented");
         0x34 NumberProcessors: u32 = "ULONG", "documented.";
-        0x38 BugCheckCode: u32 = "ULONG", "documented. Why the system stopped.";
+        0x38 BugCheckCode: u32 = "ULONG", text!(BugCheckCode, "documented");
         0x3c _padding3C: [u8; 4], "padding.";
         0x40 BugCheckParameter1: u64 = "ULONGLONG", "documented.";
         0x48 BugCheckParameter2: u64 = "ULONGLONG", "documented.";
@@ -28,17 +43,17 @@ runtime::layout! {
         0x58 BugCheckParameter4: u64 = "ULONGLONG", "documented.";
         0x60 VersionUser: [i8; 32] = "CHAR [32]", "documented.";
         0x80 KdDebuggerDataBlock: u64 = "ULONGLONG", "documented.";
-        0x88 u88: DUMP_HEADER64_5_2_3790_sp1_x64_u88, "unnamed; its members have accessors." {
-            0x88 PhysicalMemoryBlockBuffer set_PhysicalMemoryBlockBuffer: [u8; 700] = "UCHAR [700]", "documented, offset inferred. Which physical memory there was; not in a triage dump.";
+        0x88 union_PhysicalMemoryBlockBuffer: DUMP_HEADER64_5_2_3790_sp1_x64_union_PhysicalMemoryBlockBuffer, "unnamed; its members have accessors." {
+            0x88 PhysicalMemoryBlockBuffer set_PhysicalMemoryBlockBuffer: [u8; 700] = "UCHAR [700]", text!(PhysicalMemoryBlockBuffer, "documented, offset inferred");
         }
         0x348 ContextRecord: [u8; 3000] = "UCHAR [3000]", "documented.";
-        0xf00 Exception: DUMP_HEADER64_5_2_3790_sp1_x64_Exception = "struct", "documented. As an EXCEPTION\\_RECORD64.";
-        0xf98 DumpType: DUMP_TYPE = "ULONG", "documented. What of memory follows.";
+        0xf00 Exception: DUMP_HEADER64_5_2_3790_sp1_x64_Exception = "struct", text!(Exception, "documented");
+        0xf98 DumpType: DUMP_TYPE = "ULONG", text!(DumpType, "documented");
         0xf9c _paddingF9C: [u8; 4], "padding.";
-        0xfa0 RequiredDumpSpace: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. Bytes that the dump may need; seen to be more than the file has.";
-        0xfa8 SystemTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. When the system stopped, in units of 100 ns since 1601.";
+        0xfa0 RequiredDumpSpace: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(RequiredDumpSpace, "documented");
+        0xfa8 SystemTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(SystemTime, "documented");
         0xfb0 Comment: [i8; 128] = "CHAR [128]", "documented.";
-        0x1030 SystemUpTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. For how long the system ran, in units of 100 ns.";
+        0x1030 SystemUpTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(SystemUpTime, "documented");
         0x1038 MiniDumpFields: u32 = "ULONG", "documented.";
         0x103c SecondaryDataState: u32 = "ULONG", "documented.";
         0x1040 ProductType: u32 = "ULONG", "documented.";
@@ -53,8 +68,8 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x88 of `DUMP_HEADER64`.
-    pub union DUMP_HEADER64_5_2_3790_sp1_x64_u88: 0x2c0, 8 {
-        0x00 PhysicalMemoryBlockBuffer: runtime::Bytes<[u8; 700], 704> = "UCHAR [700]", "documented, offset inferred. Which physical memory there was; not in a triage dump.";
+    pub union DUMP_HEADER64_5_2_3790_sp1_x64_union_PhysicalMemoryBlockBuffer: 0x2c0, 8 {
+        0x00 PhysicalMemoryBlockBuffer: runtime::Bytes<[u8; 700], 704> = "UCHAR [700]", text!(PhysicalMemoryBlockBuffer, "documented, offset inferred");
     }
 }
 

@@ -5,23 +5,28 @@
 #[allow(unused_imports)]
 use super::{runtime, members, kapc::*, single_list_entry::*, slist_entry::*};
 
+macro_rules! text {
+    (SListEntry, $known:literal) => { concat!($known, ". Links the APCs that are free.") };
+    (Apc, $known:literal) => { concat!($known, ". The APC.") };
+}
+
 runtime::layout! {
     /// `ETW_APC_ENTRY` since 1709 on x86: 0x30 bytes, aligned to 4.
     ///
     /// An APC for walking a thread's user-mode stack, linked into a list while it is free.
     pub struct ETW_APC_ENTRY_1709_x86: members::ETW_APC_ENTRY, 0x30, 4 {
-        0x00 u00: ETW_APC_ENTRY_1709_x86_u00, "unnamed; its members have accessors." {
-            0x00 SListEntry set_SListEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "from symbols. Links the APCs that are free.";
-            0x00 Apc set_Apc: KAPC_6_2_x86 = "KAPC", "from symbols. The APC.";
+        0x00 union_SListEntry: ETW_APC_ENTRY_1709_x86_union_SListEntry, "unnamed; its members have accessors." {
+            0x00 SListEntry set_SListEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", text!(SListEntry, "from symbols");
+            0x00 Apc set_Apc: KAPC_6_2_x86 = "KAPC", text!(Apc, "from symbols");
         }
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x00 of `ETW_APC_ENTRY`.
-    pub union ETW_APC_ENTRY_1709_x86_u00: 0x30, 4 {
-        0x00 SListEntry: runtime::Bytes<SINGLE_LIST_ENTRY_5_0_x86, 48> = "SINGLE_LIST_ENTRY", "from symbols. Links the APCs that are free.";
-        0x00 Apc: KAPC_6_2_x86 = "KAPC", "from symbols. The APC.";
+    pub union ETW_APC_ENTRY_1709_x86_union_SListEntry: 0x30, 4 {
+        0x00 SListEntry: runtime::Bytes<SINGLE_LIST_ENTRY_5_0_x86, 48> = "SINGLE_LIST_ENTRY", text!(SListEntry, "from symbols");
+        0x00 Apc: KAPC_6_2_x86 = "KAPC", text!(Apc, "from symbols");
     }
 }
 
@@ -30,18 +35,18 @@ runtime::layout! {
     ///
     /// An APC for walking a thread's user-mode stack, linked into a list while it is free.
     pub struct ETW_APC_ENTRY_1709_x64: members::ETW_APC_ENTRY, 0x60, 16 {
-        0x00 u00: ETW_APC_ENTRY_1709_x64_u00, "unnamed; its members have accessors." {
-            0x00 SListEntry set_SListEntry: SLIST_ENTRY_5_2_3790_sp1_x64 = "SLIST_ENTRY", "from symbols. Links the APCs that are free.";
-            0x00 Apc set_Apc: KAPC_6_2_x64 = "KAPC", "from symbols. The APC.";
+        0x00 union_SListEntry: ETW_APC_ENTRY_1709_x64_union_SListEntry, "unnamed; its members have accessors." {
+            0x00 SListEntry set_SListEntry: SLIST_ENTRY_5_2_3790_sp1_x64 = "SLIST_ENTRY", text!(SListEntry, "from symbols");
+            0x00 Apc set_Apc: KAPC_6_2_x64 = "KAPC", text!(Apc, "from symbols");
         }
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x00 of `ETW_APC_ENTRY`.
-    pub union ETW_APC_ENTRY_1709_x64_u00: 0x60, 16 {
-        0x00 SListEntry: runtime::Bytes<SLIST_ENTRY_5_2_3790_sp1_x64, 96> = "SLIST_ENTRY", "from symbols. Links the APCs that are free.";
-        0x00 Apc: runtime::Bytes<KAPC_6_2_x64, 96> = "KAPC", "from symbols. The APC.";
+    pub union ETW_APC_ENTRY_1709_x64_union_SListEntry: 0x60, 16 {
+        0x00 SListEntry: runtime::Bytes<SLIST_ENTRY_5_2_3790_sp1_x64, 96> = "SLIST_ENTRY", text!(SListEntry, "from symbols");
+        0x00 Apc: runtime::Bytes<KAPC_6_2_x64, 96> = "KAPC", text!(Apc, "from symbols");
     }
 }
 
@@ -50,18 +55,18 @@ runtime::layout! {
     ///
     /// An APC for walking a thread's user-mode stack, linked into a list while it is free.
     pub struct ETW_APC_ENTRY_10_0_19041_3324_x86: members::ETW_APC_ENTRY, 0x30, 4 {
-        0x00 u00: ETW_APC_ENTRY_10_0_19041_3324_x86_u00, "unnamed; its members have accessors." {
-            0x00 SListEntry set_SListEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "from symbols. Links the APCs that are free.";
-            0x00 Apc set_Apc: KAPC_10_0_19041_3324_x86 = "KAPC", "from symbols. The APC.";
+        0x00 union_SListEntry: ETW_APC_ENTRY_10_0_19041_3324_x86_union_SListEntry, "unnamed; its members have accessors." {
+            0x00 SListEntry set_SListEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", text!(SListEntry, "from symbols");
+            0x00 Apc set_Apc: KAPC_10_0_19041_3324_x86 = "KAPC", text!(Apc, "from symbols");
         }
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x00 of `ETW_APC_ENTRY`.
-    pub union ETW_APC_ENTRY_10_0_19041_3324_x86_u00: 0x30, 4 {
-        0x00 SListEntry: runtime::Bytes<SINGLE_LIST_ENTRY_5_0_x86, 48> = "SINGLE_LIST_ENTRY", "from symbols. Links the APCs that are free.";
-        0x00 Apc: KAPC_10_0_19041_3324_x86 = "KAPC", "from symbols. The APC.";
+    pub union ETW_APC_ENTRY_10_0_19041_3324_x86_union_SListEntry: 0x30, 4 {
+        0x00 SListEntry: runtime::Bytes<SINGLE_LIST_ENTRY_5_0_x86, 48> = "SINGLE_LIST_ENTRY", text!(SListEntry, "from symbols");
+        0x00 Apc: KAPC_10_0_19041_3324_x86 = "KAPC", text!(Apc, "from symbols");
     }
 }
 
@@ -70,17 +75,17 @@ runtime::layout! {
     ///
     /// An APC for walking a thread's user-mode stack, linked into a list while it is free.
     pub struct ETW_APC_ENTRY_10_0_19041_3324_x64: members::ETW_APC_ENTRY, 0x60, 16 {
-        0x00 u00: ETW_APC_ENTRY_10_0_19041_3324_x64_u00, "unnamed; its members have accessors." {
-            0x00 SListEntry set_SListEntry: SLIST_ENTRY_5_2_3790_sp1_x64 = "SLIST_ENTRY", "from symbols. Links the APCs that are free.";
-            0x00 Apc set_Apc: KAPC_10_0_19041_3324_x64 = "KAPC", "from symbols. The APC.";
+        0x00 union_SListEntry: ETW_APC_ENTRY_10_0_19041_3324_x64_union_SListEntry, "unnamed; its members have accessors." {
+            0x00 SListEntry set_SListEntry: SLIST_ENTRY_5_2_3790_sp1_x64 = "SLIST_ENTRY", text!(SListEntry, "from symbols");
+            0x00 Apc set_Apc: KAPC_10_0_19041_3324_x64 = "KAPC", text!(Apc, "from symbols");
         }
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x00 of `ETW_APC_ENTRY`.
-    pub union ETW_APC_ENTRY_10_0_19041_3324_x64_u00: 0x60, 16 {
-        0x00 SListEntry: runtime::Bytes<SLIST_ENTRY_5_2_3790_sp1_x64, 96> = "SLIST_ENTRY", "from symbols. Links the APCs that are free.";
-        0x00 Apc: runtime::Bytes<KAPC_10_0_19041_3324_x64, 96> = "KAPC", "from symbols. The APC.";
+    pub union ETW_APC_ENTRY_10_0_19041_3324_x64_union_SListEntry: 0x60, 16 {
+        0x00 SListEntry: runtime::Bytes<SLIST_ENTRY_5_2_3790_sp1_x64, 96> = "SLIST_ENTRY", text!(SListEntry, "from symbols");
+        0x00 Apc: runtime::Bytes<KAPC_10_0_19041_3324_x64, 96> = "KAPC", text!(Apc, "from symbols");
     }
 }

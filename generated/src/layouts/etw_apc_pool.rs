@@ -5,15 +5,27 @@
 #[allow(unused_imports)]
 use super::{runtime, members, kdpc::*, slist_header::*};
 
+macro_rules! text {
+    (LoggerContext, $known:literal) => { concat!($known, ". The session.") };
+    (ApcSpinLock, $known:literal) => { concat!($known, ". Guards the lists of APCs.") };
+    (ApcGlobalListHead, $known:literal) => { concat!($known, ". All APCs.") };
+    (ApcFreeListHead, $known:literal) => { concat!($known, ". APCs that are free.") };
+    (ApcCount, $known:literal) => { concat!($known, ". APCs that exist.") };
+    (MinimumApcCount, $known:literal) => { concat!($known, ". APCs to exist at least.") };
+    (MaximumApcCount, $known:literal) => { concat!($known, ". APCs to exist at most.") };
+    (OutstandingApcCount, $known:literal) => { concat!($known, ". APCs that have yet to run.") };
+    (MaxOutstandingApcCount, $known:literal) => { concat!($known, ". Most of these at a time.") };
+}
+
 runtime::layout! {
     /// `ETW_APC_POOL` since 24H2 on x64: 0xc0 bytes, aligned to 16.
     ///
     /// The APCs of a session that walk user-mode stacks or log registers. Before 24H2 its lists and counts were members of ETW\_STACK\_TRACE\_BLOCK.
     pub struct ETW_APC_POOL_24H2_x64: members::ETW_APC_POOL, 0xc0, 16 {
-        0x00 LoggerContext: runtime::Ptr64 = "WMI_LOGGER_CONTEXT *", "from symbols. The session.";
-        0x08 ApcSpinLock: u64 = "ULONGLONG", "from symbols. Guards the lists of APCs.";
-        0x10 ApcGlobalListHead: SLIST_HEADER_6_3_x64 = "SLIST_HEADER", "from symbols. All APCs.";
-        0x20 ApcFreeListHead: SLIST_HEADER_6_3_x64 = "SLIST_HEADER", "from symbols. APCs that are free.";
+        0x00 LoggerContext: runtime::Ptr64 = "WMI_LOGGER_CONTEXT *", text!(LoggerContext, "from symbols");
+        0x08 ApcSpinLock: u64 = "ULONGLONG", text!(ApcSpinLock, "from symbols");
+        0x10 ApcGlobalListHead: SLIST_HEADER_6_3_x64 = "SLIST_HEADER", text!(ApcGlobalListHead, "from symbols");
+        0x20 ApcFreeListHead: SLIST_HEADER_6_3_x64 = "SLIST_HEADER", text!(ApcFreeListHead, "from symbols");
         0x30 DpcContext1: runtime::Ptr64 = "PVOID", "from symbols.";
         0x38 DpcContext2: runtime::Ptr64 = "PVOID", "from symbols.";
         0x40 DpcContext3: runtime::Ptr64 = "PVOID", "from symbols.";
@@ -22,11 +34,11 @@ runtime::layout! {
         0x58 DpcThread: runtime::Ptr64 = "ETHREAD *", "from symbols.";
         0x60 Dpc: KDPC_6_3_x64 = "KDPC", "from symbols.";
         0xa0 Flags: i32 = "LONG", "from symbols.";
-        0xa4 ApcCount: i32 = "LONG", "from symbols. APCs that exist.";
-        0xa8 MinimumApcCount: u32 = "ULONG", "from symbols. APCs to exist at least.";
-        0xac MaximumApcCount: u32 = "ULONG", "from symbols. APCs to exist at most.";
-        0xb0 OutstandingApcCount: i32 = "LONG", "from symbols. APCs that have yet to run.";
-        0xb4 MaxOutstandingApcCount: i32 = "LONG", "from symbols. Most of these at a time.";
+        0xa4 ApcCount: i32 = "LONG", text!(ApcCount, "from symbols");
+        0xa8 MinimumApcCount: u32 = "ULONG", text!(MinimumApcCount, "from symbols");
+        0xac MaximumApcCount: u32 = "ULONG", text!(MaximumApcCount, "from symbols");
+        0xb0 OutstandingApcCount: i32 = "LONG", text!(OutstandingApcCount, "from symbols");
+        0xb4 MaxOutstandingApcCount: i32 = "LONG", text!(MaxOutstandingApcCount, "from symbols");
         0xb8 _paddingB8: [u8; 8], "padding.";
     }
 }
@@ -36,10 +48,10 @@ runtime::layout! {
     ///
     /// The APCs of a session that walk user-mode stacks or log registers. Before 24H2 its lists and counts were members of ETW\_STACK\_TRACE\_BLOCK.
     pub struct ETW_APC_POOL_24H2_arm64: members::ETW_APC_POOL, 0xc0, 16 {
-        0x00 LoggerContext: runtime::Ptr64 = "WMI_LOGGER_CONTEXT *", "from symbols. The session.";
-        0x08 ApcSpinLock: u64 = "ULONGLONG", "from symbols. Guards the lists of APCs.";
-        0x10 ApcGlobalListHead: SLIST_HEADER_1709_arm64 = "SLIST_HEADER", "from symbols. All APCs.";
-        0x20 ApcFreeListHead: SLIST_HEADER_1709_arm64 = "SLIST_HEADER", "from symbols. APCs that are free.";
+        0x00 LoggerContext: runtime::Ptr64 = "WMI_LOGGER_CONTEXT *", text!(LoggerContext, "from symbols");
+        0x08 ApcSpinLock: u64 = "ULONGLONG", text!(ApcSpinLock, "from symbols");
+        0x10 ApcGlobalListHead: SLIST_HEADER_1709_arm64 = "SLIST_HEADER", text!(ApcGlobalListHead, "from symbols");
+        0x20 ApcFreeListHead: SLIST_HEADER_1709_arm64 = "SLIST_HEADER", text!(ApcFreeListHead, "from symbols");
         0x30 DpcContext1: runtime::Ptr64 = "PVOID", "from symbols.";
         0x38 DpcContext2: runtime::Ptr64 = "PVOID", "from symbols.";
         0x40 DpcContext3: runtime::Ptr64 = "PVOID", "from symbols.";
@@ -48,11 +60,11 @@ runtime::layout! {
         0x58 DpcThread: runtime::Ptr64 = "ETHREAD *", "from symbols.";
         0x60 Dpc: KDPC_6_3_x64 = "KDPC", "from symbols.";
         0xa0 Flags: i32 = "LONG", "from symbols.";
-        0xa4 ApcCount: i32 = "LONG", "from symbols. APCs that exist.";
-        0xa8 MinimumApcCount: u32 = "ULONG", "from symbols. APCs to exist at least.";
-        0xac MaximumApcCount: u32 = "ULONG", "from symbols. APCs to exist at most.";
-        0xb0 OutstandingApcCount: i32 = "LONG", "from symbols. APCs that have yet to run.";
-        0xb4 MaxOutstandingApcCount: i32 = "LONG", "from symbols. Most of these at a time.";
+        0xa4 ApcCount: i32 = "LONG", text!(ApcCount, "from symbols");
+        0xa8 MinimumApcCount: u32 = "ULONG", text!(MinimumApcCount, "from symbols");
+        0xac MaximumApcCount: u32 = "ULONG", text!(MaximumApcCount, "from symbols");
+        0xb0 OutstandingApcCount: i32 = "LONG", text!(OutstandingApcCount, "from symbols");
+        0xb4 MaxOutstandingApcCount: i32 = "LONG", text!(MaxOutstandingApcCount, "from symbols");
         0xb8 _paddingB8: [u8; 8], "padding.";
     }
 }

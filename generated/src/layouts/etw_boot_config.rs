@@ -5,12 +5,16 @@
 #[allow(unused_imports)]
 use super::{runtime, members, list_entry::*};
 
+macro_rules! text {
+    (MaxLoggers, $known:literal) => { concat!($known, ". How many sessions there may be at once.") };
+}
+
 runtime::layout! {
     /// `ETW_BOOT_CONFIG` since 19569 on x64: 0x18 bytes, aligned to 8.
     ///
     /// Sessions that start with the system.
     pub struct ETW_BOOT_CONFIG_19569_x64: members::ETW_BOOT_CONFIG, 0x18, 8 {
-        0x00 MaxLoggers: u32 = "ULONG", "from symbols. How many sessions there may be at once.";
+        0x00 MaxLoggers: u32 = "ULONG", text!(MaxLoggers, "from symbols");
         0x04 _padding04: [u8; 4], "padding.";
         0x08 BootLoggersList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
     }

@@ -5,43 +5,50 @@
 #[allow(unused_imports)]
 use super::{runtime, members};
 
+macro_rules! text {
+    (ProcessorNumber, $known:literal) => { concat!($known, ". The processor.") };
+    (Alignment, $known:literal) => { concat!($known, ". How events are aligned, in bytes.") };
+    (LoggerId, $known:literal) => { concat!($known, ". The session, by its number.") };
+    (ProcessorIndex, $known:literal) => { concat!($known, ". The processor, where there can be more than 256.\n\nErratum, 6.1.7601.24000: published reference: range 6.2..; symbols: 6.1.7601.24000.. (an update of Windows 7 SP1 has it already).") };
+}
+
 runtime::layout! {
     /// `ETW_BUFFER_CONTEXT` since early-6.0: 0x4 bytes, aligned to 2.
     ///
-    /// Tells whose trace buffer it is: of which processor and which logger. Before 6.0 this was WMI\_CLIENT\_CONTEXT.
+    /// Identifies the processor and session of a trace buffer. Before 6.0 this was WMI\_CLIENT\_CONTEXT.
     pub struct ETW_BUFFER_CONTEXT_early_6_0: members::ETW_BUFFER_CONTEXT, 0x4, 2 {
-        0x00 ProcessorNumber: u8 = "UCHAR", "documented. The processor.";
-        0x01 Alignment: u8 = "UCHAR", "documented. How events are aligned, in bytes.";
-        0x02 LoggerId: u16 = "USHORT", "documented. The session, by its number.";
+        0x00 ProcessorNumber: u8 = "UCHAR", text!(ProcessorNumber, "documented");
+        0x01 Alignment: u8 = "UCHAR", text!(Alignment, "documented");
+        0x02 LoggerId: u16 = "USHORT", text!(LoggerId, "documented");
     }
 }
 
 runtime::layout! {
     /// `ETW_BUFFER_CONTEXT` since 6.1.7601.23418: 0x4 bytes, aligned to 2.
     ///
-    /// Tells whose trace buffer it is: of which processor and which logger. Before 6.0 this was WMI\_CLIENT\_CONTEXT.
+    /// Identifies the processor and session of a trace buffer. Before 6.0 this was WMI\_CLIENT\_CONTEXT.
     pub struct ETW_BUFFER_CONTEXT_6_1_7601_23418: members::ETW_BUFFER_CONTEXT, 0x4, 2 {
-        0x00 u00: ETW_BUFFER_CONTEXT_6_1_7601_23418_u00, "unnamed; its members have accessors." {
-            0x00 ProcessorNumber set_ProcessorNumber: u8 = "UCHAR", "documented. The processor.";
-            0x01 Alignment set_Alignment: u8 = "UCHAR", "documented. How events are aligned, in bytes.";
-            0x00 ProcessorIndex set_ProcessorIndex: u16 = "USHORT", "documented. The processor, where there can be more than 256.\n\nErratum, 6.1.7601.24000: the document's range is 6.2.., symbols show 6.1.7601.24000.. (an update of Windows 7 SP1 has it already).";
+        0x00 union_ProcessorNumber: ETW_BUFFER_CONTEXT_6_1_7601_23418_union_ProcessorNumber, "unnamed; its members have accessors." {
+            0x00 ProcessorNumber set_ProcessorNumber: u8 = "UCHAR", text!(ProcessorNumber, "documented");
+            0x01 Alignment set_Alignment: u8 = "UCHAR", text!(Alignment, "documented");
+            0x00 ProcessorIndex set_ProcessorIndex: u16 = "USHORT", text!(ProcessorIndex, "documented");
         }
-        0x02 LoggerId: u16 = "USHORT", "documented. The session, by its number.";
+        0x02 LoggerId: u16 = "USHORT", text!(LoggerId, "documented");
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x00 of `ETW_BUFFER_CONTEXT`.
-    pub union ETW_BUFFER_CONTEXT_6_1_7601_23418_u00: 0x2, 2 {
-        0x00 s00: ETW_BUFFER_CONTEXT_6_1_7601_23418_u00_s00, "unnamed; its members have accessors.";
-        0x00 ProcessorIndex: u16 = "USHORT", "documented. The processor, where there can be more than 256.\n\nErratum, 6.1.7601.24000: the document's range is 6.2.., symbols show 6.1.7601.24000.. (an update of Windows 7 SP1 has it already).";
+    pub union ETW_BUFFER_CONTEXT_6_1_7601_23418_union_ProcessorNumber: 0x2, 2 {
+        0x00 struct_ProcessorNumber: ETW_BUFFER_CONTEXT_6_1_7601_23418_union_ProcessorNumber_struct_ProcessorNumber, "unnamed; its members have accessors.";
+        0x00 ProcessorIndex: u16 = "USHORT", text!(ProcessorIndex, "documented");
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00` in `ETW_BUFFER_CONTEXT`.
-    pub struct ETW_BUFFER_CONTEXT_6_1_7601_23418_u00_s00: 0x2, 1 {
-        0x00 ProcessorNumber: u8 = "UCHAR", "documented. The processor.";
-        0x01 Alignment: u8 = "UCHAR", "documented. How events are aligned, in bytes.";
+    /// The unnamed structure at 0x00 of `union_ProcessorNumber` in `ETW_BUFFER_CONTEXT`.
+    pub struct ETW_BUFFER_CONTEXT_6_1_7601_23418_union_ProcessorNumber_struct_ProcessorNumber: 0x2, 1 {
+        0x00 ProcessorNumber: u8 = "UCHAR", text!(ProcessorNumber, "documented");
+        0x01 Alignment: u8 = "UCHAR", text!(Alignment, "documented");
     }
 }

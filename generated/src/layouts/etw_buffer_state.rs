@@ -8,20 +8,20 @@ use super::{runtime, members};
 runtime::values! {
     /// `ETW_BUFFER_STATE` since early-6.0.
     ///
-    /// What a trace buffer is in use for.
+    /// State of a trace buffer.
     pub value ETW_BUFFER_STATE_early_6_0: i32 = "ETW_BUFFER_STATE" {
         EtwBufferStateFree = 0x0, "6.0...";
         EtwBufferStateGeneralLogging = 0x1, "6.0...";
         EtwBufferStateCSwitch = 0x2, "6.0...";
         EtwBufferStateFlush = 0x3, "6.0...";
-        EtwBufferStateMaximum = 0x4, "6.0..1511.\n\nErratum, 1607..: the document's value is 0x4, symbols show 0x7 (in WMI\\_BUFFER\\_HEADER, whose list lacks the three states of 1607; the page of the enumeration itself is right).";
+        EtwBufferStateMaximum = 0x4, "6.0..1511.\n\nErratum, 1607..: published reference: value 0x4; symbols: 0x7 (on the page of WMI\\_BUFFER\\_HEADER, which lacks the three states of 1607; the page of the enumeration is right).";
     }
 }
 
 runtime::values! {
     /// `ETW_BUFFER_STATE` since 1607.
     ///
-    /// What a trace buffer is in use for.
+    /// State of a trace buffer.
     pub value ETW_BUFFER_STATE_1607: i32 = "ETW_BUFFER_STATE" {
         EtwBufferStateFree = 0x0, "6.0...";
         EtwBufferStateGeneralLogging = 0x1, "6.0...";
@@ -30,6 +30,6 @@ runtime::values! {
         EtwBufferStatePendingCompression = 0x4, "1607...";
         EtwBufferStateCompressed = 0x5, "1607...";
         EtwBufferStatePlaceholder = 0x6, "1607...";
-        EtwBufferStateMaximum = 0x7, "1607...\n\nErratum, 1607..: the document's value is 0x4, symbols show 0x7 (in WMI\\_BUFFER\\_HEADER, whose list lacks the three states of 1607; the page of the enumeration itself is right).";
+        EtwBufferStateMaximum = 0x7, "1607...\n\nErratum, 1607..: published reference: value 0x4; symbols: 0x7 (on the page of WMI\\_BUFFER\\_HEADER, which lacks the three states of 1607; the page of the enumeration is right).";
     }
 }

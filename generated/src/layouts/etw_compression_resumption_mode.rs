@@ -8,7 +8,7 @@ use super::{runtime, members};
 runtime::values! {
     /// `ETW_COMPRESSION_RESUMPTION_MODE` since 1607.
     ///
-    /// Whether a logger takes up compression again after falling behind. In symbols the name has no leading underscore.
+    /// Whether a session resumes compression after falling behind. In symbols the name has no leading underscore.
     pub value ETW_COMPRESSION_RESUMPTION_MODE_1607: i32 = "ETW_COMPRESSION_RESUMPTION_MODE" {
         EtwCompressionModeRestart = 0x0, "1607...";
         EtwCompressionModeNoDisable = 0x1, "1607...";

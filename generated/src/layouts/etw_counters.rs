@@ -5,13 +5,19 @@
 #[allow(unused_imports)]
 use super::{runtime, members};
 
+macro_rules! text {
+    (GuidCount, $known:literal) => { concat!($known, ". How many GUIDs have entries.") };
+    (PoolUsage, $known:literal) => { concat!($known, ". Memory that is used, by kind of pool.") };
+    (SessionCount, $known:literal) => { concat!($known, ". How many sessions there are.") };
+}
+
 runtime::layout! {
     /// `ETW_COUNTERS` since 1703: 0x10 bytes, aligned to 4.
     ///
-    /// What a silo uses of ETW.
+    /// ETW resources in use by a silo.
     pub struct ETW_COUNTERS_1703: members::ETW_COUNTERS, 0x10, 4 {
-        0x00 GuidCount: i32 = "LONG", "from symbols. How many GUIDs have entries.";
-        0x04 PoolUsage: [i32; 2] = "LONG [2]", "from symbols. Memory that is used, by kind of pool.";
-        0x0c SessionCount: i32 = "LONG", "from symbols. How many sessions there are.";
+        0x00 GuidCount: i32 = "LONG", text!(GuidCount, "from symbols");
+        0x04 PoolUsage: [i32; 2] = "LONG [2]", text!(PoolUsage, "from symbols");
+        0x0c SessionCount: i32 = "LONG", text!(SessionCount, "from symbols");
     }
 }

@@ -5,17 +5,27 @@
 #[allow(unused_imports)]
 use super::{runtime, members, ex_push_lock::*, ksemaphore::*, list_entry::*};
 
+macro_rules! text {
+    (Process, $known:literal) => { concat!($known, ". The process.") };
+    (NotificationSemaphore, $known:literal) => { concat!($known, ". Counts the notifications that wait.") };
+    (Lock, $known:literal) => { concat!($known, ". Guards the queue.") };
+    (NotificationQueue, $known:literal) => { concat!($known, ". Links ETW\\_QUEUE\\_ENTRY.ListEntry.") };
+    (NotificationCount, $known:literal) => { concat!($known, ". Notifications that wait.") };
+    (UnknownUlong, $known:literal) => { concat!($known, ". A count.") };
+    (NotificationEvent, $known:literal) => { concat!($known, ". Signals to the process that there are notifications.") };
+}
+
 runtime::layout! {
     /// `ETW_DATA_SOURCE` since early-6.0 on x86: 0x30 bytes, aligned to 4.
     ///
     /// The notifications that a process has yet to receive. EtwDataSource of EPROCESS points to it.
     pub struct ETW_DATA_SOURCE_early_6_0_x86: members::ETW_DATA_SOURCE, 0x30, 4 {
-        0x00 Process: runtime::Ptr32 = "EPROCESS *", "documented, name unknown. The process.";
-        0x04 NotificationSemaphore: KSEMAPHORE_early_6_0_x86 = "KSEMAPHORE", "documented, name unknown. Counts the notifications that wait.";
-        0x18 Lock: EX_PUSH_LOCK_5_2_3790_sp1_x86 = "EX_PUSH_LOCK", "documented, name unknown. Guards the queue.";
-        0x1c NotificationQueue: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented. Links ETW\\_QUEUE\\_ENTRY.ListEntry.";
-        0x24 NotificationCount: u32 = "ULONG", "documented. Notifications that wait.";
-        0x28 UnknownUlong: u32 = "ULONG", "documented, name unknown. A count.";
+        0x00 Process: runtime::Ptr32 = "EPROCESS *", text!(Process, "documented, name unknown");
+        0x04 NotificationSemaphore: KSEMAPHORE_early_6_0_x86 = "KSEMAPHORE", text!(NotificationSemaphore, "documented, name unknown");
+        0x18 Lock: EX_PUSH_LOCK_5_2_3790_sp1_x86 = "EX_PUSH_LOCK", text!(Lock, "documented, name unknown");
+        0x1c NotificationQueue: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(NotificationQueue, "documented");
+        0x24 NotificationCount: u32 = "ULONG", text!(NotificationCount, "documented");
+        0x28 UnknownUlong: u32 = "ULONG", text!(UnknownUlong, "documented, name unknown");
         0x2c UnknownBoolean: u8 = "BOOLEAN", "documented, name unknown.";
         0x2d _padding2D: [u8; 3], "padding.";
     }
@@ -26,12 +36,12 @@ runtime::layout! {
     ///
     /// The notifications that a process has yet to receive. EtwDataSource of EPROCESS points to it.
     pub struct ETW_DATA_SOURCE_early_6_0_x64: members::ETW_DATA_SOURCE, 0x50, 8 {
-        0x00 Process: runtime::Ptr64 = "EPROCESS *", "documented, name unknown. The process.";
-        0x08 NotificationSemaphore: KSEMAPHORE_early_6_0_x64 = "KSEMAPHORE", "documented, name unknown. Counts the notifications that wait.";
-        0x28 Lock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", "documented, name unknown. Guards the queue.";
-        0x30 NotificationQueue: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented. Links ETW\\_QUEUE\\_ENTRY.ListEntry.";
-        0x40 NotificationCount: u32 = "ULONG", "documented. Notifications that wait.";
-        0x44 UnknownUlong: u32 = "ULONG", "documented, name unknown. A count.";
+        0x00 Process: runtime::Ptr64 = "EPROCESS *", text!(Process, "documented, name unknown");
+        0x08 NotificationSemaphore: KSEMAPHORE_early_6_0_x64 = "KSEMAPHORE", text!(NotificationSemaphore, "documented, name unknown");
+        0x28 Lock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", text!(Lock, "documented, name unknown");
+        0x30 NotificationQueue: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(NotificationQueue, "documented");
+        0x40 NotificationCount: u32 = "ULONG", text!(NotificationCount, "documented");
+        0x44 UnknownUlong: u32 = "ULONG", text!(UnknownUlong, "documented, name unknown");
         0x48 UnknownBoolean: u8 = "BOOLEAN", "documented, name unknown.";
         0x49 _padding49: [u8; 7], "padding.";
     }
@@ -42,12 +52,12 @@ runtime::layout! {
     ///
     /// The notifications that a process has yet to receive. EtwDataSource of EPROCESS points to it.
     pub struct ETW_DATA_SOURCE_6_1_x86: members::ETW_DATA_SOURCE, 0x30, 4 {
-        0x00 Process: runtime::Ptr32 = "EPROCESS *", "documented, name unknown. The process.";
-        0x04 NotificationSemaphore: KSEMAPHORE_6_1_x86 = "KSEMAPHORE", "documented, name unknown. Counts the notifications that wait.";
-        0x18 Lock: EX_PUSH_LOCK_5_2_3790_sp1_x86 = "EX_PUSH_LOCK", "documented, name unknown. Guards the queue.";
-        0x1c NotificationQueue: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented. Links ETW\\_QUEUE\\_ENTRY.ListEntry.";
-        0x24 NotificationCount: u32 = "ULONG", "documented. Notifications that wait.";
-        0x28 UnknownUlong: u32 = "ULONG", "documented, name unknown. A count.";
+        0x00 Process: runtime::Ptr32 = "EPROCESS *", text!(Process, "documented, name unknown");
+        0x04 NotificationSemaphore: KSEMAPHORE_6_1_x86 = "KSEMAPHORE", text!(NotificationSemaphore, "documented, name unknown");
+        0x18 Lock: EX_PUSH_LOCK_5_2_3790_sp1_x86 = "EX_PUSH_LOCK", text!(Lock, "documented, name unknown");
+        0x1c NotificationQueue: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(NotificationQueue, "documented");
+        0x24 NotificationCount: u32 = "ULONG", text!(NotificationCount, "documented");
+        0x28 UnknownUlong: u32 = "ULONG", text!(UnknownUlong, "documented, name unknown");
         0x2c UnknownBoolean: u8 = "BOOLEAN", "documented, name unknown.";
         0x2d _padding2D: [u8; 3], "padding.";
     }
@@ -58,12 +68,12 @@ runtime::layout! {
     ///
     /// The notifications that a process has yet to receive. EtwDataSource of EPROCESS points to it.
     pub struct ETW_DATA_SOURCE_6_1_x64: members::ETW_DATA_SOURCE, 0x50, 8 {
-        0x00 Process: runtime::Ptr64 = "EPROCESS *", "documented, name unknown. The process.";
-        0x08 NotificationSemaphore: KSEMAPHORE_6_1_x64 = "KSEMAPHORE", "documented, name unknown. Counts the notifications that wait.";
-        0x28 Lock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", "documented, name unknown. Guards the queue.";
-        0x30 NotificationQueue: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented. Links ETW\\_QUEUE\\_ENTRY.ListEntry.";
-        0x40 NotificationCount: u32 = "ULONG", "documented. Notifications that wait.";
-        0x44 UnknownUlong: u32 = "ULONG", "documented, name unknown. A count.";
+        0x00 Process: runtime::Ptr64 = "EPROCESS *", text!(Process, "documented, name unknown");
+        0x08 NotificationSemaphore: KSEMAPHORE_6_1_x64 = "KSEMAPHORE", text!(NotificationSemaphore, "documented, name unknown");
+        0x28 Lock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", text!(Lock, "documented, name unknown");
+        0x30 NotificationQueue: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(NotificationQueue, "documented");
+        0x40 NotificationCount: u32 = "ULONG", text!(NotificationCount, "documented");
+        0x44 UnknownUlong: u32 = "ULONG", text!(UnknownUlong, "documented, name unknown");
         0x48 UnknownBoolean: u8 = "BOOLEAN", "documented, name unknown.";
         0x49 _padding49: [u8; 7], "padding.";
     }
@@ -74,12 +84,12 @@ runtime::layout! {
     ///
     /// The notifications that a process has yet to receive. EtwDataSource of EPROCESS points to it.
     pub struct ETW_DATA_SOURCE_6_1_7601_24000_x86: members::ETW_DATA_SOURCE, 0x30, 4 {
-        0x00 Process: runtime::Ptr32 = "EPROCESS *", "documented, name unknown. The process.";
-        0x04 NotificationSemaphore: KSEMAPHORE_6_1_7601_24000_x86 = "KSEMAPHORE", "documented, name unknown. Counts the notifications that wait.";
-        0x18 Lock: EX_PUSH_LOCK_5_2_3790_sp1_x86 = "EX_PUSH_LOCK", "documented, name unknown. Guards the queue.";
-        0x1c NotificationQueue: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented for other builds. Links ETW\\_QUEUE\\_ENTRY.ListEntry.";
-        0x24 NotificationCount: u32 = "ULONG", "documented for other builds. Notifications that wait.";
-        0x28 UnknownUlong: u32 = "ULONG", "documented, name unknown. A count.";
+        0x00 Process: runtime::Ptr32 = "EPROCESS *", text!(Process, "documented, name unknown");
+        0x04 NotificationSemaphore: KSEMAPHORE_6_1_7601_24000_x86 = "KSEMAPHORE", text!(NotificationSemaphore, "documented, name unknown");
+        0x18 Lock: EX_PUSH_LOCK_5_2_3790_sp1_x86 = "EX_PUSH_LOCK", text!(Lock, "documented, name unknown");
+        0x1c NotificationQueue: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(NotificationQueue, "inferred from published references about other builds");
+        0x24 NotificationCount: u32 = "ULONG", text!(NotificationCount, "inferred from published references about other builds");
+        0x28 UnknownUlong: u32 = "ULONG", text!(UnknownUlong, "documented, name unknown");
         0x2c UnknownBoolean: u8 = "BOOLEAN", "documented, name unknown.";
         0x2d _padding2D: [u8; 3], "padding.";
     }
@@ -90,12 +100,12 @@ runtime::layout! {
     ///
     /// The notifications that a process has yet to receive. EtwDataSource of EPROCESS points to it.
     pub struct ETW_DATA_SOURCE_6_1_7601_24000_x64: members::ETW_DATA_SOURCE, 0x50, 8 {
-        0x00 Process: runtime::Ptr64 = "EPROCESS *", "documented, name unknown. The process.";
-        0x08 NotificationSemaphore: KSEMAPHORE_6_1_7601_24000_x64 = "KSEMAPHORE", "documented, name unknown. Counts the notifications that wait.";
-        0x28 Lock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", "documented, name unknown. Guards the queue.";
-        0x30 NotificationQueue: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented for other builds. Links ETW\\_QUEUE\\_ENTRY.ListEntry.";
-        0x40 NotificationCount: u32 = "ULONG", "documented for other builds. Notifications that wait.";
-        0x44 UnknownUlong: u32 = "ULONG", "documented, name unknown. A count.";
+        0x00 Process: runtime::Ptr64 = "EPROCESS *", text!(Process, "documented, name unknown");
+        0x08 NotificationSemaphore: KSEMAPHORE_6_1_7601_24000_x64 = "KSEMAPHORE", text!(NotificationSemaphore, "documented, name unknown");
+        0x28 Lock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", text!(Lock, "documented, name unknown");
+        0x30 NotificationQueue: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(NotificationQueue, "inferred from published references about other builds");
+        0x40 NotificationCount: u32 = "ULONG", text!(NotificationCount, "inferred from published references about other builds");
+        0x44 UnknownUlong: u32 = "ULONG", text!(UnknownUlong, "documented, name unknown");
         0x48 UnknownBoolean: u8 = "BOOLEAN", "documented, name unknown.";
         0x49 _padding49: [u8; 7], "padding.";
     }
@@ -106,12 +116,12 @@ runtime::layout! {
     ///
     /// The notifications that a process has yet to receive. EtwDataSource of EPROCESS points to it.
     pub struct ETW_DATA_SOURCE_6_2_x86: members::ETW_DATA_SOURCE, 0x30, 4 {
-        0x00 Process: runtime::Ptr32 = "EPROCESS *", "documented, name unknown. The process.";
-        0x04 NotificationSemaphore: KSEMAPHORE_6_2_x86 = "KSEMAPHORE", "documented, name unknown. Counts the notifications that wait.";
-        0x18 Lock: EX_PUSH_LOCK_5_2_3790_sp1_x86 = "EX_PUSH_LOCK", "documented, name unknown. Guards the queue.";
-        0x1c NotificationQueue: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented. Links ETW\\_QUEUE\\_ENTRY.ListEntry.";
-        0x24 NotificationCount: u32 = "ULONG", "documented. Notifications that wait.";
-        0x28 UnknownUlong: u32 = "ULONG", "documented, name unknown. A count.";
+        0x00 Process: runtime::Ptr32 = "EPROCESS *", text!(Process, "documented, name unknown");
+        0x04 NotificationSemaphore: KSEMAPHORE_6_2_x86 = "KSEMAPHORE", text!(NotificationSemaphore, "documented, name unknown");
+        0x18 Lock: EX_PUSH_LOCK_5_2_3790_sp1_x86 = "EX_PUSH_LOCK", text!(Lock, "documented, name unknown");
+        0x1c NotificationQueue: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(NotificationQueue, "documented");
+        0x24 NotificationCount: u32 = "ULONG", text!(NotificationCount, "documented");
+        0x28 UnknownUlong: u32 = "ULONG", text!(UnknownUlong, "documented, name unknown");
         0x2c UnknownBoolean: u8 = "BOOLEAN", "documented, name unknown.";
         0x2d _padding2D: [u8; 3], "padding.";
     }
@@ -122,12 +132,12 @@ runtime::layout! {
     ///
     /// The notifications that a process has yet to receive. EtwDataSource of EPROCESS points to it.
     pub struct ETW_DATA_SOURCE_6_2_x64: members::ETW_DATA_SOURCE, 0x50, 8 {
-        0x00 Process: runtime::Ptr64 = "EPROCESS *", "documented, name unknown. The process.";
-        0x08 NotificationSemaphore: KSEMAPHORE_6_2_x64 = "KSEMAPHORE", "documented, name unknown. Counts the notifications that wait.";
-        0x28 Lock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", "documented, name unknown. Guards the queue.";
-        0x30 NotificationQueue: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented. Links ETW\\_QUEUE\\_ENTRY.ListEntry.";
-        0x40 NotificationCount: u32 = "ULONG", "documented. Notifications that wait.";
-        0x44 UnknownUlong: u32 = "ULONG", "documented, name unknown. A count.";
+        0x00 Process: runtime::Ptr64 = "EPROCESS *", text!(Process, "documented, name unknown");
+        0x08 NotificationSemaphore: KSEMAPHORE_6_2_x64 = "KSEMAPHORE", text!(NotificationSemaphore, "documented, name unknown");
+        0x28 Lock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", text!(Lock, "documented, name unknown");
+        0x30 NotificationQueue: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(NotificationQueue, "documented");
+        0x40 NotificationCount: u32 = "ULONG", text!(NotificationCount, "documented");
+        0x44 UnknownUlong: u32 = "ULONG", text!(UnknownUlong, "documented, name unknown");
         0x48 UnknownBoolean: u8 = "BOOLEAN", "documented, name unknown.";
         0x49 _padding49: [u8; 7], "padding.";
     }
@@ -138,9 +148,9 @@ runtime::layout! {
     ///
     /// The notifications that a process has yet to receive. EtwDataSource of EPROCESS points to it.
     pub struct ETW_DATA_SOURCE_6_3_x86: members::ETW_DATA_SOURCE, 0x10, 4 {
-        0x00 NotificationEvent: runtime::Ptr32 = "KEVENT *", "documented, name unknown. Tells the process that there are notifications.";
-        0x04 Lock: EX_PUSH_LOCK_5_2_3790_sp1_x86 = "EX_PUSH_LOCK", "documented, name unknown. Guards the queue.";
-        0x08 NotificationQueue: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented. Links ETW\\_QUEUE\\_ENTRY.ListEntry.";
+        0x00 NotificationEvent: runtime::Ptr32 = "KEVENT *", text!(NotificationEvent, "documented, name unknown");
+        0x04 Lock: EX_PUSH_LOCK_5_2_3790_sp1_x86 = "EX_PUSH_LOCK", text!(Lock, "documented, name unknown");
+        0x08 NotificationQueue: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(NotificationQueue, "documented");
     }
 }
 
@@ -149,8 +159,8 @@ runtime::layout! {
     ///
     /// The notifications that a process has yet to receive. EtwDataSource of EPROCESS points to it.
     pub struct ETW_DATA_SOURCE_6_3_x64: members::ETW_DATA_SOURCE, 0x20, 8 {
-        0x00 NotificationEvent: runtime::Ptr64 = "KEVENT *", "documented, name unknown. Tells the process that there are notifications.";
-        0x08 Lock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", "documented, name unknown. Guards the queue.";
-        0x10 NotificationQueue: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented. Links ETW\\_QUEUE\\_ENTRY.ListEntry.";
+        0x00 NotificationEvent: runtime::Ptr64 = "KEVENT *", text!(NotificationEvent, "documented, name unknown");
+        0x08 Lock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", text!(Lock, "documented, name unknown");
+        0x10 NotificationQueue: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(NotificationQueue, "documented");
     }
 }

@@ -5,29 +5,36 @@
 #[allow(unused_imports)]
 use super::{runtime, members, cvdd::*, list_entry::*};
 
+macro_rules! text {
+    (ListEntry, $known:literal) => { concat!($known, ". Links those of the session.") };
+    (ConsumersNotified, $known:literal) => { concat!($known, ". Whether the consumers were notified of it.") };
+    (DebugIdSize, $known:literal) => { concat!($known, ". Bytes of DebugId.") };
+    (DebugId, $known:literal) => { concat!($known, ". The identity of the symbol file, as images state it.") };
+}
+
 runtime::layout! {
     /// `ETW_DEBUGID_TRACKING_ENTRY` since 1709 on x86: 0x2c bytes, aligned to 4.
     ///
-    /// A symbol file that events of a session are decoded with.
+    /// A symbol file for decoding events of a session.
     pub struct ETW_DEBUGID_TRACKING_ENTRY_1709_x86: members::ETW_DEBUGID_TRACKING_ENTRY, 0x2c, 4 {
-        0x00 ListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols. Links those of the session.";
-        0x08 ConsumersNotified: u8 = "BOOLEAN", "from symbols. Whether the consumers have been told of it.";
+        0x00 ListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(ListEntry, "from symbols");
+        0x08 ConsumersNotified: u8 = "BOOLEAN", text!(ConsumersNotified, "from symbols");
         0x09 Spare: [u8; 3] = "UCHAR [3]", "from symbols.";
-        0x0c DebugIdSize: u32 = "ULONG", "from symbols. Bytes of DebugId.";
-        0x10 DebugId: CVDD_6_2 = "CVDD", "from symbols. The identity of the symbol file, as images state it.";
+        0x0c DebugIdSize: u32 = "ULONG", text!(DebugIdSize, "from symbols");
+        0x10 DebugId: CVDD_6_2 = "CVDD", text!(DebugId, "from symbols");
     }
 }
 
 runtime::layout! {
     /// `ETW_DEBUGID_TRACKING_ENTRY` since 1709 on x64: 0x38 bytes, aligned to 8.
     ///
-    /// A symbol file that events of a session are decoded with.
+    /// A symbol file for decoding events of a session.
     pub struct ETW_DEBUGID_TRACKING_ENTRY_1709_x64: members::ETW_DEBUGID_TRACKING_ENTRY, 0x38, 8 {
-        0x00 ListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols. Links those of the session.";
-        0x10 ConsumersNotified: u8 = "BOOLEAN", "from symbols. Whether the consumers have been told of it.";
+        0x00 ListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(ListEntry, "from symbols");
+        0x10 ConsumersNotified: u8 = "BOOLEAN", text!(ConsumersNotified, "from symbols");
         0x11 Spare: [u8; 3] = "UCHAR [3]", "from symbols.";
-        0x14 DebugIdSize: u32 = "ULONG", "from symbols. Bytes of DebugId.";
-        0x18 DebugId: CVDD_6_2 = "CVDD", "from symbols. The identity of the symbol file, as images state it.";
+        0x14 DebugIdSize: u32 = "ULONG", text!(DebugIdSize, "from symbols");
+        0x18 DebugId: CVDD_6_2 = "CVDD", text!(DebugId, "from symbols");
         0x34 _padding34: [u8; 4], "padding.";
     }
 }

@@ -5,17 +5,24 @@
 #[allow(unused_imports)]
 use super::{runtime, members, large_integer::*};
 
+macro_rules! text {
+    (TimerResolution, $known:literal) => { concat!($known, ". In units of 100 ns.") };
+    (BuildNumber, $known:literal) => { concat!($known, ". The build number of Windows; the upper four bits as in DUMP\\_BLOB\\_FILE\\_HEADER.") };
+    (Reserved, $known:literal) => { concat!($known, ". Observed value: 0.") };
+    (BootTime, $known:literal) => { concat!($known, ". In units of 100 ns since 1601.") };
+    (PerfFreq, $known:literal) => { concat!($known, ". Ticks a second of the performance counter.") };
+}
+
 runtime::layout! {
     /// `ETW_DUMP_HEADER` since 2004: 0x20 bytes, aligned to 8.
     ///
-    /// Begins the blob that ETW adds to the secondary data of a crash dump, under the tag 2b88b710-1c93-4f7c-b06c-655ecc50decc: what the clocks
-    /// of all sessions need. The name is ours. Seen in dumps of 19041 on x64 and of 22000 on ARM64.
+    /// Header of the blob that ETW adds to the secondary data of a crash dump, with the tag 2b88b710-1c93-4f7c-b06c-655ecc50decc: clock properties of all sessions. The name is this project's. Observed in dumps of 19041 on x64 and of 22000 on ARM64.
     pub struct ETW_DUMP_HEADER_2004: members::ETW_DUMP_HEADER, 0x20, 8 {
-        0x00 TimerResolution: u32 = "ULONG", "documented, name unknown. In units of 100 ns.";
-        0x04 BuildNumber: u32 = "ULONG", "documented, name unknown. The build number of Windows; the upper four bits as in DUMP\\_BLOB\\_FILE\\_HEADER.";
+        0x00 TimerResolution: u32 = "ULONG", text!(TimerResolution, "documented, name unknown");
+        0x04 BuildNumber: u32 = "ULONG", text!(BuildNumber, "documented, name unknown");
         0x08 CpuSpeedInMHz: u32 = "ULONG", "documented, name unknown.";
-        0x0c Reserved: u32 = "ULONG", "unidentified. Seen to be 0.";
-        0x10 BootTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented, name unknown. In units of 100 ns since 1601.";
-        0x18 PerfFreq: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented, name unknown. Ticks a second of the performance counter.";
+        0x0c Reserved: u32 = "ULONG", text!(Reserved, "unidentified");
+        0x10 BootTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(BootTime, "documented, name unknown");
+        0x18 PerfFreq: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(PerfFreq, "documented, name unknown");
     }
 }

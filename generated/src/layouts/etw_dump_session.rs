@@ -5,20 +5,27 @@
 #[allow(unused_imports)]
 use super::{runtime, members, etw_ref_clock::*, EVENT_TRACE_CLOCK, large_integer::*, LOG_FILE_MODE};
 
+macro_rules! text {
+    (Signature, $known:literal) => { concat!($known, ". Observed value: 0x01EBAFE1.") };
+    (LoggerId, $known:literal) => { concat!($known, ". The number of the session, as in its buffers.") };
+    (BufferSize, $known:literal) => { concat!($known, ". Size of a buffer in memory, in bytes, as in the buffer headers.") };
+    (NameLength, $known:literal) => { concat!($known, ". Size of the unterminated name, in bytes.") };
+    (StartTime, $known:literal) => { concat!($known, ". When the session began, in units of 100 ns since 1601.") };
+    (ReferenceTime, $known:literal) => { concat!($known, ". One moment as the system time and as the session's clock.") };
+}
+
 runtime::layout! {
     /// `ETW_DUMP_SESSION` since 2004: 0x30 bytes, aligned to 8.
     ///
-    /// A session in the blob that ETW adds to a crash dump. Its name follows, and as many bytes again, of which the first are zero and the rest can
-    /// be anything. Then come its buffers, each a WMI\_BUFFER\_HEADER and its events, without what lies behind the valid end, up to the
-    /// next session or the end of the blob. A buffer without events has a flag of its own, 0x100. The name is ours.
+    /// A session in the blob that ETW adds to a crash dump. Its name follows, then the same number of bytes again, which begin with a zero and are otherwise arbitrary. Then come its buffers, each a WMI\_BUFFER\_HEADER with its events, without the bytes after the valid end, up to the next session or the end of the blob. A buffer without events has the flag 0x100. The name is this project's.
     pub struct ETW_DUMP_SESSION_2004: members::ETW_DUMP_SESSION, 0x30, 8 {
-        0x00 Signature: u32 = "ULONG", "documented, name unknown. Seen to be 0x01EBAFE1.";
-        0x04 LoggerId: u32 = "ULONG", "documented, name unknown. The number of the session, as in its buffers.";
+        0x00 Signature: u32 = "ULONG", text!(Signature, "documented, name unknown");
+        0x04 LoggerId: u32 = "ULONG", text!(LoggerId, "documented, name unknown");
         0x08 LoggerMode: LOG_FILE_MODE = "ULONG", "documented, name unknown.";
         0x0c ClockType: EVENT_TRACE_CLOCK = "ULONG", "documented, name unknown.";
-        0x10 BufferSize: u32 = "ULONG", "documented, name unknown. Bytes of a buffer in memory, as in its buffers.";
-        0x14 NameLength: u32 = "ULONG", "documented, name unknown. Bytes of the name, which has no terminator.";
-        0x18 StartTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented, name unknown. When the session began, in units of 100 ns since 1601.";
-        0x20 ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", "documented, name and type unknown. One moment as the system time and as the session's clock.";
+        0x10 BufferSize: u32 = "ULONG", text!(BufferSize, "documented, name unknown");
+        0x14 NameLength: u32 = "ULONG", text!(NameLength, "documented, name unknown");
+        0x18 StartTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(StartTime, "documented, name unknown");
+        0x20 ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", text!(ReferenceTime, "documented, name and type unknown");
     }
 }

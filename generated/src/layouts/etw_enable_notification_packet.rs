@@ -5,62 +5,60 @@
 #[allow(unused_imports)]
 use super::{runtime, members, etw_notification_header::*, trace_enable_context::*, trace_enable_info::*};
 
+macro_rules! text {
+    (ProviderEnabled, $known:literal) => { concat!($known, ". 1 enables, 0 disables.") };
+    (Reserved, $known:literal) => { concat!($known, ". Not in use.") };
+    (FilterType, $known:literal) => { concat!($known, ". Whether filters follow: in 6.1 and 6.2 0x80000000, later 1.") };
+}
+
 runtime::layout! {
     /// `ETW_ENABLE_NOTIFICATION_PACKET` since early-6.0: 0x78 bytes, aligned to 8.
     ///
-    /// The notification by which a provider is enabled or disabled (EtwNotificationTypeEnable), and the end of ETW\_REGISTER\_GUIDS.
-    /// The document has the name as a guess. Filters may follow: EVENT\_FILTER\_HEADER in 6.1 and 6.2, later an EVENT\_FILTER\_DESCRIPTOR
-    /// whose Ptr counts from the start of the notification.
+    /// The notification that enables or disables a provider (EtwNotificationTypeEnable), and the end of ETW\_REGISTER\_GUIDS. The published reference gives the name as a guess. Filters can follow: an EVENT\_FILTER\_HEADER in 6.1 and 6.2, later an EVENT\_FILTER\_DESCRIPTOR whose Ptr is an offset from the start of the notification.
     pub struct ETW_ENABLE_NOTIFICATION_PACKET_early_6_0: members::ETW_ENABLE_NOTIFICATION_PACKET, 0x78, 8 {
         0x00 Header: ETW_NOTIFICATION_HEADER_early_6_0 = "ETW_NOTIFICATION_HEADER", "documented, name unknown.";
         0x48 EnableInfo: TRACE_ENABLE_INFO_early_6_0 = "TRACE_ENABLE_INFO", "documented, name unknown.";
         0x68 LegacyEnableContext: TRACE_ENABLE_CONTEXT_early_6_0 = "TRACE_ENABLE_CONTEXT", "documented, name unknown.";
-        0x70 ProviderEnabled: u32 = "ULONG", "documented, name and type unknown. 1 enables, 0 disables.";
-        0x74 Reserved: u32 = "ULONG", "unidentified. Not in use.";
+        0x70 ProviderEnabled: u32 = "ULONG", text!(ProviderEnabled, "documented, name and type unknown");
+        0x74 Reserved: u32 = "ULONG", text!(Reserved, "unidentified");
     }
 }
 
 runtime::layout! {
     /// `ETW_ENABLE_NOTIFICATION_PACKET` since 6.1: 0x78 bytes, aligned to 8.
     ///
-    /// The notification by which a provider is enabled or disabled (EtwNotificationTypeEnable), and the end of ETW\_REGISTER\_GUIDS.
-    /// The document has the name as a guess. Filters may follow: EVENT\_FILTER\_HEADER in 6.1 and 6.2, later an EVENT\_FILTER\_DESCRIPTOR
-    /// whose Ptr counts from the start of the notification.
+    /// The notification that enables or disables a provider (EtwNotificationTypeEnable), and the end of ETW\_REGISTER\_GUIDS. The published reference gives the name as a guess. Filters can follow: an EVENT\_FILTER\_HEADER in 6.1 and 6.2, later an EVENT\_FILTER\_DESCRIPTOR whose Ptr is an offset from the start of the notification.
     pub struct ETW_ENABLE_NOTIFICATION_PACKET_6_1: members::ETW_ENABLE_NOTIFICATION_PACKET, 0x78, 8 {
         0x00 Header: ETW_NOTIFICATION_HEADER_6_1 = "ETW_NOTIFICATION_HEADER", "documented, name unknown.";
         0x48 EnableInfo: TRACE_ENABLE_INFO_early_6_0 = "TRACE_ENABLE_INFO", "documented, name unknown.";
         0x68 LegacyEnableContext: TRACE_ENABLE_CONTEXT_early_6_0 = "TRACE_ENABLE_CONTEXT", "documented, name unknown.";
-        0x70 ProviderEnabled: u32 = "ULONG", "documented, name and type unknown. 1 enables, 0 disables.";
-        0x74 FilterType: u32 = "ULONG", "documented, name and type unknown. Whether filters follow: in 6.1 and 6.2 0x80000000, later 1.";
+        0x70 ProviderEnabled: u32 = "ULONG", text!(ProviderEnabled, "documented, name and type unknown");
+        0x74 FilterType: u32 = "ULONG", text!(FilterType, "documented, name and type unknown");
     }
 }
 
 runtime::layout! {
     /// `ETW_ENABLE_NOTIFICATION_PACKET` since 6.3: 0x78 bytes, aligned to 8.
     ///
-    /// The notification by which a provider is enabled or disabled (EtwNotificationTypeEnable), and the end of ETW\_REGISTER\_GUIDS.
-    /// The document has the name as a guess. Filters may follow: EVENT\_FILTER\_HEADER in 6.1 and 6.2, later an EVENT\_FILTER\_DESCRIPTOR
-    /// whose Ptr counts from the start of the notification.
+    /// The notification that enables or disables a provider (EtwNotificationTypeEnable), and the end of ETW\_REGISTER\_GUIDS. The published reference gives the name as a guess. Filters can follow: an EVENT\_FILTER\_HEADER in 6.1 and 6.2, later an EVENT\_FILTER\_DESCRIPTOR whose Ptr is an offset from the start of the notification.
     pub struct ETW_ENABLE_NOTIFICATION_PACKET_6_3: members::ETW_ENABLE_NOTIFICATION_PACKET, 0x78, 8 {
         0x00 Header: ETW_NOTIFICATION_HEADER_6_3 = "ETW_NOTIFICATION_HEADER", "documented, name unknown.";
         0x48 EnableInfo: TRACE_ENABLE_INFO_early_6_0 = "TRACE_ENABLE_INFO", "documented, name unknown.";
         0x68 LegacyEnableContext: TRACE_ENABLE_CONTEXT_early_6_0 = "TRACE_ENABLE_CONTEXT", "documented, name unknown.";
-        0x70 ProviderEnabled: u32 = "ULONG", "documented, name and type unknown. 1 enables, 0 disables.";
-        0x74 FilterType: u32 = "ULONG", "documented, name and type unknown. Whether filters follow: in 6.1 and 6.2 0x80000000, later 1.";
+        0x70 ProviderEnabled: u32 = "ULONG", text!(ProviderEnabled, "documented, name and type unknown");
+        0x74 FilterType: u32 = "ULONG", text!(FilterType, "documented, name and type unknown");
     }
 }
 
 runtime::layout! {
     /// `ETW_ENABLE_NOTIFICATION_PACKET` since 1703: 0x78 bytes, aligned to 8.
     ///
-    /// The notification by which a provider is enabled or disabled (EtwNotificationTypeEnable), and the end of ETW\_REGISTER\_GUIDS.
-    /// The document has the name as a guess. Filters may follow: EVENT\_FILTER\_HEADER in 6.1 and 6.2, later an EVENT\_FILTER\_DESCRIPTOR
-    /// whose Ptr counts from the start of the notification.
+    /// The notification that enables or disables a provider (EtwNotificationTypeEnable), and the end of ETW\_REGISTER\_GUIDS. The published reference gives the name as a guess. Filters can follow: an EVENT\_FILTER\_HEADER in 6.1 and 6.2, later an EVENT\_FILTER\_DESCRIPTOR whose Ptr is an offset from the start of the notification.
     pub struct ETW_ENABLE_NOTIFICATION_PACKET_1703: members::ETW_ENABLE_NOTIFICATION_PACKET, 0x78, 8 {
         0x00 Header: ETW_NOTIFICATION_HEADER_1703 = "ETW_NOTIFICATION_HEADER", "documented, name unknown.";
         0x48 EnableInfo: TRACE_ENABLE_INFO_early_6_0 = "TRACE_ENABLE_INFO", "documented, name unknown.";
         0x68 LegacyEnableContext: TRACE_ENABLE_CONTEXT_early_6_0 = "TRACE_ENABLE_CONTEXT", "documented, name unknown.";
-        0x70 ProviderEnabled: u32 = "ULONG", "documented, name and type unknown. 1 enables, 0 disables.";
-        0x74 FilterType: u32 = "ULONG", "documented, name and type unknown. Whether filters follow: in 6.1 and 6.2 0x80000000, later 1.";
+        0x70 ProviderEnabled: u32 = "ULONG", text!(ProviderEnabled, "documented, name and type unknown");
+        0x74 FilterType: u32 = "ULONG", text!(FilterType, "documented, name and type unknown");
     }
 }

@@ -5,17 +5,25 @@
 #[allow(unused_imports)]
 use super::{runtime, members, rtl_hash_table::*};
 
+macro_rules! text {
+    (FilterIn, $known:literal) => { concat!($known, ". Whether the events named are those that pass, not those that are dropped.") };
+    (Level, $known:literal) => { concat!($known, ". Level of the filtered events.") };
+    (MatchAnyKeyword, $known:literal) => { concat!($known, ". Keywords of which a filtered event has at least one.") };
+    (MatchAllKeyword, $known:literal) => { concat!($known, ". Keywords of which a filtered event has all.") };
+    (NameTable, $known:literal) => { concat!($known, ". The names.") };
+}
+
 runtime::layout! {
     /// `ETW_FILTER_EVENT_NAME_DATA` since 1607 on x86: 0x28 bytes, aligned to 8.
     ///
     /// A filter of events by name.
     pub struct ETW_FILTER_EVENT_NAME_DATA_1607_x86: members::ETW_FILTER_EVENT_NAME_DATA, 0x28, 8 {
-        0x00 FilterIn: u8 = "BOOLEAN", "from symbols. Whether the events named are those that pass, not those that are dropped.";
-        0x01 Level: u8 = "UCHAR", "from symbols. The level of the events that it is for.";
+        0x00 FilterIn: u8 = "BOOLEAN", text!(FilterIn, "from symbols");
+        0x01 Level: u8 = "UCHAR", text!(Level, "from symbols");
         0x02 _padding02: [u8; 6], "padding.";
-        0x08 MatchAnyKeyword: u64 = "ULONGLONG", "from symbols. Keywords of which such an event has one.";
-        0x10 MatchAllKeyword: u64 = "ULONGLONG", "from symbols. Keywords of which it has all.";
-        0x18 NameTable: RTL_HASH_TABLE_1607_x86 = "RTL_HASH_TABLE", "from symbols. The names.";
+        0x08 MatchAnyKeyword: u64 = "ULONGLONG", text!(MatchAnyKeyword, "from symbols");
+        0x10 MatchAllKeyword: u64 = "ULONGLONG", text!(MatchAllKeyword, "from symbols");
+        0x18 NameTable: RTL_HASH_TABLE_1607_x86 = "RTL_HASH_TABLE", text!(NameTable, "from symbols");
         0x24 _padding24: [u8; 4], "padding.";
     }
 }
@@ -25,12 +33,12 @@ runtime::layout! {
     ///
     /// A filter of events by name.
     pub struct ETW_FILTER_EVENT_NAME_DATA_1607_x64: members::ETW_FILTER_EVENT_NAME_DATA, 0x28, 8 {
-        0x00 FilterIn: u8 = "BOOLEAN", "from symbols. Whether the events named are those that pass, not those that are dropped.";
-        0x01 Level: u8 = "UCHAR", "from symbols. The level of the events that it is for.";
+        0x00 FilterIn: u8 = "BOOLEAN", text!(FilterIn, "from symbols");
+        0x01 Level: u8 = "UCHAR", text!(Level, "from symbols");
         0x02 _padding02: [u8; 6], "padding.";
-        0x08 MatchAnyKeyword: u64 = "ULONGLONG", "from symbols. Keywords of which such an event has one.";
-        0x10 MatchAllKeyword: u64 = "ULONGLONG", "from symbols. Keywords of which it has all.";
-        0x18 NameTable: RTL_HASH_TABLE_1607_x64 = "RTL_HASH_TABLE", "from symbols. The names.";
+        0x08 MatchAnyKeyword: u64 = "ULONGLONG", text!(MatchAnyKeyword, "from symbols");
+        0x10 MatchAllKeyword: u64 = "ULONGLONG", text!(MatchAllKeyword, "from symbols");
+        0x18 NameTable: RTL_HASH_TABLE_1607_x64 = "RTL_HASH_TABLE", text!(NameTable, "from symbols");
     }
 }
 
@@ -39,11 +47,11 @@ runtime::layout! {
     ///
     /// A filter of events by name.
     pub struct ETW_FILTER_EVENT_NAME_DATA_26H1_x64: members::ETW_FILTER_EVENT_NAME_DATA, 0x28, 8 {
-        0x00 FilterIn: u8 = "BOOLEAN", "from symbols. Whether the events named are those that pass, not those that are dropped.";
-        0x01 Level: u8 = "UCHAR", "from symbols. The level of the events that it is for.";
+        0x00 FilterIn: u8 = "BOOLEAN", text!(FilterIn, "from symbols");
+        0x01 Level: u8 = "UCHAR", text!(Level, "from symbols");
         0x02 _padding02: [u8; 6], "padding.";
-        0x08 MatchAnyKeyword: u64 = "ULONGLONG", "from symbols. Keywords of which such an event has one.";
-        0x10 MatchAllKeyword: u64 = "ULONGLONG", "from symbols. Keywords of which it has all.";
-        0x18 NameTable: RTL_HASH_TABLE_26H1_x64 = "RTL_HASH_TABLE", "from symbols. The names.";
+        0x08 MatchAnyKeyword: u64 = "ULONGLONG", text!(MatchAnyKeyword, "from symbols");
+        0x10 MatchAllKeyword: u64 = "ULONGLONG", text!(MatchAllKeyword, "from symbols");
+        0x18 NameTable: RTL_HASH_TABLE_26H1_x64 = "RTL_HASH_TABLE", text!(NameTable, "from symbols");
     }
 }

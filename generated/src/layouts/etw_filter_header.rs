@@ -5,158 +5,173 @@
 #[allow(unused_imports)]
 use super::{runtime, members};
 
+macro_rules! text {
+    (PidFilter, $known:literal) => { concat!($known, ". By process.") };
+    (ExeFilter, $known:literal) => { concat!($known, ". By the name of the executable.") };
+    (PkgIdFilter, $known:literal) => { concat!($known, ". By the identity of the package.") };
+    (PkgAppIdFilter, $known:literal) => { concat!($known, ". By the application within its package.") };
+    (StackWalkFilter, $known:literal) => { concat!($known, ". By identifier: the events that are recorded with their stacks.") };
+    (EventIdFilter, $known:literal) => { concat!($known, ". By the identifier of the event.") };
+    (PayloadFilter, $known:literal) => { concat!($known, ". Filter by the contents of the event data.") };
+    (ProviderSideFilter, $known:literal) => { concat!($known, ". Filters that the provider itself applies.") };
+    (EventNameFilter, $known:literal) => { concat!($known, ". By the name of the event.") };
+    (StackWalkNameFilter, $known:literal) => { concat!($known, ". Filter by name.") };
+    (StackWalkLevelKwFilter, $known:literal) => { concat!($known, ". Filter by level and keyword.") };
+    (ContainerFilter, $known:literal) => { concat!($known, ". By the container.") };
+}
+
 runtime::layout! {
     /// `ETW_FILTER_HEADER` since 6.3 on x86: 0x24 bytes, aligned to 4.
     ///
-    /// The filters that a session has for the events of a provider.
+    /// The filters of a session for the events of a provider.
     pub struct ETW_FILTER_HEADER_6_3_x86: members::ETW_FILTER_HEADER, 0x24, 4 {
         0x00 FilterFlags: i32 = "LONG", "from symbols.";
-        0x04 PidFilter: runtime::Ptr32 = "ETW_FILTER_PID *", "from symbols. By process.";
-        0x08 ExeFilter: runtime::Ptr32 = "ETW_FILTER_STRING_TOKEN *", "from symbols. By the name of the executable.";
-        0x0c PkgIdFilter: runtime::Ptr32 = "ETW_FILTER_STRING_TOKEN *", "from symbols. By the identity of the package.";
-        0x10 PkgAppIdFilter: runtime::Ptr32 = "ETW_FILTER_STRING_TOKEN *", "from symbols. By the application within its package.";
-        0x14 StackWalkFilter: runtime::Ptr32 = "ETW_PERFECT_HASH_FUNCTION *", "from symbols. By identifier: the events that are recorded with their stacks.";
-        0x18 EventIdFilter: runtime::Ptr32 = "ETW_PERFECT_HASH_FUNCTION *", "from symbols. By the identifier of the event.";
-        0x1c PayloadFilter: runtime::Ptr32 = "ETW_PAYLOAD_FILTER *", "from symbols. By what the event's data holds.";
-        0x20 ProviderSideFilter: runtime::Ptr32 = "EVENT_FILTER_HEADER *", "from symbols. What the provider filters by itself.";
+        0x04 PidFilter: runtime::Ptr32 = "ETW_FILTER_PID *", text!(PidFilter, "from symbols");
+        0x08 ExeFilter: runtime::Ptr32 = "ETW_FILTER_STRING_TOKEN *", text!(ExeFilter, "from symbols");
+        0x0c PkgIdFilter: runtime::Ptr32 = "ETW_FILTER_STRING_TOKEN *", text!(PkgIdFilter, "from symbols");
+        0x10 PkgAppIdFilter: runtime::Ptr32 = "ETW_FILTER_STRING_TOKEN *", text!(PkgAppIdFilter, "from symbols");
+        0x14 StackWalkFilter: runtime::Ptr32 = "ETW_PERFECT_HASH_FUNCTION *", text!(StackWalkFilter, "from symbols");
+        0x18 EventIdFilter: runtime::Ptr32 = "ETW_PERFECT_HASH_FUNCTION *", text!(EventIdFilter, "from symbols");
+        0x1c PayloadFilter: runtime::Ptr32 = "ETW_PAYLOAD_FILTER *", text!(PayloadFilter, "from symbols");
+        0x20 ProviderSideFilter: runtime::Ptr32 = "EVENT_FILTER_HEADER *", text!(ProviderSideFilter, "from symbols");
     }
 }
 
 runtime::layout! {
     /// `ETW_FILTER_HEADER` since 6.3 on x64: 0x48 bytes, aligned to 8.
     ///
-    /// The filters that a session has for the events of a provider.
+    /// The filters of a session for the events of a provider.
     pub struct ETW_FILTER_HEADER_6_3_x64: members::ETW_FILTER_HEADER, 0x48, 8 {
         0x00 FilterFlags: i32 = "LONG", "from symbols.";
         0x04 _padding04: [u8; 4], "padding.";
-        0x08 PidFilter: runtime::Ptr64 = "ETW_FILTER_PID *", "from symbols. By process.";
-        0x10 ExeFilter: runtime::Ptr64 = "ETW_FILTER_STRING_TOKEN *", "from symbols. By the name of the executable.";
-        0x18 PkgIdFilter: runtime::Ptr64 = "ETW_FILTER_STRING_TOKEN *", "from symbols. By the identity of the package.";
-        0x20 PkgAppIdFilter: runtime::Ptr64 = "ETW_FILTER_STRING_TOKEN *", "from symbols. By the application within its package.";
-        0x28 StackWalkFilter: runtime::Ptr64 = "ETW_PERFECT_HASH_FUNCTION *", "from symbols. By identifier: the events that are recorded with their stacks.";
-        0x30 EventIdFilter: runtime::Ptr64 = "ETW_PERFECT_HASH_FUNCTION *", "from symbols. By the identifier of the event.";
-        0x38 PayloadFilter: runtime::Ptr64 = "ETW_PAYLOAD_FILTER *", "from symbols. By what the event's data holds.";
-        0x40 ProviderSideFilter: runtime::Ptr64 = "EVENT_FILTER_HEADER *", "from symbols. What the provider filters by itself.";
+        0x08 PidFilter: runtime::Ptr64 = "ETW_FILTER_PID *", text!(PidFilter, "from symbols");
+        0x10 ExeFilter: runtime::Ptr64 = "ETW_FILTER_STRING_TOKEN *", text!(ExeFilter, "from symbols");
+        0x18 PkgIdFilter: runtime::Ptr64 = "ETW_FILTER_STRING_TOKEN *", text!(PkgIdFilter, "from symbols");
+        0x20 PkgAppIdFilter: runtime::Ptr64 = "ETW_FILTER_STRING_TOKEN *", text!(PkgAppIdFilter, "from symbols");
+        0x28 StackWalkFilter: runtime::Ptr64 = "ETW_PERFECT_HASH_FUNCTION *", text!(StackWalkFilter, "from symbols");
+        0x30 EventIdFilter: runtime::Ptr64 = "ETW_PERFECT_HASH_FUNCTION *", text!(EventIdFilter, "from symbols");
+        0x38 PayloadFilter: runtime::Ptr64 = "ETW_PAYLOAD_FILTER *", text!(PayloadFilter, "from symbols");
+        0x40 ProviderSideFilter: runtime::Ptr64 = "EVENT_FILTER_HEADER *", text!(ProviderSideFilter, "from symbols");
     }
 }
 
 runtime::layout! {
     /// `ETW_FILTER_HEADER` since 1607 on x86: 0x28 bytes, aligned to 4.
     ///
-    /// The filters that a session has for the events of a provider.
+    /// The filters of a session for the events of a provider.
     pub struct ETW_FILTER_HEADER_1607_x86: members::ETW_FILTER_HEADER, 0x28, 4 {
         0x00 FilterFlags: i32 = "LONG", "from symbols.";
-        0x04 PidFilter: runtime::Ptr32 = "ETW_FILTER_PID *", "from symbols. By process.";
-        0x08 ExeFilter: runtime::Ptr32 = "ETW_FILTER_STRING_TOKEN *", "from symbols. By the name of the executable.";
-        0x0c PkgIdFilter: runtime::Ptr32 = "ETW_FILTER_STRING_TOKEN *", "from symbols. By the identity of the package.";
-        0x10 PkgAppIdFilter: runtime::Ptr32 = "ETW_FILTER_STRING_TOKEN *", "from symbols. By the application within its package.";
-        0x14 StackWalkFilter: runtime::Ptr32 = "ETW_PERFECT_HASH_FUNCTION *", "from symbols. By identifier: the events that are recorded with their stacks.";
-        0x18 EventIdFilter: runtime::Ptr32 = "ETW_PERFECT_HASH_FUNCTION *", "from symbols. By the identifier of the event.";
-        0x1c PayloadFilter: runtime::Ptr32 = "ETW_PAYLOAD_FILTER *", "from symbols. By what the event's data holds.";
-        0x20 ProviderSideFilter: runtime::Ptr32 = "EVENT_FILTER_HEADER *", "from symbols. What the provider filters by itself.";
-        0x24 EventNameFilter: runtime::Ptr32 = "ETW_FILTER_EVENT_NAME_DATA *", "from symbols. By the name of the event.";
+        0x04 PidFilter: runtime::Ptr32 = "ETW_FILTER_PID *", text!(PidFilter, "from symbols");
+        0x08 ExeFilter: runtime::Ptr32 = "ETW_FILTER_STRING_TOKEN *", text!(ExeFilter, "from symbols");
+        0x0c PkgIdFilter: runtime::Ptr32 = "ETW_FILTER_STRING_TOKEN *", text!(PkgIdFilter, "from symbols");
+        0x10 PkgAppIdFilter: runtime::Ptr32 = "ETW_FILTER_STRING_TOKEN *", text!(PkgAppIdFilter, "from symbols");
+        0x14 StackWalkFilter: runtime::Ptr32 = "ETW_PERFECT_HASH_FUNCTION *", text!(StackWalkFilter, "from symbols");
+        0x18 EventIdFilter: runtime::Ptr32 = "ETW_PERFECT_HASH_FUNCTION *", text!(EventIdFilter, "from symbols");
+        0x1c PayloadFilter: runtime::Ptr32 = "ETW_PAYLOAD_FILTER *", text!(PayloadFilter, "from symbols");
+        0x20 ProviderSideFilter: runtime::Ptr32 = "EVENT_FILTER_HEADER *", text!(ProviderSideFilter, "from symbols");
+        0x24 EventNameFilter: runtime::Ptr32 = "ETW_FILTER_EVENT_NAME_DATA *", text!(EventNameFilter, "from symbols");
     }
 }
 
 runtime::layout! {
     /// `ETW_FILTER_HEADER` since 1607 on x64: 0x50 bytes, aligned to 8.
     ///
-    /// The filters that a session has for the events of a provider.
+    /// The filters of a session for the events of a provider.
     pub struct ETW_FILTER_HEADER_1607_x64: members::ETW_FILTER_HEADER, 0x50, 8 {
         0x00 FilterFlags: i32 = "LONG", "from symbols.";
         0x04 _padding04: [u8; 4], "padding.";
-        0x08 PidFilter: runtime::Ptr64 = "ETW_FILTER_PID *", "from symbols. By process.";
-        0x10 ExeFilter: runtime::Ptr64 = "ETW_FILTER_STRING_TOKEN *", "from symbols. By the name of the executable.";
-        0x18 PkgIdFilter: runtime::Ptr64 = "ETW_FILTER_STRING_TOKEN *", "from symbols. By the identity of the package.";
-        0x20 PkgAppIdFilter: runtime::Ptr64 = "ETW_FILTER_STRING_TOKEN *", "from symbols. By the application within its package.";
-        0x28 StackWalkFilter: runtime::Ptr64 = "ETW_PERFECT_HASH_FUNCTION *", "from symbols. By identifier: the events that are recorded with their stacks.";
-        0x30 EventIdFilter: runtime::Ptr64 = "ETW_PERFECT_HASH_FUNCTION *", "from symbols. By the identifier of the event.";
-        0x38 PayloadFilter: runtime::Ptr64 = "ETW_PAYLOAD_FILTER *", "from symbols. By what the event's data holds.";
-        0x40 ProviderSideFilter: runtime::Ptr64 = "EVENT_FILTER_HEADER *", "from symbols. What the provider filters by itself.";
-        0x48 EventNameFilter: runtime::Ptr64 = "ETW_FILTER_EVENT_NAME_DATA *", "from symbols. By the name of the event.";
+        0x08 PidFilter: runtime::Ptr64 = "ETW_FILTER_PID *", text!(PidFilter, "from symbols");
+        0x10 ExeFilter: runtime::Ptr64 = "ETW_FILTER_STRING_TOKEN *", text!(ExeFilter, "from symbols");
+        0x18 PkgIdFilter: runtime::Ptr64 = "ETW_FILTER_STRING_TOKEN *", text!(PkgIdFilter, "from symbols");
+        0x20 PkgAppIdFilter: runtime::Ptr64 = "ETW_FILTER_STRING_TOKEN *", text!(PkgAppIdFilter, "from symbols");
+        0x28 StackWalkFilter: runtime::Ptr64 = "ETW_PERFECT_HASH_FUNCTION *", text!(StackWalkFilter, "from symbols");
+        0x30 EventIdFilter: runtime::Ptr64 = "ETW_PERFECT_HASH_FUNCTION *", text!(EventIdFilter, "from symbols");
+        0x38 PayloadFilter: runtime::Ptr64 = "ETW_PAYLOAD_FILTER *", text!(PayloadFilter, "from symbols");
+        0x40 ProviderSideFilter: runtime::Ptr64 = "EVENT_FILTER_HEADER *", text!(ProviderSideFilter, "from symbols");
+        0x48 EventNameFilter: runtime::Ptr64 = "ETW_FILTER_EVENT_NAME_DATA *", text!(EventNameFilter, "from symbols");
     }
 }
 
 runtime::layout! {
     /// `ETW_FILTER_HEADER` since 1709 on x86: 0x30 bytes, aligned to 4.
     ///
-    /// The filters that a session has for the events of a provider.
+    /// The filters of a session for the events of a provider.
     pub struct ETW_FILTER_HEADER_1709_x86: members::ETW_FILTER_HEADER, 0x30, 4 {
         0x00 FilterFlags: i32 = "LONG", "from symbols.";
-        0x04 PidFilter: runtime::Ptr32 = "ETW_FILTER_PID *", "from symbols. By process.";
-        0x08 ExeFilter: runtime::Ptr32 = "ETW_FILTER_STRING_TOKEN *", "from symbols. By the name of the executable.";
-        0x0c PkgIdFilter: runtime::Ptr32 = "ETW_FILTER_STRING_TOKEN *", "from symbols. By the identity of the package.";
-        0x10 PkgAppIdFilter: runtime::Ptr32 = "ETW_FILTER_STRING_TOKEN *", "from symbols. By the application within its package.";
-        0x14 StackWalkIdFilter: runtime::Ptr32 = "ETW_PERFECT_HASH_FUNCTION *", "from symbols. By identifier: the events that are recorded with their stacks.";
-        0x18 StackWalkNameFilter: runtime::Ptr32 = "ETW_FILTER_EVENT_NAME_DATA *", "from symbols. The same by name.";
-        0x1c StackWalkLevelKwFilter: runtime::Ptr32 = "EVENT_FILTER_LEVEL_KW *", "from symbols. The same by level and keyword.";
-        0x20 EventIdFilter: runtime::Ptr32 = "ETW_PERFECT_HASH_FUNCTION *", "from symbols. By the identifier of the event.";
-        0x24 PayloadFilter: runtime::Ptr32 = "ETW_PAYLOAD_FILTER *", "from symbols. By what the event's data holds.";
-        0x28 ProviderSideFilter: runtime::Ptr32 = "EVENT_FILTER_HEADER *", "from symbols. What the provider filters by itself.";
-        0x2c EventNameFilter: runtime::Ptr32 = "ETW_FILTER_EVENT_NAME_DATA *", "from symbols. By the name of the event.";
+        0x04 PidFilter: runtime::Ptr32 = "ETW_FILTER_PID *", text!(PidFilter, "from symbols");
+        0x08 ExeFilter: runtime::Ptr32 = "ETW_FILTER_STRING_TOKEN *", text!(ExeFilter, "from symbols");
+        0x0c PkgIdFilter: runtime::Ptr32 = "ETW_FILTER_STRING_TOKEN *", text!(PkgIdFilter, "from symbols");
+        0x10 PkgAppIdFilter: runtime::Ptr32 = "ETW_FILTER_STRING_TOKEN *", text!(PkgAppIdFilter, "from symbols");
+        0x14 StackWalkIdFilter: runtime::Ptr32 = "ETW_PERFECT_HASH_FUNCTION *", text!(StackWalkFilter, "from symbols");
+        0x18 StackWalkNameFilter: runtime::Ptr32 = "ETW_FILTER_EVENT_NAME_DATA *", text!(StackWalkNameFilter, "from symbols");
+        0x1c StackWalkLevelKwFilter: runtime::Ptr32 = "EVENT_FILTER_LEVEL_KW *", text!(StackWalkLevelKwFilter, "from symbols");
+        0x20 EventIdFilter: runtime::Ptr32 = "ETW_PERFECT_HASH_FUNCTION *", text!(EventIdFilter, "from symbols");
+        0x24 PayloadFilter: runtime::Ptr32 = "ETW_PAYLOAD_FILTER *", text!(PayloadFilter, "from symbols");
+        0x28 ProviderSideFilter: runtime::Ptr32 = "EVENT_FILTER_HEADER *", text!(ProviderSideFilter, "from symbols");
+        0x2c EventNameFilter: runtime::Ptr32 = "ETW_FILTER_EVENT_NAME_DATA *", text!(EventNameFilter, "from symbols");
     }
 }
 
 runtime::layout! {
     /// `ETW_FILTER_HEADER` since 1709 on x64: 0x60 bytes, aligned to 8.
     ///
-    /// The filters that a session has for the events of a provider.
+    /// The filters of a session for the events of a provider.
     pub struct ETW_FILTER_HEADER_1709_x64: members::ETW_FILTER_HEADER, 0x60, 8 {
         0x00 FilterFlags: i32 = "LONG", "from symbols.";
         0x04 _padding04: [u8; 4], "padding.";
-        0x08 PidFilter: runtime::Ptr64 = "ETW_FILTER_PID *", "from symbols. By process.";
-        0x10 ExeFilter: runtime::Ptr64 = "ETW_FILTER_STRING_TOKEN *", "from symbols. By the name of the executable.";
-        0x18 PkgIdFilter: runtime::Ptr64 = "ETW_FILTER_STRING_TOKEN *", "from symbols. By the identity of the package.";
-        0x20 PkgAppIdFilter: runtime::Ptr64 = "ETW_FILTER_STRING_TOKEN *", "from symbols. By the application within its package.";
-        0x28 StackWalkIdFilter: runtime::Ptr64 = "ETW_PERFECT_HASH_FUNCTION *", "from symbols. By identifier: the events that are recorded with their stacks.";
-        0x30 StackWalkNameFilter: runtime::Ptr64 = "ETW_FILTER_EVENT_NAME_DATA *", "from symbols. The same by name.";
-        0x38 StackWalkLevelKwFilter: runtime::Ptr64 = "EVENT_FILTER_LEVEL_KW *", "from symbols. The same by level and keyword.";
-        0x40 EventIdFilter: runtime::Ptr64 = "ETW_PERFECT_HASH_FUNCTION *", "from symbols. By the identifier of the event.";
-        0x48 PayloadFilter: runtime::Ptr64 = "ETW_PAYLOAD_FILTER *", "from symbols. By what the event's data holds.";
-        0x50 ProviderSideFilter: runtime::Ptr64 = "EVENT_FILTER_HEADER *", "from symbols. What the provider filters by itself.";
-        0x58 EventNameFilter: runtime::Ptr64 = "ETW_FILTER_EVENT_NAME_DATA *", "from symbols. By the name of the event.";
+        0x08 PidFilter: runtime::Ptr64 = "ETW_FILTER_PID *", text!(PidFilter, "from symbols");
+        0x10 ExeFilter: runtime::Ptr64 = "ETW_FILTER_STRING_TOKEN *", text!(ExeFilter, "from symbols");
+        0x18 PkgIdFilter: runtime::Ptr64 = "ETW_FILTER_STRING_TOKEN *", text!(PkgIdFilter, "from symbols");
+        0x20 PkgAppIdFilter: runtime::Ptr64 = "ETW_FILTER_STRING_TOKEN *", text!(PkgAppIdFilter, "from symbols");
+        0x28 StackWalkIdFilter: runtime::Ptr64 = "ETW_PERFECT_HASH_FUNCTION *", text!(StackWalkFilter, "from symbols");
+        0x30 StackWalkNameFilter: runtime::Ptr64 = "ETW_FILTER_EVENT_NAME_DATA *", text!(StackWalkNameFilter, "from symbols");
+        0x38 StackWalkLevelKwFilter: runtime::Ptr64 = "EVENT_FILTER_LEVEL_KW *", text!(StackWalkLevelKwFilter, "from symbols");
+        0x40 EventIdFilter: runtime::Ptr64 = "ETW_PERFECT_HASH_FUNCTION *", text!(EventIdFilter, "from symbols");
+        0x48 PayloadFilter: runtime::Ptr64 = "ETW_PAYLOAD_FILTER *", text!(PayloadFilter, "from symbols");
+        0x50 ProviderSideFilter: runtime::Ptr64 = "EVENT_FILTER_HEADER *", text!(ProviderSideFilter, "from symbols");
+        0x58 EventNameFilter: runtime::Ptr64 = "ETW_FILTER_EVENT_NAME_DATA *", text!(EventNameFilter, "from symbols");
     }
 }
 
 runtime::layout! {
     /// `ETW_FILTER_HEADER` since 10.0.17763.1075 on x86: 0x34 bytes, aligned to 4.
     ///
-    /// The filters that a session has for the events of a provider.
+    /// The filters of a session for the events of a provider.
     pub struct ETW_FILTER_HEADER_10_0_17763_1075_x86: members::ETW_FILTER_HEADER, 0x34, 4 {
         0x00 FilterFlags: i32 = "LONG", "from symbols.";
-        0x04 PidFilter: runtime::Ptr32 = "ETW_FILTER_PID *", "from symbols. By process.";
-        0x08 ExeFilter: runtime::Ptr32 = "ETW_FILTER_STRING_TOKEN *", "from symbols. By the name of the executable.";
-        0x0c PkgIdFilter: runtime::Ptr32 = "ETW_FILTER_STRING_TOKEN *", "from symbols. By the identity of the package.";
-        0x10 PkgAppIdFilter: runtime::Ptr32 = "ETW_FILTER_STRING_TOKEN *", "from symbols. By the application within its package.";
-        0x14 ContainerFilter: runtime::Ptr32 = "ETW_FILTER_STRING_TOKEN *", "from symbols. By the container.";
-        0x18 StackWalkIdFilter: runtime::Ptr32 = "ETW_PERFECT_HASH_FUNCTION *", "from symbols. By identifier: the events that are recorded with their stacks.";
-        0x1c StackWalkNameFilter: runtime::Ptr32 = "ETW_FILTER_EVENT_NAME_DATA *", "from symbols. The same by name.";
-        0x20 StackWalkLevelKwFilter: runtime::Ptr32 = "EVENT_FILTER_LEVEL_KW *", "from symbols. The same by level and keyword.";
-        0x24 EventIdFilter: runtime::Ptr32 = "ETW_PERFECT_HASH_FUNCTION *", "from symbols. By the identifier of the event.";
-        0x28 PayloadFilter: runtime::Ptr32 = "ETW_PAYLOAD_FILTER *", "from symbols. By what the event's data holds.";
-        0x2c ProviderSideFilter: runtime::Ptr32 = "EVENT_FILTER_HEADER *", "from symbols. What the provider filters by itself.";
-        0x30 EventNameFilter: runtime::Ptr32 = "ETW_FILTER_EVENT_NAME_DATA *", "from symbols. By the name of the event.";
+        0x04 PidFilter: runtime::Ptr32 = "ETW_FILTER_PID *", text!(PidFilter, "from symbols");
+        0x08 ExeFilter: runtime::Ptr32 = "ETW_FILTER_STRING_TOKEN *", text!(ExeFilter, "from symbols");
+        0x0c PkgIdFilter: runtime::Ptr32 = "ETW_FILTER_STRING_TOKEN *", text!(PkgIdFilter, "from symbols");
+        0x10 PkgAppIdFilter: runtime::Ptr32 = "ETW_FILTER_STRING_TOKEN *", text!(PkgAppIdFilter, "from symbols");
+        0x14 ContainerFilter: runtime::Ptr32 = "ETW_FILTER_STRING_TOKEN *", text!(ContainerFilter, "from symbols");
+        0x18 StackWalkIdFilter: runtime::Ptr32 = "ETW_PERFECT_HASH_FUNCTION *", text!(StackWalkFilter, "from symbols");
+        0x1c StackWalkNameFilter: runtime::Ptr32 = "ETW_FILTER_EVENT_NAME_DATA *", text!(StackWalkNameFilter, "from symbols");
+        0x20 StackWalkLevelKwFilter: runtime::Ptr32 = "EVENT_FILTER_LEVEL_KW *", text!(StackWalkLevelKwFilter, "from symbols");
+        0x24 EventIdFilter: runtime::Ptr32 = "ETW_PERFECT_HASH_FUNCTION *", text!(EventIdFilter, "from symbols");
+        0x28 PayloadFilter: runtime::Ptr32 = "ETW_PAYLOAD_FILTER *", text!(PayloadFilter, "from symbols");
+        0x2c ProviderSideFilter: runtime::Ptr32 = "EVENT_FILTER_HEADER *", text!(ProviderSideFilter, "from symbols");
+        0x30 EventNameFilter: runtime::Ptr32 = "ETW_FILTER_EVENT_NAME_DATA *", text!(EventNameFilter, "from symbols");
     }
 }
 
 runtime::layout! {
     /// `ETW_FILTER_HEADER` since 10.0.17763.1075 on x64: 0x68 bytes, aligned to 8.
     ///
-    /// The filters that a session has for the events of a provider.
+    /// The filters of a session for the events of a provider.
     pub struct ETW_FILTER_HEADER_10_0_17763_1075_x64: members::ETW_FILTER_HEADER, 0x68, 8 {
         0x00 FilterFlags: i32 = "LONG", "from symbols.";
         0x04 _padding04: [u8; 4], "padding.";
-        0x08 PidFilter: runtime::Ptr64 = "ETW_FILTER_PID *", "from symbols. By process.";
-        0x10 ExeFilter: runtime::Ptr64 = "ETW_FILTER_STRING_TOKEN *", "from symbols. By the name of the executable.";
-        0x18 PkgIdFilter: runtime::Ptr64 = "ETW_FILTER_STRING_TOKEN *", "from symbols. By the identity of the package.";
-        0x20 PkgAppIdFilter: runtime::Ptr64 = "ETW_FILTER_STRING_TOKEN *", "from symbols. By the application within its package.";
-        0x28 ContainerFilter: runtime::Ptr64 = "ETW_FILTER_STRING_TOKEN *", "from symbols. By the container.";
-        0x30 StackWalkIdFilter: runtime::Ptr64 = "ETW_PERFECT_HASH_FUNCTION *", "from symbols. By identifier: the events that are recorded with their stacks.";
-        0x38 StackWalkNameFilter: runtime::Ptr64 = "ETW_FILTER_EVENT_NAME_DATA *", "from symbols. The same by name.";
-        0x40 StackWalkLevelKwFilter: runtime::Ptr64 = "EVENT_FILTER_LEVEL_KW *", "from symbols. The same by level and keyword.";
-        0x48 EventIdFilter: runtime::Ptr64 = "ETW_PERFECT_HASH_FUNCTION *", "from symbols. By the identifier of the event.";
-        0x50 PayloadFilter: runtime::Ptr64 = "ETW_PAYLOAD_FILTER *", "from symbols. By what the event's data holds.";
-        0x58 ProviderSideFilter: runtime::Ptr64 = "EVENT_FILTER_HEADER *", "from symbols. What the provider filters by itself.";
-        0x60 EventNameFilter: runtime::Ptr64 = "ETW_FILTER_EVENT_NAME_DATA *", "from symbols. By the name of the event.";
+        0x08 PidFilter: runtime::Ptr64 = "ETW_FILTER_PID *", text!(PidFilter, "from symbols");
+        0x10 ExeFilter: runtime::Ptr64 = "ETW_FILTER_STRING_TOKEN *", text!(ExeFilter, "from symbols");
+        0x18 PkgIdFilter: runtime::Ptr64 = "ETW_FILTER_STRING_TOKEN *", text!(PkgIdFilter, "from symbols");
+        0x20 PkgAppIdFilter: runtime::Ptr64 = "ETW_FILTER_STRING_TOKEN *", text!(PkgAppIdFilter, "from symbols");
+        0x28 ContainerFilter: runtime::Ptr64 = "ETW_FILTER_STRING_TOKEN *", text!(ContainerFilter, "from symbols");
+        0x30 StackWalkIdFilter: runtime::Ptr64 = "ETW_PERFECT_HASH_FUNCTION *", text!(StackWalkFilter, "from symbols");
+        0x38 StackWalkNameFilter: runtime::Ptr64 = "ETW_FILTER_EVENT_NAME_DATA *", text!(StackWalkNameFilter, "from symbols");
+        0x40 StackWalkLevelKwFilter: runtime::Ptr64 = "EVENT_FILTER_LEVEL_KW *", text!(StackWalkLevelKwFilter, "from symbols");
+        0x48 EventIdFilter: runtime::Ptr64 = "ETW_PERFECT_HASH_FUNCTION *", text!(EventIdFilter, "from symbols");
+        0x50 PayloadFilter: runtime::Ptr64 = "ETW_PAYLOAD_FILTER *", text!(PayloadFilter, "from symbols");
+        0x58 ProviderSideFilter: runtime::Ptr64 = "EVENT_FILTER_HEADER *", text!(ProviderSideFilter, "from symbols");
+        0x60 EventNameFilter: runtime::Ptr64 = "ETW_FILTER_EVENT_NAME_DATA *", text!(EventNameFilter, "from symbols");
     }
 }

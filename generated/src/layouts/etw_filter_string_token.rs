@@ -5,24 +5,29 @@
 #[allow(unused_imports)]
 use super::{runtime, members, etw_filter_string_token_element::*};
 
+macro_rules! text {
+    (Count, $known:literal) => { concat!($known, ". How many names there are.") };
+    (Tokens, $known:literal) => { concat!($known, ". The names, as many as Count says.") };
+}
+
 runtime::layout! {
     /// `ETW_FILTER_STRING_TOKEN` since 6.3 on x86: 0xc bytes, aligned to 4.
     ///
-    /// A filter of events by names, of what ETW\_STRING\_TOKEN\_TYPE lists.
+    /// A filter of events by names of the kinds in ETW\_STRING\_TOKEN\_TYPE.
     pub struct ETW_FILTER_STRING_TOKEN_6_3_x86: members::ETW_FILTER_STRING_TOKEN, 0xc, 4 {
-        0x00 Count: u16 = "USHORT", "from symbols. How many names there are.";
+        0x00 Count: u16 = "USHORT", text!(Count, "from symbols");
         0x02 _padding02: [u8; 2], "padding.";
-        0x04 Tokens: [ETW_FILTER_STRING_TOKEN_ELEMENT_6_3_x86; 1] = "ETW_FILTER_STRING_TOKEN_ELEMENT [ANYSIZE_ARRAY]", "from symbols. The names, as many as Count says.";
+        0x04 Tokens: [ETW_FILTER_STRING_TOKEN_ELEMENT_6_3_x86; 1] = "ETW_FILTER_STRING_TOKEN_ELEMENT [ANYSIZE_ARRAY]", text!(Tokens, "from symbols");
     }
 }
 
 runtime::layout! {
     /// `ETW_FILTER_STRING_TOKEN` since 6.3 on x64: 0x18 bytes, aligned to 8.
     ///
-    /// A filter of events by names, of what ETW\_STRING\_TOKEN\_TYPE lists.
+    /// A filter of events by names of the kinds in ETW\_STRING\_TOKEN\_TYPE.
     pub struct ETW_FILTER_STRING_TOKEN_6_3_x64: members::ETW_FILTER_STRING_TOKEN, 0x18, 8 {
-        0x00 Count: u16 = "USHORT", "from symbols. How many names there are.";
+        0x00 Count: u16 = "USHORT", text!(Count, "from symbols");
         0x02 _padding02: [u8; 6], "padding.";
-        0x08 Tokens: [ETW_FILTER_STRING_TOKEN_ELEMENT_6_3_x64; 1] = "ETW_FILTER_STRING_TOKEN_ELEMENT [ANYSIZE_ARRAY]", "from symbols. The names, as many as Count says.";
+        0x08 Tokens: [ETW_FILTER_STRING_TOKEN_ELEMENT_6_3_x64; 1] = "ETW_FILTER_STRING_TOKEN_ELEMENT [ANYSIZE_ARRAY]", text!(Tokens, "from symbols");
     }
 }

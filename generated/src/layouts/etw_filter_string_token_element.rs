@@ -5,14 +5,19 @@
 #[allow(unused_imports)]
 use super::{runtime, members};
 
+macro_rules! text {
+    (Length, $known:literal) => { concat!($known, ". How long it is.") };
+    (String, $known:literal) => { concat!($known, ". The name.") };
+}
+
 runtime::layout! {
     /// `ETW_FILTER_STRING_TOKEN_ELEMENT` since 6.3 on x86: 0x8 bytes, aligned to 4.
     ///
     /// A name that a filter has.
     pub struct ETW_FILTER_STRING_TOKEN_ELEMENT_6_3_x86: members::ETW_FILTER_STRING_TOKEN_ELEMENT, 0x8, 4 {
-        0x00 Length: u16 = "USHORT", "from symbols. How long it is.";
+        0x00 Length: u16 = "USHORT", text!(Length, "from symbols");
         0x02 _padding02: [u8; 2], "padding.";
-        0x04 String: runtime::Ptr32 = "WCHAR *", "from symbols. The name.";
+        0x04 String: runtime::Ptr32 = "WCHAR *", text!(String, "from symbols");
     }
 }
 
@@ -21,8 +26,8 @@ runtime::layout! {
     ///
     /// A name that a filter has.
     pub struct ETW_FILTER_STRING_TOKEN_ELEMENT_6_3_x64: members::ETW_FILTER_STRING_TOKEN_ELEMENT, 0x10, 8 {
-        0x00 Length: u16 = "USHORT", "from symbols. How long it is.";
+        0x00 Length: u16 = "USHORT", text!(Length, "from symbols");
         0x02 _padding02: [u8; 6], "padding.";
-        0x08 String: runtime::Ptr64 = "WCHAR *", "from symbols. The name.";
+        0x08 String: runtime::Ptr64 = "WCHAR *", text!(String, "from symbols");
     }
 }

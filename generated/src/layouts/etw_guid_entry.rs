@@ -5,100 +5,123 @@
 #[allow(unused_imports)]
 use super::{runtime, members, etw_last_enable_info::*, ex_push_lock::*, guid::*, list_entry::*, trace_enable_context::*, trace_enable_info::*};
 
+macro_rules! text {
+    (GuidList, $known:literal) => { concat!($known, ". Links the entries whose GUIDs have the same hash.") };
+    (RefCount, $known:literal) => { concat!($known, ". Number of references that keep the entry allocated.") };
+    (Guid, $known:literal) => { concat!($known, ". The GUID.") };
+    (RegListHead, $known:literal) => { concat!($known, ". The registrations: each is an ETW\\_REG\\_ENTRY, linked by its RegList, or by its GroupRegList if the GUID is a group's.") };
+    (SecurityDescriptor, $known:literal) => { concat!($known, ". Security descriptor for registering and enabling the provider.") };
+    (LegacyEnableContext, $known:literal) => { concat!($known, ". The session that enables the provider, if it is a classic provider, which only one session can enable.") };
+    (LegacyProviderEnabled, $known:literal) => { concat!($known, ". Whether there is one.") };
+    (ProviderEnableInfo, $known:literal) => { concat!($known, ". Summary of the enable information of all sessions.") };
+    (EnableInfo, $known:literal) => { concat!($known, ". Enable information of each session. Each element corresponds to a bit of EnableMask in a registration.") };
+    (RefCount_2, $known:literal) => { concat!($known, ". Number of references that keep the entry allocated.\n\nErratum, 6.0..6.2 x64: published reference: type LONG\\_PTR volatile; symbols: LONG volatile.") };
+    (Guid_2, $known:literal) => { concat!($known, ". The GUID.\n\nErratum, 6.0..6.2 x64: published reference: offset 0x18; symbols: 0x14.") };
+    (LastEnable, $known:literal) => { concat!($known, ". How the provider was last enabled.") };
+    (FilterData, $known:literal) => { concat!($known, ". Filters of sessions for the provider's events.") };
+    (ServerSilo, $known:literal) => { concat!($known, ". The silo that the entry is of.") };
+    (HostSilo, $known:literal) => { concat!($known, ". Whether the entry belongs to the host rather than to a silo.") };
+    (Lock, $known:literal) => { concat!($known, ". Guards the entry.") };
+    (LockOwner, $known:literal) => { concat!($known, ". The thread that holds Lock.") };
+    (SiloState, $known:literal) => { concat!($known, ". The ETW state of the silo that the entry belongs to; the host counts as a silo.") };
+    (SiloGuidList, $known:literal) => { concat!($known, ". Links the entries that silos have for the GUID of this entry of the host's.") };
+    (HostEntry, $known:literal) => { concat!($known, ". For an entry of a silo, the host's entry with the same GUID.") };
+}
+
 runtime::layout! {
     /// `ETW_GUID_ENTRY` since early-6.0 on x86: 0x158 bytes, aligned to 8.
     ///
-    /// What the kernel knows of a GUID that someone registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The first updates that have SiloGuidList are known from their images, which tell the offset of Guid.
+    /// The kernel's entry for a GUID that was registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The first updates with SiloGuidList are known from their images, which show the offset of Guid.
     pub struct ETW_GUID_ENTRY_early_6_0_x86: members::ETW_GUID_ENTRY, 0x158, 8 {
-        0x00 GuidList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented. Links the entries whose GUIDs have the same hash.";
-        0x08 RefCount: i32 = "LONG volatile", "documented. References to it, which keep it from being freed.";
-        0x0c Guid: GUID_5_0 = "GUID", "documented. The GUID.";
-        0x1c RegListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented. The registrations: each is an ETW\\_REG\\_ENTRY, linked by its RegList, or by its GroupRegList if the GUID is a group's.";
-        0x24 SecurityDescriptor: runtime::Ptr32 = "PSECURITY_DESCRIPTOR", "documented. Who may register and enable the provider.";
-        0x28 LegacyEnableContext: TRACE_ENABLE_CONTEXT_early_6_0 = "TRACE_ENABLE_CONTEXT", "documented. The session that has the provider enabled, if it is a classic one, which only one session can enable.";
-        0x30 LegacyProviderEnabled: u32 = "ULONG", "documented. Whether there is one.";
+        0x00 GuidList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(GuidList, "documented");
+        0x08 RefCount: i32 = "LONG volatile", text!(RefCount, "documented");
+        0x0c Guid: GUID_5_0 = "GUID", text!(Guid, "documented");
+        0x1c RegListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(RegListHead, "documented");
+        0x24 SecurityDescriptor: runtime::Ptr32 = "PSECURITY_DESCRIPTOR", text!(SecurityDescriptor, "documented");
+        0x28 LegacyEnableContext: TRACE_ENABLE_CONTEXT_early_6_0 = "TRACE_ENABLE_CONTEXT", text!(LegacyEnableContext, "documented");
+        0x30 LegacyProviderEnabled: u32 = "ULONG", text!(LegacyProviderEnabled, "documented");
         0x34 _padding34: [u8; 4], "padding.";
-        0x38 ProviderEnableInfo: TRACE_ENABLE_INFO_early_6_0 = "TRACE_ENABLE_INFO", "documented. What all sessions together ask of the provider.";
-        0x58 EnableInfo: [TRACE_ENABLE_INFO_early_6_0; 8] = "TRACE_ENABLE_INFO [8]", "documented. What each session asks of it. A bit of the EnableMask of a registration stands for each.";
+        0x38 ProviderEnableInfo: TRACE_ENABLE_INFO_early_6_0 = "TRACE_ENABLE_INFO", text!(ProviderEnableInfo, "documented");
+        0x58 EnableInfo: [TRACE_ENABLE_INFO_early_6_0; 8] = "TRACE_ENABLE_INFO [8]", text!(EnableInfo, "documented");
     }
 }
 
 runtime::layout! {
     /// `ETW_GUID_ENTRY` since early-6.0 on x64: 0x170 bytes, aligned to 8.
     ///
-    /// What the kernel knows of a GUID that someone registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The first updates that have SiloGuidList are known from their images, which tell the offset of Guid.
+    /// The kernel's entry for a GUID that was registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The first updates with SiloGuidList are known from their images, which show the offset of Guid.
     pub struct ETW_GUID_ENTRY_early_6_0_x64: members::ETW_GUID_ENTRY, 0x170, 8 {
-        0x00 GuidList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented. Links the entries whose GUIDs have the same hash.";
-        0x10 RefCount: i32 = "LONG volatile", "documented. References to it, which keep it from being freed.\n\nErratum, 6.0..6.2 x64: the document's type is LONG\\_PTR volatile, symbols show LONG volatile.";
-        0x14 Guid: GUID_5_0 = "GUID", "documented, offset inferred. The GUID.\n\nErratum, 6.0..6.2 x64: the document's offset is 0x18, symbols show 0x14.";
+        0x00 GuidList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(GuidList, "documented");
+        0x10 RefCount: i32 = "LONG volatile", text!(RefCount_2, "documented");
+        0x14 Guid: GUID_5_0 = "GUID", text!(Guid_2, "documented, offset inferred");
         0x24 _padding24: [u8; 4], "padding.";
-        0x28 RegListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented. The registrations: each is an ETW\\_REG\\_ENTRY, linked by its RegList, or by its GroupRegList if the GUID is a group's.";
-        0x38 SecurityDescriptor: runtime::Ptr64 = "PSECURITY_DESCRIPTOR", "documented. Who may register and enable the provider.";
-        0x40 LegacyEnableContext: TRACE_ENABLE_CONTEXT_early_6_0 = "TRACE_ENABLE_CONTEXT", "documented. The session that has the provider enabled, if it is a classic one, which only one session can enable.";
-        0x48 LegacyProviderEnabled: u32 = "ULONG", "documented. Whether there is one.";
+        0x28 RegListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(RegListHead, "documented");
+        0x38 SecurityDescriptor: runtime::Ptr64 = "PSECURITY_DESCRIPTOR", text!(SecurityDescriptor, "documented");
+        0x40 LegacyEnableContext: TRACE_ENABLE_CONTEXT_early_6_0 = "TRACE_ENABLE_CONTEXT", text!(LegacyEnableContext, "documented");
+        0x48 LegacyProviderEnabled: u32 = "ULONG", text!(LegacyProviderEnabled, "documented");
         0x4c _padding4C: [u8; 4], "padding.";
-        0x50 ProviderEnableInfo: TRACE_ENABLE_INFO_early_6_0 = "TRACE_ENABLE_INFO", "documented. What all sessions together ask of the provider.";
-        0x70 EnableInfo: [TRACE_ENABLE_INFO_early_6_0; 8] = "TRACE_ENABLE_INFO [8]", "documented. What each session asks of it. A bit of the EnableMask of a registration stands for each.";
+        0x50 ProviderEnableInfo: TRACE_ENABLE_INFO_early_6_0 = "TRACE_ENABLE_INFO", text!(ProviderEnableInfo, "documented");
+        0x70 EnableInfo: [TRACE_ENABLE_INFO_early_6_0; 8] = "TRACE_ENABLE_INFO [8]", text!(EnableInfo, "documented");
     }
 }
 
 runtime::layout! {
     /// `ETW_GUID_ENTRY` since late-6.0 on x86: 0x158 bytes, aligned to 8.
     ///
-    /// What the kernel knows of a GUID that someone registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The first updates that have SiloGuidList are known from their images, which tell the offset of Guid.
+    /// The kernel's entry for a GUID that was registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The first updates with SiloGuidList are known from their images, which show the offset of Guid.
     pub struct ETW_GUID_ENTRY_late_6_0_x86: members::ETW_GUID_ENTRY, 0x158, 8 {
-        0x00 GuidList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented. Links the entries whose GUIDs have the same hash.";
-        0x08 RefCount: i32 = "LONG volatile", "documented. References to it, which keep it from being freed.";
-        0x0c Guid: GUID_5_0 = "GUID", "documented. The GUID.";
-        0x1c RegListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented. The registrations: each is an ETW\\_REG\\_ENTRY, linked by its RegList, or by its GroupRegList if the GUID is a group's.";
-        0x24 SecurityDescriptor: runtime::Ptr32 = "PSECURITY_DESCRIPTOR", "documented. Who may register and enable the provider.";
-        0x28 LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", "documented. How the provider was last enabled.";
-        0x38 ProviderEnableInfo: TRACE_ENABLE_INFO_early_6_0 = "TRACE_ENABLE_INFO", "documented. What all sessions together ask of the provider.";
-        0x58 EnableInfo: [TRACE_ENABLE_INFO_early_6_0; 8] = "TRACE_ENABLE_INFO [8]", "documented. What each session asks of it. A bit of the EnableMask of a registration stands for each.";
+        0x00 GuidList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(GuidList, "documented");
+        0x08 RefCount: i32 = "LONG volatile", text!(RefCount, "documented");
+        0x0c Guid: GUID_5_0 = "GUID", text!(Guid, "documented");
+        0x1c RegListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(RegListHead, "documented");
+        0x24 SecurityDescriptor: runtime::Ptr32 = "PSECURITY_DESCRIPTOR", text!(SecurityDescriptor, "documented");
+        0x28 LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", text!(LastEnable, "documented");
+        0x38 ProviderEnableInfo: TRACE_ENABLE_INFO_early_6_0 = "TRACE_ENABLE_INFO", text!(ProviderEnableInfo, "documented");
+        0x58 EnableInfo: [TRACE_ENABLE_INFO_early_6_0; 8] = "TRACE_ENABLE_INFO [8]", text!(EnableInfo, "documented");
     }
 }
 
 runtime::layout! {
     /// `ETW_GUID_ENTRY` since late-6.0 on x64: 0x170 bytes, aligned to 8.
     ///
-    /// What the kernel knows of a GUID that someone registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The first updates that have SiloGuidList are known from their images, which tell the offset of Guid.
+    /// The kernel's entry for a GUID that was registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The first updates with SiloGuidList are known from their images, which show the offset of Guid.
     pub struct ETW_GUID_ENTRY_late_6_0_x64: members::ETW_GUID_ENTRY, 0x170, 8 {
-        0x00 GuidList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented. Links the entries whose GUIDs have the same hash.";
-        0x10 RefCount: i32 = "LONG volatile", "documented. References to it, which keep it from being freed.\n\nErratum, 6.0..6.2 x64: the document's type is LONG\\_PTR volatile, symbols show LONG volatile.";
-        0x14 Guid: GUID_5_0 = "GUID", "documented, offset inferred. The GUID.\n\nErratum, 6.0..6.2 x64: the document's offset is 0x18, symbols show 0x14.";
+        0x00 GuidList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(GuidList, "documented");
+        0x10 RefCount: i32 = "LONG volatile", text!(RefCount_2, "documented");
+        0x14 Guid: GUID_5_0 = "GUID", text!(Guid_2, "documented, offset inferred");
         0x24 _padding24: [u8; 4], "padding.";
-        0x28 RegListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented. The registrations: each is an ETW\\_REG\\_ENTRY, linked by its RegList, or by its GroupRegList if the GUID is a group's.";
-        0x38 SecurityDescriptor: runtime::Ptr64 = "PSECURITY_DESCRIPTOR", "documented. Who may register and enable the provider.";
-        0x40 LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", "documented. How the provider was last enabled.";
-        0x50 ProviderEnableInfo: TRACE_ENABLE_INFO_early_6_0 = "TRACE_ENABLE_INFO", "documented. What all sessions together ask of the provider.";
-        0x70 EnableInfo: [TRACE_ENABLE_INFO_early_6_0; 8] = "TRACE_ENABLE_INFO [8]", "documented. What each session asks of it. A bit of the EnableMask of a registration stands for each.";
+        0x28 RegListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(RegListHead, "documented");
+        0x38 SecurityDescriptor: runtime::Ptr64 = "PSECURITY_DESCRIPTOR", text!(SecurityDescriptor, "documented");
+        0x40 LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", text!(LastEnable, "documented");
+        0x50 ProviderEnableInfo: TRACE_ENABLE_INFO_early_6_0 = "TRACE_ENABLE_INFO", text!(ProviderEnableInfo, "documented");
+        0x70 EnableInfo: [TRACE_ENABLE_INFO_early_6_0; 8] = "TRACE_ENABLE_INFO [8]", text!(EnableInfo, "documented");
     }
 }
 
 runtime::layout! {
     /// `ETW_GUID_ENTRY` since 6.1 on x86: 0x178 bytes, aligned to 8.
     ///
-    /// What the kernel knows of a GUID that someone registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The first updates that have SiloGuidList are known from their images, which tell the offset of Guid.
+    /// The kernel's entry for a GUID that was registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The first updates with SiloGuidList are known from their images, which show the offset of Guid.
     pub struct ETW_GUID_ENTRY_6_1_x86: members::ETW_GUID_ENTRY, 0x178, 8 {
-        0x00 GuidList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented. Links the entries whose GUIDs have the same hash.";
-        0x08 RefCount: i32 = "LONG volatile", "documented. References to it, which keep it from being freed.";
-        0x0c Guid: GUID_5_0 = "GUID", "documented. The GUID.";
-        0x1c RegListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented. The registrations: each is an ETW\\_REG\\_ENTRY, linked by its RegList, or by its GroupRegList if the GUID is a group's.";
-        0x24 SecurityDescriptor: runtime::Ptr32 = "PSECURITY_DESCRIPTOR", "documented. Who may register and enable the provider.";
-        0x28 u28: ETW_GUID_ENTRY_6_1_x86_u28, "unnamed; its members have accessors." {
-            0x28 LastEnable set_LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", "documented, offset inferred. How the provider was last enabled.";
+        0x00 GuidList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(GuidList, "documented");
+        0x08 RefCount: i32 = "LONG volatile", text!(RefCount, "documented");
+        0x0c Guid: GUID_5_0 = "GUID", text!(Guid, "documented");
+        0x1c RegListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(RegListHead, "documented");
+        0x24 SecurityDescriptor: runtime::Ptr32 = "PSECURITY_DESCRIPTOR", text!(SecurityDescriptor, "documented");
+        0x28 union_LastEnable: ETW_GUID_ENTRY_6_1_union_LastEnable, "unnamed; its members have accessors." {
+            0x28 LastEnable set_LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", text!(LastEnable, "documented, offset inferred");
             0x28 MatchId set_MatchId: u64 = "ULONGLONG", "documented, offset inferred.";
         }
-        0x38 ProviderEnableInfo: TRACE_ENABLE_INFO_early_6_0 = "TRACE_ENABLE_INFO", "documented. What all sessions together ask of the provider.";
-        0x58 EnableInfo: [TRACE_ENABLE_INFO_early_6_0; 8] = "TRACE_ENABLE_INFO [8]", "documented. What each session asks of it. A bit of the EnableMask of a registration stands for each.";
-        0x158 FilterData: [runtime::Ptr32; 8] = "EVENT_FILTER_HEADER * [8]", "documented. What sessions filter the provider's events by.";
+        0x38 ProviderEnableInfo: TRACE_ENABLE_INFO_early_6_0 = "TRACE_ENABLE_INFO", text!(ProviderEnableInfo, "documented");
+        0x58 EnableInfo: [TRACE_ENABLE_INFO_early_6_0; 8] = "TRACE_ENABLE_INFO [8]", text!(EnableInfo, "documented");
+        0x158 FilterData: [runtime::Ptr32; 8] = "EVENT_FILTER_HEADER * [8]", text!(FilterData, "documented");
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x28 of `ETW_GUID_ENTRY`.
-    pub union ETW_GUID_ENTRY_6_1_x86_u28: 0x10, 8 {
-        0x00 LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", "documented, offset inferred. How the provider was last enabled.";
+    pub union ETW_GUID_ENTRY_6_1_union_LastEnable: 0x10, 8 {
+        0x00 LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", text!(LastEnable, "documented, offset inferred");
         0x00 MatchId: runtime::Bytes<u64, 16> = "ULONGLONG", "documented, offset inferred.";
     }
 }
@@ -106,49 +129,41 @@ runtime::layout! {
 runtime::layout! {
     /// `ETW_GUID_ENTRY` since 6.1 on x64: 0x1b0 bytes, aligned to 8.
     ///
-    /// What the kernel knows of a GUID that someone registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The first updates that have SiloGuidList are known from their images, which tell the offset of Guid.
+    /// The kernel's entry for a GUID that was registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The first updates with SiloGuidList are known from their images, which show the offset of Guid.
     pub struct ETW_GUID_ENTRY_6_1_x64: members::ETW_GUID_ENTRY, 0x1b0, 8 {
-        0x00 GuidList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented. Links the entries whose GUIDs have the same hash.";
-        0x10 RefCount: i32 = "LONG volatile", "documented. References to it, which keep it from being freed.\n\nErratum, 6.0..6.2 x64: the document's type is LONG\\_PTR volatile, symbols show LONG volatile.";
-        0x14 Guid: GUID_5_0 = "GUID", "documented, offset inferred. The GUID.\n\nErratum, 6.0..6.2 x64: the document's offset is 0x18, symbols show 0x14.";
+        0x00 GuidList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(GuidList, "documented");
+        0x10 RefCount: i32 = "LONG volatile", text!(RefCount_2, "documented");
+        0x14 Guid: GUID_5_0 = "GUID", text!(Guid_2, "documented, offset inferred");
         0x24 _padding24: [u8; 4], "padding.";
-        0x28 RegListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented. The registrations: each is an ETW\\_REG\\_ENTRY, linked by its RegList, or by its GroupRegList if the GUID is a group's.";
-        0x38 SecurityDescriptor: runtime::Ptr64 = "PSECURITY_DESCRIPTOR", "documented. Who may register and enable the provider.";
-        0x40 u40: ETW_GUID_ENTRY_6_1_x64_u40, "unnamed; its members have accessors." {
-            0x40 LastEnable set_LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", "documented, offset inferred. How the provider was last enabled.";
+        0x28 RegListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(RegListHead, "documented");
+        0x38 SecurityDescriptor: runtime::Ptr64 = "PSECURITY_DESCRIPTOR", text!(SecurityDescriptor, "documented");
+        0x40 union_LastEnable: ETW_GUID_ENTRY_6_1_union_LastEnable, "unnamed; its members have accessors." {
+            0x40 LastEnable set_LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", text!(LastEnable, "documented, offset inferred");
             0x40 MatchId set_MatchId: u64 = "ULONGLONG", "documented, offset inferred.";
         }
-        0x50 ProviderEnableInfo: TRACE_ENABLE_INFO_early_6_0 = "TRACE_ENABLE_INFO", "documented. What all sessions together ask of the provider.";
-        0x70 EnableInfo: [TRACE_ENABLE_INFO_early_6_0; 8] = "TRACE_ENABLE_INFO [8]", "documented. What each session asks of it. A bit of the EnableMask of a registration stands for each.";
-        0x170 FilterData: [runtime::Ptr64; 8] = "EVENT_FILTER_HEADER * [8]", "documented. What sessions filter the provider's events by.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x40 of `ETW_GUID_ENTRY`.
-    pub union ETW_GUID_ENTRY_6_1_x64_u40: 0x10, 8 {
-        0x00 LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", "documented, offset inferred. How the provider was last enabled.";
-        0x00 MatchId: runtime::Bytes<u64, 16> = "ULONGLONG", "documented, offset inferred.";
+        0x50 ProviderEnableInfo: TRACE_ENABLE_INFO_early_6_0 = "TRACE_ENABLE_INFO", text!(ProviderEnableInfo, "documented");
+        0x70 EnableInfo: [TRACE_ENABLE_INFO_early_6_0; 8] = "TRACE_ENABLE_INFO [8]", text!(EnableInfo, "documented");
+        0x170 FilterData: [runtime::Ptr64; 8] = "EVENT_FILTER_HEADER * [8]", text!(FilterData, "documented");
     }
 }
 
 runtime::layout! {
     /// `ETW_GUID_ENTRY` since 6.2 on x86: 0x160 bytes, aligned to 8.
     ///
-    /// What the kernel knows of a GUID that someone registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The first updates that have SiloGuidList are known from their images, which tell the offset of Guid.
+    /// The kernel's entry for a GUID that was registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The first updates with SiloGuidList are known from their images, which show the offset of Guid.
     pub struct ETW_GUID_ENTRY_6_2_x86: members::ETW_GUID_ENTRY, 0x160, 8 {
-        0x00 GuidList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented. Links the entries whose GUIDs have the same hash.";
-        0x08 RefCount: i32 = "LONG volatile", "documented. References to it, which keep it from being freed.";
-        0x0c Guid: GUID_5_0 = "GUID", "documented. The GUID.";
-        0x1c RegListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented. The registrations: each is an ETW\\_REG\\_ENTRY, linked by its RegList, or by its GroupRegList if the GUID is a group's.";
-        0x24 SecurityDescriptor: runtime::Ptr32 = "PSECURITY_DESCRIPTOR", "documented. Who may register and enable the provider.";
-        0x28 u28: ETW_GUID_ENTRY_6_1_x86_u28, "unnamed; its members have accessors." {
-            0x28 LastEnable set_LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", "documented, offset inferred. How the provider was last enabled.";
+        0x00 GuidList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(GuidList, "documented");
+        0x08 RefCount: i32 = "LONG volatile", text!(RefCount, "documented");
+        0x0c Guid: GUID_5_0 = "GUID", text!(Guid, "documented");
+        0x1c RegListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(RegListHead, "documented");
+        0x24 SecurityDescriptor: runtime::Ptr32 = "PSECURITY_DESCRIPTOR", text!(SecurityDescriptor, "documented");
+        0x28 union_LastEnable: ETW_GUID_ENTRY_6_1_union_LastEnable, "unnamed; its members have accessors." {
+            0x28 LastEnable set_LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", text!(LastEnable, "documented, offset inferred");
             0x28 MatchId set_MatchId: u64 = "ULONGLONG", "documented, offset inferred.";
         }
-        0x38 ProviderEnableInfo: TRACE_ENABLE_INFO_early_6_0 = "TRACE_ENABLE_INFO", "documented. What all sessions together ask of the provider.";
-        0x58 EnableInfo: [TRACE_ENABLE_INFO_early_6_0; 8] = "TRACE_ENABLE_INFO [8]", "documented. What each session asks of it. A bit of the EnableMask of a registration stands for each.";
-        0x158 FilterData: runtime::Ptr32 = "EVENT_FILTER_HEADER **", "documented. What sessions filter the provider's events by.";
+        0x38 ProviderEnableInfo: TRACE_ENABLE_INFO_early_6_0 = "TRACE_ENABLE_INFO", text!(ProviderEnableInfo, "documented");
+        0x58 EnableInfo: [TRACE_ENABLE_INFO_early_6_0; 8] = "TRACE_ENABLE_INFO [8]", text!(EnableInfo, "documented");
+        0x158 FilterData: runtime::Ptr32 = "EVENT_FILTER_HEADER **", text!(FilterData, "documented");
         0x15c _padding15C: [u8; 4], "padding.";
     }
 }
@@ -156,41 +171,41 @@ runtime::layout! {
 runtime::layout! {
     /// `ETW_GUID_ENTRY` since 6.2 on x64: 0x178 bytes, aligned to 8.
     ///
-    /// What the kernel knows of a GUID that someone registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The first updates that have SiloGuidList are known from their images, which tell the offset of Guid.
+    /// The kernel's entry for a GUID that was registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The first updates with SiloGuidList are known from their images, which show the offset of Guid.
     pub struct ETW_GUID_ENTRY_6_2_x64: members::ETW_GUID_ENTRY, 0x178, 8 {
-        0x00 GuidList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented. Links the entries whose GUIDs have the same hash.";
-        0x10 RefCount: i32 = "LONG volatile", "documented. References to it, which keep it from being freed.\n\nErratum, 6.0..6.2 x64: the document's type is LONG\\_PTR volatile, symbols show LONG volatile.";
-        0x14 Guid: GUID_5_0 = "GUID", "documented, offset inferred. The GUID.\n\nErratum, 6.0..6.2 x64: the document's offset is 0x18, symbols show 0x14.";
+        0x00 GuidList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(GuidList, "documented");
+        0x10 RefCount: i32 = "LONG volatile", text!(RefCount_2, "documented");
+        0x14 Guid: GUID_5_0 = "GUID", text!(Guid_2, "documented, offset inferred");
         0x24 _padding24: [u8; 4], "padding.";
-        0x28 RegListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented. The registrations: each is an ETW\\_REG\\_ENTRY, linked by its RegList, or by its GroupRegList if the GUID is a group's.";
-        0x38 SecurityDescriptor: runtime::Ptr64 = "PSECURITY_DESCRIPTOR", "documented. Who may register and enable the provider.";
-        0x40 u40: ETW_GUID_ENTRY_6_1_x64_u40, "unnamed; its members have accessors." {
-            0x40 LastEnable set_LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", "documented, offset inferred. How the provider was last enabled.";
+        0x28 RegListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(RegListHead, "documented");
+        0x38 SecurityDescriptor: runtime::Ptr64 = "PSECURITY_DESCRIPTOR", text!(SecurityDescriptor, "documented");
+        0x40 union_LastEnable: ETW_GUID_ENTRY_6_1_union_LastEnable, "unnamed; its members have accessors." {
+            0x40 LastEnable set_LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", text!(LastEnable, "documented, offset inferred");
             0x40 MatchId set_MatchId: u64 = "ULONGLONG", "documented, offset inferred.";
         }
-        0x50 ProviderEnableInfo: TRACE_ENABLE_INFO_early_6_0 = "TRACE_ENABLE_INFO", "documented. What all sessions together ask of the provider.";
-        0x70 EnableInfo: [TRACE_ENABLE_INFO_early_6_0; 8] = "TRACE_ENABLE_INFO [8]", "documented. What each session asks of it. A bit of the EnableMask of a registration stands for each.";
-        0x170 FilterData: runtime::Ptr64 = "EVENT_FILTER_HEADER **", "documented. What sessions filter the provider's events by.";
+        0x50 ProviderEnableInfo: TRACE_ENABLE_INFO_early_6_0 = "TRACE_ENABLE_INFO", text!(ProviderEnableInfo, "documented");
+        0x70 EnableInfo: [TRACE_ENABLE_INFO_early_6_0; 8] = "TRACE_ENABLE_INFO [8]", text!(EnableInfo, "documented");
+        0x170 FilterData: runtime::Ptr64 = "EVENT_FILTER_HEADER **", text!(FilterData, "documented");
     }
 }
 
 runtime::layout! {
     /// `ETW_GUID_ENTRY` since 6.3 on x86: 0x160 bytes, aligned to 8.
     ///
-    /// What the kernel knows of a GUID that someone registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The first updates that have SiloGuidList are known from their images, which tell the offset of Guid.
+    /// The kernel's entry for a GUID that was registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The first updates with SiloGuidList are known from their images, which show the offset of Guid.
     pub struct ETW_GUID_ENTRY_6_3_x86: members::ETW_GUID_ENTRY, 0x160, 8 {
-        0x00 GuidList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented. Links the entries whose GUIDs have the same hash.";
-        0x08 RefCount: i32 = "LONG_PTR volatile", "documented. References to it, which keep it from being freed.";
-        0x0c Guid: GUID_5_0 = "GUID", "documented. The GUID.";
-        0x1c RegListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented. The registrations: each is an ETW\\_REG\\_ENTRY, linked by its RegList, or by its GroupRegList if the GUID is a group's.";
-        0x24 SecurityDescriptor: runtime::Ptr32 = "PSECURITY_DESCRIPTOR", "documented. Who may register and enable the provider.";
-        0x28 u28: ETW_GUID_ENTRY_6_1_x86_u28, "unnamed; its members have accessors." {
-            0x28 LastEnable set_LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", "documented, offset inferred. How the provider was last enabled.";
+        0x00 GuidList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(GuidList, "documented");
+        0x08 RefCount: i32 = "LONG_PTR volatile", text!(RefCount, "documented");
+        0x0c Guid: GUID_5_0 = "GUID", text!(Guid, "documented");
+        0x1c RegListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(RegListHead, "documented");
+        0x24 SecurityDescriptor: runtime::Ptr32 = "PSECURITY_DESCRIPTOR", text!(SecurityDescriptor, "documented");
+        0x28 union_LastEnable: ETW_GUID_ENTRY_6_1_union_LastEnable, "unnamed; its members have accessors." {
+            0x28 LastEnable set_LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", text!(LastEnable, "documented, offset inferred");
             0x28 MatchId set_MatchId: u64 = "ULONGLONG", "documented, offset inferred.";
         }
-        0x38 ProviderEnableInfo: TRACE_ENABLE_INFO_early_6_0 = "TRACE_ENABLE_INFO", "documented. What all sessions together ask of the provider.";
-        0x58 EnableInfo: [TRACE_ENABLE_INFO_early_6_0; 8] = "TRACE_ENABLE_INFO [8]", "documented. What each session asks of it. A bit of the EnableMask of a registration stands for each.";
-        0x158 FilterData: runtime::Ptr32 = "ETW_FILTER_HEADER *", "documented. What sessions filter the provider's events by.";
+        0x38 ProviderEnableInfo: TRACE_ENABLE_INFO_early_6_0 = "TRACE_ENABLE_INFO", text!(ProviderEnableInfo, "documented");
+        0x58 EnableInfo: [TRACE_ENABLE_INFO_early_6_0; 8] = "TRACE_ENABLE_INFO [8]", text!(EnableInfo, "documented");
+        0x158 FilterData: runtime::Ptr32 = "ETW_FILTER_HEADER *", text!(FilterData, "documented");
         0x15c _padding15C: [u8; 4], "padding.";
     }
 }
@@ -198,247 +213,231 @@ runtime::layout! {
 runtime::layout! {
     /// `ETW_GUID_ENTRY` since 6.3 on x64: 0x178 bytes, aligned to 8.
     ///
-    /// What the kernel knows of a GUID that someone registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The first updates that have SiloGuidList are known from their images, which tell the offset of Guid.
+    /// The kernel's entry for a GUID that was registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The first updates with SiloGuidList are known from their images, which show the offset of Guid.
     pub struct ETW_GUID_ENTRY_6_3_x64: members::ETW_GUID_ENTRY, 0x178, 8 {
-        0x00 GuidList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented. Links the entries whose GUIDs have the same hash.";
-        0x10 RefCount: i64 = "LONG_PTR volatile", "documented. References to it, which keep it from being freed.";
-        0x18 Guid: GUID_5_0 = "GUID", "documented. The GUID.";
-        0x28 RegListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented. The registrations: each is an ETW\\_REG\\_ENTRY, linked by its RegList, or by its GroupRegList if the GUID is a group's.";
-        0x38 SecurityDescriptor: runtime::Ptr64 = "PSECURITY_DESCRIPTOR", "documented. Who may register and enable the provider.";
-        0x40 u40: ETW_GUID_ENTRY_6_1_x64_u40, "unnamed; its members have accessors." {
-            0x40 LastEnable set_LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", "documented, offset inferred. How the provider was last enabled.";
+        0x00 GuidList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(GuidList, "documented");
+        0x10 RefCount: i64 = "LONG_PTR volatile", text!(RefCount, "documented");
+        0x18 Guid: GUID_5_0 = "GUID", text!(Guid, "documented");
+        0x28 RegListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(RegListHead, "documented");
+        0x38 SecurityDescriptor: runtime::Ptr64 = "PSECURITY_DESCRIPTOR", text!(SecurityDescriptor, "documented");
+        0x40 union_LastEnable: ETW_GUID_ENTRY_6_1_union_LastEnable, "unnamed; its members have accessors." {
+            0x40 LastEnable set_LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", text!(LastEnable, "documented, offset inferred");
             0x40 MatchId set_MatchId: u64 = "ULONGLONG", "documented, offset inferred.";
         }
-        0x50 ProviderEnableInfo: TRACE_ENABLE_INFO_early_6_0 = "TRACE_ENABLE_INFO", "documented. What all sessions together ask of the provider.";
-        0x70 EnableInfo: [TRACE_ENABLE_INFO_early_6_0; 8] = "TRACE_ENABLE_INFO [8]", "documented. What each session asks of it. A bit of the EnableMask of a registration stands for each.";
-        0x170 FilterData: runtime::Ptr64 = "ETW_FILTER_HEADER *", "documented. What sessions filter the provider's events by.";
+        0x50 ProviderEnableInfo: TRACE_ENABLE_INFO_early_6_0 = "TRACE_ENABLE_INFO", text!(ProviderEnableInfo, "documented");
+        0x70 EnableInfo: [TRACE_ENABLE_INFO_early_6_0; 8] = "TRACE_ENABLE_INFO [8]", text!(EnableInfo, "documented");
+        0x170 FilterData: runtime::Ptr64 = "ETW_FILTER_HEADER *", text!(FilterData, "documented");
     }
 }
 
 runtime::layout! {
     /// `ETW_GUID_ENTRY` since 10.0 on x86: 0x160 bytes, aligned to 8.
     ///
-    /// What the kernel knows of a GUID that someone registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The first updates that have SiloGuidList are known from their images, which tell the offset of Guid.
+    /// The kernel's entry for a GUID that was registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The first updates with SiloGuidList are known from their images, which show the offset of Guid.
     pub struct ETW_GUID_ENTRY_10_0_x86: members::ETW_GUID_ENTRY, 0x160, 8 {
-        0x00 GuidList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented. Links the entries whose GUIDs have the same hash.";
-        0x08 RefCount: i32 = "LONG_PTR volatile", "documented. References to it, which keep it from being freed.";
-        0x0c Guid: GUID_5_0 = "GUID", "documented. The GUID.";
-        0x1c RegListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented. The registrations: each is an ETW\\_REG\\_ENTRY, linked by its RegList, or by its GroupRegList if the GUID is a group's.";
-        0x24 SecurityDescriptor: runtime::Ptr32 = "PSECURITY_DESCRIPTOR", "documented. Who may register and enable the provider.";
-        0x28 u28: ETW_GUID_ENTRY_6_1_x86_u28, "unnamed; its members have accessors." {
-            0x28 LastEnable set_LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", "documented, offset inferred. How the provider was last enabled.";
+        0x00 GuidList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(GuidList, "documented");
+        0x08 RefCount: i32 = "LONG_PTR volatile", text!(RefCount, "documented");
+        0x0c Guid: GUID_5_0 = "GUID", text!(Guid, "documented");
+        0x1c RegListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(RegListHead, "documented");
+        0x24 SecurityDescriptor: runtime::Ptr32 = "PSECURITY_DESCRIPTOR", text!(SecurityDescriptor, "documented");
+        0x28 union_LastEnable: ETW_GUID_ENTRY_6_1_union_LastEnable, "unnamed; its members have accessors." {
+            0x28 LastEnable set_LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", text!(LastEnable, "documented, offset inferred");
             0x28 MatchId set_MatchId: u64 = "ULONGLONG", "documented, offset inferred.";
         }
-        0x38 ProviderEnableInfo: TRACE_ENABLE_INFO_early_6_0 = "TRACE_ENABLE_INFO", "documented. What all sessions together ask of the provider.";
-        0x58 EnableInfo: [TRACE_ENABLE_INFO_early_6_0; 8] = "TRACE_ENABLE_INFO [8]", "documented. What each session asks of it. A bit of the EnableMask of a registration stands for each.";
-        0x158 FilterData: runtime::Ptr32 = "ETW_FILTER_HEADER *", "documented. What sessions filter the provider's events by.";
-        0x15c ServerSilo: runtime::Ptr32 = "ESILO *", "documented. The silo that the entry is of.";
+        0x38 ProviderEnableInfo: TRACE_ENABLE_INFO_early_6_0 = "TRACE_ENABLE_INFO", text!(ProviderEnableInfo, "documented");
+        0x58 EnableInfo: [TRACE_ENABLE_INFO_early_6_0; 8] = "TRACE_ENABLE_INFO [8]", text!(EnableInfo, "documented");
+        0x158 FilterData: runtime::Ptr32 = "ETW_FILTER_HEADER *", text!(FilterData, "documented");
+        0x15c ServerSilo: runtime::Ptr32 = "ESILO *", text!(ServerSilo, "documented");
     }
 }
 
 runtime::layout! {
     /// `ETW_GUID_ENTRY` since 10.0 on x64: 0x180 bytes, aligned to 8.
     ///
-    /// What the kernel knows of a GUID that someone registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The first updates that have SiloGuidList are known from their images, which tell the offset of Guid.
+    /// The kernel's entry for a GUID that was registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The first updates with SiloGuidList are known from their images, which show the offset of Guid.
     pub struct ETW_GUID_ENTRY_10_0_x64: members::ETW_GUID_ENTRY, 0x180, 8 {
-        0x00 GuidList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented. Links the entries whose GUIDs have the same hash.";
-        0x10 RefCount: i64 = "LONG_PTR volatile", "documented. References to it, which keep it from being freed.";
-        0x18 Guid: GUID_5_0 = "GUID", "documented. The GUID.";
-        0x28 RegListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented. The registrations: each is an ETW\\_REG\\_ENTRY, linked by its RegList, or by its GroupRegList if the GUID is a group's.";
-        0x38 SecurityDescriptor: runtime::Ptr64 = "PSECURITY_DESCRIPTOR", "documented. Who may register and enable the provider.";
-        0x40 u40: ETW_GUID_ENTRY_6_1_x64_u40, "unnamed; its members have accessors." {
-            0x40 LastEnable set_LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", "documented, offset inferred. How the provider was last enabled.";
+        0x00 GuidList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(GuidList, "documented");
+        0x10 RefCount: i64 = "LONG_PTR volatile", text!(RefCount, "documented");
+        0x18 Guid: GUID_5_0 = "GUID", text!(Guid, "documented");
+        0x28 RegListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(RegListHead, "documented");
+        0x38 SecurityDescriptor: runtime::Ptr64 = "PSECURITY_DESCRIPTOR", text!(SecurityDescriptor, "documented");
+        0x40 union_LastEnable: ETW_GUID_ENTRY_6_1_union_LastEnable, "unnamed; its members have accessors." {
+            0x40 LastEnable set_LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", text!(LastEnable, "documented, offset inferred");
             0x40 MatchId set_MatchId: u64 = "ULONGLONG", "documented, offset inferred.";
         }
-        0x50 ProviderEnableInfo: TRACE_ENABLE_INFO_early_6_0 = "TRACE_ENABLE_INFO", "documented. What all sessions together ask of the provider.";
-        0x70 EnableInfo: [TRACE_ENABLE_INFO_early_6_0; 8] = "TRACE_ENABLE_INFO [8]", "documented. What each session asks of it. A bit of the EnableMask of a registration stands for each.";
-        0x170 FilterData: runtime::Ptr64 = "ETW_FILTER_HEADER *", "documented. What sessions filter the provider's events by.";
-        0x178 ServerSilo: runtime::Ptr64 = "ESILO *", "documented. The silo that the entry is of.";
+        0x50 ProviderEnableInfo: TRACE_ENABLE_INFO_early_6_0 = "TRACE_ENABLE_INFO", text!(ProviderEnableInfo, "documented");
+        0x70 EnableInfo: [TRACE_ENABLE_INFO_early_6_0; 8] = "TRACE_ENABLE_INFO [8]", text!(EnableInfo, "documented");
+        0x170 FilterData: runtime::Ptr64 = "ETW_FILTER_HEADER *", text!(FilterData, "documented");
+        0x178 ServerSilo: runtime::Ptr64 = "ESILO *", text!(ServerSilo, "documented");
     }
 }
 
 runtime::layout! {
     /// `ETW_GUID_ENTRY` since 1511 on x86: 0x168 bytes, aligned to 8.
     ///
-    /// What the kernel knows of a GUID that someone registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The first updates that have SiloGuidList are known from their images, which tell the offset of Guid.
+    /// The kernel's entry for a GUID that was registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The first updates with SiloGuidList are known from their images, which show the offset of Guid.
     pub struct ETW_GUID_ENTRY_1511_x86: members::ETW_GUID_ENTRY, 0x168, 8 {
-        0x00 GuidList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented. Links the entries whose GUIDs have the same hash.";
-        0x08 RefCount: i32 = "LONG_PTR volatile", "documented. References to it, which keep it from being freed.";
-        0x0c Guid: GUID_5_0 = "GUID", "documented. The GUID.";
-        0x1c RegListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented. The registrations: each is an ETW\\_REG\\_ENTRY, linked by its RegList, or by its GroupRegList if the GUID is a group's.";
-        0x24 SecurityDescriptor: runtime::Ptr32 = "PSECURITY_DESCRIPTOR", "documented. Who may register and enable the provider.";
-        0x28 u28: ETW_GUID_ENTRY_6_1_x86_u28, "unnamed; its members have accessors." {
-            0x28 LastEnable set_LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", "documented, offset inferred. How the provider was last enabled.";
+        0x00 GuidList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(GuidList, "documented");
+        0x08 RefCount: i32 = "LONG_PTR volatile", text!(RefCount, "documented");
+        0x0c Guid: GUID_5_0 = "GUID", text!(Guid, "documented");
+        0x1c RegListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(RegListHead, "documented");
+        0x24 SecurityDescriptor: runtime::Ptr32 = "PSECURITY_DESCRIPTOR", text!(SecurityDescriptor, "documented");
+        0x28 union_LastEnable: ETW_GUID_ENTRY_6_1_union_LastEnable, "unnamed; its members have accessors." {
+            0x28 LastEnable set_LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", text!(LastEnable, "documented, offset inferred");
             0x28 MatchId set_MatchId: u64 = "ULONGLONG", "documented, offset inferred.";
         }
-        0x38 ProviderEnableInfo: TRACE_ENABLE_INFO_early_6_0 = "TRACE_ENABLE_INFO", "documented. What all sessions together ask of the provider.";
-        0x58 EnableInfo: [TRACE_ENABLE_INFO_early_6_0; 8] = "TRACE_ENABLE_INFO [8]", "documented. What each session asks of it. A bit of the EnableMask of a registration stands for each.";
-        0x158 FilterData: runtime::Ptr32 = "ETW_FILTER_HEADER *", "documented. What sessions filter the provider's events by.";
-        0x15c HostSilo: u8 = "UCHAR", "documented. Whether the entry is one of the host's, rather than of a silo.";
+        0x38 ProviderEnableInfo: TRACE_ENABLE_INFO_early_6_0 = "TRACE_ENABLE_INFO", text!(ProviderEnableInfo, "documented");
+        0x58 EnableInfo: [TRACE_ENABLE_INFO_early_6_0; 8] = "TRACE_ENABLE_INFO [8]", text!(EnableInfo, "documented");
+        0x158 FilterData: runtime::Ptr32 = "ETW_FILTER_HEADER *", text!(FilterData, "documented");
+        0x15c HostSilo: u8 = "UCHAR", text!(HostSilo, "documented");
         0x15d _padding15D: [u8; 3], "padding.";
-        0x160 Lock: EX_PUSH_LOCK_5_2_3790_sp1_x86 = "EX_PUSH_LOCK", "documented. Guards the entry.";
-        0x164 LockOwner: runtime::Ptr32 = "ETHREAD *", "documented. The thread that holds Lock.";
+        0x160 Lock: EX_PUSH_LOCK_5_2_3790_sp1_x86 = "EX_PUSH_LOCK", text!(Lock, "documented");
+        0x164 LockOwner: runtime::Ptr32 = "ETHREAD *", text!(LockOwner, "documented");
     }
 }
 
 runtime::layout! {
     /// `ETW_GUID_ENTRY` since 1511 on x64: 0x190 bytes, aligned to 8.
     ///
-    /// What the kernel knows of a GUID that someone registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The first updates that have SiloGuidList are known from their images, which tell the offset of Guid.
+    /// The kernel's entry for a GUID that was registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The first updates with SiloGuidList are known from their images, which show the offset of Guid.
     pub struct ETW_GUID_ENTRY_1511_x64: members::ETW_GUID_ENTRY, 0x190, 8 {
-        0x00 GuidList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented. Links the entries whose GUIDs have the same hash.";
-        0x10 RefCount: i64 = "LONG_PTR volatile", "documented. References to it, which keep it from being freed.";
-        0x18 Guid: GUID_5_0 = "GUID", "documented. The GUID.";
-        0x28 RegListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented. The registrations: each is an ETW\\_REG\\_ENTRY, linked by its RegList, or by its GroupRegList if the GUID is a group's.";
-        0x38 SecurityDescriptor: runtime::Ptr64 = "PSECURITY_DESCRIPTOR", "documented. Who may register and enable the provider.";
-        0x40 u40: ETW_GUID_ENTRY_6_1_x64_u40, "unnamed; its members have accessors." {
-            0x40 LastEnable set_LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", "documented, offset inferred. How the provider was last enabled.";
+        0x00 GuidList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(GuidList, "documented");
+        0x10 RefCount: i64 = "LONG_PTR volatile", text!(RefCount, "documented");
+        0x18 Guid: GUID_5_0 = "GUID", text!(Guid, "documented");
+        0x28 RegListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(RegListHead, "documented");
+        0x38 SecurityDescriptor: runtime::Ptr64 = "PSECURITY_DESCRIPTOR", text!(SecurityDescriptor, "documented");
+        0x40 union_LastEnable: ETW_GUID_ENTRY_6_1_union_LastEnable, "unnamed; its members have accessors." {
+            0x40 LastEnable set_LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", text!(LastEnable, "documented, offset inferred");
             0x40 MatchId set_MatchId: u64 = "ULONGLONG", "documented, offset inferred.";
         }
-        0x50 ProviderEnableInfo: TRACE_ENABLE_INFO_early_6_0 = "TRACE_ENABLE_INFO", "documented. What all sessions together ask of the provider.";
-        0x70 EnableInfo: [TRACE_ENABLE_INFO_early_6_0; 8] = "TRACE_ENABLE_INFO [8]", "documented. What each session asks of it. A bit of the EnableMask of a registration stands for each.";
-        0x170 FilterData: runtime::Ptr64 = "ETW_FILTER_HEADER *", "documented. What sessions filter the provider's events by.";
-        0x178 HostSilo: u8 = "UCHAR", "documented. Whether the entry is one of the host's, rather than of a silo.";
+        0x50 ProviderEnableInfo: TRACE_ENABLE_INFO_early_6_0 = "TRACE_ENABLE_INFO", text!(ProviderEnableInfo, "documented");
+        0x70 EnableInfo: [TRACE_ENABLE_INFO_early_6_0; 8] = "TRACE_ENABLE_INFO [8]", text!(EnableInfo, "documented");
+        0x170 FilterData: runtime::Ptr64 = "ETW_FILTER_HEADER *", text!(FilterData, "documented");
+        0x178 HostSilo: u8 = "UCHAR", text!(HostSilo, "documented");
         0x179 _padding179: [u8; 7], "padding.";
-        0x180 Lock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", "documented. Guards the entry.";
-        0x188 LockOwner: runtime::Ptr64 = "ETHREAD *", "documented. The thread that holds Lock.";
+        0x180 Lock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", text!(Lock, "documented");
+        0x188 LockOwner: runtime::Ptr64 = "ETHREAD *", text!(LockOwner, "documented");
     }
 }
 
 runtime::layout! {
     /// `ETW_GUID_ENTRY` since 1607 on x86: 0x168 bytes, aligned to 8.
     ///
-    /// What the kernel knows of a GUID that someone registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The first updates that have SiloGuidList are known from their images, which tell the offset of Guid.
+    /// The kernel's entry for a GUID that was registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The first updates with SiloGuidList are known from their images, which show the offset of Guid.
     pub struct ETW_GUID_ENTRY_1607_x86: members::ETW_GUID_ENTRY, 0x168, 8 {
-        0x00 GuidList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented. Links the entries whose GUIDs have the same hash.";
-        0x08 RefCount: i32 = "LONG_PTR volatile", "documented. References to it, which keep it from being freed.";
-        0x0c Guid: GUID_5_0 = "GUID", "documented. The GUID.";
-        0x1c RegListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented. The registrations: each is an ETW\\_REG\\_ENTRY, linked by its RegList, or by its GroupRegList if the GUID is a group's.";
-        0x24 SecurityDescriptor: runtime::Ptr32 = "PSECURITY_DESCRIPTOR", "documented. Who may register and enable the provider.";
-        0x28 u28: ETW_GUID_ENTRY_6_1_x86_u28, "unnamed; its members have accessors." {
-            0x28 LastEnable set_LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", "documented, offset inferred. How the provider was last enabled.";
+        0x00 GuidList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(GuidList, "documented");
+        0x08 RefCount: i32 = "LONG_PTR volatile", text!(RefCount, "documented");
+        0x0c Guid: GUID_5_0 = "GUID", text!(Guid, "documented");
+        0x1c RegListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(RegListHead, "documented");
+        0x24 SecurityDescriptor: runtime::Ptr32 = "PSECURITY_DESCRIPTOR", text!(SecurityDescriptor, "documented");
+        0x28 union_LastEnable: ETW_GUID_ENTRY_6_1_union_LastEnable, "unnamed; its members have accessors." {
+            0x28 LastEnable set_LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", text!(LastEnable, "documented, offset inferred");
             0x28 MatchId set_MatchId: u64 = "ULONGLONG", "documented, offset inferred.";
         }
-        0x38 ProviderEnableInfo: TRACE_ENABLE_INFO_early_6_0 = "TRACE_ENABLE_INFO", "documented. What all sessions together ask of the provider.";
-        0x58 EnableInfo: [TRACE_ENABLE_INFO_early_6_0; 8] = "TRACE_ENABLE_INFO [8]", "documented. What each session asks of it. A bit of the EnableMask of a registration stands for each.";
-        0x158 FilterData: runtime::Ptr32 = "ETW_FILTER_HEADER *", "documented. What sessions filter the provider's events by.";
-        0x15c SiloState: runtime::Ptr32 = "ETW_SILODRIVERSTATE *", "documented. What ETW keeps for the silo that the entry is of, the host being one.";
-        0x160 Lock: EX_PUSH_LOCK_5_2_3790_sp1_x86 = "EX_PUSH_LOCK", "documented. Guards the entry.";
-        0x164 LockOwner: runtime::Ptr32 = "ETHREAD *", "documented. The thread that holds Lock.";
+        0x38 ProviderEnableInfo: TRACE_ENABLE_INFO_early_6_0 = "TRACE_ENABLE_INFO", text!(ProviderEnableInfo, "documented");
+        0x58 EnableInfo: [TRACE_ENABLE_INFO_early_6_0; 8] = "TRACE_ENABLE_INFO [8]", text!(EnableInfo, "documented");
+        0x158 FilterData: runtime::Ptr32 = "ETW_FILTER_HEADER *", text!(FilterData, "documented");
+        0x15c SiloState: runtime::Ptr32 = "ETW_SILODRIVERSTATE *", text!(SiloState, "documented");
+        0x160 Lock: EX_PUSH_LOCK_5_2_3790_sp1_x86 = "EX_PUSH_LOCK", text!(Lock, "documented");
+        0x164 LockOwner: runtime::Ptr32 = "ETHREAD *", text!(LockOwner, "documented");
     }
 }
 
 runtime::layout! {
     /// `ETW_GUID_ENTRY` since 1607 on x64: 0x190 bytes, aligned to 8.
     ///
-    /// What the kernel knows of a GUID that someone registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The first updates that have SiloGuidList are known from their images, which tell the offset of Guid.
+    /// The kernel's entry for a GUID that was registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The first updates with SiloGuidList are known from their images, which show the offset of Guid.
     pub struct ETW_GUID_ENTRY_1607_x64: members::ETW_GUID_ENTRY, 0x190, 8 {
-        0x00 GuidList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented. Links the entries whose GUIDs have the same hash.";
-        0x10 RefCount: i64 = "LONG_PTR volatile", "documented. References to it, which keep it from being freed.";
-        0x18 Guid: GUID_5_0 = "GUID", "documented. The GUID.";
-        0x28 RegListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented. The registrations: each is an ETW\\_REG\\_ENTRY, linked by its RegList, or by its GroupRegList if the GUID is a group's.";
-        0x38 SecurityDescriptor: runtime::Ptr64 = "PSECURITY_DESCRIPTOR", "documented. Who may register and enable the provider.";
-        0x40 u40: ETW_GUID_ENTRY_6_1_x64_u40, "unnamed; its members have accessors." {
-            0x40 LastEnable set_LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", "documented, offset inferred. How the provider was last enabled.";
+        0x00 GuidList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(GuidList, "documented");
+        0x10 RefCount: i64 = "LONG_PTR volatile", text!(RefCount, "documented");
+        0x18 Guid: GUID_5_0 = "GUID", text!(Guid, "documented");
+        0x28 RegListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(RegListHead, "documented");
+        0x38 SecurityDescriptor: runtime::Ptr64 = "PSECURITY_DESCRIPTOR", text!(SecurityDescriptor, "documented");
+        0x40 union_LastEnable: ETW_GUID_ENTRY_6_1_union_LastEnable, "unnamed; its members have accessors." {
+            0x40 LastEnable set_LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", text!(LastEnable, "documented, offset inferred");
             0x40 MatchId set_MatchId: u64 = "ULONGLONG", "documented, offset inferred.";
         }
-        0x50 ProviderEnableInfo: TRACE_ENABLE_INFO_early_6_0 = "TRACE_ENABLE_INFO", "documented. What all sessions together ask of the provider.";
-        0x70 EnableInfo: [TRACE_ENABLE_INFO_early_6_0; 8] = "TRACE_ENABLE_INFO [8]", "documented. What each session asks of it. A bit of the EnableMask of a registration stands for each.";
-        0x170 FilterData: runtime::Ptr64 = "ETW_FILTER_HEADER *", "documented. What sessions filter the provider's events by.";
-        0x178 SiloState: runtime::Ptr64 = "ETW_SILODRIVERSTATE *", "documented. What ETW keeps for the silo that the entry is of, the host being one.";
-        0x180 Lock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", "documented. Guards the entry.";
-        0x188 LockOwner: runtime::Ptr64 = "ETHREAD *", "documented. The thread that holds Lock.";
+        0x50 ProviderEnableInfo: TRACE_ENABLE_INFO_early_6_0 = "TRACE_ENABLE_INFO", text!(ProviderEnableInfo, "documented");
+        0x70 EnableInfo: [TRACE_ENABLE_INFO_early_6_0; 8] = "TRACE_ENABLE_INFO [8]", text!(EnableInfo, "documented");
+        0x170 FilterData: runtime::Ptr64 = "ETW_FILTER_HEADER *", text!(FilterData, "documented");
+        0x178 SiloState: runtime::Ptr64 = "ETW_SILODRIVERSTATE *", text!(SiloState, "documented");
+        0x180 Lock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", text!(Lock, "documented");
+        0x188 LockOwner: runtime::Ptr64 = "ETHREAD *", text!(LockOwner, "documented");
     }
 }
 
 runtime::layout! {
     /// `ETW_GUID_ENTRY` since 10.0.17763.1075 on x86: 0x178 bytes, aligned to 8.
     ///
-    /// What the kernel knows of a GUID that someone registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The first updates that have SiloGuidList are known from their images, which tell the offset of Guid.
+    /// The kernel's entry for a GUID that was registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The first updates with SiloGuidList are known from their images, which show the offset of Guid.
     pub struct ETW_GUID_ENTRY_10_0_17763_1075_x86: members::ETW_GUID_ENTRY, 0x178, 8 {
-        0x00 GuidList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented. Links the entries whose GUIDs have the same hash.";
-        0x08 SiloGuidList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented. Links the entries that silos have for the GUID of this entry of the host's.";
-        0x10 RefCount: i32 = "LONG_PTR volatile", "documented. References to it, which keep it from being freed.";
-        0x14 Guid: GUID_5_0 = "GUID", "documented. The GUID.";
-        0x24 RegListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented. The registrations: each is an ETW\\_REG\\_ENTRY, linked by its RegList, or by its GroupRegList if the GUID is a group's.";
-        0x2c SecurityDescriptor: runtime::Ptr32 = "PSECURITY_DESCRIPTOR", "documented. Who may register and enable the provider.";
-        0x30 u30: ETW_GUID_ENTRY_10_0_17763_1075_x86_u30, "unnamed; its members have accessors." {
-            0x30 LastEnable set_LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", "documented, offset inferred. How the provider was last enabled.";
+        0x00 GuidList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(GuidList, "documented");
+        0x08 SiloGuidList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(SiloGuidList, "documented");
+        0x10 RefCount: i32 = "LONG_PTR volatile", text!(RefCount, "documented");
+        0x14 Guid: GUID_5_0 = "GUID", text!(Guid, "documented");
+        0x24 RegListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(RegListHead, "documented");
+        0x2c SecurityDescriptor: runtime::Ptr32 = "PSECURITY_DESCRIPTOR", text!(SecurityDescriptor, "documented");
+        0x30 union_LastEnable: ETW_GUID_ENTRY_6_1_union_LastEnable, "unnamed; its members have accessors." {
+            0x30 LastEnable set_LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", text!(LastEnable, "documented, offset inferred");
             0x30 MatchId set_MatchId: u64 = "ULONGLONG", "documented, offset inferred.";
         }
-        0x40 ProviderEnableInfo: TRACE_ENABLE_INFO_early_6_0 = "TRACE_ENABLE_INFO", "documented. What all sessions together ask of the provider.";
-        0x60 EnableInfo: [TRACE_ENABLE_INFO_early_6_0; 8] = "TRACE_ENABLE_INFO [8]", "documented. What each session asks of it. A bit of the EnableMask of a registration stands for each.";
-        0x160 FilterData: runtime::Ptr32 = "ETW_FILTER_HEADER *", "documented. What sessions filter the provider's events by.";
-        0x164 SiloState: runtime::Ptr32 = "ETW_SILODRIVERSTATE *", "documented. What ETW keeps for the silo that the entry is of, the host being one.";
-        0x168 HostEntry: runtime::Ptr32 = "ETW_GUID_ENTRY *", "documented. The host's entry of the same GUID, of an entry of a silo's.";
-        0x16c Lock: EX_PUSH_LOCK_5_2_3790_sp1_x86 = "EX_PUSH_LOCK", "documented. Guards the entry.";
-        0x170 LockOwner: runtime::Ptr32 = "ETHREAD *", "documented. The thread that holds Lock.";
+        0x40 ProviderEnableInfo: TRACE_ENABLE_INFO_early_6_0 = "TRACE_ENABLE_INFO", text!(ProviderEnableInfo, "documented");
+        0x60 EnableInfo: [TRACE_ENABLE_INFO_early_6_0; 8] = "TRACE_ENABLE_INFO [8]", text!(EnableInfo, "documented");
+        0x160 FilterData: runtime::Ptr32 = "ETW_FILTER_HEADER *", text!(FilterData, "documented");
+        0x164 SiloState: runtime::Ptr32 = "ETW_SILODRIVERSTATE *", text!(SiloState, "documented");
+        0x168 HostEntry: runtime::Ptr32 = "ETW_GUID_ENTRY *", text!(HostEntry, "documented");
+        0x16c Lock: EX_PUSH_LOCK_5_2_3790_sp1_x86 = "EX_PUSH_LOCK", text!(Lock, "documented");
+        0x170 LockOwner: runtime::Ptr32 = "ETHREAD *", text!(LockOwner, "documented");
         0x174 _padding174: [u8; 4], "padding.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x30 of `ETW_GUID_ENTRY`.
-    pub union ETW_GUID_ENTRY_10_0_17763_1075_x86_u30: 0x10, 8 {
-        0x00 LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", "documented, offset inferred. How the provider was last enabled.";
-        0x00 MatchId: runtime::Bytes<u64, 16> = "ULONGLONG", "documented, offset inferred.";
     }
 }
 
 runtime::layout! {
     /// `ETW_GUID_ENTRY` since 10.0.17763.1075 on x64: 0x1a8 bytes, aligned to 8.
     ///
-    /// What the kernel knows of a GUID that someone registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The first updates that have SiloGuidList are known from their images, which tell the offset of Guid.
+    /// The kernel's entry for a GUID that was registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The first updates with SiloGuidList are known from their images, which show the offset of Guid.
     pub struct ETW_GUID_ENTRY_10_0_17763_1075_x64: members::ETW_GUID_ENTRY, 0x1a8, 8 {
-        0x00 GuidList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented. Links the entries whose GUIDs have the same hash.";
-        0x10 SiloGuidList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented. Links the entries that silos have for the GUID of this entry of the host's.";
-        0x20 RefCount: i64 = "LONG_PTR volatile", "documented. References to it, which keep it from being freed.";
-        0x28 Guid: GUID_5_0 = "GUID", "documented. The GUID.";
-        0x38 RegListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented. The registrations: each is an ETW\\_REG\\_ENTRY, linked by its RegList, or by its GroupRegList if the GUID is a group's.";
-        0x48 SecurityDescriptor: runtime::Ptr64 = "PSECURITY_DESCRIPTOR", "documented. Who may register and enable the provider.";
-        0x50 u50: ETW_GUID_ENTRY_10_0_17763_1075_x64_u50, "unnamed; its members have accessors." {
-            0x50 LastEnable set_LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", "documented, offset inferred. How the provider was last enabled.";
+        0x00 GuidList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(GuidList, "documented");
+        0x10 SiloGuidList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(SiloGuidList, "documented");
+        0x20 RefCount: i64 = "LONG_PTR volatile", text!(RefCount, "documented");
+        0x28 Guid: GUID_5_0 = "GUID", text!(Guid, "documented");
+        0x38 RegListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(RegListHead, "documented");
+        0x48 SecurityDescriptor: runtime::Ptr64 = "PSECURITY_DESCRIPTOR", text!(SecurityDescriptor, "documented");
+        0x50 union_LastEnable: ETW_GUID_ENTRY_6_1_union_LastEnable, "unnamed; its members have accessors." {
+            0x50 LastEnable set_LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", text!(LastEnable, "documented, offset inferred");
             0x50 MatchId set_MatchId: u64 = "ULONGLONG", "documented, offset inferred.";
         }
-        0x60 ProviderEnableInfo: TRACE_ENABLE_INFO_early_6_0 = "TRACE_ENABLE_INFO", "documented. What all sessions together ask of the provider.";
-        0x80 EnableInfo: [TRACE_ENABLE_INFO_early_6_0; 8] = "TRACE_ENABLE_INFO [8]", "documented. What each session asks of it. A bit of the EnableMask of a registration stands for each.";
-        0x180 FilterData: runtime::Ptr64 = "ETW_FILTER_HEADER *", "documented. What sessions filter the provider's events by.";
-        0x188 SiloState: runtime::Ptr64 = "ETW_SILODRIVERSTATE *", "documented. What ETW keeps for the silo that the entry is of, the host being one.";
-        0x190 HostEntry: runtime::Ptr64 = "ETW_GUID_ENTRY *", "documented. The host's entry of the same GUID, of an entry of a silo's.";
-        0x198 Lock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", "documented. Guards the entry.";
-        0x1a0 LockOwner: runtime::Ptr64 = "ETHREAD *", "documented. The thread that holds Lock.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x50 of `ETW_GUID_ENTRY`.
-    pub union ETW_GUID_ENTRY_10_0_17763_1075_x64_u50: 0x10, 8 {
-        0x00 LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", "documented, offset inferred. How the provider was last enabled.";
-        0x00 MatchId: runtime::Bytes<u64, 16> = "ULONGLONG", "documented, offset inferred.";
+        0x60 ProviderEnableInfo: TRACE_ENABLE_INFO_early_6_0 = "TRACE_ENABLE_INFO", text!(ProviderEnableInfo, "documented");
+        0x80 EnableInfo: [TRACE_ENABLE_INFO_early_6_0; 8] = "TRACE_ENABLE_INFO [8]", text!(EnableInfo, "documented");
+        0x180 FilterData: runtime::Ptr64 = "ETW_FILTER_HEADER *", text!(FilterData, "documented");
+        0x188 SiloState: runtime::Ptr64 = "ETW_SILODRIVERSTATE *", text!(SiloState, "documented");
+        0x190 HostEntry: runtime::Ptr64 = "ETW_GUID_ENTRY *", text!(HostEntry, "documented");
+        0x198 Lock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", text!(Lock, "documented");
+        0x1a0 LockOwner: runtime::Ptr64 = "ETHREAD *", text!(LockOwner, "documented");
     }
 }
 
 runtime::layout! {
     /// `ETW_GUID_ENTRY` since 26H1 on x64: 0x2a8 bytes, aligned to 8.
     ///
-    /// What the kernel knows of a GUID that someone registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The first updates that have SiloGuidList are known from their images, which tell the offset of Guid.
+    /// The kernel's entry for a GUID that was registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The first updates with SiloGuidList are known from their images, which show the offset of Guid.
     pub struct ETW_GUID_ENTRY_26H1_x64: members::ETW_GUID_ENTRY, 0x2a8, 8 {
-        0x00 GuidList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented for other builds. Links the entries whose GUIDs have the same hash.";
-        0x10 SiloGuidList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented for other builds. Links the entries that silos have for the GUID of this entry of the host's.";
-        0x20 RefCount: i64 = "LONG_PTR volatile", "documented for other builds. References to it, which keep it from being freed.";
-        0x28 Guid: GUID_5_0 = "GUID", "documented for other builds. The GUID.";
-        0x38 RegListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented for other builds. The registrations: each is an ETW\\_REG\\_ENTRY, linked by its RegList, or by its GroupRegList if the GUID is a group's.";
-        0x48 SecurityDescriptor: runtime::Ptr64 = "PSECURITY_DESCRIPTOR", "documented for other builds. Who may register and enable the provider.";
-        0x50 u50: ETW_GUID_ENTRY_10_0_17763_1075_x64_u50, "unnamed; its members have accessors." {
-            0x50 LastEnable set_LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", "documented for other builds. How the provider was last enabled.";
-            0x50 MatchId set_MatchId: u64 = "ULONGLONG", "documented for other builds.";
+        0x00 GuidList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(GuidList, "inferred from published references about other builds");
+        0x10 SiloGuidList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(SiloGuidList, "inferred from published references about other builds");
+        0x20 RefCount: i64 = "LONG_PTR volatile", text!(RefCount, "inferred from published references about other builds");
+        0x28 Guid: GUID_5_0 = "GUID", text!(Guid, "inferred from published references about other builds");
+        0x38 RegListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(RegListHead, "inferred from published references about other builds");
+        0x48 SecurityDescriptor: runtime::Ptr64 = "PSECURITY_DESCRIPTOR", text!(SecurityDescriptor, "inferred from published references about other builds");
+        0x50 union_LastEnable: ETW_GUID_ENTRY_6_1_union_LastEnable, "unnamed; its members have accessors." {
+            0x50 LastEnable set_LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", text!(LastEnable, "inferred from published references about other builds");
+            0x50 MatchId set_MatchId: u64 = "ULONGLONG", "inferred from published references about other builds.";
         }
-        0x60 ProviderEnableInfo: TRACE_ENABLE_INFO_early_6_0 = "TRACE_ENABLE_INFO", "documented for other builds. What all sessions together ask of the provider.";
-        0x80 EnableInfo: [TRACE_ENABLE_INFO_early_6_0; 16] = "TRACE_ENABLE_INFO [16]", "documented for other builds. What each session asks of it. A bit of the EnableMask of a registration stands for each.";
-        0x280 FilterData: runtime::Ptr64 = "ETW_FILTER_HEADER *", "documented for other builds. What sessions filter the provider's events by.";
-        0x288 SiloState: runtime::Ptr64 = "ETW_SILODRIVERSTATE *", "documented for other builds. What ETW keeps for the silo that the entry is of, the host being one.";
-        0x290 HostEntry: runtime::Ptr64 = "ETW_GUID_ENTRY *", "documented for other builds. The host's entry of the same GUID, of an entry of a silo's.";
-        0x298 Lock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", "documented for other builds. Guards the entry.";
-        0x2a0 LockOwner: runtime::Ptr64 = "ETHREAD *", "documented for other builds. The thread that holds Lock.";
+        0x60 ProviderEnableInfo: TRACE_ENABLE_INFO_early_6_0 = "TRACE_ENABLE_INFO", text!(ProviderEnableInfo, "inferred from published references about other builds");
+        0x80 EnableInfo: [TRACE_ENABLE_INFO_early_6_0; 16] = "TRACE_ENABLE_INFO [16]", text!(EnableInfo, "inferred from published references about other builds");
+        0x280 FilterData: runtime::Ptr64 = "ETW_FILTER_HEADER *", text!(FilterData, "inferred from published references about other builds");
+        0x288 SiloState: runtime::Ptr64 = "ETW_SILODRIVERSTATE *", text!(SiloState, "inferred from published references about other builds");
+        0x290 HostEntry: runtime::Ptr64 = "ETW_GUID_ENTRY *", text!(HostEntry, "inferred from published references about other builds");
+        0x298 Lock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", text!(Lock, "inferred from published references about other builds");
+        0x2a0 LockOwner: runtime::Ptr64 = "ETHREAD *", text!(LockOwner, "inferred from published references about other builds");
     }
 }

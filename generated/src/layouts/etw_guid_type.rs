@@ -8,10 +8,10 @@ use super::{runtime, members};
 runtime::values! {
     /// `ETW_GUID_TYPE` since early-6.0.
     ///
-    /// What a GUID is registered for.
+    /// Purpose of a registered GUID.
     pub value ETW_GUID_TYPE_early_6_0: i32 = "ETW_GUID_TYPE" {
-        EtwTraceGuidType = 0x0, "6.0... Of a provider of events.";
-        EtwNotificationGuidType = 0x1, "6.0... Of those who receive notifications.";
+        EtwTraceGuidType = 0x0, "6.0... A provider of events.";
+        EtwNotificationGuidType = 0x1, "6.0... A receiver of notifications.";
         EtwGuidTypeMax = 0x2, "6.0..6.3.";
     }
 }
@@ -19,11 +19,11 @@ runtime::values! {
 runtime::values! {
     /// `ETW_GUID_TYPE` since 10.0.
     ///
-    /// What a GUID is registered for.
+    /// Purpose of a registered GUID.
     pub value ETW_GUID_TYPE_10_0: i32 = "ETW_GUID_TYPE" {
-        EtwTraceGuidType = 0x0, "6.0... Of a provider of events.";
-        EtwNotificationGuidType = 0x1, "6.0... Of those who receive notifications.";
-        EtwGroupGuidType = 0x2, "10.0... Of a group of providers.";
+        EtwTraceGuidType = 0x0, "6.0... A provider of events.";
+        EtwNotificationGuidType = 0x1, "6.0... A receiver of notifications.";
+        EtwGroupGuidType = 0x2, "10.0... A group of providers.";
         EtwGuidTypeMax = 0x3, "10.0...";
     }
 }

@@ -5,42 +5,47 @@
 #[allow(unused_imports)]
 use super::{runtime, members, ex_push_lock::*, list_entry::*};
 
+macro_rules! text {
+    (ListHead, $known:literal) => { concat!($known, ". A list of entries for each kind of GUID, in the order of ETW\\_GUID\\_TYPE.") };
+    (BucketLock, $known:literal) => { concat!($known, ". Guards the lists.") };
+}
+
 runtime::layout! {
     /// `ETW_HASH_BUCKET` since 6.1.7601.23418 on x64: 0x38 bytes, aligned to 8.
     ///
-    /// The GUIDs that share a hash, of a silo, or before there were silos of the kernel. Groups of providers came by updates to Windows 7 and 8.1, and with them a third list: the table of all buckets has the size for it there.
+    /// The GUIDs of a silo with the same hash; of the kernel in versions without silos. Updates added groups of providers to Windows 7 and 8.1, and with them a third list, which the size of the bucket table there confirms.
     pub struct ETW_HASH_BUCKET_6_1_7601_23418_x64: members::ETW_HASH_BUCKET, 0x38, 8 {
-        0x00 ListHead: [LIST_ENTRY_5_2_3790_sp1_x64; 3] = "LIST_ENTRY [3]", "documented. A list of entries for each kind of GUID, in the order of ETW\\_GUID\\_TYPE.";
-        0x30 BucketLock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", "documented. Guards the lists.";
+        0x00 ListHead: [LIST_ENTRY_5_2_3790_sp1_x64; 3] = "LIST_ENTRY [3]", text!(ListHead, "documented");
+        0x30 BucketLock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", text!(BucketLock, "documented");
     }
 }
 
 runtime::layout! {
     /// `ETW_HASH_BUCKET` since 6.1.7601.24000 on x86: 0x1c bytes, aligned to 4.
     ///
-    /// The GUIDs that share a hash, of a silo, or before there were silos of the kernel. Groups of providers came by updates to Windows 7 and 8.1, and with them a third list: the table of all buckets has the size for it there.
+    /// The GUIDs of a silo with the same hash; of the kernel in versions without silos. Updates added groups of providers to Windows 7 and 8.1, and with them a third list, which the size of the bucket table there confirms.
     pub struct ETW_HASH_BUCKET_6_1_7601_24000_x86: members::ETW_HASH_BUCKET, 0x1c, 4 {
-        0x00 ListHead: [LIST_ENTRY_5_0_x86; 3] = "LIST_ENTRY [3]", "documented. A list of entries for each kind of GUID, in the order of ETW\\_GUID\\_TYPE.";
-        0x18 BucketLock: EX_PUSH_LOCK_5_2_3790_sp1_x86 = "EX_PUSH_LOCK", "documented. Guards the lists.";
+        0x00 ListHead: [LIST_ENTRY_5_0_x86; 3] = "LIST_ENTRY [3]", text!(ListHead, "documented");
+        0x18 BucketLock: EX_PUSH_LOCK_5_2_3790_sp1_x86 = "EX_PUSH_LOCK", text!(BucketLock, "documented");
     }
 }
 
 runtime::layout! {
     /// `ETW_HASH_BUCKET` since 6.2 on x86: 0x14 bytes, aligned to 4.
     ///
-    /// The GUIDs that share a hash, of a silo, or before there were silos of the kernel. Groups of providers came by updates to Windows 7 and 8.1, and with them a third list: the table of all buckets has the size for it there.
+    /// The GUIDs of a silo with the same hash; of the kernel in versions without silos. Updates added groups of providers to Windows 7 and 8.1, and with them a third list, which the size of the bucket table there confirms.
     pub struct ETW_HASH_BUCKET_6_2_x86: members::ETW_HASH_BUCKET, 0x14, 4 {
-        0x00 ListHead: [LIST_ENTRY_5_0_x86; 2] = "LIST_ENTRY [2]", "documented. A list of entries for each kind of GUID, in the order of ETW\\_GUID\\_TYPE.";
-        0x10 BucketLock: EX_PUSH_LOCK_5_2_3790_sp1_x86 = "EX_PUSH_LOCK", "documented. Guards the lists.";
+        0x00 ListHead: [LIST_ENTRY_5_0_x86; 2] = "LIST_ENTRY [2]", text!(ListHead, "documented");
+        0x10 BucketLock: EX_PUSH_LOCK_5_2_3790_sp1_x86 = "EX_PUSH_LOCK", text!(BucketLock, "documented");
     }
 }
 
 runtime::layout! {
     /// `ETW_HASH_BUCKET` since 6.2 on x64: 0x28 bytes, aligned to 8.
     ///
-    /// The GUIDs that share a hash, of a silo, or before there were silos of the kernel. Groups of providers came by updates to Windows 7 and 8.1, and with them a third list: the table of all buckets has the size for it there.
+    /// The GUIDs of a silo with the same hash; of the kernel in versions without silos. Updates added groups of providers to Windows 7 and 8.1, and with them a third list, which the size of the bucket table there confirms.
     pub struct ETW_HASH_BUCKET_6_2_x64: members::ETW_HASH_BUCKET, 0x28, 8 {
-        0x00 ListHead: [LIST_ENTRY_5_2_3790_sp1_x64; 2] = "LIST_ENTRY [2]", "documented. A list of entries for each kind of GUID, in the order of ETW\\_GUID\\_TYPE.";
-        0x20 BucketLock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", "documented. Guards the lists.";
+        0x00 ListHead: [LIST_ENTRY_5_2_3790_sp1_x64; 2] = "LIST_ENTRY [2]", text!(ListHead, "documented");
+        0x20 BucketLock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", text!(BucketLock, "documented");
     }
 }

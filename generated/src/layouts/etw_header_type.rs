@@ -8,7 +8,7 @@ use super::{runtime, members};
 runtime::values! {
     /// `ETW_HEADER_TYPE` since 6.2 on x86.
     ///
-    /// Whose pointers the headers of events have: the kernel's own, or those of a 32-bit process on a 64-bit system.
+    /// Pointer size of event headers: that of the kernel, or that of a 32-bit process on a 64-bit system.
     pub value ETW_HEADER_TYPE_6_2_x86: i32 = "ETW_HEADER_TYPE" {
         EtwHeaderTypeNative = 0x0, "6.2..server-2022.";
         EtwHeaderTypeWow = 0x1, "6.2..server-2022.";
@@ -19,7 +19,7 @@ runtime::values! {
 runtime::values! {
     /// `ETW_HEADER_TYPE` since 6.2 on x64.
     ///
-    /// Whose pointers the headers of events have: the kernel's own, or those of a 32-bit process on a 64-bit system.
+    /// Pointer size of event headers: that of the kernel, or that of a 32-bit process on a 64-bit system.
     pub value ETW_HEADER_TYPE_6_2_x64: i32 = "ETW_HEADER_TYPE" {
         EtwHeaderTypeNative = 0x0, "6.2..server-2022.";
         EtwHeaderTypeWow = 0x1, "6.2..server-2022.";

@@ -5,6 +5,12 @@
 #[allow(unused_imports)]
 use super::{runtime, members};
 
+macro_rules! text {
+    (EtwHwTraceExtInterface, $known:literal) => { concat!($known, ". The driver's routines.") };
+    (HookIdCount, $known:literal) => { concat!($known, ". How many of HookId are used.") };
+    (HookId, $known:literal) => { concat!($known, ". The kernel events that it is recorded with.") };
+}
+
 runtime::layout! {
     /// `ETW_IPT_SUPPORT` since 1803 on x86: 0x20 bytes, aligned to 8.
     ///
@@ -13,9 +19,9 @@ runtime::layout! {
         0x00 IptHandle: runtime::Ptr32 = "PVOID", "from symbols.";
         0x04 _padding04: [u8; 4], "padding.";
         0x08 IptOption: u64 = "ULONGLONG", "from symbols.";
-        0x10 EtwHwTraceExtInterface: runtime::Ptr32 = "ETW_HW_TRACE_EXT_INTERFACE *", "from symbols. The driver's routines.";
-        0x14 HookIdCount: u32 = "ULONG", "from symbols. How many of HookId are used.";
-        0x18 HookId: [u16; 4] = "USHORT [4]", "from symbols. The kernel events that it is recorded with.";
+        0x10 EtwHwTraceExtInterface: runtime::Ptr32 = "ETW_HW_TRACE_EXT_INTERFACE *", text!(EtwHwTraceExtInterface, "from symbols");
+        0x14 HookIdCount: u32 = "ULONG", text!(HookIdCount, "from symbols");
+        0x18 HookId: [u16; 4] = "USHORT [4]", text!(HookId, "from symbols");
     }
 }
 
@@ -26,9 +32,9 @@ runtime::layout! {
     pub struct ETW_IPT_SUPPORT_1803_x64: members::ETW_IPT_SUPPORT, 0x28, 8 {
         0x00 IptHandle: runtime::Ptr64 = "PVOID", "from symbols.";
         0x08 IptOption: u64 = "ULONGLONG", "from symbols.";
-        0x10 EtwHwTraceExtInterface: runtime::Ptr64 = "ETW_HW_TRACE_EXT_INTERFACE *", "from symbols. The driver's routines.";
-        0x18 HookIdCount: u32 = "ULONG", "from symbols. How many of HookId are used.";
-        0x1c HookId: [u16; 4] = "USHORT [4]", "from symbols. The kernel events that it is recorded with.";
+        0x10 EtwHwTraceExtInterface: runtime::Ptr64 = "ETW_HW_TRACE_EXT_INTERFACE *", text!(EtwHwTraceExtInterface, "from symbols");
+        0x18 HookIdCount: u32 = "ULONG", text!(HookIdCount, "from symbols");
+        0x1c HookId: [u16; 4] = "USHORT [4]", text!(HookId, "from symbols");
         0x24 _padding24: [u8; 4], "padding.";
     }
 }

@@ -8,7 +8,7 @@ use super::{runtime, members, perfinfo_groupmask::*};
 runtime::layout! {
     /// `ETW_KERNEL_HEADER_EXTENSION` since 5.2: 0x20 bytes, aligned to 4.
     ///
-    /// Data of the events WMI\_LOG\_TYPE\_HEADER\_EXTENSION and WMI\_LOG\_TYPE\_GROUP\_MASKS\_END: what a kernel logger takes.
+    /// Data of the events WMI\_LOG\_TYPE\_HEADER\_EXTENSION and WMI\_LOG\_TYPE\_GROUP\_MASKS\_END: the events that a kernel session records.
     pub struct ETW_KERNEL_HEADER_EXTENSION_5_2: members::ETW_KERNEL_HEADER_EXTENSION, 0x20, 4 {
         0x00 GroupMasks: PERFINFO_GROUPMASK_5_2 = "PERFINFO_GROUPMASK", "documented.";
     }
@@ -17,7 +17,7 @@ runtime::layout! {
 runtime::layout! {
     /// `ETW_KERNEL_HEADER_EXTENSION` since early-6.0: 0x24 bytes, aligned to 4.
     ///
-    /// Data of the events WMI\_LOG\_TYPE\_HEADER\_EXTENSION and WMI\_LOG\_TYPE\_GROUP\_MASKS\_END: what a kernel logger takes.
+    /// Data of the events WMI\_LOG\_TYPE\_HEADER\_EXTENSION and WMI\_LOG\_TYPE\_GROUP\_MASKS\_END: the events that a kernel session records.
     pub struct ETW_KERNEL_HEADER_EXTENSION_early_6_0: members::ETW_KERNEL_HEADER_EXTENSION, 0x24, 4 {
         0x00 GroupMasks: PERFINFO_GROUPMASK_5_2 = "PERFINFO_GROUPMASK", "documented.";
         0x20 Version: u32 = "ULONG", "documented.";

@@ -5,6 +5,11 @@
 #[allow(unused_imports)]
 use super::{runtime, members};
 
+macro_rules! text {
+    (HookIdCount, $known:literal) => { concat!($known, ". How many of HookId are used.") };
+    (HookId, $known:literal) => { concat!($known, ". The kernel events that they are recorded with.") };
+}
+
 runtime::layout! {
     /// `ETW_LBR_SUPPORT` since 1709: 0x14 bytes, aligned to 4.
     ///
@@ -12,7 +17,7 @@ runtime::layout! {
     pub struct ETW_LBR_SUPPORT_1709: members::ETW_LBR_SUPPORT, 0x14, 4 {
         0x00 LbrHandle: u32 = "ULONG", "from symbols.";
         0x04 LbrOptions: u32 = "ULONG", "from symbols.";
-        0x08 HookIdCount: u32 = "ULONG", "from symbols. How many of HookId are used.";
-        0x0c HookId: [u16; 4] = "USHORT [4]", "from symbols. The kernel events that they are recorded with.";
+        0x08 HookIdCount: u32 = "ULONG", text!(HookIdCount, "from symbols");
+        0x0c HookId: [u16; 4] = "USHORT [4]", text!(HookId, "from symbols");
     }
 }

@@ -5,102 +5,118 @@
 #[allow(unused_imports)]
 use super::{runtime, members, etw_notification_type::*, guid::*};
 
+macro_rules! text {
+    (NotificationType, $known:literal) => { concat!($known, ". Type of the notification.") };
+    (NotificationSize, $known:literal) => { concat!($known, ". Bytes of the notification, header included.") };
+    (Offset, $known:literal) => { concat!($known, ". Of several replies: from this header to the next.") };
+    (ReplyRequested, $known:literal) => { concat!($known, ". Whether the sender waits for replies.") };
+    (Reserved1, $known:literal) => { concat!($known, ". Not in use.") };
+    (ReplyCount, $known:literal) => { concat!($known, ". How many replies there are.") };
+    (NotifyeeCount, $known:literal) => { concat!($known, ". Returned to the sender: how many registrations get it.") };
+    (Reserved2, $known:literal) => { concat!($known, ". Returned to the sender: a handle to where it gets the replies.") };
+    (TargetPID, $known:literal) => { concat!($known, ". If not 0, only registrations of this process get it.") };
+    (SourcePID, $known:literal) => { concat!($known, ". The process of the sender.") };
+    (DestinationGuid, $known:literal) => { concat!($known, ". The provider whose registrations receive it.") };
+    (SourceGuid, $known:literal) => { concat!($known, ". The provider that sends it.") };
+    (Timeout, $known:literal) => { concat!($known, ". How long the sender waits.") };
+}
+
 runtime::layout! {
     /// `ETW_NOTIFICATION_HEADER` since early-6.0: 0x48 bytes, aligned to 8.
     ///
-    /// Begins a notification as user mode sends and gets it through NtTraceControl; to the kernel it is an ETWP\_NOTIFICATION\_HEADER. It is the same on all architectures.
+    /// Header of a notification that user mode sends and receives through NtTraceControl; in the kernel it is an ETWP\_NOTIFICATION\_HEADER. It is the same on all architectures.
     pub struct ETW_NOTIFICATION_HEADER_early_6_0: members::ETW_NOTIFICATION_HEADER, 0x48, 8 {
-        0x00 NotificationType: ETW_NOTIFICATION_TYPE_early_6_0 = "ETW_NOTIFICATION_TYPE", "documented. What it notifies of.";
-        0x04 NotificationSize: u32 = "ULONG", "documented. Bytes of the notification, header included.";
-        0x08 Offset: u32 = "ULONG", "documented. Of several replies: from this header to the next.";
-        0x0c ReplyRequested: u8 = "BOOLEAN", "documented. Whether the sender waits for replies.";
+        0x00 NotificationType: ETW_NOTIFICATION_TYPE_early_6_0 = "ETW_NOTIFICATION_TYPE", text!(NotificationType, "documented");
+        0x04 NotificationSize: u32 = "ULONG", text!(NotificationSize, "documented");
+        0x08 Offset: u32 = "ULONG", text!(Offset, "documented");
+        0x0c ReplyRequested: u8 = "BOOLEAN", text!(ReplyRequested, "documented");
         0x0d _padding0D: [u8; 3], "padding.";
-        0x10 Reserved1: u32 = "ULONG", "documented. Not in use.";
-        0x14 u14: ETW_NOTIFICATION_HEADER_early_6_0_u14, "unnamed; its members have accessors." {
-            0x14 ReplyCount set_ReplyCount: u32 = "ULONG", "documented, offset inferred. How many replies there are.";
-            0x14 NotifyeeCount set_NotifyeeCount: u32 = "ULONG", "documented, offset inferred. Returned to the sender: how many registrations get it.";
+        0x10 Reserved1: u32 = "ULONG", text!(Reserved1, "documented");
+        0x14 union_ReplyCount: ETW_NOTIFICATION_HEADER_early_6_0_union_ReplyCount, "unnamed; its members have accessors." {
+            0x14 ReplyCount set_ReplyCount: u32 = "ULONG", text!(ReplyCount, "documented, offset inferred");
+            0x14 NotifyeeCount set_NotifyeeCount: u32 = "ULONG", text!(NotifyeeCount, "documented, offset inferred");
         }
-        0x18 Reserved2: u64 = "ULONGLONG", "documented. Returned to the sender: a handle to where it gets the replies.";
-        0x20 TargetPID: u32 = "ULONG", "documented. If not 0, only registrations of this process get it.";
-        0x24 SourcePID: u32 = "ULONG", "documented. The process of the sender.";
-        0x28 DestinationGuid: GUID_5_0 = "GUID", "documented. The provider whose registrations get it.";
-        0x38 SourceGuid: GUID_5_0 = "GUID", "documented. The provider that sends it.";
+        0x18 Reserved2: u64 = "ULONGLONG", text!(Reserved2, "documented");
+        0x20 TargetPID: u32 = "ULONG", text!(TargetPID, "documented");
+        0x24 SourcePID: u32 = "ULONG", text!(SourcePID, "documented");
+        0x28 DestinationGuid: GUID_5_0 = "GUID", text!(DestinationGuid, "documented");
+        0x38 SourceGuid: GUID_5_0 = "GUID", text!(SourceGuid, "documented");
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x14 of `ETW_NOTIFICATION_HEADER`.
-    pub union ETW_NOTIFICATION_HEADER_early_6_0_u14: 0x4, 4 {
-        0x00 ReplyCount: u32 = "ULONG", "documented, offset inferred. How many replies there are.";
-        0x00 NotifyeeCount: u32 = "ULONG", "documented, offset inferred. Returned to the sender: how many registrations get it.";
+    pub union ETW_NOTIFICATION_HEADER_early_6_0_union_ReplyCount: 0x4, 4 {
+        0x00 ReplyCount: u32 = "ULONG", text!(ReplyCount, "documented, offset inferred");
+        0x00 NotifyeeCount: u32 = "ULONG", text!(NotifyeeCount, "documented, offset inferred");
     }
 }
 
 runtime::layout! {
     /// `ETW_NOTIFICATION_HEADER` since 6.1: 0x48 bytes, aligned to 8.
     ///
-    /// Begins a notification as user mode sends and gets it through NtTraceControl; to the kernel it is an ETWP\_NOTIFICATION\_HEADER. It is the same on all architectures.
+    /// Header of a notification that user mode sends and receives through NtTraceControl; in the kernel it is an ETWP\_NOTIFICATION\_HEADER. It is the same on all architectures.
     pub struct ETW_NOTIFICATION_HEADER_6_1: members::ETW_NOTIFICATION_HEADER, 0x48, 8 {
-        0x00 NotificationType: ETW_NOTIFICATION_TYPE_early_6_0 = "ETW_NOTIFICATION_TYPE", "documented. What it notifies of.";
-        0x04 NotificationSize: u32 = "ULONG", "documented. Bytes of the notification, header included.";
-        0x08 Offset: u32 = "ULONG", "documented. Of several replies: from this header to the next.";
-        0x0c ReplyRequested: u8 = "BOOLEAN", "documented. Whether the sender waits for replies.";
+        0x00 NotificationType: ETW_NOTIFICATION_TYPE_early_6_0 = "ETW_NOTIFICATION_TYPE", text!(NotificationType, "documented");
+        0x04 NotificationSize: u32 = "ULONG", text!(NotificationSize, "documented");
+        0x08 Offset: u32 = "ULONG", text!(Offset, "documented");
+        0x0c ReplyRequested: u8 = "BOOLEAN", text!(ReplyRequested, "documented");
         0x0d _padding0D: [u8; 3], "padding.";
-        0x10 Timeout: u32 = "ULONG", "documented. How long the sender waits.";
-        0x14 u14: ETW_NOTIFICATION_HEADER_early_6_0_u14, "unnamed; its members have accessors." {
-            0x14 ReplyCount set_ReplyCount: u32 = "ULONG", "documented, offset inferred. How many replies there are.";
-            0x14 NotifyeeCount set_NotifyeeCount: u32 = "ULONG", "documented, offset inferred. Returned to the sender: how many registrations get it.";
+        0x10 Timeout: u32 = "ULONG", text!(Timeout, "documented");
+        0x14 union_ReplyCount: ETW_NOTIFICATION_HEADER_early_6_0_union_ReplyCount, "unnamed; its members have accessors." {
+            0x14 ReplyCount set_ReplyCount: u32 = "ULONG", text!(ReplyCount, "documented, offset inferred");
+            0x14 NotifyeeCount set_NotifyeeCount: u32 = "ULONG", text!(NotifyeeCount, "documented, offset inferred");
         }
-        0x18 Reserved2: u64 = "ULONGLONG", "documented. Returned to the sender: a handle to where it gets the replies.";
-        0x20 TargetPID: u32 = "ULONG", "documented. If not 0, only registrations of this process get it.";
-        0x24 SourcePID: u32 = "ULONG", "documented. The process of the sender.";
-        0x28 DestinationGuid: GUID_5_0 = "GUID", "documented. The provider whose registrations get it.";
-        0x38 SourceGuid: GUID_5_0 = "GUID", "documented. The provider that sends it.";
+        0x18 Reserved2: u64 = "ULONGLONG", text!(Reserved2, "documented");
+        0x20 TargetPID: u32 = "ULONG", text!(TargetPID, "documented");
+        0x24 SourcePID: u32 = "ULONG", text!(SourcePID, "documented");
+        0x28 DestinationGuid: GUID_5_0 = "GUID", text!(DestinationGuid, "documented");
+        0x38 SourceGuid: GUID_5_0 = "GUID", text!(SourceGuid, "documented");
     }
 }
 
 runtime::layout! {
     /// `ETW_NOTIFICATION_HEADER` since 6.3: 0x48 bytes, aligned to 8.
     ///
-    /// Begins a notification as user mode sends and gets it through NtTraceControl; to the kernel it is an ETWP\_NOTIFICATION\_HEADER. It is the same on all architectures.
+    /// Header of a notification that user mode sends and receives through NtTraceControl; in the kernel it is an ETWP\_NOTIFICATION\_HEADER. It is the same on all architectures.
     pub struct ETW_NOTIFICATION_HEADER_6_3: members::ETW_NOTIFICATION_HEADER, 0x48, 8 {
-        0x00 NotificationType: ETW_NOTIFICATION_TYPE_6_3 = "ETW_NOTIFICATION_TYPE", "documented. What it notifies of.";
-        0x04 NotificationSize: u32 = "ULONG", "documented. Bytes of the notification, header included.";
-        0x08 Offset: u32 = "ULONG", "documented. Of several replies: from this header to the next.";
-        0x0c ReplyRequested: u8 = "BOOLEAN", "documented. Whether the sender waits for replies.";
+        0x00 NotificationType: ETW_NOTIFICATION_TYPE_6_3 = "ETW_NOTIFICATION_TYPE", text!(NotificationType, "documented");
+        0x04 NotificationSize: u32 = "ULONG", text!(NotificationSize, "documented");
+        0x08 Offset: u32 = "ULONG", text!(Offset, "documented");
+        0x0c ReplyRequested: u8 = "BOOLEAN", text!(ReplyRequested, "documented");
         0x0d _padding0D: [u8; 3], "padding.";
-        0x10 Timeout: u32 = "ULONG", "documented. How long the sender waits.";
-        0x14 u14: ETW_NOTIFICATION_HEADER_early_6_0_u14, "unnamed; its members have accessors." {
-            0x14 ReplyCount set_ReplyCount: u32 = "ULONG", "documented, offset inferred. How many replies there are.";
-            0x14 NotifyeeCount set_NotifyeeCount: u32 = "ULONG", "documented, offset inferred. Returned to the sender: how many registrations get it.";
+        0x10 Timeout: u32 = "ULONG", text!(Timeout, "documented");
+        0x14 union_ReplyCount: ETW_NOTIFICATION_HEADER_early_6_0_union_ReplyCount, "unnamed; its members have accessors." {
+            0x14 ReplyCount set_ReplyCount: u32 = "ULONG", text!(ReplyCount, "documented, offset inferred");
+            0x14 NotifyeeCount set_NotifyeeCount: u32 = "ULONG", text!(NotifyeeCount, "documented, offset inferred");
         }
-        0x18 Reserved2: u64 = "ULONGLONG", "documented. Returned to the sender: a handle to where it gets the replies.";
-        0x20 TargetPID: u32 = "ULONG", "documented. If not 0, only registrations of this process get it.";
-        0x24 SourcePID: u32 = "ULONG", "documented. The process of the sender.";
-        0x28 DestinationGuid: GUID_5_0 = "GUID", "documented. The provider whose registrations get it.";
-        0x38 SourceGuid: GUID_5_0 = "GUID", "documented. The provider that sends it.";
+        0x18 Reserved2: u64 = "ULONGLONG", text!(Reserved2, "documented");
+        0x20 TargetPID: u32 = "ULONG", text!(TargetPID, "documented");
+        0x24 SourcePID: u32 = "ULONG", text!(SourcePID, "documented");
+        0x28 DestinationGuid: GUID_5_0 = "GUID", text!(DestinationGuid, "documented");
+        0x38 SourceGuid: GUID_5_0 = "GUID", text!(SourceGuid, "documented");
     }
 }
 
 runtime::layout! {
     /// `ETW_NOTIFICATION_HEADER` since 1703: 0x48 bytes, aligned to 8.
     ///
-    /// Begins a notification as user mode sends and gets it through NtTraceControl; to the kernel it is an ETWP\_NOTIFICATION\_HEADER. It is the same on all architectures.
+    /// Header of a notification that user mode sends and receives through NtTraceControl; in the kernel it is an ETWP\_NOTIFICATION\_HEADER. It is the same on all architectures.
     pub struct ETW_NOTIFICATION_HEADER_1703: members::ETW_NOTIFICATION_HEADER, 0x48, 8 {
-        0x00 NotificationType: ETW_NOTIFICATION_TYPE_1703 = "ETW_NOTIFICATION_TYPE", "documented. What it notifies of.";
-        0x04 NotificationSize: u32 = "ULONG", "documented. Bytes of the notification, header included.";
-        0x08 Offset: u32 = "ULONG", "documented. Of several replies: from this header to the next.";
-        0x0c ReplyRequested: u8 = "BOOLEAN", "documented. Whether the sender waits for replies.";
+        0x00 NotificationType: ETW_NOTIFICATION_TYPE_1703 = "ETW_NOTIFICATION_TYPE", text!(NotificationType, "documented");
+        0x04 NotificationSize: u32 = "ULONG", text!(NotificationSize, "documented");
+        0x08 Offset: u32 = "ULONG", text!(Offset, "documented");
+        0x0c ReplyRequested: u8 = "BOOLEAN", text!(ReplyRequested, "documented");
         0x0d _padding0D: [u8; 3], "padding.";
-        0x10 Timeout: u32 = "ULONG", "documented. How long the sender waits.";
-        0x14 u14: ETW_NOTIFICATION_HEADER_early_6_0_u14, "unnamed; its members have accessors." {
-            0x14 ReplyCount set_ReplyCount: u32 = "ULONG", "documented, offset inferred. How many replies there are.";
-            0x14 NotifyeeCount set_NotifyeeCount: u32 = "ULONG", "documented, offset inferred. Returned to the sender: how many registrations get it.";
+        0x10 Timeout: u32 = "ULONG", text!(Timeout, "documented");
+        0x14 union_ReplyCount: ETW_NOTIFICATION_HEADER_early_6_0_union_ReplyCount, "unnamed; its members have accessors." {
+            0x14 ReplyCount set_ReplyCount: u32 = "ULONG", text!(ReplyCount, "documented, offset inferred");
+            0x14 NotifyeeCount set_NotifyeeCount: u32 = "ULONG", text!(NotifyeeCount, "documented, offset inferred");
         }
-        0x18 Reserved2: u64 = "ULONGLONG", "documented. Returned to the sender: a handle to where it gets the replies.";
-        0x20 TargetPID: u32 = "ULONG", "documented. If not 0, only registrations of this process get it.";
-        0x24 SourcePID: u32 = "ULONG", "documented. The process of the sender.";
-        0x28 DestinationGuid: GUID_5_0 = "GUID", "documented. The provider whose registrations get it.";
-        0x38 SourceGuid: GUID_5_0 = "GUID", "documented. The provider that sends it.";
+        0x18 Reserved2: u64 = "ULONGLONG", text!(Reserved2, "documented");
+        0x20 TargetPID: u32 = "ULONG", text!(TargetPID, "documented");
+        0x24 SourcePID: u32 = "ULONG", text!(SourcePID, "documented");
+        0x28 DestinationGuid: GUID_5_0 = "GUID", text!(DestinationGuid, "documented");
+        0x38 SourceGuid: GUID_5_0 = "GUID", text!(SourceGuid, "documented");
     }
 }

@@ -8,13 +8,13 @@ use super::{runtime, members};
 runtime::values! {
     /// `ETW_NOTIFICATION_TYPE` since early-6.0.
     ///
-    /// What a notification is, and what a registration in user mode is for.
+    /// Type of a notification, and of a registration in user mode.
     pub value ETW_NOTIFICATION_TYPE_early_6_0: i32 = "ETW_NOTIFICATION_TYPE" {
         EtwNotificationTypeNoReply = 0x1, "6.0...";
         EtwNotificationTypeLegacyEnable = 0x2, "6.0... Enables or disables a classic provider.";
         EtwNotificationTypeEnable = 0x3, "6.0... Enables or disables a provider.";
-        EtwNotificationTypePrivateLogger = 0x4, "6.0... For a logger whose buffers are in user mode.";
-        EtwNotificationTypePerflib = 0x5, "6.0...\n\nErratum, 6.2..: the document's name is EtwNotificationTypePerfLib, symbols show EtwNotificationTypePerflib.";
+        EtwNotificationTypePrivateLogger = 0x4, "6.0... For a session with buffers in user mode.";
+        EtwNotificationTypePerflib = 0x5, "6.0...\n\nErratum, 6.2..: published reference: name EtwNotificationTypePerfLib; symbols: EtwNotificationTypePerflib.";
         EtwNotificationTypeAudio = 0x6, "6.0...";
         EtwNotificationTypeSession = 0x7, "6.0...";
         EtwNotificationTypeReserved = 0x8, "6.0...";
@@ -26,13 +26,13 @@ runtime::values! {
 runtime::values! {
     /// `ETW_NOTIFICATION_TYPE` since 6.3.
     ///
-    /// What a notification is, and what a registration in user mode is for.
+    /// Type of a notification, and of a registration in user mode.
     pub value ETW_NOTIFICATION_TYPE_6_3: i32 = "ETW_NOTIFICATION_TYPE" {
         EtwNotificationTypeNoReply = 0x1, "6.0...";
         EtwNotificationTypeLegacyEnable = 0x2, "6.0... Enables or disables a classic provider.";
         EtwNotificationTypeEnable = 0x3, "6.0... Enables or disables a provider.";
-        EtwNotificationTypePrivateLogger = 0x4, "6.0... For a logger whose buffers are in user mode.";
-        EtwNotificationTypePerflib = 0x5, "6.0...\n\nErratum, 6.2..: the document's name is EtwNotificationTypePerfLib, symbols show EtwNotificationTypePerflib.";
+        EtwNotificationTypePrivateLogger = 0x4, "6.0... For a session with buffers in user mode.";
+        EtwNotificationTypePerflib = 0x5, "6.0...\n\nErratum, 6.2..: published reference: name EtwNotificationTypePerfLib; symbols: EtwNotificationTypePerflib.";
         EtwNotificationTypeAudio = 0x6, "6.0...";
         EtwNotificationTypeSession = 0x7, "6.0...";
         EtwNotificationTypeReserved = 0x8, "6.0...";
@@ -45,13 +45,13 @@ runtime::values! {
 runtime::values! {
     /// `ETW_NOTIFICATION_TYPE` since 1703.
     ///
-    /// What a notification is, and what a registration in user mode is for.
+    /// Type of a notification, and of a registration in user mode.
     pub value ETW_NOTIFICATION_TYPE_1703: i32 = "ETW_NOTIFICATION_TYPE" {
         EtwNotificationTypeNoReply = 0x1, "6.0...";
         EtwNotificationTypeLegacyEnable = 0x2, "6.0... Enables or disables a classic provider.";
         EtwNotificationTypeEnable = 0x3, "6.0... Enables or disables a provider.";
-        EtwNotificationTypePrivateLogger = 0x4, "6.0... For a logger whose buffers are in user mode.";
-        EtwNotificationTypePerflib = 0x5, "6.0...\n\nErratum, 6.2..: the document's name is EtwNotificationTypePerfLib, symbols show EtwNotificationTypePerflib.";
+        EtwNotificationTypePrivateLogger = 0x4, "6.0... For a session with buffers in user mode.";
+        EtwNotificationTypePerflib = 0x5, "6.0...\n\nErratum, 6.2..: published reference: name EtwNotificationTypePerfLib; symbols: EtwNotificationTypePerflib.";
         EtwNotificationTypeAudio = 0x6, "6.0...";
         EtwNotificationTypeSession = 0x7, "6.0...";
         EtwNotificationTypeReserved = 0x8, "6.0...";

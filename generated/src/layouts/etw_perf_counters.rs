@@ -5,16 +5,25 @@
 #[allow(unused_imports)]
 use super::{runtime, members};
 
+macro_rules! text {
+    (TotalActiveSessions, $known:literal) => { concat!($known, ". How many sessions there are.") };
+    (TotalBufferMemoryNonPagedPool, $known:literal) => { concat!($known, ". Memory of buffers in non-paged pool.") };
+    (TotalBufferMemoryPagedPool, $known:literal) => { concat!($known, ". Memory of buffers in paged pool.") };
+    (TotalGuidsEnabled, $known:literal) => { concat!($known, ". GUIDs that are enabled.") };
+    (TotalGuidsNotEnabled, $known:literal) => { concat!($known, ". GUIDs that are registered and not enabled.") };
+    (TotalGuidsPreEnabled, $known:literal) => { concat!($known, ". GUIDs that are enabled before they are registered.") };
+}
+
 runtime::layout! {
     /// `ETW_PERF_COUNTERS` since 6.1: 0x18 bytes, aligned to 4.
     ///
-    /// What performance counters tell of ETW as a whole.
+    /// Performance counters of ETW as a whole.
     pub struct ETW_PERF_COUNTERS_6_1: members::ETW_PERF_COUNTERS, 0x18, 4 {
-        0x00 TotalActiveSessions: i32 = "LONG", "from symbols. How many sessions there are.";
-        0x04 TotalBufferMemoryNonPagedPool: i32 = "LONG", "from symbols. Memory of buffers in non-paged pool.";
-        0x08 TotalBufferMemoryPagedPool: i32 = "LONG", "from symbols. Memory of buffers in paged pool.";
-        0x0c TotalGuidsEnabled: i32 = "LONG", "from symbols. GUIDs that are enabled.";
-        0x10 TotalGuidsNotEnabled: i32 = "LONG", "from symbols. GUIDs that are registered and not enabled.";
-        0x14 TotalGuidsPreEnabled: i32 = "LONG", "from symbols. GUIDs that are enabled before they are registered.";
+        0x00 TotalActiveSessions: i32 = "LONG", text!(TotalActiveSessions, "from symbols");
+        0x04 TotalBufferMemoryNonPagedPool: i32 = "LONG", text!(TotalBufferMemoryNonPagedPool, "from symbols");
+        0x08 TotalBufferMemoryPagedPool: i32 = "LONG", text!(TotalBufferMemoryPagedPool, "from symbols");
+        0x0c TotalGuidsEnabled: i32 = "LONG", text!(TotalGuidsEnabled, "from symbols");
+        0x10 TotalGuidsNotEnabled: i32 = "LONG", text!(TotalGuidsNotEnabled, "from symbols");
+        0x14 TotalGuidsPreEnabled: i32 = "LONG", text!(TotalGuidsPreEnabled, "from symbols");
     }
 }

@@ -5,80 +5,88 @@
 #[allow(unused_imports)]
 use super::{runtime, members, kprofile_source::*};
 
+macro_rules! text {
+    (Source, $known:literal) => { concat!($known, ". The counters.") };
+    (HookIdCount, $known:literal) => { concat!($known, ". How many of HookId are used.") };
+    (HookId, $known:literal) => { concat!($known, ". The events that carry the counters.") };
+    (CountersCount, $known:literal) => { concat!($known, ". How many of Source are used.") };
+    (ProcessorCtrs, $known:literal) => { concat!($known, ". One for each processor.") };
+}
+
 runtime::layout! {
     /// `ETW_PMC_SUPPORT` since 6.2 on x86: 0x24 bytes, aligned to 4.
     ///
-    /// Which counters of the processor a session takes, and with which events.
+    /// Processor counters that a session records, and the events that include them.
     pub struct ETW_PMC_SUPPORT_6_2_x86: members::ETW_PMC_SUPPORT, 0x24, 4 {
-        0x00 Source: [KPROFILE_SOURCE_6_2; 4] = "KPROFILE_SOURCE [4]", "from symbols. The counters.";
-        0x10 HookIdCount: u32 = "ULONG volatile", "from symbols. How many of HookId are used.";
-        0x14 HookId: [u16; 4] = "USHORT [4]", "from symbols. The events that carry the counters.";
-        0x1c CountersCount: u32 = "ULONG volatile", "from symbols. How many of Source are used.";
-        0x20 ProcessorCtrs: [runtime::Ptr32; 1] = "HAL_PMC_COUNTERS * [ANYSIZE_ARRAY]", "from symbols. One for each processor.";
+        0x00 Source: [KPROFILE_SOURCE_6_2; 4] = "KPROFILE_SOURCE [4]", text!(Source, "from symbols");
+        0x10 HookIdCount: u32 = "ULONG volatile", text!(HookIdCount, "from symbols");
+        0x14 HookId: [u16; 4] = "USHORT [4]", text!(HookId, "from symbols");
+        0x1c CountersCount: u32 = "ULONG volatile", text!(CountersCount, "from symbols");
+        0x20 ProcessorCtrs: [runtime::Ptr32; 1] = "HAL_PMC_COUNTERS * [ANYSIZE_ARRAY]", text!(ProcessorCtrs, "from symbols");
     }
 }
 
 runtime::layout! {
     /// `ETW_PMC_SUPPORT` since 6.2 on x64: 0x28 bytes, aligned to 8.
     ///
-    /// Which counters of the processor a session takes, and with which events.
+    /// Processor counters that a session records, and the events that include them.
     pub struct ETW_PMC_SUPPORT_6_2_x64: members::ETW_PMC_SUPPORT, 0x28, 8 {
-        0x00 Source: [KPROFILE_SOURCE_6_2; 4] = "KPROFILE_SOURCE [4]", "from symbols. The counters.";
-        0x10 HookIdCount: u32 = "ULONG volatile", "from symbols. How many of HookId are used.";
-        0x14 HookId: [u16; 4] = "USHORT [4]", "from symbols. The events that carry the counters.";
-        0x1c CountersCount: u32 = "ULONG volatile", "from symbols. How many of Source are used.";
-        0x20 ProcessorCtrs: [runtime::Ptr64; 1] = "HAL_PMC_COUNTERS * [ANYSIZE_ARRAY]", "from symbols. One for each processor.";
+        0x00 Source: [KPROFILE_SOURCE_6_2; 4] = "KPROFILE_SOURCE [4]", text!(Source, "from symbols");
+        0x10 HookIdCount: u32 = "ULONG volatile", text!(HookIdCount, "from symbols");
+        0x14 HookId: [u16; 4] = "USHORT [4]", text!(HookId, "from symbols");
+        0x1c CountersCount: u32 = "ULONG volatile", text!(CountersCount, "from symbols");
+        0x20 ProcessorCtrs: [runtime::Ptr64; 1] = "HAL_PMC_COUNTERS * [ANYSIZE_ARRAY]", text!(ProcessorCtrs, "from symbols");
     }
 }
 
 runtime::layout! {
     /// `ETW_PMC_SUPPORT` since 1703 on x86: 0x34 bytes, aligned to 4.
     ///
-    /// Which counters of the processor a session takes, and with which events.
+    /// Processor counters that a session records, and the events that include them.
     pub struct ETW_PMC_SUPPORT_1703_x86: members::ETW_PMC_SUPPORT, 0x34, 4 {
-        0x00 Source: [KPROFILE_SOURCE_6_2; 8] = "KPROFILE_SOURCE [8]", "from symbols. The counters.";
-        0x20 HookIdCount: u32 = "ULONG volatile", "from symbols. How many of HookId are used.";
-        0x24 HookId: [u16; 4] = "USHORT [4]", "from symbols. The events that carry the counters.";
-        0x2c CountersCount: u32 = "ULONG volatile", "from symbols. How many of Source are used.";
-        0x30 ProcessorCtrs: [runtime::Ptr32; 1] = "HAL_PMC_COUNTERS * [ANYSIZE_ARRAY]", "from symbols. One for each processor.";
+        0x00 Source: [KPROFILE_SOURCE_6_2; 8] = "KPROFILE_SOURCE [8]", text!(Source, "from symbols");
+        0x20 HookIdCount: u32 = "ULONG volatile", text!(HookIdCount, "from symbols");
+        0x24 HookId: [u16; 4] = "USHORT [4]", text!(HookId, "from symbols");
+        0x2c CountersCount: u32 = "ULONG volatile", text!(CountersCount, "from symbols");
+        0x30 ProcessorCtrs: [runtime::Ptr32; 1] = "HAL_PMC_COUNTERS * [ANYSIZE_ARRAY]", text!(ProcessorCtrs, "from symbols");
     }
 }
 
 runtime::layout! {
     /// `ETW_PMC_SUPPORT` since 1703 on x64: 0x38 bytes, aligned to 8.
     ///
-    /// Which counters of the processor a session takes, and with which events.
+    /// Processor counters that a session records, and the events that include them.
     pub struct ETW_PMC_SUPPORT_1703_x64: members::ETW_PMC_SUPPORT, 0x38, 8 {
-        0x00 Source: [KPROFILE_SOURCE_6_2; 8] = "KPROFILE_SOURCE [8]", "from symbols. The counters.";
-        0x20 HookIdCount: u32 = "ULONG volatile", "from symbols. How many of HookId are used.";
-        0x24 HookId: [u16; 4] = "USHORT [4]", "from symbols. The events that carry the counters.";
-        0x2c CountersCount: u32 = "ULONG volatile", "from symbols. How many of Source are used.";
-        0x30 ProcessorCtrs: [runtime::Ptr64; 1] = "HAL_PMC_COUNTERS * [ANYSIZE_ARRAY]", "from symbols. One for each processor.";
+        0x00 Source: [KPROFILE_SOURCE_6_2; 8] = "KPROFILE_SOURCE [8]", text!(Source, "from symbols");
+        0x20 HookIdCount: u32 = "ULONG volatile", text!(HookIdCount, "from symbols");
+        0x24 HookId: [u16; 4] = "USHORT [4]", text!(HookId, "from symbols");
+        0x2c CountersCount: u32 = "ULONG volatile", text!(CountersCount, "from symbols");
+        0x30 ProcessorCtrs: [runtime::Ptr64; 1] = "HAL_PMC_COUNTERS * [ANYSIZE_ARRAY]", text!(ProcessorCtrs, "from symbols");
     }
 }
 
 runtime::layout! {
     /// `ETW_PMC_SUPPORT` since 1903 on x86: 0x18 bytes, aligned to 4.
     ///
-    /// Which counters of the processor a session takes, and with which events.
+    /// Processor counters that a session records, and the events that include them.
     pub struct ETW_PMC_SUPPORT_1903_x86: members::ETW_PMC_SUPPORT, 0x18, 4 {
-        0x00 Source: runtime::Ptr32 = "KPROFILE_SOURCE *", "from symbols. The counters.";
-        0x04 HookIdCount: u32 = "ULONG volatile", "from symbols. How many of HookId are used.";
-        0x08 HookId: [u16; 4] = "USHORT [4]", "from symbols. The events that carry the counters.";
-        0x10 CountersCount: u32 = "ULONG volatile", "from symbols. How many of Source are used.";
-        0x14 ProcessorCtrs: [runtime::Ptr32; 1] = "HAL_PMC_COUNTERS * [ANYSIZE_ARRAY]", "from symbols. One for each processor.";
+        0x00 Source: runtime::Ptr32 = "KPROFILE_SOURCE *", text!(Source, "from symbols");
+        0x04 HookIdCount: u32 = "ULONG volatile", text!(HookIdCount, "from symbols");
+        0x08 HookId: [u16; 4] = "USHORT [4]", text!(HookId, "from symbols");
+        0x10 CountersCount: u32 = "ULONG volatile", text!(CountersCount, "from symbols");
+        0x14 ProcessorCtrs: [runtime::Ptr32; 1] = "HAL_PMC_COUNTERS * [ANYSIZE_ARRAY]", text!(ProcessorCtrs, "from symbols");
     }
 }
 
 runtime::layout! {
     /// `ETW_PMC_SUPPORT` since 1903 on x64: 0x20 bytes, aligned to 8.
     ///
-    /// Which counters of the processor a session takes, and with which events.
+    /// Processor counters that a session records, and the events that include them.
     pub struct ETW_PMC_SUPPORT_1903_x64: members::ETW_PMC_SUPPORT, 0x20, 8 {
-        0x00 Source: runtime::Ptr64 = "KPROFILE_SOURCE *", "from symbols. The counters.";
-        0x08 HookIdCount: u32 = "ULONG volatile", "from symbols. How many of HookId are used.";
-        0x0c HookId: [u16; 4] = "USHORT [4]", "from symbols. The events that carry the counters.";
-        0x14 CountersCount: u32 = "ULONG volatile", "from symbols. How many of Source are used.";
-        0x18 ProcessorCtrs: [runtime::Ptr64; 1] = "HAL_PMC_COUNTERS * [ANYSIZE_ARRAY]", "from symbols. One for each processor.";
+        0x00 Source: runtime::Ptr64 = "KPROFILE_SOURCE *", text!(Source, "from symbols");
+        0x08 HookIdCount: u32 = "ULONG volatile", text!(HookIdCount, "from symbols");
+        0x0c HookId: [u16; 4] = "USHORT [4]", text!(HookId, "from symbols");
+        0x14 CountersCount: u32 = "ULONG volatile", text!(CountersCount, "from symbols");
+        0x18 ProcessorCtrs: [runtime::Ptr64; 1] = "HAL_PMC_COUNTERS * [ANYSIZE_ARRAY]", text!(ProcessorCtrs, "from symbols");
     }
 }

@@ -5,14 +5,20 @@
 #[allow(unused_imports)]
 use super::{runtime, members, rtl_balanced_node::*};
 
+macro_rules! text {
+    (Node, $known:literal) => { concat!($known, ". Node in the tree of all traits.") };
+    (ReferenceCount, $known:literal) => { concat!($known, ". How many registrations have it.") };
+    (Traits, $known:literal) => { concat!($known, ". Its size in two bytes, the provider's name up to a null, and traits: each a size in two bytes, a type in one, and data.") };
+}
+
 runtime::layout! {
     /// `ETW_PROVIDER_TRAITS` since 6.1.7601.23418 on x64: 0x20 bytes, aligned to 8.
     ///
-    /// What providers state of themselves when they register. Registrations that state the same share one.
+    /// Traits that a provider sets when it registers. Registrations with equal traits share them.
     pub struct ETW_PROVIDER_TRAITS_6_1_7601_23418_x64: members::ETW_PROVIDER_TRAITS, 0x20, 8 {
-        0x00 Node: RTL_BALANCED_NODE_6_1_7601_23418_x64 = "RTL_BALANCED_NODE", "from symbols. Its place in the tree of all traits.";
-        0x18 ReferenceCount: u32 = "ULONG", "from symbols. How many registrations have it.";
-        0x1c Traits: [u8; 1] = "UCHAR [ANYSIZE_ARRAY]", "from symbols. Its size in two bytes, the provider's name up to a null, and traits: each a size in two bytes, a type in one, and data.";
+        0x00 Node: RTL_BALANCED_NODE_6_1_7601_23418_x64 = "RTL_BALANCED_NODE", text!(Node, "from symbols");
+        0x18 ReferenceCount: u32 = "ULONG", text!(ReferenceCount, "from symbols");
+        0x1c Traits: [u8; 1] = "UCHAR [ANYSIZE_ARRAY]", text!(Traits, "from symbols");
         0x1d _padding1D: [u8; 3], "padding.";
     }
 }
@@ -20,11 +26,11 @@ runtime::layout! {
 runtime::layout! {
     /// `ETW_PROVIDER_TRAITS` since 6.1.7601.24000 on x86: 0x14 bytes, aligned to 4.
     ///
-    /// What providers state of themselves when they register. Registrations that state the same share one.
+    /// Traits that a provider sets when it registers. Registrations with equal traits share them.
     pub struct ETW_PROVIDER_TRAITS_6_1_7601_24000_x86: members::ETW_PROVIDER_TRAITS, 0x14, 4 {
-        0x00 Node: RTL_BALANCED_NODE_6_1_7601_24000_x86 = "RTL_BALANCED_NODE", "from symbols. Its place in the tree of all traits.";
-        0x0c ReferenceCount: u32 = "ULONG", "from symbols. How many registrations have it.";
-        0x10 Traits: [u8; 1] = "UCHAR [ANYSIZE_ARRAY]", "from symbols. Its size in two bytes, the provider's name up to a null, and traits: each a size in two bytes, a type in one, and data.";
+        0x00 Node: RTL_BALANCED_NODE_6_1_7601_24000_x86 = "RTL_BALANCED_NODE", text!(Node, "from symbols");
+        0x0c ReferenceCount: u32 = "ULONG", text!(ReferenceCount, "from symbols");
+        0x10 Traits: [u8; 1] = "UCHAR [ANYSIZE_ARRAY]", text!(Traits, "from symbols");
         0x11 _padding11: [u8; 3], "padding.";
     }
 }

@@ -5,16 +5,26 @@
 #[allow(unused_imports)]
 use super::{runtime, members, list_entry::*};
 
+macro_rules! text {
+    (ListEntry, $known:literal) => { concat!($known, ". Links the notifications of one ETW\\_DATA\\_SOURCE.") };
+    (DataBlock, $known:literal) => { concat!($known, ". The notification.") };
+    (RegEntry, $known:literal) => { concat!($known, ". The registration that gets it.") };
+    (RegIndex, $known:literal) => { concat!($known, ". The index of the registration that receives it.") };
+    (ReplyIndex, $known:literal) => { concat!($known, ". The index of the reply among those that are awaited.") };
+    (ReplyObject, $known:literal) => { concat!($known, ". The registration through which the sender receives the reply.") };
+    (Flags, $known:literal) => { concat!($known, ". Flags of the entry.") };
+}
+
 runtime::layout! {
     /// `ETW_QUEUE_ENTRY` since early-6.0 on x86: 0x18 bytes, aligned to 4.
     ///
     /// A notification that waits to be received by a process, or a reply that waits to be received by its sender.
     pub struct ETW_QUEUE_ENTRY_early_6_0_x86: members::ETW_QUEUE_ENTRY, 0x18, 4 {
-        0x00 ListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented. Links the notifications of one ETW\\_DATA\\_SOURCE.";
-        0x08 DataBlock: runtime::Ptr32 = "ETWP_NOTIFICATION_HEADER *", "documented. The notification.";
-        0x0c RegEntry: runtime::Ptr32 = "ETW_REG_ENTRY *", "documented. The registration that gets it.";
-        0x10 RegIndex: u32 = "ULONG", "documented. The index of the registration that receives it.";
-        0x14 ReplyIndex: u32 = "ULONG", "documented. The index of the reply among those that are awaited.";
+        0x00 ListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(ListEntry, "documented");
+        0x08 DataBlock: runtime::Ptr32 = "ETWP_NOTIFICATION_HEADER *", text!(DataBlock, "documented");
+        0x0c RegEntry: runtime::Ptr32 = "ETW_REG_ENTRY *", text!(RegEntry, "documented");
+        0x10 RegIndex: u32 = "ULONG", text!(RegIndex, "documented");
+        0x14 ReplyIndex: u32 = "ULONG", text!(ReplyIndex, "documented");
     }
 }
 
@@ -23,11 +33,11 @@ runtime::layout! {
     ///
     /// A notification that waits to be received by a process, or a reply that waits to be received by its sender.
     pub struct ETW_QUEUE_ENTRY_early_6_0_x64: members::ETW_QUEUE_ENTRY, 0x28, 8 {
-        0x00 ListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented. Links the notifications of one ETW\\_DATA\\_SOURCE.";
-        0x10 DataBlock: runtime::Ptr64 = "ETWP_NOTIFICATION_HEADER *", "documented. The notification.";
-        0x18 RegEntry: runtime::Ptr64 = "ETW_REG_ENTRY *", "documented. The registration that gets it.";
-        0x20 RegIndex: u32 = "ULONG", "documented. The index of the registration that receives it.";
-        0x24 ReplyIndex: u32 = "ULONG", "documented. The index of the reply among those that are awaited.";
+        0x00 ListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(ListEntry, "documented");
+        0x10 DataBlock: runtime::Ptr64 = "ETWP_NOTIFICATION_HEADER *", text!(DataBlock, "documented");
+        0x18 RegEntry: runtime::Ptr64 = "ETW_REG_ENTRY *", text!(RegEntry, "documented");
+        0x20 RegIndex: u32 = "ULONG", text!(RegIndex, "documented");
+        0x24 ReplyIndex: u32 = "ULONG", text!(ReplyIndex, "documented");
     }
 }
 
@@ -36,14 +46,14 @@ runtime::layout! {
     ///
     /// A notification that waits to be received by a process, or a reply that waits to be received by its sender.
     pub struct ETW_QUEUE_ENTRY_6_2_x86: members::ETW_QUEUE_ENTRY, 0x20, 4 {
-        0x00 ListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols. Links the notifications of one ETW\\_DATA\\_SOURCE.";
-        0x08 DataBlock: runtime::Ptr32 = "ETWP_NOTIFICATION_HEADER *", "from symbols. The notification.";
-        0x0c RegEntry: runtime::Ptr32 = "ETW_REG_ENTRY *", "from symbols. The registration that gets it.";
-        0x10 ReplyObject: runtime::Ptr32 = "ETW_REG_ENTRY *", "from symbols. The registration through which the sender gets the reply.";
+        0x00 ListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(ListEntry, "from symbols");
+        0x08 DataBlock: runtime::Ptr32 = "ETWP_NOTIFICATION_HEADER *", text!(DataBlock, "from symbols");
+        0x0c RegEntry: runtime::Ptr32 = "ETW_REG_ENTRY *", text!(RegEntry, "from symbols");
+        0x10 ReplyObject: runtime::Ptr32 = "ETW_REG_ENTRY *", text!(ReplyObject, "from symbols");
         0x14 WakeReference: runtime::Ptr32 = "PVOID", "from symbols.";
-        0x18 RegIndex: u16 = "USHORT", "from symbols. The index of the registration that receives it.";
-        0x1a ReplyIndex: u16 = "USHORT", "from symbols. The index of the reply among those that are awaited.";
-        0x1c Flags: u32 = "ULONG", "from symbols. What the entry is, bit by bit.";
+        0x18 RegIndex: u16 = "USHORT", text!(RegIndex, "from symbols");
+        0x1a ReplyIndex: u16 = "USHORT", text!(ReplyIndex, "from symbols");
+        0x1c Flags: u32 = "ULONG", text!(Flags, "from symbols");
     }
 }
 
@@ -52,13 +62,13 @@ runtime::layout! {
     ///
     /// A notification that waits to be received by a process, or a reply that waits to be received by its sender.
     pub struct ETW_QUEUE_ENTRY_6_2_x64: members::ETW_QUEUE_ENTRY, 0x38, 8 {
-        0x00 ListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols. Links the notifications of one ETW\\_DATA\\_SOURCE.";
-        0x10 DataBlock: runtime::Ptr64 = "ETWP_NOTIFICATION_HEADER *", "from symbols. The notification.";
-        0x18 RegEntry: runtime::Ptr64 = "ETW_REG_ENTRY *", "from symbols. The registration that gets it.";
-        0x20 ReplyObject: runtime::Ptr64 = "ETW_REG_ENTRY *", "from symbols. The registration through which the sender gets the reply.";
+        0x00 ListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(ListEntry, "from symbols");
+        0x10 DataBlock: runtime::Ptr64 = "ETWP_NOTIFICATION_HEADER *", text!(DataBlock, "from symbols");
+        0x18 RegEntry: runtime::Ptr64 = "ETW_REG_ENTRY *", text!(RegEntry, "from symbols");
+        0x20 ReplyObject: runtime::Ptr64 = "ETW_REG_ENTRY *", text!(ReplyObject, "from symbols");
         0x28 WakeReference: runtime::Ptr64 = "PVOID", "from symbols.";
-        0x30 RegIndex: u16 = "USHORT", "from symbols. The index of the registration that receives it.";
-        0x32 ReplyIndex: u16 = "USHORT", "from symbols. The index of the reply among those that are awaited.";
-        0x34 Flags: u32 = "ULONG", "from symbols. What the entry is, bit by bit.";
+        0x30 RegIndex: u16 = "USHORT", text!(RegIndex, "from symbols");
+        0x32 ReplyIndex: u16 = "USHORT", text!(ReplyIndex, "from symbols");
+        0x34 Flags: u32 = "ULONG", text!(Flags, "from symbols");
     }
 }

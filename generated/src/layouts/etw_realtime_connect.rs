@@ -5,91 +5,104 @@
 #[allow(unused_imports)]
 use super::{runtime, members, etw_ref_clock::*};
 
+macro_rules! text {
+    (LoggerId, $known:literal) => { concat!($known, ". Input: number of the session.") };
+    (ConsumerId, $known:literal) => { concat!($known, ". Returned: the consumer, by the number of its connection.") };
+    (ConsumerHandle64, $known:literal) => { concat!($known, ". Returned: in 6.0 a handle to a pipe, later one to the EtwConsumer object.") };
+    (ReferenceTime, $known:literal) => { concat!($known, ". Returned: when the session began.") };
+    (ReservedBufferSpaceSize, $known:literal) => { concat!($known, ". Given.") };
+    (ReservedBufferSpace, $known:literal) => { concat!($known, ". Input: address in the consumer's process for copies of buffers.") };
+    (ReservedBufferSpaceBitMap64, $known:literal) => { concat!($known, ". Input: address of the bits for ETW\\_REALTIME\\_CONSUMER.ReservedBufferSpaceBitMap.") };
+    (UserBufferListHead, $known:literal) => { concat!($known, ". Input: head of the list of buffers, in the consumer's process.") };
+    (UserBufferCount, $known:literal) => { concat!($known, ". Input: address of the number of these buffers.") };
+    (ConsumerHandle64_2, $known:literal) => { concat!($known, ". Returned: in 6.0 a handle to a pipe, later one to the EtwConsumer object.\n\nErratum, 6.2: published reference: offset 0x48; order and size of the declaration: 0x38 (the document gives this offset only for 6.1; the same page states 0x50 bytes for 6.1 and 6.2).") };
+    (ReferenceTime_2, $known:literal) => { concat!($known, ". Returned: when the session began.\n\nErratum, 6.2: published reference: offset 0x50; order and size of the declaration: 0x40 (as for the preceding handle).") };
+    (EventsLostCount, $known:literal) => { concat!($known, ". Input: address of the number of lost events.") };
+    (BuffersLostCount, $known:literal) => { concat!($known, ". Input: address of the number of lost buffers.") };
+    (BuffersLostCount64, $known:literal) => { concat!($known, ".\n\nErratum, 6.3..: published reference: name BuffersLostCount; another published reference: BuffersLostCount64 (members of a union have distinct names, and those of the other unions end in 64).") };
+}
+
 runtime::layout! {
     /// `ETW_REALTIME_CONNECT` since early-6.0: 0x20 bytes, aligned to 8.
     ///
-    /// What NtTraceControl takes and gives when it connects a consumer to a session (EtwRealtimeConnectCode). The name is ours.
-    /// The names of members that ETW\_REALTIME\_CONSUMER has too are taken from there, as the document takes them. Pointers and
-    /// handles have the room of 64 bits on all architectures.
+    /// Input and output of NtTraceControl for connecting a consumer to a session (EtwRealtimeConnectCode). The name is this project's. Names of members that ETW\_REALTIME\_CONSUMER also has are taken from there, as in the published reference. Pointers and handles take 64 bits on all architectures.
     pub struct ETW_REALTIME_CONNECT_early_6_0: members::ETW_REALTIME_CONNECT, 0x20, 8 {
-        0x00 LoggerId: u32 = "ULONG", "documented. Given: the session, by the number of its logger.";
-        0x04 ConsumerId: u32 = "ULONG", "documented, name unknown. Returned: the consumer, by the number of its connection.";
-        0x08 ConsumerHandle64: u64 = "ULONG64", "documented, name unknown. Returned: in 6.0 a handle to a pipe, later one to the EtwConsumer object.";
-        0x10 ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", "documented, name unknown. Returned: when the session began.";
+        0x00 LoggerId: u32 = "ULONG", text!(LoggerId, "documented");
+        0x04 ConsumerId: u32 = "ULONG", text!(ConsumerId, "documented, name unknown");
+        0x08 ConsumerHandle64: u64 = "ULONG64", text!(ConsumerHandle64, "documented, name unknown");
+        0x10 ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", text!(ReferenceTime, "documented, name unknown");
     }
 }
 
 runtime::layout! {
     /// `ETW_REALTIME_CONNECT` since 6.1 on x86: 0x50 bytes, aligned to 8.
     ///
-    /// What NtTraceControl takes and gives when it connects a consumer to a session (EtwRealtimeConnectCode). The name is ours.
-    /// The names of members that ETW\_REALTIME\_CONSUMER has too are taken from there, as the document takes them. Pointers and
-    /// handles have the room of 64 bits on all architectures.
+    /// Input and output of NtTraceControl for connecting a consumer to a session (EtwRealtimeConnectCode). The name is this project's. Names of members that ETW\_REALTIME\_CONSUMER also has are taken from there, as in the published reference. Pointers and handles take 64 bits on all architectures.
     pub struct ETW_REALTIME_CONNECT_6_1_x86: members::ETW_REALTIME_CONNECT, 0x50, 8 {
-        0x00 LoggerId: u32 = "ULONG", "documented. Given: the session, by the number of its logger.";
-        0x04 ReservedBufferSpaceSize: u32 = "ULONG", "documented. Given.";
-        0x08 u08: ETW_REALTIME_CONNECT_6_1_x86_u08, "unnamed; its members have accessors." {
-            0x08 ReservedBufferSpace set_ReservedBufferSpace: runtime::Ptr32 = "UCHAR *", "documented, offset inferred. Given: where in the consumer's process buffers are copied to.";
+        0x00 LoggerId: u32 = "ULONG", text!(LoggerId, "documented");
+        0x04 ReservedBufferSpaceSize: u32 = "ULONG", text!(ReservedBufferSpaceSize, "documented");
+        0x08 union_ReservedBufferSpace: ETW_REALTIME_CONNECT_6_1_x86_union_ReservedBufferSpace, "unnamed; its members have accessors." {
+            0x08 ReservedBufferSpace set_ReservedBufferSpace: runtime::Ptr32 = "UCHAR *", text!(ReservedBufferSpace, "documented, offset inferred");
             0x08 ReservedBufferSpace64 set_ReservedBufferSpace64: u64 = "ULONG64", "documented, offset inferred.";
         }
-        0x10 ReservedBufferSpaceBitMap64: u64 = "ULONG64", "documented, name and type unknown. Given: the address of the bits for ETW\\_REALTIME\\_CONSUMER.ReservedBufferSpaceBitMap.";
-        0x18 u18: ETW_REALTIME_CONNECT_6_1_x86_u18, "unnamed; its members have accessors." {
-            0x18 DisconnectEvent set_DisconnectEvent: runtime::Ptr32 = "HANDLE", "documented, offset inferred. Given.";
+        0x10 ReservedBufferSpaceBitMap64: u64 = "ULONG64", text!(ReservedBufferSpaceBitMap64, "documented, name and type unknown");
+        0x18 union_DisconnectEvent: ETW_REALTIME_CONNECT_6_1_x86_union_DisconnectEvent, "unnamed; its members have accessors." {
+            0x18 DisconnectEvent set_DisconnectEvent: runtime::Ptr32 = "HANDLE", text!(ReservedBufferSpaceSize, "documented, offset inferred");
             0x18 DisconnectEvent64 set_DisconnectEvent64: u64 = "ULONG64", "documented, offset inferred.";
         }
-        0x20 u20: ETW_REALTIME_CONNECT_6_1_x86_u20, "unnamed; its members have accessors." {
-            0x20 DataAvailableEvent set_DataAvailableEvent: runtime::Ptr32 = "HANDLE", "documented, offset inferred. Given.";
+        0x20 union_DataAvailableEvent: ETW_REALTIME_CONNECT_6_1_x86_union_DataAvailableEvent, "unnamed; its members have accessors." {
+            0x20 DataAvailableEvent set_DataAvailableEvent: runtime::Ptr32 = "HANDLE", text!(ReservedBufferSpaceSize, "documented, offset inferred");
             0x20 DataAvailableEvent64 set_DataAvailableEvent64: u64 = "ULONG64", "documented, offset inferred.";
         }
-        0x28 u28: ETW_REALTIME_CONNECT_6_1_x86_u28, "unnamed; its members have accessors." {
-            0x28 UserBufferListHead set_UserBufferListHead: runtime::Ptr32 = "SINGLE_LIST_ENTRY *", "documented, offset inferred. Given: the head, in the consumer's process, of the list of buffers for it.";
+        0x28 union_UserBufferListHead: ETW_REALTIME_CONNECT_6_1_x86_union_UserBufferListHead, "unnamed; its members have accessors." {
+            0x28 UserBufferListHead set_UserBufferListHead: runtime::Ptr32 = "SINGLE_LIST_ENTRY *", text!(UserBufferListHead, "documented, offset inferred");
             0x28 UserBufferListHead64 set_UserBufferListHead64: u64 = "ULONG64", "documented, offset inferred.";
         }
-        0x30 u30: ETW_REALTIME_CONNECT_6_1_x86_u30, "unnamed; its members have accessors." {
-            0x30 UserBufferCount set_UserBufferCount: runtime::Ptr32 = "ULONG *", "documented, offset inferred. Given: where those buffers are counted.";
+        0x30 union_UserBufferCount: ETW_REALTIME_CONNECT_6_1_x86_union_UserBufferCount, "unnamed; its members have accessors." {
+            0x30 UserBufferCount set_UserBufferCount: runtime::Ptr32 = "ULONG *", text!(UserBufferCount, "documented, offset inferred");
             0x30 UserBufferCount64 set_UserBufferCount64: u64 = "ULONG64", "documented, offset inferred.";
         }
-        0x38 ConsumerHandle64: u64 = "ULONG64", "documented, name unknown. Returned: in 6.0 a handle to a pipe, later one to the EtwConsumer object.\n\nErratum, 6.2: the document's offset is 0x48, the declaration's order and size give 0x38 (the document names 6.1 alone for this offset; the same page has 0x50 bytes for 6.1 and 6.2).";
-        0x40 ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", "documented, name unknown. Returned: when the session began.\n\nErratum, 6.2: the document's offset is 0x50, the declaration's order and size give 0x40 (as for the handle before it).";
+        0x38 ConsumerHandle64: u64 = "ULONG64", text!(ConsumerHandle64_2, "documented, name unknown");
+        0x40 ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", text!(ReferenceTime_2, "documented, name unknown");
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x08 of `ETW_REALTIME_CONNECT`.
-    pub union ETW_REALTIME_CONNECT_6_1_x86_u08: 0x8, 8 {
-        0x00 ReservedBufferSpace: runtime::Bytes<runtime::Ptr32, 8> = "UCHAR *", "documented, offset inferred. Given: where in the consumer's process buffers are copied to.";
+    pub union ETW_REALTIME_CONNECT_6_1_x86_union_ReservedBufferSpace: 0x8, 8 {
+        0x00 ReservedBufferSpace: runtime::Bytes<runtime::Ptr32, 8> = "UCHAR *", text!(ReservedBufferSpace, "documented, offset inferred");
         0x00 ReservedBufferSpace64: u64 = "ULONG64", "documented, offset inferred.";
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x18 of `ETW_REALTIME_CONNECT`.
-    pub union ETW_REALTIME_CONNECT_6_1_x86_u18: 0x8, 8 {
-        0x00 DisconnectEvent: runtime::Bytes<runtime::Ptr32, 8> = "HANDLE", "documented, offset inferred. Given.";
+    pub union ETW_REALTIME_CONNECT_6_1_x86_union_DisconnectEvent: 0x8, 8 {
+        0x00 DisconnectEvent: runtime::Bytes<runtime::Ptr32, 8> = "HANDLE", text!(ReservedBufferSpaceSize, "documented, offset inferred");
         0x00 DisconnectEvent64: u64 = "ULONG64", "documented, offset inferred.";
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x20 of `ETW_REALTIME_CONNECT`.
-    pub union ETW_REALTIME_CONNECT_6_1_x86_u20: 0x8, 8 {
-        0x00 DataAvailableEvent: runtime::Bytes<runtime::Ptr32, 8> = "HANDLE", "documented, offset inferred. Given.";
+    pub union ETW_REALTIME_CONNECT_6_1_x86_union_DataAvailableEvent: 0x8, 8 {
+        0x00 DataAvailableEvent: runtime::Bytes<runtime::Ptr32, 8> = "HANDLE", text!(ReservedBufferSpaceSize, "documented, offset inferred");
         0x00 DataAvailableEvent64: u64 = "ULONG64", "documented, offset inferred.";
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x28 of `ETW_REALTIME_CONNECT`.
-    pub union ETW_REALTIME_CONNECT_6_1_x86_u28: 0x8, 8 {
-        0x00 UserBufferListHead: runtime::Bytes<runtime::Ptr32, 8> = "SINGLE_LIST_ENTRY *", "documented, offset inferred. Given: the head, in the consumer's process, of the list of buffers for it.";
+    pub union ETW_REALTIME_CONNECT_6_1_x86_union_UserBufferListHead: 0x8, 8 {
+        0x00 UserBufferListHead: runtime::Bytes<runtime::Ptr32, 8> = "SINGLE_LIST_ENTRY *", text!(UserBufferListHead, "documented, offset inferred");
         0x00 UserBufferListHead64: u64 = "ULONG64", "documented, offset inferred.";
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x30 of `ETW_REALTIME_CONNECT`.
-    pub union ETW_REALTIME_CONNECT_6_1_x86_u30: 0x8, 8 {
-        0x00 UserBufferCount: runtime::Bytes<runtime::Ptr32, 8> = "ULONG *", "documented, offset inferred. Given: where those buffers are counted.";
+    pub union ETW_REALTIME_CONNECT_6_1_x86_union_UserBufferCount: 0x8, 8 {
+        0x00 UserBufferCount: runtime::Bytes<runtime::Ptr32, 8> = "ULONG *", text!(UserBufferCount, "documented, offset inferred");
         0x00 UserBufferCount64: u64 = "ULONG64", "documented, offset inferred.";
     }
 }
@@ -97,74 +110,72 @@ runtime::layout! {
 runtime::layout! {
     /// `ETW_REALTIME_CONNECT` since 6.1 on x64: 0x50 bytes, aligned to 8.
     ///
-    /// What NtTraceControl takes and gives when it connects a consumer to a session (EtwRealtimeConnectCode). The name is ours.
-    /// The names of members that ETW\_REALTIME\_CONSUMER has too are taken from there, as the document takes them. Pointers and
-    /// handles have the room of 64 bits on all architectures.
+    /// Input and output of NtTraceControl for connecting a consumer to a session (EtwRealtimeConnectCode). The name is this project's. Names of members that ETW\_REALTIME\_CONSUMER also has are taken from there, as in the published reference. Pointers and handles take 64 bits on all architectures.
     pub struct ETW_REALTIME_CONNECT_6_1_x64: members::ETW_REALTIME_CONNECT, 0x50, 8 {
-        0x00 LoggerId: u32 = "ULONG", "documented. Given: the session, by the number of its logger.";
-        0x04 ReservedBufferSpaceSize: u32 = "ULONG", "documented. Given.";
-        0x08 u08: ETW_REALTIME_CONNECT_6_1_x64_u08, "unnamed; its members have accessors." {
-            0x08 ReservedBufferSpace set_ReservedBufferSpace: runtime::Ptr64 = "UCHAR *", "documented, offset inferred. Given: where in the consumer's process buffers are copied to.";
+        0x00 LoggerId: u32 = "ULONG", text!(LoggerId, "documented");
+        0x04 ReservedBufferSpaceSize: u32 = "ULONG", text!(ReservedBufferSpaceSize, "documented");
+        0x08 union_ReservedBufferSpace: ETW_REALTIME_CONNECT_6_1_x64_union_ReservedBufferSpace, "unnamed; its members have accessors." {
+            0x08 ReservedBufferSpace set_ReservedBufferSpace: runtime::Ptr64 = "UCHAR *", text!(ReservedBufferSpace, "documented, offset inferred");
             0x08 ReservedBufferSpace64 set_ReservedBufferSpace64: u64 = "ULONG64", "documented, offset inferred.";
         }
-        0x10 ReservedBufferSpaceBitMap64: u64 = "ULONG64", "documented, name and type unknown. Given: the address of the bits for ETW\\_REALTIME\\_CONSUMER.ReservedBufferSpaceBitMap.";
-        0x18 u18: ETW_REALTIME_CONNECT_6_1_x64_u18, "unnamed; its members have accessors." {
-            0x18 DisconnectEvent set_DisconnectEvent: runtime::Ptr64 = "HANDLE", "documented, offset inferred. Given.";
+        0x10 ReservedBufferSpaceBitMap64: u64 = "ULONG64", text!(ReservedBufferSpaceBitMap64, "documented, name and type unknown");
+        0x18 union_DisconnectEvent: ETW_REALTIME_CONNECT_6_1_x64_union_DisconnectEvent, "unnamed; its members have accessors." {
+            0x18 DisconnectEvent set_DisconnectEvent: runtime::Ptr64 = "HANDLE", text!(ReservedBufferSpaceSize, "documented, offset inferred");
             0x18 DisconnectEvent64 set_DisconnectEvent64: u64 = "ULONG64", "documented, offset inferred.";
         }
-        0x20 u20: ETW_REALTIME_CONNECT_6_1_x64_u20, "unnamed; its members have accessors." {
-            0x20 DataAvailableEvent set_DataAvailableEvent: runtime::Ptr64 = "HANDLE", "documented, offset inferred. Given.";
+        0x20 union_DataAvailableEvent: ETW_REALTIME_CONNECT_6_1_x64_union_DataAvailableEvent, "unnamed; its members have accessors." {
+            0x20 DataAvailableEvent set_DataAvailableEvent: runtime::Ptr64 = "HANDLE", text!(ReservedBufferSpaceSize, "documented, offset inferred");
             0x20 DataAvailableEvent64 set_DataAvailableEvent64: u64 = "ULONG64", "documented, offset inferred.";
         }
-        0x28 u28: ETW_REALTIME_CONNECT_6_1_x64_u28, "unnamed; its members have accessors." {
-            0x28 UserBufferListHead set_UserBufferListHead: runtime::Ptr64 = "SINGLE_LIST_ENTRY *", "documented, offset inferred. Given: the head, in the consumer's process, of the list of buffers for it.";
+        0x28 union_UserBufferListHead: ETW_REALTIME_CONNECT_6_1_x64_union_UserBufferListHead, "unnamed; its members have accessors." {
+            0x28 UserBufferListHead set_UserBufferListHead: runtime::Ptr64 = "SINGLE_LIST_ENTRY *", text!(UserBufferListHead, "documented, offset inferred");
             0x28 UserBufferListHead64 set_UserBufferListHead64: u64 = "ULONG64", "documented, offset inferred.";
         }
-        0x30 u30: ETW_REALTIME_CONNECT_6_1_x64_u30, "unnamed; its members have accessors." {
-            0x30 UserBufferCount set_UserBufferCount: runtime::Ptr64 = "ULONG *", "documented, offset inferred. Given: where those buffers are counted.";
+        0x30 union_UserBufferCount: ETW_REALTIME_CONNECT_6_1_x64_union_UserBufferCount, "unnamed; its members have accessors." {
+            0x30 UserBufferCount set_UserBufferCount: runtime::Ptr64 = "ULONG *", text!(UserBufferCount, "documented, offset inferred");
             0x30 UserBufferCount64 set_UserBufferCount64: u64 = "ULONG64", "documented, offset inferred.";
         }
-        0x38 ConsumerHandle64: u64 = "ULONG64", "documented, name unknown. Returned: in 6.0 a handle to a pipe, later one to the EtwConsumer object.\n\nErratum, 6.2: the document's offset is 0x48, the declaration's order and size give 0x38 (the document names 6.1 alone for this offset; the same page has 0x50 bytes for 6.1 and 6.2).";
-        0x40 ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", "documented, name unknown. Returned: when the session began.\n\nErratum, 6.2: the document's offset is 0x50, the declaration's order and size give 0x40 (as for the handle before it).";
+        0x38 ConsumerHandle64: u64 = "ULONG64", text!(ConsumerHandle64_2, "documented, name unknown");
+        0x40 ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", text!(ReferenceTime_2, "documented, name unknown");
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x08 of `ETW_REALTIME_CONNECT`.
-    pub union ETW_REALTIME_CONNECT_6_1_x64_u08: 0x8, 8 {
-        0x00 ReservedBufferSpace: runtime::Ptr64 = "UCHAR *", "documented, offset inferred. Given: where in the consumer's process buffers are copied to.";
+    pub union ETW_REALTIME_CONNECT_6_1_x64_union_ReservedBufferSpace: 0x8, 8 {
+        0x00 ReservedBufferSpace: runtime::Ptr64 = "UCHAR *", text!(ReservedBufferSpace, "documented, offset inferred");
         0x00 ReservedBufferSpace64: u64 = "ULONG64", "documented, offset inferred.";
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x18 of `ETW_REALTIME_CONNECT`.
-    pub union ETW_REALTIME_CONNECT_6_1_x64_u18: 0x8, 8 {
-        0x00 DisconnectEvent: runtime::Ptr64 = "HANDLE", "documented, offset inferred. Given.";
+    pub union ETW_REALTIME_CONNECT_6_1_x64_union_DisconnectEvent: 0x8, 8 {
+        0x00 DisconnectEvent: runtime::Ptr64 = "HANDLE", text!(ReservedBufferSpaceSize, "documented, offset inferred");
         0x00 DisconnectEvent64: u64 = "ULONG64", "documented, offset inferred.";
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x20 of `ETW_REALTIME_CONNECT`.
-    pub union ETW_REALTIME_CONNECT_6_1_x64_u20: 0x8, 8 {
-        0x00 DataAvailableEvent: runtime::Ptr64 = "HANDLE", "documented, offset inferred. Given.";
+    pub union ETW_REALTIME_CONNECT_6_1_x64_union_DataAvailableEvent: 0x8, 8 {
+        0x00 DataAvailableEvent: runtime::Ptr64 = "HANDLE", text!(ReservedBufferSpaceSize, "documented, offset inferred");
         0x00 DataAvailableEvent64: u64 = "ULONG64", "documented, offset inferred.";
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x28 of `ETW_REALTIME_CONNECT`.
-    pub union ETW_REALTIME_CONNECT_6_1_x64_u28: 0x8, 8 {
-        0x00 UserBufferListHead: runtime::Ptr64 = "SINGLE_LIST_ENTRY *", "documented, offset inferred. Given: the head, in the consumer's process, of the list of buffers for it.";
+    pub union ETW_REALTIME_CONNECT_6_1_x64_union_UserBufferListHead: 0x8, 8 {
+        0x00 UserBufferListHead: runtime::Ptr64 = "SINGLE_LIST_ENTRY *", text!(UserBufferListHead, "documented, offset inferred");
         0x00 UserBufferListHead64: u64 = "ULONG64", "documented, offset inferred.";
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x30 of `ETW_REALTIME_CONNECT`.
-    pub union ETW_REALTIME_CONNECT_6_1_x64_u30: 0x8, 8 {
-        0x00 UserBufferCount: runtime::Ptr64 = "ULONG *", "documented, offset inferred. Given: where those buffers are counted.";
+    pub union ETW_REALTIME_CONNECT_6_1_x64_union_UserBufferCount: 0x8, 8 {
+        0x00 UserBufferCount: runtime::Ptr64 = "ULONG *", text!(UserBufferCount, "documented, offset inferred");
         0x00 UserBufferCount64: u64 = "ULONG64", "documented, offset inferred.";
     }
 }
@@ -172,117 +183,113 @@ runtime::layout! {
 runtime::layout! {
     /// `ETW_REALTIME_CONNECT` since 6.3 on x86: 0x60 bytes, aligned to 8.
     ///
-    /// What NtTraceControl takes and gives when it connects a consumer to a session (EtwRealtimeConnectCode). The name is ours.
-    /// The names of members that ETW\_REALTIME\_CONSUMER has too are taken from there, as the document takes them. Pointers and
-    /// handles have the room of 64 bits on all architectures.
+    /// Input and output of NtTraceControl for connecting a consumer to a session (EtwRealtimeConnectCode). The name is this project's. Names of members that ETW\_REALTIME\_CONSUMER also has are taken from there, as in the published reference. Pointers and handles take 64 bits on all architectures.
     pub struct ETW_REALTIME_CONNECT_6_3_x86: members::ETW_REALTIME_CONNECT, 0x60, 8 {
-        0x00 LoggerId: u32 = "ULONG", "documented. Given: the session, by the number of its logger.";
-        0x04 ReservedBufferSpaceSize: u32 = "ULONG", "documented. Given.";
-        0x08 u08: ETW_REALTIME_CONNECT_6_1_x86_u08, "unnamed; its members have accessors." {
-            0x08 ReservedBufferSpace set_ReservedBufferSpace: runtime::Ptr32 = "UCHAR *", "documented, offset inferred. Given: where in the consumer's process buffers are copied to.";
+        0x00 LoggerId: u32 = "ULONG", text!(LoggerId, "documented");
+        0x04 ReservedBufferSpaceSize: u32 = "ULONG", text!(ReservedBufferSpaceSize, "documented");
+        0x08 union_ReservedBufferSpace: ETW_REALTIME_CONNECT_6_1_x86_union_ReservedBufferSpace, "unnamed; its members have accessors." {
+            0x08 ReservedBufferSpace set_ReservedBufferSpace: runtime::Ptr32 = "UCHAR *", text!(ReservedBufferSpace, "documented, offset inferred");
             0x08 ReservedBufferSpace64 set_ReservedBufferSpace64: u64 = "ULONG64", "documented, offset inferred.";
         }
-        0x10 ReservedBufferSpaceBitMap64: u64 = "ULONG64", "documented, name and type unknown. Given: the address of the bits for ETW\\_REALTIME\\_CONSUMER.ReservedBufferSpaceBitMap.";
-        0x18 u18: ETW_REALTIME_CONNECT_6_1_x86_u18, "unnamed; its members have accessors." {
-            0x18 DisconnectEvent set_DisconnectEvent: runtime::Ptr32 = "HANDLE", "documented, offset inferred. Given.";
+        0x10 ReservedBufferSpaceBitMap64: u64 = "ULONG64", text!(ReservedBufferSpaceBitMap64, "documented, name and type unknown");
+        0x18 union_DisconnectEvent: ETW_REALTIME_CONNECT_6_1_x86_union_DisconnectEvent, "unnamed; its members have accessors." {
+            0x18 DisconnectEvent set_DisconnectEvent: runtime::Ptr32 = "HANDLE", text!(ReservedBufferSpaceSize, "documented, offset inferred");
             0x18 DisconnectEvent64 set_DisconnectEvent64: u64 = "ULONG64", "documented, offset inferred.";
         }
-        0x20 u20: ETW_REALTIME_CONNECT_6_1_x86_u20, "unnamed; its members have accessors." {
-            0x20 DataAvailableEvent set_DataAvailableEvent: runtime::Ptr32 = "HANDLE", "documented, offset inferred. Given.";
+        0x20 union_DataAvailableEvent: ETW_REALTIME_CONNECT_6_1_x86_union_DataAvailableEvent, "unnamed; its members have accessors." {
+            0x20 DataAvailableEvent set_DataAvailableEvent: runtime::Ptr32 = "HANDLE", text!(ReservedBufferSpaceSize, "documented, offset inferred");
             0x20 DataAvailableEvent64 set_DataAvailableEvent64: u64 = "ULONG64", "documented, offset inferred.";
         }
-        0x28 u28: ETW_REALTIME_CONNECT_6_1_x86_u28, "unnamed; its members have accessors." {
-            0x28 UserBufferListHead set_UserBufferListHead: runtime::Ptr32 = "SINGLE_LIST_ENTRY *", "documented, offset inferred. Given: the head, in the consumer's process, of the list of buffers for it.";
+        0x28 union_UserBufferListHead: ETW_REALTIME_CONNECT_6_1_x86_union_UserBufferListHead, "unnamed; its members have accessors." {
+            0x28 UserBufferListHead set_UserBufferListHead: runtime::Ptr32 = "SINGLE_LIST_ENTRY *", text!(UserBufferListHead, "documented, offset inferred");
             0x28 UserBufferListHead64 set_UserBufferListHead64: u64 = "ULONG64", "documented, offset inferred.";
         }
-        0x30 u30: ETW_REALTIME_CONNECT_6_1_x86_u30, "unnamed; its members have accessors." {
-            0x30 UserBufferCount set_UserBufferCount: runtime::Ptr32 = "ULONG *", "documented, offset inferred. Given: where those buffers are counted.";
+        0x30 union_UserBufferCount: ETW_REALTIME_CONNECT_6_1_x86_union_UserBufferCount, "unnamed; its members have accessors." {
+            0x30 UserBufferCount set_UserBufferCount: runtime::Ptr32 = "ULONG *", text!(UserBufferCount, "documented, offset inferred");
             0x30 UserBufferCount64 set_UserBufferCount64: u64 = "ULONG64", "documented, offset inferred.";
         }
-        0x38 u38: ETW_REALTIME_CONNECT_6_3_x86_u38, "unnamed; its members have accessors." {
-            0x38 EventsLostCount set_EventsLostCount: runtime::Ptr32 = "ULONG *", "documented, offset inferred. Given: where lost events are counted.";
+        0x38 union_EventsLostCount: ETW_REALTIME_CONNECT_6_3_x86_union_EventsLostCount, "unnamed; its members have accessors." {
+            0x38 EventsLostCount set_EventsLostCount: runtime::Ptr32 = "ULONG *", text!(EventsLostCount, "documented, offset inferred");
             0x38 EventsLostCount64 set_EventsLostCount64: u64 = "ULONG64", "documented, offset inferred.";
         }
-        0x40 u40: ETW_REALTIME_CONNECT_6_3_x86_u40, "unnamed; its members have accessors." {
-            0x40 BuffersLostCount set_BuffersLostCount: runtime::Ptr32 = "ULONG *", "documented, offset inferred. Given: where lost buffers are counted.";
-            0x40 BuffersLostCount64 set_BuffersLostCount64: u64 = "ULONG64", "documented, offset inferred.\n\nErratum, 6.3..: the document's name is BuffersLostCount, another document says BuffersLostCount64 (no two members of a union have one name, and those of the other unions end in 64).";
+        0x40 union_BuffersLostCount: ETW_REALTIME_CONNECT_6_3_x86_union_BuffersLostCount, "unnamed; its members have accessors." {
+            0x40 BuffersLostCount set_BuffersLostCount: runtime::Ptr32 = "ULONG *", text!(BuffersLostCount, "documented, offset inferred");
+            0x40 BuffersLostCount64 set_BuffersLostCount64: u64 = "ULONG64", text!(BuffersLostCount64, "documented, offset inferred");
         }
-        0x48 ConsumerHandle64: u64 = "ULONG64", "documented, name unknown. Returned: in 6.0 a handle to a pipe, later one to the EtwConsumer object.";
-        0x50 ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", "documented, name unknown. Returned: when the session began.";
+        0x48 ConsumerHandle64: u64 = "ULONG64", text!(ConsumerHandle64, "documented, name unknown");
+        0x50 ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", text!(ReferenceTime, "documented, name unknown");
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x38 of `ETW_REALTIME_CONNECT`.
-    pub union ETW_REALTIME_CONNECT_6_3_x86_u38: 0x8, 8 {
-        0x00 EventsLostCount: runtime::Bytes<runtime::Ptr32, 8> = "ULONG *", "documented, offset inferred. Given: where lost events are counted.";
+    pub union ETW_REALTIME_CONNECT_6_3_x86_union_EventsLostCount: 0x8, 8 {
+        0x00 EventsLostCount: runtime::Bytes<runtime::Ptr32, 8> = "ULONG *", text!(EventsLostCount, "documented, offset inferred");
         0x00 EventsLostCount64: u64 = "ULONG64", "documented, offset inferred.";
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x40 of `ETW_REALTIME_CONNECT`.
-    pub union ETW_REALTIME_CONNECT_6_3_x86_u40: 0x8, 8 {
-        0x00 BuffersLostCount: runtime::Bytes<runtime::Ptr32, 8> = "ULONG *", "documented, offset inferred. Given: where lost buffers are counted.";
-        0x00 BuffersLostCount64: u64 = "ULONG64", "documented, offset inferred.\n\nErratum, 6.3..: the document's name is BuffersLostCount, another document says BuffersLostCount64 (no two members of a union have one name, and those of the other unions end in 64).";
+    pub union ETW_REALTIME_CONNECT_6_3_x86_union_BuffersLostCount: 0x8, 8 {
+        0x00 BuffersLostCount: runtime::Bytes<runtime::Ptr32, 8> = "ULONG *", text!(BuffersLostCount, "documented, offset inferred");
+        0x00 BuffersLostCount64: u64 = "ULONG64", text!(BuffersLostCount64, "documented, offset inferred");
     }
 }
 
 runtime::layout! {
     /// `ETW_REALTIME_CONNECT` since 6.3 on x64: 0x60 bytes, aligned to 8.
     ///
-    /// What NtTraceControl takes and gives when it connects a consumer to a session (EtwRealtimeConnectCode). The name is ours.
-    /// The names of members that ETW\_REALTIME\_CONSUMER has too are taken from there, as the document takes them. Pointers and
-    /// handles have the room of 64 bits on all architectures.
+    /// Input and output of NtTraceControl for connecting a consumer to a session (EtwRealtimeConnectCode). The name is this project's. Names of members that ETW\_REALTIME\_CONSUMER also has are taken from there, as in the published reference. Pointers and handles take 64 bits on all architectures.
     pub struct ETW_REALTIME_CONNECT_6_3_x64: members::ETW_REALTIME_CONNECT, 0x60, 8 {
-        0x00 LoggerId: u32 = "ULONG", "documented. Given: the session, by the number of its logger.";
-        0x04 ReservedBufferSpaceSize: u32 = "ULONG", "documented. Given.";
-        0x08 u08: ETW_REALTIME_CONNECT_6_1_x64_u08, "unnamed; its members have accessors." {
-            0x08 ReservedBufferSpace set_ReservedBufferSpace: runtime::Ptr64 = "UCHAR *", "documented, offset inferred. Given: where in the consumer's process buffers are copied to.";
+        0x00 LoggerId: u32 = "ULONG", text!(LoggerId, "documented");
+        0x04 ReservedBufferSpaceSize: u32 = "ULONG", text!(ReservedBufferSpaceSize, "documented");
+        0x08 union_ReservedBufferSpace: ETW_REALTIME_CONNECT_6_1_x64_union_ReservedBufferSpace, "unnamed; its members have accessors." {
+            0x08 ReservedBufferSpace set_ReservedBufferSpace: runtime::Ptr64 = "UCHAR *", text!(ReservedBufferSpace, "documented, offset inferred");
             0x08 ReservedBufferSpace64 set_ReservedBufferSpace64: u64 = "ULONG64", "documented, offset inferred.";
         }
-        0x10 ReservedBufferSpaceBitMap64: u64 = "ULONG64", "documented, name and type unknown. Given: the address of the bits for ETW\\_REALTIME\\_CONSUMER.ReservedBufferSpaceBitMap.";
-        0x18 u18: ETW_REALTIME_CONNECT_6_1_x64_u18, "unnamed; its members have accessors." {
-            0x18 DisconnectEvent set_DisconnectEvent: runtime::Ptr64 = "HANDLE", "documented, offset inferred. Given.";
+        0x10 ReservedBufferSpaceBitMap64: u64 = "ULONG64", text!(ReservedBufferSpaceBitMap64, "documented, name and type unknown");
+        0x18 union_DisconnectEvent: ETW_REALTIME_CONNECT_6_1_x64_union_DisconnectEvent, "unnamed; its members have accessors." {
+            0x18 DisconnectEvent set_DisconnectEvent: runtime::Ptr64 = "HANDLE", text!(ReservedBufferSpaceSize, "documented, offset inferred");
             0x18 DisconnectEvent64 set_DisconnectEvent64: u64 = "ULONG64", "documented, offset inferred.";
         }
-        0x20 u20: ETW_REALTIME_CONNECT_6_1_x64_u20, "unnamed; its members have accessors." {
-            0x20 DataAvailableEvent set_DataAvailableEvent: runtime::Ptr64 = "HANDLE", "documented, offset inferred. Given.";
+        0x20 union_DataAvailableEvent: ETW_REALTIME_CONNECT_6_1_x64_union_DataAvailableEvent, "unnamed; its members have accessors." {
+            0x20 DataAvailableEvent set_DataAvailableEvent: runtime::Ptr64 = "HANDLE", text!(ReservedBufferSpaceSize, "documented, offset inferred");
             0x20 DataAvailableEvent64 set_DataAvailableEvent64: u64 = "ULONG64", "documented, offset inferred.";
         }
-        0x28 u28: ETW_REALTIME_CONNECT_6_1_x64_u28, "unnamed; its members have accessors." {
-            0x28 UserBufferListHead set_UserBufferListHead: runtime::Ptr64 = "SINGLE_LIST_ENTRY *", "documented, offset inferred. Given: the head, in the consumer's process, of the list of buffers for it.";
+        0x28 union_UserBufferListHead: ETW_REALTIME_CONNECT_6_1_x64_union_UserBufferListHead, "unnamed; its members have accessors." {
+            0x28 UserBufferListHead set_UserBufferListHead: runtime::Ptr64 = "SINGLE_LIST_ENTRY *", text!(UserBufferListHead, "documented, offset inferred");
             0x28 UserBufferListHead64 set_UserBufferListHead64: u64 = "ULONG64", "documented, offset inferred.";
         }
-        0x30 u30: ETW_REALTIME_CONNECT_6_1_x64_u30, "unnamed; its members have accessors." {
-            0x30 UserBufferCount set_UserBufferCount: runtime::Ptr64 = "ULONG *", "documented, offset inferred. Given: where those buffers are counted.";
+        0x30 union_UserBufferCount: ETW_REALTIME_CONNECT_6_1_x64_union_UserBufferCount, "unnamed; its members have accessors." {
+            0x30 UserBufferCount set_UserBufferCount: runtime::Ptr64 = "ULONG *", text!(UserBufferCount, "documented, offset inferred");
             0x30 UserBufferCount64 set_UserBufferCount64: u64 = "ULONG64", "documented, offset inferred.";
         }
-        0x38 u38: ETW_REALTIME_CONNECT_6_3_x64_u38, "unnamed; its members have accessors." {
-            0x38 EventsLostCount set_EventsLostCount: runtime::Ptr64 = "ULONG *", "documented, offset inferred. Given: where lost events are counted.";
+        0x38 union_EventsLostCount: ETW_REALTIME_CONNECT_6_3_x64_union_EventsLostCount, "unnamed; its members have accessors." {
+            0x38 EventsLostCount set_EventsLostCount: runtime::Ptr64 = "ULONG *", text!(EventsLostCount, "documented, offset inferred");
             0x38 EventsLostCount64 set_EventsLostCount64: u64 = "ULONG64", "documented, offset inferred.";
         }
-        0x40 u40: ETW_REALTIME_CONNECT_6_3_x64_u40, "unnamed; its members have accessors." {
-            0x40 BuffersLostCount set_BuffersLostCount: runtime::Ptr64 = "ULONG *", "documented, offset inferred. Given: where lost buffers are counted.";
-            0x40 BuffersLostCount64 set_BuffersLostCount64: u64 = "ULONG64", "documented, offset inferred.\n\nErratum, 6.3..: the document's name is BuffersLostCount, another document says BuffersLostCount64 (no two members of a union have one name, and those of the other unions end in 64).";
+        0x40 union_BuffersLostCount: ETW_REALTIME_CONNECT_6_3_x64_union_BuffersLostCount, "unnamed; its members have accessors." {
+            0x40 BuffersLostCount set_BuffersLostCount: runtime::Ptr64 = "ULONG *", text!(BuffersLostCount, "documented, offset inferred");
+            0x40 BuffersLostCount64 set_BuffersLostCount64: u64 = "ULONG64", text!(BuffersLostCount64, "documented, offset inferred");
         }
-        0x48 ConsumerHandle64: u64 = "ULONG64", "documented, name unknown. Returned: in 6.0 a handle to a pipe, later one to the EtwConsumer object.";
-        0x50 ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", "documented, name unknown. Returned: when the session began.";
+        0x48 ConsumerHandle64: u64 = "ULONG64", text!(ConsumerHandle64, "documented, name unknown");
+        0x50 ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", text!(ReferenceTime, "documented, name unknown");
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x38 of `ETW_REALTIME_CONNECT`.
-    pub union ETW_REALTIME_CONNECT_6_3_x64_u38: 0x8, 8 {
-        0x00 EventsLostCount: runtime::Ptr64 = "ULONG *", "documented, offset inferred. Given: where lost events are counted.";
+    pub union ETW_REALTIME_CONNECT_6_3_x64_union_EventsLostCount: 0x8, 8 {
+        0x00 EventsLostCount: runtime::Ptr64 = "ULONG *", text!(EventsLostCount, "documented, offset inferred");
         0x00 EventsLostCount64: u64 = "ULONG64", "documented, offset inferred.";
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x40 of `ETW_REALTIME_CONNECT`.
-    pub union ETW_REALTIME_CONNECT_6_3_x64_u40: 0x8, 8 {
-        0x00 BuffersLostCount: runtime::Ptr64 = "ULONG *", "documented, offset inferred. Given: where lost buffers are counted.";
-        0x00 BuffersLostCount64: u64 = "ULONG64", "documented, offset inferred.\n\nErratum, 6.3..: the document's name is BuffersLostCount, another document says BuffersLostCount64 (no two members of a union have one name, and those of the other unions end in 64).";
+    pub union ETW_REALTIME_CONNECT_6_3_x64_union_BuffersLostCount: 0x8, 8 {
+        0x00 BuffersLostCount: runtime::Ptr64 = "ULONG *", text!(BuffersLostCount, "documented, offset inferred");
+        0x00 BuffersLostCount64: u64 = "ULONG64", text!(BuffersLostCount64, "documented, offset inferred");
     }
 }

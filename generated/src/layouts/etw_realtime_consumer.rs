@@ -5,24 +5,53 @@
 #[allow(unused_imports)]
 use super::{runtime, members, kevent::*, list_entry::*, rtl_bitmap::*};
 
+macro_rules! text {
+    (Links, $known:literal) => { concat!($known, ". Links the consumers of one session.") };
+    (PipeHandle, $known:literal) => { concat!($known, ". A pipe that the kernel writes buffers to.") };
+    (ProcessHandle, $known:literal) => { concat!($known, ". A handle to the consumer's process.\n\nErratum, published reference: range 6.1..; order and size of the declaration: 6.0.. (the same row has offsets for 6.0, and the offset of the next member in 6.0 leaves space for it).") };
+    (ConsumerId, $known:literal) => { concat!($known, ". ETW\\_REALTIME\\_CONNECT.ConsumerId.") };
+    (ProcessId, $known:literal) => { concat!($known, ". The number of the consumer's process.") };
+    (BuffersLost, $known:literal) => { concat!($known, ". Buffers that it did not get.") };
+    (NewBuffersLost, $known:literal) => { concat!($known, ". Whether buffers were lost without notifying the consumer.") };
+    (NextNotDelivered, $known:literal) => { concat!($known, ". The next buffer to give to the consumer.") };
+    (ShutDownRequested, $known:literal) => { concat!($known, ". Whether the consumer is to be disconnected.") };
+    (ProcessObject, $known:literal) => { concat!($known, ". The consumer's process.") };
+    (DisconnectEvent, $known:literal) => { concat!($known, ". Signals to the consumer that it is disconnected.") };
+    (DataAvailableEvent, $known:literal) => { concat!($known, ". Signals to the consumer that buffers are available.") };
+    (UserBufferCount, $known:literal) => { concat!($known, ". In the consumer's process.") };
+    (LoggerId, $known:literal) => { concat!($known, ". The session, by the number of its logger.") };
+    (Disconnected, $known:literal) => { concat!($known, ". Whether the consumer has gone.") };
+    (ReservedBufferSpaceBitMap, $known:literal) => { concat!($known, ". Bitmap of the pages of that space in use.") };
+    (ReservedBufferSpace, $known:literal) => { concat!($known, ". Where in the consumer's process buffers are copied to.") };
+    (ReservedBufferSpaceSize, $known:literal) => { concat!($known, ". Bytes of it.") };
+    (UserPagesAllocated, $known:literal) => { concat!($known, ". Pages that were allocated in the consumer's process.") };
+    (UserPagesReused, $known:literal) => { concat!($known, ". Number of these pages that were reclaimed.") };
+    (Wow, $known:literal) => { concat!($known, ". The consumer is a 32-bit process.") };
+    (Flags, $known:literal) => { concat!($known, ". State flags of the consumer.") };
+    (ShutDownRequested_2, $known:literal) => { concat!($known, ". Whether the consumer is to be disconnected.\n\nErratum, 6.2..: published reference: name ShutDownRequest; symbols: ShutDownRequested.") };
+    (NewBuffersLost_2, $known:literal) => { concat!($known, ". Buffers were lost without notifying the consumer.") };
+    (Disconnected_2, $known:literal) => { concat!($known, ". The consumer has gone.") };
+    (SiloState, $known:literal) => { concat!($known, ". The silo of the session.") };
+}
+
 runtime::layout! {
     /// `ETW_REALTIME_CONSUMER` since early-6.0 on x86: 0x40 bytes, aligned to 4.
     ///
-    /// A process that gets the events of a session while it runs. From 6.1 on it is an object of the type EtwConsumer.
+    /// A process that receives the events of a session in real time. In 6.1 and later it is an object of the type EtwConsumer.
     pub struct ETW_REALTIME_CONSUMER_early_6_0_x86: members::ETW_REALTIME_CONSUMER, 0x40, 4 {
-        0x00 Links: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented. Links the consumers of one session.";
-        0x08 PipeHandle: runtime::Ptr32 = "HANDLE", "documented, name unknown. A pipe that the kernel writes buffers to.";
-        0x0c ProcessHandle: runtime::Ptr32 = "HANDLE", "documented. A handle to the consumer's process.\n\nErratum, the document's range is 6.1.., the declaration's order and size give 6.0.. (the same row has offsets for 6.0, and the next member of 6.0 leaves room for it).";
-        0x10 ConsumerId: u32 = "ULONG", "documented, name unknown. ETW\\_REALTIME\\_CONNECT.ConsumerId.";
-        0x14 ProcessId: u32 = "ULONG", "documented, name unknown. The number of the consumer's process.";
-        0x18 BuffersLost: u32 = "ULONG", "documented. Buffers that it did not get.";
-        0x1c NewBuffersLost: u8 = "BOOLEAN", "documented. Whether buffers were lost that it has not been told of.";
+        0x00 Links: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(Links, "documented");
+        0x08 PipeHandle: runtime::Ptr32 = "HANDLE", text!(PipeHandle, "documented, name unknown");
+        0x0c ProcessHandle: runtime::Ptr32 = "HANDLE", text!(ProcessHandle, "documented");
+        0x10 ConsumerId: u32 = "ULONG", text!(ConsumerId, "documented, name unknown");
+        0x14 ProcessId: u32 = "ULONG", text!(ProcessId, "documented, name unknown");
+        0x18 BuffersLost: u32 = "ULONG", text!(BuffersLost, "documented");
+        0x1c NewBuffersLost: u8 = "BOOLEAN", text!(NewBuffersLost, "documented");
         0x1d _padding1D: [u8; 3], "padding.";
-        0x20 NextNotDelivered: runtime::Ptr32 = "PVOID", "documented. The next buffer to give to the consumer.";
+        0x20 NextNotDelivered: runtime::Ptr32 = "PVOID", text!(NextNotDelivered, "documented");
         0x24 RealtimeConnectContext: runtime::Ptr32 = "PVOID", "documented.";
         0x28 Event: KEVENT_early_6_0_x86 = "KEVENT", "documented, name unknown.";
         0x38 EmptyBuffersCount: u32 = "ULONG", "documented.";
-        0x3c ShutDownRequested: u8 = "BOOLEAN", "documented. Whether the consumer is to be disconnected.";
+        0x3c ShutDownRequested: u8 = "BOOLEAN", text!(ShutDownRequested, "documented");
         0x3d _padding3D: [u8; 3], "padding.";
     }
 }
@@ -30,21 +59,21 @@ runtime::layout! {
 runtime::layout! {
     /// `ETW_REALTIME_CONSUMER` since early-6.0 on x64: 0x60 bytes, aligned to 8.
     ///
-    /// A process that gets the events of a session while it runs. From 6.1 on it is an object of the type EtwConsumer.
+    /// A process that receives the events of a session in real time. In 6.1 and later it is an object of the type EtwConsumer.
     pub struct ETW_REALTIME_CONSUMER_early_6_0_x64: members::ETW_REALTIME_CONSUMER, 0x60, 8 {
-        0x00 Links: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented. Links the consumers of one session.";
-        0x10 PipeHandle: runtime::Ptr64 = "HANDLE", "documented, name unknown. A pipe that the kernel writes buffers to.";
-        0x18 ProcessHandle: runtime::Ptr64 = "HANDLE", "documented. A handle to the consumer's process.\n\nErratum, the document's range is 6.1.., the declaration's order and size give 6.0.. (the same row has offsets for 6.0, and the next member of 6.0 leaves room for it).";
-        0x20 ConsumerId: u32 = "ULONG", "documented, name unknown. ETW\\_REALTIME\\_CONNECT.ConsumerId.";
-        0x24 ProcessId: u32 = "ULONG", "documented, name unknown. The number of the consumer's process.";
-        0x28 BuffersLost: u32 = "ULONG", "documented. Buffers that it did not get.";
-        0x2c NewBuffersLost: u8 = "BOOLEAN", "documented. Whether buffers were lost that it has not been told of.";
+        0x00 Links: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(Links, "documented");
+        0x10 PipeHandle: runtime::Ptr64 = "HANDLE", text!(PipeHandle, "documented, name unknown");
+        0x18 ProcessHandle: runtime::Ptr64 = "HANDLE", text!(ProcessHandle, "documented");
+        0x20 ConsumerId: u32 = "ULONG", text!(ConsumerId, "documented, name unknown");
+        0x24 ProcessId: u32 = "ULONG", text!(ProcessId, "documented, name unknown");
+        0x28 BuffersLost: u32 = "ULONG", text!(BuffersLost, "documented");
+        0x2c NewBuffersLost: u8 = "BOOLEAN", text!(NewBuffersLost, "documented");
         0x2d _padding2D: [u8; 3], "padding.";
-        0x30 NextNotDelivered: runtime::Ptr64 = "PVOID", "documented. The next buffer to give to the consumer.";
+        0x30 NextNotDelivered: runtime::Ptr64 = "PVOID", text!(NextNotDelivered, "documented");
         0x38 RealtimeConnectContext: runtime::Ptr64 = "PVOID", "documented.";
         0x40 Event: KEVENT_early_6_0_x64 = "KEVENT", "documented, name unknown.";
         0x58 EmptyBuffersCount: u32 = "ULONG", "documented.";
-        0x5c ShutDownRequested: u8 = "BOOLEAN", "documented. Whether the consumer is to be disconnected.";
+        0x5c ShutDownRequested: u8 = "BOOLEAN", text!(ShutDownRequested, "documented");
         0x5d _padding5D: [u8; 3], "padding.";
     }
 }
@@ -52,59 +81,59 @@ runtime::layout! {
 runtime::layout! {
     /// `ETW_REALTIME_CONSUMER` since 6.1 on x86: 0x50 bytes, aligned to 4.
     ///
-    /// A process that gets the events of a session while it runs. From 6.1 on it is an object of the type EtwConsumer.
+    /// A process that receives the events of a session in real time. In 6.1 and later it is an object of the type EtwConsumer.
     pub struct ETW_REALTIME_CONSUMER_6_1_x86: members::ETW_REALTIME_CONSUMER, 0x50, 4 {
-        0x00 Links: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols. Links the consumers of one session.";
-        0x08 ProcessHandle: runtime::Ptr32 = "HANDLE", "from symbols. A handle to the consumer's process.\n\nErratum, the document's range is 6.1.., the declaration's order and size give 6.0.. (the same row has offsets for 6.0, and the next member of 6.0 leaves room for it).";
-        0x0c ProcessObject: runtime::Ptr32 = "EPROCESS *", "from symbols. The consumer's process.";
-        0x10 NextNotDelivered: runtime::Ptr32 = "PVOID", "from symbols. The next buffer to give to the consumer.";
+        0x00 Links: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(Links, "from symbols");
+        0x08 ProcessHandle: runtime::Ptr32 = "HANDLE", text!(ProcessHandle, "from symbols");
+        0x0c ProcessObject: runtime::Ptr32 = "EPROCESS *", text!(ProcessObject, "from symbols");
+        0x10 NextNotDelivered: runtime::Ptr32 = "PVOID", text!(NextNotDelivered, "from symbols");
         0x14 RealtimeConnectContext: runtime::Ptr32 = "PVOID", "from symbols.";
-        0x18 DisconnectEvent: runtime::Ptr32 = "KEVENT *", "from symbols. Tells the consumer that it is disconnected.";
-        0x1c DataAvailableEvent: runtime::Ptr32 = "KEVENT *", "from symbols. Tells the consumer that buffers have come.";
-        0x20 UserBufferCount: runtime::Ptr32 = "ULONG *", "from symbols. In the consumer's process.";
-        0x24 UserBufferListHead: runtime::Ptr32 = "SINGLE_LIST_ENTRY *", "from symbols. In the consumer's process.";
-        0x28 BuffersLost: u32 = "ULONG", "from symbols. Buffers that it did not get.";
+        0x18 DisconnectEvent: runtime::Ptr32 = "KEVENT *", text!(DisconnectEvent, "from symbols");
+        0x1c DataAvailableEvent: runtime::Ptr32 = "KEVENT *", text!(DataAvailableEvent, "from symbols");
+        0x20 UserBufferCount: runtime::Ptr32 = "ULONG *", text!(UserBufferCount, "from symbols");
+        0x24 UserBufferListHead: runtime::Ptr32 = "SINGLE_LIST_ENTRY *", text!(UserBufferCount, "from symbols");
+        0x28 BuffersLost: u32 = "ULONG", text!(BuffersLost, "from symbols");
         0x2c EmptyBuffersCount: u32 = "ULONG", "from symbols.";
-        0x30 LoggerId: u32 = "ULONG", "from symbols. The session, by the number of its logger.";
-        0x34 ShutDownRequested: u8 = "BOOLEAN", "from symbols. Whether the consumer is to be disconnected.";
-        0x35 NewBuffersLost: u8 = "BOOLEAN", "from symbols. Whether buffers were lost that it has not been told of.";
-        0x36 Disconnected: u8 = "BOOLEAN", "from symbols. Whether the consumer has gone.";
+        0x30 LoggerId: u32 = "ULONG", text!(LoggerId, "from symbols");
+        0x34 ShutDownRequested: u8 = "BOOLEAN", text!(ShutDownRequested, "from symbols");
+        0x35 NewBuffersLost: u8 = "BOOLEAN", text!(NewBuffersLost, "from symbols");
+        0x36 Disconnected: u8 = "BOOLEAN", text!(Disconnected, "from symbols");
         0x37 _padding37: [u8; 1], "padding.";
-        0x38 ReservedBufferSpaceBitMap: RTL_BITMAP_5_0_x86 = "RTL_BITMAP", "from symbols. Which pages of that space are in use.";
-        0x40 ReservedBufferSpace: runtime::Ptr32 = "UCHAR *", "from symbols. Where in the consumer's process buffers are copied to.";
-        0x44 ReservedBufferSpaceSize: u32 = "ULONG", "from symbols. Bytes of it.";
-        0x48 UserPagesAllocated: u32 = "ULONG", "from symbols. Pages that were allocated in the consumer's process.";
-        0x4c UserPagesReused: u32 = "ULONG", "from symbols. Pages of these that were taken again.";
+        0x38 ReservedBufferSpaceBitMap: RTL_BITMAP_5_0_x86 = "RTL_BITMAP", text!(ReservedBufferSpaceBitMap, "from symbols");
+        0x40 ReservedBufferSpace: runtime::Ptr32 = "UCHAR *", text!(ReservedBufferSpace, "from symbols");
+        0x44 ReservedBufferSpaceSize: u32 = "ULONG", text!(ReservedBufferSpaceSize, "from symbols");
+        0x48 UserPagesAllocated: u32 = "ULONG", text!(UserPagesAllocated, "from symbols");
+        0x4c UserPagesReused: u32 = "ULONG", text!(UserPagesReused, "from symbols");
     }
 }
 
 runtime::layout! {
     /// `ETW_REALTIME_CONSUMER` since 6.1 on x64: 0x88 bytes, aligned to 8.
     ///
-    /// A process that gets the events of a session while it runs. From 6.1 on it is an object of the type EtwConsumer.
+    /// A process that receives the events of a session in real time. In 6.1 and later it is an object of the type EtwConsumer.
     pub struct ETW_REALTIME_CONSUMER_6_1_x64: members::ETW_REALTIME_CONSUMER, 0x88, 8 {
-        0x00 Links: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols. Links the consumers of one session.";
-        0x10 ProcessHandle: runtime::Ptr64 = "HANDLE", "from symbols. A handle to the consumer's process.\n\nErratum, the document's range is 6.1.., the declaration's order and size give 6.0.. (the same row has offsets for 6.0, and the next member of 6.0 leaves room for it).";
-        0x18 ProcessObject: runtime::Ptr64 = "EPROCESS *", "from symbols. The consumer's process.";
-        0x20 NextNotDelivered: runtime::Ptr64 = "PVOID", "from symbols. The next buffer to give to the consumer.";
+        0x00 Links: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(Links, "from symbols");
+        0x10 ProcessHandle: runtime::Ptr64 = "HANDLE", text!(ProcessHandle, "from symbols");
+        0x18 ProcessObject: runtime::Ptr64 = "EPROCESS *", text!(ProcessObject, "from symbols");
+        0x20 NextNotDelivered: runtime::Ptr64 = "PVOID", text!(NextNotDelivered, "from symbols");
         0x28 RealtimeConnectContext: runtime::Ptr64 = "PVOID", "from symbols.";
-        0x30 DisconnectEvent: runtime::Ptr64 = "KEVENT *", "from symbols. Tells the consumer that it is disconnected.";
-        0x38 DataAvailableEvent: runtime::Ptr64 = "KEVENT *", "from symbols. Tells the consumer that buffers have come.";
-        0x40 UserBufferCount: runtime::Ptr64 = "ULONG *", "from symbols. In the consumer's process.";
-        0x48 UserBufferListHead: runtime::Ptr64 = "SINGLE_LIST_ENTRY *", "from symbols. In the consumer's process.";
-        0x50 BuffersLost: u32 = "ULONG", "from symbols. Buffers that it did not get.";
+        0x30 DisconnectEvent: runtime::Ptr64 = "KEVENT *", text!(DisconnectEvent, "from symbols");
+        0x38 DataAvailableEvent: runtime::Ptr64 = "KEVENT *", text!(DataAvailableEvent, "from symbols");
+        0x40 UserBufferCount: runtime::Ptr64 = "ULONG *", text!(UserBufferCount, "from symbols");
+        0x48 UserBufferListHead: runtime::Ptr64 = "SINGLE_LIST_ENTRY *", text!(UserBufferCount, "from symbols");
+        0x50 BuffersLost: u32 = "ULONG", text!(BuffersLost, "from symbols");
         0x54 EmptyBuffersCount: u32 = "ULONG", "from symbols.";
-        0x58 LoggerId: u32 = "ULONG", "from symbols. The session, by the number of its logger.";
-        0x5c ShutDownRequested: u8 = "BOOLEAN", "from symbols. Whether the consumer is to be disconnected.";
-        0x5d NewBuffersLost: u8 = "BOOLEAN", "from symbols. Whether buffers were lost that it has not been told of.";
-        0x5e Disconnected: u8 = "BOOLEAN", "from symbols. Whether the consumer has gone.";
+        0x58 LoggerId: u32 = "ULONG", text!(LoggerId, "from symbols");
+        0x5c ShutDownRequested: u8 = "BOOLEAN", text!(ShutDownRequested, "from symbols");
+        0x5d NewBuffersLost: u8 = "BOOLEAN", text!(NewBuffersLost, "from symbols");
+        0x5e Disconnected: u8 = "BOOLEAN", text!(Disconnected, "from symbols");
         0x5f _padding5F: [u8; 1], "padding.";
-        0x60 ReservedBufferSpaceBitMap: RTL_BITMAP_5_2_3790_sp1_x64 = "RTL_BITMAP", "from symbols. Which pages of that space are in use.";
-        0x70 ReservedBufferSpace: runtime::Ptr64 = "UCHAR *", "from symbols. Where in the consumer's process buffers are copied to.";
-        0x78 ReservedBufferSpaceSize: u32 = "ULONG", "from symbols. Bytes of it.";
-        0x7c UserPagesAllocated: u32 = "ULONG", "from symbols. Pages that were allocated in the consumer's process.";
-        0x80 UserPagesReused: u32 = "ULONG", "from symbols. Pages of these that were taken again.";
-        0x84 Wow: u8 = "BOOLEAN", "from symbols. The consumer is a 32-bit process.";
+        0x60 ReservedBufferSpaceBitMap: RTL_BITMAP_5_2_3790_sp1_x64 = "RTL_BITMAP", text!(ReservedBufferSpaceBitMap, "from symbols");
+        0x70 ReservedBufferSpace: runtime::Ptr64 = "UCHAR *", text!(ReservedBufferSpace, "from symbols");
+        0x78 ReservedBufferSpaceSize: u32 = "ULONG", text!(ReservedBufferSpaceSize, "from symbols");
+        0x7c UserPagesAllocated: u32 = "ULONG", text!(UserPagesAllocated, "from symbols");
+        0x80 UserPagesReused: u32 = "ULONG", text!(UserPagesReused, "from symbols");
+        0x84 Wow: u8 = "BOOLEAN", text!(Wow, "from symbols");
         0x85 _padding85: [u8; 3], "padding.";
     }
 }
@@ -112,47 +141,47 @@ runtime::layout! {
 runtime::layout! {
     /// `ETW_REALTIME_CONSUMER` since 6.2 on x86: 0x4c bytes, aligned to 4.
     ///
-    /// A process that gets the events of a session while it runs. From 6.1 on it is an object of the type EtwConsumer.
+    /// A process that receives the events of a session in real time. In 6.1 and later it is an object of the type EtwConsumer.
     pub struct ETW_REALTIME_CONSUMER_6_2_x86: members::ETW_REALTIME_CONSUMER, 0x4c, 4 {
-        0x00 Links: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols. Links the consumers of one session.";
-        0x08 ProcessHandle: runtime::Ptr32 = "HANDLE", "from symbols. A handle to the consumer's process.\n\nErratum, the document's range is 6.1.., the declaration's order and size give 6.0.. (the same row has offsets for 6.0, and the next member of 6.0 leaves room for it).";
-        0x0c ProcessObject: runtime::Ptr32 = "EPROCESS *", "from symbols. The consumer's process.";
-        0x10 NextNotDelivered: runtime::Ptr32 = "PVOID", "from symbols. The next buffer to give to the consumer.";
+        0x00 Links: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(Links, "from symbols");
+        0x08 ProcessHandle: runtime::Ptr32 = "HANDLE", text!(ProcessHandle, "from symbols");
+        0x0c ProcessObject: runtime::Ptr32 = "EPROCESS *", text!(ProcessObject, "from symbols");
+        0x10 NextNotDelivered: runtime::Ptr32 = "PVOID", text!(NextNotDelivered, "from symbols");
         0x14 RealtimeConnectContext: runtime::Ptr32 = "PVOID", "from symbols.";
-        0x18 DisconnectEvent: runtime::Ptr32 = "KEVENT *", "from symbols. Tells the consumer that it is disconnected.";
-        0x1c DataAvailableEvent: runtime::Ptr32 = "KEVENT *", "from symbols. Tells the consumer that buffers have come.";
-        0x20 UserBufferCount: runtime::Ptr32 = "ULONG *", "from symbols. In the consumer's process.";
-        0x24 UserBufferListHead: runtime::Ptr32 = "SINGLE_LIST_ENTRY *", "from symbols. In the consumer's process.";
-        0x28 BuffersLost: u32 = "ULONG", "from symbols. Buffers that it did not get.";
+        0x18 DisconnectEvent: runtime::Ptr32 = "KEVENT *", text!(DisconnectEvent, "from symbols");
+        0x1c DataAvailableEvent: runtime::Ptr32 = "KEVENT *", text!(DataAvailableEvent, "from symbols");
+        0x20 UserBufferCount: runtime::Ptr32 = "ULONG *", text!(UserBufferCount, "from symbols");
+        0x24 UserBufferListHead: runtime::Ptr32 = "SINGLE_LIST_ENTRY *", text!(UserBufferCount, "from symbols");
+        0x28 BuffersLost: u32 = "ULONG", text!(BuffersLost, "from symbols");
         0x2c EmptyBuffersCount: u32 = "ULONG", "from symbols.";
-        0x30 LoggerId: u16 = "USHORT", "from symbols. The session, by the number of its logger.";
-        0x32 u32: ETW_REALTIME_CONSUMER_6_2_x86_u32, "unnamed; its members have accessors." {
-            0x32 Flags set_Flags: u8 = "UCHAR", "from symbols. What has become of the consumer, bit by bit.";
-            0x32 [0] ShutDownRequested set_ShutDownRequested: u8 = "UCHAR", "from symbols. Whether the consumer is to be disconnected.\n\nErratum, 6.2..: the document's name is ShutDownRequest, symbols show ShutDownRequested.";
-            0x32 [1] NewBuffersLost set_NewBuffersLost: u8 = "UCHAR", "from symbols. Buffers were lost that it has not been told of.";
-            0x32 [2] Disconnected set_Disconnected: u8 = "UCHAR", "from symbols. The consumer has gone.";
+        0x30 LoggerId: u16 = "USHORT", text!(LoggerId, "from symbols");
+        0x32 union_Flags: ETW_REALTIME_CONSUMER_6_2_x86_union_Flags, "unnamed; its members have accessors." {
+            0x32 Flags set_Flags: u8 = "UCHAR", text!(Flags, "from symbols");
+            0x32 [0] ShutDownRequested set_ShutDownRequested: u8 = "UCHAR", text!(ShutDownRequested_2, "from symbols");
+            0x32 [1] NewBuffersLost set_NewBuffersLost: u8 = "UCHAR", text!(NewBuffersLost_2, "from symbols");
+            0x32 [2] Disconnected set_Disconnected: u8 = "UCHAR", text!(Disconnected_2, "from symbols");
             0x32 [3] Notified set_Notified: u8 = "UCHAR", "from symbols.";
         }
         0x33 _padding33: [u8; 1], "padding.";
-        0x34 ReservedBufferSpaceBitMap: RTL_BITMAP_5_0_x86 = "RTL_BITMAP", "from symbols. Which pages of that space are in use.";
-        0x3c ReservedBufferSpace: runtime::Ptr32 = "UCHAR *", "from symbols. Where in the consumer's process buffers are copied to.";
-        0x40 ReservedBufferSpaceSize: u32 = "ULONG", "from symbols. Bytes of it.";
-        0x44 UserPagesAllocated: u32 = "ULONG", "from symbols. Pages that were allocated in the consumer's process.";
-        0x48 UserPagesReused: u32 = "ULONG", "from symbols. Pages of these that were taken again.";
+        0x34 ReservedBufferSpaceBitMap: RTL_BITMAP_5_0_x86 = "RTL_BITMAP", text!(ReservedBufferSpaceBitMap, "from symbols");
+        0x3c ReservedBufferSpace: runtime::Ptr32 = "UCHAR *", text!(ReservedBufferSpace, "from symbols");
+        0x40 ReservedBufferSpaceSize: u32 = "ULONG", text!(ReservedBufferSpaceSize, "from symbols");
+        0x44 UserPagesAllocated: u32 = "ULONG", text!(UserPagesAllocated, "from symbols");
+        0x48 UserPagesReused: u32 = "ULONG", text!(UserPagesReused, "from symbols");
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x32 of `ETW_REALTIME_CONSUMER`.
-    pub union ETW_REALTIME_CONSUMER_6_2_x86_u32: 0x1, 1 {
-        0x00 Flags: u8 = "UCHAR", "from symbols. What has become of the consumer, bit by bit.";
-        0x00 s00: ETW_REALTIME_CONSUMER_6_2_x86_u32_s00, "unnamed; its members have accessors.";
+    pub union ETW_REALTIME_CONSUMER_6_2_x86_union_Flags: 0x1, 1 {
+        0x00 Flags: u8 = "UCHAR", text!(Flags, "from symbols");
+        0x00 struct_ShutDownRequested: ETW_REALTIME_CONSUMER_6_2_x86_union_Flags_struct_ShutDownRequested, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u32` in `ETW_REALTIME_CONSUMER`.
-    pub struct ETW_REALTIME_CONSUMER_6_2_x86_u32_s00: 0x1, 1 {
+    /// The unnamed structure at 0x00 of `union_Flags` in `ETW_REALTIME_CONSUMER`.
+    pub struct ETW_REALTIME_CONSUMER_6_2_x86_union_Flags_struct_ShutDownRequested: 0x1, 1 {
         0x00 bits00: u8, "bit fields, which have accessors.";
     }
 }
@@ -160,49 +189,49 @@ runtime::layout! {
 runtime::layout! {
     /// `ETW_REALTIME_CONSUMER` since 6.2 on x64: 0x88 bytes, aligned to 8.
     ///
-    /// A process that gets the events of a session while it runs. From 6.1 on it is an object of the type EtwConsumer.
+    /// A process that receives the events of a session in real time. In 6.1 and later it is an object of the type EtwConsumer.
     pub struct ETW_REALTIME_CONSUMER_6_2_x64: members::ETW_REALTIME_CONSUMER, 0x88, 8 {
-        0x00 Links: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols. Links the consumers of one session.";
-        0x10 ProcessHandle: runtime::Ptr64 = "HANDLE", "from symbols. A handle to the consumer's process.\n\nErratum, the document's range is 6.1.., the declaration's order and size give 6.0.. (the same row has offsets for 6.0, and the next member of 6.0 leaves room for it).";
-        0x18 ProcessObject: runtime::Ptr64 = "EPROCESS *", "from symbols. The consumer's process.";
-        0x20 NextNotDelivered: runtime::Ptr64 = "PVOID", "from symbols. The next buffer to give to the consumer.";
+        0x00 Links: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(Links, "from symbols");
+        0x10 ProcessHandle: runtime::Ptr64 = "HANDLE", text!(ProcessHandle, "from symbols");
+        0x18 ProcessObject: runtime::Ptr64 = "EPROCESS *", text!(ProcessObject, "from symbols");
+        0x20 NextNotDelivered: runtime::Ptr64 = "PVOID", text!(NextNotDelivered, "from symbols");
         0x28 RealtimeConnectContext: runtime::Ptr64 = "PVOID", "from symbols.";
-        0x30 DisconnectEvent: runtime::Ptr64 = "KEVENT *", "from symbols. Tells the consumer that it is disconnected.";
-        0x38 DataAvailableEvent: runtime::Ptr64 = "KEVENT *", "from symbols. Tells the consumer that buffers have come.";
-        0x40 UserBufferCount: runtime::Ptr64 = "ULONG *", "from symbols. In the consumer's process.";
-        0x48 UserBufferListHead: runtime::Ptr64 = "SINGLE_LIST_ENTRY *", "from symbols. In the consumer's process.";
-        0x50 BuffersLost: u32 = "ULONG", "from symbols. Buffers that it did not get.";
+        0x30 DisconnectEvent: runtime::Ptr64 = "KEVENT *", text!(DisconnectEvent, "from symbols");
+        0x38 DataAvailableEvent: runtime::Ptr64 = "KEVENT *", text!(DataAvailableEvent, "from symbols");
+        0x40 UserBufferCount: runtime::Ptr64 = "ULONG *", text!(UserBufferCount, "from symbols");
+        0x48 UserBufferListHead: runtime::Ptr64 = "SINGLE_LIST_ENTRY *", text!(UserBufferCount, "from symbols");
+        0x50 BuffersLost: u32 = "ULONG", text!(BuffersLost, "from symbols");
         0x54 EmptyBuffersCount: u32 = "ULONG", "from symbols.";
-        0x58 LoggerId: u16 = "USHORT", "from symbols. The session, by the number of its logger.";
-        0x5a u5A: ETW_REALTIME_CONSUMER_6_2_x64_u5A, "unnamed; its members have accessors." {
-            0x5a Flags set_Flags: u8 = "UCHAR", "from symbols. What has become of the consumer, bit by bit.";
-            0x5a [0] ShutDownRequested set_ShutDownRequested: u8 = "UCHAR", "from symbols. Whether the consumer is to be disconnected.\n\nErratum, 6.2..: the document's name is ShutDownRequest, symbols show ShutDownRequested.";
-            0x5a [1] NewBuffersLost set_NewBuffersLost: u8 = "UCHAR", "from symbols. Buffers were lost that it has not been told of.";
-            0x5a [2] Disconnected set_Disconnected: u8 = "UCHAR", "from symbols. The consumer has gone.";
+        0x58 LoggerId: u16 = "USHORT", text!(LoggerId, "from symbols");
+        0x5a union_Flags: ETW_REALTIME_CONSUMER_6_2_x64_union_Flags, "unnamed; its members have accessors." {
+            0x5a Flags set_Flags: u8 = "UCHAR", text!(Flags, "from symbols");
+            0x5a [0] ShutDownRequested set_ShutDownRequested: u8 = "UCHAR", text!(ShutDownRequested_2, "from symbols");
+            0x5a [1] NewBuffersLost set_NewBuffersLost: u8 = "UCHAR", text!(NewBuffersLost_2, "from symbols");
+            0x5a [2] Disconnected set_Disconnected: u8 = "UCHAR", text!(Disconnected_2, "from symbols");
             0x5a [3] Notified set_Notified: u8 = "UCHAR", "from symbols.";
-            0x5a [4] Wow set_Wow: u8 = "UCHAR", "from symbols. The consumer is a 32-bit process.";
+            0x5a [4] Wow set_Wow: u8 = "UCHAR", text!(Wow, "from symbols");
         }
         0x5b _padding5B: [u8; 5], "padding.";
-        0x60 ReservedBufferSpaceBitMap: RTL_BITMAP_5_2_3790_sp1_x64 = "RTL_BITMAP", "from symbols. Which pages of that space are in use.";
-        0x70 ReservedBufferSpace: runtime::Ptr64 = "UCHAR *", "from symbols. Where in the consumer's process buffers are copied to.";
-        0x78 ReservedBufferSpaceSize: u32 = "ULONG", "from symbols. Bytes of it.";
-        0x7c UserPagesAllocated: u32 = "ULONG", "from symbols. Pages that were allocated in the consumer's process.";
-        0x80 UserPagesReused: u32 = "ULONG", "from symbols. Pages of these that were taken again.";
+        0x60 ReservedBufferSpaceBitMap: RTL_BITMAP_5_2_3790_sp1_x64 = "RTL_BITMAP", text!(ReservedBufferSpaceBitMap, "from symbols");
+        0x70 ReservedBufferSpace: runtime::Ptr64 = "UCHAR *", text!(ReservedBufferSpace, "from symbols");
+        0x78 ReservedBufferSpaceSize: u32 = "ULONG", text!(ReservedBufferSpaceSize, "from symbols");
+        0x7c UserPagesAllocated: u32 = "ULONG", text!(UserPagesAllocated, "from symbols");
+        0x80 UserPagesReused: u32 = "ULONG", text!(UserPagesReused, "from symbols");
         0x84 _padding84: [u8; 4], "padding.";
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x5a of `ETW_REALTIME_CONSUMER`.
-    pub union ETW_REALTIME_CONSUMER_6_2_x64_u5A: 0x1, 1 {
-        0x00 Flags: u8 = "UCHAR", "from symbols. What has become of the consumer, bit by bit.";
-        0x00 s00: ETW_REALTIME_CONSUMER_6_2_x64_u5A_s00, "unnamed; its members have accessors.";
+    pub union ETW_REALTIME_CONSUMER_6_2_x64_union_Flags: 0x1, 1 {
+        0x00 Flags: u8 = "UCHAR", text!(Flags, "from symbols");
+        0x00 struct_ShutDownRequested: ETW_REALTIME_CONSUMER_6_2_x64_union_Flags_struct_ShutDownRequested, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u5A` in `ETW_REALTIME_CONSUMER`.
-    pub struct ETW_REALTIME_CONSUMER_6_2_x64_u5A_s00: 0x1, 1 {
+    /// The unnamed structure at 0x00 of `union_Flags` in `ETW_REALTIME_CONSUMER`.
+    pub struct ETW_REALTIME_CONSUMER_6_2_x64_union_Flags_struct_ShutDownRequested: 0x1, 1 {
         0x00 bits00: u8, "bit fields, which have accessors.";
     }
 }
@@ -210,145 +239,145 @@ runtime::layout! {
 runtime::layout! {
     /// `ETW_REALTIME_CONSUMER` since 6.3 on x86: 0x54 bytes, aligned to 4.
     ///
-    /// A process that gets the events of a session while it runs. From 6.1 on it is an object of the type EtwConsumer.
+    /// A process that receives the events of a session in real time. In 6.1 and later it is an object of the type EtwConsumer.
     pub struct ETW_REALTIME_CONSUMER_6_3_x86: members::ETW_REALTIME_CONSUMER, 0x54, 4 {
-        0x00 Links: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols. Links the consumers of one session.";
-        0x08 ProcessHandle: runtime::Ptr32 = "HANDLE", "from symbols. A handle to the consumer's process.\n\nErratum, the document's range is 6.1.., the declaration's order and size give 6.0.. (the same row has offsets for 6.0, and the next member of 6.0 leaves room for it).";
-        0x0c ProcessObject: runtime::Ptr32 = "EPROCESS *", "from symbols. The consumer's process.";
-        0x10 NextNotDelivered: runtime::Ptr32 = "PVOID", "from symbols. The next buffer to give to the consumer.";
+        0x00 Links: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(Links, "from symbols");
+        0x08 ProcessHandle: runtime::Ptr32 = "HANDLE", text!(ProcessHandle, "from symbols");
+        0x0c ProcessObject: runtime::Ptr32 = "EPROCESS *", text!(ProcessObject, "from symbols");
+        0x10 NextNotDelivered: runtime::Ptr32 = "PVOID", text!(NextNotDelivered, "from symbols");
         0x14 RealtimeConnectContext: runtime::Ptr32 = "PVOID", "from symbols.";
-        0x18 DisconnectEvent: runtime::Ptr32 = "KEVENT *", "from symbols. Tells the consumer that it is disconnected.";
-        0x1c DataAvailableEvent: runtime::Ptr32 = "KEVENT *", "from symbols. Tells the consumer that buffers have come.";
-        0x20 UserBufferCount: runtime::Ptr32 = "ULONG *", "from symbols. In the consumer's process.";
-        0x24 UserBufferListHead: runtime::Ptr32 = "SINGLE_LIST_ENTRY *", "from symbols. In the consumer's process.";
-        0x28 BuffersLost: u32 = "ULONG", "from symbols. Buffers that it did not get.";
+        0x18 DisconnectEvent: runtime::Ptr32 = "KEVENT *", text!(DisconnectEvent, "from symbols");
+        0x1c DataAvailableEvent: runtime::Ptr32 = "KEVENT *", text!(DataAvailableEvent, "from symbols");
+        0x20 UserBufferCount: runtime::Ptr32 = "ULONG *", text!(UserBufferCount, "from symbols");
+        0x24 UserBufferListHead: runtime::Ptr32 = "SINGLE_LIST_ENTRY *", text!(UserBufferCount, "from symbols");
+        0x28 BuffersLost: u32 = "ULONG", text!(BuffersLost, "from symbols");
         0x2c EmptyBuffersCount: u32 = "ULONG", "from symbols.";
-        0x30 LoggerId: u16 = "USHORT", "from symbols. The session, by the number of its logger.";
-        0x32 u32: ETW_REALTIME_CONSUMER_6_2_x86_u32, "unnamed; its members have accessors." {
-            0x32 Flags set_Flags: u8 = "UCHAR", "from symbols. What has become of the consumer, bit by bit.";
-            0x32 [0] ShutDownRequested set_ShutDownRequested: u8 = "UCHAR", "from symbols. Whether the consumer is to be disconnected.\n\nErratum, 6.2..: the document's name is ShutDownRequest, symbols show ShutDownRequested.";
-            0x32 [1] NewBuffersLost set_NewBuffersLost: u8 = "UCHAR", "from symbols. Buffers were lost that it has not been told of.";
-            0x32 [2] Disconnected set_Disconnected: u8 = "UCHAR", "from symbols. The consumer has gone.";
+        0x30 LoggerId: u16 = "USHORT", text!(LoggerId, "from symbols");
+        0x32 union_Flags: ETW_REALTIME_CONSUMER_6_2_x86_union_Flags, "unnamed; its members have accessors." {
+            0x32 Flags set_Flags: u8 = "UCHAR", text!(Flags, "from symbols");
+            0x32 [0] ShutDownRequested set_ShutDownRequested: u8 = "UCHAR", text!(ShutDownRequested_2, "from symbols");
+            0x32 [1] NewBuffersLost set_NewBuffersLost: u8 = "UCHAR", text!(NewBuffersLost_2, "from symbols");
+            0x32 [2] Disconnected set_Disconnected: u8 = "UCHAR", text!(Disconnected_2, "from symbols");
             0x32 [3] Notified set_Notified: u8 = "UCHAR", "from symbols.";
         }
         0x33 _padding33: [u8; 1], "padding.";
-        0x34 ReservedBufferSpaceBitMap: RTL_BITMAP_5_0_x86 = "RTL_BITMAP", "from symbols. Which pages of that space are in use.";
-        0x3c ReservedBufferSpace: runtime::Ptr32 = "UCHAR *", "from symbols. Where in the consumer's process buffers are copied to.";
-        0x40 ReservedBufferSpaceSize: u32 = "ULONG", "from symbols. Bytes of it.";
-        0x44 UserPagesAllocated: u32 = "ULONG", "from symbols. Pages that were allocated in the consumer's process.";
-        0x48 UserPagesReused: u32 = "ULONG", "from symbols. Pages of these that were taken again.";
-        0x4c EventsLostCount: runtime::Ptr32 = "ULONG *", "from symbols. In the consumer's process.";
-        0x50 BuffersLostCount: runtime::Ptr32 = "ULONG *", "from symbols. In the consumer's process.";
+        0x34 ReservedBufferSpaceBitMap: RTL_BITMAP_5_0_x86 = "RTL_BITMAP", text!(ReservedBufferSpaceBitMap, "from symbols");
+        0x3c ReservedBufferSpace: runtime::Ptr32 = "UCHAR *", text!(ReservedBufferSpace, "from symbols");
+        0x40 ReservedBufferSpaceSize: u32 = "ULONG", text!(ReservedBufferSpaceSize, "from symbols");
+        0x44 UserPagesAllocated: u32 = "ULONG", text!(UserPagesAllocated, "from symbols");
+        0x48 UserPagesReused: u32 = "ULONG", text!(UserPagesReused, "from symbols");
+        0x4c EventsLostCount: runtime::Ptr32 = "ULONG *", text!(UserBufferCount, "from symbols");
+        0x50 BuffersLostCount: runtime::Ptr32 = "ULONG *", text!(UserBufferCount, "from symbols");
     }
 }
 
 runtime::layout! {
     /// `ETW_REALTIME_CONSUMER` since 6.3 on x64: 0x98 bytes, aligned to 8.
     ///
-    /// A process that gets the events of a session while it runs. From 6.1 on it is an object of the type EtwConsumer.
+    /// A process that receives the events of a session in real time. In 6.1 and later it is an object of the type EtwConsumer.
     pub struct ETW_REALTIME_CONSUMER_6_3_x64: members::ETW_REALTIME_CONSUMER, 0x98, 8 {
-        0x00 Links: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols. Links the consumers of one session.";
-        0x10 ProcessHandle: runtime::Ptr64 = "HANDLE", "from symbols. A handle to the consumer's process.\n\nErratum, the document's range is 6.1.., the declaration's order and size give 6.0.. (the same row has offsets for 6.0, and the next member of 6.0 leaves room for it).";
-        0x18 ProcessObject: runtime::Ptr64 = "EPROCESS *", "from symbols. The consumer's process.";
-        0x20 NextNotDelivered: runtime::Ptr64 = "PVOID", "from symbols. The next buffer to give to the consumer.";
+        0x00 Links: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(Links, "from symbols");
+        0x10 ProcessHandle: runtime::Ptr64 = "HANDLE", text!(ProcessHandle, "from symbols");
+        0x18 ProcessObject: runtime::Ptr64 = "EPROCESS *", text!(ProcessObject, "from symbols");
+        0x20 NextNotDelivered: runtime::Ptr64 = "PVOID", text!(NextNotDelivered, "from symbols");
         0x28 RealtimeConnectContext: runtime::Ptr64 = "PVOID", "from symbols.";
-        0x30 DisconnectEvent: runtime::Ptr64 = "KEVENT *", "from symbols. Tells the consumer that it is disconnected.";
-        0x38 DataAvailableEvent: runtime::Ptr64 = "KEVENT *", "from symbols. Tells the consumer that buffers have come.";
-        0x40 UserBufferCount: runtime::Ptr64 = "ULONG *", "from symbols. In the consumer's process.";
-        0x48 UserBufferListHead: runtime::Ptr64 = "SINGLE_LIST_ENTRY *", "from symbols. In the consumer's process.";
-        0x50 BuffersLost: u32 = "ULONG", "from symbols. Buffers that it did not get.";
+        0x30 DisconnectEvent: runtime::Ptr64 = "KEVENT *", text!(DisconnectEvent, "from symbols");
+        0x38 DataAvailableEvent: runtime::Ptr64 = "KEVENT *", text!(DataAvailableEvent, "from symbols");
+        0x40 UserBufferCount: runtime::Ptr64 = "ULONG *", text!(UserBufferCount, "from symbols");
+        0x48 UserBufferListHead: runtime::Ptr64 = "SINGLE_LIST_ENTRY *", text!(UserBufferCount, "from symbols");
+        0x50 BuffersLost: u32 = "ULONG", text!(BuffersLost, "from symbols");
         0x54 EmptyBuffersCount: u32 = "ULONG", "from symbols.";
-        0x58 LoggerId: u16 = "USHORT", "from symbols. The session, by the number of its logger.";
-        0x5a u5A: ETW_REALTIME_CONSUMER_6_2_x64_u5A, "unnamed; its members have accessors." {
-            0x5a Flags set_Flags: u8 = "UCHAR", "from symbols. What has become of the consumer, bit by bit.";
-            0x5a [0] ShutDownRequested set_ShutDownRequested: u8 = "UCHAR", "from symbols. Whether the consumer is to be disconnected.\n\nErratum, 6.2..: the document's name is ShutDownRequest, symbols show ShutDownRequested.";
-            0x5a [1] NewBuffersLost set_NewBuffersLost: u8 = "UCHAR", "from symbols. Buffers were lost that it has not been told of.";
-            0x5a [2] Disconnected set_Disconnected: u8 = "UCHAR", "from symbols. The consumer has gone.";
+        0x58 LoggerId: u16 = "USHORT", text!(LoggerId, "from symbols");
+        0x5a union_Flags: ETW_REALTIME_CONSUMER_6_2_x64_union_Flags, "unnamed; its members have accessors." {
+            0x5a Flags set_Flags: u8 = "UCHAR", text!(Flags, "from symbols");
+            0x5a [0] ShutDownRequested set_ShutDownRequested: u8 = "UCHAR", text!(ShutDownRequested_2, "from symbols");
+            0x5a [1] NewBuffersLost set_NewBuffersLost: u8 = "UCHAR", text!(NewBuffersLost_2, "from symbols");
+            0x5a [2] Disconnected set_Disconnected: u8 = "UCHAR", text!(Disconnected_2, "from symbols");
             0x5a [3] Notified set_Notified: u8 = "UCHAR", "from symbols.";
-            0x5a [4] Wow set_Wow: u8 = "UCHAR", "from symbols. The consumer is a 32-bit process.";
+            0x5a [4] Wow set_Wow: u8 = "UCHAR", text!(Wow, "from symbols");
         }
         0x5b _padding5B: [u8; 5], "padding.";
-        0x60 ReservedBufferSpaceBitMap: RTL_BITMAP_5_2_3790_sp1_x64 = "RTL_BITMAP", "from symbols. Which pages of that space are in use.";
-        0x70 ReservedBufferSpace: runtime::Ptr64 = "UCHAR *", "from symbols. Where in the consumer's process buffers are copied to.";
-        0x78 ReservedBufferSpaceSize: u32 = "ULONG", "from symbols. Bytes of it.";
-        0x7c UserPagesAllocated: u32 = "ULONG", "from symbols. Pages that were allocated in the consumer's process.";
-        0x80 UserPagesReused: u32 = "ULONG", "from symbols. Pages of these that were taken again.";
+        0x60 ReservedBufferSpaceBitMap: RTL_BITMAP_5_2_3790_sp1_x64 = "RTL_BITMAP", text!(ReservedBufferSpaceBitMap, "from symbols");
+        0x70 ReservedBufferSpace: runtime::Ptr64 = "UCHAR *", text!(ReservedBufferSpace, "from symbols");
+        0x78 ReservedBufferSpaceSize: u32 = "ULONG", text!(ReservedBufferSpaceSize, "from symbols");
+        0x7c UserPagesAllocated: u32 = "ULONG", text!(UserPagesAllocated, "from symbols");
+        0x80 UserPagesReused: u32 = "ULONG", text!(UserPagesReused, "from symbols");
         0x84 _padding84: [u8; 4], "padding.";
-        0x88 EventsLostCount: runtime::Ptr64 = "ULONG *", "from symbols. In the consumer's process.";
-        0x90 BuffersLostCount: runtime::Ptr64 = "ULONG *", "from symbols. In the consumer's process.";
+        0x88 EventsLostCount: runtime::Ptr64 = "ULONG *", text!(UserBufferCount, "from symbols");
+        0x90 BuffersLostCount: runtime::Ptr64 = "ULONG *", text!(UserBufferCount, "from symbols");
     }
 }
 
 runtime::layout! {
     /// `ETW_REALTIME_CONSUMER` since 1607 on x86: 0x58 bytes, aligned to 4.
     ///
-    /// A process that gets the events of a session while it runs. From 6.1 on it is an object of the type EtwConsumer.
+    /// A process that receives the events of a session in real time. In 6.1 and later it is an object of the type EtwConsumer.
     pub struct ETW_REALTIME_CONSUMER_1607_x86: members::ETW_REALTIME_CONSUMER, 0x58, 4 {
-        0x00 Links: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols. Links the consumers of one session.";
-        0x08 ProcessHandle: runtime::Ptr32 = "HANDLE", "from symbols. A handle to the consumer's process.\n\nErratum, the document's range is 6.1.., the declaration's order and size give 6.0.. (the same row has offsets for 6.0, and the next member of 6.0 leaves room for it).";
-        0x0c ProcessObject: runtime::Ptr32 = "EPROCESS *", "from symbols. The consumer's process.";
-        0x10 NextNotDelivered: runtime::Ptr32 = "PVOID", "from symbols. The next buffer to give to the consumer.";
+        0x00 Links: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(Links, "from symbols");
+        0x08 ProcessHandle: runtime::Ptr32 = "HANDLE", text!(ProcessHandle, "from symbols");
+        0x0c ProcessObject: runtime::Ptr32 = "EPROCESS *", text!(ProcessObject, "from symbols");
+        0x10 NextNotDelivered: runtime::Ptr32 = "PVOID", text!(NextNotDelivered, "from symbols");
         0x14 RealtimeConnectContext: runtime::Ptr32 = "PVOID", "from symbols.";
-        0x18 DisconnectEvent: runtime::Ptr32 = "KEVENT *", "from symbols. Tells the consumer that it is disconnected.";
-        0x1c DataAvailableEvent: runtime::Ptr32 = "KEVENT *", "from symbols. Tells the consumer that buffers have come.";
-        0x20 UserBufferCount: runtime::Ptr32 = "ULONG *", "from symbols. In the consumer's process.";
-        0x24 UserBufferListHead: runtime::Ptr32 = "SINGLE_LIST_ENTRY *", "from symbols. In the consumer's process.";
-        0x28 BuffersLost: u32 = "ULONG", "from symbols. Buffers that it did not get.";
+        0x18 DisconnectEvent: runtime::Ptr32 = "KEVENT *", text!(DisconnectEvent, "from symbols");
+        0x1c DataAvailableEvent: runtime::Ptr32 = "KEVENT *", text!(DataAvailableEvent, "from symbols");
+        0x20 UserBufferCount: runtime::Ptr32 = "ULONG *", text!(UserBufferCount, "from symbols");
+        0x24 UserBufferListHead: runtime::Ptr32 = "SINGLE_LIST_ENTRY *", text!(UserBufferCount, "from symbols");
+        0x28 BuffersLost: u32 = "ULONG", text!(BuffersLost, "from symbols");
         0x2c EmptyBuffersCount: u32 = "ULONG", "from symbols.";
-        0x30 LoggerId: u16 = "USHORT", "from symbols. The session, by the number of its logger.";
-        0x32 u32: ETW_REALTIME_CONSUMER_6_2_x86_u32, "unnamed; its members have accessors." {
-            0x32 Flags set_Flags: u8 = "UCHAR", "from symbols. What has become of the consumer, bit by bit.";
-            0x32 [0] ShutDownRequested set_ShutDownRequested: u8 = "UCHAR", "from symbols. Whether the consumer is to be disconnected.\n\nErratum, 6.2..: the document's name is ShutDownRequest, symbols show ShutDownRequested.";
-            0x32 [1] NewBuffersLost set_NewBuffersLost: u8 = "UCHAR", "from symbols. Buffers were lost that it has not been told of.";
-            0x32 [2] Disconnected set_Disconnected: u8 = "UCHAR", "from symbols. The consumer has gone.";
+        0x30 LoggerId: u16 = "USHORT", text!(LoggerId, "from symbols");
+        0x32 union_Flags: ETW_REALTIME_CONSUMER_6_2_x86_union_Flags, "unnamed; its members have accessors." {
+            0x32 Flags set_Flags: u8 = "UCHAR", text!(Flags, "from symbols");
+            0x32 [0] ShutDownRequested set_ShutDownRequested: u8 = "UCHAR", text!(ShutDownRequested_2, "from symbols");
+            0x32 [1] NewBuffersLost set_NewBuffersLost: u8 = "UCHAR", text!(NewBuffersLost_2, "from symbols");
+            0x32 [2] Disconnected set_Disconnected: u8 = "UCHAR", text!(Disconnected_2, "from symbols");
             0x32 [3] Notified set_Notified: u8 = "UCHAR", "from symbols.";
         }
         0x33 _padding33: [u8; 1], "padding.";
-        0x34 ReservedBufferSpaceBitMap: RTL_BITMAP_5_0_x86 = "RTL_BITMAP", "from symbols. Which pages of that space are in use.";
-        0x3c ReservedBufferSpace: runtime::Ptr32 = "UCHAR *", "from symbols. Where in the consumer's process buffers are copied to.";
-        0x40 ReservedBufferSpaceSize: u32 = "ULONG", "from symbols. Bytes of it.";
-        0x44 UserPagesAllocated: u32 = "ULONG", "from symbols. Pages that were allocated in the consumer's process.";
-        0x48 UserPagesReused: u32 = "ULONG", "from symbols. Pages of these that were taken again.";
-        0x4c EventsLostCount: runtime::Ptr32 = "ULONG *", "from symbols. In the consumer's process.";
-        0x50 BuffersLostCount: runtime::Ptr32 = "ULONG *", "from symbols. In the consumer's process.";
-        0x54 SiloState: runtime::Ptr32 = "ETW_SILODRIVERSTATE *", "from symbols. The silo of the session.";
+        0x34 ReservedBufferSpaceBitMap: RTL_BITMAP_5_0_x86 = "RTL_BITMAP", text!(ReservedBufferSpaceBitMap, "from symbols");
+        0x3c ReservedBufferSpace: runtime::Ptr32 = "UCHAR *", text!(ReservedBufferSpace, "from symbols");
+        0x40 ReservedBufferSpaceSize: u32 = "ULONG", text!(ReservedBufferSpaceSize, "from symbols");
+        0x44 UserPagesAllocated: u32 = "ULONG", text!(UserPagesAllocated, "from symbols");
+        0x48 UserPagesReused: u32 = "ULONG", text!(UserPagesReused, "from symbols");
+        0x4c EventsLostCount: runtime::Ptr32 = "ULONG *", text!(UserBufferCount, "from symbols");
+        0x50 BuffersLostCount: runtime::Ptr32 = "ULONG *", text!(UserBufferCount, "from symbols");
+        0x54 SiloState: runtime::Ptr32 = "ETW_SILODRIVERSTATE *", text!(SiloState, "from symbols");
     }
 }
 
 runtime::layout! {
     /// `ETW_REALTIME_CONSUMER` since 1607 on x64: 0xa0 bytes, aligned to 8.
     ///
-    /// A process that gets the events of a session while it runs. From 6.1 on it is an object of the type EtwConsumer.
+    /// A process that receives the events of a session in real time. In 6.1 and later it is an object of the type EtwConsumer.
     pub struct ETW_REALTIME_CONSUMER_1607_x64: members::ETW_REALTIME_CONSUMER, 0xa0, 8 {
-        0x00 Links: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols. Links the consumers of one session.";
-        0x10 ProcessHandle: runtime::Ptr64 = "HANDLE", "from symbols. A handle to the consumer's process.\n\nErratum, the document's range is 6.1.., the declaration's order and size give 6.0.. (the same row has offsets for 6.0, and the next member of 6.0 leaves room for it).";
-        0x18 ProcessObject: runtime::Ptr64 = "EPROCESS *", "from symbols. The consumer's process.";
-        0x20 NextNotDelivered: runtime::Ptr64 = "PVOID", "from symbols. The next buffer to give to the consumer.";
+        0x00 Links: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(Links, "from symbols");
+        0x10 ProcessHandle: runtime::Ptr64 = "HANDLE", text!(ProcessHandle, "from symbols");
+        0x18 ProcessObject: runtime::Ptr64 = "EPROCESS *", text!(ProcessObject, "from symbols");
+        0x20 NextNotDelivered: runtime::Ptr64 = "PVOID", text!(NextNotDelivered, "from symbols");
         0x28 RealtimeConnectContext: runtime::Ptr64 = "PVOID", "from symbols.";
-        0x30 DisconnectEvent: runtime::Ptr64 = "KEVENT *", "from symbols. Tells the consumer that it is disconnected.";
-        0x38 DataAvailableEvent: runtime::Ptr64 = "KEVENT *", "from symbols. Tells the consumer that buffers have come.";
-        0x40 UserBufferCount: runtime::Ptr64 = "ULONG *", "from symbols. In the consumer's process.";
-        0x48 UserBufferListHead: runtime::Ptr64 = "SINGLE_LIST_ENTRY *", "from symbols. In the consumer's process.";
-        0x50 BuffersLost: u32 = "ULONG", "from symbols. Buffers that it did not get.";
+        0x30 DisconnectEvent: runtime::Ptr64 = "KEVENT *", text!(DisconnectEvent, "from symbols");
+        0x38 DataAvailableEvent: runtime::Ptr64 = "KEVENT *", text!(DataAvailableEvent, "from symbols");
+        0x40 UserBufferCount: runtime::Ptr64 = "ULONG *", text!(UserBufferCount, "from symbols");
+        0x48 UserBufferListHead: runtime::Ptr64 = "SINGLE_LIST_ENTRY *", text!(UserBufferCount, "from symbols");
+        0x50 BuffersLost: u32 = "ULONG", text!(BuffersLost, "from symbols");
         0x54 EmptyBuffersCount: u32 = "ULONG", "from symbols.";
-        0x58 LoggerId: u16 = "USHORT", "from symbols. The session, by the number of its logger.";
-        0x5a u5A: ETW_REALTIME_CONSUMER_6_2_x64_u5A, "unnamed; its members have accessors." {
-            0x5a Flags set_Flags: u8 = "UCHAR", "from symbols. What has become of the consumer, bit by bit.";
-            0x5a [0] ShutDownRequested set_ShutDownRequested: u8 = "UCHAR", "from symbols. Whether the consumer is to be disconnected.\n\nErratum, 6.2..: the document's name is ShutDownRequest, symbols show ShutDownRequested.";
-            0x5a [1] NewBuffersLost set_NewBuffersLost: u8 = "UCHAR", "from symbols. Buffers were lost that it has not been told of.";
-            0x5a [2] Disconnected set_Disconnected: u8 = "UCHAR", "from symbols. The consumer has gone.";
+        0x58 LoggerId: u16 = "USHORT", text!(LoggerId, "from symbols");
+        0x5a union_Flags: ETW_REALTIME_CONSUMER_6_2_x64_union_Flags, "unnamed; its members have accessors." {
+            0x5a Flags set_Flags: u8 = "UCHAR", text!(Flags, "from symbols");
+            0x5a [0] ShutDownRequested set_ShutDownRequested: u8 = "UCHAR", text!(ShutDownRequested_2, "from symbols");
+            0x5a [1] NewBuffersLost set_NewBuffersLost: u8 = "UCHAR", text!(NewBuffersLost_2, "from symbols");
+            0x5a [2] Disconnected set_Disconnected: u8 = "UCHAR", text!(Disconnected_2, "from symbols");
             0x5a [3] Notified set_Notified: u8 = "UCHAR", "from symbols.";
-            0x5a [4] Wow set_Wow: u8 = "UCHAR", "from symbols. The consumer is a 32-bit process.";
+            0x5a [4] Wow set_Wow: u8 = "UCHAR", text!(Wow, "from symbols");
         }
         0x5b _padding5B: [u8; 5], "padding.";
-        0x60 ReservedBufferSpaceBitMap: RTL_BITMAP_5_2_3790_sp1_x64 = "RTL_BITMAP", "from symbols. Which pages of that space are in use.";
-        0x70 ReservedBufferSpace: runtime::Ptr64 = "UCHAR *", "from symbols. Where in the consumer's process buffers are copied to.";
-        0x78 ReservedBufferSpaceSize: u32 = "ULONG", "from symbols. Bytes of it.";
-        0x7c UserPagesAllocated: u32 = "ULONG", "from symbols. Pages that were allocated in the consumer's process.";
-        0x80 UserPagesReused: u32 = "ULONG", "from symbols. Pages of these that were taken again.";
+        0x60 ReservedBufferSpaceBitMap: RTL_BITMAP_5_2_3790_sp1_x64 = "RTL_BITMAP", text!(ReservedBufferSpaceBitMap, "from symbols");
+        0x70 ReservedBufferSpace: runtime::Ptr64 = "UCHAR *", text!(ReservedBufferSpace, "from symbols");
+        0x78 ReservedBufferSpaceSize: u32 = "ULONG", text!(ReservedBufferSpaceSize, "from symbols");
+        0x7c UserPagesAllocated: u32 = "ULONG", text!(UserPagesAllocated, "from symbols");
+        0x80 UserPagesReused: u32 = "ULONG", text!(UserPagesReused, "from symbols");
         0x84 _padding84: [u8; 4], "padding.";
-        0x88 EventsLostCount: runtime::Ptr64 = "ULONG *", "from symbols. In the consumer's process.";
-        0x90 BuffersLostCount: runtime::Ptr64 = "ULONG *", "from symbols. In the consumer's process.";
-        0x98 SiloState: runtime::Ptr64 = "ETW_SILODRIVERSTATE *", "from symbols. The silo of the session.";
+        0x88 EventsLostCount: runtime::Ptr64 = "ULONG *", text!(UserBufferCount, "from symbols");
+        0x90 BuffersLostCount: runtime::Ptr64 = "ULONG *", text!(UserBufferCount, "from symbols");
+        0x98 SiloState: runtime::Ptr64 = "ETW_SILODRIVERSTATE *", text!(SiloState, "from symbols");
     }
 }

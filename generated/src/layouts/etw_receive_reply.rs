@@ -5,21 +5,27 @@
 #[allow(unused_imports)]
 use super::{runtime, members};
 
+macro_rules! text {
+    (ReplyHandle64, $known:literal) => { concat!($known, ". Handle to the reply object, in 64 bits.") };
+    (ReplyHandle, $known:literal) => { concat!($known, ". The same handle, in 32 bits on all architectures.") };
+    (Timeout, $known:literal) => { concat!($known, ". Milliseconds; 6.0 waits a minute.") };
+}
+
 runtime::layout! {
     /// `ETW_RECEIVE_REPLY` since early-6.0: 0x8 bytes, aligned to 8.
     ///
-    /// What NtTraceControl takes when it waits for a reply to a notification (EtwReceiveReplyDataBlock). The name is ours.
+    /// Input of NtTraceControl for receiving a reply to a notification (EtwReceiveReplyDataBlock). The name is this project's.
     pub struct ETW_RECEIVE_REPLY_early_6_0: members::ETW_RECEIVE_REPLY, 0x8, 8 {
-        0x00 ReplyHandle64: u64 = "ULONG64", "documented, name and type unknown. The reply object, by a handle with the room of 64 bits.";
+        0x00 ReplyHandle64: u64 = "ULONG64", text!(ReplyHandle64, "documented, name and type unknown");
     }
 }
 
 runtime::layout! {
     /// `ETW_RECEIVE_REPLY` since 6.1: 0x8 bytes, aligned to 4.
     ///
-    /// What NtTraceControl takes when it waits for a reply to a notification (EtwReceiveReplyDataBlock). The name is ours.
+    /// Input of NtTraceControl for receiving a reply to a notification (EtwReceiveReplyDataBlock). The name is this project's.
     pub struct ETW_RECEIVE_REPLY_6_1: members::ETW_RECEIVE_REPLY, 0x8, 4 {
-        0x00 ReplyHandle: u32 = "ULONG", "documented, name and type unknown. The same, with the room of 32 bits on all architectures.";
-        0x04 Timeout: u32 = "ULONG", "documented, name unknown. Milliseconds; 6.0 waits a minute.";
+        0x00 ReplyHandle: u32 = "ULONG", text!(ReplyHandle, "documented, name and type unknown");
+        0x04 Timeout: u32 = "ULONG", text!(Timeout, "documented, name unknown");
     }
 }

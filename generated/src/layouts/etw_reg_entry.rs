@@ -5,50 +5,83 @@
 #[allow(unused_imports)]
 use super::{runtime, members, ETW_REG_ENTRY_FLAG, list_entry::*};
 
+macro_rules! text {
+    (RegList, $known:literal) => { concat!($known, ". Links the registrations of one GUID.") };
+    (GuidEntry, $known:literal) => { concat!($known, ". The GUID that was registered.") };
+    (Index, $known:literal) => { concat!($known, ". The registration among those of its process.") };
+    (Flags, $known:literal) => { concat!($known, ". The GUID entry of the registration.") };
+    (EnableMask, $known:literal) => { concat!($known, ". Bit mask of the elements of EnableInfo in the GUID entry that enable the registration.") };
+    (ReplyQueue, $known:literal) => { concat!($known, ". Where replies to notifications go that this registration has sent.") };
+    (ReplySlot, $known:literal) => { concat!($known, ". Notifications that need a reply.") };
+    (Process, $known:literal) => { concat!($known, ". The process that made the registration.") };
+    (Callback, $known:literal) => { concat!($known, ". Kernel callback for enabling and disabling the provider.") };
+    (CallbackContext, $known:literal) => { concat!($known, ". Argument of Callback.") };
+    (SessionId, $known:literal) => { concat!($known, ". Session ID of a driver in session space.") };
+    (GroupRegList, $known:literal) => { concat!($known, ". Links the registrations of the providers of one group.") };
+    (GroupEntry, $known:literal) => { concat!($known, ". The group that the provider belongs to, if any.") };
+    (GroupEnableMask, $known:literal) => { concat!($known, ". Bit mask for the entry of the group.") };
+    (UseDescriptorType, $known:literal) => { concat!($known, ". Whether events may state the types of their data's pieces.") };
+    (Traits, $known:literal) => { concat!($known, ". Traits that the provider set when it registered, such as its name and its group.") };
+    (Caller, $known:literal) => { concat!($known, ". The code in the kernel that made the registration.") };
+    (DbgKernelRegistration, $known:literal) => { concat!($known, ". Made in the kernel; Callback holds, not Process.") };
+    (DbgUserRegistration, $known:literal) => { concat!($known, ". Made by a process.") };
+    (DbgReplyRegistration, $known:literal) => { concat!($known, ". Made for replies to a notification; ReplyQueue holds.") };
+    (DbgClassicRegistration, $known:literal) => { concat!($known, ". Registration of a classic provider.") };
+    (DbgSessionSpaceRegistration, $known:literal) => { concat!($known, ". Made by a driver in session space; SessionId holds.") };
+    (DbgModernRegistration, $known:literal) => { concat!($known, ". Registration of a provider of manifest-based or later events.") };
+    (DbgClosed, $known:literal) => { concat!($known, ". The owner has unregistered it.") };
+    (DbgInserted, $known:literal) => { concat!($known, ". Linked to GuidEntry.") };
+    (DbgWow64, $known:literal) => { concat!($known, ". Made by a 32-bit process of a 64-bit system.") };
+    (DbgUseDescriptorType, $known:literal) => { concat!($known, ". Events may state the types of their data's pieces.") };
+    (DbgDropProviderTraits, $known:literal) => { concat!($known, ". Traits are not logged with events.") };
+    (HostEnableMask, $known:literal) => { concat!($known, ". For a registration in a silo, bit mask for the host's entry of the GUID. The first updates with this member are assumed to be those with ETW\\_GUID\\_ENTRY.SiloGuidList.") };
+    (HostGroupEnableMask, $known:literal) => { concat!($known, ". Bit mask for the host's entry of the group.") };
+}
+
 runtime::layout! {
     /// `ETW_REG_ENTRY` since early-6.0 on x86: 0x2c bytes, aligned to 4.
     ///
     /// A registration: of an event provider, by a process or in the kernel, or of a receiver of notifications.
     pub struct ETW_REG_ENTRY_early_6_0_x86: members::ETW_REG_ENTRY, 0x2c, 4 {
-        0x00 RegList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented. Links the registrations of one GUID.";
-        0x08 GuidEntry: runtime::Ptr32 = "ETW_GUID_ENTRY *", "documented. The GUID that was registered.";
-        0x0c Index: u16 = "USHORT", "documented. The registration among those of its process.";
-        0x0e Flags: ETW_REG_ENTRY_FLAG = "USHORT", "documented. What the registration is of.";
-        0x10 EnableMask: u8 = "UCHAR", "documented. Which elements of EnableInfo of the GUID's entry the registration has been enabled by, a bit each.";
+        0x00 RegList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(RegList, "documented");
+        0x08 GuidEntry: runtime::Ptr32 = "ETW_GUID_ENTRY *", text!(GuidEntry, "documented");
+        0x0c Index: u16 = "USHORT", text!(Index, "documented");
+        0x0e Flags: ETW_REG_ENTRY_FLAG = "USHORT", text!(Flags, "documented");
+        0x10 EnableMask: u8 = "UCHAR", text!(EnableMask, "documented");
         0x11 _padding11: [u8; 3], "padding.";
-        0x14 u14: ETW_REG_ENTRY_early_6_0_x86_u14, "unnamed; its members have accessors." {
-            0x14 ReplyQueue set_ReplyQueue: runtime::Ptr32 = "ETW_REPLY_QUEUE *", "documented, offset inferred. Where replies to notifications go that this registration has sent.";
-            0x14 ReplySlot set_ReplySlot: [runtime::Ptr32; 4] = "ETW_REG_ENTRY * [4]", "documented, offset inferred. Notifications that it still has to reply to.";
+        0x14 union_ReplyQueue: ETW_REG_ENTRY_early_6_0_x86_union_ReplyQueue, "unnamed; its members have accessors." {
+            0x14 ReplyQueue set_ReplyQueue: runtime::Ptr32 = "ETW_REPLY_QUEUE *", text!(ReplyQueue, "documented, offset inferred");
+            0x14 ReplySlot set_ReplySlot: [runtime::Ptr32; 4] = "ETW_REG_ENTRY * [4]", text!(ReplySlot, "documented, offset inferred");
         }
-        0x24 u24: ETW_REG_ENTRY_early_6_0_x86_u24, "unnamed; its members have accessors." {
-            0x24 Process set_Process: runtime::Ptr32 = "EPROCESS *", "documented, offset inferred. The process that made the registration.";
-            0x24 Callback set_Callback: runtime::Ptr32 = "PVOID", "documented, offset inferred. What is called in the kernel when the provider is enabled or disabled.";
-            0x28 CallbackContext set_CallbackContext: runtime::Ptr32 = "PVOID", "documented, offset inferred. What Callback is given.";
+        0x24 union_Process: ETW_REG_ENTRY_early_6_0_x86_union_Process, "unnamed; its members have accessors." {
+            0x24 Process set_Process: runtime::Ptr32 = "EPROCESS *", text!(Process, "documented, offset inferred");
+            0x24 Callback set_Callback: runtime::Ptr32 = "PVOID", text!(Callback, "documented, offset inferred");
+            0x28 CallbackContext set_CallbackContext: runtime::Ptr32 = "PVOID", text!(CallbackContext, "documented, offset inferred");
         }
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x14 of `ETW_REG_ENTRY`.
-    pub union ETW_REG_ENTRY_early_6_0_x86_u14: 0x10, 4 {
-        0x00 ReplyQueue: runtime::Bytes<runtime::Ptr32, 16> = "ETW_REPLY_QUEUE *", "documented, offset inferred. Where replies to notifications go that this registration has sent.";
-        0x00 ReplySlot: [runtime::Ptr32; 4] = "ETW_REG_ENTRY * [4]", "documented, offset inferred. Notifications that it still has to reply to.";
+    pub union ETW_REG_ENTRY_early_6_0_x86_union_ReplyQueue: 0x10, 4 {
+        0x00 ReplyQueue: runtime::Bytes<runtime::Ptr32, 16> = "ETW_REPLY_QUEUE *", text!(ReplyQueue, "documented, offset inferred");
+        0x00 ReplySlot: [runtime::Ptr32; 4] = "ETW_REG_ENTRY * [4]", text!(ReplySlot, "documented, offset inferred");
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x24 of `ETW_REG_ENTRY`.
-    pub union ETW_REG_ENTRY_early_6_0_x86_u24: 0x8, 4 {
-        0x00 Process: runtime::Bytes<runtime::Ptr32, 8> = "EPROCESS *", "documented, offset inferred. The process that made the registration.";
-        0x00 s00: ETW_REG_ENTRY_early_6_0_x86_u24_s00, "unnamed; its members have accessors.";
+    pub union ETW_REG_ENTRY_early_6_0_x86_union_Process: 0x8, 4 {
+        0x00 Process: runtime::Bytes<runtime::Ptr32, 8> = "EPROCESS *", text!(Process, "documented, offset inferred");
+        0x00 struct_Callback: ETW_REG_ENTRY_early_6_0_x86_union_Process_struct_Callback, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u24` in `ETW_REG_ENTRY`.
-    pub struct ETW_REG_ENTRY_early_6_0_x86_u24_s00: 0x8, 4 {
-        0x00 Callback: runtime::Ptr32 = "PVOID", "documented, offset inferred. What is called in the kernel when the provider is enabled or disabled.";
-        0x04 CallbackContext: runtime::Ptr32 = "PVOID", "documented, offset inferred. What Callback is given.";
+    /// The unnamed structure at 0x00 of `union_Process` in `ETW_REG_ENTRY`.
+    pub struct ETW_REG_ENTRY_early_6_0_x86_union_Process_struct_Callback: 0x8, 4 {
+        0x00 Callback: runtime::Ptr32 = "PVOID", text!(Callback, "documented, offset inferred");
+        0x04 CallbackContext: runtime::Ptr32 = "PVOID", text!(CallbackContext, "documented, offset inferred");
     }
 }
 
@@ -57,45 +90,45 @@ runtime::layout! {
     ///
     /// A registration: of an event provider, by a process or in the kernel, or of a receiver of notifications.
     pub struct ETW_REG_ENTRY_early_6_0_x64: members::ETW_REG_ENTRY, 0x50, 8 {
-        0x00 RegList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented. Links the registrations of one GUID.";
-        0x10 GuidEntry: runtime::Ptr64 = "ETW_GUID_ENTRY *", "documented. The GUID that was registered.";
-        0x18 Index: u16 = "USHORT", "documented. The registration among those of its process.";
-        0x1a Flags: ETW_REG_ENTRY_FLAG = "USHORT", "documented. What the registration is of.";
-        0x1c EnableMask: u8 = "UCHAR", "documented. Which elements of EnableInfo of the GUID's entry the registration has been enabled by, a bit each.";
+        0x00 RegList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(RegList, "documented");
+        0x10 GuidEntry: runtime::Ptr64 = "ETW_GUID_ENTRY *", text!(GuidEntry, "documented");
+        0x18 Index: u16 = "USHORT", text!(Index, "documented");
+        0x1a Flags: ETW_REG_ENTRY_FLAG = "USHORT", text!(Flags, "documented");
+        0x1c EnableMask: u8 = "UCHAR", text!(EnableMask, "documented");
         0x1d _padding1D: [u8; 3], "padding.";
-        0x20 u20: ETW_REG_ENTRY_early_6_0_x64_u20, "unnamed; its members have accessors." {
-            0x20 ReplyQueue set_ReplyQueue: runtime::Ptr64 = "ETW_REPLY_QUEUE *", "documented, offset inferred. Where replies to notifications go that this registration has sent.";
-            0x20 ReplySlot set_ReplySlot: [runtime::Ptr64; 4] = "ETW_REG_ENTRY * [4]", "documented, offset inferred. Notifications that it still has to reply to.";
+        0x20 union_ReplyQueue: ETW_REG_ENTRY_early_6_0_x64_union_ReplyQueue, "unnamed; its members have accessors." {
+            0x20 ReplyQueue set_ReplyQueue: runtime::Ptr64 = "ETW_REPLY_QUEUE *", text!(ReplyQueue, "documented, offset inferred");
+            0x20 ReplySlot set_ReplySlot: [runtime::Ptr64; 4] = "ETW_REG_ENTRY * [4]", text!(ReplySlot, "documented, offset inferred");
         }
-        0x40 u40: ETW_REG_ENTRY_early_6_0_x64_u40, "unnamed; its members have accessors." {
-            0x40 Process set_Process: runtime::Ptr64 = "EPROCESS *", "documented, offset inferred. The process that made the registration.";
-            0x40 Callback set_Callback: runtime::Ptr64 = "PVOID", "documented, offset inferred. What is called in the kernel when the provider is enabled or disabled.";
-            0x48 CallbackContext set_CallbackContext: runtime::Ptr64 = "PVOID", "documented, offset inferred. What Callback is given.";
+        0x40 union_Process: ETW_REG_ENTRY_early_6_0_x64_union_Process, "unnamed; its members have accessors." {
+            0x40 Process set_Process: runtime::Ptr64 = "EPROCESS *", text!(Process, "documented, offset inferred");
+            0x40 Callback set_Callback: runtime::Ptr64 = "PVOID", text!(Callback, "documented, offset inferred");
+            0x48 CallbackContext set_CallbackContext: runtime::Ptr64 = "PVOID", text!(CallbackContext, "documented, offset inferred");
         }
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x20 of `ETW_REG_ENTRY`.
-    pub union ETW_REG_ENTRY_early_6_0_x64_u20: 0x20, 8 {
-        0x00 ReplyQueue: runtime::Bytes<runtime::Ptr64, 32> = "ETW_REPLY_QUEUE *", "documented, offset inferred. Where replies to notifications go that this registration has sent.";
-        0x00 ReplySlot: [runtime::Ptr64; 4] = "ETW_REG_ENTRY * [4]", "documented, offset inferred. Notifications that it still has to reply to.";
+    pub union ETW_REG_ENTRY_early_6_0_x64_union_ReplyQueue: 0x20, 8 {
+        0x00 ReplyQueue: runtime::Bytes<runtime::Ptr64, 32> = "ETW_REPLY_QUEUE *", text!(ReplyQueue, "documented, offset inferred");
+        0x00 ReplySlot: [runtime::Ptr64; 4] = "ETW_REG_ENTRY * [4]", text!(ReplySlot, "documented, offset inferred");
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x40 of `ETW_REG_ENTRY`.
-    pub union ETW_REG_ENTRY_early_6_0_x64_u40: 0x10, 8 {
-        0x00 Process: runtime::Bytes<runtime::Ptr64, 16> = "EPROCESS *", "documented, offset inferred. The process that made the registration.";
-        0x00 s00: ETW_REG_ENTRY_early_6_0_x64_u40_s00, "unnamed; its members have accessors.";
+    pub union ETW_REG_ENTRY_early_6_0_x64_union_Process: 0x10, 8 {
+        0x00 Process: runtime::Bytes<runtime::Ptr64, 16> = "EPROCESS *", text!(Process, "documented, offset inferred");
+        0x00 struct_Callback: ETW_REG_ENTRY_early_6_0_x64_union_Process_struct_Callback, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u40` in `ETW_REG_ENTRY`.
-    pub struct ETW_REG_ENTRY_early_6_0_x64_u40_s00: 0x10, 8 {
-        0x00 Callback: runtime::Ptr64 = "PVOID", "documented, offset inferred. What is called in the kernel when the provider is enabled or disabled.";
-        0x08 CallbackContext: runtime::Ptr64 = "PVOID", "documented, offset inferred. What Callback is given.";
+    /// The unnamed structure at 0x00 of `union_Process` in `ETW_REG_ENTRY`.
+    pub struct ETW_REG_ENTRY_early_6_0_x64_union_Process_struct_Callback: 0x10, 8 {
+        0x00 Callback: runtime::Ptr64 = "PVOID", text!(Callback, "documented, offset inferred");
+        0x08 CallbackContext: runtime::Ptr64 = "PVOID", text!(CallbackContext, "documented, offset inferred");
     }
 }
 
@@ -104,31 +137,31 @@ runtime::layout! {
     ///
     /// A registration: of an event provider, by a process or in the kernel, or of a receiver of notifications.
     pub struct ETW_REG_ENTRY_6_1_x86: members::ETW_REG_ENTRY, 0x2c, 4 {
-        0x00 RegList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented. Links the registrations of one GUID.";
-        0x08 GuidEntry: runtime::Ptr32 = "ETW_GUID_ENTRY *", "documented. The GUID that was registered.";
-        0x0c Index: u16 = "USHORT", "documented. The registration among those of its process.";
-        0x0e Flags: ETW_REG_ENTRY_FLAG = "USHORT", "documented. What the registration is of.";
-        0x10 EnableMask: u8 = "UCHAR", "documented. Which elements of EnableInfo of the GUID's entry the registration has been enabled by, a bit each.";
+        0x00 RegList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(RegList, "documented");
+        0x08 GuidEntry: runtime::Ptr32 = "ETW_GUID_ENTRY *", text!(GuidEntry, "documented");
+        0x0c Index: u16 = "USHORT", text!(Index, "documented");
+        0x0e Flags: ETW_REG_ENTRY_FLAG = "USHORT", text!(Flags, "documented");
+        0x10 EnableMask: u8 = "UCHAR", text!(EnableMask, "documented");
         0x11 _padding11: [u8; 3], "padding.";
-        0x14 u14: ETW_REG_ENTRY_6_1_x86_u14, "unnamed; its members have accessors." {
-            0x14 SessionId set_SessionId: u32 = "ULONG", "documented, offset inferred. The session of a driver in session space.";
-            0x14 ReplyQueue set_ReplyQueue: runtime::Ptr32 = "ETW_REPLY_QUEUE *", "documented, offset inferred. Where replies to notifications go that this registration has sent.";
-            0x14 ReplySlot set_ReplySlot: [runtime::Ptr32; 4] = "ETW_REG_ENTRY * [4]", "documented, offset inferred. Notifications that it still has to reply to.";
+        0x14 union_SessionId: ETW_REG_ENTRY_6_1_x86_union_SessionId, "unnamed; its members have accessors." {
+            0x14 SessionId set_SessionId: u32 = "ULONG", text!(SessionId, "documented, offset inferred");
+            0x14 ReplyQueue set_ReplyQueue: runtime::Ptr32 = "ETW_REPLY_QUEUE *", text!(ReplyQueue, "documented, offset inferred");
+            0x14 ReplySlot set_ReplySlot: [runtime::Ptr32; 4] = "ETW_REG_ENTRY * [4]", text!(ReplySlot, "documented, offset inferred");
         }
-        0x24 u24: ETW_REG_ENTRY_early_6_0_x86_u24, "unnamed; its members have accessors." {
-            0x24 Process set_Process: runtime::Ptr32 = "EPROCESS *", "documented, offset inferred. The process that made the registration.";
-            0x24 Callback set_Callback: runtime::Ptr32 = "PVOID", "documented, offset inferred. What is called in the kernel when the provider is enabled or disabled.";
-            0x28 CallbackContext set_CallbackContext: runtime::Ptr32 = "PVOID", "documented, offset inferred. What Callback is given.";
+        0x24 union_Process: ETW_REG_ENTRY_early_6_0_x86_union_Process, "unnamed; its members have accessors." {
+            0x24 Process set_Process: runtime::Ptr32 = "EPROCESS *", text!(Process, "documented, offset inferred");
+            0x24 Callback set_Callback: runtime::Ptr32 = "PVOID", text!(Callback, "documented, offset inferred");
+            0x28 CallbackContext set_CallbackContext: runtime::Ptr32 = "PVOID", text!(CallbackContext, "documented, offset inferred");
         }
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x14 of `ETW_REG_ENTRY`.
-    pub union ETW_REG_ENTRY_6_1_x86_u14: 0x10, 4 {
-        0x00 SessionId: runtime::Bytes<u32, 16> = "ULONG", "documented, offset inferred. The session of a driver in session space.";
-        0x00 ReplyQueue: runtime::Bytes<runtime::Ptr32, 16> = "ETW_REPLY_QUEUE *", "documented, offset inferred. Where replies to notifications go that this registration has sent.";
-        0x00 ReplySlot: [runtime::Ptr32; 4] = "ETW_REG_ENTRY * [4]", "documented, offset inferred. Notifications that it still has to reply to.";
+    pub union ETW_REG_ENTRY_6_1_x86_union_SessionId: 0x10, 4 {
+        0x00 SessionId: runtime::Bytes<u32, 16> = "ULONG", text!(SessionId, "documented, offset inferred");
+        0x00 ReplyQueue: runtime::Bytes<runtime::Ptr32, 16> = "ETW_REPLY_QUEUE *", text!(ReplyQueue, "documented, offset inferred");
+        0x00 ReplySlot: [runtime::Ptr32; 4] = "ETW_REG_ENTRY * [4]", text!(ReplySlot, "documented, offset inferred");
     }
 }
 
@@ -137,31 +170,31 @@ runtime::layout! {
     ///
     /// A registration: of an event provider, by a process or in the kernel, or of a receiver of notifications.
     pub struct ETW_REG_ENTRY_6_1_x64: members::ETW_REG_ENTRY, 0x50, 8 {
-        0x00 RegList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented. Links the registrations of one GUID.";
-        0x10 GuidEntry: runtime::Ptr64 = "ETW_GUID_ENTRY *", "documented. The GUID that was registered.";
-        0x18 Index: u16 = "USHORT", "documented. The registration among those of its process.";
-        0x1a Flags: ETW_REG_ENTRY_FLAG = "USHORT", "documented. What the registration is of.";
-        0x1c EnableMask: u8 = "UCHAR", "documented. Which elements of EnableInfo of the GUID's entry the registration has been enabled by, a bit each.";
+        0x00 RegList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(RegList, "documented");
+        0x10 GuidEntry: runtime::Ptr64 = "ETW_GUID_ENTRY *", text!(GuidEntry, "documented");
+        0x18 Index: u16 = "USHORT", text!(Index, "documented");
+        0x1a Flags: ETW_REG_ENTRY_FLAG = "USHORT", text!(Flags, "documented");
+        0x1c EnableMask: u8 = "UCHAR", text!(EnableMask, "documented");
         0x1d _padding1D: [u8; 3], "padding.";
-        0x20 u20: ETW_REG_ENTRY_6_1_x64_u20, "unnamed; its members have accessors." {
-            0x20 SessionId set_SessionId: u32 = "ULONG", "documented, offset inferred. The session of a driver in session space.";
-            0x20 ReplyQueue set_ReplyQueue: runtime::Ptr64 = "ETW_REPLY_QUEUE *", "documented, offset inferred. Where replies to notifications go that this registration has sent.";
-            0x20 ReplySlot set_ReplySlot: [runtime::Ptr64; 4] = "ETW_REG_ENTRY * [4]", "documented, offset inferred. Notifications that it still has to reply to.";
+        0x20 union_SessionId: ETW_REG_ENTRY_6_1_x64_union_SessionId, "unnamed; its members have accessors." {
+            0x20 SessionId set_SessionId: u32 = "ULONG", text!(SessionId, "documented, offset inferred");
+            0x20 ReplyQueue set_ReplyQueue: runtime::Ptr64 = "ETW_REPLY_QUEUE *", text!(ReplyQueue, "documented, offset inferred");
+            0x20 ReplySlot set_ReplySlot: [runtime::Ptr64; 4] = "ETW_REG_ENTRY * [4]", text!(ReplySlot, "documented, offset inferred");
         }
-        0x40 u40: ETW_REG_ENTRY_early_6_0_x64_u40, "unnamed; its members have accessors." {
-            0x40 Process set_Process: runtime::Ptr64 = "EPROCESS *", "documented, offset inferred. The process that made the registration.";
-            0x40 Callback set_Callback: runtime::Ptr64 = "PVOID", "documented, offset inferred. What is called in the kernel when the provider is enabled or disabled.";
-            0x48 CallbackContext set_CallbackContext: runtime::Ptr64 = "PVOID", "documented, offset inferred. What Callback is given.";
+        0x40 union_Process: ETW_REG_ENTRY_early_6_0_x64_union_Process, "unnamed; its members have accessors." {
+            0x40 Process set_Process: runtime::Ptr64 = "EPROCESS *", text!(Process, "documented, offset inferred");
+            0x40 Callback set_Callback: runtime::Ptr64 = "PVOID", text!(Callback, "documented, offset inferred");
+            0x48 CallbackContext set_CallbackContext: runtime::Ptr64 = "PVOID", text!(CallbackContext, "documented, offset inferred");
         }
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x20 of `ETW_REG_ENTRY`.
-    pub union ETW_REG_ENTRY_6_1_x64_u20: 0x20, 8 {
-        0x00 SessionId: runtime::Bytes<u32, 32> = "ULONG", "documented, offset inferred. The session of a driver in session space.";
-        0x00 ReplyQueue: runtime::Bytes<runtime::Ptr64, 32> = "ETW_REPLY_QUEUE *", "documented, offset inferred. Where replies to notifications go that this registration has sent.";
-        0x00 ReplySlot: [runtime::Ptr64; 4] = "ETW_REG_ENTRY * [4]", "documented, offset inferred. Notifications that it still has to reply to.";
+    pub union ETW_REG_ENTRY_6_1_x64_union_SessionId: 0x20, 8 {
+        0x00 SessionId: runtime::Bytes<u32, 32> = "ULONG", text!(SessionId, "documented, offset inferred");
+        0x00 ReplyQueue: runtime::Bytes<runtime::Ptr64, 32> = "ETW_REPLY_QUEUE *", text!(ReplyQueue, "documented, offset inferred");
+        0x00 ReplySlot: [runtime::Ptr64; 4] = "ETW_REG_ENTRY * [4]", text!(ReplySlot, "documented, offset inferred");
     }
 }
 
@@ -170,52 +203,27 @@ runtime::layout! {
     ///
     /// A registration: of an event provider, by a process or in the kernel, or of a receiver of notifications.
     pub struct ETW_REG_ENTRY_6_1_7601_23418_x64: members::ETW_REG_ENTRY, 0x70, 8 {
-        0x00 RegList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented for other builds. Links the registrations of one GUID.";
-        0x10 GroupRegList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols. Links the registrations of the providers of one group.";
-        0x20 GuidEntry: runtime::Ptr64 = "ETW_GUID_ENTRY *", "documented for other builds. The GUID that was registered.";
-        0x28 GroupEntry: runtime::Ptr64 = "ETW_GUID_ENTRY *", "from symbols. The group that the provider belongs to, if any.";
-        0x30 Index: u16 = "USHORT", "documented for other builds. The registration among those of its process.";
-        0x32 Flags: ETW_REG_ENTRY_FLAG = "USHORT", "documented for other builds. What the registration is of.";
-        0x34 EnableMask: u8 = "UCHAR", "documented for other builds. Which elements of EnableInfo of the GUID's entry the registration has been enabled by, a bit each.";
-        0x35 GroupEnableMask: u8 = "UCHAR", "from symbols. The same for the entry of the group.";
-        0x36 UseDescriptorType: u8 = "BOOLEAN", "from symbols. Whether events may state the types of their data's pieces.";
+        0x00 RegList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(RegList, "inferred from published references about other builds");
+        0x10 GroupRegList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(GroupRegList, "from symbols");
+        0x20 GuidEntry: runtime::Ptr64 = "ETW_GUID_ENTRY *", text!(GuidEntry, "inferred from published references about other builds");
+        0x28 GroupEntry: runtime::Ptr64 = "ETW_GUID_ENTRY *", text!(GroupEntry, "from symbols");
+        0x30 Index: u16 = "USHORT", text!(Index, "inferred from published references about other builds");
+        0x32 Flags: ETW_REG_ENTRY_FLAG = "USHORT", text!(Flags, "inferred from published references about other builds");
+        0x34 EnableMask: u8 = "UCHAR", text!(EnableMask, "inferred from published references about other builds");
+        0x35 GroupEnableMask: u8 = "UCHAR", text!(GroupEnableMask, "from symbols");
+        0x36 UseDescriptorType: u8 = "BOOLEAN", text!(UseDescriptorType, "from symbols");
         0x37 _padding37: [u8; 1], "padding.";
-        0x38 u38: ETW_REG_ENTRY_6_1_7601_23418_x64_u38, "unnamed; its members have accessors." {
-            0x38 SessionId set_SessionId: u32 = "ULONG", "documented for other builds. The session of a driver in session space.";
-            0x38 ReplyQueue set_ReplyQueue: runtime::Ptr64 = "ETW_REPLY_QUEUE *", "documented for other builds. Where replies to notifications go that this registration has sent.";
-            0x38 ReplySlot set_ReplySlot: [runtime::Ptr64; 4] = "ETW_REG_ENTRY * [4]", "documented for other builds. Notifications that it still has to reply to.";
+        0x38 union_SessionId: ETW_REG_ENTRY_6_1_x64_union_SessionId, "unnamed; its members have accessors." {
+            0x38 SessionId set_SessionId: u32 = "ULONG", text!(SessionId, "inferred from published references about other builds");
+            0x38 ReplyQueue set_ReplyQueue: runtime::Ptr64 = "ETW_REPLY_QUEUE *", text!(ReplyQueue, "inferred from published references about other builds");
+            0x38 ReplySlot set_ReplySlot: [runtime::Ptr64; 4] = "ETW_REG_ENTRY * [4]", text!(ReplySlot, "inferred from published references about other builds");
         }
-        0x58 u58: ETW_REG_ENTRY_6_1_7601_23418_x64_u58, "unnamed; its members have accessors." {
-            0x58 Process set_Process: runtime::Ptr64 = "EPROCESS *", "documented for other builds. The process that made the registration.";
-            0x58 Callback set_Callback: runtime::Ptr64 = "PVOID", "documented for other builds. What is called in the kernel when the provider is enabled or disabled.";
-            0x60 CallbackContext set_CallbackContext: runtime::Ptr64 = "PVOID", "documented for other builds. What Callback is given.";
+        0x58 union_Process: ETW_REG_ENTRY_early_6_0_x64_union_Process, "unnamed; its members have accessors." {
+            0x58 Process set_Process: runtime::Ptr64 = "EPROCESS *", text!(Process, "inferred from published references about other builds");
+            0x58 Callback set_Callback: runtime::Ptr64 = "PVOID", text!(Callback, "inferred from published references about other builds");
+            0x60 CallbackContext set_CallbackContext: runtime::Ptr64 = "PVOID", text!(CallbackContext, "inferred from published references about other builds");
         }
-        0x68 Traits: runtime::Ptr64 = "ETW_PROVIDER_TRAITS *", "from symbols. What the provider states of itself when it registers, such as its name and its group.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x38 of `ETW_REG_ENTRY`.
-    pub union ETW_REG_ENTRY_6_1_7601_23418_x64_u38: 0x20, 8 {
-        0x00 SessionId: runtime::Bytes<u32, 32> = "ULONG", "documented for other builds. The session of a driver in session space.";
-        0x00 ReplyQueue: runtime::Bytes<runtime::Ptr64, 32> = "ETW_REPLY_QUEUE *", "documented for other builds. Where replies to notifications go that this registration has sent.";
-        0x00 ReplySlot: [runtime::Ptr64; 4] = "ETW_REG_ENTRY * [4]", "documented for other builds. Notifications that it still has to reply to.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x58 of `ETW_REG_ENTRY`.
-    pub union ETW_REG_ENTRY_6_1_7601_23418_x64_u58: 0x10, 8 {
-        0x00 Process: runtime::Bytes<runtime::Ptr64, 16> = "EPROCESS *", "documented for other builds. The process that made the registration.";
-        0x00 s00: ETW_REG_ENTRY_6_1_7601_23418_x64_u58_s00, "unnamed; its members have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `u58` in `ETW_REG_ENTRY`.
-    pub struct ETW_REG_ENTRY_6_1_7601_23418_x64_u58_s00: 0x10, 8 {
-        0x00 Callback: runtime::Ptr64 = "PVOID", "documented for other builds. What is called in the kernel when the provider is enabled or disabled.";
-        0x08 CallbackContext: runtime::Ptr64 = "PVOID", "documented for other builds. What Callback is given.";
+        0x68 Traits: runtime::Ptr64 = "ETW_PROVIDER_TRAITS *", text!(Traits, "from symbols");
     }
 }
 
@@ -224,52 +232,27 @@ runtime::layout! {
     ///
     /// A registration: of an event provider, by a process or in the kernel, or of a receiver of notifications.
     pub struct ETW_REG_ENTRY_6_1_7601_24000_x86: members::ETW_REG_ENTRY, 0x3c, 4 {
-        0x00 RegList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented for other builds. Links the registrations of one GUID.";
-        0x08 GroupRegList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols. Links the registrations of the providers of one group.";
-        0x10 GuidEntry: runtime::Ptr32 = "ETW_GUID_ENTRY *", "documented for other builds. The GUID that was registered.";
-        0x14 GroupEntry: runtime::Ptr32 = "ETW_GUID_ENTRY *", "from symbols. The group that the provider belongs to, if any.";
-        0x18 Index: u16 = "USHORT", "documented for other builds. The registration among those of its process.";
-        0x1a Flags: ETW_REG_ENTRY_FLAG = "USHORT", "documented for other builds. What the registration is of.";
-        0x1c EnableMask: u8 = "UCHAR", "documented for other builds. Which elements of EnableInfo of the GUID's entry the registration has been enabled by, a bit each.";
-        0x1d GroupEnableMask: u8 = "UCHAR", "from symbols. The same for the entry of the group.";
-        0x1e UseDescriptorType: u8 = "BOOLEAN", "from symbols. Whether events may state the types of their data's pieces.";
+        0x00 RegList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(RegList, "inferred from published references about other builds");
+        0x08 GroupRegList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(GroupRegList, "from symbols");
+        0x10 GuidEntry: runtime::Ptr32 = "ETW_GUID_ENTRY *", text!(GuidEntry, "inferred from published references about other builds");
+        0x14 GroupEntry: runtime::Ptr32 = "ETW_GUID_ENTRY *", text!(GroupEntry, "from symbols");
+        0x18 Index: u16 = "USHORT", text!(Index, "inferred from published references about other builds");
+        0x1a Flags: ETW_REG_ENTRY_FLAG = "USHORT", text!(Flags, "inferred from published references about other builds");
+        0x1c EnableMask: u8 = "UCHAR", text!(EnableMask, "inferred from published references about other builds");
+        0x1d GroupEnableMask: u8 = "UCHAR", text!(GroupEnableMask, "from symbols");
+        0x1e UseDescriptorType: u8 = "BOOLEAN", text!(UseDescriptorType, "from symbols");
         0x1f _padding1F: [u8; 1], "padding.";
-        0x20 u20: ETW_REG_ENTRY_6_1_7601_24000_x86_u20, "unnamed; its members have accessors." {
-            0x20 SessionId set_SessionId: u32 = "ULONG", "documented for other builds. The session of a driver in session space.";
-            0x20 ReplyQueue set_ReplyQueue: runtime::Ptr32 = "ETW_REPLY_QUEUE *", "documented for other builds. Where replies to notifications go that this registration has sent.";
-            0x20 ReplySlot set_ReplySlot: [runtime::Ptr32; 4] = "ETW_REG_ENTRY * [4]", "documented for other builds. Notifications that it still has to reply to.";
+        0x20 union_SessionId: ETW_REG_ENTRY_6_1_x86_union_SessionId, "unnamed; its members have accessors." {
+            0x20 SessionId set_SessionId: u32 = "ULONG", text!(SessionId, "inferred from published references about other builds");
+            0x20 ReplyQueue set_ReplyQueue: runtime::Ptr32 = "ETW_REPLY_QUEUE *", text!(ReplyQueue, "inferred from published references about other builds");
+            0x20 ReplySlot set_ReplySlot: [runtime::Ptr32; 4] = "ETW_REG_ENTRY * [4]", text!(ReplySlot, "inferred from published references about other builds");
         }
-        0x30 u30: ETW_REG_ENTRY_6_1_7601_24000_x86_u30, "unnamed; its members have accessors." {
-            0x30 Process set_Process: runtime::Ptr32 = "EPROCESS *", "documented for other builds. The process that made the registration.";
-            0x30 Callback set_Callback: runtime::Ptr32 = "PVOID", "documented for other builds. What is called in the kernel when the provider is enabled or disabled.";
-            0x34 CallbackContext set_CallbackContext: runtime::Ptr32 = "PVOID", "documented for other builds. What Callback is given.";
+        0x30 union_Process: ETW_REG_ENTRY_early_6_0_x86_union_Process, "unnamed; its members have accessors." {
+            0x30 Process set_Process: runtime::Ptr32 = "EPROCESS *", text!(Process, "inferred from published references about other builds");
+            0x30 Callback set_Callback: runtime::Ptr32 = "PVOID", text!(Callback, "inferred from published references about other builds");
+            0x34 CallbackContext set_CallbackContext: runtime::Ptr32 = "PVOID", text!(CallbackContext, "inferred from published references about other builds");
         }
-        0x38 Traits: runtime::Ptr32 = "ETW_PROVIDER_TRAITS *", "from symbols. What the provider states of itself when it registers, such as its name and its group.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x20 of `ETW_REG_ENTRY`.
-    pub union ETW_REG_ENTRY_6_1_7601_24000_x86_u20: 0x10, 4 {
-        0x00 SessionId: runtime::Bytes<u32, 16> = "ULONG", "documented for other builds. The session of a driver in session space.";
-        0x00 ReplyQueue: runtime::Bytes<runtime::Ptr32, 16> = "ETW_REPLY_QUEUE *", "documented for other builds. Where replies to notifications go that this registration has sent.";
-        0x00 ReplySlot: [runtime::Ptr32; 4] = "ETW_REG_ENTRY * [4]", "documented for other builds. Notifications that it still has to reply to.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x30 of `ETW_REG_ENTRY`.
-    pub union ETW_REG_ENTRY_6_1_7601_24000_x86_u30: 0x8, 4 {
-        0x00 Process: runtime::Bytes<runtime::Ptr32, 8> = "EPROCESS *", "documented for other builds. The process that made the registration.";
-        0x00 s00: ETW_REG_ENTRY_6_1_7601_24000_x86_u30_s00, "unnamed; its members have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `u30` in `ETW_REG_ENTRY`.
-    pub struct ETW_REG_ENTRY_6_1_7601_24000_x86_u30_s00: 0x8, 4 {
-        0x00 Callback: runtime::Ptr32 = "PVOID", "documented for other builds. What is called in the kernel when the provider is enabled or disabled.";
-        0x04 CallbackContext: runtime::Ptr32 = "PVOID", "documented for other builds. What Callback is given.";
+        0x38 Traits: runtime::Ptr32 = "ETW_PROVIDER_TRAITS *", text!(Traits, "from symbols");
     }
 }
 
@@ -278,79 +261,79 @@ runtime::layout! {
     ///
     /// A registration: of an event provider, by a process or in the kernel, or of a receiver of notifications.
     pub struct ETW_REG_ENTRY_6_2_x86: members::ETW_REG_ENTRY, 0x28, 4 {
-        0x00 RegList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented. Links the registrations of one GUID.";
-        0x08 GuidEntry: runtime::Ptr32 = "ETW_GUID_ENTRY *", "documented. The GUID that was registered.";
-        0x0c u0C: ETW_REG_ENTRY_6_2_x86_u0C, "unnamed; its members have accessors." {
-            0x0c ReplyQueue set_ReplyQueue: runtime::Ptr32 = "ETW_REPLY_QUEUE *", "documented, offset inferred. Where replies to notifications go that this registration has sent.";
-            0x0c ReplySlot set_ReplySlot: [runtime::Ptr32; 4] = "ETW_QUEUE_ENTRY * [4]", "documented, offset inferred. Notifications that it still has to reply to.";
-            0x0c Caller set_Caller: runtime::Ptr32 = "PVOID", "documented, offset inferred. The code in the kernel that made the registration.";
-            0x10 SessionId set_SessionId: u32 = "ULONG", "documented, offset inferred. The session of a driver in session space.";
+        0x00 RegList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(RegList, "documented");
+        0x08 GuidEntry: runtime::Ptr32 = "ETW_GUID_ENTRY *", text!(GuidEntry, "documented");
+        0x0c union_ReplyQueue: ETW_REG_ENTRY_6_2_x86_union_ReplyQueue, "unnamed; its members have accessors." {
+            0x0c ReplyQueue set_ReplyQueue: runtime::Ptr32 = "ETW_REPLY_QUEUE *", text!(ReplyQueue, "documented, offset inferred");
+            0x0c ReplySlot set_ReplySlot: [runtime::Ptr32; 4] = "ETW_QUEUE_ENTRY * [4]", text!(ReplySlot, "documented, offset inferred");
+            0x0c Caller set_Caller: runtime::Ptr32 = "PVOID", text!(Caller, "documented, offset inferred");
+            0x10 SessionId set_SessionId: u32 = "ULONG", text!(SessionId, "documented, offset inferred");
         }
-        0x1c u1C: ETW_REG_ENTRY_6_2_x86_u1C, "unnamed; its members have accessors." {
-            0x1c Process set_Process: runtime::Ptr32 = "EPROCESS *", "documented, offset inferred. The process that made the registration.";
-            0x1c CallbackContext set_CallbackContext: runtime::Ptr32 = "PVOID", "documented, offset inferred. What Callback is given.";
-            0x20 Callback set_Callback: runtime::Ptr32 = "PVOID", "documented, offset inferred. What is called in the kernel when the provider is enabled or disabled.";
+        0x1c union_Process: ETW_REG_ENTRY_6_2_x86_union_Process, "unnamed; its members have accessors." {
+            0x1c Process set_Process: runtime::Ptr32 = "EPROCESS *", text!(Process, "documented, offset inferred");
+            0x1c CallbackContext set_CallbackContext: runtime::Ptr32 = "PVOID", text!(CallbackContext, "documented, offset inferred");
+            0x20 Callback set_Callback: runtime::Ptr32 = "PVOID", text!(Callback, "documented, offset inferred");
         }
-        0x24 Index: u16 = "USHORT", "documented. The registration among those of its process.";
-        0x26 u26: ETW_REG_ENTRY_6_2_x86_u26, "unnamed; its members have accessors." {
-            0x26 Flags set_Flags: u8 = "UCHAR", "documented, offset inferred. What the registration is of.";
-            0x26 [0] DbgKernelRegistration set_DbgKernelRegistration: u8 = "UCHAR", "documented. Made in the kernel; Callback holds, not Process.";
-            0x26 [1] DbgUserRegistration set_DbgUserRegistration: u8 = "UCHAR", "documented. Made by a process.";
-            0x26 [2] DbgReplyRegistration set_DbgReplyRegistration: u8 = "UCHAR", "documented. Made for replies to a notification; ReplyQueue holds.";
-            0x26 [3] DbgClassicRegistration set_DbgClassicRegistration: u8 = "UCHAR", "documented. Of a classic provider.";
-            0x26 [4] DbgSessionSpaceRegistration set_DbgSessionSpaceRegistration: u8 = "UCHAR", "documented. Made by a driver in session space; SessionId holds.";
-            0x26 [5] DbgModernRegistration set_DbgModernRegistration: u8 = "UCHAR", "documented. Of a provider of manifest-based or later events.";
-            0x26 [6] DbgClosed set_DbgClosed: u8 = "UCHAR", "documented. Its owner has given it up.";
-            0x26 [7] DbgInserted set_DbgInserted: u8 = "UCHAR", "documented. Linked to GuidEntry.";
+        0x24 Index: u16 = "USHORT", text!(Index, "documented");
+        0x26 union_Flags: ETW_REG_ENTRY_6_2_union_Flags, "unnamed; its members have accessors." {
+            0x26 Flags set_Flags: u8 = "UCHAR", text!(Flags, "documented, offset inferred");
+            0x26 [0] DbgKernelRegistration set_DbgKernelRegistration: u8 = "UCHAR", text!(DbgKernelRegistration, "documented");
+            0x26 [1] DbgUserRegistration set_DbgUserRegistration: u8 = "UCHAR", text!(DbgUserRegistration, "documented");
+            0x26 [2] DbgReplyRegistration set_DbgReplyRegistration: u8 = "UCHAR", text!(DbgReplyRegistration, "documented");
+            0x26 [3] DbgClassicRegistration set_DbgClassicRegistration: u8 = "UCHAR", text!(DbgClassicRegistration, "documented");
+            0x26 [4] DbgSessionSpaceRegistration set_DbgSessionSpaceRegistration: u8 = "UCHAR", text!(DbgSessionSpaceRegistration, "documented");
+            0x26 [5] DbgModernRegistration set_DbgModernRegistration: u8 = "UCHAR", text!(DbgModernRegistration, "documented");
+            0x26 [6] DbgClosed set_DbgClosed: u8 = "UCHAR", text!(DbgClosed, "documented");
+            0x26 [7] DbgInserted set_DbgInserted: u8 = "UCHAR", text!(DbgInserted, "documented");
         }
-        0x27 EnableMask: u8 = "UCHAR", "documented. Which elements of EnableInfo of the GUID's entry the registration has been enabled by, a bit each.";
+        0x27 EnableMask: u8 = "UCHAR", text!(EnableMask, "documented");
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x0c of `ETW_REG_ENTRY`.
-    pub union ETW_REG_ENTRY_6_2_x86_u0C: 0x10, 4 {
-        0x00 ReplyQueue: runtime::Bytes<runtime::Ptr32, 16> = "ETW_REPLY_QUEUE *", "documented, offset inferred. Where replies to notifications go that this registration has sent.";
-        0x00 ReplySlot: [runtime::Ptr32; 4] = "ETW_QUEUE_ENTRY * [4]", "documented, offset inferred. Notifications that it still has to reply to.";
-        0x00 s00: runtime::Bytes<ETW_REG_ENTRY_6_2_x86_u0C_s00, 16>, "unnamed; its members have accessors.";
+    pub union ETW_REG_ENTRY_6_2_x86_union_ReplyQueue: 0x10, 4 {
+        0x00 ReplyQueue: runtime::Bytes<runtime::Ptr32, 16> = "ETW_REPLY_QUEUE *", text!(ReplyQueue, "documented, offset inferred");
+        0x00 ReplySlot: [runtime::Ptr32; 4] = "ETW_QUEUE_ENTRY * [4]", text!(ReplySlot, "documented, offset inferred");
+        0x00 struct_Caller: runtime::Bytes<ETW_REG_ENTRY_6_2_x86_union_ReplyQueue_struct_Caller, 16>, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u0C` in `ETW_REG_ENTRY`.
-    pub struct ETW_REG_ENTRY_6_2_x86_u0C_s00: 0x8, 4 {
-        0x00 Caller: runtime::Ptr32 = "PVOID", "documented, offset inferred. The code in the kernel that made the registration.";
-        0x04 SessionId: u32 = "ULONG", "documented, offset inferred. The session of a driver in session space.";
+    /// The unnamed structure at 0x00 of `union_ReplyQueue` in `ETW_REG_ENTRY`.
+    pub struct ETW_REG_ENTRY_6_2_x86_union_ReplyQueue_struct_Caller: 0x8, 4 {
+        0x00 Caller: runtime::Ptr32 = "PVOID", text!(Caller, "documented, offset inferred");
+        0x04 SessionId: u32 = "ULONG", text!(SessionId, "documented, offset inferred");
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x1c of `ETW_REG_ENTRY`.
-    pub union ETW_REG_ENTRY_6_2_x86_u1C: 0x8, 4 {
-        0x00 Process: runtime::Bytes<runtime::Ptr32, 8> = "EPROCESS *", "documented, offset inferred. The process that made the registration.";
-        0x00 s00: ETW_REG_ENTRY_6_2_x86_u1C_s00, "unnamed; its members have accessors.";
+    pub union ETW_REG_ENTRY_6_2_x86_union_Process: 0x8, 4 {
+        0x00 Process: runtime::Bytes<runtime::Ptr32, 8> = "EPROCESS *", text!(Process, "documented, offset inferred");
+        0x00 struct_CallbackContext: ETW_REG_ENTRY_6_2_x86_union_Process_struct_CallbackContext, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u1C` in `ETW_REG_ENTRY`.
-    pub struct ETW_REG_ENTRY_6_2_x86_u1C_s00: 0x8, 4 {
-        0x00 CallbackContext: runtime::Ptr32 = "PVOID", "documented, offset inferred. What Callback is given.";
-        0x04 Callback: runtime::Ptr32 = "PVOID", "documented, offset inferred. What is called in the kernel when the provider is enabled or disabled.";
+    /// The unnamed structure at 0x00 of `union_Process` in `ETW_REG_ENTRY`.
+    pub struct ETW_REG_ENTRY_6_2_x86_union_Process_struct_CallbackContext: 0x8, 4 {
+        0x00 CallbackContext: runtime::Ptr32 = "PVOID", text!(CallbackContext, "documented, offset inferred");
+        0x04 Callback: runtime::Ptr32 = "PVOID", text!(Callback, "documented, offset inferred");
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x26 of `ETW_REG_ENTRY`.
-    pub union ETW_REG_ENTRY_6_2_x86_u26: 0x1, 1 {
-        0x00 Flags: u8 = "UCHAR", "documented, offset inferred. What the registration is of.";
-        0x00 s00: ETW_REG_ENTRY_6_2_x86_u26_s00, "unnamed; its members have accessors.";
+    pub union ETW_REG_ENTRY_6_2_union_Flags: 0x1, 1 {
+        0x00 Flags: u8 = "UCHAR", text!(Flags, "documented, offset inferred");
+        0x00 struct_DbgKernelRegistration: ETW_REG_ENTRY_6_2_union_Flags_struct_DbgKernelRegistration, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u26` in `ETW_REG_ENTRY`.
-    pub struct ETW_REG_ENTRY_6_2_x86_u26_s00: 0x1, 1 {
+    /// The unnamed structure at 0x00 of `union_Flags` in `ETW_REG_ENTRY`.
+    pub struct ETW_REG_ENTRY_6_2_union_Flags_struct_DbgKernelRegistration: 0x1, 1 {
         0x00 bits00: u8, "bit fields, which have accessors.";
     }
 }
@@ -360,82 +343,67 @@ runtime::layout! {
     ///
     /// A registration: of an event provider, by a process or in the kernel, or of a receiver of notifications.
     pub struct ETW_REG_ENTRY_6_2_x64: members::ETW_REG_ENTRY, 0x50, 8 {
-        0x00 RegList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented. Links the registrations of one GUID.";
-        0x10 GuidEntry: runtime::Ptr64 = "ETW_GUID_ENTRY *", "documented. The GUID that was registered.";
-        0x18 u18: ETW_REG_ENTRY_6_2_x64_u18, "unnamed; its members have accessors." {
-            0x18 ReplyQueue set_ReplyQueue: runtime::Ptr64 = "ETW_REPLY_QUEUE *", "documented, offset inferred. Where replies to notifications go that this registration has sent.";
-            0x18 ReplySlot set_ReplySlot: [runtime::Ptr64; 4] = "ETW_QUEUE_ENTRY * [4]", "documented, offset inferred. Notifications that it still has to reply to.";
-            0x18 Caller set_Caller: runtime::Ptr64 = "PVOID", "documented, offset inferred. The code in the kernel that made the registration.";
-            0x20 SessionId set_SessionId: u32 = "ULONG", "documented, offset inferred. The session of a driver in session space.";
+        0x00 RegList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(RegList, "documented");
+        0x10 GuidEntry: runtime::Ptr64 = "ETW_GUID_ENTRY *", text!(GuidEntry, "documented");
+        0x18 union_ReplyQueue: ETW_REG_ENTRY_6_2_x64_union_ReplyQueue, "unnamed; its members have accessors." {
+            0x18 ReplyQueue set_ReplyQueue: runtime::Ptr64 = "ETW_REPLY_QUEUE *", text!(ReplyQueue, "documented, offset inferred");
+            0x18 ReplySlot set_ReplySlot: [runtime::Ptr64; 4] = "ETW_QUEUE_ENTRY * [4]", text!(ReplySlot, "documented, offset inferred");
+            0x18 Caller set_Caller: runtime::Ptr64 = "PVOID", text!(Caller, "documented, offset inferred");
+            0x20 SessionId set_SessionId: u32 = "ULONG", text!(SessionId, "documented, offset inferred");
         }
-        0x38 u38: ETW_REG_ENTRY_6_2_x64_u38, "unnamed; its members have accessors." {
-            0x38 Process set_Process: runtime::Ptr64 = "EPROCESS *", "documented, offset inferred. The process that made the registration.";
-            0x38 CallbackContext set_CallbackContext: runtime::Ptr64 = "PVOID", "documented, offset inferred. What Callback is given.";
-            0x40 Callback set_Callback: runtime::Ptr64 = "PVOID", "documented, offset inferred. What is called in the kernel when the provider is enabled or disabled.";
+        0x38 union_Process: ETW_REG_ENTRY_6_2_x64_union_Process, "unnamed; its members have accessors." {
+            0x38 Process set_Process: runtime::Ptr64 = "EPROCESS *", text!(Process, "documented, offset inferred");
+            0x38 CallbackContext set_CallbackContext: runtime::Ptr64 = "PVOID", text!(CallbackContext, "documented, offset inferred");
+            0x40 Callback set_Callback: runtime::Ptr64 = "PVOID", text!(Callback, "documented, offset inferred");
         }
-        0x48 Index: u16 = "USHORT", "documented. The registration among those of its process.";
-        0x4a u4A: ETW_REG_ENTRY_6_2_x64_u4A, "unnamed; its members have accessors." {
-            0x4a Flags set_Flags: u8 = "UCHAR", "documented, offset inferred. What the registration is of.";
-            0x4a [0] DbgKernelRegistration set_DbgKernelRegistration: u8 = "UCHAR", "documented. Made in the kernel; Callback holds, not Process.";
-            0x4a [1] DbgUserRegistration set_DbgUserRegistration: u8 = "UCHAR", "documented. Made by a process.";
-            0x4a [2] DbgReplyRegistration set_DbgReplyRegistration: u8 = "UCHAR", "documented. Made for replies to a notification; ReplyQueue holds.";
-            0x4a [3] DbgClassicRegistration set_DbgClassicRegistration: u8 = "UCHAR", "documented. Of a classic provider.";
-            0x4a [4] DbgSessionSpaceRegistration set_DbgSessionSpaceRegistration: u8 = "UCHAR", "documented. Made by a driver in session space; SessionId holds.";
-            0x4a [5] DbgModernRegistration set_DbgModernRegistration: u8 = "UCHAR", "documented. Of a provider of manifest-based or later events.";
-            0x4a [6] DbgClosed set_DbgClosed: u8 = "UCHAR", "documented. Its owner has given it up.";
-            0x4a [7] DbgInserted set_DbgInserted: u8 = "UCHAR", "documented. Linked to GuidEntry.";
+        0x48 Index: u16 = "USHORT", text!(Index, "documented");
+        0x4a union_Flags: ETW_REG_ENTRY_6_2_union_Flags, "unnamed; its members have accessors." {
+            0x4a Flags set_Flags: u8 = "UCHAR", text!(Flags, "documented, offset inferred");
+            0x4a [0] DbgKernelRegistration set_DbgKernelRegistration: u8 = "UCHAR", text!(DbgKernelRegistration, "documented");
+            0x4a [1] DbgUserRegistration set_DbgUserRegistration: u8 = "UCHAR", text!(DbgUserRegistration, "documented");
+            0x4a [2] DbgReplyRegistration set_DbgReplyRegistration: u8 = "UCHAR", text!(DbgReplyRegistration, "documented");
+            0x4a [3] DbgClassicRegistration set_DbgClassicRegistration: u8 = "UCHAR", text!(DbgClassicRegistration, "documented");
+            0x4a [4] DbgSessionSpaceRegistration set_DbgSessionSpaceRegistration: u8 = "UCHAR", text!(DbgSessionSpaceRegistration, "documented");
+            0x4a [5] DbgModernRegistration set_DbgModernRegistration: u8 = "UCHAR", text!(DbgModernRegistration, "documented");
+            0x4a [6] DbgClosed set_DbgClosed: u8 = "UCHAR", text!(DbgClosed, "documented");
+            0x4a [7] DbgInserted set_DbgInserted: u8 = "UCHAR", text!(DbgInserted, "documented");
         }
-        0x4b EnableMask: u8 = "UCHAR", "documented. Which elements of EnableInfo of the GUID's entry the registration has been enabled by, a bit each.";
+        0x4b EnableMask: u8 = "UCHAR", text!(EnableMask, "documented");
         0x4c _padding4C: [u8; 4], "padding.";
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x18 of `ETW_REG_ENTRY`.
-    pub union ETW_REG_ENTRY_6_2_x64_u18: 0x20, 8 {
-        0x00 ReplyQueue: runtime::Bytes<runtime::Ptr64, 32> = "ETW_REPLY_QUEUE *", "documented, offset inferred. Where replies to notifications go that this registration has sent.";
-        0x00 ReplySlot: [runtime::Ptr64; 4] = "ETW_QUEUE_ENTRY * [4]", "documented, offset inferred. Notifications that it still has to reply to.";
-        0x00 s00: runtime::Bytes<ETW_REG_ENTRY_6_2_x64_u18_s00, 32>, "unnamed; its members have accessors.";
+    pub union ETW_REG_ENTRY_6_2_x64_union_ReplyQueue: 0x20, 8 {
+        0x00 ReplyQueue: runtime::Bytes<runtime::Ptr64, 32> = "ETW_REPLY_QUEUE *", text!(ReplyQueue, "documented, offset inferred");
+        0x00 ReplySlot: [runtime::Ptr64; 4] = "ETW_QUEUE_ENTRY * [4]", text!(ReplySlot, "documented, offset inferred");
+        0x00 struct_Caller: runtime::Bytes<ETW_REG_ENTRY_6_2_x64_union_ReplyQueue_struct_Caller, 32>, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u18` in `ETW_REG_ENTRY`.
-    pub struct ETW_REG_ENTRY_6_2_x64_u18_s00: 0x10, 8 {
-        0x00 Caller: runtime::Ptr64 = "PVOID", "documented, offset inferred. The code in the kernel that made the registration.";
-        0x08 SessionId: u32 = "ULONG", "documented, offset inferred. The session of a driver in session space.";
+    /// The unnamed structure at 0x00 of `union_ReplyQueue` in `ETW_REG_ENTRY`.
+    pub struct ETW_REG_ENTRY_6_2_x64_union_ReplyQueue_struct_Caller: 0x10, 8 {
+        0x00 Caller: runtime::Ptr64 = "PVOID", text!(Caller, "documented, offset inferred");
+        0x08 SessionId: u32 = "ULONG", text!(SessionId, "documented, offset inferred");
         0x0c _padding0C: [u8; 4], "padding.";
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x38 of `ETW_REG_ENTRY`.
-    pub union ETW_REG_ENTRY_6_2_x64_u38: 0x10, 8 {
-        0x00 Process: runtime::Bytes<runtime::Ptr64, 16> = "EPROCESS *", "documented, offset inferred. The process that made the registration.";
-        0x00 s00: ETW_REG_ENTRY_6_2_x64_u38_s00, "unnamed; its members have accessors.";
+    pub union ETW_REG_ENTRY_6_2_x64_union_Process: 0x10, 8 {
+        0x00 Process: runtime::Bytes<runtime::Ptr64, 16> = "EPROCESS *", text!(Process, "documented, offset inferred");
+        0x00 struct_CallbackContext: ETW_REG_ENTRY_6_2_x64_union_Process_struct_CallbackContext, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u38` in `ETW_REG_ENTRY`.
-    pub struct ETW_REG_ENTRY_6_2_x64_u38_s00: 0x10, 8 {
-        0x00 CallbackContext: runtime::Ptr64 = "PVOID", "documented, offset inferred. What Callback is given.";
-        0x08 Callback: runtime::Ptr64 = "PVOID", "documented, offset inferred. What is called in the kernel when the provider is enabled or disabled.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x4a of `ETW_REG_ENTRY`.
-    pub union ETW_REG_ENTRY_6_2_x64_u4A: 0x1, 1 {
-        0x00 Flags: u8 = "UCHAR", "documented, offset inferred. What the registration is of.";
-        0x00 s00: ETW_REG_ENTRY_6_2_x64_u4A_s00, "unnamed; its members have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `u4A` in `ETW_REG_ENTRY`.
-    pub struct ETW_REG_ENTRY_6_2_x64_u4A_s00: 0x1, 1 {
-        0x00 bits00: u8, "bit fields, which have accessors.";
+    /// The unnamed structure at 0x00 of `union_Process` in `ETW_REG_ENTRY`.
+    pub struct ETW_REG_ENTRY_6_2_x64_union_Process_struct_CallbackContext: 0x10, 8 {
+        0x00 CallbackContext: runtime::Ptr64 = "PVOID", text!(CallbackContext, "documented, offset inferred");
+        0x08 Callback: runtime::Ptr64 = "PVOID", text!(Callback, "documented, offset inferred");
     }
 }
 
@@ -444,86 +412,38 @@ runtime::layout! {
     ///
     /// A registration: of an event provider, by a process or in the kernel, or of a receiver of notifications.
     pub struct ETW_REG_ENTRY_6_3_9600_19913_x86: members::ETW_REG_ENTRY, 0x3c, 4 {
-        0x00 RegList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented. Links the registrations of one GUID.";
-        0x08 GroupRegList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented. Links the registrations of the providers of one group.";
-        0x10 GuidEntry: runtime::Ptr32 = "ETW_GUID_ENTRY *", "documented. The GUID that was registered.";
-        0x14 GroupEntry: runtime::Ptr32 = "ETW_GUID_ENTRY *", "documented. The group that the provider belongs to, if any.";
-        0x18 u18: ETW_REG_ENTRY_6_3_9600_19913_x86_u18, "unnamed; its members have accessors." {
-            0x18 ReplyQueue set_ReplyQueue: runtime::Ptr32 = "ETW_REPLY_QUEUE *", "documented, offset inferred. Where replies to notifications go that this registration has sent.";
-            0x18 ReplySlot set_ReplySlot: [runtime::Ptr32; 4] = "ETW_QUEUE_ENTRY * [4]", "documented, offset inferred. Notifications that it still has to reply to.";
-            0x18 Caller set_Caller: runtime::Ptr32 = "PVOID", "documented, offset inferred. The code in the kernel that made the registration.";
-            0x1c SessionId set_SessionId: u32 = "ULONG", "documented, offset inferred. The session of a driver in session space.";
+        0x00 RegList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(RegList, "documented");
+        0x08 GroupRegList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(GroupRegList, "documented");
+        0x10 GuidEntry: runtime::Ptr32 = "ETW_GUID_ENTRY *", text!(GuidEntry, "documented");
+        0x14 GroupEntry: runtime::Ptr32 = "ETW_GUID_ENTRY *", text!(GroupEntry, "documented");
+        0x18 union_ReplyQueue: ETW_REG_ENTRY_6_2_x86_union_ReplyQueue, "unnamed; its members have accessors." {
+            0x18 ReplyQueue set_ReplyQueue: runtime::Ptr32 = "ETW_REPLY_QUEUE *", text!(ReplyQueue, "documented, offset inferred");
+            0x18 ReplySlot set_ReplySlot: [runtime::Ptr32; 4] = "ETW_QUEUE_ENTRY * [4]", text!(ReplySlot, "documented, offset inferred");
+            0x18 Caller set_Caller: runtime::Ptr32 = "PVOID", text!(Caller, "documented, offset inferred");
+            0x1c SessionId set_SessionId: u32 = "ULONG", text!(SessionId, "documented, offset inferred");
         }
-        0x28 u28: ETW_REG_ENTRY_6_3_9600_19913_x86_u28, "unnamed; its members have accessors." {
-            0x28 Process set_Process: runtime::Ptr32 = "EPROCESS *", "documented, offset inferred. The process that made the registration.";
-            0x28 CallbackContext set_CallbackContext: runtime::Ptr32 = "PVOID", "documented, offset inferred. What Callback is given.";
-            0x2c Callback set_Callback: runtime::Ptr32 = "PVOID", "documented, offset inferred. What is called in the kernel when the provider is enabled or disabled.";
+        0x28 union_Process: ETW_REG_ENTRY_6_2_x86_union_Process, "unnamed; its members have accessors." {
+            0x28 Process set_Process: runtime::Ptr32 = "EPROCESS *", text!(Process, "documented, offset inferred");
+            0x28 CallbackContext set_CallbackContext: runtime::Ptr32 = "PVOID", text!(CallbackContext, "documented, offset inferred");
+            0x2c Callback set_Callback: runtime::Ptr32 = "PVOID", text!(Callback, "documented, offset inferred");
         }
-        0x30 Index: u16 = "USHORT", "documented. The registration among those of its process.";
-        0x32 u32: ETW_REG_ENTRY_6_3_9600_19913_x86_u32, "unnamed; its members have accessors." {
-            0x32 Flags set_Flags: u8 = "UCHAR", "documented, offset inferred. What the registration is of.";
-            0x32 [0] DbgKernelRegistration set_DbgKernelRegistration: u8 = "UCHAR", "documented. Made in the kernel; Callback holds, not Process.";
-            0x32 [1] DbgUserRegistration set_DbgUserRegistration: u8 = "UCHAR", "documented. Made by a process.";
-            0x32 [2] DbgReplyRegistration set_DbgReplyRegistration: u8 = "UCHAR", "documented. Made for replies to a notification; ReplyQueue holds.";
-            0x32 [3] DbgClassicRegistration set_DbgClassicRegistration: u8 = "UCHAR", "documented. Of a classic provider.";
-            0x32 [4] DbgSessionSpaceRegistration set_DbgSessionSpaceRegistration: u8 = "UCHAR", "documented. Made by a driver in session space; SessionId holds.";
-            0x32 [5] DbgModernRegistration set_DbgModernRegistration: u8 = "UCHAR", "documented. Of a provider of manifest-based or later events.";
-            0x32 [6] DbgClosed set_DbgClosed: u8 = "UCHAR", "documented. Its owner has given it up.";
-            0x32 [7] DbgInserted set_DbgInserted: u8 = "UCHAR", "documented. Linked to GuidEntry.";
+        0x30 Index: u16 = "USHORT", text!(Index, "documented");
+        0x32 union_Flags: ETW_REG_ENTRY_6_2_union_Flags, "unnamed; its members have accessors." {
+            0x32 Flags set_Flags: u8 = "UCHAR", text!(Flags, "documented, offset inferred");
+            0x32 [0] DbgKernelRegistration set_DbgKernelRegistration: u8 = "UCHAR", text!(DbgKernelRegistration, "documented");
+            0x32 [1] DbgUserRegistration set_DbgUserRegistration: u8 = "UCHAR", text!(DbgUserRegistration, "documented");
+            0x32 [2] DbgReplyRegistration set_DbgReplyRegistration: u8 = "UCHAR", text!(DbgReplyRegistration, "documented");
+            0x32 [3] DbgClassicRegistration set_DbgClassicRegistration: u8 = "UCHAR", text!(DbgClassicRegistration, "documented");
+            0x32 [4] DbgSessionSpaceRegistration set_DbgSessionSpaceRegistration: u8 = "UCHAR", text!(DbgSessionSpaceRegistration, "documented");
+            0x32 [5] DbgModernRegistration set_DbgModernRegistration: u8 = "UCHAR", text!(DbgModernRegistration, "documented");
+            0x32 [6] DbgClosed set_DbgClosed: u8 = "UCHAR", text!(DbgClosed, "documented");
+            0x32 [7] DbgInserted set_DbgInserted: u8 = "UCHAR", text!(DbgInserted, "documented");
         }
-        0x33 EnableMask: u8 = "UCHAR", "documented. Which elements of EnableInfo of the GUID's entry the registration has been enabled by, a bit each.";
-        0x34 GroupEnableMask: u8 = "UCHAR", "documented. The same for the entry of the group.";
-        0x35 UseDescriptorType: u8 = "BOOLEAN", "documented. Whether events may state the types of their data's pieces.";
+        0x33 EnableMask: u8 = "UCHAR", text!(EnableMask, "documented");
+        0x34 GroupEnableMask: u8 = "UCHAR", text!(GroupEnableMask, "documented");
+        0x35 UseDescriptorType: u8 = "BOOLEAN", text!(UseDescriptorType, "documented");
         0x36 _padding36: [u8; 2], "padding.";
-        0x38 Traits: runtime::Ptr32 = "ETW_PROVIDER_TRAITS *", "documented. What the provider states of itself when it registers, such as its name and its group.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x18 of `ETW_REG_ENTRY`.
-    pub union ETW_REG_ENTRY_6_3_9600_19913_x86_u18: 0x10, 4 {
-        0x00 ReplyQueue: runtime::Bytes<runtime::Ptr32, 16> = "ETW_REPLY_QUEUE *", "documented, offset inferred. Where replies to notifications go that this registration has sent.";
-        0x00 ReplySlot: [runtime::Ptr32; 4] = "ETW_QUEUE_ENTRY * [4]", "documented, offset inferred. Notifications that it still has to reply to.";
-        0x00 s00: runtime::Bytes<ETW_REG_ENTRY_6_3_9600_19913_x86_u18_s00, 16>, "unnamed; its members have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `u18` in `ETW_REG_ENTRY`.
-    pub struct ETW_REG_ENTRY_6_3_9600_19913_x86_u18_s00: 0x8, 4 {
-        0x00 Caller: runtime::Ptr32 = "PVOID", "documented, offset inferred. The code in the kernel that made the registration.";
-        0x04 SessionId: u32 = "ULONG", "documented, offset inferred. The session of a driver in session space.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x28 of `ETW_REG_ENTRY`.
-    pub union ETW_REG_ENTRY_6_3_9600_19913_x86_u28: 0x8, 4 {
-        0x00 Process: runtime::Bytes<runtime::Ptr32, 8> = "EPROCESS *", "documented, offset inferred. The process that made the registration.";
-        0x00 s00: ETW_REG_ENTRY_6_3_9600_19913_x86_u28_s00, "unnamed; its members have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `u28` in `ETW_REG_ENTRY`.
-    pub struct ETW_REG_ENTRY_6_3_9600_19913_x86_u28_s00: 0x8, 4 {
-        0x00 CallbackContext: runtime::Ptr32 = "PVOID", "documented, offset inferred. What Callback is given.";
-        0x04 Callback: runtime::Ptr32 = "PVOID", "documented, offset inferred. What is called in the kernel when the provider is enabled or disabled.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x32 of `ETW_REG_ENTRY`.
-    pub union ETW_REG_ENTRY_6_3_9600_19913_x86_u32: 0x1, 1 {
-        0x00 Flags: u8 = "UCHAR", "documented, offset inferred. What the registration is of.";
-        0x00 s00: ETW_REG_ENTRY_6_3_9600_19913_x86_u32_s00, "unnamed; its members have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `u32` in `ETW_REG_ENTRY`.
-    pub struct ETW_REG_ENTRY_6_3_9600_19913_x86_u32_s00: 0x1, 1 {
-        0x00 bits00: u8, "bit fields, which have accessors.";
+        0x38 Traits: runtime::Ptr32 = "ETW_PROVIDER_TRAITS *", text!(Traits, "documented");
     }
 }
 
@@ -532,87 +452,38 @@ runtime::layout! {
     ///
     /// A registration: of an event provider, by a process or in the kernel, or of a receiver of notifications.
     pub struct ETW_REG_ENTRY_6_3_9600_19913_x64: members::ETW_REG_ENTRY, 0x70, 8 {
-        0x00 RegList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented. Links the registrations of one GUID.";
-        0x10 GroupRegList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented. Links the registrations of the providers of one group.";
-        0x20 GuidEntry: runtime::Ptr64 = "ETW_GUID_ENTRY *", "documented. The GUID that was registered.";
-        0x28 GroupEntry: runtime::Ptr64 = "ETW_GUID_ENTRY *", "documented. The group that the provider belongs to, if any.";
-        0x30 u30: ETW_REG_ENTRY_6_3_9600_19913_x64_u30, "unnamed; its members have accessors." {
-            0x30 ReplyQueue set_ReplyQueue: runtime::Ptr64 = "ETW_REPLY_QUEUE *", "documented, offset inferred. Where replies to notifications go that this registration has sent.";
-            0x30 ReplySlot set_ReplySlot: [runtime::Ptr64; 4] = "ETW_QUEUE_ENTRY * [4]", "documented, offset inferred. Notifications that it still has to reply to.";
-            0x30 Caller set_Caller: runtime::Ptr64 = "PVOID", "documented, offset inferred. The code in the kernel that made the registration.";
-            0x38 SessionId set_SessionId: u32 = "ULONG", "documented, offset inferred. The session of a driver in session space.";
+        0x00 RegList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(RegList, "documented");
+        0x10 GroupRegList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(GroupRegList, "documented");
+        0x20 GuidEntry: runtime::Ptr64 = "ETW_GUID_ENTRY *", text!(GuidEntry, "documented");
+        0x28 GroupEntry: runtime::Ptr64 = "ETW_GUID_ENTRY *", text!(GroupEntry, "documented");
+        0x30 union_ReplyQueue: ETW_REG_ENTRY_6_2_x64_union_ReplyQueue, "unnamed; its members have accessors." {
+            0x30 ReplyQueue set_ReplyQueue: runtime::Ptr64 = "ETW_REPLY_QUEUE *", text!(ReplyQueue, "documented, offset inferred");
+            0x30 ReplySlot set_ReplySlot: [runtime::Ptr64; 4] = "ETW_QUEUE_ENTRY * [4]", text!(ReplySlot, "documented, offset inferred");
+            0x30 Caller set_Caller: runtime::Ptr64 = "PVOID", text!(Caller, "documented, offset inferred");
+            0x38 SessionId set_SessionId: u32 = "ULONG", text!(SessionId, "documented, offset inferred");
         }
-        0x50 u50: ETW_REG_ENTRY_6_3_9600_19913_x64_u50, "unnamed; its members have accessors." {
-            0x50 Process set_Process: runtime::Ptr64 = "EPROCESS *", "documented, offset inferred. The process that made the registration.";
-            0x50 CallbackContext set_CallbackContext: runtime::Ptr64 = "PVOID", "documented, offset inferred. What Callback is given.";
-            0x58 Callback set_Callback: runtime::Ptr64 = "PVOID", "documented, offset inferred. What is called in the kernel when the provider is enabled or disabled.";
+        0x50 union_Process: ETW_REG_ENTRY_6_2_x64_union_Process, "unnamed; its members have accessors." {
+            0x50 Process set_Process: runtime::Ptr64 = "EPROCESS *", text!(Process, "documented, offset inferred");
+            0x50 CallbackContext set_CallbackContext: runtime::Ptr64 = "PVOID", text!(CallbackContext, "documented, offset inferred");
+            0x58 Callback set_Callback: runtime::Ptr64 = "PVOID", text!(Callback, "documented, offset inferred");
         }
-        0x60 Index: u16 = "USHORT", "documented. The registration among those of its process.";
-        0x62 u62: ETW_REG_ENTRY_6_3_9600_19913_x64_u62, "unnamed; its members have accessors." {
-            0x62 Flags set_Flags: u8 = "UCHAR", "documented, offset inferred. What the registration is of.";
-            0x62 [0] DbgKernelRegistration set_DbgKernelRegistration: u8 = "UCHAR", "documented. Made in the kernel; Callback holds, not Process.";
-            0x62 [1] DbgUserRegistration set_DbgUserRegistration: u8 = "UCHAR", "documented. Made by a process.";
-            0x62 [2] DbgReplyRegistration set_DbgReplyRegistration: u8 = "UCHAR", "documented. Made for replies to a notification; ReplyQueue holds.";
-            0x62 [3] DbgClassicRegistration set_DbgClassicRegistration: u8 = "UCHAR", "documented. Of a classic provider.";
-            0x62 [4] DbgSessionSpaceRegistration set_DbgSessionSpaceRegistration: u8 = "UCHAR", "documented. Made by a driver in session space; SessionId holds.";
-            0x62 [5] DbgModernRegistration set_DbgModernRegistration: u8 = "UCHAR", "documented. Of a provider of manifest-based or later events.";
-            0x62 [6] DbgClosed set_DbgClosed: u8 = "UCHAR", "documented. Its owner has given it up.";
-            0x62 [7] DbgInserted set_DbgInserted: u8 = "UCHAR", "documented. Linked to GuidEntry.";
+        0x60 Index: u16 = "USHORT", text!(Index, "documented");
+        0x62 union_Flags: ETW_REG_ENTRY_6_2_union_Flags, "unnamed; its members have accessors." {
+            0x62 Flags set_Flags: u8 = "UCHAR", text!(Flags, "documented, offset inferred");
+            0x62 [0] DbgKernelRegistration set_DbgKernelRegistration: u8 = "UCHAR", text!(DbgKernelRegistration, "documented");
+            0x62 [1] DbgUserRegistration set_DbgUserRegistration: u8 = "UCHAR", text!(DbgUserRegistration, "documented");
+            0x62 [2] DbgReplyRegistration set_DbgReplyRegistration: u8 = "UCHAR", text!(DbgReplyRegistration, "documented");
+            0x62 [3] DbgClassicRegistration set_DbgClassicRegistration: u8 = "UCHAR", text!(DbgClassicRegistration, "documented");
+            0x62 [4] DbgSessionSpaceRegistration set_DbgSessionSpaceRegistration: u8 = "UCHAR", text!(DbgSessionSpaceRegistration, "documented");
+            0x62 [5] DbgModernRegistration set_DbgModernRegistration: u8 = "UCHAR", text!(DbgModernRegistration, "documented");
+            0x62 [6] DbgClosed set_DbgClosed: u8 = "UCHAR", text!(DbgClosed, "documented");
+            0x62 [7] DbgInserted set_DbgInserted: u8 = "UCHAR", text!(DbgInserted, "documented");
         }
-        0x63 EnableMask: u8 = "UCHAR", "documented. Which elements of EnableInfo of the GUID's entry the registration has been enabled by, a bit each.";
-        0x64 GroupEnableMask: u8 = "UCHAR", "documented. The same for the entry of the group.";
-        0x65 UseDescriptorType: u8 = "BOOLEAN", "documented. Whether events may state the types of their data's pieces.";
+        0x63 EnableMask: u8 = "UCHAR", text!(EnableMask, "documented");
+        0x64 GroupEnableMask: u8 = "UCHAR", text!(GroupEnableMask, "documented");
+        0x65 UseDescriptorType: u8 = "BOOLEAN", text!(UseDescriptorType, "documented");
         0x66 _padding66: [u8; 2], "padding.";
-        0x68 Traits: runtime::Ptr64 = "ETW_PROVIDER_TRAITS *", "documented. What the provider states of itself when it registers, such as its name and its group.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x30 of `ETW_REG_ENTRY`.
-    pub union ETW_REG_ENTRY_6_3_9600_19913_x64_u30: 0x20, 8 {
-        0x00 ReplyQueue: runtime::Bytes<runtime::Ptr64, 32> = "ETW_REPLY_QUEUE *", "documented, offset inferred. Where replies to notifications go that this registration has sent.";
-        0x00 ReplySlot: [runtime::Ptr64; 4] = "ETW_QUEUE_ENTRY * [4]", "documented, offset inferred. Notifications that it still has to reply to.";
-        0x00 s00: runtime::Bytes<ETW_REG_ENTRY_6_3_9600_19913_x64_u30_s00, 32>, "unnamed; its members have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `u30` in `ETW_REG_ENTRY`.
-    pub struct ETW_REG_ENTRY_6_3_9600_19913_x64_u30_s00: 0x10, 8 {
-        0x00 Caller: runtime::Ptr64 = "PVOID", "documented, offset inferred. The code in the kernel that made the registration.";
-        0x08 SessionId: u32 = "ULONG", "documented, offset inferred. The session of a driver in session space.";
-        0x0c _padding0C: [u8; 4], "padding.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x50 of `ETW_REG_ENTRY`.
-    pub union ETW_REG_ENTRY_6_3_9600_19913_x64_u50: 0x10, 8 {
-        0x00 Process: runtime::Bytes<runtime::Ptr64, 16> = "EPROCESS *", "documented, offset inferred. The process that made the registration.";
-        0x00 s00: ETW_REG_ENTRY_6_3_9600_19913_x64_u50_s00, "unnamed; its members have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `u50` in `ETW_REG_ENTRY`.
-    pub struct ETW_REG_ENTRY_6_3_9600_19913_x64_u50_s00: 0x10, 8 {
-        0x00 CallbackContext: runtime::Ptr64 = "PVOID", "documented, offset inferred. What Callback is given.";
-        0x08 Callback: runtime::Ptr64 = "PVOID", "documented, offset inferred. What is called in the kernel when the provider is enabled or disabled.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x62 of `ETW_REG_ENTRY`.
-    pub union ETW_REG_ENTRY_6_3_9600_19913_x64_u62: 0x1, 1 {
-        0x00 Flags: u8 = "UCHAR", "documented, offset inferred. What the registration is of.";
-        0x00 s00: ETW_REG_ENTRY_6_3_9600_19913_x64_u62_s00, "unnamed; its members have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `u62` in `ETW_REG_ENTRY`.
-    pub struct ETW_REG_ENTRY_6_3_9600_19913_x64_u62_s00: 0x1, 1 {
-        0x00 bits00: u8, "bit fields, which have accessors.";
+        0x68 Traits: runtime::Ptr64 = "ETW_PROVIDER_TRAITS *", text!(Traits, "documented");
     }
 }
 
@@ -621,53 +492,53 @@ runtime::layout! {
     ///
     /// A registration: of an event provider, by a process or in the kernel, or of a receiver of notifications.
     pub struct ETW_REG_ENTRY_1607_x86: members::ETW_REG_ENTRY, 0x3c, 4 {
-        0x00 RegList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented. Links the registrations of one GUID.";
-        0x08 GroupRegList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented. Links the registrations of the providers of one group.";
-        0x10 GuidEntry: runtime::Ptr32 = "ETW_GUID_ENTRY *", "documented. The GUID that was registered.";
-        0x14 GroupEntry: runtime::Ptr32 = "ETW_GUID_ENTRY *", "documented. The group that the provider belongs to, if any.";
-        0x18 u18: ETW_REG_ENTRY_6_3_9600_19913_x86_u18, "unnamed; its members have accessors." {
-            0x18 ReplyQueue set_ReplyQueue: runtime::Ptr32 = "ETW_REPLY_QUEUE *", "documented, offset inferred. Where replies to notifications go that this registration has sent.";
-            0x18 ReplySlot set_ReplySlot: [runtime::Ptr32; 4] = "ETW_QUEUE_ENTRY * [4]", "documented, offset inferred. Notifications that it still has to reply to.";
-            0x18 Caller set_Caller: runtime::Ptr32 = "PVOID", "documented, offset inferred. The code in the kernel that made the registration.";
-            0x1c SessionId set_SessionId: u32 = "ULONG", "documented, offset inferred. The session of a driver in session space.";
+        0x00 RegList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(RegList, "documented");
+        0x08 GroupRegList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(GroupRegList, "documented");
+        0x10 GuidEntry: runtime::Ptr32 = "ETW_GUID_ENTRY *", text!(GuidEntry, "documented");
+        0x14 GroupEntry: runtime::Ptr32 = "ETW_GUID_ENTRY *", text!(GroupEntry, "documented");
+        0x18 union_ReplyQueue: ETW_REG_ENTRY_6_2_x86_union_ReplyQueue, "unnamed; its members have accessors." {
+            0x18 ReplyQueue set_ReplyQueue: runtime::Ptr32 = "ETW_REPLY_QUEUE *", text!(ReplyQueue, "documented, offset inferred");
+            0x18 ReplySlot set_ReplySlot: [runtime::Ptr32; 4] = "ETW_QUEUE_ENTRY * [4]", text!(ReplySlot, "documented, offset inferred");
+            0x18 Caller set_Caller: runtime::Ptr32 = "PVOID", text!(Caller, "documented, offset inferred");
+            0x1c SessionId set_SessionId: u32 = "ULONG", text!(SessionId, "documented, offset inferred");
         }
-        0x28 u28: ETW_REG_ENTRY_6_3_9600_19913_x86_u28, "unnamed; its members have accessors." {
-            0x28 Process set_Process: runtime::Ptr32 = "EPROCESS *", "documented, offset inferred. The process that made the registration.";
-            0x28 CallbackContext set_CallbackContext: runtime::Ptr32 = "PVOID", "documented, offset inferred. What Callback is given.";
-            0x2c Callback set_Callback: runtime::Ptr32 = "PVOID", "documented, offset inferred. What is called in the kernel when the provider is enabled or disabled.";
+        0x28 union_Process: ETW_REG_ENTRY_6_2_x86_union_Process, "unnamed; its members have accessors." {
+            0x28 Process set_Process: runtime::Ptr32 = "EPROCESS *", text!(Process, "documented, offset inferred");
+            0x28 CallbackContext set_CallbackContext: runtime::Ptr32 = "PVOID", text!(CallbackContext, "documented, offset inferred");
+            0x2c Callback set_Callback: runtime::Ptr32 = "PVOID", text!(Callback, "documented, offset inferred");
         }
-        0x30 Index: u16 = "USHORT", "documented. The registration among those of its process.";
-        0x32 u32: ETW_REG_ENTRY_1607_x86_u32, "unnamed; its members have accessors." {
-            0x32 Flags set_Flags: u16 = "USHORT", "documented, offset inferred. What the registration is of.";
-            0x32 [0] DbgKernelRegistration set_DbgKernelRegistration: u16 = "USHORT", "documented. Made in the kernel; Callback holds, not Process.";
-            0x32 [1] DbgUserRegistration set_DbgUserRegistration: u16 = "USHORT", "documented. Made by a process.";
-            0x32 [2] DbgReplyRegistration set_DbgReplyRegistration: u16 = "USHORT", "documented. Made for replies to a notification; ReplyQueue holds.";
-            0x32 [3] DbgClassicRegistration set_DbgClassicRegistration: u16 = "USHORT", "documented. Of a classic provider.";
-            0x32 [4] DbgSessionSpaceRegistration set_DbgSessionSpaceRegistration: u16 = "USHORT", "documented. Made by a driver in session space; SessionId holds.";
-            0x32 [5] DbgModernRegistration set_DbgModernRegistration: u16 = "USHORT", "documented. Of a provider of manifest-based or later events.";
-            0x32 [6] DbgClosed set_DbgClosed: u16 = "USHORT", "documented. Its owner has given it up.";
-            0x32 [7] DbgInserted set_DbgInserted: u16 = "USHORT", "documented. Linked to GuidEntry.";
-            0x32 [8] DbgWow64 set_DbgWow64: u16 = "USHORT", "documented. Made by a 32-bit process of a 64-bit system.";
+        0x30 Index: u16 = "USHORT", text!(Index, "documented");
+        0x32 union_Flags: ETW_REG_ENTRY_1607_union_Flags, "unnamed; its members have accessors." {
+            0x32 Flags set_Flags: u16 = "USHORT", text!(Flags, "documented, offset inferred");
+            0x32 [0] DbgKernelRegistration set_DbgKernelRegistration: u16 = "USHORT", text!(DbgKernelRegistration, "documented");
+            0x32 [1] DbgUserRegistration set_DbgUserRegistration: u16 = "USHORT", text!(DbgUserRegistration, "documented");
+            0x32 [2] DbgReplyRegistration set_DbgReplyRegistration: u16 = "USHORT", text!(DbgReplyRegistration, "documented");
+            0x32 [3] DbgClassicRegistration set_DbgClassicRegistration: u16 = "USHORT", text!(DbgClassicRegistration, "documented");
+            0x32 [4] DbgSessionSpaceRegistration set_DbgSessionSpaceRegistration: u16 = "USHORT", text!(DbgSessionSpaceRegistration, "documented");
+            0x32 [5] DbgModernRegistration set_DbgModernRegistration: u16 = "USHORT", text!(DbgModernRegistration, "documented");
+            0x32 [6] DbgClosed set_DbgClosed: u16 = "USHORT", text!(DbgClosed, "documented");
+            0x32 [7] DbgInserted set_DbgInserted: u16 = "USHORT", text!(DbgInserted, "documented");
+            0x32 [8] DbgWow64 set_DbgWow64: u16 = "USHORT", text!(DbgWow64, "documented");
         }
-        0x34 EnableMask: u8 = "UCHAR", "documented. Which elements of EnableInfo of the GUID's entry the registration has been enabled by, a bit each.";
-        0x35 GroupEnableMask: u8 = "UCHAR", "documented. The same for the entry of the group.";
-        0x36 UseDescriptorType: u8 = "BOOLEAN", "documented. Whether events may state the types of their data's pieces.";
+        0x34 EnableMask: u8 = "UCHAR", text!(EnableMask, "documented");
+        0x35 GroupEnableMask: u8 = "UCHAR", text!(GroupEnableMask, "documented");
+        0x36 UseDescriptorType: u8 = "BOOLEAN", text!(UseDescriptorType, "documented");
         0x37 _padding37: [u8; 1], "padding.";
-        0x38 Traits: runtime::Ptr32 = "ETW_PROVIDER_TRAITS *", "documented. What the provider states of itself when it registers, such as its name and its group.";
+        0x38 Traits: runtime::Ptr32 = "ETW_PROVIDER_TRAITS *", text!(Traits, "documented");
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x32 of `ETW_REG_ENTRY`.
-    pub union ETW_REG_ENTRY_1607_x86_u32: 0x2, 2 {
-        0x00 Flags: u16 = "USHORT", "documented, offset inferred. What the registration is of.";
-        0x00 s00: ETW_REG_ENTRY_1607_x86_u32_s00, "unnamed; its members have accessors.";
+    pub union ETW_REG_ENTRY_1607_union_Flags: 0x2, 2 {
+        0x00 Flags: u16 = "USHORT", text!(Flags, "documented, offset inferred");
+        0x00 struct_DbgKernelRegistration: ETW_REG_ENTRY_1607_union_Flags_struct_DbgKernelRegistration, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u32` in `ETW_REG_ENTRY`.
-    pub struct ETW_REG_ENTRY_1607_x86_u32_s00: 0x2, 2 {
+    /// The unnamed structure at 0x00 of `union_Flags` in `ETW_REG_ENTRY`.
+    pub struct ETW_REG_ENTRY_1607_union_Flags_struct_DbgKernelRegistration: 0x2, 2 {
         0x00 bits00: u16, "bit fields, which have accessors.";
     }
 }
@@ -677,54 +548,39 @@ runtime::layout! {
     ///
     /// A registration: of an event provider, by a process or in the kernel, or of a receiver of notifications.
     pub struct ETW_REG_ENTRY_1607_x64: members::ETW_REG_ENTRY, 0x70, 8 {
-        0x00 RegList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented. Links the registrations of one GUID.";
-        0x10 GroupRegList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented. Links the registrations of the providers of one group.";
-        0x20 GuidEntry: runtime::Ptr64 = "ETW_GUID_ENTRY *", "documented. The GUID that was registered.";
-        0x28 GroupEntry: runtime::Ptr64 = "ETW_GUID_ENTRY *", "documented. The group that the provider belongs to, if any.";
-        0x30 u30: ETW_REG_ENTRY_6_3_9600_19913_x64_u30, "unnamed; its members have accessors." {
-            0x30 ReplyQueue set_ReplyQueue: runtime::Ptr64 = "ETW_REPLY_QUEUE *", "documented, offset inferred. Where replies to notifications go that this registration has sent.";
-            0x30 ReplySlot set_ReplySlot: [runtime::Ptr64; 4] = "ETW_QUEUE_ENTRY * [4]", "documented, offset inferred. Notifications that it still has to reply to.";
-            0x30 Caller set_Caller: runtime::Ptr64 = "PVOID", "documented, offset inferred. The code in the kernel that made the registration.";
-            0x38 SessionId set_SessionId: u32 = "ULONG", "documented, offset inferred. The session of a driver in session space.";
+        0x00 RegList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(RegList, "documented");
+        0x10 GroupRegList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(GroupRegList, "documented");
+        0x20 GuidEntry: runtime::Ptr64 = "ETW_GUID_ENTRY *", text!(GuidEntry, "documented");
+        0x28 GroupEntry: runtime::Ptr64 = "ETW_GUID_ENTRY *", text!(GroupEntry, "documented");
+        0x30 union_ReplyQueue: ETW_REG_ENTRY_6_2_x64_union_ReplyQueue, "unnamed; its members have accessors." {
+            0x30 ReplyQueue set_ReplyQueue: runtime::Ptr64 = "ETW_REPLY_QUEUE *", text!(ReplyQueue, "documented, offset inferred");
+            0x30 ReplySlot set_ReplySlot: [runtime::Ptr64; 4] = "ETW_QUEUE_ENTRY * [4]", text!(ReplySlot, "documented, offset inferred");
+            0x30 Caller set_Caller: runtime::Ptr64 = "PVOID", text!(Caller, "documented, offset inferred");
+            0x38 SessionId set_SessionId: u32 = "ULONG", text!(SessionId, "documented, offset inferred");
         }
-        0x50 u50: ETW_REG_ENTRY_6_3_9600_19913_x64_u50, "unnamed; its members have accessors." {
-            0x50 Process set_Process: runtime::Ptr64 = "EPROCESS *", "documented, offset inferred. The process that made the registration.";
-            0x50 CallbackContext set_CallbackContext: runtime::Ptr64 = "PVOID", "documented, offset inferred. What Callback is given.";
-            0x58 Callback set_Callback: runtime::Ptr64 = "PVOID", "documented, offset inferred. What is called in the kernel when the provider is enabled or disabled.";
+        0x50 union_Process: ETW_REG_ENTRY_6_2_x64_union_Process, "unnamed; its members have accessors." {
+            0x50 Process set_Process: runtime::Ptr64 = "EPROCESS *", text!(Process, "documented, offset inferred");
+            0x50 CallbackContext set_CallbackContext: runtime::Ptr64 = "PVOID", text!(CallbackContext, "documented, offset inferred");
+            0x58 Callback set_Callback: runtime::Ptr64 = "PVOID", text!(Callback, "documented, offset inferred");
         }
-        0x60 Index: u16 = "USHORT", "documented. The registration among those of its process.";
-        0x62 u62: ETW_REG_ENTRY_1607_x64_u62, "unnamed; its members have accessors." {
-            0x62 Flags set_Flags: u16 = "USHORT", "documented, offset inferred. What the registration is of.";
-            0x62 [0] DbgKernelRegistration set_DbgKernelRegistration: u16 = "USHORT", "documented. Made in the kernel; Callback holds, not Process.";
-            0x62 [1] DbgUserRegistration set_DbgUserRegistration: u16 = "USHORT", "documented. Made by a process.";
-            0x62 [2] DbgReplyRegistration set_DbgReplyRegistration: u16 = "USHORT", "documented. Made for replies to a notification; ReplyQueue holds.";
-            0x62 [3] DbgClassicRegistration set_DbgClassicRegistration: u16 = "USHORT", "documented. Of a classic provider.";
-            0x62 [4] DbgSessionSpaceRegistration set_DbgSessionSpaceRegistration: u16 = "USHORT", "documented. Made by a driver in session space; SessionId holds.";
-            0x62 [5] DbgModernRegistration set_DbgModernRegistration: u16 = "USHORT", "documented. Of a provider of manifest-based or later events.";
-            0x62 [6] DbgClosed set_DbgClosed: u16 = "USHORT", "documented. Its owner has given it up.";
-            0x62 [7] DbgInserted set_DbgInserted: u16 = "USHORT", "documented. Linked to GuidEntry.";
-            0x62 [8] DbgWow64 set_DbgWow64: u16 = "USHORT", "documented. Made by a 32-bit process of a 64-bit system.";
+        0x60 Index: u16 = "USHORT", text!(Index, "documented");
+        0x62 union_Flags: ETW_REG_ENTRY_1607_union_Flags, "unnamed; its members have accessors." {
+            0x62 Flags set_Flags: u16 = "USHORT", text!(Flags, "documented, offset inferred");
+            0x62 [0] DbgKernelRegistration set_DbgKernelRegistration: u16 = "USHORT", text!(DbgKernelRegistration, "documented");
+            0x62 [1] DbgUserRegistration set_DbgUserRegistration: u16 = "USHORT", text!(DbgUserRegistration, "documented");
+            0x62 [2] DbgReplyRegistration set_DbgReplyRegistration: u16 = "USHORT", text!(DbgReplyRegistration, "documented");
+            0x62 [3] DbgClassicRegistration set_DbgClassicRegistration: u16 = "USHORT", text!(DbgClassicRegistration, "documented");
+            0x62 [4] DbgSessionSpaceRegistration set_DbgSessionSpaceRegistration: u16 = "USHORT", text!(DbgSessionSpaceRegistration, "documented");
+            0x62 [5] DbgModernRegistration set_DbgModernRegistration: u16 = "USHORT", text!(DbgModernRegistration, "documented");
+            0x62 [6] DbgClosed set_DbgClosed: u16 = "USHORT", text!(DbgClosed, "documented");
+            0x62 [7] DbgInserted set_DbgInserted: u16 = "USHORT", text!(DbgInserted, "documented");
+            0x62 [8] DbgWow64 set_DbgWow64: u16 = "USHORT", text!(DbgWow64, "documented");
         }
-        0x64 EnableMask: u8 = "UCHAR", "documented. Which elements of EnableInfo of the GUID's entry the registration has been enabled by, a bit each.";
-        0x65 GroupEnableMask: u8 = "UCHAR", "documented. The same for the entry of the group.";
-        0x66 UseDescriptorType: u8 = "BOOLEAN", "documented. Whether events may state the types of their data's pieces.";
+        0x64 EnableMask: u8 = "UCHAR", text!(EnableMask, "documented");
+        0x65 GroupEnableMask: u8 = "UCHAR", text!(GroupEnableMask, "documented");
+        0x66 UseDescriptorType: u8 = "BOOLEAN", text!(UseDescriptorType, "documented");
         0x67 _padding67: [u8; 1], "padding.";
-        0x68 Traits: runtime::Ptr64 = "ETW_PROVIDER_TRAITS *", "documented. What the provider states of itself when it registers, such as its name and its group.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x62 of `ETW_REG_ENTRY`.
-    pub union ETW_REG_ENTRY_1607_x64_u62: 0x2, 2 {
-        0x00 Flags: u16 = "USHORT", "documented, offset inferred. What the registration is of.";
-        0x00 s00: ETW_REG_ENTRY_1607_x64_u62_s00, "unnamed; its members have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `u62` in `ETW_REG_ENTRY`.
-    pub struct ETW_REG_ENTRY_1607_x64_u62_s00: 0x2, 2 {
-        0x00 bits00: u16, "bit fields, which have accessors.";
+        0x68 Traits: runtime::Ptr64 = "ETW_PROVIDER_TRAITS *", text!(Traits, "documented");
     }
 }
 
@@ -733,54 +589,54 @@ runtime::layout! {
     ///
     /// A registration: of an event provider, by a process or in the kernel, or of a receiver of notifications.
     pub struct ETW_REG_ENTRY_1709_x86: members::ETW_REG_ENTRY, 0x3c, 4 {
-        0x00 RegList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented. Links the registrations of one GUID.";
-        0x08 GroupRegList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented. Links the registrations of the providers of one group.";
-        0x10 GuidEntry: runtime::Ptr32 = "ETW_GUID_ENTRY *", "documented. The GUID that was registered.";
-        0x14 GroupEntry: runtime::Ptr32 = "ETW_GUID_ENTRY *", "documented. The group that the provider belongs to, if any.";
-        0x18 u18: ETW_REG_ENTRY_6_3_9600_19913_x86_u18, "unnamed; its members have accessors." {
-            0x18 ReplyQueue set_ReplyQueue: runtime::Ptr32 = "ETW_REPLY_QUEUE *", "documented, offset inferred. Where replies to notifications go that this registration has sent.";
-            0x18 ReplySlot set_ReplySlot: [runtime::Ptr32; 4] = "ETW_QUEUE_ENTRY * [4]", "documented, offset inferred. Notifications that it still has to reply to.";
-            0x18 Caller set_Caller: runtime::Ptr32 = "PVOID", "documented, offset inferred. The code in the kernel that made the registration.";
-            0x1c SessionId set_SessionId: u32 = "ULONG", "documented, offset inferred. The session of a driver in session space.";
+        0x00 RegList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(RegList, "documented");
+        0x08 GroupRegList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(GroupRegList, "documented");
+        0x10 GuidEntry: runtime::Ptr32 = "ETW_GUID_ENTRY *", text!(GuidEntry, "documented");
+        0x14 GroupEntry: runtime::Ptr32 = "ETW_GUID_ENTRY *", text!(GroupEntry, "documented");
+        0x18 union_ReplyQueue: ETW_REG_ENTRY_6_2_x86_union_ReplyQueue, "unnamed; its members have accessors." {
+            0x18 ReplyQueue set_ReplyQueue: runtime::Ptr32 = "ETW_REPLY_QUEUE *", text!(ReplyQueue, "documented, offset inferred");
+            0x18 ReplySlot set_ReplySlot: [runtime::Ptr32; 4] = "ETW_QUEUE_ENTRY * [4]", text!(ReplySlot, "documented, offset inferred");
+            0x18 Caller set_Caller: runtime::Ptr32 = "PVOID", text!(Caller, "documented, offset inferred");
+            0x1c SessionId set_SessionId: u32 = "ULONG", text!(SessionId, "documented, offset inferred");
         }
-        0x28 u28: ETW_REG_ENTRY_6_3_9600_19913_x86_u28, "unnamed; its members have accessors." {
-            0x28 Process set_Process: runtime::Ptr32 = "EPROCESS *", "documented, offset inferred. The process that made the registration.";
-            0x28 CallbackContext set_CallbackContext: runtime::Ptr32 = "PVOID", "documented, offset inferred. What Callback is given.";
-            0x2c Callback set_Callback: runtime::Ptr32 = "PVOID", "documented, offset inferred. What is called in the kernel when the provider is enabled or disabled.";
+        0x28 union_Process: ETW_REG_ENTRY_6_2_x86_union_Process, "unnamed; its members have accessors." {
+            0x28 Process set_Process: runtime::Ptr32 = "EPROCESS *", text!(Process, "documented, offset inferred");
+            0x28 CallbackContext set_CallbackContext: runtime::Ptr32 = "PVOID", text!(CallbackContext, "documented, offset inferred");
+            0x2c Callback set_Callback: runtime::Ptr32 = "PVOID", text!(Callback, "documented, offset inferred");
         }
-        0x30 Index: u16 = "USHORT", "documented. The registration among those of its process.";
-        0x32 u32: ETW_REG_ENTRY_1709_x86_u32, "unnamed; its members have accessors." {
-            0x32 Flags set_Flags: u16 = "USHORT", "documented, offset inferred. What the registration is of.";
-            0x32 [0] DbgKernelRegistration set_DbgKernelRegistration: u16 = "USHORT", "documented. Made in the kernel; Callback holds, not Process.";
-            0x32 [1] DbgUserRegistration set_DbgUserRegistration: u16 = "USHORT", "documented. Made by a process.";
-            0x32 [2] DbgReplyRegistration set_DbgReplyRegistration: u16 = "USHORT", "documented. Made for replies to a notification; ReplyQueue holds.";
-            0x32 [3] DbgClassicRegistration set_DbgClassicRegistration: u16 = "USHORT", "documented. Of a classic provider.";
-            0x32 [4] DbgSessionSpaceRegistration set_DbgSessionSpaceRegistration: u16 = "USHORT", "documented. Made by a driver in session space; SessionId holds.";
-            0x32 [5] DbgModernRegistration set_DbgModernRegistration: u16 = "USHORT", "documented. Of a provider of manifest-based or later events.";
-            0x32 [6] DbgClosed set_DbgClosed: u16 = "USHORT", "documented. Its owner has given it up.";
-            0x32 [7] DbgInserted set_DbgInserted: u16 = "USHORT", "documented. Linked to GuidEntry.";
-            0x32 [8] DbgWow64 set_DbgWow64: u16 = "USHORT", "documented. Made by a 32-bit process of a 64-bit system.";
-            0x32 [9] DbgUseDescriptorType set_DbgUseDescriptorType: u16 = "USHORT", "documented. Events may state the types of their data's pieces.";
-            0x32 [10] DbgDropProviderTraits set_DbgDropProviderTraits: u16 = "USHORT", "documented. Traits are not logged with events.";
+        0x30 Index: u16 = "USHORT", text!(Index, "documented");
+        0x32 union_Flags: ETW_REG_ENTRY_1709_union_Flags, "unnamed; its members have accessors." {
+            0x32 Flags set_Flags: u16 = "USHORT", text!(Flags, "documented, offset inferred");
+            0x32 [0] DbgKernelRegistration set_DbgKernelRegistration: u16 = "USHORT", text!(DbgKernelRegistration, "documented");
+            0x32 [1] DbgUserRegistration set_DbgUserRegistration: u16 = "USHORT", text!(DbgUserRegistration, "documented");
+            0x32 [2] DbgReplyRegistration set_DbgReplyRegistration: u16 = "USHORT", text!(DbgReplyRegistration, "documented");
+            0x32 [3] DbgClassicRegistration set_DbgClassicRegistration: u16 = "USHORT", text!(DbgClassicRegistration, "documented");
+            0x32 [4] DbgSessionSpaceRegistration set_DbgSessionSpaceRegistration: u16 = "USHORT", text!(DbgSessionSpaceRegistration, "documented");
+            0x32 [5] DbgModernRegistration set_DbgModernRegistration: u16 = "USHORT", text!(DbgModernRegistration, "documented");
+            0x32 [6] DbgClosed set_DbgClosed: u16 = "USHORT", text!(DbgClosed, "documented");
+            0x32 [7] DbgInserted set_DbgInserted: u16 = "USHORT", text!(DbgInserted, "documented");
+            0x32 [8] DbgWow64 set_DbgWow64: u16 = "USHORT", text!(DbgWow64, "documented");
+            0x32 [9] DbgUseDescriptorType set_DbgUseDescriptorType: u16 = "USHORT", text!(DbgUseDescriptorType, "documented");
+            0x32 [10] DbgDropProviderTraits set_DbgDropProviderTraits: u16 = "USHORT", text!(DbgDropProviderTraits, "documented");
         }
-        0x34 EnableMask: u8 = "UCHAR", "documented. Which elements of EnableInfo of the GUID's entry the registration has been enabled by, a bit each.";
-        0x35 GroupEnableMask: u8 = "UCHAR", "documented. The same for the entry of the group.";
+        0x34 EnableMask: u8 = "UCHAR", text!(EnableMask, "documented");
+        0x35 GroupEnableMask: u8 = "UCHAR", text!(GroupEnableMask, "documented");
         0x36 _padding36: [u8; 2], "padding.";
-        0x38 Traits: runtime::Ptr32 = "ETW_PROVIDER_TRAITS *", "documented. What the provider states of itself when it registers, such as its name and its group.";
+        0x38 Traits: runtime::Ptr32 = "ETW_PROVIDER_TRAITS *", text!(Traits, "documented");
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x32 of `ETW_REG_ENTRY`.
-    pub union ETW_REG_ENTRY_1709_x86_u32: 0x2, 2 {
-        0x00 Flags: u16 = "USHORT", "documented, offset inferred. What the registration is of.";
-        0x00 s00: ETW_REG_ENTRY_1709_x86_u32_s00, "unnamed; its members have accessors.";
+    pub union ETW_REG_ENTRY_1709_union_Flags: 0x2, 2 {
+        0x00 Flags: u16 = "USHORT", text!(Flags, "documented, offset inferred");
+        0x00 struct_DbgKernelRegistration: ETW_REG_ENTRY_1709_union_Flags_struct_DbgKernelRegistration, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u32` in `ETW_REG_ENTRY`.
-    pub struct ETW_REG_ENTRY_1709_x86_u32_s00: 0x2, 2 {
+    /// The unnamed structure at 0x00 of `union_Flags` in `ETW_REG_ENTRY`.
+    pub struct ETW_REG_ENTRY_1709_union_Flags_struct_DbgKernelRegistration: 0x2, 2 {
         0x00 bits00: u16, "bit fields, which have accessors.";
     }
 }
@@ -790,55 +646,40 @@ runtime::layout! {
     ///
     /// A registration: of an event provider, by a process or in the kernel, or of a receiver of notifications.
     pub struct ETW_REG_ENTRY_1709_x64: members::ETW_REG_ENTRY, 0x70, 8 {
-        0x00 RegList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented. Links the registrations of one GUID.";
-        0x10 GroupRegList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented. Links the registrations of the providers of one group.";
-        0x20 GuidEntry: runtime::Ptr64 = "ETW_GUID_ENTRY *", "documented. The GUID that was registered.";
-        0x28 GroupEntry: runtime::Ptr64 = "ETW_GUID_ENTRY *", "documented. The group that the provider belongs to, if any.";
-        0x30 u30: ETW_REG_ENTRY_6_3_9600_19913_x64_u30, "unnamed; its members have accessors." {
-            0x30 ReplyQueue set_ReplyQueue: runtime::Ptr64 = "ETW_REPLY_QUEUE *", "documented, offset inferred. Where replies to notifications go that this registration has sent.";
-            0x30 ReplySlot set_ReplySlot: [runtime::Ptr64; 4] = "ETW_QUEUE_ENTRY * [4]", "documented, offset inferred. Notifications that it still has to reply to.";
-            0x30 Caller set_Caller: runtime::Ptr64 = "PVOID", "documented, offset inferred. The code in the kernel that made the registration.";
-            0x38 SessionId set_SessionId: u32 = "ULONG", "documented, offset inferred. The session of a driver in session space.";
+        0x00 RegList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(RegList, "documented");
+        0x10 GroupRegList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(GroupRegList, "documented");
+        0x20 GuidEntry: runtime::Ptr64 = "ETW_GUID_ENTRY *", text!(GuidEntry, "documented");
+        0x28 GroupEntry: runtime::Ptr64 = "ETW_GUID_ENTRY *", text!(GroupEntry, "documented");
+        0x30 union_ReplyQueue: ETW_REG_ENTRY_6_2_x64_union_ReplyQueue, "unnamed; its members have accessors." {
+            0x30 ReplyQueue set_ReplyQueue: runtime::Ptr64 = "ETW_REPLY_QUEUE *", text!(ReplyQueue, "documented, offset inferred");
+            0x30 ReplySlot set_ReplySlot: [runtime::Ptr64; 4] = "ETW_QUEUE_ENTRY * [4]", text!(ReplySlot, "documented, offset inferred");
+            0x30 Caller set_Caller: runtime::Ptr64 = "PVOID", text!(Caller, "documented, offset inferred");
+            0x38 SessionId set_SessionId: u32 = "ULONG", text!(SessionId, "documented, offset inferred");
         }
-        0x50 u50: ETW_REG_ENTRY_6_3_9600_19913_x64_u50, "unnamed; its members have accessors." {
-            0x50 Process set_Process: runtime::Ptr64 = "EPROCESS *", "documented, offset inferred. The process that made the registration.";
-            0x50 CallbackContext set_CallbackContext: runtime::Ptr64 = "PVOID", "documented, offset inferred. What Callback is given.";
-            0x58 Callback set_Callback: runtime::Ptr64 = "PVOID", "documented, offset inferred. What is called in the kernel when the provider is enabled or disabled.";
+        0x50 union_Process: ETW_REG_ENTRY_6_2_x64_union_Process, "unnamed; its members have accessors." {
+            0x50 Process set_Process: runtime::Ptr64 = "EPROCESS *", text!(Process, "documented, offset inferred");
+            0x50 CallbackContext set_CallbackContext: runtime::Ptr64 = "PVOID", text!(CallbackContext, "documented, offset inferred");
+            0x58 Callback set_Callback: runtime::Ptr64 = "PVOID", text!(Callback, "documented, offset inferred");
         }
-        0x60 Index: u16 = "USHORT", "documented. The registration among those of its process.";
-        0x62 u62: ETW_REG_ENTRY_1709_x64_u62, "unnamed; its members have accessors." {
-            0x62 Flags set_Flags: u16 = "USHORT", "documented, offset inferred. What the registration is of.";
-            0x62 [0] DbgKernelRegistration set_DbgKernelRegistration: u16 = "USHORT", "documented. Made in the kernel; Callback holds, not Process.";
-            0x62 [1] DbgUserRegistration set_DbgUserRegistration: u16 = "USHORT", "documented. Made by a process.";
-            0x62 [2] DbgReplyRegistration set_DbgReplyRegistration: u16 = "USHORT", "documented. Made for replies to a notification; ReplyQueue holds.";
-            0x62 [3] DbgClassicRegistration set_DbgClassicRegistration: u16 = "USHORT", "documented. Of a classic provider.";
-            0x62 [4] DbgSessionSpaceRegistration set_DbgSessionSpaceRegistration: u16 = "USHORT", "documented. Made by a driver in session space; SessionId holds.";
-            0x62 [5] DbgModernRegistration set_DbgModernRegistration: u16 = "USHORT", "documented. Of a provider of manifest-based or later events.";
-            0x62 [6] DbgClosed set_DbgClosed: u16 = "USHORT", "documented. Its owner has given it up.";
-            0x62 [7] DbgInserted set_DbgInserted: u16 = "USHORT", "documented. Linked to GuidEntry.";
-            0x62 [8] DbgWow64 set_DbgWow64: u16 = "USHORT", "documented. Made by a 32-bit process of a 64-bit system.";
-            0x62 [9] DbgUseDescriptorType set_DbgUseDescriptorType: u16 = "USHORT", "documented. Events may state the types of their data's pieces.";
-            0x62 [10] DbgDropProviderTraits set_DbgDropProviderTraits: u16 = "USHORT", "documented. Traits are not logged with events.";
+        0x60 Index: u16 = "USHORT", text!(Index, "documented");
+        0x62 union_Flags: ETW_REG_ENTRY_1709_union_Flags, "unnamed; its members have accessors." {
+            0x62 Flags set_Flags: u16 = "USHORT", text!(Flags, "documented, offset inferred");
+            0x62 [0] DbgKernelRegistration set_DbgKernelRegistration: u16 = "USHORT", text!(DbgKernelRegistration, "documented");
+            0x62 [1] DbgUserRegistration set_DbgUserRegistration: u16 = "USHORT", text!(DbgUserRegistration, "documented");
+            0x62 [2] DbgReplyRegistration set_DbgReplyRegistration: u16 = "USHORT", text!(DbgReplyRegistration, "documented");
+            0x62 [3] DbgClassicRegistration set_DbgClassicRegistration: u16 = "USHORT", text!(DbgClassicRegistration, "documented");
+            0x62 [4] DbgSessionSpaceRegistration set_DbgSessionSpaceRegistration: u16 = "USHORT", text!(DbgSessionSpaceRegistration, "documented");
+            0x62 [5] DbgModernRegistration set_DbgModernRegistration: u16 = "USHORT", text!(DbgModernRegistration, "documented");
+            0x62 [6] DbgClosed set_DbgClosed: u16 = "USHORT", text!(DbgClosed, "documented");
+            0x62 [7] DbgInserted set_DbgInserted: u16 = "USHORT", text!(DbgInserted, "documented");
+            0x62 [8] DbgWow64 set_DbgWow64: u16 = "USHORT", text!(DbgWow64, "documented");
+            0x62 [9] DbgUseDescriptorType set_DbgUseDescriptorType: u16 = "USHORT", text!(DbgUseDescriptorType, "documented");
+            0x62 [10] DbgDropProviderTraits set_DbgDropProviderTraits: u16 = "USHORT", text!(DbgDropProviderTraits, "documented");
         }
-        0x64 EnableMask: u8 = "UCHAR", "documented. Which elements of EnableInfo of the GUID's entry the registration has been enabled by, a bit each.";
-        0x65 GroupEnableMask: u8 = "UCHAR", "documented. The same for the entry of the group.";
+        0x64 EnableMask: u8 = "UCHAR", text!(EnableMask, "documented");
+        0x65 GroupEnableMask: u8 = "UCHAR", text!(GroupEnableMask, "documented");
         0x66 _padding66: [u8; 2], "padding.";
-        0x68 Traits: runtime::Ptr64 = "ETW_PROVIDER_TRAITS *", "documented. What the provider states of itself when it registers, such as its name and its group.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x62 of `ETW_REG_ENTRY`.
-    pub union ETW_REG_ENTRY_1709_x64_u62: 0x2, 2 {
-        0x00 Flags: u16 = "USHORT", "documented, offset inferred. What the registration is of.";
-        0x00 s00: ETW_REG_ENTRY_1709_x64_u62_s00, "unnamed; its members have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `u62` in `ETW_REG_ENTRY`.
-    pub struct ETW_REG_ENTRY_1709_x64_u62_s00: 0x2, 2 {
-        0x00 bits00: u16, "bit fields, which have accessors.";
+        0x68 Traits: runtime::Ptr64 = "ETW_PROVIDER_TRAITS *", text!(Traits, "documented");
     }
 }
 
@@ -847,41 +688,41 @@ runtime::layout! {
     ///
     /// A registration: of an event provider, by a process or in the kernel, or of a receiver of notifications.
     pub struct ETW_REG_ENTRY_10_0_17763_1075_x86: members::ETW_REG_ENTRY, 0x3c, 4 {
-        0x00 RegList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented. Links the registrations of one GUID.";
-        0x08 GroupRegList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented. Links the registrations of the providers of one group.";
-        0x10 GuidEntry: runtime::Ptr32 = "ETW_GUID_ENTRY *", "documented. The GUID that was registered.";
-        0x14 GroupEntry: runtime::Ptr32 = "ETW_GUID_ENTRY *", "documented. The group that the provider belongs to, if any.";
-        0x18 u18: ETW_REG_ENTRY_6_3_9600_19913_x86_u18, "unnamed; its members have accessors." {
-            0x18 ReplyQueue set_ReplyQueue: runtime::Ptr32 = "ETW_REPLY_QUEUE *", "documented, offset inferred. Where replies to notifications go that this registration has sent.";
-            0x18 ReplySlot set_ReplySlot: [runtime::Ptr32; 4] = "ETW_QUEUE_ENTRY * [4]", "documented, offset inferred. Notifications that it still has to reply to.";
-            0x18 Caller set_Caller: runtime::Ptr32 = "PVOID", "documented, offset inferred. The code in the kernel that made the registration.";
-            0x1c SessionId set_SessionId: u32 = "ULONG", "documented, offset inferred. The session of a driver in session space.";
+        0x00 RegList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(RegList, "documented");
+        0x08 GroupRegList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(GroupRegList, "documented");
+        0x10 GuidEntry: runtime::Ptr32 = "ETW_GUID_ENTRY *", text!(GuidEntry, "documented");
+        0x14 GroupEntry: runtime::Ptr32 = "ETW_GUID_ENTRY *", text!(GroupEntry, "documented");
+        0x18 union_ReplyQueue: ETW_REG_ENTRY_6_2_x86_union_ReplyQueue, "unnamed; its members have accessors." {
+            0x18 ReplyQueue set_ReplyQueue: runtime::Ptr32 = "ETW_REPLY_QUEUE *", text!(ReplyQueue, "documented, offset inferred");
+            0x18 ReplySlot set_ReplySlot: [runtime::Ptr32; 4] = "ETW_QUEUE_ENTRY * [4]", text!(ReplySlot, "documented, offset inferred");
+            0x18 Caller set_Caller: runtime::Ptr32 = "PVOID", text!(Caller, "documented, offset inferred");
+            0x1c SessionId set_SessionId: u32 = "ULONG", text!(SessionId, "documented, offset inferred");
         }
-        0x28 u28: ETW_REG_ENTRY_6_3_9600_19913_x86_u28, "unnamed; its members have accessors." {
-            0x28 Process set_Process: runtime::Ptr32 = "EPROCESS *", "documented, offset inferred. The process that made the registration.";
-            0x28 CallbackContext set_CallbackContext: runtime::Ptr32 = "PVOID", "documented, offset inferred. What Callback is given.";
-            0x2c Callback set_Callback: runtime::Ptr32 = "PVOID", "documented, offset inferred. What is called in the kernel when the provider is enabled or disabled.";
+        0x28 union_Process: ETW_REG_ENTRY_6_2_x86_union_Process, "unnamed; its members have accessors." {
+            0x28 Process set_Process: runtime::Ptr32 = "EPROCESS *", text!(Process, "documented, offset inferred");
+            0x28 CallbackContext set_CallbackContext: runtime::Ptr32 = "PVOID", text!(CallbackContext, "documented, offset inferred");
+            0x2c Callback set_Callback: runtime::Ptr32 = "PVOID", text!(Callback, "documented, offset inferred");
         }
-        0x30 Index: u16 = "USHORT", "documented. The registration among those of its process.";
-        0x32 u32: ETW_REG_ENTRY_1709_x86_u32, "unnamed; its members have accessors." {
-            0x32 Flags set_Flags: u16 = "USHORT", "documented, offset inferred. What the registration is of.";
-            0x32 [0] DbgKernelRegistration set_DbgKernelRegistration: u16 = "USHORT", "documented. Made in the kernel; Callback holds, not Process.";
-            0x32 [1] DbgUserRegistration set_DbgUserRegistration: u16 = "USHORT", "documented. Made by a process.";
-            0x32 [2] DbgReplyRegistration set_DbgReplyRegistration: u16 = "USHORT", "documented. Made for replies to a notification; ReplyQueue holds.";
-            0x32 [3] DbgClassicRegistration set_DbgClassicRegistration: u16 = "USHORT", "documented. Of a classic provider.";
-            0x32 [4] DbgSessionSpaceRegistration set_DbgSessionSpaceRegistration: u16 = "USHORT", "documented. Made by a driver in session space; SessionId holds.";
-            0x32 [5] DbgModernRegistration set_DbgModernRegistration: u16 = "USHORT", "documented. Of a provider of manifest-based or later events.";
-            0x32 [6] DbgClosed set_DbgClosed: u16 = "USHORT", "documented. Its owner has given it up.";
-            0x32 [7] DbgInserted set_DbgInserted: u16 = "USHORT", "documented. Linked to GuidEntry.";
-            0x32 [8] DbgWow64 set_DbgWow64: u16 = "USHORT", "documented. Made by a 32-bit process of a 64-bit system.";
-            0x32 [9] DbgUseDescriptorType set_DbgUseDescriptorType: u16 = "USHORT", "documented. Events may state the types of their data's pieces.";
-            0x32 [10] DbgDropProviderTraits set_DbgDropProviderTraits: u16 = "USHORT", "documented. Traits are not logged with events.";
+        0x30 Index: u16 = "USHORT", text!(Index, "documented");
+        0x32 union_Flags: ETW_REG_ENTRY_1709_union_Flags, "unnamed; its members have accessors." {
+            0x32 Flags set_Flags: u16 = "USHORT", text!(Flags, "documented, offset inferred");
+            0x32 [0] DbgKernelRegistration set_DbgKernelRegistration: u16 = "USHORT", text!(DbgKernelRegistration, "documented");
+            0x32 [1] DbgUserRegistration set_DbgUserRegistration: u16 = "USHORT", text!(DbgUserRegistration, "documented");
+            0x32 [2] DbgReplyRegistration set_DbgReplyRegistration: u16 = "USHORT", text!(DbgReplyRegistration, "documented");
+            0x32 [3] DbgClassicRegistration set_DbgClassicRegistration: u16 = "USHORT", text!(DbgClassicRegistration, "documented");
+            0x32 [4] DbgSessionSpaceRegistration set_DbgSessionSpaceRegistration: u16 = "USHORT", text!(DbgSessionSpaceRegistration, "documented");
+            0x32 [5] DbgModernRegistration set_DbgModernRegistration: u16 = "USHORT", text!(DbgModernRegistration, "documented");
+            0x32 [6] DbgClosed set_DbgClosed: u16 = "USHORT", text!(DbgClosed, "documented");
+            0x32 [7] DbgInserted set_DbgInserted: u16 = "USHORT", text!(DbgInserted, "documented");
+            0x32 [8] DbgWow64 set_DbgWow64: u16 = "USHORT", text!(DbgWow64, "documented");
+            0x32 [9] DbgUseDescriptorType set_DbgUseDescriptorType: u16 = "USHORT", text!(DbgUseDescriptorType, "documented");
+            0x32 [10] DbgDropProviderTraits set_DbgDropProviderTraits: u16 = "USHORT", text!(DbgDropProviderTraits, "documented");
         }
-        0x34 EnableMask: u8 = "UCHAR", "documented. Which elements of EnableInfo of the GUID's entry the registration has been enabled by, a bit each.";
-        0x35 GroupEnableMask: u8 = "UCHAR", "documented. The same for the entry of the group.";
-        0x36 HostEnableMask: u8 = "UCHAR", "documented. Of a registration in a silo, the same for the host's entry of the GUID. The first updates that have it are taken to be those that have ETW\\_GUID\\_ENTRY.SiloGuidList.";
-        0x37 HostGroupEnableMask: u8 = "UCHAR", "documented. The same for the host's entry of the group.";
-        0x38 Traits: runtime::Ptr32 = "ETW_PROVIDER_TRAITS *", "documented. What the provider states of itself when it registers, such as its name and its group.";
+        0x34 EnableMask: u8 = "UCHAR", text!(EnableMask, "documented");
+        0x35 GroupEnableMask: u8 = "UCHAR", text!(GroupEnableMask, "documented");
+        0x36 HostEnableMask: u8 = "UCHAR", text!(HostEnableMask, "documented");
+        0x37 HostGroupEnableMask: u8 = "UCHAR", text!(HostGroupEnableMask, "documented");
+        0x38 Traits: runtime::Ptr32 = "ETW_PROVIDER_TRAITS *", text!(Traits, "documented");
     }
 }
 
@@ -890,41 +731,41 @@ runtime::layout! {
     ///
     /// A registration: of an event provider, by a process or in the kernel, or of a receiver of notifications.
     pub struct ETW_REG_ENTRY_10_0_17763_1075_x64: members::ETW_REG_ENTRY, 0x70, 8 {
-        0x00 RegList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented. Links the registrations of one GUID.";
-        0x10 GroupRegList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented. Links the registrations of the providers of one group.";
-        0x20 GuidEntry: runtime::Ptr64 = "ETW_GUID_ENTRY *", "documented. The GUID that was registered.";
-        0x28 GroupEntry: runtime::Ptr64 = "ETW_GUID_ENTRY *", "documented. The group that the provider belongs to, if any.";
-        0x30 u30: ETW_REG_ENTRY_6_3_9600_19913_x64_u30, "unnamed; its members have accessors." {
-            0x30 ReplyQueue set_ReplyQueue: runtime::Ptr64 = "ETW_REPLY_QUEUE *", "documented, offset inferred. Where replies to notifications go that this registration has sent.";
-            0x30 ReplySlot set_ReplySlot: [runtime::Ptr64; 4] = "ETW_QUEUE_ENTRY * [4]", "documented, offset inferred. Notifications that it still has to reply to.";
-            0x30 Caller set_Caller: runtime::Ptr64 = "PVOID", "documented, offset inferred. The code in the kernel that made the registration.";
-            0x38 SessionId set_SessionId: u32 = "ULONG", "documented, offset inferred. The session of a driver in session space.";
+        0x00 RegList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(RegList, "documented");
+        0x10 GroupRegList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(GroupRegList, "documented");
+        0x20 GuidEntry: runtime::Ptr64 = "ETW_GUID_ENTRY *", text!(GuidEntry, "documented");
+        0x28 GroupEntry: runtime::Ptr64 = "ETW_GUID_ENTRY *", text!(GroupEntry, "documented");
+        0x30 union_ReplyQueue: ETW_REG_ENTRY_6_2_x64_union_ReplyQueue, "unnamed; its members have accessors." {
+            0x30 ReplyQueue set_ReplyQueue: runtime::Ptr64 = "ETW_REPLY_QUEUE *", text!(ReplyQueue, "documented, offset inferred");
+            0x30 ReplySlot set_ReplySlot: [runtime::Ptr64; 4] = "ETW_QUEUE_ENTRY * [4]", text!(ReplySlot, "documented, offset inferred");
+            0x30 Caller set_Caller: runtime::Ptr64 = "PVOID", text!(Caller, "documented, offset inferred");
+            0x38 SessionId set_SessionId: u32 = "ULONG", text!(SessionId, "documented, offset inferred");
         }
-        0x50 u50: ETW_REG_ENTRY_6_3_9600_19913_x64_u50, "unnamed; its members have accessors." {
-            0x50 Process set_Process: runtime::Ptr64 = "EPROCESS *", "documented, offset inferred. The process that made the registration.";
-            0x50 CallbackContext set_CallbackContext: runtime::Ptr64 = "PVOID", "documented, offset inferred. What Callback is given.";
-            0x58 Callback set_Callback: runtime::Ptr64 = "PVOID", "documented, offset inferred. What is called in the kernel when the provider is enabled or disabled.";
+        0x50 union_Process: ETW_REG_ENTRY_6_2_x64_union_Process, "unnamed; its members have accessors." {
+            0x50 Process set_Process: runtime::Ptr64 = "EPROCESS *", text!(Process, "documented, offset inferred");
+            0x50 CallbackContext set_CallbackContext: runtime::Ptr64 = "PVOID", text!(CallbackContext, "documented, offset inferred");
+            0x58 Callback set_Callback: runtime::Ptr64 = "PVOID", text!(Callback, "documented, offset inferred");
         }
-        0x60 Index: u16 = "USHORT", "documented. The registration among those of its process.";
-        0x62 u62: ETW_REG_ENTRY_1709_x64_u62, "unnamed; its members have accessors." {
-            0x62 Flags set_Flags: u16 = "USHORT", "documented, offset inferred. What the registration is of.";
-            0x62 [0] DbgKernelRegistration set_DbgKernelRegistration: u16 = "USHORT", "documented. Made in the kernel; Callback holds, not Process.";
-            0x62 [1] DbgUserRegistration set_DbgUserRegistration: u16 = "USHORT", "documented. Made by a process.";
-            0x62 [2] DbgReplyRegistration set_DbgReplyRegistration: u16 = "USHORT", "documented. Made for replies to a notification; ReplyQueue holds.";
-            0x62 [3] DbgClassicRegistration set_DbgClassicRegistration: u16 = "USHORT", "documented. Of a classic provider.";
-            0x62 [4] DbgSessionSpaceRegistration set_DbgSessionSpaceRegistration: u16 = "USHORT", "documented. Made by a driver in session space; SessionId holds.";
-            0x62 [5] DbgModernRegistration set_DbgModernRegistration: u16 = "USHORT", "documented. Of a provider of manifest-based or later events.";
-            0x62 [6] DbgClosed set_DbgClosed: u16 = "USHORT", "documented. Its owner has given it up.";
-            0x62 [7] DbgInserted set_DbgInserted: u16 = "USHORT", "documented. Linked to GuidEntry.";
-            0x62 [8] DbgWow64 set_DbgWow64: u16 = "USHORT", "documented. Made by a 32-bit process of a 64-bit system.";
-            0x62 [9] DbgUseDescriptorType set_DbgUseDescriptorType: u16 = "USHORT", "documented. Events may state the types of their data's pieces.";
-            0x62 [10] DbgDropProviderTraits set_DbgDropProviderTraits: u16 = "USHORT", "documented. Traits are not logged with events.";
+        0x60 Index: u16 = "USHORT", text!(Index, "documented");
+        0x62 union_Flags: ETW_REG_ENTRY_1709_union_Flags, "unnamed; its members have accessors." {
+            0x62 Flags set_Flags: u16 = "USHORT", text!(Flags, "documented, offset inferred");
+            0x62 [0] DbgKernelRegistration set_DbgKernelRegistration: u16 = "USHORT", text!(DbgKernelRegistration, "documented");
+            0x62 [1] DbgUserRegistration set_DbgUserRegistration: u16 = "USHORT", text!(DbgUserRegistration, "documented");
+            0x62 [2] DbgReplyRegistration set_DbgReplyRegistration: u16 = "USHORT", text!(DbgReplyRegistration, "documented");
+            0x62 [3] DbgClassicRegistration set_DbgClassicRegistration: u16 = "USHORT", text!(DbgClassicRegistration, "documented");
+            0x62 [4] DbgSessionSpaceRegistration set_DbgSessionSpaceRegistration: u16 = "USHORT", text!(DbgSessionSpaceRegistration, "documented");
+            0x62 [5] DbgModernRegistration set_DbgModernRegistration: u16 = "USHORT", text!(DbgModernRegistration, "documented");
+            0x62 [6] DbgClosed set_DbgClosed: u16 = "USHORT", text!(DbgClosed, "documented");
+            0x62 [7] DbgInserted set_DbgInserted: u16 = "USHORT", text!(DbgInserted, "documented");
+            0x62 [8] DbgWow64 set_DbgWow64: u16 = "USHORT", text!(DbgWow64, "documented");
+            0x62 [9] DbgUseDescriptorType set_DbgUseDescriptorType: u16 = "USHORT", text!(DbgUseDescriptorType, "documented");
+            0x62 [10] DbgDropProviderTraits set_DbgDropProviderTraits: u16 = "USHORT", text!(DbgDropProviderTraits, "documented");
         }
-        0x64 EnableMask: u8 = "UCHAR", "documented. Which elements of EnableInfo of the GUID's entry the registration has been enabled by, a bit each.";
-        0x65 GroupEnableMask: u8 = "UCHAR", "documented. The same for the entry of the group.";
-        0x66 HostEnableMask: u8 = "UCHAR", "documented. Of a registration in a silo, the same for the host's entry of the GUID. The first updates that have it are taken to be those that have ETW\\_GUID\\_ENTRY.SiloGuidList.";
-        0x67 HostGroupEnableMask: u8 = "UCHAR", "documented. The same for the host's entry of the group.";
-        0x68 Traits: runtime::Ptr64 = "ETW_PROVIDER_TRAITS *", "documented. What the provider states of itself when it registers, such as its name and its group.";
+        0x64 EnableMask: u8 = "UCHAR", text!(EnableMask, "documented");
+        0x65 GroupEnableMask: u8 = "UCHAR", text!(GroupEnableMask, "documented");
+        0x66 HostEnableMask: u8 = "UCHAR", text!(HostEnableMask, "documented");
+        0x67 HostGroupEnableMask: u8 = "UCHAR", text!(HostGroupEnableMask, "documented");
+        0x68 Traits: runtime::Ptr64 = "ETW_PROVIDER_TRAITS *", text!(Traits, "documented");
     }
 }
 
@@ -933,41 +774,41 @@ runtime::layout! {
     ///
     /// A registration: of an event provider, by a process or in the kernel, or of a receiver of notifications.
     pub struct ETW_REG_ENTRY_26H1_x64: members::ETW_REG_ENTRY, 0x78, 8 {
-        0x00 RegList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented for other builds. Links the registrations of one GUID.";
-        0x10 GroupRegList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented for other builds. Links the registrations of the providers of one group.";
-        0x20 GuidEntry: runtime::Ptr64 = "ETW_GUID_ENTRY *", "documented for other builds. The GUID that was registered.";
-        0x28 GroupEntry: runtime::Ptr64 = "ETW_GUID_ENTRY *", "documented for other builds. The group that the provider belongs to, if any.";
-        0x30 u30: ETW_REG_ENTRY_6_3_9600_19913_x64_u30, "unnamed; its members have accessors." {
-            0x30 ReplyQueue set_ReplyQueue: runtime::Ptr64 = "ETW_REPLY_QUEUE *", "documented for other builds. Where replies to notifications go that this registration has sent.";
-            0x30 ReplySlot set_ReplySlot: [runtime::Ptr64; 4] = "ETW_QUEUE_ENTRY * [4]", "documented for other builds. Notifications that it still has to reply to.";
-            0x30 Caller set_Caller: runtime::Ptr64 = "PVOID", "documented for other builds. The code in the kernel that made the registration.";
-            0x38 SessionId set_SessionId: u32 = "ULONG", "documented for other builds. The session of a driver in session space.";
+        0x00 RegList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(RegList, "inferred from published references about other builds");
+        0x10 GroupRegList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(GroupRegList, "inferred from published references about other builds");
+        0x20 GuidEntry: runtime::Ptr64 = "ETW_GUID_ENTRY *", text!(GuidEntry, "inferred from published references about other builds");
+        0x28 GroupEntry: runtime::Ptr64 = "ETW_GUID_ENTRY *", text!(GroupEntry, "inferred from published references about other builds");
+        0x30 union_ReplyQueue: ETW_REG_ENTRY_6_2_x64_union_ReplyQueue, "unnamed; its members have accessors." {
+            0x30 ReplyQueue set_ReplyQueue: runtime::Ptr64 = "ETW_REPLY_QUEUE *", text!(ReplyQueue, "inferred from published references about other builds");
+            0x30 ReplySlot set_ReplySlot: [runtime::Ptr64; 4] = "ETW_QUEUE_ENTRY * [4]", text!(ReplySlot, "inferred from published references about other builds");
+            0x30 Caller set_Caller: runtime::Ptr64 = "PVOID", text!(Caller, "inferred from published references about other builds");
+            0x38 SessionId set_SessionId: u32 = "ULONG", text!(SessionId, "inferred from published references about other builds");
         }
-        0x50 u50: ETW_REG_ENTRY_6_3_9600_19913_x64_u50, "unnamed; its members have accessors." {
-            0x50 Process set_Process: runtime::Ptr64 = "EPROCESS *", "documented for other builds. The process that made the registration.";
-            0x50 CallbackContext set_CallbackContext: runtime::Ptr64 = "PVOID", "documented for other builds. What Callback is given.";
-            0x58 Callback set_Callback: runtime::Ptr64 = "PVOID", "documented for other builds. What is called in the kernel when the provider is enabled or disabled.";
+        0x50 union_Process: ETW_REG_ENTRY_6_2_x64_union_Process, "unnamed; its members have accessors." {
+            0x50 Process set_Process: runtime::Ptr64 = "EPROCESS *", text!(Process, "inferred from published references about other builds");
+            0x50 CallbackContext set_CallbackContext: runtime::Ptr64 = "PVOID", text!(CallbackContext, "inferred from published references about other builds");
+            0x58 Callback set_Callback: runtime::Ptr64 = "PVOID", text!(Callback, "inferred from published references about other builds");
         }
-        0x60 Index: u16 = "USHORT", "documented for other builds. The registration among those of its process.";
-        0x62 u62: ETW_REG_ENTRY_1709_x64_u62, "unnamed; its members have accessors." {
-            0x62 Flags set_Flags: u16 = "USHORT", "documented for other builds. What the registration is of.";
-            0x62 [0] DbgKernelRegistration set_DbgKernelRegistration: u16 = "USHORT", "documented for other builds. Made in the kernel; Callback holds, not Process.";
-            0x62 [1] DbgUserRegistration set_DbgUserRegistration: u16 = "USHORT", "documented for other builds. Made by a process.";
-            0x62 [2] DbgReplyRegistration set_DbgReplyRegistration: u16 = "USHORT", "documented for other builds. Made for replies to a notification; ReplyQueue holds.";
-            0x62 [3] DbgClassicRegistration set_DbgClassicRegistration: u16 = "USHORT", "documented for other builds. Of a classic provider.";
-            0x62 [4] DbgSessionSpaceRegistration set_DbgSessionSpaceRegistration: u16 = "USHORT", "documented for other builds. Made by a driver in session space; SessionId holds.";
-            0x62 [5] DbgModernRegistration set_DbgModernRegistration: u16 = "USHORT", "documented for other builds. Of a provider of manifest-based or later events.";
-            0x62 [6] DbgClosed set_DbgClosed: u16 = "USHORT", "documented for other builds. Its owner has given it up.";
-            0x62 [7] DbgInserted set_DbgInserted: u16 = "USHORT", "documented for other builds. Linked to GuidEntry.";
-            0x62 [8] DbgWow64 set_DbgWow64: u16 = "USHORT", "documented for other builds. Made by a 32-bit process of a 64-bit system.";
-            0x62 [9] DbgUseDescriptorType set_DbgUseDescriptorType: u16 = "USHORT", "documented for other builds. Events may state the types of their data's pieces.";
-            0x62 [10] DbgDropProviderTraits set_DbgDropProviderTraits: u16 = "USHORT", "documented for other builds. Traits are not logged with events.";
+        0x60 Index: u16 = "USHORT", text!(Index, "inferred from published references about other builds");
+        0x62 union_Flags: ETW_REG_ENTRY_1709_union_Flags, "unnamed; its members have accessors." {
+            0x62 Flags set_Flags: u16 = "USHORT", text!(Flags, "inferred from published references about other builds");
+            0x62 [0] DbgKernelRegistration set_DbgKernelRegistration: u16 = "USHORT", text!(DbgKernelRegistration, "inferred from published references about other builds");
+            0x62 [1] DbgUserRegistration set_DbgUserRegistration: u16 = "USHORT", text!(DbgUserRegistration, "inferred from published references about other builds");
+            0x62 [2] DbgReplyRegistration set_DbgReplyRegistration: u16 = "USHORT", text!(DbgReplyRegistration, "inferred from published references about other builds");
+            0x62 [3] DbgClassicRegistration set_DbgClassicRegistration: u16 = "USHORT", text!(DbgClassicRegistration, "inferred from published references about other builds");
+            0x62 [4] DbgSessionSpaceRegistration set_DbgSessionSpaceRegistration: u16 = "USHORT", text!(DbgSessionSpaceRegistration, "inferred from published references about other builds");
+            0x62 [5] DbgModernRegistration set_DbgModernRegistration: u16 = "USHORT", text!(DbgModernRegistration, "inferred from published references about other builds");
+            0x62 [6] DbgClosed set_DbgClosed: u16 = "USHORT", text!(DbgClosed, "inferred from published references about other builds");
+            0x62 [7] DbgInserted set_DbgInserted: u16 = "USHORT", text!(DbgInserted, "inferred from published references about other builds");
+            0x62 [8] DbgWow64 set_DbgWow64: u16 = "USHORT", text!(DbgWow64, "inferred from published references about other builds");
+            0x62 [9] DbgUseDescriptorType set_DbgUseDescriptorType: u16 = "USHORT", text!(DbgUseDescriptorType, "inferred from published references about other builds");
+            0x62 [10] DbgDropProviderTraits set_DbgDropProviderTraits: u16 = "USHORT", text!(DbgDropProviderTraits, "inferred from published references about other builds");
         }
-        0x64 EnableMask: u16 = "USHORT", "documented for other builds. Which elements of EnableInfo of the GUID's entry the registration has been enabled by, a bit each.";
-        0x66 GroupEnableMask: u16 = "USHORT", "documented for other builds. The same for the entry of the group.";
-        0x68 HostEnableMask: u16 = "USHORT", "documented for other builds. Of a registration in a silo, the same for the host's entry of the GUID. The first updates that have it are taken to be those that have ETW\\_GUID\\_ENTRY.SiloGuidList.";
-        0x6a HostGroupEnableMask: u16 = "USHORT", "documented for other builds. The same for the host's entry of the group.";
+        0x64 EnableMask: u16 = "USHORT", text!(EnableMask, "inferred from published references about other builds");
+        0x66 GroupEnableMask: u16 = "USHORT", text!(GroupEnableMask, "inferred from published references about other builds");
+        0x68 HostEnableMask: u16 = "USHORT", text!(HostEnableMask, "inferred from published references about other builds");
+        0x6a HostGroupEnableMask: u16 = "USHORT", text!(HostGroupEnableMask, "inferred from published references about other builds");
         0x6c _padding6C: [u8; 4], "padding.";
-        0x70 Traits: runtime::Ptr64 = "ETW_PROVIDER_TRAITS *", "documented for other builds. What the provider states of itself when it registers, such as its name and its group.";
+        0x70 Traits: runtime::Ptr64 = "ETW_PROVIDER_TRAITS *", text!(Traits, "inferred from published references about other builds");
     }
 }

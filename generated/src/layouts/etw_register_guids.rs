@@ -5,62 +5,72 @@
 #[allow(unused_imports)]
 use super::{runtime, members, etw_enable_notification_packet::*, etw_notification_type::*, guid::*};
 
+macro_rules! text {
+    (ProviderGuid, $known:literal) => { concat!($known, ". Given.") };
+    (NotificationType, $known:literal) => { concat!($known, ". Input: the GUID to register.") };
+    (RegIndex, $known:literal) => { concat!($known, ". Input: index of the registration within its process; ETW\\_REG\\_ENTRY.Index.") };
+    (RegHandle64, $known:literal) => { concat!($known, ". Output: handle to the ETW\\_REG\\_ENTRY, in 64 bits.") };
+    (Reserved, $known:literal) => { concat!($known, ". Not in use.") };
+    (Notification, $known:literal) => { concat!($known, ". Output: enable information of the session that enabled the provider most recently.") };
+    (Callback64, $known:literal) => { concat!($known, ". Input: address of the provider's callback, from which the kernel determines its module.") };
+}
+
 runtime::layout! {
     /// `ETW_REGISTER_GUIDS` since early-6.0: 0xa0 bytes, aligned to 8.
     ///
-    /// What NtTraceControl takes and gives when a provider of user mode is registered (EtwRegisterGuidsCode). The name is ours. It is the same on all architectures.
+    /// Input and output of NtTraceControl for registering a provider of user mode (EtwRegisterGuidsCode). The name is this project's. It is the same on all architectures.
     pub struct ETW_REGISTER_GUIDS_early_6_0: members::ETW_REGISTER_GUIDS, 0xa0, 8 {
-        0x00 ProviderGuid: GUID_5_0 = "GUID", "documented, name unknown. Given.";
-        0x10 NotificationType: ETW_NOTIFICATION_TYPE_early_6_0 = "ETW_NOTIFICATION_TYPE", "documented, name unknown. Given: what is registered.";
-        0x14 RegIndex: u16 = "USHORT", "documented, name unknown. Given: the registration among those of its process; ETW\\_REG\\_ENTRY.Index.";
+        0x00 ProviderGuid: GUID_5_0 = "GUID", text!(ProviderGuid, "documented, name unknown");
+        0x10 NotificationType: ETW_NOTIFICATION_TYPE_early_6_0 = "ETW_NOTIFICATION_TYPE", text!(NotificationType, "documented, name unknown");
+        0x14 RegIndex: u16 = "USHORT", text!(RegIndex, "documented, name unknown");
         0x16 _padding16: [u8; 2], "padding.";
-        0x18 RegHandle64: u64 = "ULONG64", "documented, name and type unknown. Returned: a handle to the ETW\\_REG\\_ENTRY, in the room of 64 bits.";
-        0x20 Reserved: u64 = "ULONG64", "unidentified. Not in use.";
-        0x28 Notification: ETW_ENABLE_NOTIFICATION_PACKET_early_6_0 = "ETW_ENABLE_NOTIFICATION_PACKET", "documented, name unknown. Returned: how the session that was the last to enable the provider has it enabled.";
+        0x18 RegHandle64: u64 = "ULONG64", text!(RegHandle64, "documented, name and type unknown");
+        0x20 Reserved: u64 = "ULONG64", text!(Reserved, "unidentified");
+        0x28 Notification: ETW_ENABLE_NOTIFICATION_PACKET_early_6_0 = "ETW_ENABLE_NOTIFICATION_PACKET", text!(Notification, "documented, name unknown");
     }
 }
 
 runtime::layout! {
     /// `ETW_REGISTER_GUIDS` since 6.1: 0xa0 bytes, aligned to 8.
     ///
-    /// What NtTraceControl takes and gives when a provider of user mode is registered (EtwRegisterGuidsCode). The name is ours. It is the same on all architectures.
+    /// Input and output of NtTraceControl for registering a provider of user mode (EtwRegisterGuidsCode). The name is this project's. It is the same on all architectures.
     pub struct ETW_REGISTER_GUIDS_6_1: members::ETW_REGISTER_GUIDS, 0xa0, 8 {
-        0x00 ProviderGuid: GUID_5_0 = "GUID", "documented, name unknown. Given.";
-        0x10 NotificationType: ETW_NOTIFICATION_TYPE_early_6_0 = "ETW_NOTIFICATION_TYPE", "documented, name unknown. Given: what is registered.";
-        0x14 RegIndex: u16 = "USHORT", "documented, name unknown. Given: the registration among those of its process; ETW\\_REG\\_ENTRY.Index.";
+        0x00 ProviderGuid: GUID_5_0 = "GUID", text!(ProviderGuid, "documented, name unknown");
+        0x10 NotificationType: ETW_NOTIFICATION_TYPE_early_6_0 = "ETW_NOTIFICATION_TYPE", text!(NotificationType, "documented, name unknown");
+        0x14 RegIndex: u16 = "USHORT", text!(RegIndex, "documented, name unknown");
         0x16 _padding16: [u8; 2], "padding.";
-        0x18 RegHandle64: u64 = "ULONG64", "documented, name and type unknown. Returned: a handle to the ETW\\_REG\\_ENTRY, in the room of 64 bits.";
-        0x20 Reserved: u64 = "ULONG64", "unidentified. Not in use.";
-        0x28 Notification: ETW_ENABLE_NOTIFICATION_PACKET_6_1 = "ETW_ENABLE_NOTIFICATION_PACKET", "documented, name unknown. Returned: how the session that was the last to enable the provider has it enabled.";
+        0x18 RegHandle64: u64 = "ULONG64", text!(RegHandle64, "documented, name and type unknown");
+        0x20 Reserved: u64 = "ULONG64", text!(Reserved, "unidentified");
+        0x28 Notification: ETW_ENABLE_NOTIFICATION_PACKET_6_1 = "ETW_ENABLE_NOTIFICATION_PACKET", text!(Notification, "documented, name unknown");
     }
 }
 
 runtime::layout! {
     /// `ETW_REGISTER_GUIDS` since 6.3: 0xa0 bytes, aligned to 8.
     ///
-    /// What NtTraceControl takes and gives when a provider of user mode is registered (EtwRegisterGuidsCode). The name is ours. It is the same on all architectures.
+    /// Input and output of NtTraceControl for registering a provider of user mode (EtwRegisterGuidsCode). The name is this project's. It is the same on all architectures.
     pub struct ETW_REGISTER_GUIDS_6_3: members::ETW_REGISTER_GUIDS, 0xa0, 8 {
-        0x00 ProviderGuid: GUID_5_0 = "GUID", "documented, name unknown. Given.";
-        0x10 NotificationType: ETW_NOTIFICATION_TYPE_6_3 = "ETW_NOTIFICATION_TYPE", "documented, name unknown. Given: what is registered.";
-        0x14 RegIndex: u16 = "USHORT", "documented, name unknown. Given: the registration among those of its process; ETW\\_REG\\_ENTRY.Index.";
+        0x00 ProviderGuid: GUID_5_0 = "GUID", text!(ProviderGuid, "documented, name unknown");
+        0x10 NotificationType: ETW_NOTIFICATION_TYPE_6_3 = "ETW_NOTIFICATION_TYPE", text!(NotificationType, "documented, name unknown");
+        0x14 RegIndex: u16 = "USHORT", text!(RegIndex, "documented, name unknown");
         0x16 _padding16: [u8; 2], "padding.";
-        0x18 RegHandle64: u64 = "ULONG64", "documented, name and type unknown. Returned: a handle to the ETW\\_REG\\_ENTRY, in the room of 64 bits.";
-        0x20 Callback64: u64 = "ULONG64", "documented, name and type unknown. Given: the address of the provider's callback, by which the kernel tells its module.";
-        0x28 Notification: ETW_ENABLE_NOTIFICATION_PACKET_6_3 = "ETW_ENABLE_NOTIFICATION_PACKET", "documented, name unknown. Returned: how the session that was the last to enable the provider has it enabled.";
+        0x18 RegHandle64: u64 = "ULONG64", text!(RegHandle64, "documented, name and type unknown");
+        0x20 Callback64: u64 = "ULONG64", text!(Callback64, "documented, name and type unknown");
+        0x28 Notification: ETW_ENABLE_NOTIFICATION_PACKET_6_3 = "ETW_ENABLE_NOTIFICATION_PACKET", text!(Notification, "documented, name unknown");
     }
 }
 
 runtime::layout! {
     /// `ETW_REGISTER_GUIDS` since 1703: 0xa0 bytes, aligned to 8.
     ///
-    /// What NtTraceControl takes and gives when a provider of user mode is registered (EtwRegisterGuidsCode). The name is ours. It is the same on all architectures.
+    /// Input and output of NtTraceControl for registering a provider of user mode (EtwRegisterGuidsCode). The name is this project's. It is the same on all architectures.
     pub struct ETW_REGISTER_GUIDS_1703: members::ETW_REGISTER_GUIDS, 0xa0, 8 {
-        0x00 ProviderGuid: GUID_5_0 = "GUID", "documented, name unknown. Given.";
-        0x10 NotificationType: ETW_NOTIFICATION_TYPE_1703 = "ETW_NOTIFICATION_TYPE", "documented, name unknown. Given: what is registered.";
-        0x14 RegIndex: u16 = "USHORT", "documented, name unknown. Given: the registration among those of its process; ETW\\_REG\\_ENTRY.Index.";
+        0x00 ProviderGuid: GUID_5_0 = "GUID", text!(ProviderGuid, "documented, name unknown");
+        0x10 NotificationType: ETW_NOTIFICATION_TYPE_1703 = "ETW_NOTIFICATION_TYPE", text!(NotificationType, "documented, name unknown");
+        0x14 RegIndex: u16 = "USHORT", text!(RegIndex, "documented, name unknown");
         0x16 _padding16: [u8; 2], "padding.";
-        0x18 RegHandle64: u64 = "ULONG64", "documented, name and type unknown. Returned: a handle to the ETW\\_REG\\_ENTRY, in the room of 64 bits.";
-        0x20 Callback64: u64 = "ULONG64", "documented, name and type unknown. Given: the address of the provider's callback, by which the kernel tells its module.";
-        0x28 Notification: ETW_ENABLE_NOTIFICATION_PACKET_1703 = "ETW_ENABLE_NOTIFICATION_PACKET", "documented, name unknown. Returned: how the session that was the last to enable the provider has it enabled.";
+        0x18 RegHandle64: u64 = "ULONG64", text!(RegHandle64, "documented, name and type unknown");
+        0x20 Callback64: u64 = "ULONG64", text!(Callback64, "documented, name and type unknown");
+        0x28 Notification: ETW_ENABLE_NOTIFICATION_PACKET_1703 = "ETW_ENABLE_NOTIFICATION_PACKET", text!(Notification, "documented, name unknown");
     }
 }

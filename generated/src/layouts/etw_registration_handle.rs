@@ -5,14 +5,21 @@
 #[allow(unused_imports)]
 use super::{runtime, members};
 
+macro_rules! text {
+    (InUse, $known:literal) => { concat!($known, ". 1, or 0 while the entry is of no provider.") };
+    (SequenceNumber, $known:literal) => { concat!($known, ". How often the entry has been used.") };
+    (RegIndex, $known:literal) => { concat!($known, ". The entry, in the array that EtwpRegList has; below 1024.") };
+    (RegistrationEntry, $known:literal) => { concat!($known, ". The address of the entry.") };
+    (SequenceNumber_2, $known:literal) => { concat!($known, ". Counts the registrations of the process; never 0.") };
+}
+
 runtime::layout! {
     /// `ETW_REGISTRATION_HANDLE` since early-6.0: 0x8 bytes, aligned to 4.
     ///
-    /// What NTDLL puts into the REGHANDLE that a provider of user mode gets. The name is ours. NTDLL does not free an
-    /// ETW\_REGISTRATION\_ENTRY but uses it again, and tells by the sequence number that a handle is of an earlier use.
+    /// Contents of the REGHANDLE of a provider of user mode. The name is this project's. NTDLL reuses an ETW\_REGISTRATION\_ENTRY instead of freeing it; the sequence number shows that a handle is from an earlier use.
     pub struct ETW_REGISTRATION_HANDLE_early_6_0: members::ETW_REGISTRATION_HANDLE, 0x8, 4 {
         0x00 RegSignature: ETW_REGISTRATION_HANDLE_early_6_0_RegSignature = "struct", "documented.";
-        0x04 RegIndex: u32 = "ULONG", "documented, name unknown. The entry, in the array that EtwpRegList has; below 1024.";
+        0x04 RegIndex: u32 = "ULONG", text!(RegIndex, "documented, name unknown");
     }
 }
 
@@ -20,8 +27,8 @@ runtime::layout! {
     /// The structure that is `RegSignature` of `ETW_REGISTRATION_HANDLE`.
     pub struct ETW_REGISTRATION_HANDLE_early_6_0_RegSignature: members::ETW_REGISTRATION_HANDLE_RegSignature, 0x4, 4 {
         0x00 bits00: u32, "bit fields, which have accessors." {
-            0x00 [0 to 15] InUse set_InUse: u32 = "ULONG", "documented, offset inferred. 1, or 0 while the entry is of no provider.";
-            0x00 [16 to 31] SequenceNumber set_SequenceNumber: u32 = "ULONG", "documented, name unknown. How often the entry has been used.";
+            0x00 [0 to 15] InUse set_InUse: u32 = "ULONG", text!(InUse, "documented, offset inferred");
+            0x00 [16 to 31] SequenceNumber set_SequenceNumber: u32 = "ULONG", text!(SequenceNumber, "documented, name unknown");
         }
     }
 }
@@ -29,12 +36,11 @@ runtime::layout! {
 runtime::layout! {
     /// `ETW_REGISTRATION_HANDLE` since 6.2 on x86: 0x8 bytes, aligned to 8.
     ///
-    /// What NTDLL puts into the REGHANDLE that a provider of user mode gets. The name is ours. NTDLL does not free an
-    /// ETW\_REGISTRATION\_ENTRY but uses it again, and tells by the sequence number that a handle is of an earlier use.
+    /// Contents of the REGHANDLE of a provider of user mode. The name is this project's. NTDLL reuses an ETW\_REGISTRATION\_ENTRY instead of freeing it; the sequence number shows that a handle is from an earlier use.
     pub struct ETW_REGISTRATION_HANDLE_6_2_x86: members::ETW_REGISTRATION_HANDLE, 0x8, 8 {
         0x00 bits00: u64, "bit fields, which have accessors." {
-            0x00 [0 to 31] RegistrationEntry set_RegistrationEntry: u64 = "ULONGLONG", "documented, name and type unknown. The address of the entry.";
-            0x00 [32 to 47] SequenceNumber set_SequenceNumber: u64 = "ULONGLONG", "documented, name and type unknown. Counts the registrations of the process; never 0.";
+            0x00 [0 to 31] RegistrationEntry set_RegistrationEntry: u64 = "ULONGLONG", text!(RegistrationEntry, "documented, name and type unknown");
+            0x00 [32 to 47] SequenceNumber set_SequenceNumber: u64 = "ULONGLONG", text!(SequenceNumber_2, "documented, name and type unknown");
         }
     }
 }
@@ -42,12 +48,11 @@ runtime::layout! {
 runtime::layout! {
     /// `ETW_REGISTRATION_HANDLE` since 6.2 on x64: 0x8 bytes, aligned to 8.
     ///
-    /// What NTDLL puts into the REGHANDLE that a provider of user mode gets. The name is ours. NTDLL does not free an
-    /// ETW\_REGISTRATION\_ENTRY but uses it again, and tells by the sequence number that a handle is of an earlier use.
+    /// Contents of the REGHANDLE of a provider of user mode. The name is this project's. NTDLL reuses an ETW\_REGISTRATION\_ENTRY instead of freeing it; the sequence number shows that a handle is from an earlier use.
     pub struct ETW_REGISTRATION_HANDLE_6_2_x64: members::ETW_REGISTRATION_HANDLE, 0x8, 8 {
         0x00 bits00: u64, "bit fields, which have accessors." {
-            0x00 [0 to 47] RegistrationEntry set_RegistrationEntry: u64 = "ULONGLONG", "documented, name and type unknown. The address of the entry.";
-            0x00 [48 to 63] SequenceNumber set_SequenceNumber: u64 = "ULONGLONG", "documented, name and type unknown. Counts the registrations of the process; never 0.";
+            0x00 [0 to 47] RegistrationEntry set_RegistrationEntry: u64 = "ULONGLONG", text!(RegistrationEntry, "documented, name and type unknown");
+            0x00 [48 to 63] SequenceNumber set_SequenceNumber: u64 = "ULONGLONG", text!(SequenceNumber_2, "documented, name and type unknown");
         }
     }
 }

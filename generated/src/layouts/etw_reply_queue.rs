@@ -5,12 +5,16 @@
 #[allow(unused_imports)]
 use super::{runtime, members, kqueue::*};
 
+macro_rules! text {
+    (Queue, $known:literal) => { concat!($known, ". The replies.") };
+}
+
 runtime::layout! {
     /// `ETW_REPLY_QUEUE` since early-6.0 on x86: 0x2c bytes, aligned to 4.
     ///
     /// The replies to one notification that its sender has yet to receive, each an ETW\_QUEUE\_ENTRY.
     pub struct ETW_REPLY_QUEUE_early_6_0_x86: members::ETW_REPLY_QUEUE, 0x2c, 4 {
-        0x00 Queue: KQUEUE_early_6_0_x86 = "KQUEUE", "from symbols. The replies.";
+        0x00 Queue: KQUEUE_early_6_0_x86 = "KQUEUE", text!(Queue, "from symbols");
         0x28 EventsLost: i32 = "LONG", "from symbols.";
     }
 }
@@ -20,7 +24,7 @@ runtime::layout! {
     ///
     /// The replies to one notification that its sender has yet to receive, each an ETW\_QUEUE\_ENTRY.
     pub struct ETW_REPLY_QUEUE_early_6_0_x64: members::ETW_REPLY_QUEUE, 0x48, 8 {
-        0x00 Queue: KQUEUE_early_6_0_x64 = "KQUEUE", "from symbols. The replies.";
+        0x00 Queue: KQUEUE_early_6_0_x64 = "KQUEUE", text!(Queue, "from symbols");
         0x40 EventsLost: i32 = "LONG", "from symbols.";
         0x44 _padding44: [u8; 4], "padding.";
     }
@@ -31,7 +35,7 @@ runtime::layout! {
     ///
     /// The replies to one notification that its sender has yet to receive, each an ETW\_QUEUE\_ENTRY.
     pub struct ETW_REPLY_QUEUE_6_1_x86: members::ETW_REPLY_QUEUE, 0x2c, 4 {
-        0x00 Queue: KQUEUE_6_1_x86 = "KQUEUE", "from symbols. The replies.";
+        0x00 Queue: KQUEUE_6_1_x86 = "KQUEUE", text!(Queue, "from symbols");
         0x28 EventsLost: i32 = "LONG", "from symbols.";
     }
 }
@@ -41,7 +45,7 @@ runtime::layout! {
     ///
     /// The replies to one notification that its sender has yet to receive, each an ETW\_QUEUE\_ENTRY.
     pub struct ETW_REPLY_QUEUE_6_1_x64: members::ETW_REPLY_QUEUE, 0x48, 8 {
-        0x00 Queue: KQUEUE_6_1_x64 = "KQUEUE", "from symbols. The replies.";
+        0x00 Queue: KQUEUE_6_1_x64 = "KQUEUE", text!(Queue, "from symbols");
         0x40 EventsLost: i32 = "LONG", "from symbols.";
         0x44 _padding44: [u8; 4], "padding.";
     }
@@ -52,7 +56,7 @@ runtime::layout! {
     ///
     /// The replies to one notification that its sender has yet to receive, each an ETW\_QUEUE\_ENTRY.
     pub struct ETW_REPLY_QUEUE_6_1_7601_24000_x86: members::ETW_REPLY_QUEUE, 0x2c, 4 {
-        0x00 Queue: KQUEUE_6_1_7601_24000_x86 = "KQUEUE", "from symbols. The replies.";
+        0x00 Queue: KQUEUE_6_1_7601_24000_x86 = "KQUEUE", text!(Queue, "from symbols");
         0x28 EventsLost: i32 = "LONG", "from symbols.";
     }
 }
@@ -62,7 +66,7 @@ runtime::layout! {
     ///
     /// The replies to one notification that its sender has yet to receive, each an ETW\_QUEUE\_ENTRY.
     pub struct ETW_REPLY_QUEUE_6_1_7601_24000_x64: members::ETW_REPLY_QUEUE, 0x48, 8 {
-        0x00 Queue: KQUEUE_6_1_7601_24000_x64 = "KQUEUE", "from symbols. The replies.";
+        0x00 Queue: KQUEUE_6_1_7601_24000_x64 = "KQUEUE", text!(Queue, "from symbols");
         0x40 EventsLost: i32 = "LONG", "from symbols.";
         0x44 _padding44: [u8; 4], "padding.";
     }
@@ -73,7 +77,7 @@ runtime::layout! {
     ///
     /// The replies to one notification that its sender has yet to receive, each an ETW\_QUEUE\_ENTRY.
     pub struct ETW_REPLY_QUEUE_6_2_x86: members::ETW_REPLY_QUEUE, 0x2c, 4 {
-        0x00 Queue: KQUEUE_6_2_x86 = "KQUEUE", "from symbols. The replies.";
+        0x00 Queue: KQUEUE_6_2_x86 = "KQUEUE", text!(Queue, "from symbols");
         0x28 EventsLost: i32 = "LONG", "from symbols.";
     }
 }
@@ -83,7 +87,7 @@ runtime::layout! {
     ///
     /// The replies to one notification that its sender has yet to receive, each an ETW\_QUEUE\_ENTRY.
     pub struct ETW_REPLY_QUEUE_6_2_x64: members::ETW_REPLY_QUEUE, 0x48, 8 {
-        0x00 Queue: KQUEUE_6_2_x64 = "KQUEUE", "from symbols. The replies.";
+        0x00 Queue: KQUEUE_6_2_x64 = "KQUEUE", text!(Queue, "from symbols");
         0x40 EventsLost: i32 = "LONG", "from symbols.";
         0x44 _padding44: [u8; 4], "padding.";
     }
@@ -94,7 +98,7 @@ runtime::layout! {
     ///
     /// The replies to one notification that its sender has yet to receive, each an ETW\_QUEUE\_ENTRY.
     pub struct ETW_REPLY_QUEUE_6_3_x86: members::ETW_REPLY_QUEUE, 0x2c, 4 {
-        0x00 Queue: KQUEUE_6_3_x86 = "KQUEUE", "from symbols. The replies.";
+        0x00 Queue: KQUEUE_6_3_x86 = "KQUEUE", text!(Queue, "from symbols");
         0x28 EventsLost: i32 = "LONG", "from symbols.";
     }
 }
@@ -104,7 +108,7 @@ runtime::layout! {
     ///
     /// The replies to one notification that its sender has yet to receive, each an ETW\_QUEUE\_ENTRY.
     pub struct ETW_REPLY_QUEUE_6_3_x64: members::ETW_REPLY_QUEUE, 0x48, 8 {
-        0x00 Queue: KQUEUE_6_3_x64 = "KQUEUE", "from symbols. The replies.";
+        0x00 Queue: KQUEUE_6_3_x64 = "KQUEUE", text!(Queue, "from symbols");
         0x40 EventsLost: i32 = "LONG", "from symbols.";
         0x44 _padding44: [u8; 4], "padding.";
     }
@@ -115,7 +119,7 @@ runtime::layout! {
     ///
     /// The replies to one notification that its sender has yet to receive, each an ETW\_QUEUE\_ENTRY.
     pub struct ETW_REPLY_QUEUE_6_3_9600_17031_x86: members::ETW_REPLY_QUEUE, 0x2c, 4 {
-        0x00 Queue: KQUEUE_6_3_9600_17031_x86 = "KQUEUE", "from symbols. The replies.";
+        0x00 Queue: KQUEUE_6_3_9600_17031_x86 = "KQUEUE", text!(Queue, "from symbols");
         0x28 EventsLost: i32 = "LONG", "from symbols.";
     }
 }
@@ -125,7 +129,7 @@ runtime::layout! {
     ///
     /// The replies to one notification that its sender has yet to receive, each an ETW\_QUEUE\_ENTRY.
     pub struct ETW_REPLY_QUEUE_6_3_9600_17031_x64: members::ETW_REPLY_QUEUE, 0x48, 8 {
-        0x00 Queue: KQUEUE_6_3_9600_17031_x64 = "KQUEUE", "from symbols. The replies.";
+        0x00 Queue: KQUEUE_6_3_9600_17031_x64 = "KQUEUE", text!(Queue, "from symbols");
         0x40 EventsLost: i32 = "LONG", "from symbols.";
         0x44 _padding44: [u8; 4], "padding.";
     }
@@ -136,7 +140,7 @@ runtime::layout! {
     ///
     /// The replies to one notification that its sender has yet to receive, each an ETW\_QUEUE\_ENTRY.
     pub struct ETW_REPLY_QUEUE_10_0_x86: members::ETW_REPLY_QUEUE, 0x2c, 4 {
-        0x00 Queue: KQUEUE_10_0_x86 = "KQUEUE", "from symbols. The replies.";
+        0x00 Queue: KQUEUE_10_0_x86 = "KQUEUE", text!(Queue, "from symbols");
         0x28 EventsLost: i32 = "LONG", "from symbols.";
     }
 }
@@ -146,7 +150,7 @@ runtime::layout! {
     ///
     /// The replies to one notification that its sender has yet to receive, each an ETW\_QUEUE\_ENTRY.
     pub struct ETW_REPLY_QUEUE_10_0_x64: members::ETW_REPLY_QUEUE, 0x48, 8 {
-        0x00 Queue: KQUEUE_10_0_x64 = "KQUEUE", "from symbols. The replies.";
+        0x00 Queue: KQUEUE_10_0_x64 = "KQUEUE", text!(Queue, "from symbols");
         0x40 EventsLost: i32 = "LONG", "from symbols.";
         0x44 _padding44: [u8; 4], "padding.";
     }
@@ -157,7 +161,7 @@ runtime::layout! {
     ///
     /// The replies to one notification that its sender has yet to receive, each an ETW\_QUEUE\_ENTRY.
     pub struct ETW_REPLY_QUEUE_10_0_10240_17770_x64: members::ETW_REPLY_QUEUE, 0x48, 8 {
-        0x00 Queue: KQUEUE_10_0_10240_17770_x64 = "KQUEUE", "from symbols. The replies.";
+        0x00 Queue: KQUEUE_10_0_10240_17770_x64 = "KQUEUE", text!(Queue, "from symbols");
         0x40 EventsLost: i32 = "LONG", "from symbols.";
         0x44 _padding44: [u8; 4], "padding.";
     }
@@ -168,7 +172,7 @@ runtime::layout! {
     ///
     /// The replies to one notification that its sender has yet to receive, each an ETW\_QUEUE\_ENTRY.
     pub struct ETW_REPLY_QUEUE_1703_x86: members::ETW_REPLY_QUEUE, 0x2c, 4 {
-        0x00 Queue: KQUEUE_1703_x86 = "KQUEUE", "from symbols. The replies.";
+        0x00 Queue: KQUEUE_1703_x86 = "KQUEUE", text!(Queue, "from symbols");
         0x28 EventsLost: i32 = "LONG", "from symbols.";
     }
 }
@@ -178,7 +182,7 @@ runtime::layout! {
     ///
     /// The replies to one notification that its sender has yet to receive, each an ETW\_QUEUE\_ENTRY.
     pub struct ETW_REPLY_QUEUE_1703_x64: members::ETW_REPLY_QUEUE, 0x48, 8 {
-        0x00 Queue: KQUEUE_1703_x64 = "KQUEUE", "from symbols. The replies.";
+        0x00 Queue: KQUEUE_1703_x64 = "KQUEUE", text!(Queue, "from symbols");
         0x40 EventsLost: i32 = "LONG", "from symbols.";
         0x44 _padding44: [u8; 4], "padding.";
     }
@@ -189,7 +193,7 @@ runtime::layout! {
     ///
     /// The replies to one notification that its sender has yet to receive, each an ETW\_QUEUE\_ENTRY.
     pub struct ETW_REPLY_QUEUE_1803_x86: members::ETW_REPLY_QUEUE, 0x2c, 4 {
-        0x00 Queue: KQUEUE_1803_x86 = "KQUEUE", "from symbols. The replies.";
+        0x00 Queue: KQUEUE_1803_x86 = "KQUEUE", text!(Queue, "from symbols");
         0x28 EventsLost: i32 = "LONG", "from symbols.";
     }
 }
@@ -199,7 +203,7 @@ runtime::layout! {
     ///
     /// The replies to one notification that its sender has yet to receive, each an ETW\_QUEUE\_ENTRY.
     pub struct ETW_REPLY_QUEUE_1803_x64: members::ETW_REPLY_QUEUE, 0x48, 8 {
-        0x00 Queue: KQUEUE_1803_x64 = "KQUEUE", "from symbols. The replies.";
+        0x00 Queue: KQUEUE_1803_x64 = "KQUEUE", text!(Queue, "from symbols");
         0x40 EventsLost: i32 = "LONG", "from symbols.";
         0x44 _padding44: [u8; 4], "padding.";
     }
@@ -210,7 +214,7 @@ runtime::layout! {
     ///
     /// The replies to one notification that its sender has yet to receive, each an ETW\_QUEUE\_ENTRY.
     pub struct ETW_REPLY_QUEUE_1803_arm64: members::ETW_REPLY_QUEUE, 0x48, 8 {
-        0x00 Queue: KQUEUE_1803_arm64 = "KQUEUE", "from symbols. The replies.";
+        0x00 Queue: KQUEUE_1803_arm64 = "KQUEUE", text!(Queue, "from symbols");
         0x40 EventsLost: i32 = "LONG", "from symbols.";
         0x44 _padding44: [u8; 4], "padding.";
     }
@@ -221,7 +225,7 @@ runtime::layout! {
     ///
     /// The replies to one notification that its sender has yet to receive, each an ETW\_QUEUE\_ENTRY.
     pub struct ETW_REPLY_QUEUE_1809_x86: members::ETW_REPLY_QUEUE, 0x2c, 4 {
-        0x00 Queue: KQUEUE_1809_x86 = "KQUEUE", "from symbols. The replies.";
+        0x00 Queue: KQUEUE_1809_x86 = "KQUEUE", text!(Queue, "from symbols");
         0x28 EventsLost: i32 = "LONG", "from symbols.";
     }
 }
@@ -231,7 +235,7 @@ runtime::layout! {
     ///
     /// The replies to one notification that its sender has yet to receive, each an ETW\_QUEUE\_ENTRY.
     pub struct ETW_REPLY_QUEUE_2004_x64: members::ETW_REPLY_QUEUE, 0x48, 8 {
-        0x00 Queue: KQUEUE_2004_x64 = "KQUEUE", "from symbols. The replies.";
+        0x00 Queue: KQUEUE_2004_x64 = "KQUEUE", text!(Queue, "from symbols");
         0x40 EventsLost: i32 = "LONG", "from symbols.";
         0x44 _padding44: [u8; 4], "padding.";
     }
@@ -242,7 +246,7 @@ runtime::layout! {
     ///
     /// The replies to one notification that its sender has yet to receive, each an ETW\_QUEUE\_ENTRY.
     pub struct ETW_REPLY_QUEUE_server_2022_x64: members::ETW_REPLY_QUEUE, 0x48, 8 {
-        0x00 Queue: KQUEUE_server_2022_x64 = "KQUEUE", "from symbols. The replies.";
+        0x00 Queue: KQUEUE_server_2022_x64 = "KQUEUE", text!(Queue, "from symbols");
         0x40 EventsLost: i32 = "LONG", "from symbols.";
         0x44 _padding44: [u8; 4], "padding.";
     }

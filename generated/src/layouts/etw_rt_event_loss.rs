@@ -8,7 +8,7 @@ use super::{runtime, members};
 runtime::values! {
     /// `ETW_RT_EVENT_LOSS` since early-6.0.
     ///
-    /// What a real-time consumer has missed.
+    /// Losses of a real-time consumer.
     pub value ETW_RT_EVENT_LOSS_early_6_0: i32 = "ETW_RT_EVENT_LOSS" {
         EtwRtEventNoLoss = 0x0, "6.0...";
         EtwRtEventLost = 0x1, "6.0...";

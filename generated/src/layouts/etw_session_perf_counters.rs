@@ -5,15 +5,23 @@
 #[allow(unused_imports)]
 use super::{runtime, members};
 
+macro_rules! text {
+    (BufferMemoryPagedPool, $known:literal) => { concat!($known, ". Memory of its buffers in paged pool.") };
+    (BufferMemoryNonPagedPool, $known:literal) => { concat!($known, ". Memory of its buffers in non-paged pool.") };
+    (EventsLoggedCount, $known:literal) => { concat!($known, ". Events that it recorded.") };
+    (EventsLost, $known:literal) => { concat!($known, ". Events that it lost.") };
+    (NumConsumers, $known:literal) => { concat!($known, ". How many consumers it has.") };
+}
+
 runtime::layout! {
     /// `ETW_SESSION_PERF_COUNTERS` since 6.1: 0x18 bytes, aligned to 8.
     ///
-    /// What performance counters tell of a session.
+    /// Performance counters of a session.
     pub struct ETW_SESSION_PERF_COUNTERS_6_1: members::ETW_SESSION_PERF_COUNTERS, 0x18, 8 {
-        0x00 BufferMemoryPagedPool: i32 = "LONG", "from symbols. Memory of its buffers in paged pool.";
-        0x04 BufferMemoryNonPagedPool: i32 = "LONG", "from symbols. Memory of its buffers in non-paged pool.";
-        0x08 EventsLoggedCount: u64 = "ULONGLONG", "from symbols. Events that it recorded.";
-        0x10 EventsLost: i32 = "LONG", "from symbols. Events that it lost.";
-        0x14 NumConsumers: i32 = "LONG", "from symbols. How many consumers it has.";
+        0x00 BufferMemoryPagedPool: i32 = "LONG", text!(BufferMemoryPagedPool, "from symbols");
+        0x04 BufferMemoryNonPagedPool: i32 = "LONG", text!(BufferMemoryNonPagedPool, "from symbols");
+        0x08 EventsLoggedCount: u64 = "ULONGLONG", text!(EventsLoggedCount, "from symbols");
+        0x10 EventsLost: i32 = "LONG", text!(EventsLost, "from symbols");
+        0x14 NumConsumers: i32 = "LONG", text!(NumConsumers, "from symbols");
     }
 }

@@ -5,14 +5,20 @@
 #[allow(unused_imports)]
 use super::{runtime, members};
 
+macro_rules! text {
+    (RegHandle64, $known:literal) => { concat!($known, ". Handle to the registration, a kernel object, in 64 bits.") };
+    (Traits64, $known:literal) => { concat!($known, ". Address of the traits, in 64 bits. They begin with their size and the provider's name.") };
+    (TraitsSize, $known:literal) => { concat!($known, ". Bytes of the traits.") };
+}
+
 runtime::layout! {
     /// `ETW_SET_PROVIDER_TRAITS` since 10.0: 0x18 bytes, aligned to 8.
     ///
-    /// What NtTraceControl takes when a registration gets its traits (EtwSetProviderTraitsCode). The name is ours. It is the same on all architectures.
+    /// Input of NtTraceControl for setting the traits of a registration (EtwSetProviderTraitsCode). The name is this project's. It is the same on all architectures.
     pub struct ETW_SET_PROVIDER_TRAITS_10_0: members::ETW_SET_PROVIDER_TRAITS, 0x18, 8 {
-        0x00 RegHandle64: u64 = "ULONG64", "documented, name and type unknown. The registration, an object in the kernel, by a handle with the room of 64 bits.";
-        0x08 Traits64: u64 = "ULONG64", "documented, name and type unknown. The address of the traits, in the room of 64 bits. They begin with their size and the provider's name.";
-        0x10 TraitsSize: u16 = "USHORT", "documented, name unknown. Bytes of the traits.";
+        0x00 RegHandle64: u64 = "ULONG64", text!(RegHandle64, "documented, name and type unknown");
+        0x08 Traits64: u64 = "ULONG64", text!(Traits64, "documented, name and type unknown");
+        0x10 TraitsSize: u16 = "USHORT", text!(TraitsSize, "documented, name unknown");
         0x12 _padding12: [u8; 6], "padding.";
     }
 }

@@ -5,33 +5,38 @@
 #[allow(unused_imports)]
 use super::{runtime, members, ex_fast_ref::*};
 
+macro_rules! text {
+    (ProcessorBuffers, $known:literal) => { concat!($known, ". By identifier of the session, the buffer that the processor writes events to.") };
+    (EventsLoggedCount, $known:literal) => { concat!($known, ". By identifier of the session, how many events the processor recorded.") };
+}
+
 runtime::layout! {
     /// `ETW_SILO_TRACING_BLOCK` since 1703 on x86: 0x300 bytes, aligned to 8.
     ///
-    /// What a silo has for a processor.
+    /// Per-processor state of a silo.
     pub struct ETW_SILO_TRACING_BLOCK_1703_x86: members::ETW_SILO_TRACING_BLOCK, 0x300, 8 {
-        0x00 ProcessorBuffers: [EX_FAST_REF_5_1_x86; 64] = "EX_FAST_REF [64]", "from symbols. By identifier of the session, the buffer that the processor writes events to.";
-        0x100 EventsLoggedCount: [u64; 64] = "ULONGLONG [64]", "from symbols. By identifier of the session, how many events the processor recorded.";
+        0x00 ProcessorBuffers: [EX_FAST_REF_5_1_x86; 64] = "EX_FAST_REF [64]", text!(ProcessorBuffers, "from symbols");
+        0x100 EventsLoggedCount: [u64; 64] = "ULONGLONG [64]", text!(EventsLoggedCount, "from symbols");
     }
 }
 
 runtime::layout! {
     /// `ETW_SILO_TRACING_BLOCK` since 1703 on x64: 0x400 bytes, aligned to 8.
     ///
-    /// What a silo has for a processor.
+    /// Per-processor state of a silo.
     pub struct ETW_SILO_TRACING_BLOCK_1703_x64: members::ETW_SILO_TRACING_BLOCK, 0x400, 8 {
-        0x00 ProcessorBuffers: [EX_FAST_REF_5_2_3790_sp1_x64; 64] = "EX_FAST_REF [64]", "from symbols. By identifier of the session, the buffer that the processor writes events to.";
-        0x200 EventsLoggedCount: [u64; 64] = "ULONGLONG [64]", "from symbols. By identifier of the session, how many events the processor recorded.";
+        0x00 ProcessorBuffers: [EX_FAST_REF_5_2_3790_sp1_x64; 64] = "EX_FAST_REF [64]", text!(ProcessorBuffers, "from symbols");
+        0x200 EventsLoggedCount: [u64; 64] = "ULONGLONG [64]", text!(EventsLoggedCount, "from symbols");
     }
 }
 
 runtime::layout! {
     /// `ETW_SILO_TRACING_BLOCK` since 1709 on x86: 0x40 bytes, aligned to 64.
     ///
-    /// What a silo has for a processor.
+    /// Per-processor state of a silo.
     pub struct ETW_SILO_TRACING_BLOCK_1709_x86: members::ETW_SILO_TRACING_BLOCK, 0x40, 64 {
-        0x00 ProcessorBuffers: runtime::Ptr32 = "EX_FAST_REF *", "from symbols. By identifier of the session, the buffer that the processor writes events to.";
-        0x04 EventsLoggedCount: runtime::Ptr32 = "ULONGLONG *", "from symbols. By identifier of the session, how many events the processor recorded.";
+        0x00 ProcessorBuffers: runtime::Ptr32 = "EX_FAST_REF *", text!(ProcessorBuffers, "from symbols");
+        0x04 EventsLoggedCount: runtime::Ptr32 = "ULONGLONG *", text!(EventsLoggedCount, "from symbols");
         0x08 _padding08: [u8; 56], "padding.";
     }
 }
@@ -39,10 +44,10 @@ runtime::layout! {
 runtime::layout! {
     /// `ETW_SILO_TRACING_BLOCK` since 1709 on x64: 0x40 bytes, aligned to 64.
     ///
-    /// What a silo has for a processor.
+    /// Per-processor state of a silo.
     pub struct ETW_SILO_TRACING_BLOCK_1709_x64: members::ETW_SILO_TRACING_BLOCK, 0x40, 64 {
-        0x00 ProcessorBuffers: runtime::Ptr64 = "EX_FAST_REF *", "from symbols. By identifier of the session, the buffer that the processor writes events to.";
-        0x08 EventsLoggedCount: runtime::Ptr64 = "ULONGLONG *", "from symbols. By identifier of the session, how many events the processor recorded.";
+        0x00 ProcessorBuffers: runtime::Ptr64 = "EX_FAST_REF *", text!(ProcessorBuffers, "from symbols");
+        0x08 EventsLoggedCount: runtime::Ptr64 = "ULONGLONG *", text!(EventsLoggedCount, "from symbols");
         0x10 _padding10: [u8; 48], "padding.";
     }
 }
@@ -50,10 +55,10 @@ runtime::layout! {
 runtime::layout! {
     /// `ETW_SILO_TRACING_BLOCK` since 1709 on arm64: 0x80 bytes, aligned to 128.
     ///
-    /// What a silo has for a processor.
+    /// Per-processor state of a silo.
     pub struct ETW_SILO_TRACING_BLOCK_1709_arm64: members::ETW_SILO_TRACING_BLOCK, 0x80, 128 {
-        0x00 ProcessorBuffers: runtime::Ptr64 = "EX_FAST_REF *", "from symbols. By identifier of the session, the buffer that the processor writes events to.";
-        0x08 EventsLoggedCount: runtime::Ptr64 = "ULONGLONG *", "from symbols. By identifier of the session, how many events the processor recorded.";
+        0x00 ProcessorBuffers: runtime::Ptr64 = "EX_FAST_REF *", text!(ProcessorBuffers, "from symbols");
+        0x08 EventsLoggedCount: runtime::Ptr64 = "ULONGLONG *", text!(EventsLoggedCount, "from symbols");
         0x10 _padding10: [u8; 112], "padding.";
     }
 }
@@ -61,10 +66,10 @@ runtime::layout! {
 runtime::layout! {
     /// `ETW_SILO_TRACING_BLOCK` since 1809 on x86: 0x40 bytes, aligned to 64.
     ///
-    /// What a silo has for a processor.
+    /// Per-processor state of a silo.
     pub struct ETW_SILO_TRACING_BLOCK_1809_x86: members::ETW_SILO_TRACING_BLOCK, 0x40, 64 {
-        0x00 ProcessorBuffers: runtime::Ptr32 = "EX_FAST_REF *", "from symbols. By identifier of the session, the buffer that the processor writes events to.";
-        0x04 EventsLoggedCount: runtime::Ptr32 = "ULONGLONG *", "from symbols. By identifier of the session, how many events the processor recorded.";
+        0x00 ProcessorBuffers: runtime::Ptr32 = "EX_FAST_REF *", text!(ProcessorBuffers, "from symbols");
+        0x04 EventsLoggedCount: runtime::Ptr32 = "ULONGLONG *", text!(EventsLoggedCount, "from symbols");
         0x08 QpcDelta: runtime::Ptr32 = "LONGLONG *", "from symbols.";
         0x0c _padding0C: [u8; 52], "padding.";
     }
@@ -73,10 +78,10 @@ runtime::layout! {
 runtime::layout! {
     /// `ETW_SILO_TRACING_BLOCK` since 1809 on x64: 0x40 bytes, aligned to 64.
     ///
-    /// What a silo has for a processor.
+    /// Per-processor state of a silo.
     pub struct ETW_SILO_TRACING_BLOCK_1809_x64: members::ETW_SILO_TRACING_BLOCK, 0x40, 64 {
-        0x00 ProcessorBuffers: runtime::Ptr64 = "EX_FAST_REF *", "from symbols. By identifier of the session, the buffer that the processor writes events to.";
-        0x08 EventsLoggedCount: runtime::Ptr64 = "ULONGLONG *", "from symbols. By identifier of the session, how many events the processor recorded.";
+        0x00 ProcessorBuffers: runtime::Ptr64 = "EX_FAST_REF *", text!(ProcessorBuffers, "from symbols");
+        0x08 EventsLoggedCount: runtime::Ptr64 = "ULONGLONG *", text!(EventsLoggedCount, "from symbols");
         0x10 QpcDelta: runtime::Ptr64 = "LONGLONG *", "from symbols.";
         0x18 _padding18: [u8; 40], "padding.";
     }
@@ -85,10 +90,10 @@ runtime::layout! {
 runtime::layout! {
     /// `ETW_SILO_TRACING_BLOCK` since 1809 on arm64: 0x80 bytes, aligned to 128.
     ///
-    /// What a silo has for a processor.
+    /// Per-processor state of a silo.
     pub struct ETW_SILO_TRACING_BLOCK_1809_arm64: members::ETW_SILO_TRACING_BLOCK, 0x80, 128 {
-        0x00 ProcessorBuffers: runtime::Ptr64 = "EX_FAST_REF *", "from symbols. By identifier of the session, the buffer that the processor writes events to.";
-        0x08 EventsLoggedCount: runtime::Ptr64 = "ULONGLONG *", "from symbols. By identifier of the session, how many events the processor recorded.";
+        0x00 ProcessorBuffers: runtime::Ptr64 = "EX_FAST_REF *", text!(ProcessorBuffers, "from symbols");
+        0x08 EventsLoggedCount: runtime::Ptr64 = "ULONGLONG *", text!(EventsLoggedCount, "from symbols");
         0x10 QpcDelta: runtime::Ptr64 = "LONGLONG *", "from symbols.";
         0x18 _padding18: [u8; 104], "padding.";
     }

@@ -5,20 +5,51 @@
 #[allow(unused_imports)]
 use super::{runtime, members, etw_counters::*, etw_guid_entry::*, etw_hash_bucket::*, etw_priv_handle_demux_table::*, etw_system_logger_settings::*, guid::*, kmutant::*, large_integer::*};
 
+macro_rules! text {
+    (EtwpSecurityProviderPID, $known:literal) => { concat!($known, ". The process that logs security events.") };
+    (EtwpSecurityProviderGuidEntry, $known:literal) => { concat!($known, ". The provider Microsoft-Windows-Security-Auditing.") };
+    (EtwPsProvRegHandle, $known:literal) => { concat!($known, ". The registration of the provider of events of processes.") };
+    (EtwpSecurityLoggers, $known:literal) => { concat!($known, ". Sessions that record security events, by their identifiers.") };
+    (EtwpSecurityProviderEnableMask, $known:literal) => { concat!($known, ". Bit mask of the EtwpSecurityLoggers that record them.") };
+    (EtwpShutdownInProgress, $known:literal) => { concat!($known, ". Nonzero once the silo shuts down.") };
+    (EtwpLoggerRundown, $known:literal) => { concat!($known, ". Rundown protection of each session.\n\nErratum, 1511..1703: published reference: type EX\\_RUNDOWN\\_REF\\_CACHE\\_AWARE \\[0x10\\]; symbols: EX\\_RUNDOWN\\_REF\\_CACHE\\_AWARE \\* \\[64\\].") };
+    (WmipLoggerContext, $known:literal) => { concat!($known, ". The sessions, by number.") };
+    (EtwpGuidHashTable, $known:literal) => { concat!($known, ". The GUIDs of providers, by a hash of them.") };
+    (SiloGlobals, $known:literal) => { concat!($known, ". The silo's state, which points here.") };
+    (PrivHandleDemuxTable, $known:literal) => { concat!($known, ". Handles of private sessions.") };
+    (EtwpCounters, $known:literal) => { concat!($known, ". Resources in use by the silo.") };
+    (LogfileBytesWritten, $known:literal) => { concat!($known, ". Bytes that its sessions wrote to files.") };
+    (ProcessorBlocks, $known:literal) => { concat!($known, ". One for each processor.") };
+    (MaxLoggers, $known:literal) => { concat!($known, ". How many elements EtwpLoggerRundown and EtwpLoggerContext lead to.") };
+    (EtwpLoggerRundown_2, $known:literal) => { concat!($known, ". Rundown protection of each session.\n\nErratum, 1709..: published reference: type EX\\_RUNDOWN\\_REF\\_CACHE\\_AWARE \\[0x10\\]; symbols: EX\\_RUNDOWN\\_REF\\_CACHE\\_AWARE \\*\\*.") };
+    (EtwpLoggerContext, $known:literal) => { concat!($known, ". The sessions, MaxLoggers of them, by number.") };
+    (PartitionId, $known:literal) => { concat!($known, ". Identifies the partition.") };
+    (ParentId, $known:literal) => { concat!($known, ". Identifies the partition that this one is in.") };
+    (QpcOffsetFromRoot, $known:literal) => { concat!($known, ". Difference of the performance counter from that of the root partition.") };
+    (SystemLoggerSettings, $known:literal) => { concat!($known, ". Sessions that record kernel events, with the selection of each.") };
+    (Silo, $known:literal) => { concat!($known, ". The silo of this state.") };
+    (PartitionName, $known:literal) => { concat!($known, ". The name of the partition.") };
+    (PartitionNameSize, $known:literal) => { concat!($known, ". Bytes of it.") };
+    (UnusedPadding, $known:literal) => { concat!($known, ". Not in use.") };
+    (EtwpStartTraceMutex, $known:literal) => { concat!($known, ". Held while a session is started.") };
+    (RTBacklogFileRoot, $known:literal) => { concat!($known, ". The folder of the files that keep buffers for real-time consumers.") };
+    (UnsubscribeWorkItem, $known:literal) => { concat!($known, ". Ends the subscriptions.") };
+}
+
 runtime::layout! {
     /// `ETW_SILODRIVERSTATE` since 10.0 on x86: 0x190 bytes, aligned to 8.
     ///
-    /// What ETW keeps for a silo; the host has one too. Sessions and providers are found through it.
+    /// The ETW state of a silo or the host, through which its sessions and providers are found.
     pub struct ETW_SILODRIVERSTATE_10_0_x86: members::ETW_SILODRIVERSTATE, 0x190, 8 {
-        0x00 EtwpSecurityProviderPID: u32 = "ULONG", "from symbols. The process that logs security events.";
+        0x00 EtwpSecurityProviderPID: u32 = "ULONG", text!(EtwpSecurityProviderPID, "from symbols");
         0x04 _padding04: [u8; 4], "padding.";
-        0x08 EtwpSecurityProviderGuidEntry: ETW_GUID_ENTRY_10_0_x86 = "ETW_GUID_ENTRY", "from symbols. The provider Microsoft-Windows-Security-Auditing.";
+        0x08 EtwpSecurityProviderGuidEntry: ETW_GUID_ENTRY_10_0_x86 = "ETW_GUID_ENTRY", text!(EtwpSecurityProviderGuidEntry, "from symbols");
         0x168 AuditLoggerId: u32 = "ULONG", "from symbols.";
         0x16c _padding16C: [u8; 4], "padding.";
-        0x170 EtwPsProvRegHandle: u64 = "REGHANDLE", "from symbols. The registration of the provider of events of processes.";
-        0x178 EtwpSecurityLoggers: [u16; 8] = "USHORT [8]", "from symbols. Sessions that record security events, by their identifiers.";
-        0x188 EtwpSecurityProviderEnableMask: u8 = "UCHAR", "from symbols. Which of EtwpSecurityLoggers record them, a bit each.";
-        0x189 EtwpShutdownInProgress: u8 = "BOOLEAN", "from symbols. Nonzero once the silo shuts down.";
+        0x170 EtwPsProvRegHandle: u64 = "REGHANDLE", text!(EtwPsProvRegHandle, "from symbols");
+        0x178 EtwpSecurityLoggers: [u16; 8] = "USHORT [8]", text!(EtwpSecurityLoggers, "from symbols");
+        0x188 EtwpSecurityProviderEnableMask: u8 = "UCHAR", text!(EtwpSecurityProviderEnableMask, "from symbols");
+        0x189 EtwpShutdownInProgress: u8 = "BOOLEAN", text!(EtwpShutdownInProgress, "from symbols");
         0x18a _padding18A: [u8; 6], "padding.";
     }
 }
@@ -26,17 +57,17 @@ runtime::layout! {
 runtime::layout! {
     /// `ETW_SILODRIVERSTATE` since 10.0 on x64: 0x1b0 bytes, aligned to 8.
     ///
-    /// What ETW keeps for a silo; the host has one too. Sessions and providers are found through it.
+    /// The ETW state of a silo or the host, through which its sessions and providers are found.
     pub struct ETW_SILODRIVERSTATE_10_0_x64: members::ETW_SILODRIVERSTATE, 0x1b0, 8 {
-        0x00 EtwpSecurityProviderPID: u32 = "ULONG", "from symbols. The process that logs security events.";
+        0x00 EtwpSecurityProviderPID: u32 = "ULONG", text!(EtwpSecurityProviderPID, "from symbols");
         0x04 _padding04: [u8; 4], "padding.";
-        0x08 EtwpSecurityProviderGuidEntry: ETW_GUID_ENTRY_10_0_x64 = "ETW_GUID_ENTRY", "from symbols. The provider Microsoft-Windows-Security-Auditing.";
+        0x08 EtwpSecurityProviderGuidEntry: ETW_GUID_ENTRY_10_0_x64 = "ETW_GUID_ENTRY", text!(EtwpSecurityProviderGuidEntry, "from symbols");
         0x188 AuditLoggerId: u32 = "ULONG", "from symbols.";
         0x18c _padding18C: [u8; 4], "padding.";
-        0x190 EtwPsProvRegHandle: u64 = "REGHANDLE", "from symbols. The registration of the provider of events of processes.";
-        0x198 EtwpSecurityLoggers: [u16; 8] = "USHORT [8]", "from symbols. Sessions that record security events, by their identifiers.";
-        0x1a8 EtwpSecurityProviderEnableMask: u8 = "UCHAR", "from symbols. Which of EtwpSecurityLoggers record them, a bit each.";
-        0x1a9 EtwpShutdownInProgress: u8 = "BOOLEAN", "from symbols. Nonzero once the silo shuts down.";
+        0x190 EtwPsProvRegHandle: u64 = "REGHANDLE", text!(EtwPsProvRegHandle, "from symbols");
+        0x198 EtwpSecurityLoggers: [u16; 8] = "USHORT [8]", text!(EtwpSecurityLoggers, "from symbols");
+        0x1a8 EtwpSecurityProviderEnableMask: u8 = "UCHAR", text!(EtwpSecurityProviderEnableMask, "from symbols");
+        0x1a9 EtwpShutdownInProgress: u8 = "BOOLEAN", text!(EtwpShutdownInProgress, "from symbols");
         0x1aa _padding1AA: [u8; 6], "padding.";
     }
 }
@@ -44,92 +75,92 @@ runtime::layout! {
 runtime::layout! {
     /// `ETW_SILODRIVERSTATE` since 1511 on x86: 0xa80 bytes, aligned to 8.
     ///
-    /// What ETW keeps for a silo; the host has one too. Sessions and providers are found through it.
+    /// The ETW state of a silo or the host, through which its sessions and providers are found.
     pub struct ETW_SILODRIVERSTATE_1511_x86: members::ETW_SILODRIVERSTATE, 0xa80, 8 {
-        0x00 EtwpSecurityProviderGuidEntry: ETW_GUID_ENTRY_1511_x86 = "ETW_GUID_ENTRY", "from symbols. The provider Microsoft-Windows-Security-Auditing.";
-        0x168 EtwpLoggerRundown: [runtime::Ptr32; 64] = "EX_RUNDOWN_REF_CACHE_AWARE * [64]", "from symbols. For each session what keeps it from being freed while it is in use.\n\nErratum, 1511..1703: the document's type is EX\\_RUNDOWN\\_REF\\_CACHE\\_AWARE \\[0x10\\], symbols show EX\\_RUNDOWN\\_REF\\_CACHE\\_AWARE \\* \\[64\\].";
-        0x268 WmipLoggerContext: [runtime::Ptr32; 64] = "WMI_LOGGER_CONTEXT * [64]", "from symbols. The sessions, by number.";
-        0x368 EtwpGuidHashTable: [ETW_HASH_BUCKET_6_1_7601_24000_x86; 64] = "ETW_HASH_BUCKET [64]", "from symbols. The GUIDs of providers, by a hash of them.";
-        0xa68 EtwpSecurityLoggers: [u16; 8] = "USHORT [8]", "from symbols. Sessions that record security events, by their identifiers.";
-        0xa78 EtwpSecurityProviderEnableMask: u8 = "UCHAR", "from symbols. Which of EtwpSecurityLoggers record them, a bit each.";
-        0xa79 EtwpShutdownInProgress: u8 = "BOOLEAN", "from symbols. Nonzero once the silo shuts down.";
+        0x00 EtwpSecurityProviderGuidEntry: ETW_GUID_ENTRY_1511_x86 = "ETW_GUID_ENTRY", text!(EtwpSecurityProviderGuidEntry, "from symbols");
+        0x168 EtwpLoggerRundown: [runtime::Ptr32; 64] = "EX_RUNDOWN_REF_CACHE_AWARE * [64]", text!(EtwpLoggerRundown, "from symbols");
+        0x268 WmipLoggerContext: [runtime::Ptr32; 64] = "WMI_LOGGER_CONTEXT * [64]", text!(WmipLoggerContext, "from symbols");
+        0x368 EtwpGuidHashTable: [ETW_HASH_BUCKET_6_1_7601_24000_x86; 64] = "ETW_HASH_BUCKET [64]", text!(EtwpGuidHashTable, "from symbols");
+        0xa68 EtwpSecurityLoggers: [u16; 8] = "USHORT [8]", text!(EtwpSecurityLoggers, "from symbols");
+        0xa78 EtwpSecurityProviderEnableMask: u8 = "UCHAR", text!(EtwpSecurityProviderEnableMask, "from symbols");
+        0xa79 EtwpShutdownInProgress: u8 = "BOOLEAN", text!(EtwpShutdownInProgress, "from symbols");
         0xa7a _paddingA7A: [u8; 2], "padding.";
-        0xa7c EtwpSecurityProviderPID: u32 = "ULONG", "from symbols. The process that logs security events.";
+        0xa7c EtwpSecurityProviderPID: u32 = "ULONG", text!(EtwpSecurityProviderPID, "from symbols");
     }
 }
 
 runtime::layout! {
     /// `ETW_SILODRIVERSTATE` since 1511 on x64: 0x13a8 bytes, aligned to 8.
     ///
-    /// What ETW keeps for a silo; the host has one too. Sessions and providers are found through it.
+    /// The ETW state of a silo or the host, through which its sessions and providers are found.
     pub struct ETW_SILODRIVERSTATE_1511_x64: members::ETW_SILODRIVERSTATE, 0x13a8, 8 {
-        0x00 EtwpSecurityProviderGuidEntry: ETW_GUID_ENTRY_1511_x64 = "ETW_GUID_ENTRY", "from symbols. The provider Microsoft-Windows-Security-Auditing.";
-        0x190 EtwpLoggerRundown: [runtime::Ptr64; 64] = "EX_RUNDOWN_REF_CACHE_AWARE * [64]", "from symbols. For each session what keeps it from being freed while it is in use.\n\nErratum, 1511..1703: the document's type is EX\\_RUNDOWN\\_REF\\_CACHE\\_AWARE \\[0x10\\], symbols show EX\\_RUNDOWN\\_REF\\_CACHE\\_AWARE \\* \\[64\\].";
-        0x390 WmipLoggerContext: [runtime::Ptr64; 64] = "WMI_LOGGER_CONTEXT * [64]", "from symbols. The sessions, by number.";
-        0x590 EtwpGuidHashTable: [ETW_HASH_BUCKET_6_1_7601_23418_x64; 64] = "ETW_HASH_BUCKET [64]", "from symbols. The GUIDs of providers, by a hash of them.";
-        0x1390 EtwpSecurityLoggers: [u16; 8] = "USHORT [8]", "from symbols. Sessions that record security events, by their identifiers.";
-        0x13a0 EtwpSecurityProviderEnableMask: u8 = "UCHAR", "from symbols. Which of EtwpSecurityLoggers record them, a bit each.";
-        0x13a1 EtwpShutdownInProgress: u8 = "BOOLEAN", "from symbols. Nonzero once the silo shuts down.";
+        0x00 EtwpSecurityProviderGuidEntry: ETW_GUID_ENTRY_1511_x64 = "ETW_GUID_ENTRY", text!(EtwpSecurityProviderGuidEntry, "from symbols");
+        0x190 EtwpLoggerRundown: [runtime::Ptr64; 64] = "EX_RUNDOWN_REF_CACHE_AWARE * [64]", text!(EtwpLoggerRundown, "from symbols");
+        0x390 WmipLoggerContext: [runtime::Ptr64; 64] = "WMI_LOGGER_CONTEXT * [64]", text!(WmipLoggerContext, "from symbols");
+        0x590 EtwpGuidHashTable: [ETW_HASH_BUCKET_6_1_7601_23418_x64; 64] = "ETW_HASH_BUCKET [64]", text!(EtwpGuidHashTable, "from symbols");
+        0x1390 EtwpSecurityLoggers: [u16; 8] = "USHORT [8]", text!(EtwpSecurityLoggers, "from symbols");
+        0x13a0 EtwpSecurityProviderEnableMask: u8 = "UCHAR", text!(EtwpSecurityProviderEnableMask, "from symbols");
+        0x13a1 EtwpShutdownInProgress: u8 = "BOOLEAN", text!(EtwpShutdownInProgress, "from symbols");
         0x13a2 _padding13A2: [u8; 2], "padding.";
-        0x13a4 EtwpSecurityProviderPID: u32 = "ULONG", "from symbols. The process that logs security events.";
+        0x13a4 EtwpSecurityProviderPID: u32 = "ULONG", text!(EtwpSecurityProviderPID, "from symbols");
     }
 }
 
 runtime::layout! {
     /// `ETW_SILODRIVERSTATE` since 1607 on x86: 0xa80 bytes, aligned to 8.
     ///
-    /// What ETW keeps for a silo; the host has one too. Sessions and providers are found through it.
+    /// The ETW state of a silo or the host, through which its sessions and providers are found.
     pub struct ETW_SILODRIVERSTATE_1607_x86: members::ETW_SILODRIVERSTATE, 0xa80, 8 {
-        0x00 EtwpSecurityProviderGuidEntry: ETW_GUID_ENTRY_1607_x86 = "ETW_GUID_ENTRY", "from symbols. The provider Microsoft-Windows-Security-Auditing.";
-        0x168 EtwpLoggerRundown: [runtime::Ptr32; 64] = "EX_RUNDOWN_REF_CACHE_AWARE * [64]", "from symbols. For each session what keeps it from being freed while it is in use.\n\nErratum, 1511..1703: the document's type is EX\\_RUNDOWN\\_REF\\_CACHE\\_AWARE \\[0x10\\], symbols show EX\\_RUNDOWN\\_REF\\_CACHE\\_AWARE \\* \\[64\\].";
-        0x268 WmipLoggerContext: [runtime::Ptr32; 64] = "WMI_LOGGER_CONTEXT * [64]", "from symbols. The sessions, by number.";
-        0x368 EtwpGuidHashTable: [ETW_HASH_BUCKET_6_1_7601_24000_x86; 64] = "ETW_HASH_BUCKET [64]", "from symbols. The GUIDs of providers, by a hash of them.";
-        0xa68 EtwpSecurityLoggers: [u16; 8] = "USHORT [8]", "from symbols. Sessions that record security events, by their identifiers.";
-        0xa78 EtwpSecurityProviderEnableMask: u8 = "UCHAR", "from symbols. Which of EtwpSecurityLoggers record them, a bit each.";
-        0xa79 EtwpShutdownInProgress: u8 = "BOOLEAN", "from symbols. Nonzero once the silo shuts down.";
+        0x00 EtwpSecurityProviderGuidEntry: ETW_GUID_ENTRY_1607_x86 = "ETW_GUID_ENTRY", text!(EtwpSecurityProviderGuidEntry, "from symbols");
+        0x168 EtwpLoggerRundown: [runtime::Ptr32; 64] = "EX_RUNDOWN_REF_CACHE_AWARE * [64]", text!(EtwpLoggerRundown, "from symbols");
+        0x268 WmipLoggerContext: [runtime::Ptr32; 64] = "WMI_LOGGER_CONTEXT * [64]", text!(WmipLoggerContext, "from symbols");
+        0x368 EtwpGuidHashTable: [ETW_HASH_BUCKET_6_1_7601_24000_x86; 64] = "ETW_HASH_BUCKET [64]", text!(EtwpGuidHashTable, "from symbols");
+        0xa68 EtwpSecurityLoggers: [u16; 8] = "USHORT [8]", text!(EtwpSecurityLoggers, "from symbols");
+        0xa78 EtwpSecurityProviderEnableMask: u8 = "UCHAR", text!(EtwpSecurityProviderEnableMask, "from symbols");
+        0xa79 EtwpShutdownInProgress: u8 = "BOOLEAN", text!(EtwpShutdownInProgress, "from symbols");
         0xa7a _paddingA7A: [u8; 2], "padding.";
-        0xa7c EtwpSecurityProviderPID: u32 = "ULONG", "from symbols. The process that logs security events.";
+        0xa7c EtwpSecurityProviderPID: u32 = "ULONG", text!(EtwpSecurityProviderPID, "from symbols");
     }
 }
 
 runtime::layout! {
     /// `ETW_SILODRIVERSTATE` since 1607 on x64: 0x13a8 bytes, aligned to 8.
     ///
-    /// What ETW keeps for a silo; the host has one too. Sessions and providers are found through it.
+    /// The ETW state of a silo or the host, through which its sessions and providers are found.
     pub struct ETW_SILODRIVERSTATE_1607_x64: members::ETW_SILODRIVERSTATE, 0x13a8, 8 {
-        0x00 EtwpSecurityProviderGuidEntry: ETW_GUID_ENTRY_1607_x64 = "ETW_GUID_ENTRY", "from symbols. The provider Microsoft-Windows-Security-Auditing.";
-        0x190 EtwpLoggerRundown: [runtime::Ptr64; 64] = "EX_RUNDOWN_REF_CACHE_AWARE * [64]", "from symbols. For each session what keeps it from being freed while it is in use.\n\nErratum, 1511..1703: the document's type is EX\\_RUNDOWN\\_REF\\_CACHE\\_AWARE \\[0x10\\], symbols show EX\\_RUNDOWN\\_REF\\_CACHE\\_AWARE \\* \\[64\\].";
-        0x390 WmipLoggerContext: [runtime::Ptr64; 64] = "WMI_LOGGER_CONTEXT * [64]", "from symbols. The sessions, by number.";
-        0x590 EtwpGuidHashTable: [ETW_HASH_BUCKET_6_1_7601_23418_x64; 64] = "ETW_HASH_BUCKET [64]", "from symbols. The GUIDs of providers, by a hash of them.";
-        0x1390 EtwpSecurityLoggers: [u16; 8] = "USHORT [8]", "from symbols. Sessions that record security events, by their identifiers.";
-        0x13a0 EtwpSecurityProviderEnableMask: u8 = "UCHAR", "from symbols. Which of EtwpSecurityLoggers record them, a bit each.";
-        0x13a1 EtwpShutdownInProgress: u8 = "BOOLEAN", "from symbols. Nonzero once the silo shuts down.";
+        0x00 EtwpSecurityProviderGuidEntry: ETW_GUID_ENTRY_1607_x64 = "ETW_GUID_ENTRY", text!(EtwpSecurityProviderGuidEntry, "from symbols");
+        0x190 EtwpLoggerRundown: [runtime::Ptr64; 64] = "EX_RUNDOWN_REF_CACHE_AWARE * [64]", text!(EtwpLoggerRundown, "from symbols");
+        0x390 WmipLoggerContext: [runtime::Ptr64; 64] = "WMI_LOGGER_CONTEXT * [64]", text!(WmipLoggerContext, "from symbols");
+        0x590 EtwpGuidHashTable: [ETW_HASH_BUCKET_6_1_7601_23418_x64; 64] = "ETW_HASH_BUCKET [64]", text!(EtwpGuidHashTable, "from symbols");
+        0x1390 EtwpSecurityLoggers: [u16; 8] = "USHORT [8]", text!(EtwpSecurityLoggers, "from symbols");
+        0x13a0 EtwpSecurityProviderEnableMask: u8 = "UCHAR", text!(EtwpSecurityProviderEnableMask, "from symbols");
+        0x13a1 EtwpShutdownInProgress: u8 = "BOOLEAN", text!(EtwpShutdownInProgress, "from symbols");
         0x13a2 _padding13A2: [u8; 2], "padding.";
-        0x13a4 EtwpSecurityProviderPID: u32 = "ULONG", "from symbols. The process that logs security events.";
+        0x13a4 EtwpSecurityProviderPID: u32 = "ULONG", text!(EtwpSecurityProviderPID, "from symbols");
     }
 }
 
 runtime::layout! {
     /// `ETW_SILODRIVERSTATE` since 1703 on x86: 0xac0 bytes, aligned to 8.
     ///
-    /// What ETW keeps for a silo; the host has one too. Sessions and providers are found through it.
+    /// The ETW state of a silo or the host, through which its sessions and providers are found.
     pub struct ETW_SILODRIVERSTATE_1703_x86: members::ETW_SILODRIVERSTATE, 0xac0, 8 {
-        0x00 SiloGlobals: runtime::Ptr32 = "ESERVERSILO_GLOBALS *", "from symbols. The silo's state, which points here.";
+        0x00 SiloGlobals: runtime::Ptr32 = "ESERVERSILO_GLOBALS *", text!(SiloGlobals, "from symbols");
         0x04 _padding04: [u8; 4], "padding.";
-        0x08 EtwpSecurityProviderGuidEntry: ETW_GUID_ENTRY_1607_x86 = "ETW_GUID_ENTRY", "from symbols. The provider Microsoft-Windows-Security-Auditing.";
-        0x170 EtwpLoggerRundown: [runtime::Ptr32; 64] = "EX_RUNDOWN_REF_CACHE_AWARE * [64]", "from symbols. For each session what keeps it from being freed while it is in use.\n\nErratum, 1511..1703: the document's type is EX\\_RUNDOWN\\_REF\\_CACHE\\_AWARE \\[0x10\\], symbols show EX\\_RUNDOWN\\_REF\\_CACHE\\_AWARE \\* \\[64\\].";
-        0x270 WmipLoggerContext: [runtime::Ptr32; 64] = "WMI_LOGGER_CONTEXT * [64]", "from symbols. The sessions, by number.";
-        0x370 EtwpGuidHashTable: [ETW_HASH_BUCKET_6_1_7601_24000_x86; 64] = "ETW_HASH_BUCKET [64]", "from symbols. The GUIDs of providers, by a hash of them.";
-        0xa70 EtwpSecurityLoggers: [u16; 8] = "USHORT [8]", "from symbols. Sessions that record security events, by their identifiers.";
-        0xa80 EtwpSecurityProviderEnableMask: u8 = "UCHAR", "from symbols. Which of EtwpSecurityLoggers record them, a bit each.";
+        0x08 EtwpSecurityProviderGuidEntry: ETW_GUID_ENTRY_1607_x86 = "ETW_GUID_ENTRY", text!(EtwpSecurityProviderGuidEntry, "from symbols");
+        0x170 EtwpLoggerRundown: [runtime::Ptr32; 64] = "EX_RUNDOWN_REF_CACHE_AWARE * [64]", text!(EtwpLoggerRundown, "from symbols");
+        0x270 WmipLoggerContext: [runtime::Ptr32; 64] = "WMI_LOGGER_CONTEXT * [64]", text!(WmipLoggerContext, "from symbols");
+        0x370 EtwpGuidHashTable: [ETW_HASH_BUCKET_6_1_7601_24000_x86; 64] = "ETW_HASH_BUCKET [64]", text!(EtwpGuidHashTable, "from symbols");
+        0xa70 EtwpSecurityLoggers: [u16; 8] = "USHORT [8]", text!(EtwpSecurityLoggers, "from symbols");
+        0xa80 EtwpSecurityProviderEnableMask: u8 = "UCHAR", text!(EtwpSecurityProviderEnableMask, "from symbols");
         0xa81 _paddingA81: [u8; 3], "padding.";
-        0xa84 EtwpShutdownInProgress: i32 = "LONG", "from symbols. Nonzero once the silo shuts down.";
-        0xa88 EtwpSecurityProviderPID: u32 = "ULONG", "from symbols. The process that logs security events.";
-        0xa8c PrivHandleDemuxTable: ETW_PRIV_HANDLE_DEMUX_TABLE_1703_x86 = "ETW_PRIV_HANDLE_DEMUX_TABLE", "from symbols. Handles of private sessions.";
-        0xa9c EtwpCounters: ETW_COUNTERS_1703 = "ETW_COUNTERS", "from symbols. What the silo uses.";
+        0xa84 EtwpShutdownInProgress: i32 = "LONG", text!(EtwpShutdownInProgress, "from symbols");
+        0xa88 EtwpSecurityProviderPID: u32 = "ULONG", text!(EtwpSecurityProviderPID, "from symbols");
+        0xa8c PrivHandleDemuxTable: ETW_PRIV_HANDLE_DEMUX_TABLE_1703_x86 = "ETW_PRIV_HANDLE_DEMUX_TABLE", text!(PrivHandleDemuxTable, "from symbols");
+        0xa9c EtwpCounters: ETW_COUNTERS_1703 = "ETW_COUNTERS", text!(EtwpCounters, "from symbols");
         0xaac _paddingAAC: [u8; 4], "padding.";
-        0xab0 LogfileBytesWritten: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "from symbols. Bytes that its sessions wrote to files.";
-        0xab8 ProcessorBlocks: runtime::Ptr32 = "ETW_SILO_TRACING_BLOCK *", "from symbols. One for each processor.";
+        0xab0 LogfileBytesWritten: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(LogfileBytesWritten, "from symbols");
+        0xab8 ProcessorBlocks: runtime::Ptr32 = "ETW_SILO_TRACING_BLOCK *", text!(ProcessorBlocks, "from symbols");
         0xabc _paddingABC: [u8; 4], "padding.";
     }
 }
@@ -137,217 +168,217 @@ runtime::layout! {
 runtime::layout! {
     /// `ETW_SILODRIVERSTATE` since 1703 on x64: 0x13f8 bytes, aligned to 8.
     ///
-    /// What ETW keeps for a silo; the host has one too. Sessions and providers are found through it.
+    /// The ETW state of a silo or the host, through which its sessions and providers are found.
     pub struct ETW_SILODRIVERSTATE_1703_x64: members::ETW_SILODRIVERSTATE, 0x13f8, 8 {
-        0x00 SiloGlobals: runtime::Ptr64 = "ESERVERSILO_GLOBALS *", "from symbols. The silo's state, which points here.";
-        0x08 EtwpSecurityProviderGuidEntry: ETW_GUID_ENTRY_1607_x64 = "ETW_GUID_ENTRY", "from symbols. The provider Microsoft-Windows-Security-Auditing.";
-        0x198 EtwpLoggerRundown: [runtime::Ptr64; 64] = "EX_RUNDOWN_REF_CACHE_AWARE * [64]", "from symbols. For each session what keeps it from being freed while it is in use.\n\nErratum, 1511..1703: the document's type is EX\\_RUNDOWN\\_REF\\_CACHE\\_AWARE \\[0x10\\], symbols show EX\\_RUNDOWN\\_REF\\_CACHE\\_AWARE \\* \\[64\\].";
-        0x398 WmipLoggerContext: [runtime::Ptr64; 64] = "WMI_LOGGER_CONTEXT * [64]", "from symbols. The sessions, by number.";
-        0x598 EtwpGuidHashTable: [ETW_HASH_BUCKET_6_1_7601_23418_x64; 64] = "ETW_HASH_BUCKET [64]", "from symbols. The GUIDs of providers, by a hash of them.";
-        0x1398 EtwpSecurityLoggers: [u16; 8] = "USHORT [8]", "from symbols. Sessions that record security events, by their identifiers.";
-        0x13a8 EtwpSecurityProviderEnableMask: u8 = "UCHAR", "from symbols. Which of EtwpSecurityLoggers record them, a bit each.";
+        0x00 SiloGlobals: runtime::Ptr64 = "ESERVERSILO_GLOBALS *", text!(SiloGlobals, "from symbols");
+        0x08 EtwpSecurityProviderGuidEntry: ETW_GUID_ENTRY_1607_x64 = "ETW_GUID_ENTRY", text!(EtwpSecurityProviderGuidEntry, "from symbols");
+        0x198 EtwpLoggerRundown: [runtime::Ptr64; 64] = "EX_RUNDOWN_REF_CACHE_AWARE * [64]", text!(EtwpLoggerRundown, "from symbols");
+        0x398 WmipLoggerContext: [runtime::Ptr64; 64] = "WMI_LOGGER_CONTEXT * [64]", text!(WmipLoggerContext, "from symbols");
+        0x598 EtwpGuidHashTable: [ETW_HASH_BUCKET_6_1_7601_23418_x64; 64] = "ETW_HASH_BUCKET [64]", text!(EtwpGuidHashTable, "from symbols");
+        0x1398 EtwpSecurityLoggers: [u16; 8] = "USHORT [8]", text!(EtwpSecurityLoggers, "from symbols");
+        0x13a8 EtwpSecurityProviderEnableMask: u8 = "UCHAR", text!(EtwpSecurityProviderEnableMask, "from symbols");
         0x13a9 _padding13A9: [u8; 3], "padding.";
-        0x13ac EtwpShutdownInProgress: i32 = "LONG", "from symbols. Nonzero once the silo shuts down.";
-        0x13b0 EtwpSecurityProviderPID: u32 = "ULONG", "from symbols. The process that logs security events.";
+        0x13ac EtwpShutdownInProgress: i32 = "LONG", text!(EtwpShutdownInProgress, "from symbols");
+        0x13b0 EtwpSecurityProviderPID: u32 = "ULONG", text!(EtwpSecurityProviderPID, "from symbols");
         0x13b4 _padding13B4: [u8; 4], "padding.";
-        0x13b8 PrivHandleDemuxTable: ETW_PRIV_HANDLE_DEMUX_TABLE_1703_x64 = "ETW_PRIV_HANDLE_DEMUX_TABLE", "from symbols. Handles of private sessions.";
-        0x13d8 EtwpCounters: ETW_COUNTERS_1703 = "ETW_COUNTERS", "from symbols. What the silo uses.";
-        0x13e8 LogfileBytesWritten: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "from symbols. Bytes that its sessions wrote to files.";
-        0x13f0 ProcessorBlocks: runtime::Ptr64 = "ETW_SILO_TRACING_BLOCK *", "from symbols. One for each processor.";
+        0x13b8 PrivHandleDemuxTable: ETW_PRIV_HANDLE_DEMUX_TABLE_1703_x64 = "ETW_PRIV_HANDLE_DEMUX_TABLE", text!(PrivHandleDemuxTable, "from symbols");
+        0x13d8 EtwpCounters: ETW_COUNTERS_1703 = "ETW_COUNTERS", text!(EtwpCounters, "from symbols");
+        0x13e8 LogfileBytesWritten: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(LogfileBytesWritten, "from symbols");
+        0x13f0 ProcessorBlocks: runtime::Ptr64 = "ETW_SILO_TRACING_BLOCK *", text!(ProcessorBlocks, "from symbols");
     }
 }
 
 runtime::layout! {
     /// `ETW_SILODRIVERSTATE` since 1709 on x86: 0xa48 bytes, aligned to 8.
     ///
-    /// What ETW keeps for a silo; the host has one too. Sessions and providers are found through it.
+    /// The ETW state of a silo or the host, through which its sessions and providers are found.
     pub struct ETW_SILODRIVERSTATE_1709_x86: members::ETW_SILODRIVERSTATE, 0xa48, 8 {
-        0x00 SiloGlobals: runtime::Ptr32 = "ESERVERSILO_GLOBALS *", "from symbols. The silo's state, which points here.";
-        0x04 MaxLoggers: u32 = "ULONG", "from symbols. How many elements EtwpLoggerRundown and EtwpLoggerContext lead to.";
-        0x08 EtwpSecurityProviderGuidEntry: ETW_GUID_ENTRY_1607_x86 = "ETW_GUID_ENTRY", "from symbols. The provider Microsoft-Windows-Security-Auditing.";
-        0x170 EtwpLoggerRundown: runtime::Ptr32 = "EX_RUNDOWN_REF_CACHE_AWARE **", "from symbols. For each session what keeps it from being freed while it is in use.\n\nErratum, 1709..: the document's type is EX\\_RUNDOWN\\_REF\\_CACHE\\_AWARE \\[0x10\\], symbols show EX\\_RUNDOWN\\_REF\\_CACHE\\_AWARE \\*\\*.";
-        0x174 EtwpLoggerContext: runtime::Ptr32 = "WMI_LOGGER_CONTEXT **", "from symbols. The sessions, MaxLoggers of them, by number.";
-        0x178 EtwpGuidHashTable: [ETW_HASH_BUCKET_6_1_7601_24000_x86; 64] = "ETW_HASH_BUCKET [64]", "from symbols. The GUIDs of providers, by a hash of them.";
-        0x878 EtwpSecurityLoggers: [u16; 8] = "USHORT [8]", "from symbols. Sessions that record security events, by their identifiers.";
-        0x888 EtwpSecurityProviderEnableMask: u8 = "UCHAR", "from symbols. Which of EtwpSecurityLoggers record them, a bit each.";
+        0x00 SiloGlobals: runtime::Ptr32 = "ESERVERSILO_GLOBALS *", text!(SiloGlobals, "from symbols");
+        0x04 MaxLoggers: u32 = "ULONG", text!(MaxLoggers, "from symbols");
+        0x08 EtwpSecurityProviderGuidEntry: ETW_GUID_ENTRY_1607_x86 = "ETW_GUID_ENTRY", text!(EtwpSecurityProviderGuidEntry, "from symbols");
+        0x170 EtwpLoggerRundown: runtime::Ptr32 = "EX_RUNDOWN_REF_CACHE_AWARE **", text!(EtwpLoggerRundown_2, "from symbols");
+        0x174 EtwpLoggerContext: runtime::Ptr32 = "WMI_LOGGER_CONTEXT **", text!(EtwpLoggerContext, "from symbols");
+        0x178 EtwpGuidHashTable: [ETW_HASH_BUCKET_6_1_7601_24000_x86; 64] = "ETW_HASH_BUCKET [64]", text!(EtwpGuidHashTable, "from symbols");
+        0x878 EtwpSecurityLoggers: [u16; 8] = "USHORT [8]", text!(EtwpSecurityLoggers, "from symbols");
+        0x888 EtwpSecurityProviderEnableMask: u8 = "UCHAR", text!(EtwpSecurityProviderEnableMask, "from symbols");
         0x889 _padding889: [u8; 3], "padding.";
-        0x88c EtwpShutdownInProgress: i32 = "LONG", "from symbols. Nonzero once the silo shuts down.";
-        0x890 EtwpSecurityProviderPID: u32 = "ULONG", "from symbols. The process that logs security events.";
-        0x894 PrivHandleDemuxTable: ETW_PRIV_HANDLE_DEMUX_TABLE_1703_x86 = "ETW_PRIV_HANDLE_DEMUX_TABLE", "from symbols. Handles of private sessions.";
-        0x8a4 EtwpCounters: ETW_COUNTERS_1703 = "ETW_COUNTERS", "from symbols. What the silo uses.";
+        0x88c EtwpShutdownInProgress: i32 = "LONG", text!(EtwpShutdownInProgress, "from symbols");
+        0x890 EtwpSecurityProviderPID: u32 = "ULONG", text!(EtwpSecurityProviderPID, "from symbols");
+        0x894 PrivHandleDemuxTable: ETW_PRIV_HANDLE_DEMUX_TABLE_1703_x86 = "ETW_PRIV_HANDLE_DEMUX_TABLE", text!(PrivHandleDemuxTable, "from symbols");
+        0x8a4 EtwpCounters: ETW_COUNTERS_1703 = "ETW_COUNTERS", text!(EtwpCounters, "from symbols");
         0x8b4 _padding8B4: [u8; 4], "padding.";
-        0x8b8 LogfileBytesWritten: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "from symbols. Bytes that its sessions wrote to files.";
-        0x8c0 ProcessorBlocks: runtime::Ptr32 = "ETW_SILO_TRACING_BLOCK *", "from symbols. One for each processor.";
-        0x8c4 PartitionId: GUID_5_0 = "GUID", "from symbols. Identifies the partition.";
-        0x8d4 ParentId: GUID_5_0 = "GUID", "from symbols. Identifies the partition that this one is in.";
+        0x8b8 LogfileBytesWritten: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(LogfileBytesWritten, "from symbols");
+        0x8c0 ProcessorBlocks: runtime::Ptr32 = "ETW_SILO_TRACING_BLOCK *", text!(ProcessorBlocks, "from symbols");
+        0x8c4 PartitionId: GUID_5_0 = "GUID", text!(PartitionId, "from symbols");
+        0x8d4 ParentId: GUID_5_0 = "GUID", text!(ParentId, "from symbols");
         0x8e4 _padding8E4: [u8; 4], "padding.";
-        0x8e8 QpcOffsetFromRoot: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "from symbols. What the performance counter differs by from the root partition's.";
+        0x8e8 QpcOffsetFromRoot: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(QpcOffsetFromRoot, "from symbols");
         0x8f0 PartitionType: u32 = "ULONG", "from symbols.";
-        0x8f4 SystemLoggerSettings: ETW_SYSTEM_LOGGER_SETTINGS_1709 = "ETW_SYSTEM_LOGGER_SETTINGS", "from symbols. Which sessions record which kernel events.";
+        0x8f4 SystemLoggerSettings: ETW_SYSTEM_LOGGER_SETTINGS_1709 = "ETW_SYSTEM_LOGGER_SETTINGS", text!(SystemLoggerSettings, "from symbols");
     }
 }
 
 runtime::layout! {
     /// `ETW_SILODRIVERSTATE` since 1709 on x64: 0x1190 bytes, aligned to 8.
     ///
-    /// What ETW keeps for a silo; the host has one too. Sessions and providers are found through it.
+    /// The ETW state of a silo or the host, through which its sessions and providers are found.
     pub struct ETW_SILODRIVERSTATE_1709_x64: members::ETW_SILODRIVERSTATE, 0x1190, 8 {
-        0x00 SiloGlobals: runtime::Ptr64 = "ESERVERSILO_GLOBALS *", "from symbols. The silo's state, which points here.";
-        0x08 MaxLoggers: u32 = "ULONG", "from symbols. How many elements EtwpLoggerRundown and EtwpLoggerContext lead to.";
+        0x00 SiloGlobals: runtime::Ptr64 = "ESERVERSILO_GLOBALS *", text!(SiloGlobals, "from symbols");
+        0x08 MaxLoggers: u32 = "ULONG", text!(MaxLoggers, "from symbols");
         0x0c _padding0C: [u8; 4], "padding.";
-        0x10 EtwpSecurityProviderGuidEntry: ETW_GUID_ENTRY_1607_x64 = "ETW_GUID_ENTRY", "from symbols. The provider Microsoft-Windows-Security-Auditing.";
-        0x1a0 EtwpLoggerRundown: runtime::Ptr64 = "EX_RUNDOWN_REF_CACHE_AWARE **", "from symbols. For each session what keeps it from being freed while it is in use.\n\nErratum, 1709..: the document's type is EX\\_RUNDOWN\\_REF\\_CACHE\\_AWARE \\[0x10\\], symbols show EX\\_RUNDOWN\\_REF\\_CACHE\\_AWARE \\*\\*.";
-        0x1a8 EtwpLoggerContext: runtime::Ptr64 = "WMI_LOGGER_CONTEXT **", "from symbols. The sessions, MaxLoggers of them, by number.";
-        0x1b0 EtwpGuidHashTable: [ETW_HASH_BUCKET_6_1_7601_23418_x64; 64] = "ETW_HASH_BUCKET [64]", "from symbols. The GUIDs of providers, by a hash of them.";
-        0xfb0 EtwpSecurityLoggers: [u16; 8] = "USHORT [8]", "from symbols. Sessions that record security events, by their identifiers.";
-        0xfc0 EtwpSecurityProviderEnableMask: u8 = "UCHAR", "from symbols. Which of EtwpSecurityLoggers record them, a bit each.";
+        0x10 EtwpSecurityProviderGuidEntry: ETW_GUID_ENTRY_1607_x64 = "ETW_GUID_ENTRY", text!(EtwpSecurityProviderGuidEntry, "from symbols");
+        0x1a0 EtwpLoggerRundown: runtime::Ptr64 = "EX_RUNDOWN_REF_CACHE_AWARE **", text!(EtwpLoggerRundown_2, "from symbols");
+        0x1a8 EtwpLoggerContext: runtime::Ptr64 = "WMI_LOGGER_CONTEXT **", text!(EtwpLoggerContext, "from symbols");
+        0x1b0 EtwpGuidHashTable: [ETW_HASH_BUCKET_6_1_7601_23418_x64; 64] = "ETW_HASH_BUCKET [64]", text!(EtwpGuidHashTable, "from symbols");
+        0xfb0 EtwpSecurityLoggers: [u16; 8] = "USHORT [8]", text!(EtwpSecurityLoggers, "from symbols");
+        0xfc0 EtwpSecurityProviderEnableMask: u8 = "UCHAR", text!(EtwpSecurityProviderEnableMask, "from symbols");
         0xfc1 _paddingFC1: [u8; 3], "padding.";
-        0xfc4 EtwpShutdownInProgress: i32 = "LONG", "from symbols. Nonzero once the silo shuts down.";
-        0xfc8 EtwpSecurityProviderPID: u32 = "ULONG", "from symbols. The process that logs security events.";
+        0xfc4 EtwpShutdownInProgress: i32 = "LONG", text!(EtwpShutdownInProgress, "from symbols");
+        0xfc8 EtwpSecurityProviderPID: u32 = "ULONG", text!(EtwpSecurityProviderPID, "from symbols");
         0xfcc _paddingFCC: [u8; 4], "padding.";
-        0xfd0 PrivHandleDemuxTable: ETW_PRIV_HANDLE_DEMUX_TABLE_1703_x64 = "ETW_PRIV_HANDLE_DEMUX_TABLE", "from symbols. Handles of private sessions.";
-        0xff0 EtwpCounters: ETW_COUNTERS_1703 = "ETW_COUNTERS", "from symbols. What the silo uses.";
-        0x1000 LogfileBytesWritten: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "from symbols. Bytes that its sessions wrote to files.";
-        0x1008 ProcessorBlocks: runtime::Ptr64 = "ETW_SILO_TRACING_BLOCK *", "from symbols. One for each processor.";
-        0x1010 PartitionId: GUID_5_0 = "GUID", "from symbols. Identifies the partition.";
-        0x1020 ParentId: GUID_5_0 = "GUID", "from symbols. Identifies the partition that this one is in.";
-        0x1030 QpcOffsetFromRoot: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "from symbols. What the performance counter differs by from the root partition's.";
+        0xfd0 PrivHandleDemuxTable: ETW_PRIV_HANDLE_DEMUX_TABLE_1703_x64 = "ETW_PRIV_HANDLE_DEMUX_TABLE", text!(PrivHandleDemuxTable, "from symbols");
+        0xff0 EtwpCounters: ETW_COUNTERS_1703 = "ETW_COUNTERS", text!(EtwpCounters, "from symbols");
+        0x1000 LogfileBytesWritten: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(LogfileBytesWritten, "from symbols");
+        0x1008 ProcessorBlocks: runtime::Ptr64 = "ETW_SILO_TRACING_BLOCK *", text!(ProcessorBlocks, "from symbols");
+        0x1010 PartitionId: GUID_5_0 = "GUID", text!(PartitionId, "from symbols");
+        0x1020 ParentId: GUID_5_0 = "GUID", text!(ParentId, "from symbols");
+        0x1030 QpcOffsetFromRoot: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(QpcOffsetFromRoot, "from symbols");
         0x1038 PartitionType: u32 = "ULONG", "from symbols.";
-        0x103c SystemLoggerSettings: ETW_SYSTEM_LOGGER_SETTINGS_1709 = "ETW_SYSTEM_LOGGER_SETTINGS", "from symbols. Which sessions record which kernel events.";
+        0x103c SystemLoggerSettings: ETW_SYSTEM_LOGGER_SETTINGS_1709 = "ETW_SYSTEM_LOGGER_SETTINGS", text!(SystemLoggerSettings, "from symbols");
     }
 }
 
 runtime::layout! {
     /// `ETW_SILODRIVERSTATE` since 1803 on x86: 0xa70 bytes, aligned to 8.
     ///
-    /// What ETW keeps for a silo; the host has one too. Sessions and providers are found through it.
+    /// The ETW state of a silo or the host, through which its sessions and providers are found.
     pub struct ETW_SILODRIVERSTATE_1803_x86: members::ETW_SILODRIVERSTATE, 0xa70, 8 {
-        0x00 Silo: runtime::Ptr32 = "EJOB *", "from symbols. The silo that it is of.";
-        0x04 SiloGlobals: runtime::Ptr32 = "ESERVERSILO_GLOBALS *", "from symbols. The silo's state, which points here.";
-        0x08 MaxLoggers: u32 = "ULONG", "from symbols. How many elements EtwpLoggerRundown and EtwpLoggerContext lead to.";
+        0x00 Silo: runtime::Ptr32 = "EJOB *", text!(Silo, "from symbols");
+        0x04 SiloGlobals: runtime::Ptr32 = "ESERVERSILO_GLOBALS *", text!(SiloGlobals, "from symbols");
+        0x08 MaxLoggers: u32 = "ULONG", text!(MaxLoggers, "from symbols");
         0x0c _padding0C: [u8; 4], "padding.";
-        0x10 EtwpSecurityProviderGuidEntry: ETW_GUID_ENTRY_1607_x86 = "ETW_GUID_ENTRY", "from symbols. The provider Microsoft-Windows-Security-Auditing.";
-        0x178 EtwpLoggerRundown: runtime::Ptr32 = "EX_RUNDOWN_REF_CACHE_AWARE **", "from symbols. For each session what keeps it from being freed while it is in use.\n\nErratum, 1709..: the document's type is EX\\_RUNDOWN\\_REF\\_CACHE\\_AWARE \\[0x10\\], symbols show EX\\_RUNDOWN\\_REF\\_CACHE\\_AWARE \\*\\*.";
-        0x17c EtwpLoggerContext: runtime::Ptr32 = "WMI_LOGGER_CONTEXT **", "from symbols. The sessions, MaxLoggers of them, by number.";
-        0x180 EtwpGuidHashTable: [ETW_HASH_BUCKET_6_1_7601_24000_x86; 64] = "ETW_HASH_BUCKET [64]", "from symbols. The GUIDs of providers, by a hash of them.";
-        0x880 EtwpSecurityLoggers: [u16; 8] = "USHORT [8]", "from symbols. Sessions that record security events, by their identifiers.";
-        0x890 EtwpSecurityProviderEnableMask: u8 = "UCHAR", "from symbols. Which of EtwpSecurityLoggers record them, a bit each.";
+        0x10 EtwpSecurityProviderGuidEntry: ETW_GUID_ENTRY_1607_x86 = "ETW_GUID_ENTRY", text!(EtwpSecurityProviderGuidEntry, "from symbols");
+        0x178 EtwpLoggerRundown: runtime::Ptr32 = "EX_RUNDOWN_REF_CACHE_AWARE **", text!(EtwpLoggerRundown_2, "from symbols");
+        0x17c EtwpLoggerContext: runtime::Ptr32 = "WMI_LOGGER_CONTEXT **", text!(EtwpLoggerContext, "from symbols");
+        0x180 EtwpGuidHashTable: [ETW_HASH_BUCKET_6_1_7601_24000_x86; 64] = "ETW_HASH_BUCKET [64]", text!(EtwpGuidHashTable, "from symbols");
+        0x880 EtwpSecurityLoggers: [u16; 8] = "USHORT [8]", text!(EtwpSecurityLoggers, "from symbols");
+        0x890 EtwpSecurityProviderEnableMask: u8 = "UCHAR", text!(EtwpSecurityProviderEnableMask, "from symbols");
         0x891 _padding891: [u8; 3], "padding.";
-        0x894 EtwpShutdownInProgress: i32 = "LONG", "from symbols. Nonzero once the silo shuts down.";
-        0x898 EtwpSecurityProviderPID: u32 = "ULONG", "from symbols. The process that logs security events.";
-        0x89c PrivHandleDemuxTable: ETW_PRIV_HANDLE_DEMUX_TABLE_1703_x86 = "ETW_PRIV_HANDLE_DEMUX_TABLE", "from symbols. Handles of private sessions.";
-        0x8ac EtwpCounters: ETW_COUNTERS_1703 = "ETW_COUNTERS", "from symbols. What the silo uses.";
+        0x894 EtwpShutdownInProgress: i32 = "LONG", text!(EtwpShutdownInProgress, "from symbols");
+        0x898 EtwpSecurityProviderPID: u32 = "ULONG", text!(EtwpSecurityProviderPID, "from symbols");
+        0x89c PrivHandleDemuxTable: ETW_PRIV_HANDLE_DEMUX_TABLE_1703_x86 = "ETW_PRIV_HANDLE_DEMUX_TABLE", text!(PrivHandleDemuxTable, "from symbols");
+        0x8ac EtwpCounters: ETW_COUNTERS_1703 = "ETW_COUNTERS", text!(EtwpCounters, "from symbols");
         0x8bc _padding8BC: [u8; 4], "padding.";
-        0x8c0 LogfileBytesWritten: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "from symbols. Bytes that its sessions wrote to files.";
-        0x8c8 ProcessorBlocks: runtime::Ptr32 = "ETW_SILO_TRACING_BLOCK *", "from symbols. One for each processor.";
+        0x8c0 LogfileBytesWritten: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(LogfileBytesWritten, "from symbols");
+        0x8c8 ProcessorBlocks: runtime::Ptr32 = "ETW_SILO_TRACING_BLOCK *", text!(ProcessorBlocks, "from symbols");
         0x8cc ContainerRestoreWnfSubscription: runtime::Ptr32 = "EX_WNF_SUBSCRIPTION *", "from symbols.";
-        0x8d0 PartitionId: GUID_5_0 = "GUID", "from symbols. Identifies the partition.";
-        0x8e0 ParentId: GUID_5_0 = "GUID", "from symbols. Identifies the partition that this one is in.";
-        0x8f0 QpcOffsetFromRoot: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "from symbols. What the performance counter differs by from the root partition's.";
+        0x8d0 PartitionId: GUID_5_0 = "GUID", text!(PartitionId, "from symbols");
+        0x8e0 ParentId: GUID_5_0 = "GUID", text!(ParentId, "from symbols");
+        0x8f0 QpcOffsetFromRoot: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(QpcOffsetFromRoot, "from symbols");
         0x8f8 PartitionType: u32 = "ULONG", "from symbols.";
-        0x8fc SystemLoggerSettings: ETW_SYSTEM_LOGGER_SETTINGS_1803 = "ETW_SYSTEM_LOGGER_SETTINGS", "from symbols. Which sessions record which kernel events.";
+        0x8fc SystemLoggerSettings: ETW_SYSTEM_LOGGER_SETTINGS_1803 = "ETW_SYSTEM_LOGGER_SETTINGS", text!(SystemLoggerSettings, "from symbols");
     }
 }
 
 runtime::layout! {
     /// `ETW_SILODRIVERSTATE` since 1803 on x64: 0x11c0 bytes, aligned to 8.
     ///
-    /// What ETW keeps for a silo; the host has one too. Sessions and providers are found through it.
+    /// The ETW state of a silo or the host, through which its sessions and providers are found.
     pub struct ETW_SILODRIVERSTATE_1803_x64: members::ETW_SILODRIVERSTATE, 0x11c0, 8 {
-        0x00 Silo: runtime::Ptr64 = "EJOB *", "from symbols. The silo that it is of.";
-        0x08 SiloGlobals: runtime::Ptr64 = "ESERVERSILO_GLOBALS *", "from symbols. The silo's state, which points here.";
-        0x10 MaxLoggers: u32 = "ULONG", "from symbols. How many elements EtwpLoggerRundown and EtwpLoggerContext lead to.";
+        0x00 Silo: runtime::Ptr64 = "EJOB *", text!(Silo, "from symbols");
+        0x08 SiloGlobals: runtime::Ptr64 = "ESERVERSILO_GLOBALS *", text!(SiloGlobals, "from symbols");
+        0x10 MaxLoggers: u32 = "ULONG", text!(MaxLoggers, "from symbols");
         0x14 _padding14: [u8; 4], "padding.";
-        0x18 EtwpSecurityProviderGuidEntry: ETW_GUID_ENTRY_1607_x64 = "ETW_GUID_ENTRY", "from symbols. The provider Microsoft-Windows-Security-Auditing.";
-        0x1a8 EtwpLoggerRundown: runtime::Ptr64 = "EX_RUNDOWN_REF_CACHE_AWARE **", "from symbols. For each session what keeps it from being freed while it is in use.\n\nErratum, 1709..: the document's type is EX\\_RUNDOWN\\_REF\\_CACHE\\_AWARE \\[0x10\\], symbols show EX\\_RUNDOWN\\_REF\\_CACHE\\_AWARE \\*\\*.";
-        0x1b0 EtwpLoggerContext: runtime::Ptr64 = "WMI_LOGGER_CONTEXT **", "from symbols. The sessions, MaxLoggers of them, by number.";
-        0x1b8 EtwpGuidHashTable: [ETW_HASH_BUCKET_6_1_7601_23418_x64; 64] = "ETW_HASH_BUCKET [64]", "from symbols. The GUIDs of providers, by a hash of them.";
-        0xfb8 EtwpSecurityLoggers: [u16; 8] = "USHORT [8]", "from symbols. Sessions that record security events, by their identifiers.";
-        0xfc8 EtwpSecurityProviderEnableMask: u8 = "UCHAR", "from symbols. Which of EtwpSecurityLoggers record them, a bit each.";
+        0x18 EtwpSecurityProviderGuidEntry: ETW_GUID_ENTRY_1607_x64 = "ETW_GUID_ENTRY", text!(EtwpSecurityProviderGuidEntry, "from symbols");
+        0x1a8 EtwpLoggerRundown: runtime::Ptr64 = "EX_RUNDOWN_REF_CACHE_AWARE **", text!(EtwpLoggerRundown_2, "from symbols");
+        0x1b0 EtwpLoggerContext: runtime::Ptr64 = "WMI_LOGGER_CONTEXT **", text!(EtwpLoggerContext, "from symbols");
+        0x1b8 EtwpGuidHashTable: [ETW_HASH_BUCKET_6_1_7601_23418_x64; 64] = "ETW_HASH_BUCKET [64]", text!(EtwpGuidHashTable, "from symbols");
+        0xfb8 EtwpSecurityLoggers: [u16; 8] = "USHORT [8]", text!(EtwpSecurityLoggers, "from symbols");
+        0xfc8 EtwpSecurityProviderEnableMask: u8 = "UCHAR", text!(EtwpSecurityProviderEnableMask, "from symbols");
         0xfc9 _paddingFC9: [u8; 3], "padding.";
-        0xfcc EtwpShutdownInProgress: i32 = "LONG", "from symbols. Nonzero once the silo shuts down.";
-        0xfd0 EtwpSecurityProviderPID: u32 = "ULONG", "from symbols. The process that logs security events.";
+        0xfcc EtwpShutdownInProgress: i32 = "LONG", text!(EtwpShutdownInProgress, "from symbols");
+        0xfd0 EtwpSecurityProviderPID: u32 = "ULONG", text!(EtwpSecurityProviderPID, "from symbols");
         0xfd4 _paddingFD4: [u8; 4], "padding.";
-        0xfd8 PrivHandleDemuxTable: ETW_PRIV_HANDLE_DEMUX_TABLE_1703_x64 = "ETW_PRIV_HANDLE_DEMUX_TABLE", "from symbols. Handles of private sessions.";
-        0xff8 EtwpCounters: ETW_COUNTERS_1703 = "ETW_COUNTERS", "from symbols. What the silo uses.";
-        0x1008 LogfileBytesWritten: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "from symbols. Bytes that its sessions wrote to files.";
-        0x1010 ProcessorBlocks: runtime::Ptr64 = "ETW_SILO_TRACING_BLOCK *", "from symbols. One for each processor.";
+        0xfd8 PrivHandleDemuxTable: ETW_PRIV_HANDLE_DEMUX_TABLE_1703_x64 = "ETW_PRIV_HANDLE_DEMUX_TABLE", text!(PrivHandleDemuxTable, "from symbols");
+        0xff8 EtwpCounters: ETW_COUNTERS_1703 = "ETW_COUNTERS", text!(EtwpCounters, "from symbols");
+        0x1008 LogfileBytesWritten: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(LogfileBytesWritten, "from symbols");
+        0x1010 ProcessorBlocks: runtime::Ptr64 = "ETW_SILO_TRACING_BLOCK *", text!(ProcessorBlocks, "from symbols");
         0x1018 ContainerRestoreWnfSubscription: runtime::Ptr64 = "EX_WNF_SUBSCRIPTION *", "from symbols.";
-        0x1020 PartitionId: GUID_5_0 = "GUID", "from symbols. Identifies the partition.";
-        0x1030 ParentId: GUID_5_0 = "GUID", "from symbols. Identifies the partition that this one is in.";
-        0x1040 QpcOffsetFromRoot: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "from symbols. What the performance counter differs by from the root partition's.";
+        0x1020 PartitionId: GUID_5_0 = "GUID", text!(PartitionId, "from symbols");
+        0x1030 ParentId: GUID_5_0 = "GUID", text!(ParentId, "from symbols");
+        0x1040 QpcOffsetFromRoot: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(QpcOffsetFromRoot, "from symbols");
         0x1048 PartitionType: u32 = "ULONG", "from symbols.";
-        0x104c SystemLoggerSettings: ETW_SYSTEM_LOGGER_SETTINGS_1803 = "ETW_SYSTEM_LOGGER_SETTINGS", "from symbols. Which sessions record which kernel events.";
+        0x104c SystemLoggerSettings: ETW_SYSTEM_LOGGER_SETTINGS_1803 = "ETW_SYSTEM_LOGGER_SETTINGS", text!(SystemLoggerSettings, "from symbols");
     }
 }
 
 runtime::layout! {
     /// `ETW_SILODRIVERSTATE` since 10.0.17763.1075 on x86: 0xa88 bytes, aligned to 8.
     ///
-    /// What ETW keeps for a silo; the host has one too. Sessions and providers are found through it.
+    /// The ETW state of a silo or the host, through which its sessions and providers are found.
     pub struct ETW_SILODRIVERSTATE_10_0_17763_1075_x86: members::ETW_SILODRIVERSTATE, 0xa88, 8 {
-        0x00 Silo: runtime::Ptr32 = "EJOB *", "from symbols. The silo that it is of.";
-        0x04 SiloGlobals: runtime::Ptr32 = "ESERVERSILO_GLOBALS *", "from symbols. The silo's state, which points here.";
-        0x08 MaxLoggers: u32 = "ULONG", "from symbols. How many elements EtwpLoggerRundown and EtwpLoggerContext lead to.";
+        0x00 Silo: runtime::Ptr32 = "EJOB *", text!(Silo, "from symbols");
+        0x04 SiloGlobals: runtime::Ptr32 = "ESERVERSILO_GLOBALS *", text!(SiloGlobals, "from symbols");
+        0x08 MaxLoggers: u32 = "ULONG", text!(MaxLoggers, "from symbols");
         0x0c _padding0C: [u8; 4], "padding.";
-        0x10 EtwpSecurityProviderGuidEntry: ETW_GUID_ENTRY_10_0_17763_1075_x86 = "ETW_GUID_ENTRY", "from symbols. The provider Microsoft-Windows-Security-Auditing.";
-        0x188 EtwpLoggerRundown: runtime::Ptr32 = "EX_RUNDOWN_REF_CACHE_AWARE **", "from symbols. For each session what keeps it from being freed while it is in use.\n\nErratum, 1709..: the document's type is EX\\_RUNDOWN\\_REF\\_CACHE\\_AWARE \\[0x10\\], symbols show EX\\_RUNDOWN\\_REF\\_CACHE\\_AWARE \\*\\*.";
-        0x18c EtwpLoggerContext: runtime::Ptr32 = "WMI_LOGGER_CONTEXT **", "from symbols. The sessions, MaxLoggers of them, by number.";
-        0x190 EtwpGuidHashTable: [ETW_HASH_BUCKET_6_1_7601_24000_x86; 64] = "ETW_HASH_BUCKET [64]", "from symbols. The GUIDs of providers, by a hash of them.";
-        0x890 EtwpSecurityLoggers: [u16; 8] = "USHORT [8]", "from symbols. Sessions that record security events, by their identifiers.";
-        0x8a0 EtwpSecurityProviderEnableMask: u8 = "UCHAR", "from symbols. Which of EtwpSecurityLoggers record them, a bit each.";
+        0x10 EtwpSecurityProviderGuidEntry: ETW_GUID_ENTRY_10_0_17763_1075_x86 = "ETW_GUID_ENTRY", text!(EtwpSecurityProviderGuidEntry, "from symbols");
+        0x188 EtwpLoggerRundown: runtime::Ptr32 = "EX_RUNDOWN_REF_CACHE_AWARE **", text!(EtwpLoggerRundown_2, "from symbols");
+        0x18c EtwpLoggerContext: runtime::Ptr32 = "WMI_LOGGER_CONTEXT **", text!(EtwpLoggerContext, "from symbols");
+        0x190 EtwpGuidHashTable: [ETW_HASH_BUCKET_6_1_7601_24000_x86; 64] = "ETW_HASH_BUCKET [64]", text!(EtwpGuidHashTable, "from symbols");
+        0x890 EtwpSecurityLoggers: [u16; 8] = "USHORT [8]", text!(EtwpSecurityLoggers, "from symbols");
+        0x8a0 EtwpSecurityProviderEnableMask: u8 = "UCHAR", text!(EtwpSecurityProviderEnableMask, "from symbols");
         0x8a1 _padding8A1: [u8; 3], "padding.";
-        0x8a4 EtwpShutdownInProgress: i32 = "LONG", "from symbols. Nonzero once the silo shuts down.";
-        0x8a8 EtwpSecurityProviderPID: u32 = "ULONG", "from symbols. The process that logs security events.";
-        0x8ac PrivHandleDemuxTable: ETW_PRIV_HANDLE_DEMUX_TABLE_1703_x86 = "ETW_PRIV_HANDLE_DEMUX_TABLE", "from symbols. Handles of private sessions.";
-        0x8bc EtwpCounters: ETW_COUNTERS_1703 = "ETW_COUNTERS", "from symbols. What the silo uses.";
+        0x8a4 EtwpShutdownInProgress: i32 = "LONG", text!(EtwpShutdownInProgress, "from symbols");
+        0x8a8 EtwpSecurityProviderPID: u32 = "ULONG", text!(EtwpSecurityProviderPID, "from symbols");
+        0x8ac PrivHandleDemuxTable: ETW_PRIV_HANDLE_DEMUX_TABLE_1703_x86 = "ETW_PRIV_HANDLE_DEMUX_TABLE", text!(PrivHandleDemuxTable, "from symbols");
+        0x8bc EtwpCounters: ETW_COUNTERS_1703 = "ETW_COUNTERS", text!(EtwpCounters, "from symbols");
         0x8cc _padding8CC: [u8; 4], "padding.";
-        0x8d0 LogfileBytesWritten: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "from symbols. Bytes that its sessions wrote to files.";
-        0x8d8 ProcessorBlocks: runtime::Ptr32 = "ETW_SILO_TRACING_BLOCK *", "from symbols. One for each processor.";
+        0x8d0 LogfileBytesWritten: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(LogfileBytesWritten, "from symbols");
+        0x8d8 ProcessorBlocks: runtime::Ptr32 = "ETW_SILO_TRACING_BLOCK *", text!(ProcessorBlocks, "from symbols");
         0x8dc ContainerRestoreWnfSubscription: runtime::Ptr32 = "EX_WNF_SUBSCRIPTION *", "from symbols.";
-        0x8e0 PartitionId: GUID_5_0 = "GUID", "from symbols. Identifies the partition.";
-        0x8f0 ParentId: GUID_5_0 = "GUID", "from symbols. Identifies the partition that this one is in.";
-        0x900 QpcOffsetFromRoot: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "from symbols. What the performance counter differs by from the root partition's.";
-        0x908 PartitionName: runtime::Ptr32 = "PSTR", "from symbols. The name of the partition.";
-        0x90c PartitionNameSize: u16 = "USHORT", "from symbols. Bytes of it.";
-        0x90e UnusedPadding: u16 = "USHORT", "from symbols. Not in use.";
+        0x8e0 PartitionId: GUID_5_0 = "GUID", text!(PartitionId, "from symbols");
+        0x8f0 ParentId: GUID_5_0 = "GUID", text!(ParentId, "from symbols");
+        0x900 QpcOffsetFromRoot: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(QpcOffsetFromRoot, "from symbols");
+        0x908 PartitionName: runtime::Ptr32 = "PSTR", text!(PartitionName, "from symbols");
+        0x90c PartitionNameSize: u16 = "USHORT", text!(PartitionNameSize, "from symbols");
+        0x90e UnusedPadding: u16 = "USHORT", text!(UnusedPadding, "from symbols");
         0x910 PartitionType: u32 = "ULONG", "from symbols.";
-        0x914 SystemLoggerSettings: ETW_SYSTEM_LOGGER_SETTINGS_1803 = "ETW_SYSTEM_LOGGER_SETTINGS", "from symbols. Which sessions record which kernel events.";
+        0x914 SystemLoggerSettings: ETW_SYSTEM_LOGGER_SETTINGS_1803 = "ETW_SYSTEM_LOGGER_SETTINGS", text!(SystemLoggerSettings, "from symbols");
     }
 }
 
 runtime::layout! {
     /// `ETW_SILODRIVERSTATE` since 10.0.17763.1075 on x64: 0x11e8 bytes, aligned to 8.
     ///
-    /// What ETW keeps for a silo; the host has one too. Sessions and providers are found through it.
+    /// The ETW state of a silo or the host, through which its sessions and providers are found.
     pub struct ETW_SILODRIVERSTATE_10_0_17763_1075_x64: members::ETW_SILODRIVERSTATE, 0x11e8, 8 {
-        0x00 Silo: runtime::Ptr64 = "EJOB *", "from symbols. The silo that it is of.";
-        0x08 SiloGlobals: runtime::Ptr64 = "ESERVERSILO_GLOBALS *", "from symbols. The silo's state, which points here.";
-        0x10 MaxLoggers: u32 = "ULONG", "from symbols. How many elements EtwpLoggerRundown and EtwpLoggerContext lead to.";
+        0x00 Silo: runtime::Ptr64 = "EJOB *", text!(Silo, "from symbols");
+        0x08 SiloGlobals: runtime::Ptr64 = "ESERVERSILO_GLOBALS *", text!(SiloGlobals, "from symbols");
+        0x10 MaxLoggers: u32 = "ULONG", text!(MaxLoggers, "from symbols");
         0x14 _padding14: [u8; 4], "padding.";
-        0x18 EtwpSecurityProviderGuidEntry: ETW_GUID_ENTRY_10_0_17763_1075_x64 = "ETW_GUID_ENTRY", "from symbols. The provider Microsoft-Windows-Security-Auditing.";
-        0x1c0 EtwpLoggerRundown: runtime::Ptr64 = "EX_RUNDOWN_REF_CACHE_AWARE **", "from symbols. For each session what keeps it from being freed while it is in use.\n\nErratum, 1709..: the document's type is EX\\_RUNDOWN\\_REF\\_CACHE\\_AWARE \\[0x10\\], symbols show EX\\_RUNDOWN\\_REF\\_CACHE\\_AWARE \\*\\*.";
-        0x1c8 EtwpLoggerContext: runtime::Ptr64 = "WMI_LOGGER_CONTEXT **", "from symbols. The sessions, MaxLoggers of them, by number.";
-        0x1d0 EtwpGuidHashTable: [ETW_HASH_BUCKET_6_1_7601_23418_x64; 64] = "ETW_HASH_BUCKET [64]", "from symbols. The GUIDs of providers, by a hash of them.";
-        0xfd0 EtwpSecurityLoggers: [u16; 8] = "USHORT [8]", "from symbols. Sessions that record security events, by their identifiers.";
-        0xfe0 EtwpSecurityProviderEnableMask: u8 = "UCHAR", "from symbols. Which of EtwpSecurityLoggers record them, a bit each.";
+        0x18 EtwpSecurityProviderGuidEntry: ETW_GUID_ENTRY_10_0_17763_1075_x64 = "ETW_GUID_ENTRY", text!(EtwpSecurityProviderGuidEntry, "from symbols");
+        0x1c0 EtwpLoggerRundown: runtime::Ptr64 = "EX_RUNDOWN_REF_CACHE_AWARE **", text!(EtwpLoggerRundown_2, "from symbols");
+        0x1c8 EtwpLoggerContext: runtime::Ptr64 = "WMI_LOGGER_CONTEXT **", text!(EtwpLoggerContext, "from symbols");
+        0x1d0 EtwpGuidHashTable: [ETW_HASH_BUCKET_6_1_7601_23418_x64; 64] = "ETW_HASH_BUCKET [64]", text!(EtwpGuidHashTable, "from symbols");
+        0xfd0 EtwpSecurityLoggers: [u16; 8] = "USHORT [8]", text!(EtwpSecurityLoggers, "from symbols");
+        0xfe0 EtwpSecurityProviderEnableMask: u8 = "UCHAR", text!(EtwpSecurityProviderEnableMask, "from symbols");
         0xfe1 _paddingFE1: [u8; 3], "padding.";
-        0xfe4 EtwpShutdownInProgress: i32 = "LONG", "from symbols. Nonzero once the silo shuts down.";
-        0xfe8 EtwpSecurityProviderPID: u32 = "ULONG", "from symbols. The process that logs security events.";
+        0xfe4 EtwpShutdownInProgress: i32 = "LONG", text!(EtwpShutdownInProgress, "from symbols");
+        0xfe8 EtwpSecurityProviderPID: u32 = "ULONG", text!(EtwpSecurityProviderPID, "from symbols");
         0xfec _paddingFEC: [u8; 4], "padding.";
-        0xff0 PrivHandleDemuxTable: ETW_PRIV_HANDLE_DEMUX_TABLE_1703_x64 = "ETW_PRIV_HANDLE_DEMUX_TABLE", "from symbols. Handles of private sessions.";
-        0x1010 EtwpCounters: ETW_COUNTERS_1703 = "ETW_COUNTERS", "from symbols. What the silo uses.";
-        0x1020 LogfileBytesWritten: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "from symbols. Bytes that its sessions wrote to files.";
-        0x1028 ProcessorBlocks: runtime::Ptr64 = "ETW_SILO_TRACING_BLOCK *", "from symbols. One for each processor.";
+        0xff0 PrivHandleDemuxTable: ETW_PRIV_HANDLE_DEMUX_TABLE_1703_x64 = "ETW_PRIV_HANDLE_DEMUX_TABLE", text!(PrivHandleDemuxTable, "from symbols");
+        0x1010 EtwpCounters: ETW_COUNTERS_1703 = "ETW_COUNTERS", text!(EtwpCounters, "from symbols");
+        0x1020 LogfileBytesWritten: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(LogfileBytesWritten, "from symbols");
+        0x1028 ProcessorBlocks: runtime::Ptr64 = "ETW_SILO_TRACING_BLOCK *", text!(ProcessorBlocks, "from symbols");
         0x1030 ContainerRestoreWnfSubscription: runtime::Ptr64 = "EX_WNF_SUBSCRIPTION *", "from symbols.";
-        0x1038 PartitionId: GUID_5_0 = "GUID", "from symbols. Identifies the partition.";
-        0x1048 ParentId: GUID_5_0 = "GUID", "from symbols. Identifies the partition that this one is in.";
-        0x1058 QpcOffsetFromRoot: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "from symbols. What the performance counter differs by from the root partition's.";
-        0x1060 PartitionName: runtime::Ptr64 = "PSTR", "from symbols. The name of the partition.";
-        0x1068 PartitionNameSize: u16 = "USHORT", "from symbols. Bytes of it.";
-        0x106a UnusedPadding: u16 = "USHORT", "from symbols. Not in use.";
+        0x1038 PartitionId: GUID_5_0 = "GUID", text!(PartitionId, "from symbols");
+        0x1048 ParentId: GUID_5_0 = "GUID", text!(ParentId, "from symbols");
+        0x1058 QpcOffsetFromRoot: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(QpcOffsetFromRoot, "from symbols");
+        0x1060 PartitionName: runtime::Ptr64 = "PSTR", text!(PartitionName, "from symbols");
+        0x1068 PartitionNameSize: u16 = "USHORT", text!(PartitionNameSize, "from symbols");
+        0x106a UnusedPadding: u16 = "USHORT", text!(UnusedPadding, "from symbols");
         0x106c PartitionType: u32 = "ULONG", "from symbols.";
-        0x1070 SystemLoggerSettings: ETW_SYSTEM_LOGGER_SETTINGS_1803 = "ETW_SYSTEM_LOGGER_SETTINGS", "from symbols. Which sessions record which kernel events.";
+        0x1070 SystemLoggerSettings: ETW_SYSTEM_LOGGER_SETTINGS_1803 = "ETW_SYSTEM_LOGGER_SETTINGS", text!(SystemLoggerSettings, "from symbols");
         0x11e4 _padding11E4: [u8; 4], "padding.";
     }
 }
@@ -355,295 +386,295 @@ runtime::layout! {
 runtime::layout! {
     /// `ETW_SILODRIVERSTATE` since 1903 on x86: 0xa90 bytes, aligned to 8.
     ///
-    /// What ETW keeps for a silo; the host has one too. Sessions and providers are found through it.
+    /// The ETW state of a silo or the host, through which its sessions and providers are found.
     pub struct ETW_SILODRIVERSTATE_1903_x86: members::ETW_SILODRIVERSTATE, 0xa90, 8 {
-        0x00 Silo: runtime::Ptr32 = "EJOB *", "from symbols. The silo that it is of.";
-        0x04 SiloGlobals: runtime::Ptr32 = "ESERVERSILO_GLOBALS *", "from symbols. The silo's state, which points here.";
-        0x08 MaxLoggers: u32 = "ULONG", "from symbols. How many elements EtwpLoggerRundown and EtwpLoggerContext lead to.";
+        0x00 Silo: runtime::Ptr32 = "EJOB *", text!(Silo, "from symbols");
+        0x04 SiloGlobals: runtime::Ptr32 = "ESERVERSILO_GLOBALS *", text!(SiloGlobals, "from symbols");
+        0x08 MaxLoggers: u32 = "ULONG", text!(MaxLoggers, "from symbols");
         0x0c _padding0C: [u8; 4], "padding.";
-        0x10 EtwpSecurityProviderGuidEntry: ETW_GUID_ENTRY_1607_x86 = "ETW_GUID_ENTRY", "from symbols. The provider Microsoft-Windows-Security-Auditing.";
-        0x178 EtwpLoggerRundown: runtime::Ptr32 = "EX_RUNDOWN_REF_CACHE_AWARE **", "from symbols. For each session what keeps it from being freed while it is in use.\n\nErratum, 1709..: the document's type is EX\\_RUNDOWN\\_REF\\_CACHE\\_AWARE \\[0x10\\], symbols show EX\\_RUNDOWN\\_REF\\_CACHE\\_AWARE \\*\\*.";
-        0x17c EtwpLoggerContext: runtime::Ptr32 = "WMI_LOGGER_CONTEXT **", "from symbols. The sessions, MaxLoggers of them, by number.";
-        0x180 EtwpGuidHashTable: [ETW_HASH_BUCKET_6_1_7601_24000_x86; 64] = "ETW_HASH_BUCKET [64]", "from symbols. The GUIDs of providers, by a hash of them.";
-        0x880 EtwpSecurityLoggers: [u16; 8] = "USHORT [8]", "from symbols. Sessions that record security events, by their identifiers.";
-        0x890 EtwpSecurityProviderEnableMask: u8 = "UCHAR", "from symbols. Which of EtwpSecurityLoggers record them, a bit each.";
+        0x10 EtwpSecurityProviderGuidEntry: ETW_GUID_ENTRY_1607_x86 = "ETW_GUID_ENTRY", text!(EtwpSecurityProviderGuidEntry, "from symbols");
+        0x178 EtwpLoggerRundown: runtime::Ptr32 = "EX_RUNDOWN_REF_CACHE_AWARE **", text!(EtwpLoggerRundown_2, "from symbols");
+        0x17c EtwpLoggerContext: runtime::Ptr32 = "WMI_LOGGER_CONTEXT **", text!(EtwpLoggerContext, "from symbols");
+        0x180 EtwpGuidHashTable: [ETW_HASH_BUCKET_6_1_7601_24000_x86; 64] = "ETW_HASH_BUCKET [64]", text!(EtwpGuidHashTable, "from symbols");
+        0x880 EtwpSecurityLoggers: [u16; 8] = "USHORT [8]", text!(EtwpSecurityLoggers, "from symbols");
+        0x890 EtwpSecurityProviderEnableMask: u8 = "UCHAR", text!(EtwpSecurityProviderEnableMask, "from symbols");
         0x891 _padding891: [u8; 3], "padding.";
-        0x894 EtwpShutdownInProgress: i32 = "LONG", "from symbols. Nonzero once the silo shuts down.";
-        0x898 EtwpSecurityProviderPID: u32 = "ULONG", "from symbols. The process that logs security events.";
-        0x89c PrivHandleDemuxTable: ETW_PRIV_HANDLE_DEMUX_TABLE_1703_x86 = "ETW_PRIV_HANDLE_DEMUX_TABLE", "from symbols. Handles of private sessions.";
-        0x8ac EtwpCounters: ETW_COUNTERS_1703 = "ETW_COUNTERS", "from symbols. What the silo uses.";
+        0x894 EtwpShutdownInProgress: i32 = "LONG", text!(EtwpShutdownInProgress, "from symbols");
+        0x898 EtwpSecurityProviderPID: u32 = "ULONG", text!(EtwpSecurityProviderPID, "from symbols");
+        0x89c PrivHandleDemuxTable: ETW_PRIV_HANDLE_DEMUX_TABLE_1703_x86 = "ETW_PRIV_HANDLE_DEMUX_TABLE", text!(PrivHandleDemuxTable, "from symbols");
+        0x8ac EtwpCounters: ETW_COUNTERS_1703 = "ETW_COUNTERS", text!(EtwpCounters, "from symbols");
         0x8bc _padding8BC: [u8; 4], "padding.";
-        0x8c0 LogfileBytesWritten: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "from symbols. Bytes that its sessions wrote to files.";
-        0x8c8 ProcessorBlocks: runtime::Ptr32 = "ETW_SILO_TRACING_BLOCK *", "from symbols. One for each processor.";
+        0x8c0 LogfileBytesWritten: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(LogfileBytesWritten, "from symbols");
+        0x8c8 ProcessorBlocks: runtime::Ptr32 = "ETW_SILO_TRACING_BLOCK *", text!(ProcessorBlocks, "from symbols");
         0x8cc ContainerRestoreWnfSubscription: runtime::Ptr32 = "EX_WNF_SUBSCRIPTION *", "from symbols.";
-        0x8d0 PartitionId: GUID_5_0 = "GUID", "from symbols. Identifies the partition.";
-        0x8e0 ParentId: GUID_5_0 = "GUID", "from symbols. Identifies the partition that this one is in.";
-        0x8f0 QpcOffsetFromRoot: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "from symbols. What the performance counter differs by from the root partition's.";
+        0x8d0 PartitionId: GUID_5_0 = "GUID", text!(PartitionId, "from symbols");
+        0x8e0 ParentId: GUID_5_0 = "GUID", text!(ParentId, "from symbols");
+        0x8f0 QpcOffsetFromRoot: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(QpcOffsetFromRoot, "from symbols");
         0x8f8 PartitionType: u32 = "ULONG", "from symbols.";
-        0x8fc SystemLoggerSettings: ETW_SYSTEM_LOGGER_SETTINGS_1803 = "ETW_SYSTEM_LOGGER_SETTINGS", "from symbols. Which sessions record which kernel events.";
-        0xa70 EtwpStartTraceMutex: KMUTANT_1903_x86 = "KMUTANT", "from symbols. Held while a session is started.";
+        0x8fc SystemLoggerSettings: ETW_SYSTEM_LOGGER_SETTINGS_1803 = "ETW_SYSTEM_LOGGER_SETTINGS", text!(SystemLoggerSettings, "from symbols");
+        0xa70 EtwpStartTraceMutex: KMUTANT_1903_x86 = "KMUTANT", text!(EtwpStartTraceMutex, "from symbols");
     }
 }
 
 runtime::layout! {
     /// `ETW_SILODRIVERSTATE` since 1903 on x64: 0x11f8 bytes, aligned to 8.
     ///
-    /// What ETW keeps for a silo; the host has one too. Sessions and providers are found through it.
+    /// The ETW state of a silo or the host, through which its sessions and providers are found.
     pub struct ETW_SILODRIVERSTATE_1903_x64: members::ETW_SILODRIVERSTATE, 0x11f8, 8 {
-        0x00 Silo: runtime::Ptr64 = "EJOB *", "from symbols. The silo that it is of.";
-        0x08 SiloGlobals: runtime::Ptr64 = "ESERVERSILO_GLOBALS *", "from symbols. The silo's state, which points here.";
-        0x10 MaxLoggers: u32 = "ULONG", "from symbols. How many elements EtwpLoggerRundown and EtwpLoggerContext lead to.";
+        0x00 Silo: runtime::Ptr64 = "EJOB *", text!(Silo, "from symbols");
+        0x08 SiloGlobals: runtime::Ptr64 = "ESERVERSILO_GLOBALS *", text!(SiloGlobals, "from symbols");
+        0x10 MaxLoggers: u32 = "ULONG", text!(MaxLoggers, "from symbols");
         0x14 _padding14: [u8; 4], "padding.";
-        0x18 EtwpSecurityProviderGuidEntry: ETW_GUID_ENTRY_1607_x64 = "ETW_GUID_ENTRY", "from symbols. The provider Microsoft-Windows-Security-Auditing.";
-        0x1a8 EtwpLoggerRundown: runtime::Ptr64 = "EX_RUNDOWN_REF_CACHE_AWARE **", "from symbols. For each session what keeps it from being freed while it is in use.\n\nErratum, 1709..: the document's type is EX\\_RUNDOWN\\_REF\\_CACHE\\_AWARE \\[0x10\\], symbols show EX\\_RUNDOWN\\_REF\\_CACHE\\_AWARE \\*\\*.";
-        0x1b0 EtwpLoggerContext: runtime::Ptr64 = "WMI_LOGGER_CONTEXT **", "from symbols. The sessions, MaxLoggers of them, by number.";
-        0x1b8 EtwpGuidHashTable: [ETW_HASH_BUCKET_6_1_7601_23418_x64; 64] = "ETW_HASH_BUCKET [64]", "from symbols. The GUIDs of providers, by a hash of them.";
-        0xfb8 EtwpSecurityLoggers: [u16; 8] = "USHORT [8]", "from symbols. Sessions that record security events, by their identifiers.";
-        0xfc8 EtwpSecurityProviderEnableMask: u8 = "UCHAR", "from symbols. Which of EtwpSecurityLoggers record them, a bit each.";
+        0x18 EtwpSecurityProviderGuidEntry: ETW_GUID_ENTRY_1607_x64 = "ETW_GUID_ENTRY", text!(EtwpSecurityProviderGuidEntry, "from symbols");
+        0x1a8 EtwpLoggerRundown: runtime::Ptr64 = "EX_RUNDOWN_REF_CACHE_AWARE **", text!(EtwpLoggerRundown_2, "from symbols");
+        0x1b0 EtwpLoggerContext: runtime::Ptr64 = "WMI_LOGGER_CONTEXT **", text!(EtwpLoggerContext, "from symbols");
+        0x1b8 EtwpGuidHashTable: [ETW_HASH_BUCKET_6_1_7601_23418_x64; 64] = "ETW_HASH_BUCKET [64]", text!(EtwpGuidHashTable, "from symbols");
+        0xfb8 EtwpSecurityLoggers: [u16; 8] = "USHORT [8]", text!(EtwpSecurityLoggers, "from symbols");
+        0xfc8 EtwpSecurityProviderEnableMask: u8 = "UCHAR", text!(EtwpSecurityProviderEnableMask, "from symbols");
         0xfc9 _paddingFC9: [u8; 3], "padding.";
-        0xfcc EtwpShutdownInProgress: i32 = "LONG", "from symbols. Nonzero once the silo shuts down.";
-        0xfd0 EtwpSecurityProviderPID: u32 = "ULONG", "from symbols. The process that logs security events.";
+        0xfcc EtwpShutdownInProgress: i32 = "LONG", text!(EtwpShutdownInProgress, "from symbols");
+        0xfd0 EtwpSecurityProviderPID: u32 = "ULONG", text!(EtwpSecurityProviderPID, "from symbols");
         0xfd4 _paddingFD4: [u8; 4], "padding.";
-        0xfd8 PrivHandleDemuxTable: ETW_PRIV_HANDLE_DEMUX_TABLE_1703_x64 = "ETW_PRIV_HANDLE_DEMUX_TABLE", "from symbols. Handles of private sessions.";
-        0xff8 EtwpCounters: ETW_COUNTERS_1703 = "ETW_COUNTERS", "from symbols. What the silo uses.";
-        0x1008 LogfileBytesWritten: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "from symbols. Bytes that its sessions wrote to files.";
-        0x1010 ProcessorBlocks: runtime::Ptr64 = "ETW_SILO_TRACING_BLOCK *", "from symbols. One for each processor.";
+        0xfd8 PrivHandleDemuxTable: ETW_PRIV_HANDLE_DEMUX_TABLE_1703_x64 = "ETW_PRIV_HANDLE_DEMUX_TABLE", text!(PrivHandleDemuxTable, "from symbols");
+        0xff8 EtwpCounters: ETW_COUNTERS_1703 = "ETW_COUNTERS", text!(EtwpCounters, "from symbols");
+        0x1008 LogfileBytesWritten: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(LogfileBytesWritten, "from symbols");
+        0x1010 ProcessorBlocks: runtime::Ptr64 = "ETW_SILO_TRACING_BLOCK *", text!(ProcessorBlocks, "from symbols");
         0x1018 ContainerRestoreWnfSubscription: runtime::Ptr64 = "EX_WNF_SUBSCRIPTION *", "from symbols.";
-        0x1020 PartitionId: GUID_5_0 = "GUID", "from symbols. Identifies the partition.";
-        0x1030 ParentId: GUID_5_0 = "GUID", "from symbols. Identifies the partition that this one is in.";
-        0x1040 QpcOffsetFromRoot: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "from symbols. What the performance counter differs by from the root partition's.";
+        0x1020 PartitionId: GUID_5_0 = "GUID", text!(PartitionId, "from symbols");
+        0x1030 ParentId: GUID_5_0 = "GUID", text!(ParentId, "from symbols");
+        0x1040 QpcOffsetFromRoot: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(QpcOffsetFromRoot, "from symbols");
         0x1048 PartitionType: u32 = "ULONG", "from symbols.";
-        0x104c SystemLoggerSettings: ETW_SYSTEM_LOGGER_SETTINGS_1803 = "ETW_SYSTEM_LOGGER_SETTINGS", "from symbols. Which sessions record which kernel events.";
-        0x11c0 EtwpStartTraceMutex: KMUTANT_1903_x64 = "KMUTANT", "from symbols. Held while a session is started.";
+        0x104c SystemLoggerSettings: ETW_SYSTEM_LOGGER_SETTINGS_1803 = "ETW_SYSTEM_LOGGER_SETTINGS", text!(SystemLoggerSettings, "from symbols");
+        0x11c0 EtwpStartTraceMutex: KMUTANT_1903_x64 = "KMUTANT", text!(EtwpStartTraceMutex, "from symbols");
     }
 }
 
 runtime::layout! {
     /// `ETW_SILODRIVERSTATE` since 10.0.18362.693 on x86: 0xaa8 bytes, aligned to 8.
     ///
-    /// What ETW keeps for a silo; the host has one too. Sessions and providers are found through it.
+    /// The ETW state of a silo or the host, through which its sessions and providers are found.
     pub struct ETW_SILODRIVERSTATE_10_0_18362_693_x86: members::ETW_SILODRIVERSTATE, 0xaa8, 8 {
-        0x00 Silo: runtime::Ptr32 = "EJOB *", "from symbols. The silo that it is of.";
-        0x04 SiloGlobals: runtime::Ptr32 = "ESERVERSILO_GLOBALS *", "from symbols. The silo's state, which points here.";
-        0x08 MaxLoggers: u32 = "ULONG", "from symbols. How many elements EtwpLoggerRundown and EtwpLoggerContext lead to.";
+        0x00 Silo: runtime::Ptr32 = "EJOB *", text!(Silo, "from symbols");
+        0x04 SiloGlobals: runtime::Ptr32 = "ESERVERSILO_GLOBALS *", text!(SiloGlobals, "from symbols");
+        0x08 MaxLoggers: u32 = "ULONG", text!(MaxLoggers, "from symbols");
         0x0c _padding0C: [u8; 4], "padding.";
-        0x10 EtwpSecurityProviderGuidEntry: ETW_GUID_ENTRY_10_0_17763_1075_x86 = "ETW_GUID_ENTRY", "from symbols. The provider Microsoft-Windows-Security-Auditing.";
-        0x188 EtwpLoggerRundown: runtime::Ptr32 = "EX_RUNDOWN_REF_CACHE_AWARE **", "from symbols. For each session what keeps it from being freed while it is in use.\n\nErratum, 1709..: the document's type is EX\\_RUNDOWN\\_REF\\_CACHE\\_AWARE \\[0x10\\], symbols show EX\\_RUNDOWN\\_REF\\_CACHE\\_AWARE \\*\\*.";
-        0x18c EtwpLoggerContext: runtime::Ptr32 = "WMI_LOGGER_CONTEXT **", "from symbols. The sessions, MaxLoggers of them, by number.";
-        0x190 EtwpGuidHashTable: [ETW_HASH_BUCKET_6_1_7601_24000_x86; 64] = "ETW_HASH_BUCKET [64]", "from symbols. The GUIDs of providers, by a hash of them.";
-        0x890 EtwpSecurityLoggers: [u16; 8] = "USHORT [8]", "from symbols. Sessions that record security events, by their identifiers.";
-        0x8a0 EtwpSecurityProviderEnableMask: u8 = "UCHAR", "from symbols. Which of EtwpSecurityLoggers record them, a bit each.";
+        0x10 EtwpSecurityProviderGuidEntry: ETW_GUID_ENTRY_10_0_17763_1075_x86 = "ETW_GUID_ENTRY", text!(EtwpSecurityProviderGuidEntry, "from symbols");
+        0x188 EtwpLoggerRundown: runtime::Ptr32 = "EX_RUNDOWN_REF_CACHE_AWARE **", text!(EtwpLoggerRundown_2, "from symbols");
+        0x18c EtwpLoggerContext: runtime::Ptr32 = "WMI_LOGGER_CONTEXT **", text!(EtwpLoggerContext, "from symbols");
+        0x190 EtwpGuidHashTable: [ETW_HASH_BUCKET_6_1_7601_24000_x86; 64] = "ETW_HASH_BUCKET [64]", text!(EtwpGuidHashTable, "from symbols");
+        0x890 EtwpSecurityLoggers: [u16; 8] = "USHORT [8]", text!(EtwpSecurityLoggers, "from symbols");
+        0x8a0 EtwpSecurityProviderEnableMask: u8 = "UCHAR", text!(EtwpSecurityProviderEnableMask, "from symbols");
         0x8a1 _padding8A1: [u8; 3], "padding.";
-        0x8a4 EtwpShutdownInProgress: i32 = "LONG", "from symbols. Nonzero once the silo shuts down.";
-        0x8a8 EtwpSecurityProviderPID: u32 = "ULONG", "from symbols. The process that logs security events.";
-        0x8ac PrivHandleDemuxTable: ETW_PRIV_HANDLE_DEMUX_TABLE_1703_x86 = "ETW_PRIV_HANDLE_DEMUX_TABLE", "from symbols. Handles of private sessions.";
-        0x8bc EtwpCounters: ETW_COUNTERS_1703 = "ETW_COUNTERS", "from symbols. What the silo uses.";
+        0x8a4 EtwpShutdownInProgress: i32 = "LONG", text!(EtwpShutdownInProgress, "from symbols");
+        0x8a8 EtwpSecurityProviderPID: u32 = "ULONG", text!(EtwpSecurityProviderPID, "from symbols");
+        0x8ac PrivHandleDemuxTable: ETW_PRIV_HANDLE_DEMUX_TABLE_1703_x86 = "ETW_PRIV_HANDLE_DEMUX_TABLE", text!(PrivHandleDemuxTable, "from symbols");
+        0x8bc EtwpCounters: ETW_COUNTERS_1703 = "ETW_COUNTERS", text!(EtwpCounters, "from symbols");
         0x8cc _padding8CC: [u8; 4], "padding.";
-        0x8d0 LogfileBytesWritten: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "from symbols. Bytes that its sessions wrote to files.";
-        0x8d8 ProcessorBlocks: runtime::Ptr32 = "ETW_SILO_TRACING_BLOCK *", "from symbols. One for each processor.";
+        0x8d0 LogfileBytesWritten: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(LogfileBytesWritten, "from symbols");
+        0x8d8 ProcessorBlocks: runtime::Ptr32 = "ETW_SILO_TRACING_BLOCK *", text!(ProcessorBlocks, "from symbols");
         0x8dc ContainerRestoreWnfSubscription: runtime::Ptr32 = "EX_WNF_SUBSCRIPTION *", "from symbols.";
-        0x8e0 PartitionId: GUID_5_0 = "GUID", "from symbols. Identifies the partition.";
-        0x8f0 ParentId: GUID_5_0 = "GUID", "from symbols. Identifies the partition that this one is in.";
-        0x900 QpcOffsetFromRoot: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "from symbols. What the performance counter differs by from the root partition's.";
-        0x908 PartitionName: runtime::Ptr32 = "PSTR", "from symbols. The name of the partition.";
-        0x90c PartitionNameSize: u16 = "USHORT", "from symbols. Bytes of it.";
-        0x90e UnusedPadding: u16 = "USHORT", "from symbols. Not in use.";
+        0x8e0 PartitionId: GUID_5_0 = "GUID", text!(PartitionId, "from symbols");
+        0x8f0 ParentId: GUID_5_0 = "GUID", text!(ParentId, "from symbols");
+        0x900 QpcOffsetFromRoot: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(QpcOffsetFromRoot, "from symbols");
+        0x908 PartitionName: runtime::Ptr32 = "PSTR", text!(PartitionName, "from symbols");
+        0x90c PartitionNameSize: u16 = "USHORT", text!(PartitionNameSize, "from symbols");
+        0x90e UnusedPadding: u16 = "USHORT", text!(UnusedPadding, "from symbols");
         0x910 PartitionType: u32 = "ULONG", "from symbols.";
-        0x914 SystemLoggerSettings: ETW_SYSTEM_LOGGER_SETTINGS_1803 = "ETW_SYSTEM_LOGGER_SETTINGS", "from symbols. Which sessions record which kernel events.";
-        0xa88 EtwpStartTraceMutex: KMUTANT_1903_x86 = "KMUTANT", "from symbols. Held while a session is started.";
+        0x914 SystemLoggerSettings: ETW_SYSTEM_LOGGER_SETTINGS_1803 = "ETW_SYSTEM_LOGGER_SETTINGS", text!(SystemLoggerSettings, "from symbols");
+        0xa88 EtwpStartTraceMutex: KMUTANT_1903_x86 = "KMUTANT", text!(EtwpStartTraceMutex, "from symbols");
     }
 }
 
 runtime::layout! {
     /// `ETW_SILODRIVERSTATE` since 10.0.18362.693 on x64: 0x1220 bytes, aligned to 8.
     ///
-    /// What ETW keeps for a silo; the host has one too. Sessions and providers are found through it.
+    /// The ETW state of a silo or the host, through which its sessions and providers are found.
     pub struct ETW_SILODRIVERSTATE_10_0_18362_693_x64: members::ETW_SILODRIVERSTATE, 0x1220, 8 {
-        0x00 Silo: runtime::Ptr64 = "EJOB *", "from symbols. The silo that it is of.";
-        0x08 SiloGlobals: runtime::Ptr64 = "ESERVERSILO_GLOBALS *", "from symbols. The silo's state, which points here.";
-        0x10 MaxLoggers: u32 = "ULONG", "from symbols. How many elements EtwpLoggerRundown and EtwpLoggerContext lead to.";
+        0x00 Silo: runtime::Ptr64 = "EJOB *", text!(Silo, "from symbols");
+        0x08 SiloGlobals: runtime::Ptr64 = "ESERVERSILO_GLOBALS *", text!(SiloGlobals, "from symbols");
+        0x10 MaxLoggers: u32 = "ULONG", text!(MaxLoggers, "from symbols");
         0x14 _padding14: [u8; 4], "padding.";
-        0x18 EtwpSecurityProviderGuidEntry: ETW_GUID_ENTRY_10_0_17763_1075_x64 = "ETW_GUID_ENTRY", "from symbols. The provider Microsoft-Windows-Security-Auditing.";
-        0x1c0 EtwpLoggerRundown: runtime::Ptr64 = "EX_RUNDOWN_REF_CACHE_AWARE **", "from symbols. For each session what keeps it from being freed while it is in use.\n\nErratum, 1709..: the document's type is EX\\_RUNDOWN\\_REF\\_CACHE\\_AWARE \\[0x10\\], symbols show EX\\_RUNDOWN\\_REF\\_CACHE\\_AWARE \\*\\*.";
-        0x1c8 EtwpLoggerContext: runtime::Ptr64 = "WMI_LOGGER_CONTEXT **", "from symbols. The sessions, MaxLoggers of them, by number.";
-        0x1d0 EtwpGuidHashTable: [ETW_HASH_BUCKET_6_1_7601_23418_x64; 64] = "ETW_HASH_BUCKET [64]", "from symbols. The GUIDs of providers, by a hash of them.";
-        0xfd0 EtwpSecurityLoggers: [u16; 8] = "USHORT [8]", "from symbols. Sessions that record security events, by their identifiers.";
-        0xfe0 EtwpSecurityProviderEnableMask: u8 = "UCHAR", "from symbols. Which of EtwpSecurityLoggers record them, a bit each.";
+        0x18 EtwpSecurityProviderGuidEntry: ETW_GUID_ENTRY_10_0_17763_1075_x64 = "ETW_GUID_ENTRY", text!(EtwpSecurityProviderGuidEntry, "from symbols");
+        0x1c0 EtwpLoggerRundown: runtime::Ptr64 = "EX_RUNDOWN_REF_CACHE_AWARE **", text!(EtwpLoggerRundown_2, "from symbols");
+        0x1c8 EtwpLoggerContext: runtime::Ptr64 = "WMI_LOGGER_CONTEXT **", text!(EtwpLoggerContext, "from symbols");
+        0x1d0 EtwpGuidHashTable: [ETW_HASH_BUCKET_6_1_7601_23418_x64; 64] = "ETW_HASH_BUCKET [64]", text!(EtwpGuidHashTable, "from symbols");
+        0xfd0 EtwpSecurityLoggers: [u16; 8] = "USHORT [8]", text!(EtwpSecurityLoggers, "from symbols");
+        0xfe0 EtwpSecurityProviderEnableMask: u8 = "UCHAR", text!(EtwpSecurityProviderEnableMask, "from symbols");
         0xfe1 _paddingFE1: [u8; 3], "padding.";
-        0xfe4 EtwpShutdownInProgress: i32 = "LONG", "from symbols. Nonzero once the silo shuts down.";
-        0xfe8 EtwpSecurityProviderPID: u32 = "ULONG", "from symbols. The process that logs security events.";
+        0xfe4 EtwpShutdownInProgress: i32 = "LONG", text!(EtwpShutdownInProgress, "from symbols");
+        0xfe8 EtwpSecurityProviderPID: u32 = "ULONG", text!(EtwpSecurityProviderPID, "from symbols");
         0xfec _paddingFEC: [u8; 4], "padding.";
-        0xff0 PrivHandleDemuxTable: ETW_PRIV_HANDLE_DEMUX_TABLE_1703_x64 = "ETW_PRIV_HANDLE_DEMUX_TABLE", "from symbols. Handles of private sessions.";
-        0x1010 EtwpCounters: ETW_COUNTERS_1703 = "ETW_COUNTERS", "from symbols. What the silo uses.";
-        0x1020 LogfileBytesWritten: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "from symbols. Bytes that its sessions wrote to files.";
-        0x1028 ProcessorBlocks: runtime::Ptr64 = "ETW_SILO_TRACING_BLOCK *", "from symbols. One for each processor.";
+        0xff0 PrivHandleDemuxTable: ETW_PRIV_HANDLE_DEMUX_TABLE_1703_x64 = "ETW_PRIV_HANDLE_DEMUX_TABLE", text!(PrivHandleDemuxTable, "from symbols");
+        0x1010 EtwpCounters: ETW_COUNTERS_1703 = "ETW_COUNTERS", text!(EtwpCounters, "from symbols");
+        0x1020 LogfileBytesWritten: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(LogfileBytesWritten, "from symbols");
+        0x1028 ProcessorBlocks: runtime::Ptr64 = "ETW_SILO_TRACING_BLOCK *", text!(ProcessorBlocks, "from symbols");
         0x1030 ContainerRestoreWnfSubscription: runtime::Ptr64 = "EX_WNF_SUBSCRIPTION *", "from symbols.";
-        0x1038 PartitionId: GUID_5_0 = "GUID", "from symbols. Identifies the partition.";
-        0x1048 ParentId: GUID_5_0 = "GUID", "from symbols. Identifies the partition that this one is in.";
-        0x1058 QpcOffsetFromRoot: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "from symbols. What the performance counter differs by from the root partition's.";
-        0x1060 PartitionName: runtime::Ptr64 = "PSTR", "from symbols. The name of the partition.";
-        0x1068 PartitionNameSize: u16 = "USHORT", "from symbols. Bytes of it.";
-        0x106a UnusedPadding: u16 = "USHORT", "from symbols. Not in use.";
+        0x1038 PartitionId: GUID_5_0 = "GUID", text!(PartitionId, "from symbols");
+        0x1048 ParentId: GUID_5_0 = "GUID", text!(ParentId, "from symbols");
+        0x1058 QpcOffsetFromRoot: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(QpcOffsetFromRoot, "from symbols");
+        0x1060 PartitionName: runtime::Ptr64 = "PSTR", text!(PartitionName, "from symbols");
+        0x1068 PartitionNameSize: u16 = "USHORT", text!(PartitionNameSize, "from symbols");
+        0x106a UnusedPadding: u16 = "USHORT", text!(UnusedPadding, "from symbols");
         0x106c PartitionType: u32 = "ULONG", "from symbols.";
-        0x1070 SystemLoggerSettings: ETW_SYSTEM_LOGGER_SETTINGS_1803 = "ETW_SYSTEM_LOGGER_SETTINGS", "from symbols. Which sessions record which kernel events.";
+        0x1070 SystemLoggerSettings: ETW_SYSTEM_LOGGER_SETTINGS_1803 = "ETW_SYSTEM_LOGGER_SETTINGS", text!(SystemLoggerSettings, "from symbols");
         0x11e4 _padding11E4: [u8; 4], "padding.";
-        0x11e8 EtwpStartTraceMutex: KMUTANT_1903_x64 = "KMUTANT", "from symbols. Held while a session is started.";
+        0x11e8 EtwpStartTraceMutex: KMUTANT_1903_x64 = "KMUTANT", text!(EtwpStartTraceMutex, "from symbols");
     }
 }
 
 runtime::layout! {
     /// `ETW_SILODRIVERSTATE` since 2004 on x64: 0x1220 bytes, aligned to 8.
     ///
-    /// What ETW keeps for a silo; the host has one too. Sessions and providers are found through it.
+    /// The ETW state of a silo or the host, through which its sessions and providers are found.
     pub struct ETW_SILODRIVERSTATE_2004_x64: members::ETW_SILODRIVERSTATE, 0x1220, 8 {
-        0x00 Silo: runtime::Ptr64 = "EJOB *", "from symbols. The silo that it is of.";
-        0x08 SiloGlobals: runtime::Ptr64 = "ESERVERSILO_GLOBALS *", "from symbols. The silo's state, which points here.";
-        0x10 MaxLoggers: u32 = "ULONG", "from symbols. How many elements EtwpLoggerRundown and EtwpLoggerContext lead to.";
+        0x00 Silo: runtime::Ptr64 = "EJOB *", text!(Silo, "from symbols");
+        0x08 SiloGlobals: runtime::Ptr64 = "ESERVERSILO_GLOBALS *", text!(SiloGlobals, "from symbols");
+        0x10 MaxLoggers: u32 = "ULONG", text!(MaxLoggers, "from symbols");
         0x14 _padding14: [u8; 4], "padding.";
-        0x18 EtwpSecurityProviderGuidEntry: ETW_GUID_ENTRY_10_0_17763_1075_x64 = "ETW_GUID_ENTRY", "from symbols. The provider Microsoft-Windows-Security-Auditing.";
-        0x1c0 EtwpLoggerRundown: runtime::Ptr64 = "EX_RUNDOWN_REF_CACHE_AWARE **", "from symbols. For each session what keeps it from being freed while it is in use.\n\nErratum, 1709..: the document's type is EX\\_RUNDOWN\\_REF\\_CACHE\\_AWARE \\[0x10\\], symbols show EX\\_RUNDOWN\\_REF\\_CACHE\\_AWARE \\*\\*.";
-        0x1c8 EtwpLoggerContext: runtime::Ptr64 = "WMI_LOGGER_CONTEXT **", "from symbols. The sessions, MaxLoggers of them, by number.";
-        0x1d0 EtwpGuidHashTable: [ETW_HASH_BUCKET_6_1_7601_23418_x64; 64] = "ETW_HASH_BUCKET [64]", "from symbols. The GUIDs of providers, by a hash of them.";
-        0xfd0 EtwpSecurityLoggers: [u16; 8] = "USHORT [8]", "from symbols. Sessions that record security events, by their identifiers.";
-        0xfe0 EtwpSecurityProviderEnableMask: u8 = "UCHAR", "from symbols. Which of EtwpSecurityLoggers record them, a bit each.";
+        0x18 EtwpSecurityProviderGuidEntry: ETW_GUID_ENTRY_10_0_17763_1075_x64 = "ETW_GUID_ENTRY", text!(EtwpSecurityProviderGuidEntry, "from symbols");
+        0x1c0 EtwpLoggerRundown: runtime::Ptr64 = "EX_RUNDOWN_REF_CACHE_AWARE **", text!(EtwpLoggerRundown_2, "from symbols");
+        0x1c8 EtwpLoggerContext: runtime::Ptr64 = "WMI_LOGGER_CONTEXT **", text!(EtwpLoggerContext, "from symbols");
+        0x1d0 EtwpGuidHashTable: [ETW_HASH_BUCKET_6_1_7601_23418_x64; 64] = "ETW_HASH_BUCKET [64]", text!(EtwpGuidHashTable, "from symbols");
+        0xfd0 EtwpSecurityLoggers: [u16; 8] = "USHORT [8]", text!(EtwpSecurityLoggers, "from symbols");
+        0xfe0 EtwpSecurityProviderEnableMask: u8 = "UCHAR", text!(EtwpSecurityProviderEnableMask, "from symbols");
         0xfe1 _paddingFE1: [u8; 3], "padding.";
-        0xfe4 EtwpShutdownInProgress: i32 = "LONG", "from symbols. Nonzero once the silo shuts down.";
-        0xfe8 EtwpSecurityProviderPID: u32 = "ULONG", "from symbols. The process that logs security events.";
+        0xfe4 EtwpShutdownInProgress: i32 = "LONG", text!(EtwpShutdownInProgress, "from symbols");
+        0xfe8 EtwpSecurityProviderPID: u32 = "ULONG", text!(EtwpSecurityProviderPID, "from symbols");
         0xfec _paddingFEC: [u8; 4], "padding.";
-        0xff0 PrivHandleDemuxTable: ETW_PRIV_HANDLE_DEMUX_TABLE_1703_x64 = "ETW_PRIV_HANDLE_DEMUX_TABLE", "from symbols. Handles of private sessions.";
-        0x1010 EtwpCounters: ETW_COUNTERS_1703 = "ETW_COUNTERS", "from symbols. What the silo uses.";
-        0x1020 LogfileBytesWritten: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "from symbols. Bytes that its sessions wrote to files.";
-        0x1028 ProcessorBlocks: runtime::Ptr64 = "ETW_SILO_TRACING_BLOCK *", "from symbols. One for each processor.";
+        0xff0 PrivHandleDemuxTable: ETW_PRIV_HANDLE_DEMUX_TABLE_1703_x64 = "ETW_PRIV_HANDLE_DEMUX_TABLE", text!(PrivHandleDemuxTable, "from symbols");
+        0x1010 EtwpCounters: ETW_COUNTERS_1703 = "ETW_COUNTERS", text!(EtwpCounters, "from symbols");
+        0x1020 LogfileBytesWritten: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(LogfileBytesWritten, "from symbols");
+        0x1028 ProcessorBlocks: runtime::Ptr64 = "ETW_SILO_TRACING_BLOCK *", text!(ProcessorBlocks, "from symbols");
         0x1030 ContainerRestoreWnfSubscription: runtime::Ptr64 = "EX_WNF_SUBSCRIPTION *", "from symbols.";
-        0x1038 PartitionId: GUID_5_0 = "GUID", "from symbols. Identifies the partition.";
-        0x1048 ParentId: GUID_5_0 = "GUID", "from symbols. Identifies the partition that this one is in.";
-        0x1058 QpcOffsetFromRoot: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "from symbols. What the performance counter differs by from the root partition's.";
-        0x1060 PartitionName: runtime::Ptr64 = "PSTR", "from symbols. The name of the partition.";
-        0x1068 PartitionNameSize: u16 = "USHORT", "from symbols. Bytes of it.";
-        0x106a UnusedPadding: u16 = "USHORT", "from symbols. Not in use.";
+        0x1038 PartitionId: GUID_5_0 = "GUID", text!(PartitionId, "from symbols");
+        0x1048 ParentId: GUID_5_0 = "GUID", text!(ParentId, "from symbols");
+        0x1058 QpcOffsetFromRoot: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(QpcOffsetFromRoot, "from symbols");
+        0x1060 PartitionName: runtime::Ptr64 = "PSTR", text!(PartitionName, "from symbols");
+        0x1068 PartitionNameSize: u16 = "USHORT", text!(PartitionNameSize, "from symbols");
+        0x106a UnusedPadding: u16 = "USHORT", text!(UnusedPadding, "from symbols");
         0x106c PartitionType: u32 = "ULONG", "from symbols.";
-        0x1070 SystemLoggerSettings: ETW_SYSTEM_LOGGER_SETTINGS_1803 = "ETW_SYSTEM_LOGGER_SETTINGS", "from symbols. Which sessions record which kernel events.";
+        0x1070 SystemLoggerSettings: ETW_SYSTEM_LOGGER_SETTINGS_1803 = "ETW_SYSTEM_LOGGER_SETTINGS", text!(SystemLoggerSettings, "from symbols");
         0x11e4 _padding11E4: [u8; 4], "padding.";
-        0x11e8 EtwpStartTraceMutex: KMUTANT_2004_x64 = "KMUTANT", "from symbols. Held while a session is started.";
+        0x11e8 EtwpStartTraceMutex: KMUTANT_2004_x64 = "KMUTANT", text!(EtwpStartTraceMutex, "from symbols");
     }
 }
 
 runtime::layout! {
     /// `ETW_SILODRIVERSTATE` since server-2022 on x64: 0x1228 bytes, aligned to 8.
     ///
-    /// What ETW keeps for a silo; the host has one too. Sessions and providers are found through it.
+    /// The ETW state of a silo or the host, through which its sessions and providers are found.
     pub struct ETW_SILODRIVERSTATE_server_2022_x64: members::ETW_SILODRIVERSTATE, 0x1228, 8 {
-        0x00 Silo: runtime::Ptr64 = "EJOB *", "from symbols. The silo that it is of.";
-        0x08 SiloGlobals: runtime::Ptr64 = "ESERVERSILO_GLOBALS *", "from symbols. The silo's state, which points here.";
-        0x10 MaxLoggers: u32 = "ULONG", "from symbols. How many elements EtwpLoggerRundown and EtwpLoggerContext lead to.";
+        0x00 Silo: runtime::Ptr64 = "EJOB *", text!(Silo, "from symbols");
+        0x08 SiloGlobals: runtime::Ptr64 = "ESERVERSILO_GLOBALS *", text!(SiloGlobals, "from symbols");
+        0x10 MaxLoggers: u32 = "ULONG", text!(MaxLoggers, "from symbols");
         0x14 _padding14: [u8; 4], "padding.";
-        0x18 EtwpSecurityProviderGuidEntry: ETW_GUID_ENTRY_10_0_17763_1075_x64 = "ETW_GUID_ENTRY", "from symbols. The provider Microsoft-Windows-Security-Auditing.";
-        0x1c0 EtwpLoggerRundown: runtime::Ptr64 = "EX_RUNDOWN_REF_CACHE_AWARE **", "from symbols. For each session what keeps it from being freed while it is in use.\n\nErratum, 1709..: the document's type is EX\\_RUNDOWN\\_REF\\_CACHE\\_AWARE \\[0x10\\], symbols show EX\\_RUNDOWN\\_REF\\_CACHE\\_AWARE \\*\\*.";
-        0x1c8 EtwpLoggerContext: runtime::Ptr64 = "WMI_LOGGER_CONTEXT **", "from symbols. The sessions, MaxLoggers of them, by number.";
-        0x1d0 EtwpGuidHashTable: [ETW_HASH_BUCKET_6_1_7601_23418_x64; 64] = "ETW_HASH_BUCKET [64]", "from symbols. The GUIDs of providers, by a hash of them.";
-        0xfd0 EtwpSecurityLoggers: [u16; 8] = "USHORT [8]", "from symbols. Sessions that record security events, by their identifiers.";
-        0xfe0 EtwpSecurityProviderEnableMask: u8 = "UCHAR", "from symbols. Which of EtwpSecurityLoggers record them, a bit each.";
+        0x18 EtwpSecurityProviderGuidEntry: ETW_GUID_ENTRY_10_0_17763_1075_x64 = "ETW_GUID_ENTRY", text!(EtwpSecurityProviderGuidEntry, "from symbols");
+        0x1c0 EtwpLoggerRundown: runtime::Ptr64 = "EX_RUNDOWN_REF_CACHE_AWARE **", text!(EtwpLoggerRundown_2, "from symbols");
+        0x1c8 EtwpLoggerContext: runtime::Ptr64 = "WMI_LOGGER_CONTEXT **", text!(EtwpLoggerContext, "from symbols");
+        0x1d0 EtwpGuidHashTable: [ETW_HASH_BUCKET_6_1_7601_23418_x64; 64] = "ETW_HASH_BUCKET [64]", text!(EtwpGuidHashTable, "from symbols");
+        0xfd0 EtwpSecurityLoggers: [u16; 8] = "USHORT [8]", text!(EtwpSecurityLoggers, "from symbols");
+        0xfe0 EtwpSecurityProviderEnableMask: u8 = "UCHAR", text!(EtwpSecurityProviderEnableMask, "from symbols");
         0xfe1 _paddingFE1: [u8; 3], "padding.";
-        0xfe4 EtwpShutdownInProgress: i32 = "LONG", "from symbols. Nonzero once the silo shuts down.";
-        0xfe8 EtwpSecurityProviderPID: u32 = "ULONG", "from symbols. The process that logs security events.";
+        0xfe4 EtwpShutdownInProgress: i32 = "LONG", text!(EtwpShutdownInProgress, "from symbols");
+        0xfe8 EtwpSecurityProviderPID: u32 = "ULONG", text!(EtwpSecurityProviderPID, "from symbols");
         0xfec _paddingFEC: [u8; 4], "padding.";
-        0xff0 PrivHandleDemuxTable: ETW_PRIV_HANDLE_DEMUX_TABLE_1703_x64 = "ETW_PRIV_HANDLE_DEMUX_TABLE", "from symbols. Handles of private sessions.";
-        0x1010 RTBacklogFileRoot: runtime::Ptr64 = "WCHAR *", "from symbols. The folder of the files that keep buffers for real-time consumers.";
-        0x1018 EtwpCounters: ETW_COUNTERS_1703 = "ETW_COUNTERS", "from symbols. What the silo uses.";
-        0x1028 LogfileBytesWritten: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "from symbols. Bytes that its sessions wrote to files.";
-        0x1030 ProcessorBlocks: runtime::Ptr64 = "ETW_SILO_TRACING_BLOCK *", "from symbols. One for each processor.";
+        0xff0 PrivHandleDemuxTable: ETW_PRIV_HANDLE_DEMUX_TABLE_1703_x64 = "ETW_PRIV_HANDLE_DEMUX_TABLE", text!(PrivHandleDemuxTable, "from symbols");
+        0x1010 RTBacklogFileRoot: runtime::Ptr64 = "WCHAR *", text!(RTBacklogFileRoot, "from symbols");
+        0x1018 EtwpCounters: ETW_COUNTERS_1703 = "ETW_COUNTERS", text!(EtwpCounters, "from symbols");
+        0x1028 LogfileBytesWritten: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(LogfileBytesWritten, "from symbols");
+        0x1030 ProcessorBlocks: runtime::Ptr64 = "ETW_SILO_TRACING_BLOCK *", text!(ProcessorBlocks, "from symbols");
         0x1038 ContainerRestoreWnfSubscription: runtime::Ptr64 = "EX_WNF_SUBSCRIPTION *", "from symbols.";
-        0x1040 PartitionId: GUID_5_0 = "GUID", "from symbols. Identifies the partition.";
-        0x1050 ParentId: GUID_5_0 = "GUID", "from symbols. Identifies the partition that this one is in.";
-        0x1060 QpcOffsetFromRoot: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "from symbols. What the performance counter differs by from the root partition's.";
-        0x1068 PartitionName: runtime::Ptr64 = "PSTR", "from symbols. The name of the partition.";
-        0x1070 PartitionNameSize: u16 = "USHORT", "from symbols. Bytes of it.";
-        0x1072 UnusedPadding: u16 = "USHORT", "from symbols. Not in use.";
+        0x1040 PartitionId: GUID_5_0 = "GUID", text!(PartitionId, "from symbols");
+        0x1050 ParentId: GUID_5_0 = "GUID", text!(ParentId, "from symbols");
+        0x1060 QpcOffsetFromRoot: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(QpcOffsetFromRoot, "from symbols");
+        0x1068 PartitionName: runtime::Ptr64 = "PSTR", text!(PartitionName, "from symbols");
+        0x1070 PartitionNameSize: u16 = "USHORT", text!(PartitionNameSize, "from symbols");
+        0x1072 UnusedPadding: u16 = "USHORT", text!(UnusedPadding, "from symbols");
         0x1074 PartitionType: u32 = "ULONG", "from symbols.";
-        0x1078 SystemLoggerSettings: ETW_SYSTEM_LOGGER_SETTINGS_1803 = "ETW_SYSTEM_LOGGER_SETTINGS", "from symbols. Which sessions record which kernel events.";
+        0x1078 SystemLoggerSettings: ETW_SYSTEM_LOGGER_SETTINGS_1803 = "ETW_SYSTEM_LOGGER_SETTINGS", text!(SystemLoggerSettings, "from symbols");
         0x11ec _padding11EC: [u8; 4], "padding.";
-        0x11f0 EtwpStartTraceMutex: KMUTANT_server_2022_x64 = "KMUTANT", "from symbols. Held while a session is started.";
+        0x11f0 EtwpStartTraceMutex: KMUTANT_server_2022_x64 = "KMUTANT", text!(EtwpStartTraceMutex, "from symbols");
     }
 }
 
 runtime::layout! {
     /// `ETW_SILODRIVERSTATE` since 21H2 on x64: 0x1238 bytes, aligned to 8.
     ///
-    /// What ETW keeps for a silo; the host has one too. Sessions and providers are found through it.
+    /// The ETW state of a silo or the host, through which its sessions and providers are found.
     pub struct ETW_SILODRIVERSTATE_21H2_x64: members::ETW_SILODRIVERSTATE, 0x1238, 8 {
-        0x00 Silo: runtime::Ptr64 = "EJOB *", "from symbols. The silo that it is of.";
-        0x08 SiloGlobals: runtime::Ptr64 = "ESERVERSILO_GLOBALS *", "from symbols. The silo's state, which points here.";
-        0x10 MaxLoggers: u32 = "ULONG", "from symbols. How many elements EtwpLoggerRundown and EtwpLoggerContext lead to.";
+        0x00 Silo: runtime::Ptr64 = "EJOB *", text!(Silo, "from symbols");
+        0x08 SiloGlobals: runtime::Ptr64 = "ESERVERSILO_GLOBALS *", text!(SiloGlobals, "from symbols");
+        0x10 MaxLoggers: u32 = "ULONG", text!(MaxLoggers, "from symbols");
         0x14 _padding14: [u8; 4], "padding.";
-        0x18 EtwpSecurityProviderGuidEntry: ETW_GUID_ENTRY_10_0_17763_1075_x64 = "ETW_GUID_ENTRY", "from symbols. The provider Microsoft-Windows-Security-Auditing.";
-        0x1c0 EtwpLoggerRundown: runtime::Ptr64 = "EX_RUNDOWN_REF_CACHE_AWARE **", "from symbols. For each session what keeps it from being freed while it is in use.\n\nErratum, 1709..: the document's type is EX\\_RUNDOWN\\_REF\\_CACHE\\_AWARE \\[0x10\\], symbols show EX\\_RUNDOWN\\_REF\\_CACHE\\_AWARE \\*\\*.";
-        0x1c8 EtwpLoggerContext: runtime::Ptr64 = "WMI_LOGGER_CONTEXT **", "from symbols. The sessions, MaxLoggers of them, by number.";
-        0x1d0 EtwpGuidHashTable: [ETW_HASH_BUCKET_6_1_7601_23418_x64; 64] = "ETW_HASH_BUCKET [64]", "from symbols. The GUIDs of providers, by a hash of them.";
-        0xfd0 EtwpSecurityLoggers: [u16; 8] = "USHORT [8]", "from symbols. Sessions that record security events, by their identifiers.";
-        0xfe0 EtwpSecurityProviderEnableMask: u8 = "UCHAR", "from symbols. Which of EtwpSecurityLoggers record them, a bit each.";
+        0x18 EtwpSecurityProviderGuidEntry: ETW_GUID_ENTRY_10_0_17763_1075_x64 = "ETW_GUID_ENTRY", text!(EtwpSecurityProviderGuidEntry, "from symbols");
+        0x1c0 EtwpLoggerRundown: runtime::Ptr64 = "EX_RUNDOWN_REF_CACHE_AWARE **", text!(EtwpLoggerRundown_2, "from symbols");
+        0x1c8 EtwpLoggerContext: runtime::Ptr64 = "WMI_LOGGER_CONTEXT **", text!(EtwpLoggerContext, "from symbols");
+        0x1d0 EtwpGuidHashTable: [ETW_HASH_BUCKET_6_1_7601_23418_x64; 64] = "ETW_HASH_BUCKET [64]", text!(EtwpGuidHashTable, "from symbols");
+        0xfd0 EtwpSecurityLoggers: [u16; 8] = "USHORT [8]", text!(EtwpSecurityLoggers, "from symbols");
+        0xfe0 EtwpSecurityProviderEnableMask: u8 = "UCHAR", text!(EtwpSecurityProviderEnableMask, "from symbols");
         0xfe1 _paddingFE1: [u8; 3], "padding.";
-        0xfe4 EtwpShutdownInProgress: i32 = "LONG", "from symbols. Nonzero once the silo shuts down.";
-        0xfe8 EtwpSecurityProviderPID: u32 = "ULONG", "from symbols. The process that logs security events.";
+        0xfe4 EtwpShutdownInProgress: i32 = "LONG", text!(EtwpShutdownInProgress, "from symbols");
+        0xfe8 EtwpSecurityProviderPID: u32 = "ULONG", text!(EtwpSecurityProviderPID, "from symbols");
         0xfec _paddingFEC: [u8; 4], "padding.";
-        0xff0 PrivHandleDemuxTable: ETW_PRIV_HANDLE_DEMUX_TABLE_1703_x64 = "ETW_PRIV_HANDLE_DEMUX_TABLE", "from symbols. Handles of private sessions.";
-        0x1010 RTBacklogFileRoot: runtime::Ptr64 = "WCHAR *", "from symbols. The folder of the files that keep buffers for real-time consumers.";
-        0x1018 EtwpCounters: ETW_COUNTERS_1703 = "ETW_COUNTERS", "from symbols. What the silo uses.";
-        0x1028 LogfileBytesWritten: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "from symbols. Bytes that its sessions wrote to files.";
-        0x1030 ProcessorBlocks: runtime::Ptr64 = "ETW_SILO_TRACING_BLOCK *", "from symbols. One for each processor.";
+        0xff0 PrivHandleDemuxTable: ETW_PRIV_HANDLE_DEMUX_TABLE_1703_x64 = "ETW_PRIV_HANDLE_DEMUX_TABLE", text!(PrivHandleDemuxTable, "from symbols");
+        0x1010 RTBacklogFileRoot: runtime::Ptr64 = "WCHAR *", text!(RTBacklogFileRoot, "from symbols");
+        0x1018 EtwpCounters: ETW_COUNTERS_1703 = "ETW_COUNTERS", text!(EtwpCounters, "from symbols");
+        0x1028 LogfileBytesWritten: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(LogfileBytesWritten, "from symbols");
+        0x1030 ProcessorBlocks: runtime::Ptr64 = "ETW_SILO_TRACING_BLOCK *", text!(ProcessorBlocks, "from symbols");
         0x1038 ContainerStateWnfSubscription: runtime::Ptr64 = "EX_WNF_SUBSCRIPTION *", "from symbols.";
         0x1040 ContainerStateWnfCallbackCalled: u32 = "ULONG", "from symbols.";
         0x1044 _padding1044: [u8; 4], "padding.";
-        0x1048 UnsubscribeWorkItem: runtime::Ptr64 = "WORK_QUEUE_ITEM *", "from symbols. Ends the subscriptions.";
-        0x1050 PartitionId: GUID_5_0 = "GUID", "from symbols. Identifies the partition.";
-        0x1060 ParentId: GUID_5_0 = "GUID", "from symbols. Identifies the partition that this one is in.";
-        0x1070 QpcOffsetFromRoot: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "from symbols. What the performance counter differs by from the root partition's.";
-        0x1078 PartitionName: runtime::Ptr64 = "PSTR", "from symbols. The name of the partition.";
-        0x1080 PartitionNameSize: u16 = "USHORT", "from symbols. Bytes of it.";
-        0x1082 UnusedPadding: u16 = "USHORT", "from symbols. Not in use.";
+        0x1048 UnsubscribeWorkItem: runtime::Ptr64 = "WORK_QUEUE_ITEM *", text!(UnsubscribeWorkItem, "from symbols");
+        0x1050 PartitionId: GUID_5_0 = "GUID", text!(PartitionId, "from symbols");
+        0x1060 ParentId: GUID_5_0 = "GUID", text!(ParentId, "from symbols");
+        0x1070 QpcOffsetFromRoot: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(QpcOffsetFromRoot, "from symbols");
+        0x1078 PartitionName: runtime::Ptr64 = "PSTR", text!(PartitionName, "from symbols");
+        0x1080 PartitionNameSize: u16 = "USHORT", text!(PartitionNameSize, "from symbols");
+        0x1082 UnusedPadding: u16 = "USHORT", text!(UnusedPadding, "from symbols");
         0x1084 PartitionType: u32 = "ULONG", "from symbols.";
-        0x1088 SystemLoggerSettings: ETW_SYSTEM_LOGGER_SETTINGS_1803 = "ETW_SYSTEM_LOGGER_SETTINGS", "from symbols. Which sessions record which kernel events.";
+        0x1088 SystemLoggerSettings: ETW_SYSTEM_LOGGER_SETTINGS_1803 = "ETW_SYSTEM_LOGGER_SETTINGS", text!(SystemLoggerSettings, "from symbols");
         0x11fc _padding11FC: [u8; 4], "padding.";
-        0x1200 EtwpStartTraceMutex: KMUTANT_server_2022_x64 = "KMUTANT", "from symbols. Held while a session is started.";
+        0x1200 EtwpStartTraceMutex: KMUTANT_server_2022_x64 = "KMUTANT", text!(EtwpStartTraceMutex, "from symbols");
     }
 }
 
 runtime::layout! {
     /// `ETW_SILODRIVERSTATE` since 26H1 on x64: 0x1348 bytes, aligned to 8.
     ///
-    /// What ETW keeps for a silo; the host has one too. Sessions and providers are found through it.
+    /// The ETW state of a silo or the host, through which its sessions and providers are found.
     pub struct ETW_SILODRIVERSTATE_26H1_x64: members::ETW_SILODRIVERSTATE, 0x1348, 8 {
-        0x00 Silo: runtime::Ptr64 = "EJOB *", "from symbols. The silo that it is of.";
-        0x08 SiloGlobals: runtime::Ptr64 = "ESERVERSILO_GLOBALS *", "from symbols. The silo's state, which points here.";
-        0x10 MaxLoggers: u32 = "ULONG", "from symbols. How many elements EtwpLoggerRundown and EtwpLoggerContext lead to.";
+        0x00 Silo: runtime::Ptr64 = "EJOB *", text!(Silo, "from symbols");
+        0x08 SiloGlobals: runtime::Ptr64 = "ESERVERSILO_GLOBALS *", text!(SiloGlobals, "from symbols");
+        0x10 MaxLoggers: u32 = "ULONG", text!(MaxLoggers, "from symbols");
         0x14 _padding14: [u8; 4], "padding.";
-        0x18 EtwpSecurityProviderGuidEntry: ETW_GUID_ENTRY_26H1_x64 = "ETW_GUID_ENTRY", "from symbols. The provider Microsoft-Windows-Security-Auditing.";
-        0x2c0 EtwpLoggerRundown: runtime::Ptr64 = "EX_RUNDOWN_REF_CACHE_AWARE **", "from symbols. For each session what keeps it from being freed while it is in use.\n\nErratum, 1709..: the document's type is EX\\_RUNDOWN\\_REF\\_CACHE\\_AWARE \\[0x10\\], symbols show EX\\_RUNDOWN\\_REF\\_CACHE\\_AWARE \\*\\*.";
-        0x2c8 EtwpLoggerContext: runtime::Ptr64 = "WMI_LOGGER_CONTEXT **", "from symbols. The sessions, MaxLoggers of them, by number.";
-        0x2d0 EtwpGuidHashTable: [ETW_HASH_BUCKET_6_1_7601_23418_x64; 64] = "ETW_HASH_BUCKET [64]", "from symbols. The GUIDs of providers, by a hash of them.";
-        0x10d0 EtwpSecurityLoggers: [u16; 16] = "USHORT [16]", "from symbols. Sessions that record security events, by their identifiers.";
-        0x10f0 EtwpSecurityProviderEnableMask: u16 = "USHORT", "from symbols. Which of EtwpSecurityLoggers record them, a bit each.";
+        0x18 EtwpSecurityProviderGuidEntry: ETW_GUID_ENTRY_26H1_x64 = "ETW_GUID_ENTRY", text!(EtwpSecurityProviderGuidEntry, "from symbols");
+        0x2c0 EtwpLoggerRundown: runtime::Ptr64 = "EX_RUNDOWN_REF_CACHE_AWARE **", text!(EtwpLoggerRundown_2, "from symbols");
+        0x2c8 EtwpLoggerContext: runtime::Ptr64 = "WMI_LOGGER_CONTEXT **", text!(EtwpLoggerContext, "from symbols");
+        0x2d0 EtwpGuidHashTable: [ETW_HASH_BUCKET_6_1_7601_23418_x64; 64] = "ETW_HASH_BUCKET [64]", text!(EtwpGuidHashTable, "from symbols");
+        0x10d0 EtwpSecurityLoggers: [u16; 16] = "USHORT [16]", text!(EtwpSecurityLoggers, "from symbols");
+        0x10f0 EtwpSecurityProviderEnableMask: u16 = "USHORT", text!(EtwpSecurityProviderEnableMask, "from symbols");
         0x10f2 _padding10F2: [u8; 2], "padding.";
-        0x10f4 EtwpShutdownInProgress: i32 = "LONG", "from symbols. Nonzero once the silo shuts down.";
-        0x10f8 EtwpSecurityProviderPID: u32 = "ULONG", "from symbols. The process that logs security events.";
+        0x10f4 EtwpShutdownInProgress: i32 = "LONG", text!(EtwpShutdownInProgress, "from symbols");
+        0x10f8 EtwpSecurityProviderPID: u32 = "ULONG", text!(EtwpSecurityProviderPID, "from symbols");
         0x10fc _padding10FC: [u8; 4], "padding.";
-        0x1100 PrivHandleDemuxTable: ETW_PRIV_HANDLE_DEMUX_TABLE_1703_x64 = "ETW_PRIV_HANDLE_DEMUX_TABLE", "from symbols. Handles of private sessions.";
-        0x1120 RTBacklogFileRoot: runtime::Ptr64 = "WCHAR *", "from symbols. The folder of the files that keep buffers for real-time consumers.";
-        0x1128 EtwpCounters: ETW_COUNTERS_1703 = "ETW_COUNTERS", "from symbols. What the silo uses.";
-        0x1138 LogfileBytesWritten: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "from symbols. Bytes that its sessions wrote to files.";
-        0x1140 ProcessorBlocks: runtime::Ptr64 = "ETW_SILO_TRACING_BLOCK *", "from symbols. One for each processor.";
+        0x1100 PrivHandleDemuxTable: ETW_PRIV_HANDLE_DEMUX_TABLE_1703_x64 = "ETW_PRIV_HANDLE_DEMUX_TABLE", text!(PrivHandleDemuxTable, "from symbols");
+        0x1120 RTBacklogFileRoot: runtime::Ptr64 = "WCHAR *", text!(RTBacklogFileRoot, "from symbols");
+        0x1128 EtwpCounters: ETW_COUNTERS_1703 = "ETW_COUNTERS", text!(EtwpCounters, "from symbols");
+        0x1138 LogfileBytesWritten: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(LogfileBytesWritten, "from symbols");
+        0x1140 ProcessorBlocks: runtime::Ptr64 = "ETW_SILO_TRACING_BLOCK *", text!(ProcessorBlocks, "from symbols");
         0x1148 ContainerStateWnfSubscription: runtime::Ptr64 = "EX_WNF_SUBSCRIPTION *", "from symbols.";
         0x1150 ContainerStateWnfCallbackCalled: u32 = "ULONG", "from symbols.";
         0x1154 _padding1154: [u8; 4], "padding.";
-        0x1158 UnsubscribeWorkItem: runtime::Ptr64 = "WORK_QUEUE_ITEM *", "from symbols. Ends the subscriptions.";
-        0x1160 PartitionId: GUID_5_0 = "GUID", "from symbols. Identifies the partition.";
-        0x1170 ParentId: GUID_5_0 = "GUID", "from symbols. Identifies the partition that this one is in.";
-        0x1180 QpcOffsetFromRoot: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "from symbols. What the performance counter differs by from the root partition's.";
-        0x1188 PartitionName: runtime::Ptr64 = "PSTR", "from symbols. The name of the partition.";
-        0x1190 PartitionNameSize: u16 = "USHORT", "from symbols. Bytes of it.";
-        0x1192 UnusedPadding: u16 = "USHORT", "from symbols. Not in use.";
+        0x1158 UnsubscribeWorkItem: runtime::Ptr64 = "WORK_QUEUE_ITEM *", text!(UnsubscribeWorkItem, "from symbols");
+        0x1160 PartitionId: GUID_5_0 = "GUID", text!(PartitionId, "from symbols");
+        0x1170 ParentId: GUID_5_0 = "GUID", text!(ParentId, "from symbols");
+        0x1180 QpcOffsetFromRoot: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(QpcOffsetFromRoot, "from symbols");
+        0x1188 PartitionName: runtime::Ptr64 = "PSTR", text!(PartitionName, "from symbols");
+        0x1190 PartitionNameSize: u16 = "USHORT", text!(PartitionNameSize, "from symbols");
+        0x1192 UnusedPadding: u16 = "USHORT", text!(UnusedPadding, "from symbols");
         0x1194 PartitionType: u32 = "ULONG", "from symbols.";
-        0x1198 SystemLoggerSettings: ETW_SYSTEM_LOGGER_SETTINGS_1803 = "ETW_SYSTEM_LOGGER_SETTINGS", "from symbols. Which sessions record which kernel events.";
+        0x1198 SystemLoggerSettings: ETW_SYSTEM_LOGGER_SETTINGS_1803 = "ETW_SYSTEM_LOGGER_SETTINGS", text!(SystemLoggerSettings, "from symbols");
         0x130c _padding130C: [u8; 4], "padding.";
-        0x1310 EtwpStartTraceMutex: KMUTANT_server_2022_x64 = "KMUTANT", "from symbols. Held while a session is started.";
+        0x1310 EtwpStartTraceMutex: KMUTANT_server_2022_x64 = "KMUTANT", text!(EtwpStartTraceMutex, "from symbols");
     }
 }

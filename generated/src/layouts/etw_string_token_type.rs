@@ -8,7 +8,7 @@ use super::{runtime, members};
 runtime::values! {
     /// `ETW_STRING_TOKEN_TYPE` since 6.3.
     ///
-    /// What the strings of a filter name.
+    /// Kind of names in a filter.
     pub value ETW_STRING_TOKEN_TYPE_6_3: i32 = "ETW_STRING_TOKEN_TYPE" {
         ETW_STRING_TOKEN_EXE = 0x0, "6.3..21H2.";
         ETW_STRING_TOKEN_PACKAGE_ID = 0x1, "6.3..21H2.";
@@ -20,7 +20,7 @@ runtime::values! {
 runtime::values! {
     /// `ETW_STRING_TOKEN_TYPE` since 10.0.17763.1075.
     ///
-    /// What the strings of a filter name.
+    /// Kind of names in a filter.
     pub value ETW_STRING_TOKEN_TYPE_10_0_17763_1075: i32 = "ETW_STRING_TOKEN_TYPE" {
         ETW_STRING_TOKEN_EXE = 0x0, "6.3..21H2.";
         ETW_STRING_TOKEN_PACKAGE_ID = 0x1, "6.3..21H2.";

@@ -5,12 +5,17 @@
 #[allow(unused_imports)]
 use super::{runtime, members};
 
+macro_rules! text {
+    (LoggerId, $known:literal) => { concat!($known, ". Identifies the session.") };
+    (ClockType, $known:literal) => { concat!($known, ". The clock of the session.") };
+}
+
 runtime::layout! {
     /// `ETW_SYSTEM_LOGGER` since 1709: 0x2 bytes, aligned to 1.
     ///
     /// A session that records kernel events.
     pub struct ETW_SYSTEM_LOGGER_1709: members::ETW_SYSTEM_LOGGER, 0x2, 1 {
-        0x00 LoggerId: u8 = "UCHAR", "from symbols. Identifies the session.";
-        0x01 ClockType: u8 = "UCHAR", "from symbols. The clock of the session.";
+        0x00 LoggerId: u8 = "UCHAR", text!(LoggerId, "from symbols");
+        0x01 ClockType: u8 = "UCHAR", text!(ClockType, "from symbols");
     }
 }

@@ -5,16 +5,23 @@
 #[allow(unused_imports)]
 use super::{runtime, members};
 
+macro_rules! text {
+    (Year, $known:literal) => { concat!($known, ". From 1601 on.") };
+    (Month, $known:literal) => { concat!($known, ". From 1 on.") };
+    (DayOfWeek, $known:literal) => { concat!($known, ". 0 is Sunday.") };
+    (Hour, $known:literal) => { concat!($known, ". From 0 to 23.") };
+}
+
 runtime::layout! {
     /// `ETW_SYSTEMTIME` since early-6.0: 0x10 bytes, aligned to 2.
     ///
     /// A date and a time of day.
     pub struct ETW_SYSTEMTIME_early_6_0: members::ETW_SYSTEMTIME, 0x10, 2 {
-        0x00 Year: u16 = "USHORT", "from symbols. From 1601 on.";
-        0x02 Month: u16 = "USHORT", "from symbols. From 1 on.";
-        0x04 DayOfWeek: u16 = "USHORT", "from symbols. 0 is Sunday.";
-        0x06 Day: u16 = "USHORT", "from symbols. From 1 on.";
-        0x08 Hour: u16 = "USHORT", "from symbols. From 0 to 23.";
+        0x00 Year: u16 = "USHORT", text!(Year, "from symbols");
+        0x02 Month: u16 = "USHORT", text!(Month, "from symbols");
+        0x04 DayOfWeek: u16 = "USHORT", text!(DayOfWeek, "from symbols");
+        0x06 Day: u16 = "USHORT", text!(Month, "from symbols");
+        0x08 Hour: u16 = "USHORT", text!(Hour, "from symbols");
         0x0a Minute: u16 = "USHORT", "from symbols.";
         0x0c Second: u16 = "USHORT", "from symbols.";
         0x0e Milliseconds: u16 = "USHORT", "from symbols.";

@@ -5,27 +5,74 @@
 #[allow(unused_imports)]
 use super::{runtime, members, etw_buffer_queue::*, etw_ref_clock::*, EVENT_TRACE_CLOCK, guid::*, large_integer::*, list_entry::*, LOG_FILE_MODE, rtl_condition_variable::*, rtl_critical_section::*, unicode_string::*};
 
+macro_rules! text {
+    (LoggerThreadId, $known:literal) => { concat!($known, ". The identifier of the thread that flushes the buffers.") };
+    (LoggerThread, $known:literal) => { concat!($known, ". The thread that flushes the buffers; 5.2 leaves it unused.") };
+    (AlignedBufferSize, $known:literal) => { concat!($known, ". Reserved memory for each buffer: BufferSize, rounded up to whole pages.") };
+    (ProcessorBuffers, $known:literal) => { concat!($known, ". The current buffer of each processor.") };
+    (BufferSize, $known:literal) => { concat!($known, ". Bytes.") };
+    (MaximumBuffers, $known:literal) => { concat!($known, ". Number of buffers for which address space is reserved.") };
+    (MinimumBuffers, $known:literal) => { concat!($known, ". Number of buffers for which memory is committed at the start.") };
+    (TraceBuffers, $known:literal) => { concat!($known, ". The memory reserved for buffers.") };
+    (LoggerName, $known:literal) => { concat!($known, ".\n\nErratum, 5.2 x86: published reference: offset 0x6c; order and size of the declaration: 0x50 (The document gives this offset only for 5.1, so that the offset without a version applies to 5.2.).") };
+    (LogFileName, $known:literal) => { concat!($known, ".\n\nErratum, 5.2 x86: published reference: offset 0x74; order and size of the declaration: 0x58 (The document gives this offset only for 5.1, so that the offset without a version applies to 5.2.).") };
+    (BufferCondition, $known:literal) => { concat!($known, ". With EVENT\\_TRACE\\_BLOCKING\\_MODE, writers wait on it for a buffer.") };
+    (RequestFlag, $known:literal) => { concat!($known, ". Bit fields at the same offset change with the version, and are not known in detail.") };
+    (FirstBufferOffset, $known:literal) => { concat!($known, ".\n\nErratum, 6.2..10.0 x86: published reference: offset 0xe8; order and size of the declaration: 0xf0 (The document gives the value of 6.1 for all versions. FlushTimer is at that offset.).") };
+    (CompressionBuffer, $known:literal) => { concat!($known, ". Holds compressed buffers until they are flushed.") };
+    (CompressionBufferSize, $known:literal) => { concat!($known, ". Bytes: twice a trace buffer.") };
+    (CompressedBuffersSize, $known:literal) => { concat!($known, ". Bytes of trace buffers in the CompressionBuffer.") };
+    (UnknownPointers, $known:literal) => { concat!($known, ". An array of pointers.") };
+    (UnknownStructures, $known:literal) => { concat!($known, ". An array of structures.") };
+    (InstanceId, $known:literal) => { concat!($known, ".\n\nErratum, 6.2..10.0 x64: published reference: offset 0x2c; order and size of the declaration: 0x38 (The document gives the value of 6.1 for all versions. EventMarker is at that offset.).") };
+    (InstanceCount, $known:literal) => { concat!($known, ".\n\nErratum, 6.2..10.0 x64: published reference: offset 0x3c; order and size of the declaration: 0x48 (The document gives the value of 6.1 for all versions.).") };
+    (LogFileHandle, $known:literal) => { concat!($known, ".\n\nErratum, 6.2..10.0 x64: published reference: offset 0x80; order and size of the declaration: 0x90 (The document gives the value of 6.1 for all versions. FlushEvent is at that offset.).") };
+    (LogFileName_2, $known:literal) => { concat!($known, ".\n\nErratum, 6.2..10.0 x64: published reference: offset 0x98; order and size of the declaration: 0xa8 (The document gives the value of 6.1 for all versions. LoggerName is at that offset.).") };
+    (LogFilePattern, $known:literal) => { concat!($known, ".\n\nErratum, 6.2..10.0 x64: published reference: offset 0xa8; order and size of the declaration: 0xb8 (The document gives the value of 6.1 for all versions.).") };
+    (FileCounter, $known:literal) => { concat!($known, ".\n\nErratum, 6.2..10.0 x64: published reference: offset 0xb8; order and size of the declaration: 0xc8 (The document gives the value of 6.1 for all versions.).") };
+    (NumberOfProcessors, $known:literal) => { concat!($known, ".\n\nErratum, 6.2..10.0 x64: published reference: offset 0xbc; order and size of the declaration: 0xcc (The document gives the value of 6.1 for all versions.).") };
+    (CollectionOn, $known:literal) => { concat!($known, ".\n\nErratum, 6.2..10.0 x64: published reference: offset 0x140; order and size of the declaration: 0x150 (The document gives the value of 6.1 for all versions.).") };
+    (unnamed, $known:literal) => { concat!($known, ".\n\nErratum, 6.2..10.0 x64: published reference: offset 0x144; order and size of the declaration: 0x154 (The document gives the value of 6.1 for all versions.).") };
+    (LastFlushedBuffer, $known:literal) => { concat!($known, ".\n\nErratum, 6.2..10.0 x64: published reference: offset 0x148; order and size of the declaration: 0x158 (The document gives the value of 6.1 for all versions.).") };
+    (FirstBufferOffset_2, $known:literal) => { concat!($known, ".\n\nErratum, 6.2..10.0 x64: published reference: offset 0x158; order and size of the declaration: 0x168 (The document gives the value of 6.1 for all versions.).") };
+    (ByteOffset, $known:literal) => { concat!($known, ".\n\nErratum, 6.2..10.0 x64: published reference: offset 0x160; order and size of the declaration: 0x170 (The document gives the value of 6.1 for all versions. FlushTimer is at that offset.).") };
+    (SequencePtr, $known:literal) => { concat!($known, ".\n\nErratum, 6.2 x64: published reference: offset 0x178; order and size of the declaration: 0x190 (The document gives the value of 6.1 for all versions.).") };
+    (LocalSequence, $known:literal) => { concat!($known, ".\n\nErratum, 6.2 x64: published reference: offset 0x180; order and size of the declaration: 0x198 (The document gives the value of 6.1 for all versions.).") };
+    (BufferSequenceNumber, $known:literal) => { concat!($known, ".\n\nErratum, 6.2 x64: published reference: offset 0x188; order and size of the declaration: 0x1a0 (The document gives the value of 6.1 for all versions.).") };
+    (TraceBuffers_2, $known:literal) => { concat!($known, ". The memory reserved for buffers.\n\nErratum, 6.2 x64: published reference: offset 0x190; order and size of the declaration: 0x1a8 (The document gives the value of 6.1 for all versions.).") };
+    (UnknownUlong1, $known:literal) => { concat!($known, ".\n\nErratum, 6.2 x64: published reference: offset 0x1f8; order and size of the declaration: 0x1e8 (The document gives the value of 6.3 for all versions.).") };
+    (UnknownPointers_2, $known:literal) => { concat!($known, ". An array of pointers.\n\nErratum, 6.2 x64: published reference: offset 0x200; order and size of the declaration: 0x1f0 (The document gives the value of 6.3 for all versions. The stream map is at that offset.).") };
+    (UnknownStructures_2, $known:literal) => { concat!($known, ". An array of structures.\n\nErratum, 6.2 x64: published reference: offset 0x208; order and size of the declaration: 0x1f8 (The document gives the value of 6.3 for all versions. ProcessorBuffers is at that offset.).") };
+    (Unaccounted4, $known:literal) => { concat!($known, ". Unidentified bytes between FlushThreshold and EventsLost.") };
+    (CompressedBuffersCount, $known:literal) => { concat!($known, ". Trace buffers in the CompressionBuffer.") };
+    (PartialBufferSize, $known:literal) => { concat!($known, ". Number of bytes of a partly flushed trace buffer in the CompressionBuffer.") };
+    (SequencePtr_2, $known:literal) => { concat!($known, ".\n\nErratum, 6.3..10.0 x64: published reference: offset 0x178; order and size of the declaration: 0x198 (The document gives the value of 6.1 for all versions.).") };
+    (LocalSequence_2, $known:literal) => { concat!($known, ".\n\nErratum, 6.3..10.0 x64: published reference: offset 0x180; order and size of the declaration: 0x1a0 (The document gives the value of 6.1 for all versions.).") };
+    (BufferSequenceNumber_2, $known:literal) => { concat!($known, ".\n\nErratum, 6.3..10.0 x64: published reference: offset 0x188; order and size of the declaration: 0x1a8 (The document gives the value of 6.1 for all versions.).") };
+    (TraceBuffers_3, $known:literal) => { concat!($known, ". The memory reserved for buffers.\n\nErratum, 6.3..10.0 x64: published reference: offset 0x190; order and size of the declaration: 0x1b0 (The document gives the value of 6.1 for all versions.).") };
+}
+
 runtime::layout! {
     /// `ETW_UM_LOGGER_CONTEXT` since 5.0 on x86: 0xd0 bytes, aligned to 8.
     ///
-    /// What a process keeps for an event logger whose buffers are in user mode. ADVAPI32 has it up to 5.1, NTDLL from 5.2 on.
+    /// State of a session with buffers in user mode, within a process. It is part of ADVAPI32 up to 5.1, and of NTDLL in 5.2 and later.
     pub struct ETW_UM_LOGGER_CONTEXT_5_0_x86: members::ETW_UM_LOGGER_CONTEXT, 0xd0, 8 {
         0x00 StartTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented.";
         0x08 LogFileHandle: runtime::Ptr32 = "HANDLE", "documented.";
         0x0c Unaccounted0: [u8; 4] = "UCHAR [4]", "unidentified.";
         0x10 LoggerId: u32 = "ULONG", "documented.";
         0x14 LoggerSemaphore: runtime::Ptr32 = "HANDLE", "documented.";
-        0x18 LoggerThreadId: runtime::Ptr32 = "HANDLE", "documented. The identifier of the thread that flushes the buffers.";
-        0x1c LoggerThread: runtime::Ptr32 = "HANDLE", "documented. The thread that flushes the buffers; 5.2 leaves it unused.";
+        0x18 LoggerThreadId: runtime::Ptr32 = "HANDLE", text!(LoggerThreadId, "documented");
+        0x1c LoggerThread: runtime::Ptr32 = "HANDLE", text!(LoggerThread, "documented");
         0x20 LoggerEvent: runtime::Ptr32 = "HANDLE", "documented.";
         0x24 LoggerStatus: u32 = "DWORD", "documented.";
         0x28 BuffersAvailable: i32 = "LONG", "documented.";
         0x2c NumberOfProcessors: u32 = "ULONG", "documented.";
-        0x30 AlignedBufferSize: u32 = "ULONG", "documented, name and type unknown. BufferSize, rounded up to whole pages: what each buffer takes of the reserved memory.";
+        0x30 AlignedBufferSize: u32 = "ULONG", text!(AlignedBufferSize, "documented, name and type unknown");
         0x34 FreeList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented.";
         0x3c GlobalList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented.";
         0x44 UnknownPointer: runtime::Ptr32 = "PVOID", "documented, name and type unknown.";
-        0x48 ProcessorBuffers: runtime::Ptr32 = "WMI_BUFFER_HEADER **", "documented. The current buffer of each processor.";
+        0x48 ProcessorBuffers: runtime::Ptr32 = "WMI_BUFFER_HEADER **", text!(ProcessorBuffers, "documented");
         0x4c LoggerName: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", "documented.";
         0x54 LogFileName: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", "documented.";
         0x5c CollectionOn: i32 = "LONG", "documented.";
@@ -38,16 +85,16 @@ runtime::layout! {
         0x80 FirstBufferOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented.";
         0x88 ByteOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented.";
         0x90 BufferAgeLimit: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented.";
-        0x98 BufferSize: u32 = "ULONG", "documented. Bytes.";
+        0x98 BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
         0x9c NumberOfBuffers: u32 = "ULONG", "documented.";
-        0xa0 MaximumBuffers: u32 = "ULONG", "documented. For so many buffers, address space is reserved.";
-        0xa4 MinimumBuffers: u32 = "ULONG", "documented. For so many buffers, memory is committed at the start.";
+        0xa0 MaximumBuffers: u32 = "ULONG", text!(MaximumBuffers, "documented");
+        0xa4 MinimumBuffers: u32 = "ULONG", text!(MinimumBuffers, "documented");
         0xa8 EventsLost: u32 = "ULONG", "documented.";
         0xac BuffersWritten: u32 = "ULONG", "documented.";
         0xb0 LogBuffersLost: u32 = "ULONG", "documented.";
         0xb4 RealTimeBuffersLost: u32 = "ULONG", "documented.";
         0xb8 InstanceId: GUID_5_0 = "GUID", "documented.";
-        0xc8 TraceBuffers: runtime::Ptr32 = "PVOID", "documented, name and type unknown. The memory reserved for buffers.";
+        0xc8 TraceBuffers: runtime::Ptr32 = "PVOID", text!(TraceBuffers, "documented, name and type unknown");
         0xcc _paddingCC: [u8; 4], "padding.";
     }
 }
@@ -55,7 +102,7 @@ runtime::layout! {
 runtime::layout! {
     /// `ETW_UM_LOGGER_CONTEXT` since 5.1 on x86: 0xd8 bytes, aligned to 8.
     ///
-    /// What a process keeps for an event logger whose buffers are in user mode. ADVAPI32 has it up to 5.1, NTDLL from 5.2 on.
+    /// State of a session with buffers in user mode, within a process. It is part of ADVAPI32 up to 5.1, and of NTDLL in 5.2 and later.
     pub struct ETW_UM_LOGGER_CONTEXT_5_1_x86: members::ETW_UM_LOGGER_CONTEXT, 0xd8, 8 {
         0x00 StartTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented.";
         0x08 LogFileHandle: runtime::Ptr32 = "HANDLE", "documented.";
@@ -63,19 +110,19 @@ runtime::layout! {
         0x10 LoggerId: u32 = "ULONG", "documented.";
         0x14 LocalSequence: u32 = "ULONG", "documented.";
         0x18 LoggerSemaphore: runtime::Ptr32 = "HANDLE", "documented.";
-        0x1c LoggerThreadId: runtime::Ptr32 = "HANDLE", "documented. The identifier of the thread that flushes the buffers.";
-        0x20 LoggerThread: runtime::Ptr32 = "HANDLE", "documented. The thread that flushes the buffers; 5.2 leaves it unused.";
+        0x1c LoggerThreadId: runtime::Ptr32 = "HANDLE", text!(LoggerThreadId, "documented");
+        0x20 LoggerThread: runtime::Ptr32 = "HANDLE", text!(LoggerThread, "documented");
         0x24 LoggerEvent: runtime::Ptr32 = "HANDLE", "documented.";
         0x28 LoggerStatus: u32 = "DWORD", "documented.";
         0x2c BuffersAvailable: i32 = "LONG", "documented.";
         0x30 NumberOfProcessors: u32 = "ULONG", "documented.";
-        0x34 AlignedBufferSize: u32 = "ULONG", "documented, name and type unknown. BufferSize, rounded up to whole pages: what each buffer takes of the reserved memory.";
+        0x34 AlignedBufferSize: u32 = "ULONG", text!(AlignedBufferSize, "documented, name and type unknown");
         0x38 FreeList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented.";
         0x40 GlobalList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented.";
         0x48 UnknownPointer: runtime::Ptr32 = "PVOID", "documented, name and type unknown.";
-        0x4c ProcessorBuffers: runtime::Ptr32 = "WMI_BUFFER_HEADER **", "documented. The current buffer of each processor.";
-        0x50 LoggerName: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", "documented.\n\nErratum, 5.2 x86: the document's offset is 0x6c, the declaration's order and size give 0x50 (The document names 5.1 alone for this offset, and so leaves 5.2 the one without a version.).";
-        0x58 LogFileName: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", "documented.\n\nErratum, 5.2 x86: the document's offset is 0x74, the declaration's order and size give 0x58 (The document names 5.1 alone for this offset, and so leaves 5.2 the one without a version.).";
+        0x4c ProcessorBuffers: runtime::Ptr32 = "WMI_BUFFER_HEADER **", text!(ProcessorBuffers, "documented");
+        0x50 LoggerName: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", text!(LoggerName, "documented");
+        0x58 LogFileName: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", text!(LogFileName, "documented");
         0x60 CollectionOn: i32 = "LONG", "documented.";
         0x64 Unaccounted1: [u8; 8] = "UCHAR [8]", "unidentified.";
         0x6c MaximumFileSize: u32 = "ULONG", "documented.";
@@ -87,24 +134,24 @@ runtime::layout! {
         0x90 BufferAgeLimit: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented.";
         0x98 Unaccounted2: [u8; 4] = "UCHAR [4]", "unidentified.";
         0x9c ClockType: EVENT_TRACE_CLOCK = "ULONG", "documented.";
-        0xa0 BufferSize: u32 = "ULONG", "documented. Bytes.";
+        0xa0 BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
         0xa4 NumberOfBuffers: u32 = "ULONG", "documented.";
-        0xa8 MaximumBuffers: u32 = "ULONG", "documented. For so many buffers, address space is reserved.";
-        0xac MinimumBuffers: u32 = "ULONG", "documented. For so many buffers, memory is committed at the start.";
+        0xa8 MaximumBuffers: u32 = "ULONG", text!(MaximumBuffers, "documented");
+        0xac MinimumBuffers: u32 = "ULONG", text!(MinimumBuffers, "documented");
         0xb0 EventsLost: u32 = "ULONG", "documented.";
         0xb4 BuffersWritten: u32 = "ULONG", "documented.";
         0xb8 LogBuffersLost: u32 = "ULONG", "documented.";
         0xbc RealTimeBuffersLost: u32 = "ULONG", "documented.";
         0xc0 SequencePtr: runtime::Ptr32 = "LONG *", "documented.";
         0xc4 InstanceId: GUID_5_0 = "GUID", "documented.";
-        0xd4 TraceBuffers: runtime::Ptr32 = "PVOID", "documented, name and type unknown. The memory reserved for buffers.";
+        0xd4 TraceBuffers: runtime::Ptr32 = "PVOID", text!(TraceBuffers, "documented, name and type unknown");
     }
 }
 
 runtime::layout! {
     /// `ETW_UM_LOGGER_CONTEXT` since 5.2.3790-sp1 on x64: 0x120 bytes, aligned to 8.
     ///
-    /// What a process keeps for an event logger whose buffers are in user mode. ADVAPI32 has it up to 5.1, NTDLL from 5.2 on.
+    /// State of a session with buffers in user mode, within a process. It is part of ADVAPI32 up to 5.1, and of NTDLL in 5.2 and later.
     pub struct ETW_UM_LOGGER_CONTEXT_5_2_3790_sp1_x64: members::ETW_UM_LOGGER_CONTEXT, 0x120, 8 {
         0x00 StartTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented.";
         0x08 LogFileHandle: runtime::Ptr64 = "HANDLE", "documented.";
@@ -112,17 +159,17 @@ runtime::layout! {
         0x18 LoggerId: u32 = "ULONG", "documented.";
         0x1c LocalSequence: u32 = "ULONG", "documented.";
         0x20 LoggerSemaphore: runtime::Ptr64 = "HANDLE", "documented.";
-        0x28 LoggerThreadId: runtime::Ptr64 = "HANDLE", "documented. The identifier of the thread that flushes the buffers.";
-        0x30 LoggerThread: runtime::Ptr64 = "HANDLE", "inferred. The thread that flushes the buffers; 5.2 leaves it unused.";
+        0x28 LoggerThreadId: runtime::Ptr64 = "HANDLE", text!(LoggerThreadId, "documented");
+        0x30 LoggerThread: runtime::Ptr64 = "HANDLE", text!(LoggerThread, "inferred");
         0x38 LoggerEvent: runtime::Ptr64 = "HANDLE", "documented.";
         0x40 LoggerStatus: u32 = "DWORD", "documented.";
         0x44 BuffersAvailable: i32 = "LONG", "documented.";
         0x48 NumberOfProcessors: u32 = "ULONG", "documented.";
-        0x4c AlignedBufferSize: u32 = "ULONG", "documented, name and type unknown. BufferSize, rounded up to whole pages: what each buffer takes of the reserved memory.";
+        0x4c AlignedBufferSize: u32 = "ULONG", text!(AlignedBufferSize, "documented, name and type unknown");
         0x50 FreeList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented.";
         0x60 GlobalList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented.";
         0x70 UnknownPointer: runtime::Ptr64 = "PVOID", "documented, name and type unknown.";
-        0x78 ProcessorBuffers: runtime::Ptr64 = "WMI_BUFFER_HEADER **", "documented. The current buffer of each processor.";
+        0x78 ProcessorBuffers: runtime::Ptr64 = "WMI_BUFFER_HEADER **", text!(ProcessorBuffers, "documented");
         0x80 LoggerName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", "documented.";
         0x90 LogFileName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", "documented.";
         0xa0 CollectionOn: i32 = "LONG", "documented.";
@@ -136,24 +183,24 @@ runtime::layout! {
         0xd0 BufferAgeLimit: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented.";
         0xd8 Unaccounted2: [u8; 4] = "UCHAR [4]", "unidentified.";
         0xdc ClockType: EVENT_TRACE_CLOCK = "ULONG", "documented.";
-        0xe0 BufferSize: u32 = "ULONG", "documented. Bytes.";
+        0xe0 BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
         0xe4 NumberOfBuffers: u32 = "ULONG", "documented.";
-        0xe8 MaximumBuffers: u32 = "ULONG", "documented. For so many buffers, address space is reserved.";
-        0xec MinimumBuffers: u32 = "ULONG", "documented. For so many buffers, memory is committed at the start.";
+        0xe8 MaximumBuffers: u32 = "ULONG", text!(MaximumBuffers, "documented");
+        0xec MinimumBuffers: u32 = "ULONG", text!(MinimumBuffers, "documented");
         0xf0 EventsLost: u32 = "ULONG", "documented.";
         0xf4 BuffersWritten: u32 = "ULONG", "documented.";
         0xf8 LogBuffersLost: u32 = "ULONG", "documented.";
         0xfc RealTimeBuffersLost: u32 = "ULONG", "documented.";
         0x100 SequencePtr: runtime::Ptr64 = "LONG *", "documented.";
         0x108 InstanceId: GUID_5_0 = "GUID", "documented.";
-        0x118 TraceBuffers: runtime::Ptr64 = "PVOID", "documented, name and type unknown. The memory reserved for buffers.";
+        0x118 TraceBuffers: runtime::Ptr64 = "PVOID", text!(TraceBuffers, "documented, name and type unknown");
     }
 }
 
 runtime::layout! {
     /// `ETW_UM_LOGGER_CONTEXT` since early-6.0 on x86: 0xf8 bytes, aligned to 8.
     ///
-    /// What a process keeps for an event logger whose buffers are in user mode. ADVAPI32 has it up to 5.1, NTDLL from 5.2 on.
+    /// State of a session with buffers in user mode, within a process. It is part of ADVAPI32 up to 5.1, and of NTDLL in 5.2 and later.
     pub struct ETW_UM_LOGGER_CONTEXT_early_6_0_x86: members::ETW_UM_LOGGER_CONTEXT, 0xf8, 8 {
         0x00 StartTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented.";
         0x08 LogFileHandle: runtime::Ptr32 = "HANDLE", "documented.";
@@ -161,16 +208,16 @@ runtime::layout! {
         0x10 LoggerId: u32 = "ULONG", "documented.";
         0x14 LocalSequence: u32 = "ULONG", "documented.";
         0x18 LoggerSemaphore: runtime::Ptr32 = "HANDLE", "documented.";
-        0x1c LoggerThreadId: runtime::Ptr32 = "HANDLE", "documented. The identifier of the thread that flushes the buffers.";
+        0x1c LoggerThreadId: runtime::Ptr32 = "HANDLE", text!(LoggerThreadId, "documented");
         0x20 LoggerEvent: runtime::Ptr32 = "HANDLE", "documented.";
         0x24 LoggerStatus: u32 = "DWORD", "documented.";
         0x28 BuffersAvailable: i32 = "LONG", "documented.";
         0x2c NumberOfProcessors: u32 = "ULONG", "documented.";
-        0x30 AlignedBufferSize: u32 = "ULONG", "documented, name and type unknown. BufferSize, rounded up to whole pages: what each buffer takes of the reserved memory.";
+        0x30 AlignedBufferSize: u32 = "ULONG", text!(AlignedBufferSize, "documented, name and type unknown");
         0x34 FreeList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented.";
         0x3c GlobalList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented.";
         0x44 UnknownPointer: runtime::Ptr32 = "PVOID", "documented, name and type unknown.";
-        0x48 ProcessorBuffers: runtime::Ptr32 = "WMI_BUFFER_HEADER **", "documented. The current buffer of each processor.";
+        0x48 ProcessorBuffers: runtime::Ptr32 = "WMI_BUFFER_HEADER **", text!(ProcessorBuffers, "documented");
         0x4c LoggerName: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", "documented.";
         0x54 LogFileName: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", "documented.";
         0x5c CollectionOn: i32 = "LONG", "documented.";
@@ -185,10 +232,10 @@ runtime::layout! {
         0x90 Unaccounted2: [u8; 4] = "UCHAR [4]", "unidentified.";
         0x94 ClockType: EVENT_TRACE_CLOCK = "ULONG", "documented.";
         0x98 ReferenceTimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented.";
-        0xa0 BufferSize: u32 = "ULONG", "documented. Bytes.";
+        0xa0 BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
         0xa4 NumberOfBuffers: u32 = "ULONG", "documented.";
-        0xa8 MaximumBuffers: u32 = "ULONG", "documented. For so many buffers, address space is reserved.";
-        0xac MinimumBuffers: u32 = "ULONG", "documented. For so many buffers, memory is committed at the start.";
+        0xa8 MaximumBuffers: u32 = "ULONG", text!(MaximumBuffers, "documented");
+        0xac MinimumBuffers: u32 = "ULONG", text!(MinimumBuffers, "documented");
         0xb0 EventsLost: u32 = "ULONG", "documented.";
         0xb4 BuffersWritten: u32 = "ULONG", "documented.";
         0xb8 LogBuffersLost: u32 = "ULONG", "documented.";
@@ -197,7 +244,7 @@ runtime::layout! {
         0xc4 InstanceId: GUID_5_0 = "GUID", "documented.";
         0xd4 UnknownUlong0: u32 = "ULONG", "documented, name and type unknown.";
         0xd8 LoggerLock: RTL_CRITICAL_SECTION_5_0_x86 = "RTL_CRITICAL_SECTION", "documented, name unknown.";
-        0xf0 TraceBuffers: runtime::Ptr32 = "PVOID", "documented, name and type unknown. The memory reserved for buffers.";
+        0xf0 TraceBuffers: runtime::Ptr32 = "PVOID", text!(TraceBuffers, "documented, name and type unknown");
         0xf4 _paddingF4: [u8; 4], "padding.";
     }
 }
@@ -205,7 +252,7 @@ runtime::layout! {
 runtime::layout! {
     /// `ETW_UM_LOGGER_CONTEXT` since early-6.0 on x64: 0x150 bytes, aligned to 8.
     ///
-    /// What a process keeps for an event logger whose buffers are in user mode. ADVAPI32 has it up to 5.1, NTDLL from 5.2 on.
+    /// State of a session with buffers in user mode, within a process. It is part of ADVAPI32 up to 5.1, and of NTDLL in 5.2 and later.
     pub struct ETW_UM_LOGGER_CONTEXT_early_6_0_x64: members::ETW_UM_LOGGER_CONTEXT, 0x150, 8 {
         0x00 StartTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented.";
         0x08 LogFileHandle: runtime::Ptr64 = "HANDLE", "documented.";
@@ -213,16 +260,16 @@ runtime::layout! {
         0x18 LoggerId: u32 = "ULONG", "documented.";
         0x1c LocalSequence: u32 = "ULONG", "documented.";
         0x20 LoggerSemaphore: runtime::Ptr64 = "HANDLE", "documented.";
-        0x28 LoggerThreadId: runtime::Ptr64 = "HANDLE", "documented. The identifier of the thread that flushes the buffers.";
+        0x28 LoggerThreadId: runtime::Ptr64 = "HANDLE", text!(LoggerThreadId, "documented");
         0x30 LoggerEvent: runtime::Ptr64 = "HANDLE", "documented.";
         0x38 LoggerStatus: u32 = "DWORD", "documented.";
         0x3c BuffersAvailable: i32 = "LONG", "documented.";
         0x40 NumberOfProcessors: u32 = "ULONG", "documented.";
-        0x44 AlignedBufferSize: u32 = "ULONG", "documented, name and type unknown. BufferSize, rounded up to whole pages: what each buffer takes of the reserved memory.";
+        0x44 AlignedBufferSize: u32 = "ULONG", text!(AlignedBufferSize, "documented, name and type unknown");
         0x48 FreeList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented.";
         0x58 GlobalList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented.";
         0x68 UnknownPointer: runtime::Ptr64 = "PVOID", "documented, name and type unknown.";
-        0x70 ProcessorBuffers: runtime::Ptr64 = "WMI_BUFFER_HEADER **", "documented. The current buffer of each processor.";
+        0x70 ProcessorBuffers: runtime::Ptr64 = "WMI_BUFFER_HEADER **", text!(ProcessorBuffers, "documented");
         0x78 LoggerName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", "documented.";
         0x88 LogFileName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", "documented.";
         0x98 CollectionOn: i32 = "LONG", "documented.";
@@ -238,10 +285,10 @@ runtime::layout! {
         0xd0 Unaccounted2: [u8; 4] = "UCHAR [4]", "unidentified.";
         0xd4 ClockType: EVENT_TRACE_CLOCK = "ULONG", "documented.";
         0xd8 ReferenceTimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented.";
-        0xe0 BufferSize: u32 = "ULONG", "documented. Bytes.";
+        0xe0 BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
         0xe4 NumberOfBuffers: u32 = "ULONG", "documented.";
-        0xe8 MaximumBuffers: u32 = "ULONG", "documented. For so many buffers, address space is reserved.";
-        0xec MinimumBuffers: u32 = "ULONG", "documented. For so many buffers, memory is committed at the start.";
+        0xe8 MaximumBuffers: u32 = "ULONG", text!(MaximumBuffers, "documented");
+        0xec MinimumBuffers: u32 = "ULONG", text!(MinimumBuffers, "documented");
         0xf0 EventsLost: u32 = "ULONG", "documented.";
         0xf4 BuffersWritten: u32 = "ULONG", "documented.";
         0xf8 LogBuffersLost: u32 = "ULONG", "documented.";
@@ -251,24 +298,24 @@ runtime::layout! {
         0x118 UnknownUlong0: u32 = "ULONG", "documented, name and type unknown.";
         0x11c _padding11C: [u8; 4], "padding.";
         0x120 LoggerLock: RTL_CRITICAL_SECTION_5_2_3790_sp1_x64 = "RTL_CRITICAL_SECTION", "documented, name unknown.";
-        0x148 TraceBuffers: runtime::Ptr64 = "PVOID", "documented, name and type unknown. The memory reserved for buffers.";
+        0x148 TraceBuffers: runtime::Ptr64 = "PVOID", text!(TraceBuffers, "documented, name and type unknown");
     }
 }
 
 runtime::layout! {
     /// `ETW_UM_LOGGER_CONTEXT` since 6.1 on x86: 0x120 bytes, aligned to 8.
     ///
-    /// What a process keeps for an event logger whose buffers are in user mode. ADVAPI32 has it up to 5.1, NTDLL from 5.2 on.
+    /// State of a session with buffers in user mode, within a process. It is part of ADVAPI32 up to 5.1, and of NTDLL in 5.2 and later.
     pub struct ETW_UM_LOGGER_CONTEXT_6_1_x86: members::ETW_UM_LOGGER_CONTEXT, 0x120, 8 {
         0x00 ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", "documented.";
         0x10 ClockType: EVENT_TRACE_CLOCK = "ULONG", "documented.";
         0x14 LoggerId: u32 = "ULONG", "documented.";
-        0x18 LoggerThreadId: runtime::Ptr32 = "HANDLE", "documented. The identifier of the thread that flushes the buffers.";
-        0x1c LoggerThread: runtime::Ptr32 = "HANDLE", "documented. The thread that flushes the buffers; 5.2 leaves it unused.";
+        0x18 LoggerThreadId: runtime::Ptr32 = "HANDLE", text!(LoggerThreadId, "documented");
+        0x1c LoggerThread: runtime::Ptr32 = "HANDLE", text!(LoggerThread, "documented");
         0x20 LoggerStatus: u32 = "DWORD", "documented.";
         0x24 InstanceId: GUID_5_0 = "GUID", "documented.";
         0x34 InstanceCount: u32 = "ULONG", "documented.";
-        0x38 BufferCondition: RTL_CONDITION_VARIABLE_early_6_0_x86 = "RTL_CONDITION_VARIABLE", "documented, name unknown. With EVENT\\_TRACE\\_BLOCKING\\_MODE, writers wait on it for a buffer.";
+        0x38 BufferCondition: RTL_CONDITION_VARIABLE_early_6_0_x86 = "RTL_CONDITION_VARIABLE", text!(BufferCondition, "documented, name unknown");
         0x3c LoggerLock: RTL_CRITICAL_SECTION_5_0_x86 = "RTL_CRITICAL_SECTION", "documented, name unknown.";
         0x54 FlushEvent: runtime::Ptr32 = "HANDLE", "documented.";
         0x58 LoggerEvent: runtime::Ptr32 = "HANDLE", "documented.";
@@ -278,11 +325,11 @@ runtime::layout! {
         0x70 LogFilePattern: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", "documented.";
         0x78 FileCounter: i32 = "LONG", "documented.";
         0x7c NumberOfProcessors: u32 = "ULONG", "documented.";
-        0x80 BufferSize: u32 = "ULONG", "documented. Bytes.";
+        0x80 BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
         0x84 MaximumEventSize: u32 = "ULONG", "documented.";
-        0x88 AlignedBufferSize: u32 = "ULONG", "documented, name and type unknown. BufferSize, rounded up to whole pages: what each buffer takes of the reserved memory.";
-        0x8c MaximumBuffers: u32 = "ULONG", "documented. For so many buffers, address space is reserved.";
-        0x90 MinimumBuffers: u32 = "ULONG", "documented. For so many buffers, memory is committed at the start.";
+        0x88 AlignedBufferSize: u32 = "ULONG", text!(AlignedBufferSize, "documented, name and type unknown");
+        0x8c MaximumBuffers: u32 = "ULONG", text!(MaximumBuffers, "documented");
+        0x90 MinimumBuffers: u32 = "ULONG", text!(MinimumBuffers, "documented");
         0x94 NumberOfBuffers: u32 = "ULONG", "documented.";
         0x98 BuffersAvailable: i32 = "LONG", "documented.";
         0x9c GlobalList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented.";
@@ -292,8 +339,8 @@ runtime::layout! {
         0xc8 MaximumFileSize: u32 = "ULONG", "documented.";
         0xcc LoggerMode: LOG_FILE_MODE = "ULONG", "documented.";
         0xd0 CollectionOn: i32 = "LONG", "documented.";
-        0xd4 uD4: ETW_UM_LOGGER_CONTEXT_6_1_x86_uD4, "unnamed; its members have accessors." {
-            0xd4 RequestFlag set_RequestFlag: u32 = "ULONG", "documented, offset inferred. Bit fields share its place. They change with the version, and are not known in detail.";
+        0xd4 union_RequestFlag: ETW_UM_LOGGER_CONTEXT_6_1_union_RequestFlag, "unnamed; its members have accessors." {
+            0xd4 RequestFlag set_RequestFlag: u32 = "ULONG", text!(RequestFlag, "documented, offset inferred");
         }
         0xd8 LastFlushedBuffer: u32 = "ULONG", "documented.";
         0xdc _paddingDC: [u8; 4], "padding.";
@@ -307,32 +354,32 @@ runtime::layout! {
         0x108 LocalSequence: u32 = "ULONG", "documented.";
         0x10c _padding10C: [u8; 4], "padding.";
         0x110 BufferSequenceNumber: i64 = "LONGLONG", "documented.";
-        0x118 TraceBuffers: runtime::Ptr32 = "PVOID", "documented, name and type unknown. The memory reserved for buffers.";
-        0x11c ProcessorBuffers: [runtime::Ptr32; 1] = "WMI_BUFFER_HEADER * [ANYSIZE_ARRAY]", "documented. The current buffer of each processor.";
+        0x118 TraceBuffers: runtime::Ptr32 = "PVOID", text!(TraceBuffers, "documented, name and type unknown");
+        0x11c ProcessorBuffers: [runtime::Ptr32; 1] = "WMI_BUFFER_HEADER * [ANYSIZE_ARRAY]", text!(ProcessorBuffers, "documented");
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0xd4 of `ETW_UM_LOGGER_CONTEXT`.
-    pub union ETW_UM_LOGGER_CONTEXT_6_1_x86_uD4: 0x4, 4 {
-        0x00 RequestFlag: u32 = "ULONG", "documented, offset inferred. Bit fields share its place. They change with the version, and are not known in detail.";
+    pub union ETW_UM_LOGGER_CONTEXT_6_1_union_RequestFlag: 0x4, 4 {
+        0x00 RequestFlag: u32 = "ULONG", text!(RequestFlag, "documented, offset inferred");
     }
 }
 
 runtime::layout! {
     /// `ETW_UM_LOGGER_CONTEXT` since 6.1 on x64: 0x1a0 bytes, aligned to 8.
     ///
-    /// What a process keeps for an event logger whose buffers are in user mode. ADVAPI32 has it up to 5.1, NTDLL from 5.2 on.
+    /// State of a session with buffers in user mode, within a process. It is part of ADVAPI32 up to 5.1, and of NTDLL in 5.2 and later.
     pub struct ETW_UM_LOGGER_CONTEXT_6_1_x64: members::ETW_UM_LOGGER_CONTEXT, 0x1a0, 8 {
         0x00 ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", "documented.";
         0x10 ClockType: EVENT_TRACE_CLOCK = "ULONG", "documented.";
         0x14 LoggerId: u32 = "ULONG", "documented.";
-        0x18 LoggerThreadId: runtime::Ptr64 = "HANDLE", "documented. The identifier of the thread that flushes the buffers.";
-        0x20 LoggerThread: runtime::Ptr64 = "HANDLE", "documented. The thread that flushes the buffers; 5.2 leaves it unused.";
+        0x18 LoggerThreadId: runtime::Ptr64 = "HANDLE", text!(LoggerThreadId, "documented");
+        0x20 LoggerThread: runtime::Ptr64 = "HANDLE", text!(LoggerThread, "documented");
         0x28 LoggerStatus: u32 = "DWORD", "documented.";
         0x2c InstanceId: GUID_5_0 = "GUID", "documented.";
         0x3c InstanceCount: u32 = "ULONG", "documented.";
-        0x40 BufferCondition: RTL_CONDITION_VARIABLE_early_6_0_x64 = "RTL_CONDITION_VARIABLE", "documented, name unknown. With EVENT\\_TRACE\\_BLOCKING\\_MODE, writers wait on it for a buffer.";
+        0x40 BufferCondition: RTL_CONDITION_VARIABLE_early_6_0_x64 = "RTL_CONDITION_VARIABLE", text!(BufferCondition, "documented, name unknown");
         0x48 LoggerLock: RTL_CRITICAL_SECTION_5_2_3790_sp1_x64 = "RTL_CRITICAL_SECTION", "documented, name unknown.";
         0x70 FlushEvent: runtime::Ptr64 = "HANDLE", "documented.";
         0x78 LoggerEvent: runtime::Ptr64 = "HANDLE", "documented.";
@@ -342,11 +389,11 @@ runtime::layout! {
         0xa8 LogFilePattern: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", "documented.";
         0xb8 FileCounter: i32 = "LONG", "documented.";
         0xbc NumberOfProcessors: u32 = "ULONG", "documented.";
-        0xc0 BufferSize: u32 = "ULONG", "documented. Bytes.";
+        0xc0 BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
         0xc4 MaximumEventSize: u32 = "ULONG", "documented, offset inferred.";
-        0xc8 AlignedBufferSize: u32 = "ULONG", "documented, name and type unknown. BufferSize, rounded up to whole pages: what each buffer takes of the reserved memory.";
-        0xcc MaximumBuffers: u32 = "ULONG", "documented. For so many buffers, address space is reserved.";
-        0xd0 MinimumBuffers: u32 = "ULONG", "documented. For so many buffers, memory is committed at the start.";
+        0xc8 AlignedBufferSize: u32 = "ULONG", text!(AlignedBufferSize, "documented, name and type unknown");
+        0xcc MaximumBuffers: u32 = "ULONG", text!(MaximumBuffers, "documented");
+        0xd0 MinimumBuffers: u32 = "ULONG", text!(MinimumBuffers, "documented");
         0xd4 NumberOfBuffers: u32 = "ULONG", "documented.";
         0xd8 BuffersAvailable: i32 = "LONG", "documented.";
         0xdc _paddingDC: [u8; 4], "padding.";
@@ -357,8 +404,8 @@ runtime::layout! {
         0x138 MaximumFileSize: u32 = "ULONG", "documented.";
         0x13c LoggerMode: LOG_FILE_MODE = "ULONG", "documented.";
         0x140 CollectionOn: i32 = "LONG", "documented.";
-        0x144 u144: ETW_UM_LOGGER_CONTEXT_6_1_x64_u144, "unnamed; its members have accessors." {
-            0x144 RequestFlag set_RequestFlag: u32 = "ULONG", "documented, offset inferred. Bit fields share its place. They change with the version, and are not known in detail.";
+        0x144 union_RequestFlag: ETW_UM_LOGGER_CONTEXT_6_1_union_RequestFlag, "unnamed; its members have accessors." {
+            0x144 RequestFlag set_RequestFlag: u32 = "ULONG", text!(RequestFlag, "documented, offset inferred");
         }
         0x148 LastFlushedBuffer: u32 = "ULONG", "documented.";
         0x14c _padding14C: [u8; 4], "padding.";
@@ -373,35 +420,28 @@ runtime::layout! {
         0x180 LocalSequence: u32 = "ULONG", "documented.";
         0x184 _padding184: [u8; 4], "padding.";
         0x188 BufferSequenceNumber: i64 = "LONGLONG", "documented.";
-        0x190 TraceBuffers: runtime::Ptr64 = "PVOID", "documented, name and type unknown. The memory reserved for buffers.";
-        0x198 ProcessorBuffers: [runtime::Ptr64; 1] = "WMI_BUFFER_HEADER * [ANYSIZE_ARRAY]", "documented. The current buffer of each processor.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x144 of `ETW_UM_LOGGER_CONTEXT`.
-    pub union ETW_UM_LOGGER_CONTEXT_6_1_x64_u144: 0x4, 4 {
-        0x00 RequestFlag: u32 = "ULONG", "documented, offset inferred. Bit fields share its place. They change with the version, and are not known in detail.";
+        0x190 TraceBuffers: runtime::Ptr64 = "PVOID", text!(TraceBuffers, "documented, name and type unknown");
+        0x198 ProcessorBuffers: [runtime::Ptr64; 1] = "WMI_BUFFER_HEADER * [ANYSIZE_ARRAY]", text!(ProcessorBuffers, "documented");
     }
 }
 
 runtime::layout! {
     /// `ETW_UM_LOGGER_CONTEXT` since 6.2 on x86: 0x160 bytes, aligned to 8.
     ///
-    /// What a process keeps for an event logger whose buffers are in user mode. ADVAPI32 has it up to 5.1, NTDLL from 5.2 on.
+    /// State of a session with buffers in user mode, within a process. It is part of ADVAPI32 up to 5.1, and of NTDLL in 5.2 and later.
     pub struct ETW_UM_LOGGER_CONTEXT_6_2_x86: members::ETW_UM_LOGGER_CONTEXT, 0x160, 8 {
         0x00 ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", "documented.";
         0x10 ClockType: EVENT_TRACE_CLOCK = "ULONG", "documented.";
         0x14 LoggerId: u32 = "ULONG", "documented.";
-        0x18 LoggerThreadId: runtime::Ptr32 = "HANDLE", "documented. The identifier of the thread that flushes the buffers.";
-        0x1c LoggerThread: runtime::Ptr32 = "HANDLE", "documented. The thread that flushes the buffers; 5.2 leaves it unused.";
+        0x18 LoggerThreadId: runtime::Ptr32 = "HANDLE", text!(LoggerThreadId, "documented");
+        0x1c LoggerThread: runtime::Ptr32 = "HANDLE", text!(LoggerThread, "documented");
         0x20 LoggerStatus: u32 = "DWORD", "documented.";
         0x24 EventMarker: [u32; 1] = "ULONG [1]", "documented.";
         0x28 ErrorMarker: u32 = "ULONG", "documented.";
         0x2c SizeMask: u32 = "ULONG", "documented.";
         0x30 InstanceId: GUID_5_0 = "GUID", "documented.";
         0x40 InstanceCount: u32 = "ULONG", "documented.";
-        0x44 BufferCondition: RTL_CONDITION_VARIABLE_early_6_0_x86 = "RTL_CONDITION_VARIABLE", "documented, name unknown. With EVENT\\_TRACE\\_BLOCKING\\_MODE, writers wait on it for a buffer.";
+        0x44 BufferCondition: RTL_CONDITION_VARIABLE_early_6_0_x86 = "RTL_CONDITION_VARIABLE", text!(BufferCondition, "documented, name unknown");
         0x48 LoggerLock: RTL_CRITICAL_SECTION_5_0_x86 = "RTL_CRITICAL_SECTION", "documented, name unknown.";
         0x60 FlushEvent: runtime::Ptr32 = "HANDLE", "documented.";
         0x64 LoggerEvent: runtime::Ptr32 = "HANDLE", "documented.";
@@ -411,11 +451,11 @@ runtime::layout! {
         0x7c LogFilePattern: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", "documented.";
         0x84 FileCounter: i32 = "LONG", "documented.";
         0x88 NumberOfProcessors: u32 = "ULONG", "documented.";
-        0x8c BufferSize: u32 = "ULONG", "documented. Bytes.";
+        0x8c BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
         0x90 MaximumEventSize: u32 = "ULONG", "documented.";
-        0x94 AlignedBufferSize: u32 = "ULONG", "documented, name and type unknown. BufferSize, rounded up to whole pages: what each buffer takes of the reserved memory.";
-        0x98 MaximumBuffers: u32 = "ULONG", "documented. For so many buffers, address space is reserved.";
-        0x9c MinimumBuffers: u32 = "ULONG", "documented. For so many buffers, memory is committed at the start.";
+        0x94 AlignedBufferSize: u32 = "ULONG", text!(AlignedBufferSize, "documented, name and type unknown");
+        0x98 MaximumBuffers: u32 = "ULONG", text!(MaximumBuffers, "documented");
+        0x9c MinimumBuffers: u32 = "ULONG", text!(MinimumBuffers, "documented");
         0xa0 NumberOfBuffers: u32 = "ULONG", "documented.";
         0xa4 BuffersAvailable: i32 = "LONG", "documented.";
         0xa8 GlobalList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented.";
@@ -425,12 +465,12 @@ runtime::layout! {
         0xd4 MaximumFileSize: u32 = "ULONG", "documented.";
         0xd8 LoggerMode: LOG_FILE_MODE = "ULONG", "documented.";
         0xdc CollectionOn: i32 = "LONG", "documented.";
-        0xe0 uE0: ETW_UM_LOGGER_CONTEXT_6_2_x86_uE0, "unnamed; its members have accessors." {
-            0xe0 RequestFlag set_RequestFlag: u32 = "ULONG", "documented, offset inferred. Bit fields share its place. They change with the version, and are not known in detail.";
+        0xe0 union_RequestFlag: ETW_UM_LOGGER_CONTEXT_6_1_union_RequestFlag, "unnamed; its members have accessors." {
+            0xe0 RequestFlag set_RequestFlag: u32 = "ULONG", text!(RequestFlag, "documented, offset inferred");
         }
         0xe4 LastFlushedBuffer: u32 = "ULONG", "documented.";
         0xe8 FlushTimer: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented.";
-        0xf0 FirstBufferOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented, offset inferred.\n\nErratum, 6.2..10.0 x86: the document's offset is 0xe8, the declaration's order and size give 0xf0 (The document gives one value for all versions, that of 6.1. FlushTimer is there.).";
+        0xf0 FirstBufferOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(FirstBufferOffset, "documented, offset inferred");
         0xf8 ByteOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented.";
         0x100 Unaccounted3: [u8; 8] = "UCHAR [8]", "unidentified.";
         0x108 EventsLost: u32 = "ULONG", "documented.";
@@ -440,60 +480,53 @@ runtime::layout! {
         0x118 LocalSequence: u32 = "ULONG", "documented.";
         0x11c _padding11C: [u8; 4], "padding.";
         0x120 BufferSequenceNumber: i64 = "LONGLONG", "documented.";
-        0x128 TraceBuffers: runtime::Ptr32 = "PVOID", "documented, name and type unknown. The memory reserved for buffers.";
+        0x128 TraceBuffers: runtime::Ptr32 = "PVOID", text!(TraceBuffers, "documented, name and type unknown");
         0x12c CompressionWorkspace: runtime::Ptr32 = "PVOID", "documented.";
-        0x130 CompressionBuffer: runtime::Ptr32 = "PVOID", "documented, name and type unknown. Holds compressed buffers until they are flushed.";
-        0x134 CompressionBufferSize: u32 = "ULONG", "documented, name and type unknown. Bytes: twice a trace buffer.";
-        0x138 CompressedBuffersSize: u32 = "ULONG", "documented, name and type unknown. Bytes of trace buffers in the CompressionBuffer.";
+        0x130 CompressionBuffer: runtime::Ptr32 = "PVOID", text!(CompressionBuffer, "documented, name and type unknown");
+        0x134 CompressionBufferSize: u32 = "ULONG", text!(CompressionBufferSize, "documented, name and type unknown");
+        0x138 CompressedBuffersSize: u32 = "ULONG", text!(CompressedBuffersSize, "documented, name and type unknown");
         0x13c ProviderBinaryList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented.";
         0x144 WinRtProviderBinaryList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented.";
         0x14c UnknownUlong1: u32 = "ULONG", "documented, name and type unknown.";
-        0x150 UnknownPointers: runtime::Ptr32 = "PVOID *", "documented, name and type unknown. An array of pointers.";
-        0x154 UnknownStructures: runtime::Ptr32 = "PVOID", "documented, name and type unknown. An array of structures.";
+        0x150 UnknownPointers: runtime::Ptr32 = "PVOID *", text!(UnknownPointers, "documented, name and type unknown");
+        0x154 UnknownStructures: runtime::Ptr32 = "PVOID", text!(UnknownStructures, "documented, name and type unknown");
         0x158 ProcessorStreamIndexMap: runtime::Ptr32 = "PVOID", "documented, name and type unknown.";
-        0x15c ProcessorBuffers: [runtime::Ptr32; 1] = "WMI_BUFFER_HEADER * [ANYSIZE_ARRAY]", "documented. The current buffer of each processor.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0xe0 of `ETW_UM_LOGGER_CONTEXT`.
-    pub union ETW_UM_LOGGER_CONTEXT_6_2_x86_uE0: 0x4, 4 {
-        0x00 RequestFlag: u32 = "ULONG", "documented, offset inferred. Bit fields share its place. They change with the version, and are not known in detail.";
+        0x15c ProcessorBuffers: [runtime::Ptr32; 1] = "WMI_BUFFER_HEADER * [ANYSIZE_ARRAY]", text!(ProcessorBuffers, "documented");
     }
 }
 
 runtime::layout! {
     /// `ETW_UM_LOGGER_CONTEXT` since 6.2 on x64: 0x210 bytes, aligned to 8.
     ///
-    /// What a process keeps for an event logger whose buffers are in user mode. ADVAPI32 has it up to 5.1, NTDLL from 5.2 on.
+    /// State of a session with buffers in user mode, within a process. It is part of ADVAPI32 up to 5.1, and of NTDLL in 5.2 and later.
     pub struct ETW_UM_LOGGER_CONTEXT_6_2_x64: members::ETW_UM_LOGGER_CONTEXT, 0x210, 8 {
         0x00 ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", "documented.";
         0x10 ClockType: EVENT_TRACE_CLOCK = "ULONG", "documented.";
         0x14 LoggerId: u32 = "ULONG", "documented.";
-        0x18 LoggerThreadId: runtime::Ptr64 = "HANDLE", "documented. The identifier of the thread that flushes the buffers.";
-        0x20 LoggerThread: runtime::Ptr64 = "HANDLE", "documented. The thread that flushes the buffers; 5.2 leaves it unused.";
+        0x18 LoggerThreadId: runtime::Ptr64 = "HANDLE", text!(LoggerThreadId, "documented");
+        0x20 LoggerThread: runtime::Ptr64 = "HANDLE", text!(LoggerThread, "documented");
         0x28 LoggerStatus: u32 = "DWORD", "documented.";
         0x2c EventMarker: [u32; 1] = "ULONG [1]", "documented.";
         0x30 ErrorMarker: u32 = "ULONG", "documented.";
         0x34 SizeMask: u32 = "ULONG", "documented.";
-        0x38 InstanceId: GUID_5_0 = "GUID", "documented, offset inferred.\n\nErratum, 6.2..10.0 x64: the document's offset is 0x2c, the declaration's order and size give 0x38 (The document gives one value for all versions, that of 6.1. EventMarker is there.).";
-        0x48 InstanceCount: u32 = "ULONG", "documented, offset inferred.\n\nErratum, 6.2..10.0 x64: the document's offset is 0x3c, the declaration's order and size give 0x48 (The document gives one value for all versions, that of 6.1.).";
+        0x38 InstanceId: GUID_5_0 = "GUID", text!(InstanceId, "documented, offset inferred");
+        0x48 InstanceCount: u32 = "ULONG", text!(InstanceCount, "documented, offset inferred");
         0x4c _padding4C: [u8; 4], "padding.";
-        0x50 BufferCondition: RTL_CONDITION_VARIABLE_early_6_0_x64 = "RTL_CONDITION_VARIABLE", "documented, name unknown. With EVENT\\_TRACE\\_BLOCKING\\_MODE, writers wait on it for a buffer.";
+        0x50 BufferCondition: RTL_CONDITION_VARIABLE_early_6_0_x64 = "RTL_CONDITION_VARIABLE", text!(BufferCondition, "documented, name unknown");
         0x58 LoggerLock: RTL_CRITICAL_SECTION_5_2_3790_sp1_x64 = "RTL_CRITICAL_SECTION", "documented, name unknown.";
         0x80 FlushEvent: runtime::Ptr64 = "HANDLE", "documented.";
         0x88 LoggerEvent: runtime::Ptr64 = "HANDLE", "documented.";
-        0x90 LogFileHandle: runtime::Ptr64 = "HANDLE", "documented, offset inferred.\n\nErratum, 6.2..10.0 x64: the document's offset is 0x80, the declaration's order and size give 0x90 (The document gives one value for all versions, that of 6.1. FlushEvent is there.).";
+        0x90 LogFileHandle: runtime::Ptr64 = "HANDLE", text!(LogFileHandle, "documented, offset inferred");
         0x98 LoggerName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", "documented.";
-        0xa8 LogFileName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", "documented, offset inferred.\n\nErratum, 6.2..10.0 x64: the document's offset is 0x98, the declaration's order and size give 0xa8 (The document gives one value for all versions, that of 6.1. LoggerName is there.).";
-        0xb8 LogFilePattern: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", "documented, offset inferred.\n\nErratum, 6.2..10.0 x64: the document's offset is 0xa8, the declaration's order and size give 0xb8 (The document gives one value for all versions, that of 6.1.).";
-        0xc8 FileCounter: i32 = "LONG", "documented, offset inferred.\n\nErratum, 6.2..10.0 x64: the document's offset is 0xb8, the declaration's order and size give 0xc8 (The document gives one value for all versions, that of 6.1.).";
-        0xcc NumberOfProcessors: u32 = "ULONG", "documented, offset inferred.\n\nErratum, 6.2..10.0 x64: the document's offset is 0xbc, the declaration's order and size give 0xcc (The document gives one value for all versions, that of 6.1.).";
-        0xd0 BufferSize: u32 = "ULONG", "documented. Bytes.";
+        0xa8 LogFileName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(LogFileName_2, "documented, offset inferred");
+        0xb8 LogFilePattern: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(LogFilePattern, "documented, offset inferred");
+        0xc8 FileCounter: i32 = "LONG", text!(FileCounter, "documented, offset inferred");
+        0xcc NumberOfProcessors: u32 = "ULONG", text!(NumberOfProcessors, "documented, offset inferred");
+        0xd0 BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
         0xd4 MaximumEventSize: u32 = "ULONG", "documented, offset inferred.";
-        0xd8 AlignedBufferSize: u32 = "ULONG", "documented, name and type unknown. BufferSize, rounded up to whole pages: what each buffer takes of the reserved memory.";
-        0xdc MaximumBuffers: u32 = "ULONG", "documented. For so many buffers, address space is reserved.";
-        0xe0 MinimumBuffers: u32 = "ULONG", "documented. For so many buffers, memory is committed at the start.";
+        0xd8 AlignedBufferSize: u32 = "ULONG", text!(AlignedBufferSize, "documented, name and type unknown");
+        0xdc MaximumBuffers: u32 = "ULONG", text!(MaximumBuffers, "documented");
+        0xe0 MinimumBuffers: u32 = "ULONG", text!(MinimumBuffers, "documented");
         0xe4 NumberOfBuffers: u32 = "ULONG", "documented.";
         0xe8 BuffersAvailable: i32 = "LONG", "documented.";
         0xec _paddingEC: [u8; 4], "padding.";
@@ -503,64 +536,57 @@ runtime::layout! {
         0x130 OverflowQueue: ETW_BUFFER_QUEUE_6_1_x64 = "ETW_BUFFER_QUEUE", "documented.";
         0x148 MaximumFileSize: u32 = "ULONG", "documented.";
         0x14c LoggerMode: LOG_FILE_MODE = "ULONG", "documented.";
-        0x150 CollectionOn: i32 = "LONG", "documented, offset inferred.\n\nErratum, 6.2..10.0 x64: the document's offset is 0x140, the declaration's order and size give 0x150 (The document gives one value for all versions, that of 6.1.).";
-        0x154 u154: ETW_UM_LOGGER_CONTEXT_6_2_x64_u154, "unnamed; its members have accessors.\n\nErratum, 6.2..10.0 x64: the document's offset is 0x144, the declaration's order and size give 0x154 (The document gives one value for all versions, that of 6.1.)." {
-            0x154 RequestFlag set_RequestFlag: u32 = "ULONG", "documented, offset inferred. Bit fields share its place. They change with the version, and are not known in detail.";
+        0x150 CollectionOn: i32 = "LONG", text!(CollectionOn, "documented, offset inferred");
+        0x154 union_RequestFlag: ETW_UM_LOGGER_CONTEXT_6_1_union_RequestFlag, "unnamed; its members have accessors.\n\nErratum, 6.2..10.0 x64: published reference: offset 0x144; order and size of the declaration: 0x154 (The document gives the value of 6.1 for all versions.)." {
+            0x154 RequestFlag set_RequestFlag: u32 = "ULONG", text!(RequestFlag, "documented, offset inferred");
         }
-        0x158 LastFlushedBuffer: u32 = "ULONG", "documented, offset inferred.\n\nErratum, 6.2..10.0 x64: the document's offset is 0x148, the declaration's order and size give 0x158 (The document gives one value for all versions, that of 6.1.).";
+        0x158 LastFlushedBuffer: u32 = "ULONG", text!(LastFlushedBuffer, "documented, offset inferred");
         0x15c _padding15C: [u8; 4], "padding.";
         0x160 FlushTimer: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented.";
-        0x168 FirstBufferOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented, offset inferred.\n\nErratum, 6.2..10.0 x64: the document's offset is 0x158, the declaration's order and size give 0x168 (The document gives one value for all versions, that of 6.1.).";
-        0x170 ByteOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented, offset inferred.\n\nErratum, 6.2..10.0 x64: the document's offset is 0x160, the declaration's order and size give 0x170 (The document gives one value for all versions, that of 6.1. FlushTimer is there.).";
+        0x168 FirstBufferOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(FirstBufferOffset_2, "documented, offset inferred");
+        0x170 ByteOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(ByteOffset, "documented, offset inferred");
         0x178 Unaccounted3: [u8; 8] = "UCHAR [8]", "unidentified.";
         0x180 EventsLost: u32 = "ULONG", "documented.";
         0x184 LogBuffersLost: u32 = "ULONG", "documented.";
         0x188 BuffersWritten: u32 = "ULONG", "documented.";
         0x18c _padding18C: [u8; 4], "padding.";
-        0x190 SequencePtr: runtime::Ptr64 = "LONG *", "documented, offset inferred.\n\nErratum, 6.2 x64: the document's offset is 0x178, the declaration's order and size give 0x190 (The document gives one value for all versions, that of 6.1.).";
-        0x198 LocalSequence: u32 = "ULONG", "documented, offset inferred.\n\nErratum, 6.2 x64: the document's offset is 0x180, the declaration's order and size give 0x198 (The document gives one value for all versions, that of 6.1.).";
+        0x190 SequencePtr: runtime::Ptr64 = "LONG *", text!(SequencePtr, "documented, offset inferred");
+        0x198 LocalSequence: u32 = "ULONG", text!(LocalSequence, "documented, offset inferred");
         0x19c _padding19C: [u8; 4], "padding.";
-        0x1a0 BufferSequenceNumber: i64 = "LONGLONG", "documented, offset inferred.\n\nErratum, 6.2 x64: the document's offset is 0x188, the declaration's order and size give 0x1a0 (The document gives one value for all versions, that of 6.1.).";
-        0x1a8 TraceBuffers: runtime::Ptr64 = "PVOID", "documented, name and type unknown. The memory reserved for buffers.\n\nErratum, 6.2 x64: the document's offset is 0x190, the declaration's order and size give 0x1a8 (The document gives one value for all versions, that of 6.1.).";
+        0x1a0 BufferSequenceNumber: i64 = "LONGLONG", text!(BufferSequenceNumber, "documented, offset inferred");
+        0x1a8 TraceBuffers: runtime::Ptr64 = "PVOID", text!(TraceBuffers_2, "documented, name and type unknown");
         0x1b0 CompressionWorkspace: runtime::Ptr64 = "PVOID", "documented.";
-        0x1b8 CompressionBuffer: runtime::Ptr64 = "PVOID", "documented, name and type unknown. Holds compressed buffers until they are flushed.";
-        0x1c0 CompressionBufferSize: u32 = "ULONG", "documented, name and type unknown. Bytes: twice a trace buffer.";
-        0x1c4 CompressedBuffersSize: u32 = "ULONG", "documented, name and type unknown. Bytes of trace buffers in the CompressionBuffer.";
+        0x1b8 CompressionBuffer: runtime::Ptr64 = "PVOID", text!(CompressionBuffer, "documented, name and type unknown");
+        0x1c0 CompressionBufferSize: u32 = "ULONG", text!(CompressionBufferSize, "documented, name and type unknown");
+        0x1c4 CompressedBuffersSize: u32 = "ULONG", text!(CompressedBuffersSize, "documented, name and type unknown");
         0x1c8 ProviderBinaryList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented.";
         0x1d8 WinRtProviderBinaryList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented.";
-        0x1e8 UnknownUlong1: u32 = "ULONG", "documented, name and type unknown.\n\nErratum, 6.2 x64: the document's offset is 0x1f8, the declaration's order and size give 0x1e8 (The document gives one value for all versions, that of 6.3.).";
+        0x1e8 UnknownUlong1: u32 = "ULONG", text!(UnknownUlong1, "documented, name and type unknown");
         0x1ec _padding1EC: [u8; 4], "padding.";
-        0x1f0 UnknownPointers: runtime::Ptr64 = "PVOID *", "documented, name and type unknown. An array of pointers.\n\nErratum, 6.2 x64: the document's offset is 0x200, the declaration's order and size give 0x1f0 (The document gives one value for all versions, that of 6.3. The stream map is there.).";
-        0x1f8 UnknownStructures: runtime::Ptr64 = "PVOID", "documented, name and type unknown. An array of structures.\n\nErratum, 6.2 x64: the document's offset is 0x208, the declaration's order and size give 0x1f8 (The document gives one value for all versions, that of 6.3. ProcessorBuffers is there.).";
+        0x1f0 UnknownPointers: runtime::Ptr64 = "PVOID *", text!(UnknownPointers_2, "documented, name and type unknown");
+        0x1f8 UnknownStructures: runtime::Ptr64 = "PVOID", text!(UnknownStructures_2, "documented, name and type unknown");
         0x200 ProcessorStreamIndexMap: runtime::Ptr64 = "PVOID", "documented, name and type unknown.";
-        0x208 ProcessorBuffers: [runtime::Ptr64; 1] = "WMI_BUFFER_HEADER * [ANYSIZE_ARRAY]", "documented. The current buffer of each processor.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x154 of `ETW_UM_LOGGER_CONTEXT`.
-    pub union ETW_UM_LOGGER_CONTEXT_6_2_x64_u154: 0x4, 4 {
-        0x00 RequestFlag: u32 = "ULONG", "documented, offset inferred. Bit fields share its place. They change with the version, and are not known in detail.";
+        0x208 ProcessorBuffers: [runtime::Ptr64; 1] = "WMI_BUFFER_HEADER * [ANYSIZE_ARRAY]", text!(ProcessorBuffers, "documented");
     }
 }
 
 runtime::layout! {
     /// `ETW_UM_LOGGER_CONTEXT` since 6.3 on x86: 0x170 bytes, aligned to 8.
     ///
-    /// What a process keeps for an event logger whose buffers are in user mode. ADVAPI32 has it up to 5.1, NTDLL from 5.2 on.
+    /// State of a session with buffers in user mode, within a process. It is part of ADVAPI32 up to 5.1, and of NTDLL in 5.2 and later.
     pub struct ETW_UM_LOGGER_CONTEXT_6_3_x86: members::ETW_UM_LOGGER_CONTEXT, 0x170, 8 {
         0x00 ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", "documented.";
         0x10 ClockType: EVENT_TRACE_CLOCK = "ULONG", "documented.";
         0x14 LoggerId: u32 = "ULONG", "documented.";
-        0x18 LoggerThreadId: runtime::Ptr32 = "HANDLE", "documented. The identifier of the thread that flushes the buffers.";
-        0x1c LoggerThread: runtime::Ptr32 = "HANDLE", "documented. The thread that flushes the buffers; 5.2 leaves it unused.";
+        0x18 LoggerThreadId: runtime::Ptr32 = "HANDLE", text!(LoggerThreadId, "documented");
+        0x1c LoggerThread: runtime::Ptr32 = "HANDLE", text!(LoggerThread, "documented");
         0x20 LoggerStatus: u32 = "DWORD", "documented.";
         0x24 EventMarker: [u32; 1] = "ULONG [1]", "documented.";
         0x28 ErrorMarker: u32 = "ULONG", "documented.";
         0x2c SizeMask: u32 = "ULONG", "documented.";
         0x30 InstanceId: GUID_5_0 = "GUID", "documented.";
         0x40 InstanceCount: u32 = "ULONG", "documented.";
-        0x44 BufferCondition: RTL_CONDITION_VARIABLE_early_6_0_x86 = "RTL_CONDITION_VARIABLE", "documented, name unknown. With EVENT\\_TRACE\\_BLOCKING\\_MODE, writers wait on it for a buffer.";
+        0x44 BufferCondition: RTL_CONDITION_VARIABLE_early_6_0_x86 = "RTL_CONDITION_VARIABLE", text!(BufferCondition, "documented, name unknown");
         0x48 LoggerLock: RTL_CRITICAL_SECTION_5_0_x86 = "RTL_CRITICAL_SECTION", "documented, name unknown.";
         0x60 FlushEvent: runtime::Ptr32 = "HANDLE", "documented.";
         0x64 LoggerEvent: runtime::Ptr32 = "HANDLE", "documented.";
@@ -570,11 +596,11 @@ runtime::layout! {
         0x7c LogFilePattern: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", "documented.";
         0x84 FileCounter: i32 = "LONG", "documented.";
         0x88 NumberOfProcessors: u32 = "ULONG", "documented.";
-        0x8c BufferSize: u32 = "ULONG", "documented. Bytes.";
+        0x8c BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
         0x90 MaximumEventSize: u32 = "ULONG", "documented.";
-        0x94 AlignedBufferSize: u32 = "ULONG", "documented, name and type unknown. BufferSize, rounded up to whole pages: what each buffer takes of the reserved memory.";
-        0x98 MaximumBuffers: u32 = "ULONG", "documented. For so many buffers, address space is reserved.";
-        0x9c MinimumBuffers: u32 = "ULONG", "documented. For so many buffers, memory is committed at the start.";
+        0x94 AlignedBufferSize: u32 = "ULONG", text!(AlignedBufferSize, "documented, name and type unknown");
+        0x98 MaximumBuffers: u32 = "ULONG", text!(MaximumBuffers, "documented");
+        0x9c MinimumBuffers: u32 = "ULONG", text!(MinimumBuffers, "documented");
         0xa0 NumberOfBuffers: u32 = "ULONG", "documented.";
         0xa4 BuffersAvailable: i32 = "LONG", "documented.";
         0xa8 GlobalList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented.";
@@ -584,15 +610,15 @@ runtime::layout! {
         0xd4 MaximumFileSize: u32 = "ULONG", "documented.";
         0xd8 LoggerMode: LOG_FILE_MODE = "ULONG", "documented.";
         0xdc CollectionOn: i32 = "LONG", "documented.";
-        0xe0 uE0: ETW_UM_LOGGER_CONTEXT_6_2_x86_uE0, "unnamed; its members have accessors." {
-            0xe0 RequestFlag set_RequestFlag: u32 = "ULONG", "documented, offset inferred. Bit fields share its place. They change with the version, and are not known in detail.";
+        0xe0 union_RequestFlag: ETW_UM_LOGGER_CONTEXT_6_1_union_RequestFlag, "unnamed; its members have accessors." {
+            0xe0 RequestFlag set_RequestFlag: u32 = "ULONG", text!(RequestFlag, "documented, offset inferred");
         }
         0xe4 LastFlushedBuffer: u32 = "ULONG", "documented.";
         0xe8 FlushTimer: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented.";
-        0xf0 FirstBufferOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented, offset inferred.\n\nErratum, 6.2..10.0 x86: the document's offset is 0xe8, the declaration's order and size give 0xf0 (The document gives one value for all versions, that of 6.1. FlushTimer is there.).";
+        0xf0 FirstBufferOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(FirstBufferOffset, "documented, offset inferred");
         0xf8 ByteOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented.";
         0x100 FlushThreshold: u32 = "ULONG", "documented.";
-        0x104 Unaccounted4: [u8; 12] = "UCHAR [12]", "unidentified. What lies between FlushThreshold and EventsLost.";
+        0x104 Unaccounted4: [u8; 12] = "UCHAR [12]", text!(Unaccounted4, "unidentified");
         0x110 EventsLost: u32 = "ULONG", "documented.";
         0x114 LogBuffersLost: u32 = "ULONG", "documented.";
         0x118 BuffersWritten: u32 = "ULONG", "documented.";
@@ -600,55 +626,55 @@ runtime::layout! {
         0x120 LocalSequence: u32 = "ULONG", "documented.";
         0x124 _padding124: [u8; 4], "padding.";
         0x128 BufferSequenceNumber: i64 = "LONGLONG", "documented.";
-        0x130 TraceBuffers: runtime::Ptr32 = "PVOID", "documented, name and type unknown. The memory reserved for buffers.";
+        0x130 TraceBuffers: runtime::Ptr32 = "PVOID", text!(TraceBuffers, "documented, name and type unknown");
         0x134 CompressionWorkspace: runtime::Ptr32 = "PVOID", "documented.";
-        0x138 CompressionBuffer: runtime::Ptr32 = "PVOID", "documented, name and type unknown. Holds compressed buffers until they are flushed.";
-        0x13c CompressionBufferSize: u32 = "ULONG", "documented, name and type unknown. Bytes: twice a trace buffer.";
-        0x140 CompressedBuffersSize: u32 = "ULONG", "documented, name and type unknown. Bytes of trace buffers in the CompressionBuffer.";
-        0x144 CompressedBuffersCount: u32 = "ULONG", "documented, name and type unknown. Trace buffers in the CompressionBuffer.";
-        0x148 PartialBufferSize: u32 = "ULONG", "documented, name and type unknown. Bytes of a partly flushed trace buffer in the CompressionBuffer.";
+        0x138 CompressionBuffer: runtime::Ptr32 = "PVOID", text!(CompressionBuffer, "documented, name and type unknown");
+        0x13c CompressionBufferSize: u32 = "ULONG", text!(CompressionBufferSize, "documented, name and type unknown");
+        0x140 CompressedBuffersSize: u32 = "ULONG", text!(CompressedBuffersSize, "documented, name and type unknown");
+        0x144 CompressedBuffersCount: u32 = "ULONG", text!(CompressedBuffersCount, "documented, name and type unknown");
+        0x148 PartialBufferSize: u32 = "ULONG", text!(PartialBufferSize, "documented, name and type unknown");
         0x14c ProviderBinaryList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented.";
         0x154 WinRtProviderBinaryList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented.";
         0x15c UnknownUlong1: u32 = "ULONG", "documented, name and type unknown.";
-        0x160 UnknownPointers: runtime::Ptr32 = "PVOID *", "documented, name and type unknown. An array of pointers.";
-        0x164 UnknownStructures: runtime::Ptr32 = "PVOID", "documented, name and type unknown. An array of structures.";
+        0x160 UnknownPointers: runtime::Ptr32 = "PVOID *", text!(UnknownPointers, "documented, name and type unknown");
+        0x164 UnknownStructures: runtime::Ptr32 = "PVOID", text!(UnknownStructures, "documented, name and type unknown");
         0x168 ProcessorStreamIndexMap: runtime::Ptr32 = "PVOID", "documented, name and type unknown.";
-        0x16c ProcessorBuffers: [runtime::Ptr32; 1] = "WMI_BUFFER_HEADER * [ANYSIZE_ARRAY]", "documented. The current buffer of each processor.";
+        0x16c ProcessorBuffers: [runtime::Ptr32; 1] = "WMI_BUFFER_HEADER * [ANYSIZE_ARRAY]", text!(ProcessorBuffers, "documented");
     }
 }
 
 runtime::layout! {
     /// `ETW_UM_LOGGER_CONTEXT` since 6.3 on x64: 0x220 bytes, aligned to 8.
     ///
-    /// What a process keeps for an event logger whose buffers are in user mode. ADVAPI32 has it up to 5.1, NTDLL from 5.2 on.
+    /// State of a session with buffers in user mode, within a process. It is part of ADVAPI32 up to 5.1, and of NTDLL in 5.2 and later.
     pub struct ETW_UM_LOGGER_CONTEXT_6_3_x64: members::ETW_UM_LOGGER_CONTEXT, 0x220, 8 {
         0x00 ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", "documented.";
         0x10 ClockType: EVENT_TRACE_CLOCK = "ULONG", "documented.";
         0x14 LoggerId: u32 = "ULONG", "documented.";
-        0x18 LoggerThreadId: runtime::Ptr64 = "HANDLE", "documented. The identifier of the thread that flushes the buffers.";
-        0x20 LoggerThread: runtime::Ptr64 = "HANDLE", "documented. The thread that flushes the buffers; 5.2 leaves it unused.";
+        0x18 LoggerThreadId: runtime::Ptr64 = "HANDLE", text!(LoggerThreadId, "documented");
+        0x20 LoggerThread: runtime::Ptr64 = "HANDLE", text!(LoggerThread, "documented");
         0x28 LoggerStatus: u32 = "DWORD", "documented.";
         0x2c EventMarker: [u32; 1] = "ULONG [1]", "documented.";
         0x30 ErrorMarker: u32 = "ULONG", "documented.";
         0x34 SizeMask: u32 = "ULONG", "documented.";
-        0x38 InstanceId: GUID_5_0 = "GUID", "documented, offset inferred.\n\nErratum, 6.2..10.0 x64: the document's offset is 0x2c, the declaration's order and size give 0x38 (The document gives one value for all versions, that of 6.1. EventMarker is there.).";
-        0x48 InstanceCount: u32 = "ULONG", "documented, offset inferred.\n\nErratum, 6.2..10.0 x64: the document's offset is 0x3c, the declaration's order and size give 0x48 (The document gives one value for all versions, that of 6.1.).";
+        0x38 InstanceId: GUID_5_0 = "GUID", text!(InstanceId, "documented, offset inferred");
+        0x48 InstanceCount: u32 = "ULONG", text!(InstanceCount, "documented, offset inferred");
         0x4c _padding4C: [u8; 4], "padding.";
-        0x50 BufferCondition: RTL_CONDITION_VARIABLE_early_6_0_x64 = "RTL_CONDITION_VARIABLE", "documented, name unknown. With EVENT\\_TRACE\\_BLOCKING\\_MODE, writers wait on it for a buffer.";
+        0x50 BufferCondition: RTL_CONDITION_VARIABLE_early_6_0_x64 = "RTL_CONDITION_VARIABLE", text!(BufferCondition, "documented, name unknown");
         0x58 LoggerLock: RTL_CRITICAL_SECTION_5_2_3790_sp1_x64 = "RTL_CRITICAL_SECTION", "documented, name unknown.";
         0x80 FlushEvent: runtime::Ptr64 = "HANDLE", "documented.";
         0x88 LoggerEvent: runtime::Ptr64 = "HANDLE", "documented.";
-        0x90 LogFileHandle: runtime::Ptr64 = "HANDLE", "documented, offset inferred.\n\nErratum, 6.2..10.0 x64: the document's offset is 0x80, the declaration's order and size give 0x90 (The document gives one value for all versions, that of 6.1. FlushEvent is there.).";
+        0x90 LogFileHandle: runtime::Ptr64 = "HANDLE", text!(LogFileHandle, "documented, offset inferred");
         0x98 LoggerName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", "documented.";
-        0xa8 LogFileName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", "documented, offset inferred.\n\nErratum, 6.2..10.0 x64: the document's offset is 0x98, the declaration's order and size give 0xa8 (The document gives one value for all versions, that of 6.1. LoggerName is there.).";
-        0xb8 LogFilePattern: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", "documented, offset inferred.\n\nErratum, 6.2..10.0 x64: the document's offset is 0xa8, the declaration's order and size give 0xb8 (The document gives one value for all versions, that of 6.1.).";
-        0xc8 FileCounter: i32 = "LONG", "documented, offset inferred.\n\nErratum, 6.2..10.0 x64: the document's offset is 0xb8, the declaration's order and size give 0xc8 (The document gives one value for all versions, that of 6.1.).";
-        0xcc NumberOfProcessors: u32 = "ULONG", "documented, offset inferred.\n\nErratum, 6.2..10.0 x64: the document's offset is 0xbc, the declaration's order and size give 0xcc (The document gives one value for all versions, that of 6.1.).";
-        0xd0 BufferSize: u32 = "ULONG", "documented. Bytes.";
+        0xa8 LogFileName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(LogFileName_2, "documented, offset inferred");
+        0xb8 LogFilePattern: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(LogFilePattern, "documented, offset inferred");
+        0xc8 FileCounter: i32 = "LONG", text!(FileCounter, "documented, offset inferred");
+        0xcc NumberOfProcessors: u32 = "ULONG", text!(NumberOfProcessors, "documented, offset inferred");
+        0xd0 BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
         0xd4 MaximumEventSize: u32 = "ULONG", "documented, offset inferred.";
-        0xd8 AlignedBufferSize: u32 = "ULONG", "documented, name and type unknown. BufferSize, rounded up to whole pages: what each buffer takes of the reserved memory.";
-        0xdc MaximumBuffers: u32 = "ULONG", "documented. For so many buffers, address space is reserved.";
-        0xe0 MinimumBuffers: u32 = "ULONG", "documented. For so many buffers, memory is committed at the start.";
+        0xd8 AlignedBufferSize: u32 = "ULONG", text!(AlignedBufferSize, "documented, name and type unknown");
+        0xdc MaximumBuffers: u32 = "ULONG", text!(MaximumBuffers, "documented");
+        0xe0 MinimumBuffers: u32 = "ULONG", text!(MinimumBuffers, "documented");
         0xe4 NumberOfBuffers: u32 = "ULONG", "documented.";
         0xe8 BuffersAvailable: i32 = "LONG", "documented.";
         0xec _paddingEC: [u8; 4], "padding.";
@@ -658,39 +684,39 @@ runtime::layout! {
         0x130 OverflowQueue: ETW_BUFFER_QUEUE_6_1_x64 = "ETW_BUFFER_QUEUE", "documented.";
         0x148 MaximumFileSize: u32 = "ULONG", "documented.";
         0x14c LoggerMode: LOG_FILE_MODE = "ULONG", "documented.";
-        0x150 CollectionOn: i32 = "LONG", "documented, offset inferred.\n\nErratum, 6.2..10.0 x64: the document's offset is 0x140, the declaration's order and size give 0x150 (The document gives one value for all versions, that of 6.1.).";
-        0x154 u154: ETW_UM_LOGGER_CONTEXT_6_2_x64_u154, "unnamed; its members have accessors.\n\nErratum, 6.2..10.0 x64: the document's offset is 0x144, the declaration's order and size give 0x154 (The document gives one value for all versions, that of 6.1.)." {
-            0x154 RequestFlag set_RequestFlag: u32 = "ULONG", "documented, offset inferred. Bit fields share its place. They change with the version, and are not known in detail.";
+        0x150 CollectionOn: i32 = "LONG", text!(CollectionOn, "documented, offset inferred");
+        0x154 union_RequestFlag: ETW_UM_LOGGER_CONTEXT_6_1_union_RequestFlag, "unnamed; its members have accessors.\n\nErratum, 6.2..10.0 x64: published reference: offset 0x144; order and size of the declaration: 0x154 (The document gives the value of 6.1 for all versions.)." {
+            0x154 RequestFlag set_RequestFlag: u32 = "ULONG", text!(RequestFlag, "documented, offset inferred");
         }
-        0x158 LastFlushedBuffer: u32 = "ULONG", "documented, offset inferred.\n\nErratum, 6.2..10.0 x64: the document's offset is 0x148, the declaration's order and size give 0x158 (The document gives one value for all versions, that of 6.1.).";
+        0x158 LastFlushedBuffer: u32 = "ULONG", text!(LastFlushedBuffer, "documented, offset inferred");
         0x15c _padding15C: [u8; 4], "padding.";
         0x160 FlushTimer: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented.";
-        0x168 FirstBufferOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented, offset inferred.\n\nErratum, 6.2..10.0 x64: the document's offset is 0x158, the declaration's order and size give 0x168 (The document gives one value for all versions, that of 6.1.).";
-        0x170 ByteOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented, offset inferred.\n\nErratum, 6.2..10.0 x64: the document's offset is 0x160, the declaration's order and size give 0x170 (The document gives one value for all versions, that of 6.1. FlushTimer is there.).";
+        0x168 FirstBufferOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(FirstBufferOffset_2, "documented, offset inferred");
+        0x170 ByteOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(ByteOffset, "documented, offset inferred");
         0x178 FlushThreshold: u32 = "ULONG", "documented.";
-        0x17c Unaccounted4: [u8; 12] = "UCHAR [12]", "unidentified. What lies between FlushThreshold and EventsLost.";
+        0x17c Unaccounted4: [u8; 12] = "UCHAR [12]", text!(Unaccounted4, "unidentified");
         0x188 EventsLost: u32 = "ULONG", "documented.";
         0x18c LogBuffersLost: u32 = "ULONG", "documented.";
         0x190 BuffersWritten: u32 = "ULONG", "documented.";
         0x194 _padding194: [u8; 4], "padding.";
-        0x198 SequencePtr: runtime::Ptr64 = "LONG *", "documented, offset inferred.\n\nErratum, 6.3..10.0 x64: the document's offset is 0x178, the declaration's order and size give 0x198 (The document gives one value for all versions, that of 6.1.).";
-        0x1a0 LocalSequence: u32 = "ULONG", "documented, offset inferred.\n\nErratum, 6.3..10.0 x64: the document's offset is 0x180, the declaration's order and size give 0x1a0 (The document gives one value for all versions, that of 6.1.).";
+        0x198 SequencePtr: runtime::Ptr64 = "LONG *", text!(SequencePtr_2, "documented, offset inferred");
+        0x1a0 LocalSequence: u32 = "ULONG", text!(LocalSequence_2, "documented, offset inferred");
         0x1a4 _padding1A4: [u8; 4], "padding.";
-        0x1a8 BufferSequenceNumber: i64 = "LONGLONG", "documented, offset inferred.\n\nErratum, 6.3..10.0 x64: the document's offset is 0x188, the declaration's order and size give 0x1a8 (The document gives one value for all versions, that of 6.1.).";
-        0x1b0 TraceBuffers: runtime::Ptr64 = "PVOID", "documented, name and type unknown. The memory reserved for buffers.\n\nErratum, 6.3..10.0 x64: the document's offset is 0x190, the declaration's order and size give 0x1b0 (The document gives one value for all versions, that of 6.1.).";
+        0x1a8 BufferSequenceNumber: i64 = "LONGLONG", text!(BufferSequenceNumber_2, "documented, offset inferred");
+        0x1b0 TraceBuffers: runtime::Ptr64 = "PVOID", text!(TraceBuffers_3, "documented, name and type unknown");
         0x1b8 CompressionWorkspace: runtime::Ptr64 = "PVOID", "documented.";
-        0x1c0 CompressionBuffer: runtime::Ptr64 = "PVOID", "documented, name and type unknown. Holds compressed buffers until they are flushed.";
-        0x1c8 CompressionBufferSize: u32 = "ULONG", "documented, name and type unknown. Bytes: twice a trace buffer.";
-        0x1cc CompressedBuffersSize: u32 = "ULONG", "documented, name and type unknown. Bytes of trace buffers in the CompressionBuffer.";
-        0x1d0 CompressedBuffersCount: u32 = "ULONG", "documented, name and type unknown. Trace buffers in the CompressionBuffer.";
-        0x1d4 PartialBufferSize: u32 = "ULONG", "documented, name and type unknown. Bytes of a partly flushed trace buffer in the CompressionBuffer.";
+        0x1c0 CompressionBuffer: runtime::Ptr64 = "PVOID", text!(CompressionBuffer, "documented, name and type unknown");
+        0x1c8 CompressionBufferSize: u32 = "ULONG", text!(CompressionBufferSize, "documented, name and type unknown");
+        0x1cc CompressedBuffersSize: u32 = "ULONG", text!(CompressedBuffersSize, "documented, name and type unknown");
+        0x1d0 CompressedBuffersCount: u32 = "ULONG", text!(CompressedBuffersCount, "documented, name and type unknown");
+        0x1d4 PartialBufferSize: u32 = "ULONG", text!(PartialBufferSize, "documented, name and type unknown");
         0x1d8 ProviderBinaryList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented.";
         0x1e8 WinRtProviderBinaryList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented.";
         0x1f8 UnknownUlong1: u32 = "ULONG", "documented, name and type unknown.";
         0x1fc _padding1FC: [u8; 4], "padding.";
-        0x200 UnknownPointers: runtime::Ptr64 = "PVOID *", "documented, name and type unknown. An array of pointers.";
-        0x208 UnknownStructures: runtime::Ptr64 = "PVOID", "documented, name and type unknown. An array of structures.";
+        0x200 UnknownPointers: runtime::Ptr64 = "PVOID *", text!(UnknownPointers, "documented, name and type unknown");
+        0x208 UnknownStructures: runtime::Ptr64 = "PVOID", text!(UnknownStructures, "documented, name and type unknown");
         0x210 ProcessorStreamIndexMap: runtime::Ptr64 = "PVOID", "documented, name and type unknown.";
-        0x218 ProcessorBuffers: [runtime::Ptr64; 1] = "WMI_BUFFER_HEADER * [ANYSIZE_ARRAY]", "documented. The current buffer of each processor.";
+        0x218 ProcessorBuffers: [runtime::Ptr64; 1] = "WMI_BUFFER_HEADER * [ANYSIZE_ARRAY]", text!(ProcessorBuffers, "documented");
     }
 }

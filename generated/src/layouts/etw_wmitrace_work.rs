@@ -5,64 +5,83 @@
 #[allow(unused_imports)]
 use super::{runtime, members, guid::*, LOG_FILE_MODE};
 
+macro_rules! text {
+    (LoggerId, $known:literal) => { concat!($known, ". The session.") };
+    (LoggerName, $known:literal) => { concat!($known, ". The name of the session to start.") };
+    (FileName, $known:literal) => { concat!($known, ". The file that it writes.") };
+    (MaximumFileSize, $known:literal) => { concat!($known, ". Limit to that file, in MB.") };
+    (MinBuffers, $known:literal) => { concat!($known, ". Buffers to exist at least.") };
+    (MaxBuffers, $known:literal) => { concat!($known, ". Buffers to exist at most.") };
+    (BufferSize, $known:literal) => { concat!($known, ". Size of a buffer, in kilobytes.") };
+    (Mode, $known:literal) => { concat!($known, ". The logging mode of the session.") };
+    (FlushTimer, $known:literal) => { concat!($known, ". Seconds between flushes.") };
+    (MatchAny, $known:literal) => { concat!($known, ". Keywords of which an event must have at least one.") };
+    (MatchAll, $known:literal) => { concat!($known, ". Keywords of which an event must have all.") };
+    (EnableProperty, $known:literal) => { concat!($known, ". Additional data requested for each event.") };
+    (Guid, $known:literal) => { concat!($known, ". The provider to enable.") };
+    (Level, $known:literal) => { concat!($known, ". Maximum level of requested events.") };
+    (Status, $known:literal) => { concat!($known, ". Result of the request.") };
+    (SpareUlong, $known:literal) => { concat!($known, ". Not in use.") };
+}
+
 runtime::layout! {
     /// `ETW_WMITRACE_WORK` since 6.1: 0xf0 bytes, aligned to 8.
     ///
-    /// What a debugger asks a tracing session to do, through the extension that controls ETW from there: start a session, or enable a provider.
+    /// A request of a debugger through its ETW extension: to start a session, or to enable a provider.
     pub struct ETW_WMITRACE_WORK_6_1: members::ETW_WMITRACE_WORK, 0xf0, 8 {
-        0x00 LoggerId: u32 = "ULONG", "from symbols. The session.";
+        0x00 LoggerId: u32 = "ULONG", text!(LoggerId, "from symbols");
         0x04 _padding04: [u8; 4], "padding.";
-        0x08 u08: ETW_WMITRACE_WORK_6_1_u08, "unnamed; its members have accessors." {
-            0x08 LoggerName set_LoggerName: [i8; 65] = "CHAR [65]", "from symbols. The name of the session to start.";
-            0x49 FileName set_FileName: [i8; 129] = "CHAR [129]", "from symbols. The file that it writes.";
-            0xcc MaximumFileSize set_MaximumFileSize: u32 = "ULONG", "from symbols. Limit to that file, in MB.";
-            0xd0 MinBuffers set_MinBuffers: u32 = "ULONG", "from symbols. Buffers to exist at least.";
-            0xd4 MaxBuffers set_MaxBuffers: u32 = "ULONG", "from symbols. Buffers to exist at most.";
-            0xd8 BufferSize set_BufferSize: u32 = "ULONG", "from symbols. Kilobytes of a buffer.";
-            0xdc Mode set_Mode: LOG_FILE_MODE = "ULONG", "from symbols. The logging mode of the session.";
-            0xe0 FlushTimer set_FlushTimer: u32 = "ULONG", "from symbols. Seconds between flushes.";
-            0x08 MatchAny set_MatchAny: u64 = "ULONGLONG", "from symbols. Keywords of which an event must have one.";
-            0x10 MatchAll set_MatchAll: u64 = "ULONGLONG", "from symbols. Keywords of which an event must have all.";
-            0x18 EnableProperty set_EnableProperty: u32 = "ULONG", "from symbols. What each event is to carry beside its data.";
-            0x1c Guid set_Guid: GUID_5_0 = "GUID", "from symbols. The provider to enable.";
-            0x2c Level set_Level: u8 = "UCHAR", "from symbols. The highest level of events that are wanted.";
+        0x08 union_LoggerName: ETW_WMITRACE_WORK_6_1_union_LoggerName, "unnamed; its members have accessors." {
+            0x08 LoggerName set_LoggerName: [i8; 65] = "CHAR [65]", text!(LoggerName, "from symbols");
+            0x49 FileName set_FileName: [i8; 129] = "CHAR [129]", text!(FileName, "from symbols");
+            0xcc MaximumFileSize set_MaximumFileSize: u32 = "ULONG", text!(MaximumFileSize, "from symbols");
+            0xd0 MinBuffers set_MinBuffers: u32 = "ULONG", text!(MinBuffers, "from symbols");
+            0xd4 MaxBuffers set_MaxBuffers: u32 = "ULONG", text!(MaxBuffers, "from symbols");
+            0xd8 BufferSize set_BufferSize: u32 = "ULONG", text!(BufferSize, "from symbols");
+            0xdc Mode set_Mode: LOG_FILE_MODE = "ULONG", text!(Mode, "from symbols");
+            0xe0 FlushTimer set_FlushTimer: u32 = "ULONG", text!(FlushTimer, "from symbols");
+            0x08 MatchAny set_MatchAny: u64 = "ULONGLONG", text!(MatchAny, "from symbols");
+            0x10 MatchAll set_MatchAll: u64 = "ULONGLONG", text!(MatchAll, "from symbols");
+            0x18 EnableProperty set_EnableProperty: u32 = "ULONG", text!(EnableProperty, "from symbols");
+            0x1c Guid set_Guid: GUID_5_0 = "GUID", text!(Guid, "from symbols");
+            0x2c Level set_Level: u8 = "UCHAR", text!(Level, "from symbols");
         }
-        0xe8 Status: i32 = "LONG", "from symbols. What came of it.";
+        0xe8 Status: i32 = "LONG", text!(Status, "from symbols");
         0xec _paddingEC: [u8; 4], "padding.";
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x08 of `ETW_WMITRACE_WORK`.
-    pub union ETW_WMITRACE_WORK_6_1_u08: 0xe0, 8 {
-        0x00 s00: runtime::Bytes<ETW_WMITRACE_WORK_6_1_u08_s00, 224>, "unnamed; its members have accessors.";
-        0x00 s00_2: runtime::Bytes<ETW_WMITRACE_WORK_6_1_u08_s00_2, 224>, "unnamed; its members have accessors.";
+    pub union ETW_WMITRACE_WORK_6_1_union_LoggerName: 0xe0, 8 {
+        0x00 struct_LoggerName: runtime::Bytes<ETW_WMITRACE_WORK_6_1_union_LoggerName_struct_LoggerName, 224>, "unnamed; its members have accessors.";
+        0x00 struct_MatchAny: runtime::Bytes<ETW_WMITRACE_WORK_6_1_union_LoggerName_struct_MatchAny, 224>, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u08` in `ETW_WMITRACE_WORK`.
-    pub struct ETW_WMITRACE_WORK_6_1_u08_s00: 0xdc, 4 {
-        0x00 LoggerName: [i8; 65] = "CHAR [65]", "from symbols. The name of the session to start.";
-        0x41 FileName: [i8; 129] = "CHAR [129]", "from symbols. The file that it writes.";
+    /// The unnamed structure at 0x00 of `union_LoggerName` in `ETW_WMITRACE_WORK`.
+    pub struct ETW_WMITRACE_WORK_6_1_union_LoggerName_struct_LoggerName: 0xdc, 4 {
+        0x00 LoggerName: [i8; 65] = "CHAR [65]", text!(LoggerName, "from symbols");
+        0x41 FileName: [i8; 129] = "CHAR [129]", text!(FileName, "from symbols");
         0xc2 _paddingC2: [u8; 2], "padding.";
-        0xc4 MaximumFileSize: u32 = "ULONG", "from symbols. Limit to that file, in MB.";
-        0xc8 MinBuffers: u32 = "ULONG", "from symbols. Buffers to exist at least.";
-        0xcc MaxBuffers: u32 = "ULONG", "from symbols. Buffers to exist at most.";
-        0xd0 BufferSize: u32 = "ULONG", "from symbols. Kilobytes of a buffer.";
-        0xd4 Mode: LOG_FILE_MODE = "ULONG", "from symbols. The logging mode of the session.";
-        0xd8 FlushTimer: u32 = "ULONG", "from symbols. Seconds between flushes.";
+        0xc4 MaximumFileSize: u32 = "ULONG", text!(MaximumFileSize, "from symbols");
+        0xc8 MinBuffers: u32 = "ULONG", text!(MinBuffers, "from symbols");
+        0xcc MaxBuffers: u32 = "ULONG", text!(MaxBuffers, "from symbols");
+        0xd0 BufferSize: u32 = "ULONG", text!(BufferSize, "from symbols");
+        0xd4 Mode: LOG_FILE_MODE = "ULONG", text!(Mode, "from symbols");
+        0xd8 FlushTimer: u32 = "ULONG", text!(FlushTimer, "from symbols");
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u08` in `ETW_WMITRACE_WORK`.
-    pub struct ETW_WMITRACE_WORK_6_1_u08_s00_2: 0x28, 8 {
-        0x00 MatchAny: u64 = "ULONGLONG", "from symbols. Keywords of which an event must have one.";
-        0x08 MatchAll: u64 = "ULONGLONG", "from symbols. Keywords of which an event must have all.";
-        0x10 EnableProperty: u32 = "ULONG", "from symbols. What each event is to carry beside its data.";
-        0x14 Guid: GUID_5_0 = "GUID", "from symbols. The provider to enable.";
-        0x24 Level: u8 = "UCHAR", "from symbols. The highest level of events that are wanted.";
+    /// The unnamed structure at 0x00 of `union_LoggerName` in `ETW_WMITRACE_WORK`.
+    pub struct ETW_WMITRACE_WORK_6_1_union_LoggerName_struct_MatchAny: 0x28, 8 {
+        0x00 MatchAny: u64 = "ULONGLONG", text!(MatchAny, "from symbols");
+        0x08 MatchAll: u64 = "ULONGLONG", text!(MatchAll, "from symbols");
+        0x10 EnableProperty: u32 = "ULONG", text!(EnableProperty, "from symbols");
+        0x14 Guid: GUID_5_0 = "GUID", text!(Guid, "from symbols");
+        0x24 Level: u8 = "UCHAR", text!(Level, "from symbols");
         0x25 _padding25: [u8; 3], "padding.";
     }
 }
@@ -70,26 +89,26 @@ runtime::layout! {
 runtime::layout! {
     /// `ETW_WMITRACE_WORK` since 6.2: 0xf0 bytes, aligned to 8.
     ///
-    /// What a debugger asks a tracing session to do, through the extension that controls ETW from there: start a session, or enable a provider.
+    /// A request of a debugger through its ETW extension: to start a session, or to enable a provider.
     pub struct ETW_WMITRACE_WORK_6_2: members::ETW_WMITRACE_WORK, 0xf0, 8 {
-        0x00 LoggerId: u32 = "ULONG", "from symbols. The session.";
-        0x04 SpareUlong: u32 = "ULONG", "from symbols. Not in use.";
-        0x08 u08: ETW_WMITRACE_WORK_6_1_u08, "unnamed; its members have accessors." {
-            0x08 LoggerName set_LoggerName: [i8; 65] = "CHAR [65]", "from symbols. The name of the session to start.";
-            0x49 FileName set_FileName: [i8; 129] = "CHAR [129]", "from symbols. The file that it writes.";
-            0xcc MaximumFileSize set_MaximumFileSize: u32 = "ULONG", "from symbols. Limit to that file, in MB.";
-            0xd0 MinBuffers set_MinBuffers: u32 = "ULONG", "from symbols. Buffers to exist at least.";
-            0xd4 MaxBuffers set_MaxBuffers: u32 = "ULONG", "from symbols. Buffers to exist at most.";
-            0xd8 BufferSize set_BufferSize: u32 = "ULONG", "from symbols. Kilobytes of a buffer.";
-            0xdc Mode set_Mode: LOG_FILE_MODE = "ULONG", "from symbols. The logging mode of the session.";
-            0xe0 FlushTimer set_FlushTimer: u32 = "ULONG", "from symbols. Seconds between flushes.";
-            0x08 MatchAny set_MatchAny: u64 = "ULONGLONG", "from symbols. Keywords of which an event must have one.";
-            0x10 MatchAll set_MatchAll: u64 = "ULONGLONG", "from symbols. Keywords of which an event must have all.";
-            0x18 EnableProperty set_EnableProperty: u32 = "ULONG", "from symbols. What each event is to carry beside its data.";
-            0x1c Guid set_Guid: GUID_5_0 = "GUID", "from symbols. The provider to enable.";
-            0x2c Level set_Level: u8 = "UCHAR", "from symbols. The highest level of events that are wanted.";
+        0x00 LoggerId: u32 = "ULONG", text!(LoggerId, "from symbols");
+        0x04 SpareUlong: u32 = "ULONG", text!(SpareUlong, "from symbols");
+        0x08 union_LoggerName: ETW_WMITRACE_WORK_6_1_union_LoggerName, "unnamed; its members have accessors." {
+            0x08 LoggerName set_LoggerName: [i8; 65] = "CHAR [65]", text!(LoggerName, "from symbols");
+            0x49 FileName set_FileName: [i8; 129] = "CHAR [129]", text!(FileName, "from symbols");
+            0xcc MaximumFileSize set_MaximumFileSize: u32 = "ULONG", text!(MaximumFileSize, "from symbols");
+            0xd0 MinBuffers set_MinBuffers: u32 = "ULONG", text!(MinBuffers, "from symbols");
+            0xd4 MaxBuffers set_MaxBuffers: u32 = "ULONG", text!(MaxBuffers, "from symbols");
+            0xd8 BufferSize set_BufferSize: u32 = "ULONG", text!(BufferSize, "from symbols");
+            0xdc Mode set_Mode: LOG_FILE_MODE = "ULONG", text!(Mode, "from symbols");
+            0xe0 FlushTimer set_FlushTimer: u32 = "ULONG", text!(FlushTimer, "from symbols");
+            0x08 MatchAny set_MatchAny: u64 = "ULONGLONG", text!(MatchAny, "from symbols");
+            0x10 MatchAll set_MatchAll: u64 = "ULONGLONG", text!(MatchAll, "from symbols");
+            0x18 EnableProperty set_EnableProperty: u32 = "ULONG", text!(EnableProperty, "from symbols");
+            0x1c Guid set_Guid: GUID_5_0 = "GUID", text!(Guid, "from symbols");
+            0x2c Level set_Level: u8 = "UCHAR", text!(Level, "from symbols");
         }
-        0xe8 Status: i32 = "LONG", "from symbols. What came of it.";
+        0xe8 Status: i32 = "LONG", text!(Status, "from symbols");
         0xec _paddingEC: [u8; 4], "padding.";
     }
 }
@@ -97,26 +116,26 @@ runtime::layout! {
 runtime::layout! {
     /// `ETW_WMITRACE_WORK` since 1703: 0xf0 bytes, aligned to 8.
     ///
-    /// What a debugger asks a tracing session to do, through the extension that controls ETW from there: start a session, or enable a provider.
+    /// A request of a debugger through its ETW extension: to start a session, or to enable a provider.
     pub struct ETW_WMITRACE_WORK_1703: members::ETW_WMITRACE_WORK, 0xf0, 8 {
-        0x00 LoggerId: u32 = "ULONG", "from symbols. The session.";
+        0x00 LoggerId: u32 = "ULONG", text!(LoggerId, "from symbols");
         0x04 SiloSessionId: u32 = "ULONG", "from symbols.";
-        0x08 u08: ETW_WMITRACE_WORK_6_1_u08, "unnamed; its members have accessors." {
-            0x08 LoggerName set_LoggerName: [i8; 65] = "CHAR [65]", "from symbols. The name of the session to start.";
-            0x49 FileName set_FileName: [i8; 129] = "CHAR [129]", "from symbols. The file that it writes.";
-            0xcc MaximumFileSize set_MaximumFileSize: u32 = "ULONG", "from symbols. Limit to that file, in MB.";
-            0xd0 MinBuffers set_MinBuffers: u32 = "ULONG", "from symbols. Buffers to exist at least.";
-            0xd4 MaxBuffers set_MaxBuffers: u32 = "ULONG", "from symbols. Buffers to exist at most.";
-            0xd8 BufferSize set_BufferSize: u32 = "ULONG", "from symbols. Kilobytes of a buffer.";
-            0xdc Mode set_Mode: LOG_FILE_MODE = "ULONG", "from symbols. The logging mode of the session.";
-            0xe0 FlushTimer set_FlushTimer: u32 = "ULONG", "from symbols. Seconds between flushes.";
-            0x08 MatchAny set_MatchAny: u64 = "ULONGLONG", "from symbols. Keywords of which an event must have one.";
-            0x10 MatchAll set_MatchAll: u64 = "ULONGLONG", "from symbols. Keywords of which an event must have all.";
-            0x18 EnableProperty set_EnableProperty: u32 = "ULONG", "from symbols. What each event is to carry beside its data.";
-            0x1c Guid set_Guid: GUID_5_0 = "GUID", "from symbols. The provider to enable.";
-            0x2c Level set_Level: u8 = "UCHAR", "from symbols. The highest level of events that are wanted.";
+        0x08 union_LoggerName: ETW_WMITRACE_WORK_6_1_union_LoggerName, "unnamed; its members have accessors." {
+            0x08 LoggerName set_LoggerName: [i8; 65] = "CHAR [65]", text!(LoggerName, "from symbols");
+            0x49 FileName set_FileName: [i8; 129] = "CHAR [129]", text!(FileName, "from symbols");
+            0xcc MaximumFileSize set_MaximumFileSize: u32 = "ULONG", text!(MaximumFileSize, "from symbols");
+            0xd0 MinBuffers set_MinBuffers: u32 = "ULONG", text!(MinBuffers, "from symbols");
+            0xd4 MaxBuffers set_MaxBuffers: u32 = "ULONG", text!(MaxBuffers, "from symbols");
+            0xd8 BufferSize set_BufferSize: u32 = "ULONG", text!(BufferSize, "from symbols");
+            0xdc Mode set_Mode: LOG_FILE_MODE = "ULONG", text!(Mode, "from symbols");
+            0xe0 FlushTimer set_FlushTimer: u32 = "ULONG", text!(FlushTimer, "from symbols");
+            0x08 MatchAny set_MatchAny: u64 = "ULONGLONG", text!(MatchAny, "from symbols");
+            0x10 MatchAll set_MatchAll: u64 = "ULONGLONG", text!(MatchAll, "from symbols");
+            0x18 EnableProperty set_EnableProperty: u32 = "ULONG", text!(EnableProperty, "from symbols");
+            0x1c Guid set_Guid: GUID_5_0 = "GUID", text!(Guid, "from symbols");
+            0x2c Level set_Level: u8 = "UCHAR", text!(Level, "from symbols");
         }
-        0xe8 Status: i32 = "LONG", "from symbols. What came of it.";
+        0xe8 Status: i32 = "LONG", text!(Status, "from symbols");
         0xec _paddingEC: [u8; 4], "padding.";
     }
 }

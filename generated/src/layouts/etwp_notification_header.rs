@@ -5,56 +5,71 @@
 #[allow(unused_imports)]
 use super::{runtime, members, etw_notification_type::*, guid::*};
 
+macro_rules! text {
+    (NotificationType, $known:literal) => { concat!($known, ". Subject of the notification.") };
+    (NotificationSize, $known:literal) => { concat!($known, ". Bytes of the notification, header included.") };
+    (RefCount, $known:literal) => { concat!($known, ". How many hold it.") };
+    (ReplyRequested, $known:literal) => { concat!($known, ". Whether the receiver is to reply.") };
+    (Timeout, $known:literal) => { concat!($known, ". How long the sender waits.") };
+    (NotifyeeCount, $known:literal) => { concat!($known, ". How many registrations get it.") };
+    (ReplyCount, $known:literal) => { concat!($known, ". How many replies there are.") };
+    (ReplyHandle, $known:literal) => { concat!($known, ". For the sender: where it gets the replies.") };
+    (TargetPID, $known:literal) => { concat!($known, ". If not 0, only registrations of this process get it.") };
+    (SourcePID, $known:literal) => { concat!($known, ". The process that sent it.") };
+    (DestinationGuid, $known:literal) => { concat!($known, ". The provider whose registrations receive it.") };
+    (SourceGuid, $known:literal) => { concat!($known, ". The GUID that it was sent from.") };
+}
+
 runtime::layout! {
     /// `ETWP_NOTIFICATION_HEADER` since 6.2 on x86: 0x48 bytes, aligned to 8.
     ///
-    /// Begins a notification as the kernel keeps it; to user mode it is an ETW\_NOTIFICATION\_HEADER.
+    /// Header of a notification in the kernel; in user mode it is an ETW\_NOTIFICATION\_HEADER.
     pub struct ETWP_NOTIFICATION_HEADER_6_2_x86: members::ETWP_NOTIFICATION_HEADER, 0x48, 8 {
-        0x00 NotificationType: ETW_NOTIFICATION_TYPE_early_6_0 = "ETW_NOTIFICATION_TYPE", "from symbols. What it is about.";
-        0x04 NotificationSize: u32 = "ULONG", "from symbols. Bytes of the notification, header included.";
-        0x08 RefCount: i32 = "LONG", "from symbols. How many hold it.";
-        0x0c ReplyRequested: u8 = "BOOLEAN", "from symbols. Whether the receiver is to reply.";
+        0x00 NotificationType: ETW_NOTIFICATION_TYPE_early_6_0 = "ETW_NOTIFICATION_TYPE", text!(NotificationType, "from symbols");
+        0x04 NotificationSize: u32 = "ULONG", text!(NotificationSize, "from symbols");
+        0x08 RefCount: i32 = "LONG", text!(RefCount, "from symbols");
+        0x0c ReplyRequested: u8 = "BOOLEAN", text!(ReplyRequested, "from symbols");
         0x0d _padding0D: [u8; 3], "padding.";
-        0x10 u10: ETWP_NOTIFICATION_HEADER_6_2_u10, "unnamed; its members have accessors." {
+        0x10 union_ReplyIndex: ETWP_NOTIFICATION_HEADER_6_2_union_ReplyIndex, "unnamed; its members have accessors." {
             0x10 ReplyIndex set_ReplyIndex: u32 = "ULONG", "from symbols.";
-            0x10 Timeout set_Timeout: u32 = "ULONG", "from symbols. How long the sender waits.";
+            0x10 Timeout set_Timeout: u32 = "ULONG", text!(Timeout, "from symbols");
         }
-        0x14 u14: ETWP_NOTIFICATION_HEADER_6_2_u14, "unnamed; its members have accessors." {
-            0x14 NotifyeeCount set_NotifyeeCount: u32 = "ULONG", "from symbols. How many registrations get it.";
-            0x14 ReplyCount set_ReplyCount: u32 = "ULONG", "from symbols. How many replies there are.";
+        0x14 union_NotifyeeCount: ETWP_NOTIFICATION_HEADER_6_2_union_NotifyeeCount, "unnamed; its members have accessors." {
+            0x14 NotifyeeCount set_NotifyeeCount: u32 = "ULONG", text!(NotifyeeCount, "from symbols");
+            0x14 ReplyCount set_ReplyCount: u32 = "ULONG", text!(ReplyCount, "from symbols");
         }
-        0x18 u18: ETWP_NOTIFICATION_HEADER_6_2_x86_u18, "unnamed; its members have accessors." {
-            0x18 ReplyHandle set_ReplyHandle: u64 = "ULONGLONG", "from symbols. For the sender: where it gets the replies.";
+        0x18 union_ReplyHandle: ETWP_NOTIFICATION_HEADER_6_2_x86_union_ReplyHandle, "unnamed; its members have accessors." {
+            0x18 ReplyHandle set_ReplyHandle: u64 = "ULONGLONG", text!(ReplyHandle, "from symbols");
             0x18 ReplyObject set_ReplyObject: runtime::Ptr32 = "PVOID", "from symbols.";
             0x18 RegIndex set_RegIndex: u32 = "ULONG", "from symbols.";
         }
-        0x20 TargetPID: u32 = "ULONG", "from symbols. If not 0, only registrations of this process get it.";
-        0x24 SourcePID: u32 = "ULONG", "from symbols. The process that it comes from.";
-        0x28 DestinationGuid: GUID_5_0 = "GUID", "from symbols. The provider whose registrations get it.";
-        0x38 SourceGuid: GUID_5_0 = "GUID", "from symbols. The GUID that it comes from.";
+        0x20 TargetPID: u32 = "ULONG", text!(TargetPID, "from symbols");
+        0x24 SourcePID: u32 = "ULONG", text!(SourcePID, "from symbols");
+        0x28 DestinationGuid: GUID_5_0 = "GUID", text!(DestinationGuid, "from symbols");
+        0x38 SourceGuid: GUID_5_0 = "GUID", text!(SourceGuid, "from symbols");
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x10 of `ETWP_NOTIFICATION_HEADER`.
-    pub union ETWP_NOTIFICATION_HEADER_6_2_u10: 0x4, 4 {
+    pub union ETWP_NOTIFICATION_HEADER_6_2_union_ReplyIndex: 0x4, 4 {
         0x00 ReplyIndex: u32 = "ULONG", "from symbols.";
-        0x00 Timeout: u32 = "ULONG", "from symbols. How long the sender waits.";
+        0x00 Timeout: u32 = "ULONG", text!(Timeout, "from symbols");
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x14 of `ETWP_NOTIFICATION_HEADER`.
-    pub union ETWP_NOTIFICATION_HEADER_6_2_u14: 0x4, 4 {
-        0x00 NotifyeeCount: u32 = "ULONG", "from symbols. How many registrations get it.";
-        0x00 ReplyCount: u32 = "ULONG", "from symbols. How many replies there are.";
+    pub union ETWP_NOTIFICATION_HEADER_6_2_union_NotifyeeCount: 0x4, 4 {
+        0x00 NotifyeeCount: u32 = "ULONG", text!(NotifyeeCount, "from symbols");
+        0x00 ReplyCount: u32 = "ULONG", text!(ReplyCount, "from symbols");
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x18 of `ETWP_NOTIFICATION_HEADER`.
-    pub union ETWP_NOTIFICATION_HEADER_6_2_x86_u18: 0x8, 8 {
-        0x00 ReplyHandle: u64 = "ULONGLONG", "from symbols. For the sender: where it gets the replies.";
+    pub union ETWP_NOTIFICATION_HEADER_6_2_x86_union_ReplyHandle: 0x8, 8 {
+        0x00 ReplyHandle: u64 = "ULONGLONG", text!(ReplyHandle, "from symbols");
         0x00 ReplyObject: runtime::Bytes<runtime::Ptr32, 8> = "PVOID", "from symbols.";
         0x00 RegIndex: runtime::Bytes<u32, 8> = "ULONG", "from symbols.";
     }
@@ -63,37 +78,37 @@ runtime::layout! {
 runtime::layout! {
     /// `ETWP_NOTIFICATION_HEADER` since 6.2 on x64: 0x48 bytes, aligned to 8.
     ///
-    /// Begins a notification as the kernel keeps it; to user mode it is an ETW\_NOTIFICATION\_HEADER.
+    /// Header of a notification in the kernel; in user mode it is an ETW\_NOTIFICATION\_HEADER.
     pub struct ETWP_NOTIFICATION_HEADER_6_2_x64: members::ETWP_NOTIFICATION_HEADER, 0x48, 8 {
-        0x00 NotificationType: ETW_NOTIFICATION_TYPE_early_6_0 = "ETW_NOTIFICATION_TYPE", "from symbols. What it is about.";
-        0x04 NotificationSize: u32 = "ULONG", "from symbols. Bytes of the notification, header included.";
-        0x08 RefCount: i32 = "LONG", "from symbols. How many hold it.";
-        0x0c ReplyRequested: u8 = "BOOLEAN", "from symbols. Whether the receiver is to reply.";
+        0x00 NotificationType: ETW_NOTIFICATION_TYPE_early_6_0 = "ETW_NOTIFICATION_TYPE", text!(NotificationType, "from symbols");
+        0x04 NotificationSize: u32 = "ULONG", text!(NotificationSize, "from symbols");
+        0x08 RefCount: i32 = "LONG", text!(RefCount, "from symbols");
+        0x0c ReplyRequested: u8 = "BOOLEAN", text!(ReplyRequested, "from symbols");
         0x0d _padding0D: [u8; 3], "padding.";
-        0x10 u10: ETWP_NOTIFICATION_HEADER_6_2_u10, "unnamed; its members have accessors." {
+        0x10 union_ReplyIndex: ETWP_NOTIFICATION_HEADER_6_2_union_ReplyIndex, "unnamed; its members have accessors." {
             0x10 ReplyIndex set_ReplyIndex: u32 = "ULONG", "from symbols.";
-            0x10 Timeout set_Timeout: u32 = "ULONG", "from symbols. How long the sender waits.";
+            0x10 Timeout set_Timeout: u32 = "ULONG", text!(Timeout, "from symbols");
         }
-        0x14 u14: ETWP_NOTIFICATION_HEADER_6_2_u14, "unnamed; its members have accessors." {
-            0x14 NotifyeeCount set_NotifyeeCount: u32 = "ULONG", "from symbols. How many registrations get it.";
-            0x14 ReplyCount set_ReplyCount: u32 = "ULONG", "from symbols. How many replies there are.";
+        0x14 union_NotifyeeCount: ETWP_NOTIFICATION_HEADER_6_2_union_NotifyeeCount, "unnamed; its members have accessors." {
+            0x14 NotifyeeCount set_NotifyeeCount: u32 = "ULONG", text!(NotifyeeCount, "from symbols");
+            0x14 ReplyCount set_ReplyCount: u32 = "ULONG", text!(ReplyCount, "from symbols");
         }
-        0x18 u18: ETWP_NOTIFICATION_HEADER_6_2_x64_u18, "unnamed; its members have accessors." {
-            0x18 ReplyHandle set_ReplyHandle: u64 = "ULONGLONG", "from symbols. For the sender: where it gets the replies.";
+        0x18 union_ReplyHandle: ETWP_NOTIFICATION_HEADER_6_2_x64_union_ReplyHandle, "unnamed; its members have accessors." {
+            0x18 ReplyHandle set_ReplyHandle: u64 = "ULONGLONG", text!(ReplyHandle, "from symbols");
             0x18 ReplyObject set_ReplyObject: runtime::Ptr64 = "PVOID", "from symbols.";
             0x18 RegIndex set_RegIndex: u32 = "ULONG", "from symbols.";
         }
-        0x20 TargetPID: u32 = "ULONG", "from symbols. If not 0, only registrations of this process get it.";
-        0x24 SourcePID: u32 = "ULONG", "from symbols. The process that it comes from.";
-        0x28 DestinationGuid: GUID_5_0 = "GUID", "from symbols. The provider whose registrations get it.";
-        0x38 SourceGuid: GUID_5_0 = "GUID", "from symbols. The GUID that it comes from.";
+        0x20 TargetPID: u32 = "ULONG", text!(TargetPID, "from symbols");
+        0x24 SourcePID: u32 = "ULONG", text!(SourcePID, "from symbols");
+        0x28 DestinationGuid: GUID_5_0 = "GUID", text!(DestinationGuid, "from symbols");
+        0x38 SourceGuid: GUID_5_0 = "GUID", text!(SourceGuid, "from symbols");
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x18 of `ETWP_NOTIFICATION_HEADER`.
-    pub union ETWP_NOTIFICATION_HEADER_6_2_x64_u18: 0x8, 8 {
-        0x00 ReplyHandle: u64 = "ULONGLONG", "from symbols. For the sender: where it gets the replies.";
+    pub union ETWP_NOTIFICATION_HEADER_6_2_x64_union_ReplyHandle: 0x8, 8 {
+        0x00 ReplyHandle: u64 = "ULONGLONG", text!(ReplyHandle, "from symbols");
         0x00 ReplyObject: runtime::Ptr64 = "PVOID", "from symbols.";
         0x00 RegIndex: runtime::Bytes<u32, 8> = "ULONG", "from symbols.";
     }
@@ -102,119 +117,119 @@ runtime::layout! {
 runtime::layout! {
     /// `ETWP_NOTIFICATION_HEADER` since 6.3 on x86: 0x48 bytes, aligned to 8.
     ///
-    /// Begins a notification as the kernel keeps it; to user mode it is an ETW\_NOTIFICATION\_HEADER.
+    /// Header of a notification in the kernel; in user mode it is an ETW\_NOTIFICATION\_HEADER.
     pub struct ETWP_NOTIFICATION_HEADER_6_3_x86: members::ETWP_NOTIFICATION_HEADER, 0x48, 8 {
-        0x00 NotificationType: ETW_NOTIFICATION_TYPE_6_3 = "ETW_NOTIFICATION_TYPE", "from symbols. What it is about.";
-        0x04 NotificationSize: u32 = "ULONG", "from symbols. Bytes of the notification, header included.";
-        0x08 RefCount: i32 = "LONG", "from symbols. How many hold it.";
-        0x0c ReplyRequested: u8 = "BOOLEAN", "from symbols. Whether the receiver is to reply.";
+        0x00 NotificationType: ETW_NOTIFICATION_TYPE_6_3 = "ETW_NOTIFICATION_TYPE", text!(NotificationType, "from symbols");
+        0x04 NotificationSize: u32 = "ULONG", text!(NotificationSize, "from symbols");
+        0x08 RefCount: i32 = "LONG", text!(RefCount, "from symbols");
+        0x0c ReplyRequested: u8 = "BOOLEAN", text!(ReplyRequested, "from symbols");
         0x0d _padding0D: [u8; 3], "padding.";
-        0x10 u10: ETWP_NOTIFICATION_HEADER_6_2_u10, "unnamed; its members have accessors." {
+        0x10 union_ReplyIndex: ETWP_NOTIFICATION_HEADER_6_2_union_ReplyIndex, "unnamed; its members have accessors." {
             0x10 ReplyIndex set_ReplyIndex: u32 = "ULONG", "from symbols.";
-            0x10 Timeout set_Timeout: u32 = "ULONG", "from symbols. How long the sender waits.";
+            0x10 Timeout set_Timeout: u32 = "ULONG", text!(Timeout, "from symbols");
         }
-        0x14 u14: ETWP_NOTIFICATION_HEADER_6_2_u14, "unnamed; its members have accessors." {
-            0x14 NotifyeeCount set_NotifyeeCount: u32 = "ULONG", "from symbols. How many registrations get it.";
-            0x14 ReplyCount set_ReplyCount: u32 = "ULONG", "from symbols. How many replies there are.";
+        0x14 union_NotifyeeCount: ETWP_NOTIFICATION_HEADER_6_2_union_NotifyeeCount, "unnamed; its members have accessors." {
+            0x14 NotifyeeCount set_NotifyeeCount: u32 = "ULONG", text!(NotifyeeCount, "from symbols");
+            0x14 ReplyCount set_ReplyCount: u32 = "ULONG", text!(ReplyCount, "from symbols");
         }
-        0x18 u18: ETWP_NOTIFICATION_HEADER_6_2_x86_u18, "unnamed; its members have accessors." {
-            0x18 ReplyHandle set_ReplyHandle: u64 = "ULONGLONG", "from symbols. For the sender: where it gets the replies.";
+        0x18 union_ReplyHandle: ETWP_NOTIFICATION_HEADER_6_2_x86_union_ReplyHandle, "unnamed; its members have accessors." {
+            0x18 ReplyHandle set_ReplyHandle: u64 = "ULONGLONG", text!(ReplyHandle, "from symbols");
             0x18 ReplyObject set_ReplyObject: runtime::Ptr32 = "PVOID", "from symbols.";
             0x18 RegIndex set_RegIndex: u32 = "ULONG", "from symbols.";
         }
-        0x20 TargetPID: u32 = "ULONG", "from symbols. If not 0, only registrations of this process get it.";
-        0x24 SourcePID: u32 = "ULONG", "from symbols. The process that it comes from.";
-        0x28 DestinationGuid: GUID_5_0 = "GUID", "from symbols. The provider whose registrations get it.";
-        0x38 SourceGuid: GUID_5_0 = "GUID", "from symbols. The GUID that it comes from.";
+        0x20 TargetPID: u32 = "ULONG", text!(TargetPID, "from symbols");
+        0x24 SourcePID: u32 = "ULONG", text!(SourcePID, "from symbols");
+        0x28 DestinationGuid: GUID_5_0 = "GUID", text!(DestinationGuid, "from symbols");
+        0x38 SourceGuid: GUID_5_0 = "GUID", text!(SourceGuid, "from symbols");
     }
 }
 
 runtime::layout! {
     /// `ETWP_NOTIFICATION_HEADER` since 6.3 on x64: 0x48 bytes, aligned to 8.
     ///
-    /// Begins a notification as the kernel keeps it; to user mode it is an ETW\_NOTIFICATION\_HEADER.
+    /// Header of a notification in the kernel; in user mode it is an ETW\_NOTIFICATION\_HEADER.
     pub struct ETWP_NOTIFICATION_HEADER_6_3_x64: members::ETWP_NOTIFICATION_HEADER, 0x48, 8 {
-        0x00 NotificationType: ETW_NOTIFICATION_TYPE_6_3 = "ETW_NOTIFICATION_TYPE", "from symbols. What it is about.";
-        0x04 NotificationSize: u32 = "ULONG", "from symbols. Bytes of the notification, header included.";
-        0x08 RefCount: i32 = "LONG", "from symbols. How many hold it.";
-        0x0c ReplyRequested: u8 = "BOOLEAN", "from symbols. Whether the receiver is to reply.";
+        0x00 NotificationType: ETW_NOTIFICATION_TYPE_6_3 = "ETW_NOTIFICATION_TYPE", text!(NotificationType, "from symbols");
+        0x04 NotificationSize: u32 = "ULONG", text!(NotificationSize, "from symbols");
+        0x08 RefCount: i32 = "LONG", text!(RefCount, "from symbols");
+        0x0c ReplyRequested: u8 = "BOOLEAN", text!(ReplyRequested, "from symbols");
         0x0d _padding0D: [u8; 3], "padding.";
-        0x10 u10: ETWP_NOTIFICATION_HEADER_6_2_u10, "unnamed; its members have accessors." {
+        0x10 union_ReplyIndex: ETWP_NOTIFICATION_HEADER_6_2_union_ReplyIndex, "unnamed; its members have accessors." {
             0x10 ReplyIndex set_ReplyIndex: u32 = "ULONG", "from symbols.";
-            0x10 Timeout set_Timeout: u32 = "ULONG", "from symbols. How long the sender waits.";
+            0x10 Timeout set_Timeout: u32 = "ULONG", text!(Timeout, "from symbols");
         }
-        0x14 u14: ETWP_NOTIFICATION_HEADER_6_2_u14, "unnamed; its members have accessors." {
-            0x14 NotifyeeCount set_NotifyeeCount: u32 = "ULONG", "from symbols. How many registrations get it.";
-            0x14 ReplyCount set_ReplyCount: u32 = "ULONG", "from symbols. How many replies there are.";
+        0x14 union_NotifyeeCount: ETWP_NOTIFICATION_HEADER_6_2_union_NotifyeeCount, "unnamed; its members have accessors." {
+            0x14 NotifyeeCount set_NotifyeeCount: u32 = "ULONG", text!(NotifyeeCount, "from symbols");
+            0x14 ReplyCount set_ReplyCount: u32 = "ULONG", text!(ReplyCount, "from symbols");
         }
-        0x18 u18: ETWP_NOTIFICATION_HEADER_6_2_x64_u18, "unnamed; its members have accessors." {
-            0x18 ReplyHandle set_ReplyHandle: u64 = "ULONGLONG", "from symbols. For the sender: where it gets the replies.";
+        0x18 union_ReplyHandle: ETWP_NOTIFICATION_HEADER_6_2_x64_union_ReplyHandle, "unnamed; its members have accessors." {
+            0x18 ReplyHandle set_ReplyHandle: u64 = "ULONGLONG", text!(ReplyHandle, "from symbols");
             0x18 ReplyObject set_ReplyObject: runtime::Ptr64 = "PVOID", "from symbols.";
             0x18 RegIndex set_RegIndex: u32 = "ULONG", "from symbols.";
         }
-        0x20 TargetPID: u32 = "ULONG", "from symbols. If not 0, only registrations of this process get it.";
-        0x24 SourcePID: u32 = "ULONG", "from symbols. The process that it comes from.";
-        0x28 DestinationGuid: GUID_5_0 = "GUID", "from symbols. The provider whose registrations get it.";
-        0x38 SourceGuid: GUID_5_0 = "GUID", "from symbols. The GUID that it comes from.";
+        0x20 TargetPID: u32 = "ULONG", text!(TargetPID, "from symbols");
+        0x24 SourcePID: u32 = "ULONG", text!(SourcePID, "from symbols");
+        0x28 DestinationGuid: GUID_5_0 = "GUID", text!(DestinationGuid, "from symbols");
+        0x38 SourceGuid: GUID_5_0 = "GUID", text!(SourceGuid, "from symbols");
     }
 }
 
 runtime::layout! {
     /// `ETWP_NOTIFICATION_HEADER` since 1703 on x86: 0x48 bytes, aligned to 8.
     ///
-    /// Begins a notification as the kernel keeps it; to user mode it is an ETW\_NOTIFICATION\_HEADER.
+    /// Header of a notification in the kernel; in user mode it is an ETW\_NOTIFICATION\_HEADER.
     pub struct ETWP_NOTIFICATION_HEADER_1703_x86: members::ETWP_NOTIFICATION_HEADER, 0x48, 8 {
-        0x00 NotificationType: ETW_NOTIFICATION_TYPE_1703 = "ETW_NOTIFICATION_TYPE", "from symbols. What it is about.";
-        0x04 NotificationSize: u32 = "ULONG", "from symbols. Bytes of the notification, header included.";
-        0x08 RefCount: i32 = "LONG", "from symbols. How many hold it.";
-        0x0c ReplyRequested: u8 = "BOOLEAN", "from symbols. Whether the receiver is to reply.";
+        0x00 NotificationType: ETW_NOTIFICATION_TYPE_1703 = "ETW_NOTIFICATION_TYPE", text!(NotificationType, "from symbols");
+        0x04 NotificationSize: u32 = "ULONG", text!(NotificationSize, "from symbols");
+        0x08 RefCount: i32 = "LONG", text!(RefCount, "from symbols");
+        0x0c ReplyRequested: u8 = "BOOLEAN", text!(ReplyRequested, "from symbols");
         0x0d _padding0D: [u8; 3], "padding.";
-        0x10 u10: ETWP_NOTIFICATION_HEADER_6_2_u10, "unnamed; its members have accessors." {
+        0x10 union_ReplyIndex: ETWP_NOTIFICATION_HEADER_6_2_union_ReplyIndex, "unnamed; its members have accessors." {
             0x10 ReplyIndex set_ReplyIndex: u32 = "ULONG", "from symbols.";
-            0x10 Timeout set_Timeout: u32 = "ULONG", "from symbols. How long the sender waits.";
+            0x10 Timeout set_Timeout: u32 = "ULONG", text!(Timeout, "from symbols");
         }
-        0x14 u14: ETWP_NOTIFICATION_HEADER_6_2_u14, "unnamed; its members have accessors." {
-            0x14 NotifyeeCount set_NotifyeeCount: u32 = "ULONG", "from symbols. How many registrations get it.";
-            0x14 ReplyCount set_ReplyCount: u32 = "ULONG", "from symbols. How many replies there are.";
+        0x14 union_NotifyeeCount: ETWP_NOTIFICATION_HEADER_6_2_union_NotifyeeCount, "unnamed; its members have accessors." {
+            0x14 NotifyeeCount set_NotifyeeCount: u32 = "ULONG", text!(NotifyeeCount, "from symbols");
+            0x14 ReplyCount set_ReplyCount: u32 = "ULONG", text!(ReplyCount, "from symbols");
         }
-        0x18 u18: ETWP_NOTIFICATION_HEADER_6_2_x86_u18, "unnamed; its members have accessors." {
-            0x18 ReplyHandle set_ReplyHandle: u64 = "ULONGLONG", "from symbols. For the sender: where it gets the replies.";
+        0x18 union_ReplyHandle: ETWP_NOTIFICATION_HEADER_6_2_x86_union_ReplyHandle, "unnamed; its members have accessors." {
+            0x18 ReplyHandle set_ReplyHandle: u64 = "ULONGLONG", text!(ReplyHandle, "from symbols");
             0x18 ReplyObject set_ReplyObject: runtime::Ptr32 = "PVOID", "from symbols.";
             0x18 RegIndex set_RegIndex: u32 = "ULONG", "from symbols.";
         }
-        0x20 TargetPID: u32 = "ULONG", "from symbols. If not 0, only registrations of this process get it.";
-        0x24 SourcePID: u32 = "ULONG", "from symbols. The process that it comes from.";
-        0x28 DestinationGuid: GUID_5_0 = "GUID", "from symbols. The provider whose registrations get it.";
-        0x38 SourceGuid: GUID_5_0 = "GUID", "from symbols. The GUID that it comes from.";
+        0x20 TargetPID: u32 = "ULONG", text!(TargetPID, "from symbols");
+        0x24 SourcePID: u32 = "ULONG", text!(SourcePID, "from symbols");
+        0x28 DestinationGuid: GUID_5_0 = "GUID", text!(DestinationGuid, "from symbols");
+        0x38 SourceGuid: GUID_5_0 = "GUID", text!(SourceGuid, "from symbols");
     }
 }
 
 runtime::layout! {
     /// `ETWP_NOTIFICATION_HEADER` since 1703 on x64: 0x48 bytes, aligned to 8.
     ///
-    /// Begins a notification as the kernel keeps it; to user mode it is an ETW\_NOTIFICATION\_HEADER.
+    /// Header of a notification in the kernel; in user mode it is an ETW\_NOTIFICATION\_HEADER.
     pub struct ETWP_NOTIFICATION_HEADER_1703_x64: members::ETWP_NOTIFICATION_HEADER, 0x48, 8 {
-        0x00 NotificationType: ETW_NOTIFICATION_TYPE_1703 = "ETW_NOTIFICATION_TYPE", "from symbols. What it is about.";
-        0x04 NotificationSize: u32 = "ULONG", "from symbols. Bytes of the notification, header included.";
-        0x08 RefCount: i32 = "LONG", "from symbols. How many hold it.";
-        0x0c ReplyRequested: u8 = "BOOLEAN", "from symbols. Whether the receiver is to reply.";
+        0x00 NotificationType: ETW_NOTIFICATION_TYPE_1703 = "ETW_NOTIFICATION_TYPE", text!(NotificationType, "from symbols");
+        0x04 NotificationSize: u32 = "ULONG", text!(NotificationSize, "from symbols");
+        0x08 RefCount: i32 = "LONG", text!(RefCount, "from symbols");
+        0x0c ReplyRequested: u8 = "BOOLEAN", text!(ReplyRequested, "from symbols");
         0x0d _padding0D: [u8; 3], "padding.";
-        0x10 u10: ETWP_NOTIFICATION_HEADER_6_2_u10, "unnamed; its members have accessors." {
+        0x10 union_ReplyIndex: ETWP_NOTIFICATION_HEADER_6_2_union_ReplyIndex, "unnamed; its members have accessors." {
             0x10 ReplyIndex set_ReplyIndex: u32 = "ULONG", "from symbols.";
-            0x10 Timeout set_Timeout: u32 = "ULONG", "from symbols. How long the sender waits.";
+            0x10 Timeout set_Timeout: u32 = "ULONG", text!(Timeout, "from symbols");
         }
-        0x14 u14: ETWP_NOTIFICATION_HEADER_6_2_u14, "unnamed; its members have accessors." {
-            0x14 NotifyeeCount set_NotifyeeCount: u32 = "ULONG", "from symbols. How many registrations get it.";
-            0x14 ReplyCount set_ReplyCount: u32 = "ULONG", "from symbols. How many replies there are.";
+        0x14 union_NotifyeeCount: ETWP_NOTIFICATION_HEADER_6_2_union_NotifyeeCount, "unnamed; its members have accessors." {
+            0x14 NotifyeeCount set_NotifyeeCount: u32 = "ULONG", text!(NotifyeeCount, "from symbols");
+            0x14 ReplyCount set_ReplyCount: u32 = "ULONG", text!(ReplyCount, "from symbols");
         }
-        0x18 u18: ETWP_NOTIFICATION_HEADER_6_2_x64_u18, "unnamed; its members have accessors." {
-            0x18 ReplyHandle set_ReplyHandle: u64 = "ULONGLONG", "from symbols. For the sender: where it gets the replies.";
+        0x18 union_ReplyHandle: ETWP_NOTIFICATION_HEADER_6_2_x64_union_ReplyHandle, "unnamed; its members have accessors." {
+            0x18 ReplyHandle set_ReplyHandle: u64 = "ULONGLONG", text!(ReplyHandle, "from symbols");
             0x18 ReplyObject set_ReplyObject: runtime::Ptr64 = "PVOID", "from symbols.";
             0x18 RegIndex set_RegIndex: u32 = "ULONG", "from symbols.";
         }
-        0x20 TargetPID: u32 = "ULONG", "from symbols. If not 0, only registrations of this process get it.";
-        0x24 SourcePID: u32 = "ULONG", "from symbols. The process that it comes from.";
-        0x28 DestinationGuid: GUID_5_0 = "GUID", "from symbols. The provider whose registrations get it.";
-        0x38 SourceGuid: GUID_5_0 = "GUID", "from symbols. The GUID that it comes from.";
+        0x20 TargetPID: u32 = "ULONG", text!(TargetPID, "from symbols");
+        0x24 SourcePID: u32 = "ULONG", text!(SourcePID, "from symbols");
+        0x28 DestinationGuid: GUID_5_0 = "GUID", text!(DestinationGuid, "from symbols");
+        0x38 SourceGuid: GUID_5_0 = "GUID", text!(SourceGuid, "from symbols");
     }
 }

@@ -8,9 +8,7 @@ use super::{runtime, members};
 runtime::values! {
     /// `ETWTRACECONTROLCODE` since early-6.0.
     ///
-    /// What NtTraceControl is called for. Values and ranges are the document's; it has names for the five of loggers, for
-    /// EtwActivityIdCreate, EtwWdiScenarioCode and EtwWdiSemUpdate, and describes the others. Their names are those of type
-    /// information that others have published, which is not among the symbols read here. A range tells which kernels know a code.
+    /// Control codes of NtTraceControl. Values and ranges are those of the published reference. It names the five codes for sessions, EtwActivityIdCreate, EtwWdiScenarioCode and EtwWdiSemUpdate, and describes the others. The names of the others come from type information published elsewhere, which is not among the symbols examined here. The range of a code is that of the kernels that support it.
     pub value ETWTRACECONTROLCODE_early_6_0: i32 = "ETWTRACECONTROLCODE" {
         EtwStartLoggerCode = 0x1, "6.0... WMI\\_LOGGER\\_INFORMATION.";
         EtwStopLoggerCode = 0x2, "6.0... WMI\\_LOGGER\\_INFORMATION.";
@@ -37,9 +35,7 @@ runtime::values! {
 runtime::values! {
     /// `ETWTRACECONTROLCODE` since 6.2.
     ///
-    /// What NtTraceControl is called for. Values and ranges are the document's; it has names for the five of loggers, for
-    /// EtwActivityIdCreate, EtwWdiScenarioCode and EtwWdiSemUpdate, and describes the others. Their names are those of type
-    /// information that others have published, which is not among the symbols read here. A range tells which kernels know a code.
+    /// Control codes of NtTraceControl. Values and ranges are those of the published reference. It names the five codes for sessions, EtwActivityIdCreate, EtwWdiScenarioCode and EtwWdiSemUpdate, and describes the others. The names of the others come from type information published elsewhere, which is not among the symbols examined here. The range of a code is that of the kernels that support it.
     pub value ETWTRACECONTROLCODE_6_2: i32 = "ETWTRACECONTROLCODE" {
         EtwStartLoggerCode = 0x1, "6.0... WMI\\_LOGGER\\_INFORMATION.";
         EtwStopLoggerCode = 0x2, "6.0... WMI\\_LOGGER\\_INFORMATION.";
@@ -60,7 +56,7 @@ runtime::values! {
         EtwGetTraceGuidInfo = 0x16, "6.0...";
         EtwEnumerateTraceGuids = 0x17, "6.0...";
         EtwRegisterSecurityProv = 0x18, "6.0...";
-        EtwReferenceTimeCode = 0x19, "6.2... Asks for the ETW\\_REF\\_CLOCK of a session.";
+        EtwReferenceTimeCode = 0x19, "6.2... Queries the ETW\\_REF\\_CLOCK of a session.";
         EtwTrackBinaryCode = 0x1a, "6.2...";
     }
 }
@@ -68,9 +64,7 @@ runtime::values! {
 runtime::values! {
     /// `ETWTRACECONTROLCODE` since 6.3.
     ///
-    /// What NtTraceControl is called for. Values and ranges are the document's; it has names for the five of loggers, for
-    /// EtwActivityIdCreate, EtwWdiScenarioCode and EtwWdiSemUpdate, and describes the others. Their names are those of type
-    /// information that others have published, which is not among the symbols read here. A range tells which kernels know a code.
+    /// Control codes of NtTraceControl. Values and ranges are those of the published reference. It names the five codes for sessions, EtwActivityIdCreate, EtwWdiScenarioCode and EtwWdiSemUpdate, and describes the others. The names of the others come from type information published elsewhere, which is not among the symbols examined here. The range of a code is that of the kernels that support it.
     pub value ETWTRACECONTROLCODE_6_3: i32 = "ETWTRACECONTROLCODE" {
         EtwStartLoggerCode = 0x1, "6.0... WMI\\_LOGGER\\_INFORMATION.";
         EtwStopLoggerCode = 0x2, "6.0... WMI\\_LOGGER\\_INFORMATION.";
@@ -91,7 +85,7 @@ runtime::values! {
         EtwGetTraceGuidInfo = 0x16, "6.0...";
         EtwEnumerateTraceGuids = 0x17, "6.0...";
         EtwRegisterSecurityProv = 0x18, "6.0...";
-        EtwReferenceTimeCode = 0x19, "6.2... Asks for the ETW\\_REF\\_CLOCK of a session.";
+        EtwReferenceTimeCode = 0x19, "6.2... Queries the ETW\\_REF\\_CLOCK of a session.";
         EtwTrackBinaryCode = 0x1a, "6.2...";
         EtwAddNotificationEvent = 0x1b, "6.3...";
     }
@@ -100,9 +94,7 @@ runtime::values! {
 runtime::values! {
     /// `ETWTRACECONTROLCODE` since 10.0.
     ///
-    /// What NtTraceControl is called for. Values and ranges are the document's; it has names for the five of loggers, for
-    /// EtwActivityIdCreate, EtwWdiScenarioCode and EtwWdiSemUpdate, and describes the others. Their names are those of type
-    /// information that others have published, which is not among the symbols read here. A range tells which kernels know a code.
+    /// Control codes of NtTraceControl. Values and ranges are those of the published reference. It names the five codes for sessions, EtwActivityIdCreate, EtwWdiScenarioCode and EtwWdiSemUpdate, and describes the others. The names of the others come from type information published elsewhere, which is not among the symbols examined here. The range of a code is that of the kernels that support it.
     pub value ETWTRACECONTROLCODE_10_0: i32 = "ETWTRACECONTROLCODE" {
         EtwStartLoggerCode = 0x1, "6.0... WMI\\_LOGGER\\_INFORMATION.";
         EtwStopLoggerCode = 0x2, "6.0... WMI\\_LOGGER\\_INFORMATION.";
@@ -123,7 +115,7 @@ runtime::values! {
         EtwGetTraceGuidInfo = 0x16, "6.0...";
         EtwEnumerateTraceGuids = 0x17, "6.0...";
         EtwRegisterSecurityProv = 0x18, "6.0...";
-        EtwReferenceTimeCode = 0x19, "6.2... Asks for the ETW\\_REF\\_CLOCK of a session.";
+        EtwReferenceTimeCode = 0x19, "6.2... Queries the ETW\\_REF\\_CLOCK of a session.";
         EtwTrackBinaryCode = 0x1a, "6.2...";
         EtwAddNotificationEvent = 0x1b, "6.3...";
         EtwUpdateDisallowList = 0x1c, "10.0...";
@@ -138,9 +130,7 @@ runtime::values! {
 runtime::values! {
     /// `ETWTRACECONTROLCODE` since 1607.
     ///
-    /// What NtTraceControl is called for. Values and ranges are the document's; it has names for the five of loggers, for
-    /// EtwActivityIdCreate, EtwWdiScenarioCode and EtwWdiSemUpdate, and describes the others. Their names are those of type
-    /// information that others have published, which is not among the symbols read here. A range tells which kernels know a code.
+    /// Control codes of NtTraceControl. Values and ranges are those of the published reference. It names the five codes for sessions, EtwActivityIdCreate, EtwWdiScenarioCode and EtwWdiSemUpdate, and describes the others. The names of the others come from type information published elsewhere, which is not among the symbols examined here. The range of a code is that of the kernels that support it.
     pub value ETWTRACECONTROLCODE_1607: i32 = "ETWTRACECONTROLCODE" {
         EtwStartLoggerCode = 0x1, "6.0... WMI\\_LOGGER\\_INFORMATION.";
         EtwStopLoggerCode = 0x2, "6.0... WMI\\_LOGGER\\_INFORMATION.";
@@ -161,7 +151,7 @@ runtime::values! {
         EtwGetTraceGuidInfo = 0x16, "6.0...";
         EtwEnumerateTraceGuids = 0x17, "6.0...";
         EtwRegisterSecurityProv = 0x18, "6.0...";
-        EtwReferenceTimeCode = 0x19, "6.2... Asks for the ETW\\_REF\\_CLOCK of a session.";
+        EtwReferenceTimeCode = 0x19, "6.2... Queries the ETW\\_REF\\_CLOCK of a session.";
         EtwTrackBinaryCode = 0x1a, "6.2...";
         EtwAddNotificationEvent = 0x1b, "6.3...";
         EtwUpdateDisallowList = 0x1c, "10.0...";
@@ -178,9 +168,7 @@ runtime::values! {
 runtime::values! {
     /// `ETWTRACECONTROLCODE` since 1703.
     ///
-    /// What NtTraceControl is called for. Values and ranges are the document's; it has names for the five of loggers, for
-    /// EtwActivityIdCreate, EtwWdiScenarioCode and EtwWdiSemUpdate, and describes the others. Their names are those of type
-    /// information that others have published, which is not among the symbols read here. A range tells which kernels know a code.
+    /// Control codes of NtTraceControl. Values and ranges are those of the published reference. It names the five codes for sessions, EtwActivityIdCreate, EtwWdiScenarioCode and EtwWdiSemUpdate, and describes the others. The names of the others come from type information published elsewhere, which is not among the symbols examined here. The range of a code is that of the kernels that support it.
     pub value ETWTRACECONTROLCODE_1703: i32 = "ETWTRACECONTROLCODE" {
         EtwStartLoggerCode = 0x1, "6.0... WMI\\_LOGGER\\_INFORMATION.";
         EtwStopLoggerCode = 0x2, "6.0... WMI\\_LOGGER\\_INFORMATION.";
@@ -201,7 +189,7 @@ runtime::values! {
         EtwGetTraceGuidInfo = 0x16, "6.0...";
         EtwEnumerateTraceGuids = 0x17, "6.0...";
         EtwRegisterSecurityProv = 0x18, "6.0...";
-        EtwReferenceTimeCode = 0x19, "6.2... Asks for the ETW\\_REF\\_CLOCK of a session.";
+        EtwReferenceTimeCode = 0x19, "6.2... Queries the ETW\\_REF\\_CLOCK of a session.";
         EtwTrackBinaryCode = 0x1a, "6.2...";
         EtwAddNotificationEvent = 0x1b, "6.3...";
         EtwUpdateDisallowList = 0x1c, "10.0...";
@@ -222,9 +210,7 @@ runtime::values! {
 runtime::values! {
     /// `ETWTRACECONTROLCODE` since 1709.
     ///
-    /// What NtTraceControl is called for. Values and ranges are the document's; it has names for the five of loggers, for
-    /// EtwActivityIdCreate, EtwWdiScenarioCode and EtwWdiSemUpdate, and describes the others. Their names are those of type
-    /// information that others have published, which is not among the symbols read here. A range tells which kernels know a code.
+    /// Control codes of NtTraceControl. Values and ranges are those of the published reference. It names the five codes for sessions, EtwActivityIdCreate, EtwWdiScenarioCode and EtwWdiSemUpdate, and describes the others. The names of the others come from type information published elsewhere, which is not among the symbols examined here. The range of a code is that of the kernels that support it.
     pub value ETWTRACECONTROLCODE_1709: i32 = "ETWTRACECONTROLCODE" {
         EtwStartLoggerCode = 0x1, "6.0... WMI\\_LOGGER\\_INFORMATION.";
         EtwStopLoggerCode = 0x2, "6.0... WMI\\_LOGGER\\_INFORMATION.";
@@ -245,7 +231,7 @@ runtime::values! {
         EtwGetTraceGuidInfo = 0x16, "6.0...";
         EtwEnumerateTraceGuids = 0x17, "6.0...";
         EtwRegisterSecurityProv = 0x18, "6.0...";
-        EtwReferenceTimeCode = 0x19, "6.2... Asks for the ETW\\_REF\\_CLOCK of a session.";
+        EtwReferenceTimeCode = 0x19, "6.2... Queries the ETW\\_REF\\_CLOCK of a session.";
         EtwTrackBinaryCode = 0x1a, "6.2...";
         EtwAddNotificationEvent = 0x1b, "6.3...";
         EtwUpdateDisallowList = 0x1c, "10.0...";

@@ -5,23 +5,30 @@
 #[allow(unused_imports)]
 use super::{runtime, members};
 
+macro_rules! text {
+    (Ptr, $known:literal) => { concat!($known, ". Its address.") };
+    (Size, $known:literal) => { concat!($known, ". Bytes of it.") };
+    (Reserved, $known:literal) => { concat!($known, ". Not in use.") };
+    (Type, $known:literal) => { concat!($known, ". Type of the data: event data, or metadata of the event or its provider.") };
+}
+
 runtime::layout! {
     /// `EVENT_DATA_DESCRIPTOR` since early-6.0: 0x10 bytes, aligned to 8.
     ///
     /// A piece of an event's data, as a provider hands it over.
     pub struct EVENT_DATA_DESCRIPTOR_early_6_0: members::EVENT_DATA_DESCRIPTOR, 0x10, 8 {
-        0x00 Ptr: u64 = "ULONGLONG", "from symbols. Its address.";
-        0x08 Size: u32 = "ULONG", "from symbols. Bytes of it.";
-        0x0c u0C: EVENT_DATA_DESCRIPTOR_early_6_0_u0C, "unnamed; its members have accessors." {
-            0x0c Reserved set_Reserved: u32 = "ULONG", "from symbols. Not in use.";
+        0x00 Ptr: u64 = "ULONGLONG", text!(Ptr, "from symbols");
+        0x08 Size: u32 = "ULONG", text!(Size, "from symbols");
+        0x0c union_Reserved: EVENT_DATA_DESCRIPTOR_early_6_0_union_Reserved, "unnamed; its members have accessors." {
+            0x0c Reserved set_Reserved: u32 = "ULONG", text!(Reserved, "from symbols");
         }
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x0c of `EVENT_DATA_DESCRIPTOR`.
-    pub union EVENT_DATA_DESCRIPTOR_early_6_0_u0C: 0x4, 4 {
-        0x00 Reserved: u32 = "ULONG", "from symbols. Not in use.";
+    pub union EVENT_DATA_DESCRIPTOR_early_6_0_union_Reserved: 0x4, 4 {
+        0x00 Reserved: u32 = "ULONG", text!(Reserved, "from symbols");
     }
 }
 
@@ -30,30 +37,30 @@ runtime::layout! {
     ///
     /// A piece of an event's data, as a provider hands it over.
     pub struct EVENT_DATA_DESCRIPTOR_6_1_7601_23418: members::EVENT_DATA_DESCRIPTOR, 0x10, 8 {
-        0x00 Ptr: u64 = "ULONGLONG", "from symbols. Its address.";
-        0x08 Size: u32 = "ULONG", "from symbols. Bytes of it.";
-        0x0c u0C: EVENT_DATA_DESCRIPTOR_6_1_7601_23418_u0C, "unnamed; its members have accessors." {
-            0x0c Reserved set_Reserved: u32 = "ULONG", "from symbols. Not in use.";
-            0x0c Type set_Type: u8 = "UCHAR", "from symbols. What it is: data, or what describes the event or its provider.";
-            0x0d Reserved1 set_Reserved1: u8 = "UCHAR", "from symbols. Not in use.";
-            0x0e Reserved2 set_Reserved2: u16 = "USHORT", "from symbols. Not in use.";
+        0x00 Ptr: u64 = "ULONGLONG", text!(Ptr, "from symbols");
+        0x08 Size: u32 = "ULONG", text!(Size, "from symbols");
+        0x0c union_Reserved: EVENT_DATA_DESCRIPTOR_6_1_7601_23418_union_Reserved, "unnamed; its members have accessors." {
+            0x0c Reserved set_Reserved: u32 = "ULONG", text!(Reserved, "from symbols");
+            0x0c Type set_Type: u8 = "UCHAR", text!(Type, "from symbols");
+            0x0d Reserved1 set_Reserved1: u8 = "UCHAR", text!(Reserved, "from symbols");
+            0x0e Reserved2 set_Reserved2: u16 = "USHORT", text!(Reserved, "from symbols");
         }
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x0c of `EVENT_DATA_DESCRIPTOR`.
-    pub union EVENT_DATA_DESCRIPTOR_6_1_7601_23418_u0C: 0x4, 4 {
-        0x00 Reserved: u32 = "ULONG", "from symbols. Not in use.";
-        0x00 s00: EVENT_DATA_DESCRIPTOR_6_1_7601_23418_u0C_s00, "unnamed; its members have accessors.";
+    pub union EVENT_DATA_DESCRIPTOR_6_1_7601_23418_union_Reserved: 0x4, 4 {
+        0x00 Reserved: u32 = "ULONG", text!(Reserved, "from symbols");
+        0x00 struct_Type: EVENT_DATA_DESCRIPTOR_6_1_7601_23418_union_Reserved_struct_Type, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u0C` in `EVENT_DATA_DESCRIPTOR`.
-    pub struct EVENT_DATA_DESCRIPTOR_6_1_7601_23418_u0C_s00: 0x4, 2 {
-        0x00 Type: u8 = "UCHAR", "from symbols. What it is: data, or what describes the event or its provider.";
-        0x01 Reserved1: u8 = "UCHAR", "from symbols. Not in use.";
-        0x02 Reserved2: u16 = "USHORT", "from symbols. Not in use.";
+    /// The unnamed structure at 0x00 of `union_Reserved` in `EVENT_DATA_DESCRIPTOR`.
+    pub struct EVENT_DATA_DESCRIPTOR_6_1_7601_23418_union_Reserved_struct_Type: 0x4, 2 {
+        0x00 Type: u8 = "UCHAR", text!(Type, "from symbols");
+        0x01 Reserved1: u8 = "UCHAR", text!(Reserved, "from symbols");
+        0x02 Reserved2: u16 = "USHORT", text!(Reserved, "from symbols");
     }
 }

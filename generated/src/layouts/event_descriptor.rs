@@ -5,17 +5,27 @@
 #[allow(unused_imports)]
 use super::{runtime, members};
 
+macro_rules! text {
+    (Id, $known:literal) => { concat!($known, ". Identifies the event among those of its provider.") };
+    (Version, $known:literal) => { concat!($known, ". The revision of its definition.") };
+    (Channel, $known:literal) => { concat!($known, ". Audience of the event.") };
+    (Level, $known:literal) => { concat!($known, ". How severe it is, from 1 for critical to 5 for verbose.") };
+    (Opcode, $known:literal) => { concat!($known, ". Step of an operation that it reports.") };
+    (Task, $known:literal) => { concat!($known, ". Component of the provider that wrote it.") };
+    (Keyword, $known:literal) => { concat!($known, ". Categories that it is in, a bit each.") };
+}
+
 runtime::layout! {
     /// `EVENT_DESCRIPTOR` since early-6.0: 0x10 bytes, aligned to 8.
     ///
-    /// Which event of its provider an event is, and how it is to be filtered.
+    /// Identity of an event within its provider, and properties for filtering.
     pub struct EVENT_DESCRIPTOR_early_6_0: members::EVENT_DESCRIPTOR, 0x10, 8 {
-        0x00 Id: u16 = "USHORT", "from symbols. Identifies the event among those of its provider.";
-        0x02 Version: u8 = "UCHAR", "from symbols. The revision of its definition.";
-        0x03 Channel: u8 = "UCHAR", "from symbols. Who it is meant for.";
-        0x04 Level: u8 = "UCHAR", "from symbols. How severe it is, from 1 for critical to 5 for verbose.";
-        0x05 Opcode: u8 = "UCHAR", "from symbols. Which step of an operation it tells of.";
-        0x06 Task: u16 = "USHORT", "from symbols. Which part of the provider it comes from.";
-        0x08 Keyword: u64 = "ULONGLONG", "from symbols. Categories that it is in, a bit each.";
+        0x00 Id: u16 = "USHORT", text!(Id, "from symbols");
+        0x02 Version: u8 = "UCHAR", text!(Version, "from symbols");
+        0x03 Channel: u8 = "UCHAR", text!(Channel, "from symbols");
+        0x04 Level: u8 = "UCHAR", text!(Level, "from symbols");
+        0x05 Opcode: u8 = "UCHAR", text!(Opcode, "from symbols");
+        0x06 Task: u16 = "USHORT", text!(Task, "from symbols");
+        0x08 Keyword: u64 = "ULONGLONG", text!(Keyword, "from symbols");
     }
 }

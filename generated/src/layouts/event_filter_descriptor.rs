@@ -5,13 +5,19 @@
 #[allow(unused_imports)]
 use super::{runtime, members};
 
+macro_rules! text {
+    (Ptr, $known:literal) => { concat!($known, ". The address of its data.") };
+    (Size, $known:literal) => { concat!($known, ". Bytes of them.") };
+    (Type, $known:literal) => { concat!($known, ". Type of the filter.") };
+}
+
 runtime::layout! {
     /// `EVENT_FILTER_DESCRIPTOR` since early-6.0: 0x10 bytes, aligned to 8.
     ///
     /// A filter that a session hands over when it enables a provider.
     pub struct EVENT_FILTER_DESCRIPTOR_early_6_0: members::EVENT_FILTER_DESCRIPTOR, 0x10, 8 {
-        0x00 Ptr: u64 = "ULONGLONG", "from symbols. The address of its data.";
-        0x08 Size: u32 = "ULONG", "from symbols. Bytes of them.";
-        0x0c Type: u32 = "ULONG", "from symbols. What it filters by.";
+        0x00 Ptr: u64 = "ULONGLONG", text!(Ptr, "from symbols");
+        0x08 Size: u32 = "ULONG", text!(Size, "from symbols");
+        0x0c Type: u32 = "ULONG", text!(Type, "from symbols");
     }
 }

@@ -5,16 +5,25 @@
 #[allow(unused_imports)]
 use super::{runtime, members};
 
+macro_rules! text {
+    (Id, $known:literal) => { concat!($known, ". Identifies the filter among those of the provider.") };
+    (Version, $known:literal) => { concat!($known, ". The version of the filter.") };
+    (Reserved, $known:literal) => { concat!($known, ". Not in use.") };
+    (InstanceId, $known:literal) => { concat!($known, ". Identifier of the filter's session.") };
+    (Size, $known:literal) => { concat!($known, ". Bytes of the filter, header included.") };
+    (NextOffset, $known:literal) => { concat!($known, ". Bytes from here to the next filter; 0 in the last.") };
+}
+
 runtime::layout! {
     /// `EVENT_FILTER_HEADER` since 6.1: 0x18 bytes, aligned to 8.
     ///
-    /// The head of a filter that the provider itself applies.
+    /// Header of a filter that the provider itself applies.
     pub struct EVENT_FILTER_HEADER_6_1: members::EVENT_FILTER_HEADER, 0x18, 8 {
-        0x00 Id: u16 = "USHORT", "from symbols. Identifies the filter among those of the provider.";
-        0x02 Version: u8 = "UCHAR", "from symbols. The version of the filter.";
-        0x03 Reserved: [u8; 5] = "UCHAR [5]", "from symbols. Not in use.";
-        0x08 InstanceId: u64 = "ULONGLONG", "from symbols. Identifies the session that it is of.";
-        0x10 Size: u32 = "ULONG", "from symbols. Bytes of the filter, header included.";
-        0x14 NextOffset: u32 = "ULONG", "from symbols. Bytes from here to the next filter; 0 in the last.";
+        0x00 Id: u16 = "USHORT", text!(Id, "from symbols");
+        0x02 Version: u8 = "UCHAR", text!(Version, "from symbols");
+        0x03 Reserved: [u8; 5] = "UCHAR [5]", text!(Reserved, "from symbols");
+        0x08 InstanceId: u64 = "ULONGLONG", text!(InstanceId, "from symbols");
+        0x10 Size: u32 = "ULONG", text!(Size, "from symbols");
+        0x14 NextOffset: u32 = "ULONG", text!(NextOffset, "from symbols");
     }
 }

@@ -5,41 +5,57 @@
 #[allow(unused_imports)]
 use super::{runtime, members, event_descriptor::*, EVENT_HEADER_FLAG, EVENT_HEADER_PROPERTY, guid::*, large_integer::*};
 
+macro_rules! text {
+    (Size, $known:literal) => { concat!($known, ". Bytes of the event, header and extended items included.") };
+    (HeaderType, $known:literal) => { concat!($known, ". In a trace buffer: the TRACE\\_HEADER\\_TYPE, and in the high byte the flags of the Marker.") };
+    (Flags, $known:literal) => { concat!($known, ". Flags for the structure of the event, and for the way it was written.") };
+    (EventProperty, $known:literal) => { concat!($known, ". How the event is decoded.") };
+    (ThreadId, $known:literal) => { concat!($known, ". The thread that wrote it.") };
+    (ProcessId, $known:literal) => { concat!($known, ". The process that wrote it.") };
+    (TimeStamp, $known:literal) => { concat!($known, ". When, by the clock of the session.") };
+    (ProviderId, $known:literal) => { concat!($known, ". The provider.") };
+    (EventDescriptor, $known:literal) => { concat!($known, ". Identity of the event within its provider.") };
+    (KernelTime, $known:literal) => { concat!($known, ". Time that the thread has run in the kernel, in ticks of the clock interrupt.") };
+    (UserTime, $known:literal) => { concat!($known, ". Time that the thread has run in user mode, in ticks of the clock interrupt.") };
+    (ProcessorTime, $known:literal) => { concat!($known, ". In a private session: time that the thread has run in user mode, in processor ticks.") };
+    (ActivityId, $known:literal) => { concat!($known, ". The activity that the event is part of.") };
+}
+
 runtime::layout! {
     /// `EVENT_HEADER` since early-6.0: 0x50 bytes, aligned to 8.
     ///
-    /// Header of an event of a registered provider. Extended items follow if Flags says so, then the event's data.
+    /// Header of an event of a registered provider. Extended items follow if Flags announces them, then the event data.
     pub struct EVENT_HEADER_early_6_0: members::EVENT_HEADER, 0x50, 8 {
-        0x00 Size: u16 = "USHORT", "from symbols. Bytes of the event, header and extended items included.";
-        0x02 HeaderType: u16 = "USHORT", "from symbols. In a trace buffer: the TRACE\\_HEADER\\_TYPE, and in the high byte the flags of the Marker.";
-        0x04 Flags: EVENT_HEADER_FLAG = "USHORT", "from symbols. What stands where, and how the event was written.";
-        0x06 EventProperty: EVENT_HEADER_PROPERTY = "USHORT", "from symbols. How the event is decoded.";
-        0x08 ThreadId: u32 = "ULONG", "from symbols. The thread that wrote it.";
-        0x0c ProcessId: u32 = "ULONG", "from symbols. The process that wrote it.";
-        0x10 TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "from symbols. When, by the clock of the session.";
-        0x18 ProviderId: GUID_5_0 = "GUID", "from symbols. The provider.";
-        0x28 EventDescriptor: EVENT_DESCRIPTOR_early_6_0 = "EVENT_DESCRIPTOR", "from symbols. Which event of the provider it is.";
-        0x38 u38: EVENT_HEADER_early_6_0_u38, "unnamed; its members have accessors." {
-            0x38 KernelTime set_KernelTime: u32 = "ULONG", "from symbols. Time that the thread has run in the kernel, in ticks of the clock interrupt.";
-            0x3c UserTime set_UserTime: u32 = "ULONG", "from symbols. Time that the thread has run in user mode, in ticks of the clock interrupt.";
-            0x38 ProcessorTime set_ProcessorTime: u64 = "ULONG64", "from symbols. Of a private session: time that the thread has run in user mode, in ticks of the processor.";
+        0x00 Size: u16 = "USHORT", text!(Size, "from symbols");
+        0x02 HeaderType: u16 = "USHORT", text!(HeaderType, "from symbols");
+        0x04 Flags: EVENT_HEADER_FLAG = "USHORT", text!(Flags, "from symbols");
+        0x06 EventProperty: EVENT_HEADER_PROPERTY = "USHORT", text!(EventProperty, "from symbols");
+        0x08 ThreadId: u32 = "ULONG", text!(ThreadId, "from symbols");
+        0x0c ProcessId: u32 = "ULONG", text!(ProcessId, "from symbols");
+        0x10 TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(TimeStamp, "from symbols");
+        0x18 ProviderId: GUID_5_0 = "GUID", text!(ProviderId, "from symbols");
+        0x28 EventDescriptor: EVENT_DESCRIPTOR_early_6_0 = "EVENT_DESCRIPTOR", text!(EventDescriptor, "from symbols");
+        0x38 union_KernelTime: EVENT_HEADER_early_6_0_union_KernelTime, "unnamed; its members have accessors." {
+            0x38 KernelTime set_KernelTime: u32 = "ULONG", text!(KernelTime, "from symbols");
+            0x3c UserTime set_UserTime: u32 = "ULONG", text!(UserTime, "from symbols");
+            0x38 ProcessorTime set_ProcessorTime: u64 = "ULONG64", text!(ProcessorTime, "from symbols");
         }
-        0x40 ActivityId: GUID_5_0 = "GUID", "from symbols. What the event is a part of.";
+        0x40 ActivityId: GUID_5_0 = "GUID", text!(ActivityId, "from symbols");
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x38 of `EVENT_HEADER`.
-    pub union EVENT_HEADER_early_6_0_u38: 0x8, 8 {
-        0x00 s00: EVENT_HEADER_early_6_0_u38_s00, "unnamed; its members have accessors.";
-        0x00 ProcessorTime: u64 = "ULONG64", "from symbols. Of a private session: time that the thread has run in user mode, in ticks of the processor.";
+    pub union EVENT_HEADER_early_6_0_union_KernelTime: 0x8, 8 {
+        0x00 struct_KernelTime: EVENT_HEADER_early_6_0_union_KernelTime_struct_KernelTime, "unnamed; its members have accessors.";
+        0x00 ProcessorTime: u64 = "ULONG64", text!(ProcessorTime, "from symbols");
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u38` in `EVENT_HEADER`.
-    pub struct EVENT_HEADER_early_6_0_u38_s00: 0x8, 4 {
-        0x00 KernelTime: u32 = "ULONG", "from symbols. Time that the thread has run in the kernel, in ticks of the clock interrupt.";
-        0x04 UserTime: u32 = "ULONG", "from symbols. Time that the thread has run in user mode, in ticks of the clock interrupt.";
+    /// The unnamed structure at 0x00 of `union_KernelTime` in `EVENT_HEADER`.
+    pub struct EVENT_HEADER_early_6_0_union_KernelTime_struct_KernelTime: 0x8, 4 {
+        0x00 KernelTime: u32 = "ULONG", text!(KernelTime, "from symbols");
+        0x04 UserTime: u32 = "ULONG", text!(UserTime, "from symbols");
     }
 }

@@ -5,18 +5,27 @@
 #[allow(unused_imports)]
 use super::{runtime, members, EVENT_HEADER_EXT_TYPE};
 
+macro_rules! text {
+    (Reserved1, $known:literal) => { concat!($known, ". In a trace buffer: bytes of the item, these eight and its data, in multiples of eight.") };
+    (ExtType, $known:literal) => { concat!($known, ". Type of the item.") };
+    (Linkage, $known:literal) => { concat!($known, ". Whether another item follows.") };
+    (Reserved2, $known:literal) => { concat!($known, ". Not in use.") };
+    (DataSize, $known:literal) => { concat!($known, ". Bytes of the data.") };
+    (DataPtr, $known:literal) => { concat!($known, ". The address of the data.") };
+}
+
 runtime::layout! {
     /// `EVENT_HEADER_EXTENDED_DATA_ITEM` since early-6.0: 0x10 bytes, aligned to 8.
     ///
-    /// An extended item of an event, as a consumer gets it. In a trace buffer it has the first eight bytes, and its data lie where DataPtr would.
+    /// An extended item of an event, as passed to a consumer. In a trace buffer it has only the first eight bytes, and its data begins at the offset of DataPtr.
     pub struct EVENT_HEADER_EXTENDED_DATA_ITEM_early_6_0: members::EVENT_HEADER_EXTENDED_DATA_ITEM, 0x10, 8 {
-        0x00 Reserved1: u16 = "USHORT", "from symbols. In a trace buffer: bytes of the item, these eight and its data, in multiples of eight.";
-        0x02 ExtType: EVENT_HEADER_EXT_TYPE = "USHORT", "from symbols. What the item is.";
+        0x00 Reserved1: u16 = "USHORT", text!(Reserved1, "from symbols");
+        0x02 ExtType: EVENT_HEADER_EXT_TYPE = "USHORT", text!(ExtType, "from symbols");
         0x04 bits04: u16, "bit fields, which have accessors." {
-            0x04 [0] Linkage set_Linkage: u16 = "USHORT", "from symbols. Whether another item follows.";
-            0x04 [1 to 15] Reserved2 set_Reserved2: u16 = "USHORT", "from symbols. Not in use.";
+            0x04 [0] Linkage set_Linkage: u16 = "USHORT", text!(Linkage, "from symbols");
+            0x04 [1 to 15] Reserved2 set_Reserved2: u16 = "USHORT", text!(Reserved2, "from symbols");
         }
-        0x06 DataSize: u16 = "USHORT", "from symbols. Bytes of the data.";
-        0x08 DataPtr: u64 = "ULONGLONG", "from symbols. The address of the data.";
+        0x06 DataSize: u16 = "USHORT", text!(DataSize, "from symbols");
+        0x08 DataPtr: u64 = "ULONGLONG", text!(DataPtr, "from symbols");
     }
 }

@@ -8,7 +8,7 @@ use super::{runtime, members};
 runtime::values! {
     /// `EVENT_INFO_CLASS` since 6.1.7601.24540 on x64.
     ///
-    /// What a provider tells of itself by EventSetInformation.
+    /// Properties that a provider sets with EventSetInformation.
     pub value EVENT_INFO_CLASS_6_1_7601_24540_x64: i32 = "EVENT_INFO_CLASS" {
         EventProviderSetTraits = 0x2, "6.1.7601.24540..6.1, 6.3.. traits... Its traits.";
         EventProviderUseDescriptorType = 0x3, "6.1.7601.24540..6.1, 6.3.. traits... That its events state the types of their data's pieces.";
@@ -19,7 +19,7 @@ runtime::values! {
 runtime::values! {
     /// `EVENT_INFO_CLASS` since 6.3.9600.19913.
     ///
-    /// What a provider tells of itself by EventSetInformation.
+    /// Properties that a provider sets with EventSetInformation.
     pub value EVENT_INFO_CLASS_6_3_9600_19913: i32 = "EVENT_INFO_CLASS" {
         EventProviderBinaryTrackInfo = 0x0, "6.3.. traits...";
         EventProviderSetTraits = 0x2, "6.1.7601.24540..6.1, 6.3.. traits... Its traits.";
@@ -31,7 +31,7 @@ runtime::values! {
 runtime::values! {
     /// `EVENT_INFO_CLASS` since 10.0.
     ///
-    /// What a provider tells of itself by EventSetInformation.
+    /// Properties that a provider sets with EventSetInformation.
     pub value EVENT_INFO_CLASS_10_0: i32 = "EVENT_INFO_CLASS" {
         EventProviderBinaryTrackInfo = 0x0, "6.3.. traits...";
         EventProviderSetEnableAllKeywords = 0x1, "10.0..1703.";
@@ -44,7 +44,7 @@ runtime::values! {
 runtime::values! {
     /// `EVENT_INFO_CLASS` since 1709.
     ///
-    /// What a provider tells of itself by EventSetInformation.
+    /// Properties that a provider sets with EventSetInformation.
     pub value EVENT_INFO_CLASS_1709: i32 = "EVENT_INFO_CLASS" {
         EventProviderBinaryTrackInfo = 0x0, "6.3.. traits...";
         EventProviderSetReserved1 = 0x1, "1709...";

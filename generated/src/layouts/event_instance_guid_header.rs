@@ -5,52 +5,69 @@
 #[allow(unused_imports)]
 use super::{runtime, members, guid::*, large_integer::*, TRACE_HEADER_TYPE, WNODE_FLAG};
 
+macro_rules! text {
+    (Size, $known:literal) => { concat!($known, ". Bytes of the event, header included.") };
+    (Type, $known:literal) => { concat!($known, ". Consumers get it as the opcode.") };
+    (Level, $known:literal) => { concat!($known, ". How severe it is, from 1 for critical to 5 for verbose.") };
+    (ThreadId, $known:literal) => { concat!($known, ". The thread that wrote it.") };
+    (ProcessId, $known:literal) => { concat!($known, ". The process that wrote it.") };
+    (TimeStamp, $known:literal) => { concat!($known, ". When, by the clock of the session.") };
+    (Guid, $known:literal) => { concat!($known, ". The class of events.") };
+    (GuidPtr, $known:literal) => { concat!($known, ". On input only.") };
+    (KernelTime, $known:literal) => { concat!($known, ". Time that the thread has run in the kernel, in ticks of the clock interrupt.") };
+    (UserTime, $known:literal) => { concat!($known, ". Time that the thread has run in user mode, in ticks of the clock interrupt.") };
+    (ProcessorTime, $known:literal) => { concat!($known, ". In a private session: time that the thread has run in user mode, in processor ticks.") };
+    (InstanceId, $known:literal) => { concat!($known, ". The instance.") };
+    (ParentInstanceId, $known:literal) => { concat!($known, ". The parent of this instance.") };
+    (ParentGuid, $known:literal) => { concat!($known, ". The class of that instance.") };
+}
+
 runtime::layout! {
     /// `EVENT_INSTANCE_GUID_HEADER` since 5.2: 0x48 bytes, aligned to 8.
     ///
-    /// Header of an event that belongs to an instance of something, as a trace buffer has it.
+    /// Header of an event that belongs to an instance, in a trace buffer.
     pub struct EVENT_INSTANCE_GUID_HEADER_5_2: members::EVENT_INSTANCE_GUID_HEADER, 0x48, 8 {
-        0x00 Size: u16 = "USHORT", "documented. Bytes of the event, header included.";
-        0x02 u02: EVENT_INSTANCE_GUID_HEADER_5_2_u02, "unnamed; its members have accessors." {
+        0x00 Size: u16 = "USHORT", text!(Size, "documented");
+        0x02 union_FieldTypeFlags: EVENT_INSTANCE_GUID_HEADER_5_2_union_FieldTypeFlags, "unnamed; its members have accessors." {
             0x02 FieldTypeFlags set_FieldTypeFlags: u16 = "USHORT", "documented.";
             0x02 HeaderType set_HeaderType: TRACE_HEADER_TYPE = "UCHAR", "documented, offset inferred.";
             0x03 MarkerFlags set_MarkerFlags: u8 = "UCHAR", "documented, offset inferred.";
         }
-        0x04 u04: EVENT_INSTANCE_GUID_HEADER_5_2_u04, "unnamed; its members have accessors." {
+        0x04 union_Version: EVENT_INSTANCE_GUID_HEADER_5_2_union_Version, "unnamed; its members have accessors." {
             0x04 Version set_Version: u32 = "ULONG", "documented.";
-            0x04 Class set_Class: EVENT_INSTANCE_GUID_HEADER_5_2_u04_Class = "struct", "documented.";
+            0x04 Class set_Class: EVENT_INSTANCE_GUID_HEADER_5_2_union_Version_Class = "struct", "documented.";
         }
-        0x08 ThreadId: u32 = "ULONG", "documented. The thread that wrote it.";
-        0x0c ProcessId: u32 = "ULONG", "documented. The process that wrote it.";
-        0x10 TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. When, by the clock of the session.";
-        0x18 u18: EVENT_INSTANCE_GUID_HEADER_5_2_u18, "unnamed; its members have accessors." {
-            0x18 Guid set_Guid: GUID_5_0 = "GUID", "documented. The class of events.";
-            0x18 GuidPtr set_GuidPtr: u64 = "ULONGLONG", "documented. On input only.";
+        0x08 ThreadId: u32 = "ULONG", text!(ThreadId, "documented");
+        0x0c ProcessId: u32 = "ULONG", text!(ProcessId, "documented");
+        0x10 TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(TimeStamp, "documented");
+        0x18 union_Guid: EVENT_INSTANCE_GUID_HEADER_5_2_union_Guid, "unnamed; its members have accessors." {
+            0x18 Guid set_Guid: GUID_5_0 = "GUID", text!(Guid, "documented");
+            0x18 GuidPtr set_GuidPtr: u64 = "ULONGLONG", text!(GuidPtr, "documented");
         }
-        0x28 u28: EVENT_INSTANCE_GUID_HEADER_5_2_u28, "unnamed; its members have accessors." {
+        0x28 union_ClientContext: EVENT_INSTANCE_GUID_HEADER_5_2_union_ClientContext, "unnamed; its members have accessors." {
             0x28 ClientContext set_ClientContext: u32 = "ULONG", "documented.";
             0x2c Flags set_Flags: WNODE_FLAG = "ULONG", "documented, offset inferred.";
-            0x28 KernelTime set_KernelTime: u32 = "ULONG", "documented. Time that the thread has run in the kernel, in ticks of the clock interrupt.";
-            0x2c UserTime set_UserTime: u32 = "ULONG", "documented, offset inferred. Time that the thread has run in user mode, in ticks of the clock interrupt.";
-            0x28 ProcessorTime set_ProcessorTime: u64 = "ULONG64", "documented. Of a private session: time that the thread has run in user mode, in ticks of the processor.";
+            0x28 KernelTime set_KernelTime: u32 = "ULONG", text!(KernelTime, "documented");
+            0x2c UserTime set_UserTime: u32 = "ULONG", text!(UserTime, "documented, offset inferred");
+            0x28 ProcessorTime set_ProcessorTime: u64 = "ULONG64", text!(ProcessorTime, "documented");
         }
-        0x30 InstanceId: u32 = "ULONG", "documented. The instance.";
-        0x34 ParentInstanceId: u32 = "ULONG", "documented. The instance that this one comes from.";
-        0x38 ParentGuid: GUID_5_0 = "GUID", "documented. The class of that instance.";
+        0x30 InstanceId: u32 = "ULONG", text!(InstanceId, "documented");
+        0x34 ParentInstanceId: u32 = "ULONG", text!(ParentInstanceId, "documented");
+        0x38 ParentGuid: GUID_5_0 = "GUID", text!(ParentGuid, "documented");
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x02 of `EVENT_INSTANCE_GUID_HEADER`.
-    pub union EVENT_INSTANCE_GUID_HEADER_5_2_u02: 0x2, 2 {
+    pub union EVENT_INSTANCE_GUID_HEADER_5_2_union_FieldTypeFlags: 0x2, 2 {
         0x00 FieldTypeFlags: u16 = "USHORT", "documented.";
-        0x00 s00: EVENT_INSTANCE_GUID_HEADER_5_2_u02_s00, "unnamed; its members have accessors.";
+        0x00 struct_HeaderType: EVENT_INSTANCE_GUID_HEADER_5_2_union_FieldTypeFlags_struct_HeaderType, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u02` in `EVENT_INSTANCE_GUID_HEADER`.
-    pub struct EVENT_INSTANCE_GUID_HEADER_5_2_u02_s00: 0x2, 1 {
+    /// The unnamed structure at 0x00 of `union_FieldTypeFlags` in `EVENT_INSTANCE_GUID_HEADER`.
+    pub struct EVENT_INSTANCE_GUID_HEADER_5_2_union_FieldTypeFlags_struct_HeaderType: 0x2, 1 {
         0x00 HeaderType: TRACE_HEADER_TYPE = "UCHAR", "documented, offset inferred.";
         0x01 MarkerFlags: u8 = "UCHAR", "documented, offset inferred.";
     }
@@ -58,50 +75,50 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x04 of `EVENT_INSTANCE_GUID_HEADER`.
-    pub union EVENT_INSTANCE_GUID_HEADER_5_2_u04: 0x4, 4 {
+    pub union EVENT_INSTANCE_GUID_HEADER_5_2_union_Version: 0x4, 4 {
         0x00 Version: u32 = "ULONG", "documented.";
-        0x00 Class: EVENT_INSTANCE_GUID_HEADER_5_2_u04_Class = "struct", "documented.";
+        0x00 Class: EVENT_INSTANCE_GUID_HEADER_5_2_union_Version_Class = "struct", "documented.";
     }
 }
 
 runtime::layout! {
     /// The structure that is `Class` of `EVENT_INSTANCE_GUID_HEADER`.
-    pub struct EVENT_INSTANCE_GUID_HEADER_5_2_u04_Class: members::EVENT_INSTANCE_GUID_HEADER_u04_Class, 0x4, 2 {
-        0x00 Type: u8 = "UCHAR", "documented, offset inferred. Consumers get it as the opcode.";
-        0x01 Level: u8 = "UCHAR", "documented, offset inferred. How severe it is, from 1 for critical to 5 for verbose.";
+    pub struct EVENT_INSTANCE_GUID_HEADER_5_2_union_Version_Class: members::EVENT_INSTANCE_GUID_HEADER_union_Version_Class, 0x4, 2 {
+        0x00 Type: u8 = "UCHAR", text!(Type, "documented, offset inferred");
+        0x01 Level: u8 = "UCHAR", text!(Level, "documented, offset inferred");
         0x02 Version: u16 = "USHORT", "documented, offset inferred.";
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x18 of `EVENT_INSTANCE_GUID_HEADER`.
-    pub union EVENT_INSTANCE_GUID_HEADER_5_2_u18: 0x10, 8 {
-        0x00 Guid: GUID_5_0 = "GUID", "documented. The class of events.";
-        0x00 GuidPtr: runtime::Bytes<u64, 16> = "ULONGLONG", "documented. On input only.";
+    pub union EVENT_INSTANCE_GUID_HEADER_5_2_union_Guid: 0x10, 8 {
+        0x00 Guid: GUID_5_0 = "GUID", text!(Guid, "documented");
+        0x00 GuidPtr: runtime::Bytes<u64, 16> = "ULONGLONG", text!(GuidPtr, "documented");
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x28 of `EVENT_INSTANCE_GUID_HEADER`.
-    pub union EVENT_INSTANCE_GUID_HEADER_5_2_u28: 0x8, 8 {
-        0x00 s00: EVENT_INSTANCE_GUID_HEADER_5_2_u28_s00, "unnamed; its members have accessors.";
-        0x00 s00_2: EVENT_INSTANCE_GUID_HEADER_5_2_u28_s00_2, "unnamed; its members have accessors.";
-        0x00 ProcessorTime: u64 = "ULONG64", "documented. Of a private session: time that the thread has run in user mode, in ticks of the processor.";
+    pub union EVENT_INSTANCE_GUID_HEADER_5_2_union_ClientContext: 0x8, 8 {
+        0x00 struct_ClientContext: EVENT_INSTANCE_GUID_HEADER_5_2_union_ClientContext_struct_ClientContext, "unnamed; its members have accessors.";
+        0x00 struct_KernelTime: EVENT_INSTANCE_GUID_HEADER_5_2_union_ClientContext_struct_KernelTime, "unnamed; its members have accessors.";
+        0x00 ProcessorTime: u64 = "ULONG64", text!(ProcessorTime, "documented");
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u28` in `EVENT_INSTANCE_GUID_HEADER`.
-    pub struct EVENT_INSTANCE_GUID_HEADER_5_2_u28_s00: 0x8, 4 {
+    /// The unnamed structure at 0x00 of `union_ClientContext` in `EVENT_INSTANCE_GUID_HEADER`.
+    pub struct EVENT_INSTANCE_GUID_HEADER_5_2_union_ClientContext_struct_ClientContext: 0x8, 4 {
         0x00 ClientContext: u32 = "ULONG", "documented.";
         0x04 Flags: WNODE_FLAG = "ULONG", "documented, offset inferred.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u28` in `EVENT_INSTANCE_GUID_HEADER`.
-    pub struct EVENT_INSTANCE_GUID_HEADER_5_2_u28_s00_2: 0x8, 4 {
-        0x00 KernelTime: u32 = "ULONG", "documented. Time that the thread has run in the kernel, in ticks of the clock interrupt.";
-        0x04 UserTime: u32 = "ULONG", "documented, offset inferred. Time that the thread has run in user mode, in ticks of the clock interrupt.";
+    /// The unnamed structure at 0x00 of `union_ClientContext` in `EVENT_INSTANCE_GUID_HEADER`.
+    pub struct EVENT_INSTANCE_GUID_HEADER_5_2_union_ClientContext_struct_KernelTime: 0x8, 4 {
+        0x00 KernelTime: u32 = "ULONG", text!(KernelTime, "documented");
+        0x04 UserTime: u32 = "ULONG", text!(UserTime, "documented, offset inferred");
     }
 }

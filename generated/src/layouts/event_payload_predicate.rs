@@ -5,14 +5,20 @@
 #[allow(unused_imports)]
 use super::{runtime, members};
 
+macro_rules! text {
+    (FieldIndex, $known:literal) => { concat!($known, ". The field, by its index.") };
+    (CompareOp, $known:literal) => { concat!($known, ". How it is compared.") };
+    (Value, $known:literal) => { concat!($known, ". Value for the comparison; for a range both ends.") };
+}
+
 runtime::layout! {
     /// `EVENT_PAYLOAD_PREDICATE` since 6.3: 0x18 bytes, aligned to 8.
     ///
     /// A condition on a field of an event's data.
     pub struct EVENT_PAYLOAD_PREDICATE_6_3: members::EVENT_PAYLOAD_PREDICATE, 0x18, 8 {
-        0x00 FieldIndex: u16 = "USHORT", "from symbols. The field, by its index.";
-        0x02 CompareOp: u16 = "USHORT", "from symbols. How it is compared.";
+        0x00 FieldIndex: u16 = "USHORT", text!(FieldIndex, "from symbols");
+        0x02 CompareOp: u16 = "USHORT", text!(CompareOp, "from symbols");
         0x04 _padding04: [u8; 4], "padding.";
-        0x08 Value: [u64; 2] = "ULONGLONG [2]", "from symbols. What it is compared with; both ends, if with a range.";
+        0x08 Value: [u64; 2] = "ULONGLONG [2]", text!(Value, "from symbols");
     }
 }

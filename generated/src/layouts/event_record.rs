@@ -5,18 +5,28 @@
 #[allow(unused_imports)]
 use super::{runtime, members, etw_buffer_context::*, event_header::*};
 
+macro_rules! text {
+    (EventHeader, $known:literal) => { concat!($known, ". The header.") };
+    (BufferContext, $known:literal) => { concat!($known, ". Processor and session of the event.") };
+    (ExtendedDataCount, $known:literal) => { concat!($known, ". How many elements ExtendedData leads to.") };
+    (UserDataLength, $known:literal) => { concat!($known, ". Bytes of UserData.") };
+    (ExtendedData, $known:literal) => { concat!($known, ". Additional data recorded with the event.") };
+    (UserData, $known:literal) => { concat!($known, ". The event's own data.") };
+    (UserContext, $known:literal) => { concat!($known, ". Context pointer that the consumer set when it opened the trace.") };
+}
+
 runtime::layout! {
     /// `EVENT_RECORD` since early-6.0 on x86: 0x68 bytes, aligned to 8.
     ///
     /// An event as a consumer gets it.
     pub struct EVENT_RECORD_early_6_0_x86: members::EVENT_RECORD, 0x68, 8 {
-        0x00 EventHeader: EVENT_HEADER_early_6_0 = "EVENT_HEADER", "from symbols. The header.";
-        0x50 BufferContext: ETW_BUFFER_CONTEXT_early_6_0 = "ETW_BUFFER_CONTEXT", "from symbols. Which processor and session it is from.";
-        0x54 ExtendedDataCount: u16 = "USHORT", "from symbols. How many elements ExtendedData leads to.";
-        0x56 UserDataLength: u16 = "USHORT", "from symbols. Bytes of UserData.";
-        0x58 ExtendedData: runtime::Ptr32 = "EVENT_HEADER_EXTENDED_DATA_ITEM *", "from symbols. What else is recorded with the event.";
-        0x5c UserData: runtime::Ptr32 = "PVOID", "from symbols. The event's own data.";
-        0x60 UserContext: runtime::Ptr32 = "PVOID", "from symbols. What the consumer gave for itself when it opened the trace.";
+        0x00 EventHeader: EVENT_HEADER_early_6_0 = "EVENT_HEADER", text!(EventHeader, "from symbols");
+        0x50 BufferContext: ETW_BUFFER_CONTEXT_early_6_0 = "ETW_BUFFER_CONTEXT", text!(BufferContext, "from symbols");
+        0x54 ExtendedDataCount: u16 = "USHORT", text!(ExtendedDataCount, "from symbols");
+        0x56 UserDataLength: u16 = "USHORT", text!(UserDataLength, "from symbols");
+        0x58 ExtendedData: runtime::Ptr32 = "EVENT_HEADER_EXTENDED_DATA_ITEM *", text!(ExtendedData, "from symbols");
+        0x5c UserData: runtime::Ptr32 = "PVOID", text!(UserData, "from symbols");
+        0x60 UserContext: runtime::Ptr32 = "PVOID", text!(UserContext, "from symbols");
         0x64 _padding64: [u8; 4], "padding.";
     }
 }
@@ -26,13 +36,13 @@ runtime::layout! {
     ///
     /// An event as a consumer gets it.
     pub struct EVENT_RECORD_early_6_0_x64: members::EVENT_RECORD, 0x70, 8 {
-        0x00 EventHeader: EVENT_HEADER_early_6_0 = "EVENT_HEADER", "from symbols. The header.";
-        0x50 BufferContext: ETW_BUFFER_CONTEXT_early_6_0 = "ETW_BUFFER_CONTEXT", "from symbols. Which processor and session it is from.";
-        0x54 ExtendedDataCount: u16 = "USHORT", "from symbols. How many elements ExtendedData leads to.";
-        0x56 UserDataLength: u16 = "USHORT", "from symbols. Bytes of UserData.";
-        0x58 ExtendedData: runtime::Ptr64 = "EVENT_HEADER_EXTENDED_DATA_ITEM *", "from symbols. What else is recorded with the event.";
-        0x60 UserData: runtime::Ptr64 = "PVOID", "from symbols. The event's own data.";
-        0x68 UserContext: runtime::Ptr64 = "PVOID", "from symbols. What the consumer gave for itself when it opened the trace.";
+        0x00 EventHeader: EVENT_HEADER_early_6_0 = "EVENT_HEADER", text!(EventHeader, "from symbols");
+        0x50 BufferContext: ETW_BUFFER_CONTEXT_early_6_0 = "ETW_BUFFER_CONTEXT", text!(BufferContext, "from symbols");
+        0x54 ExtendedDataCount: u16 = "USHORT", text!(ExtendedDataCount, "from symbols");
+        0x56 UserDataLength: u16 = "USHORT", text!(UserDataLength, "from symbols");
+        0x58 ExtendedData: runtime::Ptr64 = "EVENT_HEADER_EXTENDED_DATA_ITEM *", text!(ExtendedData, "from symbols");
+        0x60 UserData: runtime::Ptr64 = "PVOID", text!(UserData, "from symbols");
+        0x68 UserContext: runtime::Ptr64 = "PVOID", text!(UserContext, "from symbols");
     }
 }
 
@@ -41,13 +51,13 @@ runtime::layout! {
     ///
     /// An event as a consumer gets it.
     pub struct EVENT_RECORD_6_1_7601_23418_x64: members::EVENT_RECORD, 0x70, 8 {
-        0x00 EventHeader: EVENT_HEADER_early_6_0 = "EVENT_HEADER", "from symbols. The header.";
-        0x50 BufferContext: ETW_BUFFER_CONTEXT_6_1_7601_23418 = "ETW_BUFFER_CONTEXT", "from symbols. Which processor and session it is from.";
-        0x54 ExtendedDataCount: u16 = "USHORT", "from symbols. How many elements ExtendedData leads to.";
-        0x56 UserDataLength: u16 = "USHORT", "from symbols. Bytes of UserData.";
-        0x58 ExtendedData: runtime::Ptr64 = "EVENT_HEADER_EXTENDED_DATA_ITEM *", "from symbols. What else is recorded with the event.";
-        0x60 UserData: runtime::Ptr64 = "PVOID", "from symbols. The event's own data.";
-        0x68 UserContext: runtime::Ptr64 = "PVOID", "from symbols. What the consumer gave for itself when it opened the trace.";
+        0x00 EventHeader: EVENT_HEADER_early_6_0 = "EVENT_HEADER", text!(EventHeader, "from symbols");
+        0x50 BufferContext: ETW_BUFFER_CONTEXT_6_1_7601_23418 = "ETW_BUFFER_CONTEXT", text!(BufferContext, "from symbols");
+        0x54 ExtendedDataCount: u16 = "USHORT", text!(ExtendedDataCount, "from symbols");
+        0x56 UserDataLength: u16 = "USHORT", text!(UserDataLength, "from symbols");
+        0x58 ExtendedData: runtime::Ptr64 = "EVENT_HEADER_EXTENDED_DATA_ITEM *", text!(ExtendedData, "from symbols");
+        0x60 UserData: runtime::Ptr64 = "PVOID", text!(UserData, "from symbols");
+        0x68 UserContext: runtime::Ptr64 = "PVOID", text!(UserContext, "from symbols");
     }
 }
 
@@ -56,13 +66,13 @@ runtime::layout! {
     ///
     /// An event as a consumer gets it.
     pub struct EVENT_RECORD_6_1_7601_24000_x86: members::EVENT_RECORD, 0x68, 8 {
-        0x00 EventHeader: EVENT_HEADER_early_6_0 = "EVENT_HEADER", "from symbols. The header.";
-        0x50 BufferContext: ETW_BUFFER_CONTEXT_6_1_7601_23418 = "ETW_BUFFER_CONTEXT", "from symbols. Which processor and session it is from.";
-        0x54 ExtendedDataCount: u16 = "USHORT", "from symbols. How many elements ExtendedData leads to.";
-        0x56 UserDataLength: u16 = "USHORT", "from symbols. Bytes of UserData.";
-        0x58 ExtendedData: runtime::Ptr32 = "EVENT_HEADER_EXTENDED_DATA_ITEM *", "from symbols. What else is recorded with the event.";
-        0x5c UserData: runtime::Ptr32 = "PVOID", "from symbols. The event's own data.";
-        0x60 UserContext: runtime::Ptr32 = "PVOID", "from symbols. What the consumer gave for itself when it opened the trace.";
+        0x00 EventHeader: EVENT_HEADER_early_6_0 = "EVENT_HEADER", text!(EventHeader, "from symbols");
+        0x50 BufferContext: ETW_BUFFER_CONTEXT_6_1_7601_23418 = "ETW_BUFFER_CONTEXT", text!(BufferContext, "from symbols");
+        0x54 ExtendedDataCount: u16 = "USHORT", text!(ExtendedDataCount, "from symbols");
+        0x56 UserDataLength: u16 = "USHORT", text!(UserDataLength, "from symbols");
+        0x58 ExtendedData: runtime::Ptr32 = "EVENT_HEADER_EXTENDED_DATA_ITEM *", text!(ExtendedData, "from symbols");
+        0x5c UserData: runtime::Ptr32 = "PVOID", text!(UserData, "from symbols");
+        0x60 UserContext: runtime::Ptr32 = "PVOID", text!(UserContext, "from symbols");
         0x64 _padding64: [u8; 4], "padding.";
     }
 }

@@ -8,7 +8,7 @@ use super::{runtime, members};
 runtime::values! {
     /// `EVENT_TRACE_INFORMATION_CLASS` since early-6.0.
     ///
-    /// What a caller asks or tells through SystemPerformanceTraceInformation; it stands first in each structure of that.
+    /// Type of a request through SystemPerformanceTraceInformation; the first member of each structure for it.
     pub value EVENT_TRACE_INFORMATION_CLASS_early_6_0: i32 = "EVENT_TRACE_INFORMATION_CLASS" {
         EventTraceKernelVersionInformation = 0x0, "6.0... Query: EVENT\\_TRACE\\_VERSION\\_INFORMATION.";
         EventTraceGroupMaskInformation = 0x1, "6.0... Query, and from 6.2 on set: EVENT\\_TRACE\\_GROUPMASK\\_INFORMATION.";
@@ -22,7 +22,7 @@ runtime::values! {
 runtime::values! {
     /// `EVENT_TRACE_INFORMATION_CLASS` since 6.1.
     ///
-    /// What a caller asks or tells through SystemPerformanceTraceInformation; it stands first in each structure of that.
+    /// Type of a request through SystemPerformanceTraceInformation; the first member of each structure for it.
     pub value EVENT_TRACE_INFORMATION_CLASS_6_1: i32 = "EVENT_TRACE_INFORMATION_CLASS" {
         EventTraceKernelVersionInformation = 0x0, "6.0... Query: EVENT\\_TRACE\\_VERSION\\_INFORMATION.";
         EventTraceGroupMaskInformation = 0x1, "6.0... Query, and from 6.2 on set: EVENT\\_TRACE\\_GROUPMASK\\_INFORMATION.";
@@ -42,7 +42,7 @@ runtime::values! {
 runtime::values! {
     /// `EVENT_TRACE_INFORMATION_CLASS` since 6.2.
     ///
-    /// What a caller asks or tells through SystemPerformanceTraceInformation; it stands first in each structure of that.
+    /// Type of a request through SystemPerformanceTraceInformation; the first member of each structure for it.
     pub value EVENT_TRACE_INFORMATION_CLASS_6_2: i32 = "EVENT_TRACE_INFORMATION_CLASS" {
         EventTraceKernelVersionInformation = 0x0, "6.0... Query: EVENT\\_TRACE\\_VERSION\\_INFORMATION.";
         EventTraceGroupMaskInformation = 0x1, "6.0... Query, and from 6.2 on set: EVENT\\_TRACE\\_GROUPMASK\\_INFORMATION.";
@@ -69,7 +69,7 @@ runtime::values! {
 runtime::values! {
     /// `EVENT_TRACE_INFORMATION_CLASS` since 1607.
     ///
-    /// What a caller asks or tells through SystemPerformanceTraceInformation; it stands first in each structure of that.
+    /// Type of a request through SystemPerformanceTraceInformation; the first member of each structure for it.
     pub value EVENT_TRACE_INFORMATION_CLASS_1607: i32 = "EVENT_TRACE_INFORMATION_CLASS" {
         EventTraceKernelVersionInformation = 0x0, "6.0... Query: EVENT\\_TRACE\\_VERSION\\_INFORMATION.";
         EventTraceGroupMaskInformation = 0x1, "6.0... Query, and from 6.2 on set: EVENT\\_TRACE\\_GROUPMASK\\_INFORMATION.";
@@ -97,7 +97,7 @@ runtime::values! {
 runtime::values! {
     /// `EVENT_TRACE_INFORMATION_CLASS` since 1709.
     ///
-    /// What a caller asks or tells through SystemPerformanceTraceInformation; it stands first in each structure of that.
+    /// Type of a request through SystemPerformanceTraceInformation; the first member of each structure for it.
     pub value EVENT_TRACE_INFORMATION_CLASS_1709: i32 = "EVENT_TRACE_INFORMATION_CLASS" {
         EventTraceKernelVersionInformation = 0x0, "6.0... Query: EVENT\\_TRACE\\_VERSION\\_INFORMATION.";
         EventTraceGroupMaskInformation = 0x1, "6.0... Query, and from 6.2 on set: EVENT\\_TRACE\\_GROUPMASK\\_INFORMATION.";
@@ -127,7 +127,7 @@ runtime::values! {
 runtime::values! {
     /// `EVENT_TRACE_INFORMATION_CLASS` since 1803.
     ///
-    /// What a caller asks or tells through SystemPerformanceTraceInformation; it stands first in each structure of that.
+    /// Type of a request through SystemPerformanceTraceInformation; the first member of each structure for it.
     pub value EVENT_TRACE_INFORMATION_CLASS_1803: i32 = "EVENT_TRACE_INFORMATION_CLASS" {
         EventTraceKernelVersionInformation = 0x0, "6.0... Query: EVENT\\_TRACE\\_VERSION\\_INFORMATION.";
         EventTraceGroupMaskInformation = 0x1, "6.0... Query, and from 6.2 on set: EVENT\\_TRACE\\_GROUPMASK\\_INFORMATION.";

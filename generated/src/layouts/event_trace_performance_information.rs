@@ -5,14 +5,19 @@
 #[allow(unused_imports)]
 use super::{runtime, members, event_trace_information_class::*, large_integer::*};
 
+macro_rules! text {
+    (EventTraceInformationClass, $known:literal) => { concat!($known, ". Input: EventTracePerformanceInformation.") };
+    (LogfileBytesWritten, $known:literal) => { concat!($known, ". Returned.") };
+}
+
 runtime::layout! {
     /// `EVENT_TRACE_PERFORMANCE_INFORMATION` since early-6.0: 0x10 bytes, aligned to 8.
     ///
     /// Asks how much all loggers have written.
     pub struct EVENT_TRACE_PERFORMANCE_INFORMATION_early_6_0: members::EVENT_TRACE_PERFORMANCE_INFORMATION, 0x10, 8 {
-        0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_early_6_0 = "EVENT_TRACE_INFORMATION_CLASS", "documented. Given: EventTracePerformanceInformation.";
+        0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_early_6_0 = "EVENT_TRACE_INFORMATION_CLASS", text!(EventTraceInformationClass, "documented");
         0x04 _padding04: [u8; 4], "padding.";
-        0x08 LogfileBytesWritten: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. Returned.";
+        0x08 LogfileBytesWritten: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(LogfileBytesWritten, "documented");
     }
 }
 
@@ -21,9 +26,9 @@ runtime::layout! {
     ///
     /// Asks how much all loggers have written.
     pub struct EVENT_TRACE_PERFORMANCE_INFORMATION_6_1: members::EVENT_TRACE_PERFORMANCE_INFORMATION, 0x10, 8 {
-        0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_6_1 = "EVENT_TRACE_INFORMATION_CLASS", "documented. Given: EventTracePerformanceInformation.";
+        0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_6_1 = "EVENT_TRACE_INFORMATION_CLASS", text!(EventTraceInformationClass, "documented");
         0x04 _padding04: [u8; 4], "padding.";
-        0x08 LogfileBytesWritten: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. Returned.";
+        0x08 LogfileBytesWritten: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(LogfileBytesWritten, "documented");
     }
 }
 
@@ -32,9 +37,9 @@ runtime::layout! {
     ///
     /// Asks how much all loggers have written.
     pub struct EVENT_TRACE_PERFORMANCE_INFORMATION_6_2: members::EVENT_TRACE_PERFORMANCE_INFORMATION, 0x10, 8 {
-        0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_6_2 = "EVENT_TRACE_INFORMATION_CLASS", "documented. Given: EventTracePerformanceInformation.";
+        0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_6_2 = "EVENT_TRACE_INFORMATION_CLASS", text!(EventTraceInformationClass, "documented");
         0x04 _padding04: [u8; 4], "padding.";
-        0x08 LogfileBytesWritten: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. Returned.";
+        0x08 LogfileBytesWritten: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(LogfileBytesWritten, "documented");
     }
 }
 
@@ -43,9 +48,9 @@ runtime::layout! {
     ///
     /// Asks how much all loggers have written.
     pub struct EVENT_TRACE_PERFORMANCE_INFORMATION_1607: members::EVENT_TRACE_PERFORMANCE_INFORMATION, 0x10, 8 {
-        0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_1607 = "EVENT_TRACE_INFORMATION_CLASS", "documented. Given: EventTracePerformanceInformation.";
+        0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_1607 = "EVENT_TRACE_INFORMATION_CLASS", text!(EventTraceInformationClass, "documented");
         0x04 _padding04: [u8; 4], "padding.";
-        0x08 LogfileBytesWritten: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. Returned.";
+        0x08 LogfileBytesWritten: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(LogfileBytesWritten, "documented");
     }
 }
 
@@ -54,9 +59,9 @@ runtime::layout! {
     ///
     /// Asks how much all loggers have written.
     pub struct EVENT_TRACE_PERFORMANCE_INFORMATION_1709: members::EVENT_TRACE_PERFORMANCE_INFORMATION, 0x10, 8 {
-        0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_1709 = "EVENT_TRACE_INFORMATION_CLASS", "documented. Given: EventTracePerformanceInformation.";
+        0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_1709 = "EVENT_TRACE_INFORMATION_CLASS", text!(EventTraceInformationClass, "documented");
         0x04 _padding04: [u8; 4], "padding.";
-        0x08 LogfileBytesWritten: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. Returned.";
+        0x08 LogfileBytesWritten: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(LogfileBytesWritten, "documented");
     }
 }
 
@@ -65,8 +70,8 @@ runtime::layout! {
     ///
     /// Asks how much all loggers have written.
     pub struct EVENT_TRACE_PERFORMANCE_INFORMATION_1803: members::EVENT_TRACE_PERFORMANCE_INFORMATION, 0x10, 8 {
-        0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_1803 = "EVENT_TRACE_INFORMATION_CLASS", "documented. Given: EventTracePerformanceInformation.";
+        0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_1803 = "EVENT_TRACE_INFORMATION_CLASS", text!(EventTraceInformationClass, "documented");
         0x04 _padding04: [u8; 4], "padding.";
-        0x08 LogfileBytesWritten: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. Returned.";
+        0x08 LogfileBytesWritten: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(LogfileBytesWritten, "documented");
     }
 }

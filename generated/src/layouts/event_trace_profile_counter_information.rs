@@ -5,15 +5,21 @@
 #[allow(unused_imports)]
 use super::{runtime, members, event_trace_information_class::*};
 
+macro_rules! text {
+    (EventTraceInformationClass, $known:literal) => { concat!($known, ". Input: EventTraceProfileConfigInformation or EventTraceProfileCounterListInformation.") };
+    (TraceHandle, $known:literal) => { concat!($known, ". The session, by its number in the low 16 bits; 0xFFFF is the NT Kernel Logger.") };
+    (ProfileSource, $known:literal) => { concat!($known, ". The counters, as values of KPROFILE\\_SOURCE, to the end of the buffer.") };
+}
+
 runtime::layout! {
     /// `EVENT_TRACE_PROFILE_COUNTER_INFORMATION` since 6.2: 0x18 bytes, aligned to 8.
     ///
-    /// Tells which counters of the processor a session takes.
+    /// Sets the processor counters that a session records.
     pub struct EVENT_TRACE_PROFILE_COUNTER_INFORMATION_6_2: members::EVENT_TRACE_PROFILE_COUNTER_INFORMATION, 0x18, 8 {
-        0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_6_2 = "EVENT_TRACE_INFORMATION_CLASS", "documented. Given: EventTraceProfileConfigInformation or EventTraceProfileCounterListInformation.";
+        0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_6_2 = "EVENT_TRACE_INFORMATION_CLASS", text!(EventTraceInformationClass, "documented");
         0x04 _padding04: [u8; 4], "padding.";
-        0x08 TraceHandle: u64 = "TRACEHANDLE", "documented. The session, by its number in the low 16 bits; 0xFFFF is the NT Kernel Logger.";
-        0x10 ProfileSource: [u32; 1] = "ULONG [ANYSIZE_ARRAY]", "documented. The counters, as values of KPROFILE\\_SOURCE, to the end of the buffer.";
+        0x08 TraceHandle: u64 = "TRACEHANDLE", text!(TraceHandle, "documented");
+        0x10 ProfileSource: [u32; 1] = "ULONG [ANYSIZE_ARRAY]", text!(ProfileSource, "documented");
         0x14 _padding14: [u8; 4], "padding.";
     }
 }
@@ -21,12 +27,12 @@ runtime::layout! {
 runtime::layout! {
     /// `EVENT_TRACE_PROFILE_COUNTER_INFORMATION` since 1607: 0x18 bytes, aligned to 8.
     ///
-    /// Tells which counters of the processor a session takes.
+    /// Sets the processor counters that a session records.
     pub struct EVENT_TRACE_PROFILE_COUNTER_INFORMATION_1607: members::EVENT_TRACE_PROFILE_COUNTER_INFORMATION, 0x18, 8 {
-        0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_1607 = "EVENT_TRACE_INFORMATION_CLASS", "documented. Given: EventTraceProfileConfigInformation or EventTraceProfileCounterListInformation.";
+        0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_1607 = "EVENT_TRACE_INFORMATION_CLASS", text!(EventTraceInformationClass, "documented");
         0x04 _padding04: [u8; 4], "padding.";
-        0x08 TraceHandle: u64 = "TRACEHANDLE", "documented. The session, by its number in the low 16 bits; 0xFFFF is the NT Kernel Logger.";
-        0x10 ProfileSource: [u32; 1] = "ULONG [ANYSIZE_ARRAY]", "documented. The counters, as values of KPROFILE\\_SOURCE, to the end of the buffer.";
+        0x08 TraceHandle: u64 = "TRACEHANDLE", text!(TraceHandle, "documented");
+        0x10 ProfileSource: [u32; 1] = "ULONG [ANYSIZE_ARRAY]", text!(ProfileSource, "documented");
         0x14 _padding14: [u8; 4], "padding.";
     }
 }
@@ -34,12 +40,12 @@ runtime::layout! {
 runtime::layout! {
     /// `EVENT_TRACE_PROFILE_COUNTER_INFORMATION` since 1709: 0x18 bytes, aligned to 8.
     ///
-    /// Tells which counters of the processor a session takes.
+    /// Sets the processor counters that a session records.
     pub struct EVENT_TRACE_PROFILE_COUNTER_INFORMATION_1709: members::EVENT_TRACE_PROFILE_COUNTER_INFORMATION, 0x18, 8 {
-        0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_1709 = "EVENT_TRACE_INFORMATION_CLASS", "documented. Given: EventTraceProfileConfigInformation or EventTraceProfileCounterListInformation.";
+        0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_1709 = "EVENT_TRACE_INFORMATION_CLASS", text!(EventTraceInformationClass, "documented");
         0x04 _padding04: [u8; 4], "padding.";
-        0x08 TraceHandle: u64 = "TRACEHANDLE", "documented. The session, by its number in the low 16 bits; 0xFFFF is the NT Kernel Logger.";
-        0x10 ProfileSource: [u32; 1] = "ULONG [ANYSIZE_ARRAY]", "documented. The counters, as values of KPROFILE\\_SOURCE, to the end of the buffer.";
+        0x08 TraceHandle: u64 = "TRACEHANDLE", text!(TraceHandle, "documented");
+        0x10 ProfileSource: [u32; 1] = "ULONG [ANYSIZE_ARRAY]", text!(ProfileSource, "documented");
         0x14 _padding14: [u8; 4], "padding.";
     }
 }
@@ -47,12 +53,12 @@ runtime::layout! {
 runtime::layout! {
     /// `EVENT_TRACE_PROFILE_COUNTER_INFORMATION` since 1803: 0x18 bytes, aligned to 8.
     ///
-    /// Tells which counters of the processor a session takes.
+    /// Sets the processor counters that a session records.
     pub struct EVENT_TRACE_PROFILE_COUNTER_INFORMATION_1803: members::EVENT_TRACE_PROFILE_COUNTER_INFORMATION, 0x18, 8 {
-        0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_1803 = "EVENT_TRACE_INFORMATION_CLASS", "documented. Given: EventTraceProfileConfigInformation or EventTraceProfileCounterListInformation.";
+        0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_1803 = "EVENT_TRACE_INFORMATION_CLASS", text!(EventTraceInformationClass, "documented");
         0x04 _padding04: [u8; 4], "padding.";
-        0x08 TraceHandle: u64 = "TRACEHANDLE", "documented. The session, by its number in the low 16 bits; 0xFFFF is the NT Kernel Logger.";
-        0x10 ProfileSource: [u32; 1] = "ULONG [ANYSIZE_ARRAY]", "documented. The counters, as values of KPROFILE\\_SOURCE, to the end of the buffer.";
+        0x08 TraceHandle: u64 = "TRACEHANDLE", text!(TraceHandle, "documented");
+        0x10 ProfileSource: [u32; 1] = "ULONG [ANYSIZE_ARRAY]", text!(ProfileSource, "documented");
         0x14 _padding14: [u8; 4], "padding.";
     }
 }

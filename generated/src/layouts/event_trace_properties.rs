@@ -5,29 +5,49 @@
 #[allow(unused_imports)]
 use super::{runtime, members, EVENT_TRACE_FLAG, LOG_FILE_MODE, wnode_header::*};
 
+macro_rules! text {
+    (Wnode, $known:literal) => { concat!($known, ". BufferSize is the total size, with the names that follow.") };
+    (BufferSize, $known:literal) => { concat!($known, ". Kilobytes.") };
+    (MinimumBuffers, $known:literal) => { concat!($known, ". Buffers to exist at least.") };
+    (MaximumBuffers, $known:literal) => { concat!($known, ". Buffers to exist at most.") };
+    (MaximumFileSize, $known:literal) => { concat!($known, ". Megabytes; kilobytes with EVENT\\_TRACE\\_USE\\_KBYTES\\_FOR\\_SIZE.") };
+    (LogFileMode, $known:literal) => { concat!($known, ". How the session logs.") };
+    (FlushTimer, $known:literal) => { concat!($known, ". Seconds.") };
+    (EnableFlags, $known:literal) => { concat!($known, ". For the kernel logger; with EVENT\\_TRACE\\_FLAG\\_EXTENSION it is a TRACE\\_ENABLE\\_FLAG\\_EXTENSION.") };
+    (AgeLimit, $known:literal) => { concat!($known, ". Minutes after which unused buffers are freed.") };
+    (NumberOfBuffers, $known:literal) => { concat!($known, ". Returned, as are the counts that follow.") };
+    (FreeBuffers, $known:literal) => { concat!($known, ". Buffers that are free.") };
+    (EventsLost, $known:literal) => { concat!($known, ". Number of events lost for lack of space.") };
+    (BuffersWritten, $known:literal) => { concat!($known, ". Buffers that were written.") };
+    (LogBuffersLost, $known:literal) => { concat!($known, ". Buffers that could not be written to the log file.") };
+    (RealTimeBuffersLost, $known:literal) => { concat!($known, ". Buffers that could not be delivered to real-time consumers.") };
+    (LoggerThreadId, $known:literal) => { concat!($known, ". An identifier, not a handle.") };
+    (LogFileNameOffset, $known:literal) => { concat!($known, ". From the start of the structure.") };
+}
+
 runtime::layout! {
     /// `EVENT_TRACE_PROPERTIES` since 5.0 on x86: 0x78 bytes, aligned to 8.
     ///
-    /// A session as programs describe it to StartTrace and ControlTrace, and as these describe it to them; WMI\_LOGGER\_INFORMATION is what the kernel gets.
+    /// Properties of a session, as input and output of StartTrace and ControlTrace; the kernel receives a WMI\_LOGGER\_INFORMATION.
     pub struct EVENT_TRACE_PROPERTIES_5_0_x86: members::EVENT_TRACE_PROPERTIES, 0x78, 8 {
-        0x00 Wnode: WNODE_HEADER_5_0_x86 = "WNODE_HEADER", "documented. BufferSize is the size of the whole, with the names behind it.";
-        0x30 BufferSize: u32 = "ULONG", "documented. Kilobytes.";
-        0x34 MinimumBuffers: u32 = "ULONG", "documented. Buffers to exist at least.";
-        0x38 MaximumBuffers: u32 = "ULONG", "documented. Buffers to exist at most.";
-        0x3c MaximumFileSize: u32 = "ULONG", "documented. Megabytes; kilobytes with EVENT\\_TRACE\\_USE\\_KBYTES\\_FOR\\_SIZE.";
-        0x40 LogFileMode: LOG_FILE_MODE = "ULONG", "documented. How the session logs.";
-        0x44 FlushTimer: u32 = "ULONG", "documented. Seconds.";
-        0x48 EnableFlags: EVENT_TRACE_FLAG = "ULONG", "documented. For the kernel logger; with EVENT\\_TRACE\\_FLAG\\_EXTENSION it is a TRACE\\_ENABLE\\_FLAG\\_EXTENSION.";
-        0x4c AgeLimit: i32 = "LONG", "documented. Minutes after which unused buffers are freed.";
-        0x50 NumberOfBuffers: u32 = "ULONG", "documented. Returned, as are the counts that follow.";
-        0x54 FreeBuffers: u32 = "ULONG", "documented. Buffers that are free.";
-        0x58 EventsLost: u32 = "ULONG", "documented. Events that found no room.";
-        0x5c BuffersWritten: u32 = "ULONG", "documented. Buffers that were written.";
-        0x60 LogBuffersLost: u32 = "ULONG", "documented. Buffers that could not be written to the log file.";
-        0x64 RealTimeBuffersLost: u32 = "ULONG", "documented. Buffers that could not be delivered to real-time consumers.";
-        0x68 LoggerThreadId: runtime::Ptr32 = "HANDLE", "documented. An identifier, not a handle.";
-        0x6c LogFileNameOffset: u32 = "ULONG", "documented. From the start of the structure.";
-        0x70 LoggerNameOffset: u32 = "ULONG", "documented. From the start of the structure.";
+        0x00 Wnode: WNODE_HEADER_5_0_x86 = "WNODE_HEADER", text!(Wnode, "documented");
+        0x30 BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
+        0x34 MinimumBuffers: u32 = "ULONG", text!(MinimumBuffers, "documented");
+        0x38 MaximumBuffers: u32 = "ULONG", text!(MaximumBuffers, "documented");
+        0x3c MaximumFileSize: u32 = "ULONG", text!(MaximumFileSize, "documented");
+        0x40 LogFileMode: LOG_FILE_MODE = "ULONG", text!(LogFileMode, "documented");
+        0x44 FlushTimer: u32 = "ULONG", text!(FlushTimer, "documented");
+        0x48 EnableFlags: EVENT_TRACE_FLAG = "ULONG", text!(EnableFlags, "documented");
+        0x4c AgeLimit: i32 = "LONG", text!(AgeLimit, "documented");
+        0x50 NumberOfBuffers: u32 = "ULONG", text!(NumberOfBuffers, "documented");
+        0x54 FreeBuffers: u32 = "ULONG", text!(FreeBuffers, "documented");
+        0x58 EventsLost: u32 = "ULONG", text!(EventsLost, "documented");
+        0x5c BuffersWritten: u32 = "ULONG", text!(BuffersWritten, "documented");
+        0x60 LogBuffersLost: u32 = "ULONG", text!(LogBuffersLost, "documented");
+        0x64 RealTimeBuffersLost: u32 = "ULONG", text!(RealTimeBuffersLost, "documented");
+        0x68 LoggerThreadId: runtime::Ptr32 = "HANDLE", text!(LoggerThreadId, "documented");
+        0x6c LogFileNameOffset: u32 = "ULONG", text!(LogFileNameOffset, "documented");
+        0x70 LoggerNameOffset: u32 = "ULONG", text!(LogFileNameOffset, "documented");
         0x74 _padding74: [u8; 4], "padding.";
     }
 }
@@ -35,63 +55,63 @@ runtime::layout! {
 runtime::layout! {
     /// `EVENT_TRACE_PROPERTIES` since 5.2.3790-sp1 on x64: 0x78 bytes, aligned to 8.
     ///
-    /// A session as programs describe it to StartTrace and ControlTrace, and as these describe it to them; WMI\_LOGGER\_INFORMATION is what the kernel gets.
+    /// Properties of a session, as input and output of StartTrace and ControlTrace; the kernel receives a WMI\_LOGGER\_INFORMATION.
     pub struct EVENT_TRACE_PROPERTIES_5_2_3790_sp1_x64: members::EVENT_TRACE_PROPERTIES, 0x78, 8 {
-        0x00 Wnode: WNODE_HEADER_5_2_3790_sp1_x64 = "WNODE_HEADER", "documented. BufferSize is the size of the whole, with the names behind it.";
-        0x30 BufferSize: u32 = "ULONG", "documented. Kilobytes.";
-        0x34 MinimumBuffers: u32 = "ULONG", "documented. Buffers to exist at least.";
-        0x38 MaximumBuffers: u32 = "ULONG", "documented. Buffers to exist at most.";
-        0x3c MaximumFileSize: u32 = "ULONG", "documented. Megabytes; kilobytes with EVENT\\_TRACE\\_USE\\_KBYTES\\_FOR\\_SIZE.";
-        0x40 LogFileMode: LOG_FILE_MODE = "ULONG", "documented. How the session logs.";
-        0x44 FlushTimer: u32 = "ULONG", "documented. Seconds.";
-        0x48 EnableFlags: EVENT_TRACE_FLAG = "ULONG", "documented. For the kernel logger; with EVENT\\_TRACE\\_FLAG\\_EXTENSION it is a TRACE\\_ENABLE\\_FLAG\\_EXTENSION.";
-        0x4c AgeLimit: i32 = "LONG", "documented. Minutes after which unused buffers are freed.";
-        0x50 NumberOfBuffers: u32 = "ULONG", "documented. Returned, as are the counts that follow.";
-        0x54 FreeBuffers: u32 = "ULONG", "documented. Buffers that are free.";
-        0x58 EventsLost: u32 = "ULONG", "documented. Events that found no room.";
-        0x5c BuffersWritten: u32 = "ULONG", "documented. Buffers that were written.";
-        0x60 LogBuffersLost: u32 = "ULONG", "documented. Buffers that could not be written to the log file.";
-        0x64 RealTimeBuffersLost: u32 = "ULONG", "documented. Buffers that could not be delivered to real-time consumers.";
-        0x68 LoggerThreadId: runtime::Ptr64 = "HANDLE", "documented. An identifier, not a handle.";
-        0x70 LogFileNameOffset: u32 = "ULONG", "documented. From the start of the structure.";
-        0x74 LoggerNameOffset: u32 = "ULONG", "documented. From the start of the structure.";
+        0x00 Wnode: WNODE_HEADER_5_2_3790_sp1_x64 = "WNODE_HEADER", text!(Wnode, "documented");
+        0x30 BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
+        0x34 MinimumBuffers: u32 = "ULONG", text!(MinimumBuffers, "documented");
+        0x38 MaximumBuffers: u32 = "ULONG", text!(MaximumBuffers, "documented");
+        0x3c MaximumFileSize: u32 = "ULONG", text!(MaximumFileSize, "documented");
+        0x40 LogFileMode: LOG_FILE_MODE = "ULONG", text!(LogFileMode, "documented");
+        0x44 FlushTimer: u32 = "ULONG", text!(FlushTimer, "documented");
+        0x48 EnableFlags: EVENT_TRACE_FLAG = "ULONG", text!(EnableFlags, "documented");
+        0x4c AgeLimit: i32 = "LONG", text!(AgeLimit, "documented");
+        0x50 NumberOfBuffers: u32 = "ULONG", text!(NumberOfBuffers, "documented");
+        0x54 FreeBuffers: u32 = "ULONG", text!(FreeBuffers, "documented");
+        0x58 EventsLost: u32 = "ULONG", text!(EventsLost, "documented");
+        0x5c BuffersWritten: u32 = "ULONG", text!(BuffersWritten, "documented");
+        0x60 LogBuffersLost: u32 = "ULONG", text!(LogBuffersLost, "documented");
+        0x64 RealTimeBuffersLost: u32 = "ULONG", text!(RealTimeBuffersLost, "documented");
+        0x68 LoggerThreadId: runtime::Ptr64 = "HANDLE", text!(LoggerThreadId, "documented");
+        0x70 LogFileNameOffset: u32 = "ULONG", text!(LogFileNameOffset, "documented");
+        0x74 LoggerNameOffset: u32 = "ULONG", text!(LogFileNameOffset, "documented");
     }
 }
 
 runtime::layout! {
     /// `EVENT_TRACE_PROPERTIES` since 6.3 on x86: 0x78 bytes, aligned to 8.
     ///
-    /// A session as programs describe it to StartTrace and ControlTrace, and as these describe it to them; WMI\_LOGGER\_INFORMATION is what the kernel gets.
+    /// Properties of a session, as input and output of StartTrace and ControlTrace; the kernel receives a WMI\_LOGGER\_INFORMATION.
     pub struct EVENT_TRACE_PROPERTIES_6_3_x86: members::EVENT_TRACE_PROPERTIES, 0x78, 8 {
-        0x00 Wnode: WNODE_HEADER_5_0_x86 = "WNODE_HEADER", "documented. BufferSize is the size of the whole, with the names behind it.";
-        0x30 BufferSize: u32 = "ULONG", "documented. Kilobytes.";
-        0x34 MinimumBuffers: u32 = "ULONG", "documented. Buffers to exist at least.";
-        0x38 MaximumBuffers: u32 = "ULONG", "documented. Buffers to exist at most.";
-        0x3c MaximumFileSize: u32 = "ULONG", "documented. Megabytes; kilobytes with EVENT\\_TRACE\\_USE\\_KBYTES\\_FOR\\_SIZE.";
-        0x40 LogFileMode: LOG_FILE_MODE = "ULONG", "documented. How the session logs.";
-        0x44 FlushTimer: u32 = "ULONG", "documented. Seconds.";
-        0x48 EnableFlags: EVENT_TRACE_FLAG = "ULONG", "documented. For the kernel logger; with EVENT\\_TRACE\\_FLAG\\_EXTENSION it is a TRACE\\_ENABLE\\_FLAG\\_EXTENSION.";
-        0x4c u4C: EVENT_TRACE_PROPERTIES_6_3_u4C, "unnamed; its members have accessors." {
-            0x4c AgeLimit set_AgeLimit: i32 = "LONG", "documented, offset inferred. Minutes after which unused buffers are freed.";
+        0x00 Wnode: WNODE_HEADER_5_0_x86 = "WNODE_HEADER", text!(Wnode, "documented");
+        0x30 BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
+        0x34 MinimumBuffers: u32 = "ULONG", text!(MinimumBuffers, "documented");
+        0x38 MaximumBuffers: u32 = "ULONG", text!(MaximumBuffers, "documented");
+        0x3c MaximumFileSize: u32 = "ULONG", text!(MaximumFileSize, "documented");
+        0x40 LogFileMode: LOG_FILE_MODE = "ULONG", text!(LogFileMode, "documented");
+        0x44 FlushTimer: u32 = "ULONG", text!(FlushTimer, "documented");
+        0x48 EnableFlags: EVENT_TRACE_FLAG = "ULONG", text!(EnableFlags, "documented");
+        0x4c union_AgeLimit: EVENT_TRACE_PROPERTIES_6_3_union_AgeLimit, "unnamed; its members have accessors." {
+            0x4c AgeLimit set_AgeLimit: i32 = "LONG", text!(AgeLimit, "documented, offset inferred");
             0x4c FlushThreshold set_FlushThreshold: i32 = "LONG", "documented, offset inferred.";
         }
-        0x50 NumberOfBuffers: u32 = "ULONG", "documented. Returned, as are the counts that follow.";
-        0x54 FreeBuffers: u32 = "ULONG", "documented. Buffers that are free.";
-        0x58 EventsLost: u32 = "ULONG", "documented. Events that found no room.";
-        0x5c BuffersWritten: u32 = "ULONG", "documented. Buffers that were written.";
-        0x60 LogBuffersLost: u32 = "ULONG", "documented. Buffers that could not be written to the log file.";
-        0x64 RealTimeBuffersLost: u32 = "ULONG", "documented. Buffers that could not be delivered to real-time consumers.";
-        0x68 LoggerThreadId: runtime::Ptr32 = "HANDLE", "documented. An identifier, not a handle.";
-        0x6c LogFileNameOffset: u32 = "ULONG", "documented. From the start of the structure.";
-        0x70 LoggerNameOffset: u32 = "ULONG", "documented. From the start of the structure.";
+        0x50 NumberOfBuffers: u32 = "ULONG", text!(NumberOfBuffers, "documented");
+        0x54 FreeBuffers: u32 = "ULONG", text!(FreeBuffers, "documented");
+        0x58 EventsLost: u32 = "ULONG", text!(EventsLost, "documented");
+        0x5c BuffersWritten: u32 = "ULONG", text!(BuffersWritten, "documented");
+        0x60 LogBuffersLost: u32 = "ULONG", text!(LogBuffersLost, "documented");
+        0x64 RealTimeBuffersLost: u32 = "ULONG", text!(RealTimeBuffersLost, "documented");
+        0x68 LoggerThreadId: runtime::Ptr32 = "HANDLE", text!(LoggerThreadId, "documented");
+        0x6c LogFileNameOffset: u32 = "ULONG", text!(LogFileNameOffset, "documented");
+        0x70 LoggerNameOffset: u32 = "ULONG", text!(LogFileNameOffset, "documented");
         0x74 _padding74: [u8; 4], "padding.";
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x4c of `EVENT_TRACE_PROPERTIES`.
-    pub union EVENT_TRACE_PROPERTIES_6_3_u4C: 0x4, 4 {
-        0x00 AgeLimit: i32 = "LONG", "documented, offset inferred. Minutes after which unused buffers are freed.";
+    pub union EVENT_TRACE_PROPERTIES_6_3_union_AgeLimit: 0x4, 4 {
+        0x00 AgeLimit: i32 = "LONG", text!(AgeLimit, "documented, offset inferred");
         0x00 FlushThreshold: i32 = "LONG", "documented, offset inferred.";
     }
 }
@@ -99,28 +119,28 @@ runtime::layout! {
 runtime::layout! {
     /// `EVENT_TRACE_PROPERTIES` since 6.3 on x64: 0x78 bytes, aligned to 8.
     ///
-    /// A session as programs describe it to StartTrace and ControlTrace, and as these describe it to them; WMI\_LOGGER\_INFORMATION is what the kernel gets.
+    /// Properties of a session, as input and output of StartTrace and ControlTrace; the kernel receives a WMI\_LOGGER\_INFORMATION.
     pub struct EVENT_TRACE_PROPERTIES_6_3_x64: members::EVENT_TRACE_PROPERTIES, 0x78, 8 {
-        0x00 Wnode: WNODE_HEADER_5_2_3790_sp1_x64 = "WNODE_HEADER", "documented. BufferSize is the size of the whole, with the names behind it.";
-        0x30 BufferSize: u32 = "ULONG", "documented. Kilobytes.";
-        0x34 MinimumBuffers: u32 = "ULONG", "documented. Buffers to exist at least.";
-        0x38 MaximumBuffers: u32 = "ULONG", "documented. Buffers to exist at most.";
-        0x3c MaximumFileSize: u32 = "ULONG", "documented. Megabytes; kilobytes with EVENT\\_TRACE\\_USE\\_KBYTES\\_FOR\\_SIZE.";
-        0x40 LogFileMode: LOG_FILE_MODE = "ULONG", "documented. How the session logs.";
-        0x44 FlushTimer: u32 = "ULONG", "documented. Seconds.";
-        0x48 EnableFlags: EVENT_TRACE_FLAG = "ULONG", "documented. For the kernel logger; with EVENT\\_TRACE\\_FLAG\\_EXTENSION it is a TRACE\\_ENABLE\\_FLAG\\_EXTENSION.";
-        0x4c u4C: EVENT_TRACE_PROPERTIES_6_3_u4C, "unnamed; its members have accessors." {
-            0x4c AgeLimit set_AgeLimit: i32 = "LONG", "documented, offset inferred. Minutes after which unused buffers are freed.";
+        0x00 Wnode: WNODE_HEADER_5_2_3790_sp1_x64 = "WNODE_HEADER", text!(Wnode, "documented");
+        0x30 BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
+        0x34 MinimumBuffers: u32 = "ULONG", text!(MinimumBuffers, "documented");
+        0x38 MaximumBuffers: u32 = "ULONG", text!(MaximumBuffers, "documented");
+        0x3c MaximumFileSize: u32 = "ULONG", text!(MaximumFileSize, "documented");
+        0x40 LogFileMode: LOG_FILE_MODE = "ULONG", text!(LogFileMode, "documented");
+        0x44 FlushTimer: u32 = "ULONG", text!(FlushTimer, "documented");
+        0x48 EnableFlags: EVENT_TRACE_FLAG = "ULONG", text!(EnableFlags, "documented");
+        0x4c union_AgeLimit: EVENT_TRACE_PROPERTIES_6_3_union_AgeLimit, "unnamed; its members have accessors." {
+            0x4c AgeLimit set_AgeLimit: i32 = "LONG", text!(AgeLimit, "documented, offset inferred");
             0x4c FlushThreshold set_FlushThreshold: i32 = "LONG", "documented, offset inferred.";
         }
-        0x50 NumberOfBuffers: u32 = "ULONG", "documented. Returned, as are the counts that follow.";
-        0x54 FreeBuffers: u32 = "ULONG", "documented. Buffers that are free.";
-        0x58 EventsLost: u32 = "ULONG", "documented. Events that found no room.";
-        0x5c BuffersWritten: u32 = "ULONG", "documented. Buffers that were written.";
-        0x60 LogBuffersLost: u32 = "ULONG", "documented. Buffers that could not be written to the log file.";
-        0x64 RealTimeBuffersLost: u32 = "ULONG", "documented. Buffers that could not be delivered to real-time consumers.";
-        0x68 LoggerThreadId: runtime::Ptr64 = "HANDLE", "documented. An identifier, not a handle.";
-        0x70 LogFileNameOffset: u32 = "ULONG", "documented. From the start of the structure.";
-        0x74 LoggerNameOffset: u32 = "ULONG", "documented. From the start of the structure.";
+        0x50 NumberOfBuffers: u32 = "ULONG", text!(NumberOfBuffers, "documented");
+        0x54 FreeBuffers: u32 = "ULONG", text!(FreeBuffers, "documented");
+        0x58 EventsLost: u32 = "ULONG", text!(EventsLost, "documented");
+        0x5c BuffersWritten: u32 = "ULONG", text!(BuffersWritten, "documented");
+        0x60 LogBuffersLost: u32 = "ULONG", text!(LogBuffersLost, "documented");
+        0x64 RealTimeBuffersLost: u32 = "ULONG", text!(RealTimeBuffersLost, "documented");
+        0x68 LoggerThreadId: runtime::Ptr64 = "HANDLE", text!(LoggerThreadId, "documented");
+        0x70 LogFileNameOffset: u32 = "ULONG", text!(LogFileNameOffset, "documented");
+        0x74 LoggerNameOffset: u32 = "ULONG", text!(LogFileNameOffset, "documented");
     }
 }

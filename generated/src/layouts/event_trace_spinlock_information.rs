@@ -5,78 +5,86 @@
 #[allow(unused_imports)]
 use super::{runtime, members, event_trace_information_class::*};
 
+macro_rules! text {
+    (EventTraceInformationClass, $known:literal) => { concat!($known, ". Input: EventTraceSpinlockInformation.") };
+    (SpinLockSpinThreshold, $known:literal) => { concat!($known, ". A lock that was waited for with fewer spins is not traced as contended. At least 1.") };
+    (SpinLockAcquireSampleRate, $known:literal) => { concat!($known, ". Of the locks that were had at once, each so manieth is traced. At least 1000.") };
+    (SpinLockContentionSampleRate, $known:literal) => { concat!($known, ". Of the contended locks, each so manieth is traced. At least 1.") };
+    (SpinLockHoldThreshold, $known:literal) => { concat!($known, ". A lock that was held for more cycles is traced in any case. 0, or at least 1000000.") };
+}
+
 runtime::layout! {
     /// `EVENT_TRACE_SPINLOCK_INFORMATION` since 6.1: 0x10 bytes, aligned to 4.
     ///
-    /// Asks or tells which releases of spin locks are traced.
+    /// Queries or sets the releases of spin locks that are traced.
     pub struct EVENT_TRACE_SPINLOCK_INFORMATION_6_1: members::EVENT_TRACE_SPINLOCK_INFORMATION, 0x10, 4 {
-        0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_6_1 = "EVENT_TRACE_INFORMATION_CLASS", "documented. Given: EventTraceSpinlockInformation.";
-        0x04 SpinLockSpinThreshold: u32 = "ULONG", "documented. A lock that was waited for with fewer spins is not traced as contended. At least 1.";
-        0x08 SpinLockAcquireSampleRate: u32 = "ULONG", "documented. Of the locks that were had at once, each so manieth is traced. At least 1000.";
-        0x0c SpinLockContentionSampleRate: u32 = "ULONG", "documented. Of the contended locks, each so manieth is traced. At least 1.";
+        0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_6_1 = "EVENT_TRACE_INFORMATION_CLASS", text!(EventTraceInformationClass, "documented");
+        0x04 SpinLockSpinThreshold: u32 = "ULONG", text!(SpinLockSpinThreshold, "documented");
+        0x08 SpinLockAcquireSampleRate: u32 = "ULONG", text!(SpinLockAcquireSampleRate, "documented");
+        0x0c SpinLockContentionSampleRate: u32 = "ULONG", text!(SpinLockContentionSampleRate, "documented");
     }
 }
 
 runtime::layout! {
     /// `EVENT_TRACE_SPINLOCK_INFORMATION` since 6.2: 0x10 bytes, aligned to 4.
     ///
-    /// Asks or tells which releases of spin locks are traced.
+    /// Queries or sets the releases of spin locks that are traced.
     pub struct EVENT_TRACE_SPINLOCK_INFORMATION_6_2: members::EVENT_TRACE_SPINLOCK_INFORMATION, 0x10, 4 {
-        0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_6_2 = "EVENT_TRACE_INFORMATION_CLASS", "documented. Given: EventTraceSpinlockInformation.";
-        0x04 SpinLockSpinThreshold: u32 = "ULONG", "documented. A lock that was waited for with fewer spins is not traced as contended. At least 1.";
-        0x08 SpinLockAcquireSampleRate: u32 = "ULONG", "documented. Of the locks that were had at once, each so manieth is traced. At least 1000.";
-        0x0c SpinLockContentionSampleRate: u32 = "ULONG", "documented. Of the contended locks, each so manieth is traced. At least 1.";
+        0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_6_2 = "EVENT_TRACE_INFORMATION_CLASS", text!(EventTraceInformationClass, "documented");
+        0x04 SpinLockSpinThreshold: u32 = "ULONG", text!(SpinLockSpinThreshold, "documented");
+        0x08 SpinLockAcquireSampleRate: u32 = "ULONG", text!(SpinLockAcquireSampleRate, "documented");
+        0x0c SpinLockContentionSampleRate: u32 = "ULONG", text!(SpinLockContentionSampleRate, "documented");
     }
 }
 
 runtime::layout! {
     /// `EVENT_TRACE_SPINLOCK_INFORMATION` since 6.3: 0x14 bytes, aligned to 4.
     ///
-    /// Asks or tells which releases of spin locks are traced.
+    /// Queries or sets the releases of spin locks that are traced.
     pub struct EVENT_TRACE_SPINLOCK_INFORMATION_6_3: members::EVENT_TRACE_SPINLOCK_INFORMATION, 0x14, 4 {
-        0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_6_2 = "EVENT_TRACE_INFORMATION_CLASS", "documented. Given: EventTraceSpinlockInformation.";
-        0x04 SpinLockSpinThreshold: u32 = "ULONG", "documented. A lock that was waited for with fewer spins is not traced as contended. At least 1.";
-        0x08 SpinLockAcquireSampleRate: u32 = "ULONG", "documented. Of the locks that were had at once, each so manieth is traced. At least 1000.";
-        0x0c SpinLockContentionSampleRate: u32 = "ULONG", "documented. Of the contended locks, each so manieth is traced. At least 1.";
-        0x10 SpinLockHoldThreshold: u32 = "ULONG", "documented. A lock that was held for more cycles is traced in any case. 0, or at least 1000000.";
+        0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_6_2 = "EVENT_TRACE_INFORMATION_CLASS", text!(EventTraceInformationClass, "documented");
+        0x04 SpinLockSpinThreshold: u32 = "ULONG", text!(SpinLockSpinThreshold, "documented");
+        0x08 SpinLockAcquireSampleRate: u32 = "ULONG", text!(SpinLockAcquireSampleRate, "documented");
+        0x0c SpinLockContentionSampleRate: u32 = "ULONG", text!(SpinLockContentionSampleRate, "documented");
+        0x10 SpinLockHoldThreshold: u32 = "ULONG", text!(SpinLockHoldThreshold, "documented");
     }
 }
 
 runtime::layout! {
     /// `EVENT_TRACE_SPINLOCK_INFORMATION` since 1607: 0x14 bytes, aligned to 4.
     ///
-    /// Asks or tells which releases of spin locks are traced.
+    /// Queries or sets the releases of spin locks that are traced.
     pub struct EVENT_TRACE_SPINLOCK_INFORMATION_1607: members::EVENT_TRACE_SPINLOCK_INFORMATION, 0x14, 4 {
-        0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_1607 = "EVENT_TRACE_INFORMATION_CLASS", "documented. Given: EventTraceSpinlockInformation.";
-        0x04 SpinLockSpinThreshold: u32 = "ULONG", "documented. A lock that was waited for with fewer spins is not traced as contended. At least 1.";
-        0x08 SpinLockAcquireSampleRate: u32 = "ULONG", "documented. Of the locks that were had at once, each so manieth is traced. At least 1000.";
-        0x0c SpinLockContentionSampleRate: u32 = "ULONG", "documented. Of the contended locks, each so manieth is traced. At least 1.";
-        0x10 SpinLockHoldThreshold: u32 = "ULONG", "documented. A lock that was held for more cycles is traced in any case. 0, or at least 1000000.";
+        0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_1607 = "EVENT_TRACE_INFORMATION_CLASS", text!(EventTraceInformationClass, "documented");
+        0x04 SpinLockSpinThreshold: u32 = "ULONG", text!(SpinLockSpinThreshold, "documented");
+        0x08 SpinLockAcquireSampleRate: u32 = "ULONG", text!(SpinLockAcquireSampleRate, "documented");
+        0x0c SpinLockContentionSampleRate: u32 = "ULONG", text!(SpinLockContentionSampleRate, "documented");
+        0x10 SpinLockHoldThreshold: u32 = "ULONG", text!(SpinLockHoldThreshold, "documented");
     }
 }
 
 runtime::layout! {
     /// `EVENT_TRACE_SPINLOCK_INFORMATION` since 1709: 0x14 bytes, aligned to 4.
     ///
-    /// Asks or tells which releases of spin locks are traced.
+    /// Queries or sets the releases of spin locks that are traced.
     pub struct EVENT_TRACE_SPINLOCK_INFORMATION_1709: members::EVENT_TRACE_SPINLOCK_INFORMATION, 0x14, 4 {
-        0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_1709 = "EVENT_TRACE_INFORMATION_CLASS", "documented. Given: EventTraceSpinlockInformation.";
-        0x04 SpinLockSpinThreshold: u32 = "ULONG", "documented. A lock that was waited for with fewer spins is not traced as contended. At least 1.";
-        0x08 SpinLockAcquireSampleRate: u32 = "ULONG", "documented. Of the locks that were had at once, each so manieth is traced. At least 1000.";
-        0x0c SpinLockContentionSampleRate: u32 = "ULONG", "documented. Of the contended locks, each so manieth is traced. At least 1.";
-        0x10 SpinLockHoldThreshold: u32 = "ULONG", "documented. A lock that was held for more cycles is traced in any case. 0, or at least 1000000.";
+        0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_1709 = "EVENT_TRACE_INFORMATION_CLASS", text!(EventTraceInformationClass, "documented");
+        0x04 SpinLockSpinThreshold: u32 = "ULONG", text!(SpinLockSpinThreshold, "documented");
+        0x08 SpinLockAcquireSampleRate: u32 = "ULONG", text!(SpinLockAcquireSampleRate, "documented");
+        0x0c SpinLockContentionSampleRate: u32 = "ULONG", text!(SpinLockContentionSampleRate, "documented");
+        0x10 SpinLockHoldThreshold: u32 = "ULONG", text!(SpinLockHoldThreshold, "documented");
     }
 }
 
 runtime::layout! {
     /// `EVENT_TRACE_SPINLOCK_INFORMATION` since 1803: 0x14 bytes, aligned to 4.
     ///
-    /// Asks or tells which releases of spin locks are traced.
+    /// Queries or sets the releases of spin locks that are traced.
     pub struct EVENT_TRACE_SPINLOCK_INFORMATION_1803: members::EVENT_TRACE_SPINLOCK_INFORMATION, 0x14, 4 {
-        0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_1803 = "EVENT_TRACE_INFORMATION_CLASS", "documented. Given: EventTraceSpinlockInformation.";
-        0x04 SpinLockSpinThreshold: u32 = "ULONG", "documented. A lock that was waited for with fewer spins is not traced as contended. At least 1.";
-        0x08 SpinLockAcquireSampleRate: u32 = "ULONG", "documented. Of the locks that were had at once, each so manieth is traced. At least 1000.";
-        0x0c SpinLockContentionSampleRate: u32 = "ULONG", "documented. Of the contended locks, each so manieth is traced. At least 1.";
-        0x10 SpinLockHoldThreshold: u32 = "ULONG", "documented. A lock that was held for more cycles is traced in any case. 0, or at least 1000000.";
+        0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_1803 = "EVENT_TRACE_INFORMATION_CLASS", text!(EventTraceInformationClass, "documented");
+        0x04 SpinLockSpinThreshold: u32 = "ULONG", text!(SpinLockSpinThreshold, "documented");
+        0x08 SpinLockAcquireSampleRate: u32 = "ULONG", text!(SpinLockAcquireSampleRate, "documented");
+        0x0c SpinLockContentionSampleRate: u32 = "ULONG", text!(SpinLockContentionSampleRate, "documented");
+        0x10 SpinLockHoldThreshold: u32 = "ULONG", text!(SpinLockHoldThreshold, "documented");
     }
 }

@@ -5,15 +5,21 @@
 #[allow(unused_imports)]
 use super::{runtime, members, event_trace_information_class::*};
 
+macro_rules! text {
+    (EventTraceInformationClass, $known:literal) => { concat!($known, ". Input: EventTraceStackTracingInformation, EventTracePebsTracingInformation or EventTraceProfileEventListInformation. Only the first can be queried.") };
+    (TraceHandle, $known:literal) => { concat!($known, ". The session.") };
+    (HookId, $known:literal) => { concat!($known, ". The events, values of HOOK\\_ID, up to the end of the buffer. Output of a query, input of a change.") };
+}
+
 runtime::layout! {
     /// `EVENT_TRACE_SYSTEM_EVENT_INFORMATION` since 6.1: 0x18 bytes, aligned to 8.
     ///
-    /// Asks or tells which events of a system logger carry more: a call stack, counters of the processor, or samples of it.
+    /// Queries or sets the events of a system logger with additional data: a call stack, processor counters, or processor samples.
     pub struct EVENT_TRACE_SYSTEM_EVENT_INFORMATION_6_1: members::EVENT_TRACE_SYSTEM_EVENT_INFORMATION, 0x18, 8 {
-        0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_6_1 = "EVENT_TRACE_INFORMATION_CLASS", "documented. Given: EventTraceStackTracingInformation, EventTracePebsTracingInformation or EventTraceProfileEventListInformation. Only the first can be asked.";
+        0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_6_1 = "EVENT_TRACE_INFORMATION_CLASS", text!(EventTraceInformationClass, "documented");
         0x04 _padding04: [u8; 4], "padding.";
-        0x08 TraceHandle: u64 = "TRACEHANDLE", "documented. The session.";
-        0x10 HookId: [u32; 1] = "ULONG [ANYSIZE_ARRAY]", "documented. The events, values of HOOK\\_ID, to the end of the buffer. Returned by a query, given to a set.";
+        0x08 TraceHandle: u64 = "TRACEHANDLE", text!(TraceHandle, "documented");
+        0x10 HookId: [u32; 1] = "ULONG [ANYSIZE_ARRAY]", text!(HookId, "documented");
         0x14 _padding14: [u8; 4], "padding.";
     }
 }
@@ -21,12 +27,12 @@ runtime::layout! {
 runtime::layout! {
     /// `EVENT_TRACE_SYSTEM_EVENT_INFORMATION` since 6.2: 0x18 bytes, aligned to 8.
     ///
-    /// Asks or tells which events of a system logger carry more: a call stack, counters of the processor, or samples of it.
+    /// Queries or sets the events of a system logger with additional data: a call stack, processor counters, or processor samples.
     pub struct EVENT_TRACE_SYSTEM_EVENT_INFORMATION_6_2: members::EVENT_TRACE_SYSTEM_EVENT_INFORMATION, 0x18, 8 {
-        0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_6_2 = "EVENT_TRACE_INFORMATION_CLASS", "documented. Given: EventTraceStackTracingInformation, EventTracePebsTracingInformation or EventTraceProfileEventListInformation. Only the first can be asked.";
+        0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_6_2 = "EVENT_TRACE_INFORMATION_CLASS", text!(EventTraceInformationClass, "documented");
         0x04 _padding04: [u8; 4], "padding.";
-        0x08 TraceHandle: u64 = "TRACEHANDLE", "documented. The session.";
-        0x10 HookId: [u32; 1] = "ULONG [ANYSIZE_ARRAY]", "documented. The events, values of HOOK\\_ID, to the end of the buffer. Returned by a query, given to a set.";
+        0x08 TraceHandle: u64 = "TRACEHANDLE", text!(TraceHandle, "documented");
+        0x10 HookId: [u32; 1] = "ULONG [ANYSIZE_ARRAY]", text!(HookId, "documented");
         0x14 _padding14: [u8; 4], "padding.";
     }
 }
@@ -34,12 +40,12 @@ runtime::layout! {
 runtime::layout! {
     /// `EVENT_TRACE_SYSTEM_EVENT_INFORMATION` since 1607: 0x18 bytes, aligned to 8.
     ///
-    /// Asks or tells which events of a system logger carry more: a call stack, counters of the processor, or samples of it.
+    /// Queries or sets the events of a system logger with additional data: a call stack, processor counters, or processor samples.
     pub struct EVENT_TRACE_SYSTEM_EVENT_INFORMATION_1607: members::EVENT_TRACE_SYSTEM_EVENT_INFORMATION, 0x18, 8 {
-        0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_1607 = "EVENT_TRACE_INFORMATION_CLASS", "documented. Given: EventTraceStackTracingInformation, EventTracePebsTracingInformation or EventTraceProfileEventListInformation. Only the first can be asked.";
+        0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_1607 = "EVENT_TRACE_INFORMATION_CLASS", text!(EventTraceInformationClass, "documented");
         0x04 _padding04: [u8; 4], "padding.";
-        0x08 TraceHandle: u64 = "TRACEHANDLE", "documented. The session.";
-        0x10 HookId: [u32; 1] = "ULONG [ANYSIZE_ARRAY]", "documented. The events, values of HOOK\\_ID, to the end of the buffer. Returned by a query, given to a set.";
+        0x08 TraceHandle: u64 = "TRACEHANDLE", text!(TraceHandle, "documented");
+        0x10 HookId: [u32; 1] = "ULONG [ANYSIZE_ARRAY]", text!(HookId, "documented");
         0x14 _padding14: [u8; 4], "padding.";
     }
 }
@@ -47,12 +53,12 @@ runtime::layout! {
 runtime::layout! {
     /// `EVENT_TRACE_SYSTEM_EVENT_INFORMATION` since 1709: 0x18 bytes, aligned to 8.
     ///
-    /// Asks or tells which events of a system logger carry more: a call stack, counters of the processor, or samples of it.
+    /// Queries or sets the events of a system logger with additional data: a call stack, processor counters, or processor samples.
     pub struct EVENT_TRACE_SYSTEM_EVENT_INFORMATION_1709: members::EVENT_TRACE_SYSTEM_EVENT_INFORMATION, 0x18, 8 {
-        0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_1709 = "EVENT_TRACE_INFORMATION_CLASS", "documented. Given: EventTraceStackTracingInformation, EventTracePebsTracingInformation or EventTraceProfileEventListInformation. Only the first can be asked.";
+        0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_1709 = "EVENT_TRACE_INFORMATION_CLASS", text!(EventTraceInformationClass, "documented");
         0x04 _padding04: [u8; 4], "padding.";
-        0x08 TraceHandle: u64 = "TRACEHANDLE", "documented. The session.";
-        0x10 HookId: [u32; 1] = "ULONG [ANYSIZE_ARRAY]", "documented. The events, values of HOOK\\_ID, to the end of the buffer. Returned by a query, given to a set.";
+        0x08 TraceHandle: u64 = "TRACEHANDLE", text!(TraceHandle, "documented");
+        0x10 HookId: [u32; 1] = "ULONG [ANYSIZE_ARRAY]", text!(HookId, "documented");
         0x14 _padding14: [u8; 4], "padding.";
     }
 }
@@ -60,12 +66,12 @@ runtime::layout! {
 runtime::layout! {
     /// `EVENT_TRACE_SYSTEM_EVENT_INFORMATION` since 1803: 0x18 bytes, aligned to 8.
     ///
-    /// Asks or tells which events of a system logger carry more: a call stack, counters of the processor, or samples of it.
+    /// Queries or sets the events of a system logger with additional data: a call stack, processor counters, or processor samples.
     pub struct EVENT_TRACE_SYSTEM_EVENT_INFORMATION_1803: members::EVENT_TRACE_SYSTEM_EVENT_INFORMATION, 0x18, 8 {
-        0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_1803 = "EVENT_TRACE_INFORMATION_CLASS", "documented. Given: EventTraceStackTracingInformation, EventTracePebsTracingInformation or EventTraceProfileEventListInformation. Only the first can be asked.";
+        0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_1803 = "EVENT_TRACE_INFORMATION_CLASS", text!(EventTraceInformationClass, "documented");
         0x04 _padding04: [u8; 4], "padding.";
-        0x08 TraceHandle: u64 = "TRACEHANDLE", "documented. The session.";
-        0x10 HookId: [u32; 1] = "ULONG [ANYSIZE_ARRAY]", "documented. The events, values of HOOK\\_ID, to the end of the buffer. Returned by a query, given to a set.";
+        0x08 TraceHandle: u64 = "TRACEHANDLE", text!(TraceHandle, "documented");
+        0x10 HookId: [u32; 1] = "ULONG [ANYSIZE_ARRAY]", text!(HookId, "documented");
         0x14 _padding14: [u8; 4], "padding.";
     }
 }

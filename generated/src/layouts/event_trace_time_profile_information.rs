@@ -5,62 +5,67 @@
 #[allow(unused_imports)]
 use super::{runtime, members, event_trace_information_class::*};
 
+macro_rules! text {
+    (EventTraceInformationClass, $known:literal) => { concat!($known, ". Input: EventTraceTimeProfileInformation.") };
+    (ProfileInterval, $known:literal) => { concat!($known, ". Output of a query, input of a change.") };
+}
+
 runtime::layout! {
     /// `EVENT_TRACE_TIME_PROFILE_INFORMATION` since early-6.0: 0x8 bytes, aligned to 4.
     ///
-    /// Asks or tells how often the profiler samples.
+    /// Queries or sets the sampling interval of the profiler.
     pub struct EVENT_TRACE_TIME_PROFILE_INFORMATION_early_6_0: members::EVENT_TRACE_TIME_PROFILE_INFORMATION, 0x8, 4 {
-        0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_early_6_0 = "EVENT_TRACE_INFORMATION_CLASS", "documented. Given: EventTraceTimeProfileInformation.";
-        0x04 ProfileInterval: u32 = "ULONG", "documented. Returned by a query, given to a set.";
+        0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_early_6_0 = "EVENT_TRACE_INFORMATION_CLASS", text!(EventTraceInformationClass, "documented");
+        0x04 ProfileInterval: u32 = "ULONG", text!(ProfileInterval, "documented");
     }
 }
 
 runtime::layout! {
     /// `EVENT_TRACE_TIME_PROFILE_INFORMATION` since 6.1: 0x8 bytes, aligned to 4.
     ///
-    /// Asks or tells how often the profiler samples.
+    /// Queries or sets the sampling interval of the profiler.
     pub struct EVENT_TRACE_TIME_PROFILE_INFORMATION_6_1: members::EVENT_TRACE_TIME_PROFILE_INFORMATION, 0x8, 4 {
-        0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_6_1 = "EVENT_TRACE_INFORMATION_CLASS", "documented. Given: EventTraceTimeProfileInformation.";
-        0x04 ProfileInterval: u32 = "ULONG", "documented. Returned by a query, given to a set.";
+        0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_6_1 = "EVENT_TRACE_INFORMATION_CLASS", text!(EventTraceInformationClass, "documented");
+        0x04 ProfileInterval: u32 = "ULONG", text!(ProfileInterval, "documented");
     }
 }
 
 runtime::layout! {
     /// `EVENT_TRACE_TIME_PROFILE_INFORMATION` since 6.2: 0x8 bytes, aligned to 4.
     ///
-    /// Asks or tells how often the profiler samples.
+    /// Queries or sets the sampling interval of the profiler.
     pub struct EVENT_TRACE_TIME_PROFILE_INFORMATION_6_2: members::EVENT_TRACE_TIME_PROFILE_INFORMATION, 0x8, 4 {
-        0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_6_2 = "EVENT_TRACE_INFORMATION_CLASS", "documented. Given: EventTraceTimeProfileInformation.";
-        0x04 ProfileInterval: u32 = "ULONG", "documented. Returned by a query, given to a set.";
+        0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_6_2 = "EVENT_TRACE_INFORMATION_CLASS", text!(EventTraceInformationClass, "documented");
+        0x04 ProfileInterval: u32 = "ULONG", text!(ProfileInterval, "documented");
     }
 }
 
 runtime::layout! {
     /// `EVENT_TRACE_TIME_PROFILE_INFORMATION` since 1607: 0x8 bytes, aligned to 4.
     ///
-    /// Asks or tells how often the profiler samples.
+    /// Queries or sets the sampling interval of the profiler.
     pub struct EVENT_TRACE_TIME_PROFILE_INFORMATION_1607: members::EVENT_TRACE_TIME_PROFILE_INFORMATION, 0x8, 4 {
-        0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_1607 = "EVENT_TRACE_INFORMATION_CLASS", "documented. Given: EventTraceTimeProfileInformation.";
-        0x04 ProfileInterval: u32 = "ULONG", "documented. Returned by a query, given to a set.";
+        0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_1607 = "EVENT_TRACE_INFORMATION_CLASS", text!(EventTraceInformationClass, "documented");
+        0x04 ProfileInterval: u32 = "ULONG", text!(ProfileInterval, "documented");
     }
 }
 
 runtime::layout! {
     /// `EVENT_TRACE_TIME_PROFILE_INFORMATION` since 1709: 0x8 bytes, aligned to 4.
     ///
-    /// Asks or tells how often the profiler samples.
+    /// Queries or sets the sampling interval of the profiler.
     pub struct EVENT_TRACE_TIME_PROFILE_INFORMATION_1709: members::EVENT_TRACE_TIME_PROFILE_INFORMATION, 0x8, 4 {
-        0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_1709 = "EVENT_TRACE_INFORMATION_CLASS", "documented. Given: EventTraceTimeProfileInformation.";
-        0x04 ProfileInterval: u32 = "ULONG", "documented. Returned by a query, given to a set.";
+        0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_1709 = "EVENT_TRACE_INFORMATION_CLASS", text!(EventTraceInformationClass, "documented");
+        0x04 ProfileInterval: u32 = "ULONG", text!(ProfileInterval, "documented");
     }
 }
 
 runtime::layout! {
     /// `EVENT_TRACE_TIME_PROFILE_INFORMATION` since 1803: 0x8 bytes, aligned to 4.
     ///
-    /// Asks or tells how often the profiler samples.
+    /// Queries or sets the sampling interval of the profiler.
     pub struct EVENT_TRACE_TIME_PROFILE_INFORMATION_1803: members::EVENT_TRACE_TIME_PROFILE_INFORMATION, 0x8, 4 {
-        0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_1803 = "EVENT_TRACE_INFORMATION_CLASS", "documented. Given: EventTraceTimeProfileInformation.";
-        0x04 ProfileInterval: u32 = "ULONG", "documented. Returned by a query, given to a set.";
+        0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_1803 = "EVENT_TRACE_INFORMATION_CLASS", text!(EventTraceInformationClass, "documented");
+        0x04 ProfileInterval: u32 = "ULONG", text!(ProfileInterval, "documented");
     }
 }

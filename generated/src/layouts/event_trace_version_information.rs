@@ -5,62 +5,67 @@
 #[allow(unused_imports)]
 use super::{runtime, members, event_trace_information_class::*};
 
+macro_rules! text {
+    (EventTraceInformationClass, $known:literal) => { concat!($known, ". Input: EventTraceKernelVersionInformation.") };
+    (EventTraceKernelVersion, $known:literal) => { concat!($known, ". Returned.") };
+}
+
 runtime::layout! {
     /// `EVENT_TRACE_VERSION_INFORMATION` since early-6.0: 0x8 bytes, aligned to 4.
     ///
-    /// Asks which version the kernel's event tracing has.
+    /// Queries the version of event tracing in the kernel.
     pub struct EVENT_TRACE_VERSION_INFORMATION_early_6_0: members::EVENT_TRACE_VERSION_INFORMATION, 0x8, 4 {
-        0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_early_6_0 = "EVENT_TRACE_INFORMATION_CLASS", "documented. Given: EventTraceKernelVersionInformation.";
-        0x04 EventTraceKernelVersion: u32 = "ULONG", "documented. Returned.";
+        0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_early_6_0 = "EVENT_TRACE_INFORMATION_CLASS", text!(EventTraceInformationClass, "documented");
+        0x04 EventTraceKernelVersion: u32 = "ULONG", text!(EventTraceKernelVersion, "documented");
     }
 }
 
 runtime::layout! {
     /// `EVENT_TRACE_VERSION_INFORMATION` since 6.1: 0x8 bytes, aligned to 4.
     ///
-    /// Asks which version the kernel's event tracing has.
+    /// Queries the version of event tracing in the kernel.
     pub struct EVENT_TRACE_VERSION_INFORMATION_6_1: members::EVENT_TRACE_VERSION_INFORMATION, 0x8, 4 {
-        0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_6_1 = "EVENT_TRACE_INFORMATION_CLASS", "documented. Given: EventTraceKernelVersionInformation.";
-        0x04 EventTraceKernelVersion: u32 = "ULONG", "documented. Returned.";
+        0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_6_1 = "EVENT_TRACE_INFORMATION_CLASS", text!(EventTraceInformationClass, "documented");
+        0x04 EventTraceKernelVersion: u32 = "ULONG", text!(EventTraceKernelVersion, "documented");
     }
 }
 
 runtime::layout! {
     /// `EVENT_TRACE_VERSION_INFORMATION` since 6.2: 0x8 bytes, aligned to 4.
     ///
-    /// Asks which version the kernel's event tracing has.
+    /// Queries the version of event tracing in the kernel.
     pub struct EVENT_TRACE_VERSION_INFORMATION_6_2: members::EVENT_TRACE_VERSION_INFORMATION, 0x8, 4 {
-        0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_6_2 = "EVENT_TRACE_INFORMATION_CLASS", "documented. Given: EventTraceKernelVersionInformation.";
-        0x04 EventTraceKernelVersion: u32 = "ULONG", "documented. Returned.";
+        0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_6_2 = "EVENT_TRACE_INFORMATION_CLASS", text!(EventTraceInformationClass, "documented");
+        0x04 EventTraceKernelVersion: u32 = "ULONG", text!(EventTraceKernelVersion, "documented");
     }
 }
 
 runtime::layout! {
     /// `EVENT_TRACE_VERSION_INFORMATION` since 1607: 0x8 bytes, aligned to 4.
     ///
-    /// Asks which version the kernel's event tracing has.
+    /// Queries the version of event tracing in the kernel.
     pub struct EVENT_TRACE_VERSION_INFORMATION_1607: members::EVENT_TRACE_VERSION_INFORMATION, 0x8, 4 {
-        0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_1607 = "EVENT_TRACE_INFORMATION_CLASS", "documented. Given: EventTraceKernelVersionInformation.";
-        0x04 EventTraceKernelVersion: u32 = "ULONG", "documented. Returned.";
+        0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_1607 = "EVENT_TRACE_INFORMATION_CLASS", text!(EventTraceInformationClass, "documented");
+        0x04 EventTraceKernelVersion: u32 = "ULONG", text!(EventTraceKernelVersion, "documented");
     }
 }
 
 runtime::layout! {
     /// `EVENT_TRACE_VERSION_INFORMATION` since 1709: 0x8 bytes, aligned to 4.
     ///
-    /// Asks which version the kernel's event tracing has.
+    /// Queries the version of event tracing in the kernel.
     pub struct EVENT_TRACE_VERSION_INFORMATION_1709: members::EVENT_TRACE_VERSION_INFORMATION, 0x8, 4 {
-        0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_1709 = "EVENT_TRACE_INFORMATION_CLASS", "documented. Given: EventTraceKernelVersionInformation.";
-        0x04 EventTraceKernelVersion: u32 = "ULONG", "documented. Returned.";
+        0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_1709 = "EVENT_TRACE_INFORMATION_CLASS", text!(EventTraceInformationClass, "documented");
+        0x04 EventTraceKernelVersion: u32 = "ULONG", text!(EventTraceKernelVersion, "documented");
     }
 }
 
 runtime::layout! {
     /// `EVENT_TRACE_VERSION_INFORMATION` since 1803: 0x8 bytes, aligned to 4.
     ///
-    /// Asks which version the kernel's event tracing has.
+    /// Queries the version of event tracing in the kernel.
     pub struct EVENT_TRACE_VERSION_INFORMATION_1803: members::EVENT_TRACE_VERSION_INFORMATION, 0x8, 4 {
-        0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_1803 = "EVENT_TRACE_INFORMATION_CLASS", "documented. Given: EventTraceKernelVersionInformation.";
-        0x04 EventTraceKernelVersion: u32 = "ULONG", "documented. Returned.";
+        0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_1803 = "EVENT_TRACE_INFORMATION_CLASS", text!(EventTraceInformationClass, "documented");
+        0x04 EventTraceKernelVersion: u32 = "ULONG", text!(EventTraceKernelVersion, "documented");
     }
 }

@@ -5,15 +5,23 @@
 #[allow(unused_imports)]
 use super::{runtime, members};
 
+macro_rules! text {
+    (Waiting, $known:literal) => { concat!($known, ". A thread waits for the lock.") };
+    (Shared, $known:literal) => { concat!($known, ". How many hold the lock together.") };
+    (Locked, $known:literal) => { concat!($known, ". A thread holds the lock.") };
+    (Waking, $known:literal) => { concat!($known, ". A waiter is being woken.") };
+    (MultipleShared, $known:literal) => { concat!($known, ". Several hold the lock, and others wait.") };
+}
+
 runtime::layout! {
     /// `EX_PUSH_LOCK` since 5.1 on x86: 0x4 bytes, aligned to 4.
     ///
     /// A pointer-sized lock for shared or exclusive access.
     pub struct EX_PUSH_LOCK_5_1_x86: members::EX_PUSH_LOCK, 0x4, 4 {
-        0x00 u00: EX_PUSH_LOCK_5_1_x86_u00, "unnamed; its members have accessors." {
-            0x00 [0] Waiting set_Waiting: u32 = "ULONG_PTR", "from symbols. Somebody waits for the lock.";
+        0x00 union_Waiting: EX_PUSH_LOCK_5_1_x86_union_Waiting, "unnamed; its members have accessors." {
+            0x00 [0] Waiting set_Waiting: u32 = "ULONG_PTR", text!(Waiting, "from symbols");
             0x00 [1] Exclusive set_Exclusive: u32 = "ULONG_PTR", "from symbols.";
-            0x00 [2 to 31] Shared set_Shared: u32 = "ULONG_PTR", "from symbols. How many hold the lock together.";
+            0x00 [2 to 31] Shared set_Shared: u32 = "ULONG_PTR", text!(Shared, "from symbols");
             0x00 Value set_Value: u32 = "ULONG_PTR", "from symbols.";
             0x00 Ptr set_Ptr: runtime::Ptr32 = "PVOID", "from symbols.";
         }
@@ -22,16 +30,16 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x00 of `EX_PUSH_LOCK`.
-    pub union EX_PUSH_LOCK_5_1_x86_u00: 0x4, 4 {
-        0x00 s00: EX_PUSH_LOCK_5_1_x86_u00_s00, "unnamed; its members have accessors.";
+    pub union EX_PUSH_LOCK_5_1_x86_union_Waiting: 0x4, 4 {
+        0x00 struct_Waiting: EX_PUSH_LOCK_5_1_x86_union_Waiting_struct_Waiting, "unnamed; its members have accessors.";
         0x00 Value: u32 = "ULONG_PTR", "from symbols.";
         0x00 Ptr: runtime::Ptr32 = "PVOID", "from symbols.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00` in `EX_PUSH_LOCK`.
-    pub struct EX_PUSH_LOCK_5_1_x86_u00_s00: 0x4, 4 {
+    /// The unnamed structure at 0x00 of `union_Waiting` in `EX_PUSH_LOCK`.
+    pub struct EX_PUSH_LOCK_5_1_x86_union_Waiting_struct_Waiting: 0x4, 4 {
         0x00 bits00: u32, "bit fields, which have accessors.";
     }
 }
@@ -41,12 +49,12 @@ runtime::layout! {
     ///
     /// A pointer-sized lock for shared or exclusive access.
     pub struct EX_PUSH_LOCK_5_2_3790_sp1_x86: members::EX_PUSH_LOCK, 0x4, 4 {
-        0x00 u00: EX_PUSH_LOCK_5_2_3790_sp1_x86_u00, "unnamed; its members have accessors." {
-            0x00 [0] Locked set_Locked: u32 = "ULONG_PTR", "from symbols. Somebody holds the lock.";
-            0x00 [1] Waiting set_Waiting: u32 = "ULONG_PTR", "from symbols. Somebody waits for the lock.";
-            0x00 [2] Waking set_Waking: u32 = "ULONG_PTR", "from symbols. A waiter is being woken.";
-            0x00 [3] MultipleShared set_MultipleShared: u32 = "ULONG_PTR", "from symbols. Several hold the lock, and others wait.";
-            0x00 [4 to 31] Shared set_Shared: u32 = "ULONG_PTR", "from symbols. How many hold the lock together.";
+        0x00 union_Locked: EX_PUSH_LOCK_5_2_3790_sp1_x86_union_Locked, "unnamed; its members have accessors." {
+            0x00 [0] Locked set_Locked: u32 = "ULONG_PTR", text!(Locked, "from symbols");
+            0x00 [1] Waiting set_Waiting: u32 = "ULONG_PTR", text!(Waiting, "from symbols");
+            0x00 [2] Waking set_Waking: u32 = "ULONG_PTR", text!(Waking, "from symbols");
+            0x00 [3] MultipleShared set_MultipleShared: u32 = "ULONG_PTR", text!(MultipleShared, "from symbols");
+            0x00 [4 to 31] Shared set_Shared: u32 = "ULONG_PTR", text!(Shared, "from symbols");
             0x00 Value set_Value: u32 = "ULONG_PTR", "from symbols.";
             0x00 Ptr set_Ptr: runtime::Ptr32 = "PVOID", "from symbols.";
         }
@@ -55,16 +63,16 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x00 of `EX_PUSH_LOCK`.
-    pub union EX_PUSH_LOCK_5_2_3790_sp1_x86_u00: 0x4, 4 {
-        0x00 s00: EX_PUSH_LOCK_5_2_3790_sp1_x86_u00_s00, "unnamed; its members have accessors.";
+    pub union EX_PUSH_LOCK_5_2_3790_sp1_x86_union_Locked: 0x4, 4 {
+        0x00 struct_Locked: EX_PUSH_LOCK_5_2_3790_sp1_x86_union_Locked_struct_Locked, "unnamed; its members have accessors.";
         0x00 Value: u32 = "ULONG_PTR", "from symbols.";
         0x00 Ptr: runtime::Ptr32 = "PVOID", "from symbols.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00` in `EX_PUSH_LOCK`.
-    pub struct EX_PUSH_LOCK_5_2_3790_sp1_x86_u00_s00: 0x4, 4 {
+    /// The unnamed structure at 0x00 of `union_Locked` in `EX_PUSH_LOCK`.
+    pub struct EX_PUSH_LOCK_5_2_3790_sp1_x86_union_Locked_struct_Locked: 0x4, 4 {
         0x00 bits00: u32, "bit fields, which have accessors.";
     }
 }
@@ -74,12 +82,12 @@ runtime::layout! {
     ///
     /// A pointer-sized lock for shared or exclusive access.
     pub struct EX_PUSH_LOCK_5_2_3790_sp1_x64: members::EX_PUSH_LOCK, 0x8, 8 {
-        0x00 u00: EX_PUSH_LOCK_5_2_3790_sp1_x64_u00, "unnamed; its members have accessors." {
-            0x00 [0] Locked set_Locked: u64 = "ULONG_PTR", "from symbols. Somebody holds the lock.";
-            0x00 [1] Waiting set_Waiting: u64 = "ULONG_PTR", "from symbols. Somebody waits for the lock.";
-            0x00 [2] Waking set_Waking: u64 = "ULONG_PTR", "from symbols. A waiter is being woken.";
-            0x00 [3] MultipleShared set_MultipleShared: u64 = "ULONG_PTR", "from symbols. Several hold the lock, and others wait.";
-            0x00 [4 to 63] Shared set_Shared: u64 = "ULONG_PTR", "from symbols. How many hold the lock together.";
+        0x00 union_Locked: EX_PUSH_LOCK_5_2_3790_sp1_x64_union_Locked, "unnamed; its members have accessors." {
+            0x00 [0] Locked set_Locked: u64 = "ULONG_PTR", text!(Locked, "from symbols");
+            0x00 [1] Waiting set_Waiting: u64 = "ULONG_PTR", text!(Waiting, "from symbols");
+            0x00 [2] Waking set_Waking: u64 = "ULONG_PTR", text!(Waking, "from symbols");
+            0x00 [3] MultipleShared set_MultipleShared: u64 = "ULONG_PTR", text!(MultipleShared, "from symbols");
+            0x00 [4 to 63] Shared set_Shared: u64 = "ULONG_PTR", text!(Shared, "from symbols");
             0x00 Value set_Value: u64 = "ULONG_PTR", "from symbols.";
             0x00 Ptr set_Ptr: runtime::Ptr64 = "PVOID", "from symbols.";
         }
@@ -88,16 +96,16 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x00 of `EX_PUSH_LOCK`.
-    pub union EX_PUSH_LOCK_5_2_3790_sp1_x64_u00: 0x8, 8 {
-        0x00 s00: EX_PUSH_LOCK_5_2_3790_sp1_x64_u00_s00, "unnamed; its members have accessors.";
+    pub union EX_PUSH_LOCK_5_2_3790_sp1_x64_union_Locked: 0x8, 8 {
+        0x00 struct_Locked: EX_PUSH_LOCK_5_2_3790_sp1_x64_union_Locked_struct_Locked, "unnamed; its members have accessors.";
         0x00 Value: u64 = "ULONG_PTR", "from symbols.";
         0x00 Ptr: runtime::Ptr64 = "PVOID", "from symbols.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00` in `EX_PUSH_LOCK`.
-    pub struct EX_PUSH_LOCK_5_2_3790_sp1_x64_u00_s00: 0x8, 8 {
+    /// The unnamed structure at 0x00 of `union_Locked` in `EX_PUSH_LOCK`.
+    pub struct EX_PUSH_LOCK_5_2_3790_sp1_x64_union_Locked_struct_Locked: 0x8, 8 {
         0x00 bits00: u64, "bit fields, which have accessors.";
     }
 }

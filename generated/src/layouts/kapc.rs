@@ -5,6 +5,10 @@
 #[allow(unused_imports)]
 use super::{runtime, members, list_entry::*};
 
+macro_rules! text {
+    (ApcMode, $known:literal) => { concat!($known, ". Kernel mode (0) or user mode (1).") };
+}
+
 runtime::layout! {
     /// `KAPC` since 5.0 on x86: 0x30 bytes, aligned to 4.
     ///
@@ -22,7 +26,7 @@ runtime::layout! {
         0x24 SystemArgument1: runtime::Ptr32 = "PVOID", "from symbols.";
         0x28 SystemArgument2: runtime::Ptr32 = "PVOID", "from symbols.";
         0x2c ApcStateIndex: i8 = "CHAR", "from symbols.";
-        0x2d ApcMode: i8 = "CHAR", "from symbols. Kernel mode (0) or user mode (1).";
+        0x2d ApcMode: i8 = "CHAR", text!(ApcMode, "from symbols");
         0x2e Inserted: u8 = "BOOLEAN", "from symbols.";
         0x2f _padding2F: [u8; 1], "padding.";
     }
@@ -47,7 +51,7 @@ runtime::layout! {
         0x24 SystemArgument1: runtime::Ptr32 = "PVOID", "from symbols.";
         0x28 SystemArgument2: runtime::Ptr32 = "PVOID", "from symbols.";
         0x2c ApcStateIndex: i8 = "CHAR", "from symbols.";
-        0x2d ApcMode: i8 = "CHAR", "from symbols. Kernel mode (0) or user mode (1).";
+        0x2d ApcMode: i8 = "CHAR", text!(ApcMode, "from symbols");
         0x2e Inserted: u8 = "BOOLEAN", "from symbols.";
         0x2f _padding2F: [u8; 1], "padding.";
     }
@@ -72,7 +76,7 @@ runtime::layout! {
         0x40 SystemArgument1: runtime::Ptr64 = "PVOID", "from symbols.";
         0x48 SystemArgument2: runtime::Ptr64 = "PVOID", "from symbols.";
         0x50 ApcStateIndex: i8 = "CHAR", "from symbols.";
-        0x51 ApcMode: i8 = "CHAR", "from symbols. Kernel mode (0) or user mode (1).";
+        0x51 ApcMode: i8 = "CHAR", text!(ApcMode, "from symbols");
         0x52 Inserted: u8 = "BOOLEAN", "from symbols.";
         0x53 _padding53: [u8; 5], "padding.";
     }
@@ -90,7 +94,7 @@ runtime::layout! {
         0x04 SpareLong0: u32 = "ULONG", "from symbols.";
         0x08 Thread: runtime::Ptr32 = "KTHREAD *", "from symbols.";
         0x0c ApcListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols.";
-        0x14 u14: KAPC_6_2_x86_u14, "unnamed; its members have accessors." {
+        0x14 union_KernelRoutine: KAPC_6_2_x86_union_KernelRoutine, "unnamed; its members have accessors." {
             0x14 KernelRoutine set_KernelRoutine: runtime::Ptr32 = "VOID (*) (KAPC *, PKNORMAL_ROUTINE *, PVOID *, PVOID *, PVOID *)", "from symbols.";
             0x18 RundownRoutine set_RundownRoutine: runtime::Ptr32 = "VOID (*) (KAPC *)", "from symbols.";
             0x1c NormalRoutine set_NormalRoutine: runtime::Ptr32 = "PKNORMAL_ROUTINE", "from symbols.";
@@ -100,7 +104,7 @@ runtime::layout! {
         0x24 SystemArgument1: runtime::Ptr32 = "PVOID", "from symbols.";
         0x28 SystemArgument2: runtime::Ptr32 = "PVOID", "from symbols.";
         0x2c ApcStateIndex: i8 = "CHAR", "from symbols.";
-        0x2d ApcMode: i8 = "CHAR", "from symbols. Kernel mode (0) or user mode (1).";
+        0x2d ApcMode: i8 = "CHAR", text!(ApcMode, "from symbols");
         0x2e Inserted: u8 = "BOOLEAN", "from symbols.";
         0x2f _padding2F: [u8; 1], "padding.";
     }
@@ -108,15 +112,15 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x14 of `KAPC`.
-    pub union KAPC_6_2_x86_u14: 0xc, 4 {
-        0x00 s00: KAPC_6_2_x86_u14_s00, "unnamed; its members have accessors.";
+    pub union KAPC_6_2_x86_union_KernelRoutine: 0xc, 4 {
+        0x00 struct_KernelRoutine: KAPC_6_2_x86_union_KernelRoutine_struct_KernelRoutine, "unnamed; its members have accessors.";
         0x00 Reserved: [runtime::Ptr32; 3] = "PVOID [3]", "from symbols.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u14` in `KAPC`.
-    pub struct KAPC_6_2_x86_u14_s00: 0xc, 4 {
+    /// The unnamed structure at 0x00 of `union_KernelRoutine` in `KAPC`.
+    pub struct KAPC_6_2_x86_union_KernelRoutine_struct_KernelRoutine: 0xc, 4 {
         0x00 KernelRoutine: runtime::Ptr32 = "VOID (*) (KAPC *, PKNORMAL_ROUTINE *, PVOID *, PVOID *, PVOID *)", "from symbols.";
         0x04 RundownRoutine: runtime::Ptr32 = "VOID (*) (KAPC *)", "from symbols.";
         0x08 NormalRoutine: runtime::Ptr32 = "PKNORMAL_ROUTINE", "from symbols.";
@@ -135,7 +139,7 @@ runtime::layout! {
         0x04 SpareLong0: u32 = "ULONG", "from symbols.";
         0x08 Thread: runtime::Ptr64 = "KTHREAD *", "from symbols.";
         0x10 ApcListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
-        0x20 u20: KAPC_6_2_x64_u20, "unnamed; its members have accessors." {
+        0x20 union_KernelRoutine: KAPC_6_2_x64_union_KernelRoutine, "unnamed; its members have accessors." {
             0x20 KernelRoutine set_KernelRoutine: runtime::Ptr64 = "VOID (*) (KAPC *, PKNORMAL_ROUTINE *, PVOID *, PVOID *, PVOID *)", "from symbols.";
             0x28 RundownRoutine set_RundownRoutine: runtime::Ptr64 = "VOID (*) (KAPC *)", "from symbols.";
             0x30 NormalRoutine set_NormalRoutine: runtime::Ptr64 = "PKNORMAL_ROUTINE", "from symbols.";
@@ -145,7 +149,7 @@ runtime::layout! {
         0x40 SystemArgument1: runtime::Ptr64 = "PVOID", "from symbols.";
         0x48 SystemArgument2: runtime::Ptr64 = "PVOID", "from symbols.";
         0x50 ApcStateIndex: i8 = "CHAR", "from symbols.";
-        0x51 ApcMode: i8 = "CHAR", "from symbols. Kernel mode (0) or user mode (1).";
+        0x51 ApcMode: i8 = "CHAR", text!(ApcMode, "from symbols");
         0x52 Inserted: u8 = "BOOLEAN", "from symbols.";
         0x53 _padding53: [u8; 5], "padding.";
     }
@@ -153,15 +157,15 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x20 of `KAPC`.
-    pub union KAPC_6_2_x64_u20: 0x18, 8 {
-        0x00 s00: KAPC_6_2_x64_u20_s00, "unnamed; its members have accessors.";
+    pub union KAPC_6_2_x64_union_KernelRoutine: 0x18, 8 {
+        0x00 struct_KernelRoutine: KAPC_6_2_x64_union_KernelRoutine_struct_KernelRoutine, "unnamed; its members have accessors.";
         0x00 Reserved: [runtime::Ptr64; 3] = "PVOID [3]", "from symbols.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u20` in `KAPC`.
-    pub struct KAPC_6_2_x64_u20_s00: 0x18, 8 {
+    /// The unnamed structure at 0x00 of `union_KernelRoutine` in `KAPC`.
+    pub struct KAPC_6_2_x64_union_KernelRoutine_struct_KernelRoutine: 0x18, 8 {
         0x00 KernelRoutine: runtime::Ptr64 = "VOID (*) (KAPC *, PKNORMAL_ROUTINE *, PVOID *, PVOID *, PVOID *)", "from symbols.";
         0x08 RundownRoutine: runtime::Ptr64 = "VOID (*) (KAPC *)", "from symbols.";
         0x10 NormalRoutine: runtime::Ptr64 = "PKNORMAL_ROUTINE", "from symbols.";
@@ -174,7 +178,7 @@ runtime::layout! {
     /// An asynchronous procedure call: routines that a particular thread is to run.
     pub struct KAPC_10_0_19041_3324_x86: members::KAPC, 0x30, 4 {
         0x00 Type: u8 = "UCHAR", "from symbols.";
-        0x01 u01: KAPC_10_0_19041_3324_u01, "unnamed; its members have accessors." {
+        0x01 union_AllFlags: KAPC_10_0_19041_3324_union_AllFlags, "unnamed; its members have accessors." {
             0x01 AllFlags set_AllFlags: u8 = "UCHAR", "from symbols.";
             0x01 [0] CallbackDataContext set_CallbackDataContext: u8 = "UCHAR", "from symbols.";
             0x01 [1 to 7] Unused set_Unused: u8 = "UCHAR", "from symbols.";
@@ -184,7 +188,7 @@ runtime::layout! {
         0x04 SpareLong0: u32 = "ULONG", "from symbols.";
         0x08 Thread: runtime::Ptr32 = "KTHREAD *", "from symbols.";
         0x0c ApcListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols.";
-        0x14 u14: KAPC_6_2_x86_u14, "unnamed; its members have accessors." {
+        0x14 union_KernelRoutine: KAPC_6_2_x86_union_KernelRoutine, "unnamed; its members have accessors." {
             0x14 KernelRoutine set_KernelRoutine: runtime::Ptr32 = "VOID (*) (KAPC *, PKNORMAL_ROUTINE *, PVOID *, PVOID *, PVOID *)", "from symbols.";
             0x18 RundownRoutine set_RundownRoutine: runtime::Ptr32 = "VOID (*) (KAPC *)", "from symbols.";
             0x1c NormalRoutine set_NormalRoutine: runtime::Ptr32 = "PKNORMAL_ROUTINE", "from symbols.";
@@ -194,7 +198,7 @@ runtime::layout! {
         0x24 SystemArgument1: runtime::Ptr32 = "PVOID", "from symbols.";
         0x28 SystemArgument2: runtime::Ptr32 = "PVOID", "from symbols.";
         0x2c ApcStateIndex: i8 = "CHAR", "from symbols.";
-        0x2d ApcMode: i8 = "CHAR", "from symbols. Kernel mode (0) or user mode (1).";
+        0x2d ApcMode: i8 = "CHAR", text!(ApcMode, "from symbols");
         0x2e Inserted: u8 = "BOOLEAN", "from symbols.";
         0x2f _padding2F: [u8; 1], "padding.";
     }
@@ -202,15 +206,15 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x01 of `KAPC`.
-    pub union KAPC_10_0_19041_3324_u01: 0x1, 1 {
+    pub union KAPC_10_0_19041_3324_union_AllFlags: 0x1, 1 {
         0x00 AllFlags: u8 = "UCHAR", "from symbols.";
-        0x00 s00: KAPC_10_0_19041_3324_u01_s00, "unnamed; its members have accessors.";
+        0x00 struct_CallbackDataContext: KAPC_10_0_19041_3324_union_AllFlags_struct_CallbackDataContext, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u01` in `KAPC`.
-    pub struct KAPC_10_0_19041_3324_u01_s00: 0x1, 1 {
+    /// The unnamed structure at 0x00 of `union_AllFlags` in `KAPC`.
+    pub struct KAPC_10_0_19041_3324_union_AllFlags_struct_CallbackDataContext: 0x1, 1 {
         0x00 bits00: u8, "bit fields, which have accessors.";
     }
 }
@@ -221,7 +225,7 @@ runtime::layout! {
     /// An asynchronous procedure call: routines that a particular thread is to run.
     pub struct KAPC_10_0_19041_3324_x64: members::KAPC, 0x58, 8 {
         0x00 Type: u8 = "UCHAR", "from symbols.";
-        0x01 u01: KAPC_10_0_19041_3324_u01, "unnamed; its members have accessors." {
+        0x01 union_AllFlags: KAPC_10_0_19041_3324_union_AllFlags, "unnamed; its members have accessors." {
             0x01 AllFlags set_AllFlags: u8 = "UCHAR", "from symbols.";
             0x01 [0] CallbackDataContext set_CallbackDataContext: u8 = "UCHAR", "from symbols.";
             0x01 [1 to 7] Unused set_Unused: u8 = "UCHAR", "from symbols.";
@@ -231,7 +235,7 @@ runtime::layout! {
         0x04 SpareLong0: u32 = "ULONG", "from symbols.";
         0x08 Thread: runtime::Ptr64 = "KTHREAD *", "from symbols.";
         0x10 ApcListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
-        0x20 u20: KAPC_6_2_x64_u20, "unnamed; its members have accessors." {
+        0x20 union_KernelRoutine: KAPC_6_2_x64_union_KernelRoutine, "unnamed; its members have accessors." {
             0x20 KernelRoutine set_KernelRoutine: runtime::Ptr64 = "VOID (*) (KAPC *, PKNORMAL_ROUTINE *, PVOID *, PVOID *, PVOID *)", "from symbols.";
             0x28 RundownRoutine set_RundownRoutine: runtime::Ptr64 = "VOID (*) (KAPC *)", "from symbols.";
             0x30 NormalRoutine set_NormalRoutine: runtime::Ptr64 = "PKNORMAL_ROUTINE", "from symbols.";
@@ -241,7 +245,7 @@ runtime::layout! {
         0x40 SystemArgument1: runtime::Ptr64 = "PVOID", "from symbols.";
         0x48 SystemArgument2: runtime::Ptr64 = "PVOID", "from symbols.";
         0x50 ApcStateIndex: i8 = "CHAR", "from symbols.";
-        0x51 ApcMode: i8 = "CHAR", "from symbols. Kernel mode (0) or user mode (1).";
+        0x51 ApcMode: i8 = "CHAR", text!(ApcMode, "from symbols");
         0x52 Inserted: u8 = "BOOLEAN", "from symbols.";
         0x53 _padding53: [u8; 5], "padding.";
     }

@@ -5,13 +5,23 @@
 #[allow(unused_imports)]
 use super::{runtime, members};
 
+macro_rules! text {
+    (Header, $known:literal) => { concat!($known, ". As a DBGKD\\_DEBUG\\_DATA\\_HEADER64.") };
+    (List, $known:literal) => { concat!($known, ". Links to other such data, as a LIST\\_ENTRY64.") };
+    (OwnerTag, $known:literal) => { concat!($known, ". The letters KDBG.") };
+    (Size, $known:literal) => { concat!($known, ". Bytes of the data; newer kernels have more.") };
+    (KernBase, $known:literal) => { concat!($known, ". Where the image of the kernel begins.") };
+    (PsLoadedModuleList, $known:literal) => { concat!($known, ". The list of loaded modules, which begins with the kernel.") };
+    (EtwpDebuggerData, $known:literal) => { concat!($known, ". Debugger data of ETW.") };
+}
+
 runtime::layout! {
     /// `KDDEBUGGER_DATA64` since 6.1 on x64: 0x340 bytes, aligned to 8.
     ///
-    /// What the kernel tells debuggers, as Windows 7 has it: newer kernels add members behind.
+    /// Debugger data of the kernel, as in Windows 7; newer kernels append members.
     pub struct KDDEBUGGER_DATA64_6_1_x64: members::KDDEBUGGER_DATA64, 0x340, 8 {
-        0x00 Header: KDDEBUGGER_DATA64_6_1_x64_Header = "struct", "documented. As a DBGKD\\_DEBUG\\_DATA\\_HEADER64.";
-        0x18 KernBase: u64 = "ULONGLONG", "documented. Where the image of the kernel begins.";
+        0x00 Header: KDDEBUGGER_DATA64_6_1_x64_Header = "struct", text!(Header, "documented");
+        0x18 KernBase: u64 = "ULONGLONG", text!(KernBase, "documented");
         0x20 BreakpointWithStatus: u64 = "ULONGLONG", "documented, offset inferred.";
         0x28 SavedContext: u64 = "ULONGLONG", "documented, offset inferred.";
         0x30 ThCallbackStack: u16 = "USHORT", "documented, offset inferred.";
@@ -22,7 +32,7 @@ runtime::layout! {
         }
         0x38 KiCallUserMode: u64 = "ULONGLONG", "documented, offset inferred.";
         0x40 KeUserCallbackDispatcher: u64 = "ULONGLONG", "documented, offset inferred.";
-        0x48 PsLoadedModuleList: u64 = "ULONGLONG", "documented. The list of drivers, of which the kernel is the first.";
+        0x48 PsLoadedModuleList: u64 = "ULONGLONG", text!(PsLoadedModuleList, "documented");
         0x50 PsActiveProcessHead: u64 = "ULONGLONG", "documented, offset inferred.";
         0x58 PspCidTable: u64 = "ULONGLONG", "documented, offset inferred.";
         0x60 ExpSystemResourcesList: u64 = "ULONGLONG", "documented, offset inferred.";
@@ -146,7 +156,7 @@ runtime::layout! {
         0x318 VfCrashDataBlock: u64 = "ULONGLONG", "documented, offset inferred.";
         0x320 MmBadPagesDetected: u64 = "ULONGLONG", "documented, offset inferred.";
         0x328 MmZeroedPageSingleBitErrorsDetected: u64 = "ULONGLONG", "documented, offset inferred.";
-        0x330 EtwpDebuggerData: u64 = "ULONGLONG", "documented. What ETW tells debuggers.";
+        0x330 EtwpDebuggerData: u64 = "ULONGLONG", text!(EtwpDebuggerData, "documented");
         0x338 OffsetPrcbContext: u16 = "USHORT", "documented, offset inferred.";
         0x33a _padding33A: [u8; 6], "padding.";
     }
@@ -155,8 +165,8 @@ runtime::layout! {
 runtime::layout! {
     /// The structure that is `Header` of `KDDEBUGGER_DATA64`.
     pub struct KDDEBUGGER_DATA64_6_1_x64_Header: members::KDDEBUGGER_DATA64_Header, 0x18, 8 {
-        0x00 List: [u64; 2] = "ULONGLONG [2]", "documented, offset inferred. Links to other such data, as a LIST\\_ENTRY64.";
-        0x10 OwnerTag: u32 = "ULONG", "documented, offset inferred. The letters KDBG.";
-        0x14 Size: u32 = "ULONG", "documented, offset inferred. Bytes of the data; newer kernels have more.";
+        0x00 List: [u64; 2] = "ULONGLONG [2]", text!(List, "documented, offset inferred");
+        0x10 OwnerTag: u32 = "ULONG", text!(OwnerTag, "documented, offset inferred");
+        0x14 Size: u32 = "ULONG", text!(Size, "documented, offset inferred");
     }
 }

@@ -5,6 +5,13 @@
 #[allow(unused_imports)]
 use super::{runtime, members, list_entry::*, single_list_entry::*};
 
+macro_rules! text {
+    (DeferredRoutine, $known:literal) => { concat!($known, ". Gets the object, the context and the two arguments.") };
+    (Lock, $known:literal) => { concat!($known, ". The queue that contains the object; null if none does.") };
+    (DpcData, $known:literal) => { concat!($known, ". The queue that contains the object; null if none does. In headers volatile is an annotation, not a qualifier.") };
+    (Number, $known:literal) => { concat!($known, ". Of the target processor.") };
+}
+
 runtime::layout! {
     /// `KDPC` since 5.0 on x86: 0x20 bytes, aligned to 4.
     ///
@@ -14,11 +21,11 @@ runtime::layout! {
         0x02 Number: u8 = "UCHAR", "from symbols.";
         0x03 Importance: u8 = "UCHAR", "from symbols.";
         0x04 DpcListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols.";
-        0x0c DeferredRoutine: runtime::Ptr32 = "VOID (*) (KDPC *, PVOID, PVOID, PVOID)", "from symbols. Gets the object, the context and the two arguments.";
+        0x0c DeferredRoutine: runtime::Ptr32 = "VOID (*) (KDPC *, PVOID, PVOID, PVOID)", text!(DeferredRoutine, "from symbols");
         0x10 DeferredContext: runtime::Ptr32 = "PVOID", "from symbols.";
         0x14 SystemArgument1: runtime::Ptr32 = "PVOID", "from symbols.";
         0x18 SystemArgument2: runtime::Ptr32 = "PVOID", "from symbols.";
-        0x1c Lock: runtime::Ptr32 = "ULONG_PTR *", "from symbols. Of the queue that holds the object; null while none does.";
+        0x1c Lock: runtime::Ptr32 = "ULONG_PTR *", text!(Lock, "from symbols");
     }
 }
 
@@ -31,11 +38,11 @@ runtime::layout! {
         0x02 Number: u8 = "UCHAR", "from symbols.";
         0x03 Importance: u8 = "UCHAR", "from symbols.";
         0x04 DpcListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols.";
-        0x0c DeferredRoutine: runtime::Ptr32 = "VOID (*) (KDPC *, PVOID, PVOID, PVOID)", "from symbols. Gets the object, the context and the two arguments.";
+        0x0c DeferredRoutine: runtime::Ptr32 = "VOID (*) (KDPC *, PVOID, PVOID, PVOID)", text!(DeferredRoutine, "from symbols");
         0x10 DeferredContext: runtime::Ptr32 = "PVOID", "from symbols.";
         0x14 SystemArgument1: runtime::Ptr32 = "PVOID", "from symbols.";
         0x18 SystemArgument2: runtime::Ptr32 = "PVOID", "from symbols.";
-        0x1c DpcData: runtime::Ptr32 = "PVOID", "from symbols. The queue that holds the object; null while none does. In headers an annotation, not a qualifier, says volatile.";
+        0x1c DpcData: runtime::Ptr32 = "PVOID", text!(DpcData, "from symbols");
     }
 }
 
@@ -46,14 +53,14 @@ runtime::layout! {
     pub struct KDPC_5_2_3790_sp1_x86: members::KDPC, 0x20, 4 {
         0x00 Type: u8 = "UCHAR", "from symbols.";
         0x01 Importance: u8 = "UCHAR", "from symbols.";
-        0x02 Number: u8 = "UCHAR", "from symbols. Of the target processor.";
+        0x02 Number: u8 = "UCHAR", text!(Number, "from symbols");
         0x03 Expedite: u8 = "UCHAR", "from symbols.";
         0x04 DpcListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols.";
-        0x0c DeferredRoutine: runtime::Ptr32 = "VOID (*) (KDPC *, PVOID, PVOID, PVOID)", "from symbols. Gets the object, the context and the two arguments.";
+        0x0c DeferredRoutine: runtime::Ptr32 = "VOID (*) (KDPC *, PVOID, PVOID, PVOID)", text!(DeferredRoutine, "from symbols");
         0x10 DeferredContext: runtime::Ptr32 = "PVOID", "from symbols.";
         0x14 SystemArgument1: runtime::Ptr32 = "PVOID", "from symbols.";
         0x18 SystemArgument2: runtime::Ptr32 = "PVOID", "from symbols.";
-        0x1c DpcData: runtime::Ptr32 = "PVOID", "from symbols. The queue that holds the object; null while none does. In headers an annotation, not a qualifier, says volatile.";
+        0x1c DpcData: runtime::Ptr32 = "PVOID", text!(DpcData, "from symbols");
     }
 }
 
@@ -64,15 +71,15 @@ runtime::layout! {
     pub struct KDPC_5_2_3790_sp1_x64: members::KDPC, 0x40, 8 {
         0x00 Type: u8 = "UCHAR", "from symbols.";
         0x01 Importance: u8 = "UCHAR", "from symbols.";
-        0x02 Number: u8 = "UCHAR", "from symbols. Of the target processor.";
+        0x02 Number: u8 = "UCHAR", text!(Number, "from symbols");
         0x03 Expedite: u8 = "UCHAR", "from symbols.";
         0x04 _padding04: [u8; 4], "padding.";
         0x08 DpcListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
-        0x18 DeferredRoutine: runtime::Ptr64 = "VOID (*) (KDPC *, PVOID, PVOID, PVOID)", "from symbols. Gets the object, the context and the two arguments.";
+        0x18 DeferredRoutine: runtime::Ptr64 = "VOID (*) (KDPC *, PVOID, PVOID, PVOID)", text!(DeferredRoutine, "from symbols");
         0x20 DeferredContext: runtime::Ptr64 = "PVOID", "from symbols.";
         0x28 SystemArgument1: runtime::Ptr64 = "PVOID", "from symbols.";
         0x30 SystemArgument2: runtime::Ptr64 = "PVOID", "from symbols.";
-        0x38 DpcData: runtime::Ptr64 = "PVOID", "from symbols. The queue that holds the object; null while none does. In headers an annotation, not a qualifier, says volatile.";
+        0x38 DpcData: runtime::Ptr64 = "PVOID", text!(DpcData, "from symbols");
     }
 }
 
@@ -83,13 +90,13 @@ runtime::layout! {
     pub struct KDPC_early_6_0_x86: members::KDPC, 0x20, 4 {
         0x00 Type: u8 = "UCHAR", "from symbols.";
         0x01 Importance: u8 = "UCHAR", "from symbols.";
-        0x02 Number: u16 = "USHORT", "from symbols. Of the target processor.";
+        0x02 Number: u16 = "USHORT", text!(Number, "from symbols");
         0x04 DpcListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols.";
-        0x0c DeferredRoutine: runtime::Ptr32 = "VOID (*) (KDPC *, PVOID, PVOID, PVOID)", "from symbols. Gets the object, the context and the two arguments.";
+        0x0c DeferredRoutine: runtime::Ptr32 = "VOID (*) (KDPC *, PVOID, PVOID, PVOID)", text!(DeferredRoutine, "from symbols");
         0x10 DeferredContext: runtime::Ptr32 = "PVOID", "from symbols.";
         0x14 SystemArgument1: runtime::Ptr32 = "PVOID", "from symbols.";
         0x18 SystemArgument2: runtime::Ptr32 = "PVOID", "from symbols.";
-        0x1c DpcData: runtime::Ptr32 = "PVOID", "from symbols. The queue that holds the object; null while none does. In headers an annotation, not a qualifier, says volatile.";
+        0x1c DpcData: runtime::Ptr32 = "PVOID", text!(DpcData, "from symbols");
     }
 }
 
@@ -100,14 +107,14 @@ runtime::layout! {
     pub struct KDPC_early_6_0_x64: members::KDPC, 0x40, 8 {
         0x00 Type: u8 = "UCHAR", "from symbols.";
         0x01 Importance: u8 = "UCHAR", "from symbols.";
-        0x02 Number: u16 = "USHORT", "from symbols. Of the target processor.";
+        0x02 Number: u16 = "USHORT", text!(Number, "from symbols");
         0x04 _padding04: [u8; 4], "padding.";
         0x08 DpcListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
-        0x18 DeferredRoutine: runtime::Ptr64 = "VOID (*) (KDPC *, PVOID, PVOID, PVOID)", "from symbols. Gets the object, the context and the two arguments.";
+        0x18 DeferredRoutine: runtime::Ptr64 = "VOID (*) (KDPC *, PVOID, PVOID, PVOID)", text!(DeferredRoutine, "from symbols");
         0x20 DeferredContext: runtime::Ptr64 = "PVOID", "from symbols.";
         0x28 SystemArgument1: runtime::Ptr64 = "PVOID", "from symbols.";
         0x30 SystemArgument2: runtime::Ptr64 = "PVOID", "from symbols.";
-        0x38 DpcData: runtime::Ptr64 = "PVOID", "from symbols. The queue that holds the object; null while none does. In headers an annotation, not a qualifier, says volatile.";
+        0x38 DpcData: runtime::Ptr64 = "PVOID", text!(DpcData, "from symbols");
     }
 }
 
@@ -118,13 +125,13 @@ runtime::layout! {
     pub struct KDPC_6_1_x86: members::KDPC, 0x20, 4 {
         0x00 Type: u8 = "UCHAR", "from symbols.";
         0x01 Importance: u8 = "UCHAR", "from symbols.";
-        0x02 Number: u16 = "USHORT volatile", "from symbols. Of the target processor.";
+        0x02 Number: u16 = "USHORT volatile", text!(Number, "from symbols");
         0x04 DpcListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols.";
-        0x0c DeferredRoutine: runtime::Ptr32 = "VOID (*) (KDPC *, PVOID, PVOID, PVOID)", "from symbols. Gets the object, the context and the two arguments.";
+        0x0c DeferredRoutine: runtime::Ptr32 = "VOID (*) (KDPC *, PVOID, PVOID, PVOID)", text!(DeferredRoutine, "from symbols");
         0x10 DeferredContext: runtime::Ptr32 = "PVOID", "from symbols.";
         0x14 SystemArgument1: runtime::Ptr32 = "PVOID", "from symbols.";
         0x18 SystemArgument2: runtime::Ptr32 = "PVOID", "from symbols.";
-        0x1c DpcData: runtime::Ptr32 = "PVOID", "from symbols. The queue that holds the object; null while none does. In headers an annotation, not a qualifier, says volatile.";
+        0x1c DpcData: runtime::Ptr32 = "PVOID", text!(DpcData, "from symbols");
     }
 }
 
@@ -135,14 +142,14 @@ runtime::layout! {
     pub struct KDPC_6_1_x64: members::KDPC, 0x40, 8 {
         0x00 Type: u8 = "UCHAR", "from symbols.";
         0x01 Importance: u8 = "UCHAR", "from symbols.";
-        0x02 Number: u16 = "USHORT volatile", "from symbols. Of the target processor.";
+        0x02 Number: u16 = "USHORT volatile", text!(Number, "from symbols");
         0x04 _padding04: [u8; 4], "padding.";
         0x08 DpcListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
-        0x18 DeferredRoutine: runtime::Ptr64 = "VOID (*) (KDPC *, PVOID, PVOID, PVOID)", "from symbols. Gets the object, the context and the two arguments.";
+        0x18 DeferredRoutine: runtime::Ptr64 = "VOID (*) (KDPC *, PVOID, PVOID, PVOID)", text!(DeferredRoutine, "from symbols");
         0x20 DeferredContext: runtime::Ptr64 = "PVOID", "from symbols.";
         0x28 SystemArgument1: runtime::Ptr64 = "PVOID", "from symbols.";
         0x30 SystemArgument2: runtime::Ptr64 = "PVOID", "from symbols.";
-        0x38 DpcData: runtime::Ptr64 = "PVOID", "from symbols. The queue that holds the object; null while none does. In headers an annotation, not a qualifier, says volatile.";
+        0x38 DpcData: runtime::Ptr64 = "PVOID", text!(DpcData, "from symbols");
     }
 }
 
@@ -151,7 +158,7 @@ runtime::layout! {
     ///
     /// A deferred procedure call: a routine that the kernel is to run on some processor at DISPATCH\_LEVEL.
     pub struct KDPC_6_3_x86: members::KDPC, 0x20, 4 {
-        0x00 u00: KDPC_6_3_u00, "unnamed; its members have accessors." {
+        0x00 union_TargetInfoAsUlong: KDPC_6_3_union_TargetInfoAsUlong, "unnamed; its members have accessors." {
             0x00 TargetInfoAsUlong set_TargetInfoAsUlong: u32 = "ULONG", "from symbols.";
             0x00 Type set_Type: u8 = "UCHAR", "from symbols.";
             0x01 Importance set_Importance: u8 = "UCHAR", "from symbols.";
@@ -159,25 +166,25 @@ runtime::layout! {
         }
         0x04 DpcListEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "from symbols.";
         0x08 ProcessorHistory: u32 = "KAFFINITY", "from symbols.";
-        0x0c DeferredRoutine: runtime::Ptr32 = "VOID (*) (KDPC *, PVOID, PVOID, PVOID)", "from symbols. Gets the object, the context and the two arguments.";
+        0x0c DeferredRoutine: runtime::Ptr32 = "VOID (*) (KDPC *, PVOID, PVOID, PVOID)", text!(DeferredRoutine, "from symbols");
         0x10 DeferredContext: runtime::Ptr32 = "PVOID", "from symbols.";
         0x14 SystemArgument1: runtime::Ptr32 = "PVOID", "from symbols.";
         0x18 SystemArgument2: runtime::Ptr32 = "PVOID", "from symbols.";
-        0x1c DpcData: runtime::Ptr32 = "PVOID", "from symbols. The queue that holds the object; null while none does. In headers an annotation, not a qualifier, says volatile.";
+        0x1c DpcData: runtime::Ptr32 = "PVOID", text!(DpcData, "from symbols");
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x00 of `KDPC`.
-    pub union KDPC_6_3_u00: 0x4, 4 {
+    pub union KDPC_6_3_union_TargetInfoAsUlong: 0x4, 4 {
         0x00 TargetInfoAsUlong: u32 = "ULONG", "from symbols.";
-        0x00 s00: KDPC_6_3_u00_s00, "unnamed; its members have accessors.";
+        0x00 struct_Type: KDPC_6_3_union_TargetInfoAsUlong_struct_Type, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00` in `KDPC`.
-    pub struct KDPC_6_3_u00_s00: 0x4, 2 {
+    /// The unnamed structure at 0x00 of `union_TargetInfoAsUlong` in `KDPC`.
+    pub struct KDPC_6_3_union_TargetInfoAsUlong_struct_Type: 0x4, 2 {
         0x00 Type: u8 = "UCHAR", "from symbols.";
         0x01 Importance: u8 = "UCHAR", "from symbols.";
         0x02 Number: u16 = "USHORT volatile", "from symbols.";
@@ -189,7 +196,7 @@ runtime::layout! {
     ///
     /// A deferred procedure call: a routine that the kernel is to run on some processor at DISPATCH\_LEVEL.
     pub struct KDPC_6_3_x64: members::KDPC, 0x40, 8 {
-        0x00 u00: KDPC_6_3_u00, "unnamed; its members have accessors." {
+        0x00 union_TargetInfoAsUlong: KDPC_6_3_union_TargetInfoAsUlong, "unnamed; its members have accessors." {
             0x00 TargetInfoAsUlong set_TargetInfoAsUlong: u32 = "ULONG", "from symbols.";
             0x00 Type set_Type: u8 = "UCHAR", "from symbols.";
             0x01 Importance set_Importance: u8 = "UCHAR", "from symbols.";
@@ -198,10 +205,10 @@ runtime::layout! {
         0x04 _padding04: [u8; 4], "padding.";
         0x08 DpcListEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", "from symbols.";
         0x10 ProcessorHistory: u64 = "KAFFINITY", "from symbols.";
-        0x18 DeferredRoutine: runtime::Ptr64 = "VOID (*) (KDPC *, PVOID, PVOID, PVOID)", "from symbols. Gets the object, the context and the two arguments.";
+        0x18 DeferredRoutine: runtime::Ptr64 = "VOID (*) (KDPC *, PVOID, PVOID, PVOID)", text!(DeferredRoutine, "from symbols");
         0x20 DeferredContext: runtime::Ptr64 = "PVOID", "from symbols.";
         0x28 SystemArgument1: runtime::Ptr64 = "PVOID", "from symbols.";
         0x30 SystemArgument2: runtime::Ptr64 = "PVOID", "from symbols.";
-        0x38 DpcData: runtime::Ptr64 = "PVOID", "from symbols. The queue that holds the object; null while none does. In headers an annotation, not a qualifier, says volatile.";
+        0x38 DpcData: runtime::Ptr64 = "PVOID", text!(DpcData, "from symbols");
     }
 }

@@ -363,7 +363,7 @@ runtime::layout! {
         0x00 Header: DISPATCHER_HEADER_1809_x86 = "DISPATCHER_HEADER", "from symbols.";
         0x10 MutantListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols.";
         0x18 OwnerThread: runtime::Ptr32 = "KTHREAD *", "from symbols.";
-        0x1c u1C: KMUTANT_1903_x86_u1C, "unnamed; its members have accessors." {
+        0x1c union_MutantFlags: KMUTANT_1903_union_MutantFlags, "unnamed; its members have accessors." {
             0x1c MutantFlags set_MutantFlags: u8 = "UCHAR", "from symbols.";
             0x1c [0] Abandoned set_Abandoned: u8 = "UCHAR", "from symbols.";
             0x1c [1 to 7] Spare1 set_Spare1: u8 = "UCHAR", "from symbols.";
@@ -378,23 +378,23 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x1c of `KMUTANT`.
-    pub union KMUTANT_1903_x86_u1C: 0x1, 1 {
+    pub union KMUTANT_1903_union_MutantFlags: 0x1, 1 {
         0x00 MutantFlags: u8 = "UCHAR", "from symbols.";
-        0x00 s00: KMUTANT_1903_x86_u1C_s00, "unnamed; its members have accessors.";
-        0x00 s00_2: KMUTANT_1903_x86_u1C_s00_2, "unnamed; its members have accessors.";
+        0x00 struct_Abandoned: KMUTANT_1903_union_MutantFlags_struct_Abandoned, "unnamed; its members have accessors.";
+        0x00 struct_Abandoned2: KMUTANT_1903_union_MutantFlags_struct_Abandoned2, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u1C` in `KMUTANT`.
-    pub struct KMUTANT_1903_x86_u1C_s00: 0x1, 1 {
+    /// The unnamed structure at 0x00 of `union_MutantFlags` in `KMUTANT`.
+    pub struct KMUTANT_1903_union_MutantFlags_struct_Abandoned: 0x1, 1 {
         0x00 bits00: u8, "bit fields, which have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u1C` in `KMUTANT`.
-    pub struct KMUTANT_1903_x86_u1C_s00_2: 0x1, 1 {
+    /// The unnamed structure at 0x00 of `union_MutantFlags` in `KMUTANT`.
+    pub struct KMUTANT_1903_union_MutantFlags_struct_Abandoned2: 0x1, 1 {
         0x00 bits00: u8, "bit fields, which have accessors.";
     }
 }
@@ -407,7 +407,7 @@ runtime::layout! {
         0x00 Header: DISPATCHER_HEADER_1803_arm64 = "DISPATCHER_HEADER", "from symbols.";
         0x18 MutantListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
         0x28 OwnerThread: runtime::Ptr64 = "KTHREAD *", "from symbols.";
-        0x30 u30: KMUTANT_1903_x64_u30, "unnamed; its members have accessors." {
+        0x30 union_MutantFlags: KMUTANT_1903_union_MutantFlags, "unnamed; its members have accessors." {
             0x30 MutantFlags set_MutantFlags: u8 = "UCHAR", "from symbols.";
             0x30 [0] Abandoned set_Abandoned: u8 = "UCHAR", "from symbols.";
             0x30 [1 to 7] Spare1 set_Spare1: u8 = "UCHAR", "from symbols.";
@@ -421,29 +421,6 @@ runtime::layout! {
 }
 
 runtime::layout! {
-    /// The unnamed union at 0x30 of `KMUTANT`.
-    pub union KMUTANT_1903_x64_u30: 0x1, 1 {
-        0x00 MutantFlags: u8 = "UCHAR", "from symbols.";
-        0x00 s00: KMUTANT_1903_x64_u30_s00, "unnamed; its members have accessors.";
-        0x00 s00_2: KMUTANT_1903_x64_u30_s00_2, "unnamed; its members have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `u30` in `KMUTANT`.
-    pub struct KMUTANT_1903_x64_u30_s00: 0x1, 1 {
-        0x00 bits00: u8, "bit fields, which have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `u30` in `KMUTANT`.
-    pub struct KMUTANT_1903_x64_u30_s00_2: 0x1, 1 {
-        0x00 bits00: u8, "bit fields, which have accessors.";
-    }
-}
-
-runtime::layout! {
     /// `KMUTANT` since 2004 on x64: 0x38 bytes, aligned to 8.
     ///
     /// A mutual exclusion object, owned by one thread at a time; drivers know it as KMUTEX.
@@ -451,7 +428,7 @@ runtime::layout! {
         0x00 Header: DISPATCHER_HEADER_2004_x64 = "DISPATCHER_HEADER", "from symbols.";
         0x18 MutantListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
         0x28 OwnerThread: runtime::Ptr64 = "KTHREAD *", "from symbols.";
-        0x30 u30: KMUTANT_1903_x64_u30, "unnamed; its members have accessors." {
+        0x30 union_MutantFlags: KMUTANT_1903_union_MutantFlags, "unnamed; its members have accessors." {
             0x30 MutantFlags set_MutantFlags: u8 = "UCHAR", "from symbols.";
             0x30 [0] Abandoned set_Abandoned: u8 = "UCHAR", "from symbols.";
             0x30 [1 to 7] Spare1 set_Spare1: u8 = "UCHAR", "from symbols.";
@@ -472,7 +449,7 @@ runtime::layout! {
         0x00 Header: DISPATCHER_HEADER_server_2022_x64 = "DISPATCHER_HEADER", "from symbols.";
         0x18 MutantListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
         0x28 OwnerThread: runtime::Ptr64 = "KTHREAD *", "from symbols.";
-        0x30 u30: KMUTANT_1903_x64_u30, "unnamed; its members have accessors." {
+        0x30 union_MutantFlags: KMUTANT_1903_union_MutantFlags, "unnamed; its members have accessors." {
             0x30 MutantFlags set_MutantFlags: u8 = "UCHAR", "from symbols.";
             0x30 [0] Abandoned set_Abandoned: u8 = "UCHAR", "from symbols.";
             0x30 [1 to 7] Spare1 set_Spare1: u8 = "UCHAR", "from symbols.";

@@ -8,7 +8,7 @@ use super::{runtime, members};
 runtime::values! {
     /// `KPROFILE_SOURCE` since 6.2.
     ///
-    /// What the profiler samples by, or a performance counter counts.
+    /// Source of a profiler or performance counter.
     pub value KPROFILE_SOURCE_6_2: i32 = "KPROFILE_SOURCE" {
         ProfileTime = 0x0, "6.2..10.0.19041.985.";
         ProfileAlignmentFixup = 0x1, "6.2..10.0.19041.985.";

@@ -5,16 +5,24 @@
 #[allow(unused_imports)]
 use super::{runtime, members, dispatcher_header::*, list_entry::*};
 
+macro_rules! text {
+    (Header, $known:literal) => { concat!($known, ". The queue as an object that is waited for.") };
+    (EntryListHead, $known:literal) => { concat!($known, ". Contents of the queue.") };
+    (CurrentCount, $known:literal) => { concat!($known, ". How many threads work on it.") };
+    (MaximumCount, $known:literal) => { concat!($known, ". How many may.") };
+    (ThreadListHead, $known:literal) => { concat!($known, ". The threads.") };
+}
+
 runtime::layout! {
     /// `KQUEUE` since 5.1.2600-sp2 on x86: 0x28 bytes, aligned to 4.
     ///
     /// A queue of work that threads wait for.
     pub struct KQUEUE_5_1_2600_sp2_x86: members::KQUEUE, 0x28, 4 {
-        0x00 Header: DISPATCHER_HEADER_5_0_x86 = "DISPATCHER_HEADER", "from symbols. The queue as an object that is waited for.";
-        0x10 EntryListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols. What is in the queue.";
-        0x18 CurrentCount: u32 = "ULONG", "from symbols. How many threads work on it.";
-        0x1c MaximumCount: u32 = "ULONG", "from symbols. How many may.";
-        0x20 ThreadListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols. The threads.";
+        0x00 Header: DISPATCHER_HEADER_5_0_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
+        0x10 EntryListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(EntryListHead, "from symbols");
+        0x18 CurrentCount: u32 = "ULONG", text!(CurrentCount, "from symbols");
+        0x1c MaximumCount: u32 = "ULONG", text!(MaximumCount, "from symbols");
+        0x20 ThreadListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(ThreadListHead, "from symbols");
     }
 }
 
@@ -23,11 +31,11 @@ runtime::layout! {
     ///
     /// A queue of work that threads wait for.
     pub struct KQUEUE_5_2_x86: members::KQUEUE, 0x28, 4 {
-        0x00 Header: DISPATCHER_HEADER_5_2_x86 = "DISPATCHER_HEADER", "from symbols. The queue as an object that is waited for.";
-        0x10 EntryListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols. What is in the queue.";
-        0x18 CurrentCount: u32 = "ULONG", "from symbols. How many threads work on it.";
-        0x1c MaximumCount: u32 = "ULONG", "from symbols. How many may.";
-        0x20 ThreadListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols. The threads.";
+        0x00 Header: DISPATCHER_HEADER_5_2_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
+        0x10 EntryListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(EntryListHead, "from symbols");
+        0x18 CurrentCount: u32 = "ULONG", text!(CurrentCount, "from symbols");
+        0x1c MaximumCount: u32 = "ULONG", text!(MaximumCount, "from symbols");
+        0x20 ThreadListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(ThreadListHead, "from symbols");
     }
 }
 
@@ -36,11 +44,11 @@ runtime::layout! {
     ///
     /// A queue of work that threads wait for.
     pub struct KQUEUE_5_2_3790_sp1_x86: members::KQUEUE, 0x28, 4 {
-        0x00 Header: DISPATCHER_HEADER_5_2_3790_sp1_x86 = "DISPATCHER_HEADER", "from symbols. The queue as an object that is waited for.";
-        0x10 EntryListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols. What is in the queue.";
-        0x18 CurrentCount: u32 = "ULONG", "from symbols. How many threads work on it.";
-        0x1c MaximumCount: u32 = "ULONG", "from symbols. How many may.";
-        0x20 ThreadListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols. The threads.";
+        0x00 Header: DISPATCHER_HEADER_5_2_3790_sp1_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
+        0x10 EntryListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(EntryListHead, "from symbols");
+        0x18 CurrentCount: u32 = "ULONG", text!(CurrentCount, "from symbols");
+        0x1c MaximumCount: u32 = "ULONG", text!(MaximumCount, "from symbols");
+        0x20 ThreadListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(ThreadListHead, "from symbols");
     }
 }
 
@@ -49,11 +57,11 @@ runtime::layout! {
     ///
     /// A queue of work that threads wait for.
     pub struct KQUEUE_5_2_3790_sp1_x64: members::KQUEUE, 0x40, 8 {
-        0x00 Header: DISPATCHER_HEADER_5_2_3790_sp1_x64 = "DISPATCHER_HEADER", "from symbols. The queue as an object that is waited for.";
-        0x18 EntryListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols. What is in the queue.";
-        0x28 CurrentCount: u32 = "ULONG", "from symbols. How many threads work on it.";
-        0x2c MaximumCount: u32 = "ULONG", "from symbols. How many may.";
-        0x30 ThreadListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols. The threads.";
+        0x00 Header: DISPATCHER_HEADER_5_2_3790_sp1_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
+        0x18 EntryListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(EntryListHead, "from symbols");
+        0x28 CurrentCount: u32 = "ULONG", text!(CurrentCount, "from symbols");
+        0x2c MaximumCount: u32 = "ULONG", text!(MaximumCount, "from symbols");
+        0x30 ThreadListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(ThreadListHead, "from symbols");
     }
 }
 
@@ -62,11 +70,11 @@ runtime::layout! {
     ///
     /// A queue of work that threads wait for.
     pub struct KQUEUE_early_6_0_x86: members::KQUEUE, 0x28, 4 {
-        0x00 Header: DISPATCHER_HEADER_early_6_0_x86 = "DISPATCHER_HEADER", "from symbols. The queue as an object that is waited for.";
-        0x10 EntryListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols. What is in the queue.";
-        0x18 CurrentCount: u32 = "ULONG", "from symbols. How many threads work on it.";
-        0x1c MaximumCount: u32 = "ULONG", "from symbols. How many may.";
-        0x20 ThreadListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols. The threads.";
+        0x00 Header: DISPATCHER_HEADER_early_6_0_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
+        0x10 EntryListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(EntryListHead, "from symbols");
+        0x18 CurrentCount: u32 = "ULONG", text!(CurrentCount, "from symbols");
+        0x1c MaximumCount: u32 = "ULONG", text!(MaximumCount, "from symbols");
+        0x20 ThreadListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(ThreadListHead, "from symbols");
     }
 }
 
@@ -75,11 +83,11 @@ runtime::layout! {
     ///
     /// A queue of work that threads wait for.
     pub struct KQUEUE_early_6_0_x64: members::KQUEUE, 0x40, 8 {
-        0x00 Header: DISPATCHER_HEADER_early_6_0_x64 = "DISPATCHER_HEADER", "from symbols. The queue as an object that is waited for.";
-        0x18 EntryListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols. What is in the queue.";
-        0x28 CurrentCount: u32 = "ULONG", "from symbols. How many threads work on it.";
-        0x2c MaximumCount: u32 = "ULONG", "from symbols. How many may.";
-        0x30 ThreadListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols. The threads.";
+        0x00 Header: DISPATCHER_HEADER_early_6_0_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
+        0x18 EntryListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(EntryListHead, "from symbols");
+        0x28 CurrentCount: u32 = "ULONG", text!(CurrentCount, "from symbols");
+        0x2c MaximumCount: u32 = "ULONG", text!(MaximumCount, "from symbols");
+        0x30 ThreadListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(ThreadListHead, "from symbols");
     }
 }
 
@@ -88,11 +96,11 @@ runtime::layout! {
     ///
     /// A queue of work that threads wait for.
     pub struct KQUEUE_6_1_x86: members::KQUEUE, 0x28, 4 {
-        0x00 Header: DISPATCHER_HEADER_6_1_x86 = "DISPATCHER_HEADER", "from symbols. The queue as an object that is waited for.";
-        0x10 EntryListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols. What is in the queue.";
-        0x18 CurrentCount: u32 = "ULONG", "from symbols. How many threads work on it.";
-        0x1c MaximumCount: u32 = "ULONG", "from symbols. How many may.";
-        0x20 ThreadListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols. The threads.";
+        0x00 Header: DISPATCHER_HEADER_6_1_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
+        0x10 EntryListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(EntryListHead, "from symbols");
+        0x18 CurrentCount: u32 = "ULONG", text!(CurrentCount, "from symbols");
+        0x1c MaximumCount: u32 = "ULONG", text!(MaximumCount, "from symbols");
+        0x20 ThreadListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(ThreadListHead, "from symbols");
     }
 }
 
@@ -101,11 +109,11 @@ runtime::layout! {
     ///
     /// A queue of work that threads wait for.
     pub struct KQUEUE_6_1_x64: members::KQUEUE, 0x40, 8 {
-        0x00 Header: DISPATCHER_HEADER_6_1_x64 = "DISPATCHER_HEADER", "from symbols. The queue as an object that is waited for.";
-        0x18 EntryListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols. What is in the queue.";
-        0x28 CurrentCount: u32 = "ULONG", "from symbols. How many threads work on it.";
-        0x2c MaximumCount: u32 = "ULONG", "from symbols. How many may.";
-        0x30 ThreadListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols. The threads.";
+        0x00 Header: DISPATCHER_HEADER_6_1_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
+        0x18 EntryListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(EntryListHead, "from symbols");
+        0x28 CurrentCount: u32 = "ULONG", text!(CurrentCount, "from symbols");
+        0x2c MaximumCount: u32 = "ULONG", text!(MaximumCount, "from symbols");
+        0x30 ThreadListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(ThreadListHead, "from symbols");
     }
 }
 
@@ -114,11 +122,11 @@ runtime::layout! {
     ///
     /// A queue of work that threads wait for.
     pub struct KQUEUE_6_1_7601_24000_x86: members::KQUEUE, 0x28, 4 {
-        0x00 Header: DISPATCHER_HEADER_6_1_7601_24000_x86 = "DISPATCHER_HEADER", "from symbols. The queue as an object that is waited for.";
-        0x10 EntryListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols. What is in the queue.";
-        0x18 CurrentCount: u32 = "ULONG", "from symbols. How many threads work on it.";
-        0x1c MaximumCount: u32 = "ULONG", "from symbols. How many may.";
-        0x20 ThreadListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols. The threads.";
+        0x00 Header: DISPATCHER_HEADER_6_1_7601_24000_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
+        0x10 EntryListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(EntryListHead, "from symbols");
+        0x18 CurrentCount: u32 = "ULONG", text!(CurrentCount, "from symbols");
+        0x1c MaximumCount: u32 = "ULONG", text!(MaximumCount, "from symbols");
+        0x20 ThreadListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(ThreadListHead, "from symbols");
     }
 }
 
@@ -127,11 +135,11 @@ runtime::layout! {
     ///
     /// A queue of work that threads wait for.
     pub struct KQUEUE_6_1_7601_24000_x64: members::KQUEUE, 0x40, 8 {
-        0x00 Header: DISPATCHER_HEADER_6_1_7601_24000_x64 = "DISPATCHER_HEADER", "from symbols. The queue as an object that is waited for.";
-        0x18 EntryListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols. What is in the queue.";
-        0x28 CurrentCount: u32 = "ULONG", "from symbols. How many threads work on it.";
-        0x2c MaximumCount: u32 = "ULONG", "from symbols. How many may.";
-        0x30 ThreadListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols. The threads.";
+        0x00 Header: DISPATCHER_HEADER_6_1_7601_24000_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
+        0x18 EntryListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(EntryListHead, "from symbols");
+        0x28 CurrentCount: u32 = "ULONG", text!(CurrentCount, "from symbols");
+        0x2c MaximumCount: u32 = "ULONG", text!(MaximumCount, "from symbols");
+        0x30 ThreadListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(ThreadListHead, "from symbols");
     }
 }
 
@@ -140,11 +148,11 @@ runtime::layout! {
     ///
     /// A queue of work that threads wait for.
     pub struct KQUEUE_6_2_x86: members::KQUEUE, 0x28, 4 {
-        0x00 Header: DISPATCHER_HEADER_6_2_x86 = "DISPATCHER_HEADER", "from symbols. The queue as an object that is waited for.";
-        0x10 EntryListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols. What is in the queue.";
-        0x18 CurrentCount: u32 = "ULONG", "from symbols. How many threads work on it.";
-        0x1c MaximumCount: u32 = "ULONG", "from symbols. How many may.";
-        0x20 ThreadListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols. The threads.";
+        0x00 Header: DISPATCHER_HEADER_6_2_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
+        0x10 EntryListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(EntryListHead, "from symbols");
+        0x18 CurrentCount: u32 = "ULONG", text!(CurrentCount, "from symbols");
+        0x1c MaximumCount: u32 = "ULONG", text!(MaximumCount, "from symbols");
+        0x20 ThreadListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(ThreadListHead, "from symbols");
     }
 }
 
@@ -153,11 +161,11 @@ runtime::layout! {
     ///
     /// A queue of work that threads wait for.
     pub struct KQUEUE_6_2_x64: members::KQUEUE, 0x40, 8 {
-        0x00 Header: DISPATCHER_HEADER_6_2_x64 = "DISPATCHER_HEADER", "from symbols. The queue as an object that is waited for.";
-        0x18 EntryListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols. What is in the queue.";
-        0x28 CurrentCount: u32 = "ULONG", "from symbols. How many threads work on it.";
-        0x2c MaximumCount: u32 = "ULONG", "from symbols. How many may.";
-        0x30 ThreadListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols. The threads.";
+        0x00 Header: DISPATCHER_HEADER_6_2_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
+        0x18 EntryListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(EntryListHead, "from symbols");
+        0x28 CurrentCount: u32 = "ULONG", text!(CurrentCount, "from symbols");
+        0x2c MaximumCount: u32 = "ULONG", text!(MaximumCount, "from symbols");
+        0x30 ThreadListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(ThreadListHead, "from symbols");
     }
 }
 
@@ -166,11 +174,11 @@ runtime::layout! {
     ///
     /// A queue of work that threads wait for.
     pub struct KQUEUE_6_3_x86: members::KQUEUE, 0x28, 4 {
-        0x00 Header: DISPATCHER_HEADER_6_3_x86 = "DISPATCHER_HEADER", "from symbols. The queue as an object that is waited for.";
-        0x10 EntryListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols. What is in the queue.";
-        0x18 CurrentCount: u32 = "ULONG", "from symbols. How many threads work on it.";
-        0x1c MaximumCount: u32 = "ULONG", "from symbols. How many may.";
-        0x20 ThreadListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols. The threads.";
+        0x00 Header: DISPATCHER_HEADER_6_3_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
+        0x10 EntryListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(EntryListHead, "from symbols");
+        0x18 CurrentCount: u32 = "ULONG", text!(CurrentCount, "from symbols");
+        0x1c MaximumCount: u32 = "ULONG", text!(MaximumCount, "from symbols");
+        0x20 ThreadListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(ThreadListHead, "from symbols");
     }
 }
 
@@ -179,11 +187,11 @@ runtime::layout! {
     ///
     /// A queue of work that threads wait for.
     pub struct KQUEUE_6_3_x64: members::KQUEUE, 0x40, 8 {
-        0x00 Header: DISPATCHER_HEADER_6_3_x64 = "DISPATCHER_HEADER", "from symbols. The queue as an object that is waited for.";
-        0x18 EntryListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols. What is in the queue.";
-        0x28 CurrentCount: u32 = "ULONG", "from symbols. How many threads work on it.";
-        0x2c MaximumCount: u32 = "ULONG", "from symbols. How many may.";
-        0x30 ThreadListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols. The threads.";
+        0x00 Header: DISPATCHER_HEADER_6_3_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
+        0x18 EntryListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(EntryListHead, "from symbols");
+        0x28 CurrentCount: u32 = "ULONG", text!(CurrentCount, "from symbols");
+        0x2c MaximumCount: u32 = "ULONG", text!(MaximumCount, "from symbols");
+        0x30 ThreadListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(ThreadListHead, "from symbols");
     }
 }
 
@@ -192,11 +200,11 @@ runtime::layout! {
     ///
     /// A queue of work that threads wait for.
     pub struct KQUEUE_6_3_9600_17031_x86: members::KQUEUE, 0x28, 4 {
-        0x00 Header: DISPATCHER_HEADER_6_3_9600_17031_x86 = "DISPATCHER_HEADER", "from symbols. The queue as an object that is waited for.";
-        0x10 EntryListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols. What is in the queue.";
-        0x18 CurrentCount: u32 = "ULONG", "from symbols. How many threads work on it.";
-        0x1c MaximumCount: u32 = "ULONG", "from symbols. How many may.";
-        0x20 ThreadListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols. The threads.";
+        0x00 Header: DISPATCHER_HEADER_6_3_9600_17031_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
+        0x10 EntryListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(EntryListHead, "from symbols");
+        0x18 CurrentCount: u32 = "ULONG", text!(CurrentCount, "from symbols");
+        0x1c MaximumCount: u32 = "ULONG", text!(MaximumCount, "from symbols");
+        0x20 ThreadListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(ThreadListHead, "from symbols");
     }
 }
 
@@ -205,11 +213,11 @@ runtime::layout! {
     ///
     /// A queue of work that threads wait for.
     pub struct KQUEUE_6_3_9600_17031_x64: members::KQUEUE, 0x40, 8 {
-        0x00 Header: DISPATCHER_HEADER_6_3_9600_17031_x64 = "DISPATCHER_HEADER", "from symbols. The queue as an object that is waited for.";
-        0x18 EntryListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols. What is in the queue.";
-        0x28 CurrentCount: u32 = "ULONG", "from symbols. How many threads work on it.";
-        0x2c MaximumCount: u32 = "ULONG", "from symbols. How many may.";
-        0x30 ThreadListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols. The threads.";
+        0x00 Header: DISPATCHER_HEADER_6_3_9600_17031_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
+        0x18 EntryListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(EntryListHead, "from symbols");
+        0x28 CurrentCount: u32 = "ULONG", text!(CurrentCount, "from symbols");
+        0x2c MaximumCount: u32 = "ULONG", text!(MaximumCount, "from symbols");
+        0x30 ThreadListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(ThreadListHead, "from symbols");
     }
 }
 
@@ -218,11 +226,11 @@ runtime::layout! {
     ///
     /// A queue of work that threads wait for.
     pub struct KQUEUE_10_0_x86: members::KQUEUE, 0x28, 4 {
-        0x00 Header: DISPATCHER_HEADER_10_0_x86 = "DISPATCHER_HEADER", "from symbols. The queue as an object that is waited for.";
-        0x10 EntryListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols. What is in the queue.";
-        0x18 CurrentCount: u32 = "ULONG", "from symbols. How many threads work on it.";
-        0x1c MaximumCount: u32 = "ULONG", "from symbols. How many may.";
-        0x20 ThreadListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols. The threads.";
+        0x00 Header: DISPATCHER_HEADER_10_0_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
+        0x10 EntryListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(EntryListHead, "from symbols");
+        0x18 CurrentCount: u32 = "ULONG", text!(CurrentCount, "from symbols");
+        0x1c MaximumCount: u32 = "ULONG", text!(MaximumCount, "from symbols");
+        0x20 ThreadListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(ThreadListHead, "from symbols");
     }
 }
 
@@ -231,11 +239,11 @@ runtime::layout! {
     ///
     /// A queue of work that threads wait for.
     pub struct KQUEUE_10_0_x64: members::KQUEUE, 0x40, 8 {
-        0x00 Header: DISPATCHER_HEADER_10_0_x64 = "DISPATCHER_HEADER", "from symbols. The queue as an object that is waited for.";
-        0x18 EntryListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols. What is in the queue.";
-        0x28 CurrentCount: u32 = "ULONG", "from symbols. How many threads work on it.";
-        0x2c MaximumCount: u32 = "ULONG", "from symbols. How many may.";
-        0x30 ThreadListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols. The threads.";
+        0x00 Header: DISPATCHER_HEADER_10_0_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
+        0x18 EntryListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(EntryListHead, "from symbols");
+        0x28 CurrentCount: u32 = "ULONG", text!(CurrentCount, "from symbols");
+        0x2c MaximumCount: u32 = "ULONG", text!(MaximumCount, "from symbols");
+        0x30 ThreadListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(ThreadListHead, "from symbols");
     }
 }
 
@@ -244,11 +252,11 @@ runtime::layout! {
     ///
     /// A queue of work that threads wait for.
     pub struct KQUEUE_10_0_10240_17770_x64: members::KQUEUE, 0x40, 8 {
-        0x00 Header: DISPATCHER_HEADER_10_0_10240_17770_x64 = "DISPATCHER_HEADER", "from symbols. The queue as an object that is waited for.";
-        0x18 EntryListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols. What is in the queue.";
-        0x28 CurrentCount: u32 = "ULONG", "from symbols. How many threads work on it.";
-        0x2c MaximumCount: u32 = "ULONG", "from symbols. How many may.";
-        0x30 ThreadListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols. The threads.";
+        0x00 Header: DISPATCHER_HEADER_10_0_10240_17770_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
+        0x18 EntryListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(EntryListHead, "from symbols");
+        0x28 CurrentCount: u32 = "ULONG", text!(CurrentCount, "from symbols");
+        0x2c MaximumCount: u32 = "ULONG", text!(MaximumCount, "from symbols");
+        0x30 ThreadListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(ThreadListHead, "from symbols");
     }
 }
 
@@ -257,11 +265,11 @@ runtime::layout! {
     ///
     /// A queue of work that threads wait for.
     pub struct KQUEUE_1703_x86: members::KQUEUE, 0x28, 4 {
-        0x00 Header: DISPATCHER_HEADER_1703_x86 = "DISPATCHER_HEADER", "from symbols. The queue as an object that is waited for.";
-        0x10 EntryListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols. What is in the queue.";
-        0x18 CurrentCount: u32 = "ULONG", "from symbols. How many threads work on it.";
-        0x1c MaximumCount: u32 = "ULONG", "from symbols. How many may.";
-        0x20 ThreadListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols. The threads.";
+        0x00 Header: DISPATCHER_HEADER_1703_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
+        0x10 EntryListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(EntryListHead, "from symbols");
+        0x18 CurrentCount: u32 = "ULONG", text!(CurrentCount, "from symbols");
+        0x1c MaximumCount: u32 = "ULONG", text!(MaximumCount, "from symbols");
+        0x20 ThreadListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(ThreadListHead, "from symbols");
     }
 }
 
@@ -270,11 +278,11 @@ runtime::layout! {
     ///
     /// A queue of work that threads wait for.
     pub struct KQUEUE_1703_x64: members::KQUEUE, 0x40, 8 {
-        0x00 Header: DISPATCHER_HEADER_1703_x64 = "DISPATCHER_HEADER", "from symbols. The queue as an object that is waited for.";
-        0x18 EntryListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols. What is in the queue.";
-        0x28 CurrentCount: u32 = "ULONG", "from symbols. How many threads work on it.";
-        0x2c MaximumCount: u32 = "ULONG", "from symbols. How many may.";
-        0x30 ThreadListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols. The threads.";
+        0x00 Header: DISPATCHER_HEADER_1703_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
+        0x18 EntryListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(EntryListHead, "from symbols");
+        0x28 CurrentCount: u32 = "ULONG", text!(CurrentCount, "from symbols");
+        0x2c MaximumCount: u32 = "ULONG", text!(MaximumCount, "from symbols");
+        0x30 ThreadListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(ThreadListHead, "from symbols");
     }
 }
 
@@ -283,11 +291,11 @@ runtime::layout! {
     ///
     /// A queue of work that threads wait for.
     pub struct KQUEUE_1803_x86: members::KQUEUE, 0x28, 4 {
-        0x00 Header: DISPATCHER_HEADER_1803_x86 = "DISPATCHER_HEADER", "from symbols. The queue as an object that is waited for.";
-        0x10 EntryListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols. What is in the queue.";
-        0x18 CurrentCount: u32 = "ULONG", "from symbols. How many threads work on it.";
-        0x1c MaximumCount: u32 = "ULONG", "from symbols. How many may.";
-        0x20 ThreadListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols. The threads.";
+        0x00 Header: DISPATCHER_HEADER_1803_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
+        0x10 EntryListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(EntryListHead, "from symbols");
+        0x18 CurrentCount: u32 = "ULONG", text!(CurrentCount, "from symbols");
+        0x1c MaximumCount: u32 = "ULONG", text!(MaximumCount, "from symbols");
+        0x20 ThreadListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(ThreadListHead, "from symbols");
     }
 }
 
@@ -296,11 +304,11 @@ runtime::layout! {
     ///
     /// A queue of work that threads wait for.
     pub struct KQUEUE_1803_x64: members::KQUEUE, 0x40, 8 {
-        0x00 Header: DISPATCHER_HEADER_1803_x64 = "DISPATCHER_HEADER", "from symbols. The queue as an object that is waited for.";
-        0x18 EntryListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols. What is in the queue.";
-        0x28 CurrentCount: u32 = "ULONG", "from symbols. How many threads work on it.";
-        0x2c MaximumCount: u32 = "ULONG", "from symbols. How many may.";
-        0x30 ThreadListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols. The threads.";
+        0x00 Header: DISPATCHER_HEADER_1803_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
+        0x18 EntryListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(EntryListHead, "from symbols");
+        0x28 CurrentCount: u32 = "ULONG", text!(CurrentCount, "from symbols");
+        0x2c MaximumCount: u32 = "ULONG", text!(MaximumCount, "from symbols");
+        0x30 ThreadListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(ThreadListHead, "from symbols");
     }
 }
 
@@ -309,11 +317,11 @@ runtime::layout! {
     ///
     /// A queue of work that threads wait for.
     pub struct KQUEUE_1803_arm64: members::KQUEUE, 0x40, 8 {
-        0x00 Header: DISPATCHER_HEADER_1803_arm64 = "DISPATCHER_HEADER", "from symbols. The queue as an object that is waited for.";
-        0x18 EntryListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols. What is in the queue.";
-        0x28 CurrentCount: u32 = "ULONG", "from symbols. How many threads work on it.";
-        0x2c MaximumCount: u32 = "ULONG", "from symbols. How many may.";
-        0x30 ThreadListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols. The threads.";
+        0x00 Header: DISPATCHER_HEADER_1803_arm64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
+        0x18 EntryListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(EntryListHead, "from symbols");
+        0x28 CurrentCount: u32 = "ULONG", text!(CurrentCount, "from symbols");
+        0x2c MaximumCount: u32 = "ULONG", text!(MaximumCount, "from symbols");
+        0x30 ThreadListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(ThreadListHead, "from symbols");
     }
 }
 
@@ -322,11 +330,11 @@ runtime::layout! {
     ///
     /// A queue of work that threads wait for.
     pub struct KQUEUE_1809_x86: members::KQUEUE, 0x28, 4 {
-        0x00 Header: DISPATCHER_HEADER_1809_x86 = "DISPATCHER_HEADER", "from symbols. The queue as an object that is waited for.";
-        0x10 EntryListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols. What is in the queue.";
-        0x18 CurrentCount: u32 = "ULONG", "from symbols. How many threads work on it.";
-        0x1c MaximumCount: u32 = "ULONG", "from symbols. How many may.";
-        0x20 ThreadListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols. The threads.";
+        0x00 Header: DISPATCHER_HEADER_1809_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
+        0x10 EntryListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(EntryListHead, "from symbols");
+        0x18 CurrentCount: u32 = "ULONG", text!(CurrentCount, "from symbols");
+        0x1c MaximumCount: u32 = "ULONG", text!(MaximumCount, "from symbols");
+        0x20 ThreadListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(ThreadListHead, "from symbols");
     }
 }
 
@@ -335,11 +343,11 @@ runtime::layout! {
     ///
     /// A queue of work that threads wait for.
     pub struct KQUEUE_2004_x64: members::KQUEUE, 0x40, 8 {
-        0x00 Header: DISPATCHER_HEADER_2004_x64 = "DISPATCHER_HEADER", "from symbols. The queue as an object that is waited for.";
-        0x18 EntryListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols. What is in the queue.";
-        0x28 CurrentCount: u32 = "ULONG", "from symbols. How many threads work on it.";
-        0x2c MaximumCount: u32 = "ULONG", "from symbols. How many may.";
-        0x30 ThreadListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols. The threads.";
+        0x00 Header: DISPATCHER_HEADER_2004_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
+        0x18 EntryListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(EntryListHead, "from symbols");
+        0x28 CurrentCount: u32 = "ULONG", text!(CurrentCount, "from symbols");
+        0x2c MaximumCount: u32 = "ULONG", text!(MaximumCount, "from symbols");
+        0x30 ThreadListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(ThreadListHead, "from symbols");
     }
 }
 
@@ -348,10 +356,10 @@ runtime::layout! {
     ///
     /// A queue of work that threads wait for.
     pub struct KQUEUE_server_2022_x64: members::KQUEUE, 0x40, 8 {
-        0x00 Header: DISPATCHER_HEADER_server_2022_x64 = "DISPATCHER_HEADER", "from symbols. The queue as an object that is waited for.";
-        0x18 EntryListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols. What is in the queue.";
-        0x28 CurrentCount: u32 = "ULONG", "from symbols. How many threads work on it.";
-        0x2c MaximumCount: u32 = "ULONG", "from symbols. How many may.";
-        0x30 ThreadListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols. The threads.";
+        0x00 Header: DISPATCHER_HEADER_server_2022_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
+        0x18 EntryListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(EntryListHead, "from symbols");
+        0x28 CurrentCount: u32 = "ULONG", text!(CurrentCount, "from symbols");
+        0x2c MaximumCount: u32 = "ULONG", text!(MaximumCount, "from symbols");
+        0x30 ThreadListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(ThreadListHead, "from symbols");
     }
 }

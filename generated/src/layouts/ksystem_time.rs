@@ -5,13 +5,19 @@
 #[allow(unused_imports)]
 use super::{runtime, members};
 
+macro_rules! text {
+    (LowPart, $known:literal) => { concat!($known, ". The low dword.") };
+    (High1Time, $known:literal) => { concat!($known, ". The high dword, which is written last.") };
+    (High2Time, $known:literal) => { concat!($known, ". The high dword again, which is written first.") };
+}
+
 runtime::layout! {
     /// `KSYSTEM_TIME` since 5.1.2600-sp2: 0xc bytes, aligned to 4.
     ///
-    /// A time that is read without a lock: again, until both high parts are the same.
+    /// A time that is read without a lock: reading is repeated until both high parts are equal.
     pub struct KSYSTEM_TIME_5_1_2600_sp2: members::KSYSTEM_TIME, 0xc, 4 {
-        0x00 LowPart: u32 = "ULONG", "from symbols. The low dword.";
-        0x04 High1Time: i32 = "LONG", "from symbols. The high dword, which is written last.";
-        0x08 High2Time: i32 = "LONG", "from symbols. The high dword again, which is written first.";
+        0x00 LowPart: u32 = "ULONG", text!(LowPart, "from symbols");
+        0x04 High1Time: i32 = "LONG", text!(High1Time, "from symbols");
+        0x08 High2Time: i32 = "LONG", text!(High2Time, "from symbols");
     }
 }

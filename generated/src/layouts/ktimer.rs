@@ -5,6 +5,11 @@
 #[allow(unused_imports)]
 use super::{runtime, members, dispatcher_header::*, list_entry::*, ularge_integer::*};
 
+macro_rules! text {
+    (Period, $known:literal) => { concat!($known, ". In milliseconds; zero for a timer that expires once.") };
+    (Processor, $known:literal) => { concat!($known, ". On x86 encoded in the header.") };
+}
+
 runtime::layout! {
     /// `KTIMER` since 5.0 on x86: 0x28 bytes, aligned to 8.
     ///
@@ -14,7 +19,7 @@ runtime::layout! {
         0x10 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", "from symbols.";
         0x18 TimerListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols.";
         0x20 Dpc: runtime::Ptr32 = "KDPC *", "from symbols.";
-        0x24 Period: i32 = "LONG", "from symbols. In milliseconds; zero for a timer that expires once.";
+        0x24 Period: i32 = "LONG", text!(Period, "from symbols");
     }
 }
 
@@ -27,7 +32,7 @@ runtime::layout! {
         0x10 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", "from symbols.";
         0x18 TimerListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols.";
         0x20 Dpc: runtime::Ptr32 = "KDPC *", "from symbols.";
-        0x24 Period: i32 = "LONG", "from symbols. In milliseconds; zero for a timer that expires once.";
+        0x24 Period: i32 = "LONG", text!(Period, "from symbols");
     }
 }
 
@@ -40,7 +45,7 @@ runtime::layout! {
         0x10 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", "from symbols.";
         0x18 TimerListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols.";
         0x20 Dpc: runtime::Ptr32 = "KDPC *", "from symbols.";
-        0x24 Period: i32 = "LONG", "from symbols. In milliseconds; zero for a timer that expires once.";
+        0x24 Period: i32 = "LONG", text!(Period, "from symbols");
     }
 }
 
@@ -53,7 +58,7 @@ runtime::layout! {
         0x18 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", "from symbols.";
         0x20 TimerListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
         0x30 Dpc: runtime::Ptr64 = "KDPC *", "from symbols.";
-        0x38 Period: i32 = "LONG", "from symbols. In milliseconds; zero for a timer that expires once.";
+        0x38 Period: i32 = "LONG", text!(Period, "from symbols");
         0x3c _padding3C: [u8; 4], "padding.";
     }
 }
@@ -67,7 +72,7 @@ runtime::layout! {
         0x10 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", "from symbols.";
         0x18 TimerListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols.";
         0x20 Dpc: runtime::Ptr32 = "KDPC *", "from symbols.";
-        0x24 Period: i32 = "LONG", "from symbols. In milliseconds; zero for a timer that expires once.";
+        0x24 Period: i32 = "LONG", text!(Period, "from symbols");
     }
 }
 
@@ -80,7 +85,7 @@ runtime::layout! {
         0x18 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", "from symbols.";
         0x20 TimerListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
         0x30 Dpc: runtime::Ptr64 = "KDPC *", "from symbols.";
-        0x38 Period: i32 = "LONG", "from symbols. In milliseconds; zero for a timer that expires once.";
+        0x38 Period: i32 = "LONG", text!(Period, "from symbols");
         0x3c _padding3C: [u8; 4], "padding.";
     }
 }
@@ -94,7 +99,7 @@ runtime::layout! {
         0x10 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", "from symbols.";
         0x18 TimerListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols.";
         0x20 Dpc: runtime::Ptr32 = "KDPC *", "from symbols.";
-        0x24 Period: u32 = "ULONG", "from symbols. In milliseconds; zero for a timer that expires once.";
+        0x24 Period: u32 = "ULONG", text!(Period, "from symbols");
     }
 }
 
@@ -107,8 +112,8 @@ runtime::layout! {
         0x18 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", "from symbols.";
         0x20 TimerListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
         0x30 Dpc: runtime::Ptr64 = "KDPC *", "from symbols.";
-        0x38 Processor: u32 = "ULONG", "from symbols. On x86 encoded in the header.";
-        0x3c Period: u32 = "ULONG", "from symbols. In milliseconds; zero for a timer that expires once.";
+        0x38 Processor: u32 = "ULONG", text!(Processor, "from symbols");
+        0x3c Period: u32 = "ULONG", text!(Period, "from symbols");
     }
 }
 
@@ -121,7 +126,7 @@ runtime::layout! {
         0x10 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", "from symbols.";
         0x18 TimerListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols.";
         0x20 Dpc: runtime::Ptr32 = "KDPC *", "from symbols.";
-        0x24 Period: u32 = "ULONG", "from symbols. In milliseconds; zero for a timer that expires once.";
+        0x24 Period: u32 = "ULONG", text!(Period, "from symbols");
     }
 }
 
@@ -134,8 +139,8 @@ runtime::layout! {
         0x18 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", "from symbols.";
         0x20 TimerListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
         0x30 Dpc: runtime::Ptr64 = "KDPC *", "from symbols.";
-        0x38 Processor: u32 = "ULONG", "from symbols. On x86 encoded in the header.";
-        0x3c Period: u32 = "ULONG", "from symbols. In milliseconds; zero for a timer that expires once.";
+        0x38 Processor: u32 = "ULONG", text!(Processor, "from symbols");
+        0x3c Period: u32 = "ULONG", text!(Period, "from symbols");
     }
 }
 
@@ -148,7 +153,7 @@ runtime::layout! {
         0x10 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", "from symbols.";
         0x18 TimerListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols.";
         0x20 Dpc: runtime::Ptr32 = "KDPC *", "from symbols.";
-        0x24 Period: u32 = "ULONG", "from symbols. In milliseconds; zero for a timer that expires once.";
+        0x24 Period: u32 = "ULONG", text!(Period, "from symbols");
     }
 }
 
@@ -161,8 +166,8 @@ runtime::layout! {
         0x18 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", "from symbols.";
         0x20 TimerListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
         0x30 Dpc: runtime::Ptr64 = "KDPC *", "from symbols.";
-        0x38 Processor: u32 = "ULONG", "from symbols. On x86 encoded in the header.";
-        0x3c Period: u32 = "ULONG", "from symbols. In milliseconds; zero for a timer that expires once.";
+        0x38 Processor: u32 = "ULONG", text!(Processor, "from symbols");
+        0x3c Period: u32 = "ULONG", text!(Period, "from symbols");
     }
 }
 
@@ -175,7 +180,7 @@ runtime::layout! {
         0x10 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", "from symbols.";
         0x18 TimerListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols.";
         0x20 Dpc: runtime::Ptr32 = "KDPC *", "from symbols.";
-        0x24 Period: u32 = "ULONG", "from symbols. In milliseconds; zero for a timer that expires once.";
+        0x24 Period: u32 = "ULONG", text!(Period, "from symbols");
     }
 }
 
@@ -188,8 +193,8 @@ runtime::layout! {
         0x18 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", "from symbols.";
         0x20 TimerListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
         0x30 Dpc: runtime::Ptr64 = "KDPC *", "from symbols.";
-        0x38 Processor: u32 = "ULONG", "from symbols. On x86 encoded in the header.";
-        0x3c Period: u32 = "ULONG", "from symbols. In milliseconds; zero for a timer that expires once.";
+        0x38 Processor: u32 = "ULONG", text!(Processor, "from symbols");
+        0x3c Period: u32 = "ULONG", text!(Period, "from symbols");
     }
 }
 
@@ -202,7 +207,7 @@ runtime::layout! {
         0x10 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", "from symbols.";
         0x18 TimerListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols.";
         0x20 Dpc: runtime::Ptr32 = "KDPC *", "from symbols.";
-        0x24 Period: u32 = "ULONG", "from symbols. In milliseconds; zero for a timer that expires once.";
+        0x24 Period: u32 = "ULONG", text!(Period, "from symbols");
     }
 }
 
@@ -215,8 +220,8 @@ runtime::layout! {
         0x18 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", "from symbols.";
         0x20 TimerListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
         0x30 Dpc: runtime::Ptr64 = "KDPC *", "from symbols.";
-        0x38 Processor: u32 = "ULONG", "from symbols. On x86 encoded in the header.";
-        0x3c Period: u32 = "ULONG", "from symbols. In milliseconds; zero for a timer that expires once.";
+        0x38 Processor: u32 = "ULONG", text!(Processor, "from symbols");
+        0x3c Period: u32 = "ULONG", text!(Period, "from symbols");
     }
 }
 
@@ -229,7 +234,7 @@ runtime::layout! {
         0x10 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", "from symbols.";
         0x18 TimerListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols.";
         0x20 Dpc: runtime::Ptr32 = "KDPC *", "from symbols.";
-        0x24 Period: u32 = "ULONG", "from symbols. In milliseconds; zero for a timer that expires once.";
+        0x24 Period: u32 = "ULONG", text!(Period, "from symbols");
     }
 }
 
@@ -242,8 +247,8 @@ runtime::layout! {
         0x18 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", "from symbols.";
         0x20 TimerListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
         0x30 Dpc: runtime::Ptr64 = "KDPC *", "from symbols.";
-        0x38 Processor: u32 = "ULONG", "from symbols. On x86 encoded in the header.";
-        0x3c Period: u32 = "ULONG", "from symbols. In milliseconds; zero for a timer that expires once.";
+        0x38 Processor: u32 = "ULONG", text!(Processor, "from symbols");
+        0x3c Period: u32 = "ULONG", text!(Period, "from symbols");
     }
 }
 
@@ -256,8 +261,8 @@ runtime::layout! {
         0x18 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", "from symbols.";
         0x20 TimerListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
         0x30 Dpc: runtime::Ptr64 = "KDPC *", "from symbols.";
-        0x38 Processor: u32 = "ULONG", "from symbols. On x86 encoded in the header.";
-        0x3c Period: u32 = "ULONG", "from symbols. In milliseconds; zero for a timer that expires once.";
+        0x38 Processor: u32 = "ULONG", text!(Processor, "from symbols");
+        0x3c Period: u32 = "ULONG", text!(Period, "from symbols");
     }
 }
 
@@ -270,7 +275,7 @@ runtime::layout! {
         0x10 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", "from symbols.";
         0x18 TimerListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols.";
         0x20 Dpc: runtime::Ptr32 = "KDPC *", "from symbols.";
-        0x24 Period: u32 = "ULONG", "from symbols. In milliseconds; zero for a timer that expires once.";
+        0x24 Period: u32 = "ULONG", text!(Period, "from symbols");
     }
 }
 
@@ -283,8 +288,8 @@ runtime::layout! {
         0x18 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", "from symbols.";
         0x20 TimerListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
         0x30 Dpc: runtime::Ptr64 = "KDPC *", "from symbols.";
-        0x38 Processor: u32 = "ULONG", "from symbols. On x86 encoded in the header.";
-        0x3c Period: u32 = "ULONG", "from symbols. In milliseconds; zero for a timer that expires once.";
+        0x38 Processor: u32 = "ULONG", text!(Processor, "from symbols");
+        0x3c Period: u32 = "ULONG", text!(Period, "from symbols");
     }
 }
 
@@ -297,7 +302,7 @@ runtime::layout! {
         0x10 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", "from symbols.";
         0x18 TimerListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols.";
         0x20 Dpc: runtime::Ptr32 = "KDPC *", "from symbols.";
-        0x24 Period: u32 = "ULONG", "from symbols. In milliseconds; zero for a timer that expires once.";
+        0x24 Period: u32 = "ULONG", text!(Period, "from symbols");
     }
 }
 
@@ -310,8 +315,8 @@ runtime::layout! {
         0x18 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", "from symbols.";
         0x20 TimerListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
         0x30 Dpc: runtime::Ptr64 = "KDPC *", "from symbols.";
-        0x38 Processor: u32 = "ULONG", "from symbols. On x86 encoded in the header.";
-        0x3c Period: u32 = "ULONG", "from symbols. In milliseconds; zero for a timer that expires once.";
+        0x38 Processor: u32 = "ULONG", text!(Processor, "from symbols");
+        0x3c Period: u32 = "ULONG", text!(Period, "from symbols");
     }
 }
 
@@ -324,8 +329,8 @@ runtime::layout! {
         0x18 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", "from symbols.";
         0x20 TimerListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
         0x30 Dpc: runtime::Ptr64 = "KDPC *", "from symbols.";
-        0x38 Processor: u32 = "ULONG", "from symbols. On x86 encoded in the header.";
-        0x3c Period: u32 = "ULONG", "from symbols. In milliseconds; zero for a timer that expires once.";
+        0x38 Processor: u32 = "ULONG", text!(Processor, "from symbols");
+        0x3c Period: u32 = "ULONG", text!(Period, "from symbols");
     }
 }
 
@@ -338,7 +343,7 @@ runtime::layout! {
         0x10 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", "from symbols.";
         0x18 TimerListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols.";
         0x20 Dpc: runtime::Ptr32 = "KDPC *", "from symbols.";
-        0x24 Period: u32 = "ULONG", "from symbols. In milliseconds; zero for a timer that expires once.";
+        0x24 Period: u32 = "ULONG", text!(Period, "from symbols");
     }
 }
 
@@ -351,9 +356,9 @@ runtime::layout! {
         0x18 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", "from symbols.";
         0x20 TimerListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
         0x30 Dpc: runtime::Ptr64 = "KDPC *", "from symbols.";
-        0x38 Processor: u16 = "USHORT", "from symbols. On x86 encoded in the header.";
+        0x38 Processor: u16 = "USHORT", text!(Processor, "from symbols");
         0x3a TimerType: u16 = "USHORT", "from symbols.";
-        0x3c Period: u32 = "ULONG", "from symbols. In milliseconds; zero for a timer that expires once.";
+        0x3c Period: u32 = "ULONG", text!(Period, "from symbols");
     }
 }
 
@@ -366,9 +371,9 @@ runtime::layout! {
         0x18 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", "from symbols.";
         0x20 TimerListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
         0x30 Dpc: runtime::Ptr64 = "KDPC *", "from symbols.";
-        0x38 Processor: u16 = "USHORT", "from symbols. On x86 encoded in the header.";
+        0x38 Processor: u16 = "USHORT", text!(Processor, "from symbols");
         0x3a TimerType: u16 = "USHORT", "from symbols.";
-        0x3c Period: u32 = "ULONG", "from symbols. In milliseconds; zero for a timer that expires once.";
+        0x3c Period: u32 = "ULONG", text!(Period, "from symbols");
     }
 }
 
@@ -381,9 +386,9 @@ runtime::layout! {
         0x18 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", "from symbols.";
         0x20 TimerListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
         0x30 Dpc: runtime::Ptr64 = "KDPC *", "from symbols.";
-        0x38 Processor: u16 = "USHORT", "from symbols. On x86 encoded in the header.";
+        0x38 Processor: u16 = "USHORT", text!(Processor, "from symbols");
         0x3a TimerType: u8 = "UCHAR", "from symbols.";
         0x3b TimerDifObjTracking: i8 = "CHAR", "from symbols.";
-        0x3c Period: u32 = "ULONG", "from symbols. In milliseconds; zero for a timer that expires once.";
+        0x3c Period: u32 = "ULONG", text!(Period, "from symbols");
     }
 }

@@ -5,36 +5,42 @@
 #[allow(unused_imports)]
 use super::{runtime, members};
 
+macro_rules! text {
+    (LowPart, $known:literal) => { concat!($known, ". The low dword.") };
+    (HighPart, $known:literal) => { concat!($known, ". The high dword.") };
+    (QuadPart, $known:literal) => { concat!($known, ". All of it.") };
+}
+
 runtime::layout! {
     /// `LARGE_INTEGER` since 5.0: 0x8 bytes, aligned to 8.
     ///
     /// A 64-bit signed integer, also reachable by its halves.
     pub union LARGE_INTEGER_5_0: members::LARGE_INTEGER, 0x8, 8 {
-        0x00 s00: LARGE_INTEGER_5_0_s00, "unnamed; its members have accessors." {
-            0x00 LowPart set_LowPart: u32 = "ULONG", "from symbols. The low dword.";
-            0x04 HighPart set_HighPart: i32 = "LONG", "from symbols. The high dword.";
+        0x00 struct_LowPart: LARGE_INTEGER_5_0_struct_LowPart, "unnamed; its members have accessors." {
+            0x00 LowPart set_LowPart: u32 = "ULONG", text!(LowPart, "from symbols");
+            0x04 HighPart set_HighPart: i32 = "LONG", text!(HighPart, "from symbols");
         }
         0x00 u: LARGE_INTEGER_5_0_u, "from symbols." {
             0x00 u set_u: LARGE_INTEGER_5_0_u = "struct", "from symbols.";
         }
-        0x00 QuadPart: i64, "from symbols. All of it." {
-            0x00 QuadPart set_QuadPart: i64 = "LONGLONG", "from symbols. All of it.";
+        0x00 QuadPart: i64, text!(QuadPart, "from symbols") {
+            0x00 QuadPart set_QuadPart: i64 = "LONGLONG", text!(QuadPart, "from symbols");
         }
     }
 }
 
 runtime::layout! {
     /// The unnamed structure at 0x00 of `LARGE_INTEGER`.
-    pub struct LARGE_INTEGER_5_0_s00: 0x8, 4 {
-        0x00 LowPart: u32 = "ULONG", "from symbols. The low dword.";
-        0x04 HighPart: i32 = "LONG", "from symbols. The high dword.";
+    pub struct LARGE_INTEGER_5_0_struct_LowPart: 0x8, 4 {
+        0x00 LowPart: u32 = "ULONG", text!(LowPart, "from symbols");
+        0x04 HighPart: i32 = "LONG", text!(HighPart, "from symbols");
     }
 }
 
 runtime::layout! {
     /// The structure that is `u` of `LARGE_INTEGER`.
     pub struct LARGE_INTEGER_5_0_u: members::LARGE_INTEGER_u, 0x8, 4 {
-        0x00 LowPart: u32 = "ULONG", "from symbols. The low dword.";
-        0x04 HighPart: i32 = "LONG", "from symbols. The high dword.";
+        0x00 LowPart: u32 = "ULONG", text!(LowPart, "from symbols");
+        0x04 HighPart: i32 = "LONG", text!(HighPart, "from symbols");
     }
 }

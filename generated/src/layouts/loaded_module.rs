@@ -5,15 +5,18 @@
 #[allow(unused_imports)]
 use super::{runtime, members, list_entry::*, unicode_string::*};
 
+macro_rules! text {
+    (DllBase, $known:literal) => { concat!($known, ". Where the image begins.") };
+}
+
 runtime::layout! {
     /// `LOADED_MODULE` since 5.0 on x86: 0x34 bytes, aligned to 4.
     ///
-    /// An entry of the list that PsLoadedModuleList begins: a driver, or the kernel itself, which comes first. The name is ours, of what
-    /// LDR\_DATA\_TABLE\_ENTRY and KLDR\_DATA\_TABLE\_ENTRY have in common, whose later members differ between versions.
+    /// An entry of the list at PsLoadedModuleList: a driver, or the kernel itself, which comes first. The structure is the common part of LDR\_DATA\_TABLE\_ENTRY and KLDR\_DATA\_TABLE\_ENTRY, whose later members differ between versions. The name is this project's.
     pub struct LOADED_MODULE_5_0_x86: members::LOADED_MODULE, 0x34, 4 {
         0x00 InLoadOrderLinks: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented.";
         0x08 Reserved: [runtime::Ptr32; 4] = "PVOID [4]", "unidentified.";
-        0x18 DllBase: runtime::Ptr32 = "PVOID", "documented. Where the image begins.";
+        0x18 DllBase: runtime::Ptr32 = "PVOID", text!(DllBase, "documented");
         0x1c EntryPoint: runtime::Ptr32 = "PVOID", "documented.";
         0x20 SizeOfImage: u32 = "ULONG", "documented.";
         0x24 FullDllName: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", "documented.";
@@ -24,12 +27,11 @@ runtime::layout! {
 runtime::layout! {
     /// `LOADED_MODULE` since 5.2.3790-sp1 on x64: 0x68 bytes, aligned to 8.
     ///
-    /// An entry of the list that PsLoadedModuleList begins: a driver, or the kernel itself, which comes first. The name is ours, of what
-    /// LDR\_DATA\_TABLE\_ENTRY and KLDR\_DATA\_TABLE\_ENTRY have in common, whose later members differ between versions.
+    /// An entry of the list at PsLoadedModuleList: a driver, or the kernel itself, which comes first. The structure is the common part of LDR\_DATA\_TABLE\_ENTRY and KLDR\_DATA\_TABLE\_ENTRY, whose later members differ between versions. The name is this project's.
     pub struct LOADED_MODULE_5_2_3790_sp1_x64: members::LOADED_MODULE, 0x68, 8 {
         0x00 InLoadOrderLinks: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented.";
         0x10 Reserved: [runtime::Ptr64; 4] = "PVOID [4]", "unidentified.";
-        0x30 DllBase: runtime::Ptr64 = "PVOID", "documented. Where the image begins.";
+        0x30 DllBase: runtime::Ptr64 = "PVOID", text!(DllBase, "documented");
         0x38 EntryPoint: runtime::Ptr64 = "PVOID", "documented.";
         0x40 SizeOfImage: u32 = "ULONG", "documented.";
         0x44 _padding44: [u8; 4], "padding.";

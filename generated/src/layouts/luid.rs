@@ -5,12 +5,17 @@
 #[allow(unused_imports)]
 use super::{runtime, members};
 
+macro_rules! text {
+    (LowPart, $known:literal) => { concat!($known, ". The low dword.") };
+    (HighPart, $known:literal) => { concat!($known, ". The high dword.") };
+}
+
 runtime::layout! {
     /// `LUID` since 5.0: 0x8 bytes, aligned to 4.
     ///
     /// An identifier that is unique on one computer until it restarts.
     pub struct LUID_5_0: members::LUID, 0x8, 4 {
-        0x00 LowPart: u32 = "ULONG", "from symbols. The low dword.";
-        0x04 HighPart: i32 = "LONG", "from symbols. The high dword.";
+        0x00 LowPart: u32 = "ULONG", text!(LowPart, "from symbols");
+        0x04 HighPart: i32 = "LONG", text!(HighPart, "from symbols");
     }
 }

@@ -5,18 +5,23 @@
 #[allow(unused_imports)]
 use super::{runtime, members, wmi_trace_message_packet::*};
 
+macro_rules! text {
+    (Size, $known:literal) => { concat!($known, ". Bytes of the message, header included.") };
+    (Version, $known:literal) => { concat!($known, ". The flags of the Marker.") };
+}
+
 runtime::layout! {
     /// `MESSAGE_TRACE_HEADER` since 5.1: 0x8 bytes, aligned to 4.
     ///
-    /// Header of a message of the Windows software trace preprocessor. What OptionFlags announces follows, then the arguments.
+    /// Header of a message of the Windows software trace preprocessor. The values that OptionFlags announces follow, then the arguments.
     pub struct MESSAGE_TRACE_HEADER_5_1: members::MESSAGE_TRACE_HEADER, 0x8, 4 {
-        0x00 u00: MESSAGE_TRACE_HEADER_5_1_u00, "unnamed; its members have accessors." {
+        0x00 union_Marker: MESSAGE_TRACE_HEADER_5_1_union_Marker, "unnamed; its members have accessors." {
             0x00 Marker set_Marker: u32 = "ULONG", "documented.";
-            0x00 Size set_Size: u16 = "USHORT", "documented, offset inferred. Bytes of the message, header included.";
+            0x00 Size set_Size: u16 = "USHORT", text!(Size, "documented, offset inferred");
             0x02 Reserved set_Reserved: u8 = "UCHAR", "documented, offset inferred.";
-            0x03 Version set_Version: u8 = "UCHAR", "documented, offset inferred. The flags of the Marker.";
+            0x03 Version set_Version: u8 = "UCHAR", text!(Version, "documented, offset inferred");
         }
-        0x04 u04: MESSAGE_TRACE_HEADER_5_1_u04, "unnamed; its members have accessors." {
+        0x04 union_Header: MESSAGE_TRACE_HEADER_5_1_union_Header, "unnamed; its members have accessors." {
             0x04 Header set_Header: u32 = "ULONG", "documented.";
             0x04 Packet set_Packet: WMI_TRACE_MESSAGE_PACKET_5_1 = "WMI_TRACE_MESSAGE_PACKET", "documented.";
         }
@@ -25,24 +30,24 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x00 of `MESSAGE_TRACE_HEADER`.
-    pub union MESSAGE_TRACE_HEADER_5_1_u00: 0x4, 4 {
+    pub union MESSAGE_TRACE_HEADER_5_1_union_Marker: 0x4, 4 {
         0x00 Marker: u32 = "ULONG", "documented.";
-        0x00 s00: MESSAGE_TRACE_HEADER_5_1_u00_s00, "unnamed; its members have accessors.";
+        0x00 struct_Size: MESSAGE_TRACE_HEADER_5_1_union_Marker_struct_Size, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00` in `MESSAGE_TRACE_HEADER`.
-    pub struct MESSAGE_TRACE_HEADER_5_1_u00_s00: 0x4, 2 {
-        0x00 Size: u16 = "USHORT", "documented, offset inferred. Bytes of the message, header included.";
+    /// The unnamed structure at 0x00 of `union_Marker` in `MESSAGE_TRACE_HEADER`.
+    pub struct MESSAGE_TRACE_HEADER_5_1_union_Marker_struct_Size: 0x4, 2 {
+        0x00 Size: u16 = "USHORT", text!(Size, "documented, offset inferred");
         0x02 Reserved: u8 = "UCHAR", "documented, offset inferred.";
-        0x03 Version: u8 = "UCHAR", "documented, offset inferred. The flags of the Marker.";
+        0x03 Version: u8 = "UCHAR", text!(Version, "documented, offset inferred");
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x04 of `MESSAGE_TRACE_HEADER`.
-    pub union MESSAGE_TRACE_HEADER_5_1_u04: 0x4, 4 {
+    pub union MESSAGE_TRACE_HEADER_5_1_union_Header: 0x4, 4 {
         0x00 Header: u32 = "ULONG", "documented.";
         0x00 Packet: WMI_TRACE_MESSAGE_PACKET_5_1 = "WMI_TRACE_MESSAGE_PACKET", "documented.";
     }

@@ -5,18 +5,28 @@
 #[allow(unused_imports)]
 use super::{runtime, members, guid::*, message_trace_header::*};
 
+macro_rules! text {
+    (MessageHeader, $known:literal) => { concat!($known, ". The kernel takes MessageNumber from it, and makes a header of its own.") };
+    (MessageFlags, $known:literal) => { concat!($known, ". TRACE\\_MESSAGE\\_FLAG.") };
+    (SessionHandle, $known:literal) => { concat!($known, ". The session; the kernel does not look at it.") };
+    (MessageGuid, $known:literal) => { concat!($known, ". A GUID, or with TRACE\\_MESSAGE\\_COMPONENT\\_ID the four bytes of a component.") };
+    (DataSize, $known:literal) => { concat!($known, ". Size of Data in bytes; in 6.0 and later, size of the data that it points to.") };
+    (Data, $known:literal) => { concat!($known, ". The arguments of the message, one after the other.") };
+    (Data_2, $known:literal) => { concat!($known, ". The address in the caller's process of pointers and sizes of the arguments, up to a null pointer.") };
+}
+
 runtime::layout! {
     /// `MESSAGE_TRACE_USER` since 5.1: 0x30 bytes, aligned to 8.
     ///
-    /// A message as user mode hands it to NtTraceEvent. It is the same on all architectures.
+    /// A message as input of NtTraceEvent from user mode. It is the same on all architectures.
     pub struct MESSAGE_TRACE_USER_5_1: members::MESSAGE_TRACE_USER, 0x30, 8 {
-        0x00 MessageHeader: MESSAGE_TRACE_HEADER_5_1 = "MESSAGE_TRACE_HEADER", "documented. The kernel takes MessageNumber from it, and makes a header of its own.";
-        0x08 MessageFlags: u32 = "ULONG", "documented. TRACE\\_MESSAGE\\_FLAG.";
+        0x00 MessageHeader: MESSAGE_TRACE_HEADER_5_1 = "MESSAGE_TRACE_HEADER", text!(MessageHeader, "documented");
+        0x08 MessageFlags: u32 = "ULONG", text!(MessageFlags, "documented");
         0x0c _padding0C: [u8; 4], "padding.";
-        0x10 SessionHandle: u64 = "TRACEHANDLE", "documented, name unknown. The session; the kernel does not look at it.";
-        0x18 MessageGuid: GUID_5_0 = "GUID", "documented. A GUID, or with TRACE\\_MESSAGE\\_COMPONENT\\_ID the four bytes of a component.";
-        0x28 DataSize: u32 = "ULONG", "documented. Bytes of Data, or from 6.0 on of what it points to.";
-        0x2c Data: [u8; 1] = "UCHAR [1]", "documented, name unknown. The arguments of the message, one after the other.";
+        0x10 SessionHandle: u64 = "TRACEHANDLE", text!(SessionHandle, "documented, name unknown");
+        0x18 MessageGuid: GUID_5_0 = "GUID", text!(MessageGuid, "documented");
+        0x28 DataSize: u32 = "ULONG", text!(DataSize, "documented");
+        0x2c Data: [u8; 1] = "UCHAR [1]", text!(Data, "documented, name unknown");
         0x2d _padding2D: [u8; 3], "padding.";
     }
 }
@@ -24,26 +34,26 @@ runtime::layout! {
 runtime::layout! {
     /// `MESSAGE_TRACE_USER` since early-6.0: 0x30 bytes, aligned to 8.
     ///
-    /// A message as user mode hands it to NtTraceEvent. It is the same on all architectures.
+    /// A message as input of NtTraceEvent from user mode. It is the same on all architectures.
     pub struct MESSAGE_TRACE_USER_early_6_0: members::MESSAGE_TRACE_USER, 0x30, 8 {
-        0x00 SessionHandle: u64 = "TRACEHANDLE", "documented, name unknown. The session; the kernel does not look at it.";
-        0x08 MessageHeader: MESSAGE_TRACE_HEADER_5_1 = "MESSAGE_TRACE_HEADER", "documented. The kernel takes MessageNumber from it, and makes a header of its own.";
-        0x10 MessageGuid: GUID_5_0 = "GUID", "documented. A GUID, or with TRACE\\_MESSAGE\\_COMPONENT\\_ID the four bytes of a component.";
-        0x20 MessageFlags: u32 = "ULONG", "documented. TRACE\\_MESSAGE\\_FLAG.";
-        0x24 DataSize: u32 = "ULONG", "documented. Bytes of Data, or from 6.0 on of what it points to.";
-        0x28 Data: u64 = "ULONG64", "documented. The address in the caller's process of pointers and sizes of the arguments, up to a null pointer.";
+        0x00 SessionHandle: u64 = "TRACEHANDLE", text!(SessionHandle, "documented, name unknown");
+        0x08 MessageHeader: MESSAGE_TRACE_HEADER_5_1 = "MESSAGE_TRACE_HEADER", text!(MessageHeader, "documented");
+        0x10 MessageGuid: GUID_5_0 = "GUID", text!(MessageGuid, "documented");
+        0x20 MessageFlags: u32 = "ULONG", text!(MessageFlags, "documented");
+        0x24 DataSize: u32 = "ULONG", text!(DataSize, "documented");
+        0x28 Data: u64 = "ULONG64", text!(Data_2, "documented");
     }
 }
 
 runtime::layout! {
     /// `MESSAGE_TRACE_USER` since 6.2: 0x28 bytes, aligned to 8.
     ///
-    /// A message as user mode hands it to NtTraceEvent. It is the same on all architectures.
+    /// A message as input of NtTraceEvent from user mode. It is the same on all architectures.
     pub struct MESSAGE_TRACE_USER_6_2: members::MESSAGE_TRACE_USER, 0x28, 8 {
-        0x00 MessageHeader: MESSAGE_TRACE_HEADER_5_1 = "MESSAGE_TRACE_HEADER", "documented. The kernel takes MessageNumber from it, and makes a header of its own.";
-        0x08 MessageGuid: GUID_5_0 = "GUID", "documented. A GUID, or with TRACE\\_MESSAGE\\_COMPONENT\\_ID the four bytes of a component.";
-        0x18 MessageFlags: u32 = "ULONG", "documented. TRACE\\_MESSAGE\\_FLAG.";
-        0x1c DataSize: u32 = "ULONG", "documented. Bytes of Data, or from 6.0 on of what it points to.";
-        0x20 Data: u64 = "ULONG64", "documented. The address in the caller's process of pointers and sizes of the arguments, up to a null pointer.";
+        0x00 MessageHeader: MESSAGE_TRACE_HEADER_5_1 = "MESSAGE_TRACE_HEADER", text!(MessageHeader, "documented");
+        0x08 MessageGuid: GUID_5_0 = "GUID", text!(MessageGuid, "documented");
+        0x18 MessageFlags: u32 = "ULONG", text!(MessageFlags, "documented");
+        0x1c DataSize: u32 = "ULONG", text!(DataSize, "documented");
+        0x20 Data: u64 = "ULONG64", text!(Data_2, "documented");
     }
 }

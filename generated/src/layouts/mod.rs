@@ -6,296 +6,302 @@
 use super::{constants::*, members};
 use ::etw_layouts_runtime as runtime;
 
-mod aggregated_payload_filter;
-mod classic_event_id;
-mod cptableinfo;
-mod critical_process_exception_data;
-mod cvdd;
-mod dbgk_silostate;
-mod disallowed_guids;
-mod dispatcher_header;
-mod dump_blob_file_header;
-mod dump_blob_header;
-mod dump_header32;
-mod dump_header64;
-mod eserversilo_globals;
-mod etwp_notification_header;
-mod etwtracecontrolcode;
-mod etw_apc_entry;
-mod etw_apc_pool;
-mod etw_boot_config;
-mod etw_buffer_context;
-mod etw_buffer_handle;
-mod etw_buffer_queue;
-mod etw_buffer_state;
-mod etw_compression_resumption_mode;
-mod etw_counters;
-mod etw_data_source;
-mod etw_debugid_tracking_entry;
-mod etw_decode_control_entry;
-mod etw_dump_header;
-mod etw_dump_session;
-mod etw_enable_notification_packet;
-mod etw_filter_event_name_data;
-mod etw_filter_header;
-mod etw_filter_pid;
-mod etw_filter_string_token;
-mod etw_filter_string_token_element;
-mod etw_guid_entry;
-mod etw_guid_type;
-mod etw_hash_bucket;
-mod etw_header_type;
-mod etw_hw_trace_ext_interface;
-mod etw_ipt_support;
-mod etw_kernel_header_extension;
-mod etw_kernel_trace_timestamp;
-mod etw_last_enable_info;
-mod etw_lbr_support;
-mod etw_logger_handle;
-mod etw_notification_header;
-mod etw_notification_type;
-mod etw_partition_context;
-mod etw_payload_filter;
-mod etw_perfect_hash_function_type;
-mod etw_perf_counters;
-mod etw_periodic_timer_state;
-mod etw_pmc_support;
-mod etw_priv_handle_demux_table;
-mod etw_provider_state;
-mod etw_provider_table_entry;
-mod etw_provider_traits;
-mod etw_queue_entry;
-mod etw_realtime_connect;
-mod etw_realtime_consumer;
-mod etw_receive_reply;
-mod etw_ref_clock;
-mod etw_register_guids;
-mod etw_registration_entry;
-mod etw_registration_handle;
-mod etw_reg_entry;
-mod etw_reply_queue;
-mod etw_rt_event_loss;
-mod etw_session_perf_counters;
-mod etw_set_provider_traits;
-mod etw_silodriverstate;
-mod etw_silo_tracing_block;
-mod etw_stack_trace_block;
-mod etw_string_token_type;
-mod etw_systemtime;
-mod etw_system_logger;
-mod etw_system_logger_settings;
-mod etw_um_logger_context;
-mod etw_wdi_scenario;
-mod etw_wmitrace_work;
-mod event_data_descriptor;
-mod event_descriptor;
-mod event_extended_item_pebs_index;
-mod event_extended_item_pmc_counters;
-mod event_filter_descriptor;
-mod event_filter_header;
-mod event_filter_level_kw;
-mod event_header;
-mod event_header_extended_data_item;
-mod event_info_class;
-mod event_instance_guid_header;
-mod event_instance_header;
-mod event_payload_predicate;
-mod event_record;
-mod event_trace_groupmask_information;
-mod event_trace_header;
-mod event_trace_information_class;
-mod event_trace_performance_information;
-mod event_trace_profile_add_information_versions;
-mod event_trace_profile_counter_information;
-mod event_trace_properties;
-mod event_trace_spinlock_information;
-mod event_trace_system_event_information;
-mod event_trace_time_profile_information;
-mod event_trace_version_information;
-mod ex_fast_ref;
-mod ex_push_lock;
-mod guid;
-mod kapc;
-mod kddebugger_data64;
-mod kdpc;
-mod kevent;
-mod kmutant;
-mod kprofile_source;
-mod kqueue;
-mod ksemaphore;
-mod ksystem_time;
-mod ktimer;
-mod large_integer;
-mod list_entry;
-mod loaded_module;
-mod luid;
-mod mcgen_trace_context;
-mod message_trace_header;
-mod message_trace_user;
-mod nb10;
-mod nt_product_type;
-mod object_namespace_lookuptable;
-mod obp_silodriverstate;
-mod obp_system_dos_device_state;
-mod perfinfo_ccswap;
-mod perfinfo_ccswap_buffer;
-mod perfinfo_ccswap_idle;
-mod perfinfo_ccswap_idle_short;
-mod perfinfo_ccswap_lite;
-mod perfinfo_ccswap_type;
-mod perfinfo_groupmask;
-mod perfinfo_hardpagefault_information;
-mod perfinfo_kernelmemory_usage_type;
-mod perfinfo_mm_stat;
-mod perfinfo_ppm_state_selection;
-mod perfinfo_trace_header;
-mod periodic_capture_state_guids;
-mod physical_memory_descriptor32;
-mod physical_memory_descriptor64;
-mod physical_memory_run32;
-mod physical_memory_run64;
-mod pool_type;
-mod profile_source_info;
-mod rdmp_header64;
-mod rsds;
-mod rtl_balanced_node;
-mod rtl_bitmap;
-mod rtl_condition_variable;
-mod rtl_critical_section;
-mod rtl_hash_table;
-mod rtl_nls_state;
-mod rtl_rb_tree;
-mod rtl_time_zone_information;
-mod security_client_context;
-mod security_impersonation_level;
-mod security_quality_of_service;
-mod sep_rm_lsa_connection_state;
-mod sep_silostate;
-mod serversilo_state;
-mod silo_user_shared_data;
-mod single_list_entry;
-mod slist_entry;
-mod slist_header;
-mod summary_dump32;
-mod summary_dump64;
-mod system_trace_header;
-mod time_fields;
-mod token_control;
-mod token_source;
-mod trace_enable_context;
-mod trace_enable_context_ex;
-mod trace_enable_flag_extension;
-mod trace_enable_flag_ext_header;
-mod trace_enable_flag_ext_item;
-mod trace_enable_info;
-mod trace_information_class;
-mod trace_logfile_header;
-mod trace_profile_interval;
-mod trace_query_info_class;
-mod trace_version_info;
-mod triage_data_block;
-mod triage_dump32;
-mod triage_dump64;
-mod ularge_integer;
-mod unicode_string;
-mod unicode_string64;
-mod wmi_buffer_header;
-mod wmi_buffer_state;
-mod wmi_client_context;
-mod wmi_contextswap;
-mod wmi_logger_context;
-mod wmi_logger_information;
-mod wmi_logger_mode;
-mod wmi_resource;
-mod wmi_spinlock;
-mod wmi_trace_message_packet;
-mod wmi_trace_packet;
-mod wnf_lock;
-mod wnf_silodriverstate;
-mod wnode_header;
-mod work_queue_item;
-pub use aggregated_payload_filter::{
+const _: () = runtime::generated::version(1);
+
+#[cfg(feature = "kernel")] mod aggregated_payload_filter;
+#[cfg(feature = "kernel")] mod classic_event_id;
+#[cfg(feature = "kernel")] mod cptableinfo;
+#[cfg(feature = "kernel")] mod critical_process_exception_data;
+#[cfg(feature = "kernel")] mod cvdd;
+#[cfg(feature = "kernel")] mod dbgk_silostate;
+#[cfg(feature = "kernel")] mod disallowed_guids;
+#[cfg(feature = "kernel")] mod dispatcher_header;
+#[cfg(feature = "dump")] mod dump_blob_file_header;
+#[cfg(feature = "dump")] mod dump_blob_header;
+#[cfg(feature = "dump")] mod dump_header32;
+#[cfg(feature = "dump")] mod dump_header64;
+#[cfg(feature = "kernel")] mod eserversilo_globals;
+#[cfg(feature = "kernel")] mod etwp_notification_header;
+#[cfg(feature = "kernel")] mod etwtracecontrolcode;
+#[cfg(feature = "kernel")] mod etw_apc_entry;
+#[cfg(feature = "kernel")] mod etw_apc_pool;
+#[cfg(feature = "kernel")] mod etw_boot_config;
+#[cfg(any(feature = "kernel", feature = "trace"))] mod etw_buffer_context;
+#[cfg(feature = "kernel")] mod etw_buffer_handle;
+#[cfg(feature = "kernel")] mod etw_buffer_queue;
+#[cfg(any(feature = "kernel", feature = "trace"))] mod etw_buffer_state;
+#[cfg(feature = "kernel")] mod etw_compression_resumption_mode;
+#[cfg(feature = "kernel")] mod etw_counters;
+#[cfg(feature = "kernel")] mod etw_data_source;
+#[cfg(feature = "kernel")] mod etw_debugid_tracking_entry;
+#[cfg(feature = "kernel")] mod etw_decode_control_entry;
+#[cfg(feature = "dump")] mod etw_dump_header;
+#[cfg(feature = "dump")] mod etw_dump_session;
+#[cfg(feature = "kernel")] mod etw_enable_notification_packet;
+#[cfg(feature = "kernel")] mod etw_filter_event_name_data;
+#[cfg(feature = "kernel")] mod etw_filter_header;
+#[cfg(feature = "kernel")] mod etw_filter_pid;
+#[cfg(feature = "kernel")] mod etw_filter_string_token;
+#[cfg(feature = "kernel")] mod etw_filter_string_token_element;
+#[cfg(feature = "kernel")] mod etw_guid_entry;
+#[cfg(feature = "kernel")] mod etw_guid_type;
+#[cfg(feature = "kernel")] mod etw_hash_bucket;
+#[cfg(feature = "kernel")] mod etw_header_type;
+#[cfg(feature = "kernel")] mod etw_hw_trace_ext_interface;
+#[cfg(feature = "kernel")] mod etw_ipt_support;
+#[cfg(feature = "kernel")] mod etw_kernel_header_extension;
+#[cfg(feature = "kernel")] mod etw_kernel_trace_timestamp;
+#[cfg(feature = "kernel")] mod etw_last_enable_info;
+#[cfg(feature = "kernel")] mod etw_lbr_support;
+#[cfg(feature = "kernel")] mod etw_logger_handle;
+#[cfg(feature = "kernel")] mod etw_notification_header;
+#[cfg(feature = "kernel")] mod etw_notification_type;
+#[cfg(feature = "kernel")] mod etw_partition_context;
+#[cfg(feature = "kernel")] mod etw_payload_filter;
+#[cfg(feature = "kernel")] mod etw_perfect_hash_function_type;
+#[cfg(feature = "kernel")] mod etw_perf_counters;
+#[cfg(feature = "kernel")] mod etw_periodic_timer_state;
+#[cfg(feature = "kernel")] mod etw_pmc_support;
+#[cfg(feature = "kernel")] mod etw_priv_handle_demux_table;
+#[cfg(feature = "kernel")] mod etw_provider_state;
+#[cfg(feature = "kernel")] mod etw_provider_table_entry;
+#[cfg(feature = "kernel")] mod etw_provider_traits;
+#[cfg(feature = "kernel")] mod etw_queue_entry;
+#[cfg(feature = "kernel")] mod etw_realtime_connect;
+#[cfg(feature = "kernel")] mod etw_realtime_consumer;
+#[cfg(feature = "kernel")] mod etw_receive_reply;
+#[cfg(any(feature = "dump", feature = "kernel", feature = "trace"))] mod etw_ref_clock;
+#[cfg(feature = "kernel")] mod etw_register_guids;
+#[cfg(feature = "kernel")] mod etw_registration_entry;
+#[cfg(feature = "kernel")] mod etw_registration_handle;
+#[cfg(feature = "kernel")] mod etw_reg_entry;
+#[cfg(feature = "kernel")] mod etw_reply_queue;
+#[cfg(feature = "kernel")] mod etw_rt_event_loss;
+#[cfg(feature = "kernel")] mod etw_session_perf_counters;
+#[cfg(feature = "kernel")] mod etw_set_provider_traits;
+#[cfg(feature = "kernel")] mod etw_silodriverstate;
+#[cfg(feature = "kernel")] mod etw_silo_tracing_block;
+#[cfg(feature = "kernel")] mod etw_stack_trace_block;
+#[cfg(feature = "kernel")] mod etw_string_token_type;
+#[cfg(feature = "kernel")] mod etw_systemtime;
+#[cfg(feature = "kernel")] mod etw_system_logger;
+#[cfg(feature = "kernel")] mod etw_system_logger_settings;
+#[cfg(feature = "kernel")] mod etw_um_logger_context;
+#[cfg(feature = "kernel")] mod etw_wdi_scenario;
+#[cfg(feature = "kernel")] mod etw_wmitrace_work;
+#[cfg(feature = "kernel")] mod event_data_descriptor;
+#[cfg(any(feature = "kernel", feature = "trace"))] mod event_descriptor;
+#[cfg(feature = "kernel")] mod event_extended_item_pebs_index;
+#[cfg(feature = "kernel")] mod event_extended_item_pmc_counters;
+#[cfg(feature = "kernel")] mod event_filter_descriptor;
+#[cfg(feature = "kernel")] mod event_filter_header;
+#[cfg(feature = "kernel")] mod event_filter_level_kw;
+#[cfg(any(feature = "kernel", feature = "trace"))] mod event_header;
+#[cfg(feature = "trace")] mod event_header_extended_data_item;
+#[cfg(feature = "kernel")] mod event_info_class;
+#[cfg(feature = "trace")] mod event_instance_guid_header;
+#[cfg(feature = "trace")] mod event_instance_header;
+#[cfg(feature = "trace")] mod event_map_entry;
+#[cfg(feature = "trace")] mod event_map_info;
+#[cfg(feature = "kernel")] mod event_payload_predicate;
+#[cfg(feature = "trace")] mod event_property_info;
+#[cfg(feature = "kernel")] mod event_record;
+#[cfg(feature = "kernel")] mod event_trace_groupmask_information;
+#[cfg(feature = "trace")] mod event_trace_header;
+#[cfg(feature = "kernel")] mod event_trace_information_class;
+#[cfg(feature = "kernel")] mod event_trace_performance_information;
+#[cfg(feature = "kernel")] mod event_trace_profile_add_information_versions;
+#[cfg(feature = "kernel")] mod event_trace_profile_counter_information;
+#[cfg(feature = "kernel")] mod event_trace_properties;
+#[cfg(feature = "kernel")] mod event_trace_spinlock_information;
+#[cfg(feature = "kernel")] mod event_trace_system_event_information;
+#[cfg(feature = "kernel")] mod event_trace_time_profile_information;
+#[cfg(feature = "kernel")] mod event_trace_version_information;
+#[cfg(feature = "kernel")] mod ex_fast_ref;
+#[cfg(feature = "kernel")] mod ex_push_lock;
+#[cfg(any(feature = "dump", feature = "kernel", feature = "trace"))] mod guid;
+#[cfg(feature = "kernel")] mod kapc;
+#[cfg(feature = "dump")] mod kddebugger_data64;
+#[cfg(feature = "kernel")] mod kdpc;
+#[cfg(feature = "kernel")] mod kevent;
+#[cfg(feature = "kernel")] mod kmutant;
+#[cfg(feature = "kernel")] mod kprofile_source;
+#[cfg(feature = "kernel")] mod kqueue;
+#[cfg(feature = "kernel")] mod ksemaphore;
+#[cfg(feature = "kernel")] mod ksystem_time;
+#[cfg(feature = "kernel")] mod ktimer;
+#[cfg(any(feature = "dump", feature = "kernel", feature = "trace"))] mod large_integer;
+#[cfg(any(feature = "dump", feature = "kernel", feature = "trace"))] mod list_entry;
+#[cfg(feature = "dump")] mod loaded_module;
+#[cfg(feature = "kernel")] mod luid;
+#[cfg(feature = "kernel")] mod mcgen_trace_context;
+#[cfg(any(feature = "kernel", feature = "trace"))] mod message_trace_header;
+#[cfg(feature = "kernel")] mod message_trace_user;
+#[cfg(any(feature = "dump", feature = "kernel"))] mod nb10;
+#[cfg(feature = "kernel")] mod nt_product_type;
+#[cfg(feature = "kernel")] mod object_namespace_lookuptable;
+#[cfg(feature = "kernel")] mod obp_silodriverstate;
+#[cfg(feature = "kernel")] mod obp_system_dos_device_state;
+#[cfg(feature = "kernel")] mod perfinfo_ccswap;
+#[cfg(feature = "kernel")] mod perfinfo_ccswap_buffer;
+#[cfg(feature = "kernel")] mod perfinfo_ccswap_idle;
+#[cfg(feature = "kernel")] mod perfinfo_ccswap_idle_short;
+#[cfg(feature = "kernel")] mod perfinfo_ccswap_lite;
+#[cfg(feature = "kernel")] mod perfinfo_ccswap_type;
+#[cfg(feature = "kernel")] mod perfinfo_groupmask;
+#[cfg(feature = "kernel")] mod perfinfo_hardpagefault_information;
+#[cfg(feature = "kernel")] mod perfinfo_kernelmemory_usage_type;
+#[cfg(feature = "kernel")] mod perfinfo_mm_stat;
+#[cfg(feature = "kernel")] mod perfinfo_ppm_state_selection;
+#[cfg(feature = "trace")] mod perfinfo_trace_header;
+#[cfg(feature = "kernel")] mod periodic_capture_state_guids;
+#[cfg(feature = "dump")] mod physical_memory_descriptor32;
+#[cfg(feature = "dump")] mod physical_memory_descriptor64;
+#[cfg(feature = "dump")] mod physical_memory_run32;
+#[cfg(feature = "dump")] mod physical_memory_run64;
+#[cfg(feature = "kernel")] mod pool_type;
+#[cfg(feature = "kernel")] mod profile_source_info;
+#[cfg(feature = "dump")] mod rdmp_header64;
+#[cfg(any(feature = "dump", feature = "kernel"))] mod rsds;
+#[cfg(feature = "kernel")] mod rtl_balanced_node;
+#[cfg(feature = "kernel")] mod rtl_bitmap;
+#[cfg(feature = "kernel")] mod rtl_condition_variable;
+#[cfg(feature = "kernel")] mod rtl_critical_section;
+#[cfg(feature = "kernel")] mod rtl_hash_table;
+#[cfg(feature = "kernel")] mod rtl_nls_state;
+#[cfg(feature = "kernel")] mod rtl_rb_tree;
+#[cfg(any(feature = "kernel", feature = "trace"))] mod rtl_time_zone_information;
+#[cfg(feature = "kernel")] mod security_client_context;
+#[cfg(feature = "kernel")] mod security_impersonation_level;
+#[cfg(feature = "kernel")] mod security_quality_of_service;
+#[cfg(feature = "kernel")] mod sep_rm_lsa_connection_state;
+#[cfg(feature = "kernel")] mod sep_silostate;
+#[cfg(feature = "kernel")] mod serversilo_state;
+#[cfg(feature = "kernel")] mod silo_user_shared_data;
+#[cfg(any(feature = "kernel", feature = "trace"))] mod single_list_entry;
+#[cfg(feature = "kernel")] mod slist_entry;
+#[cfg(feature = "kernel")] mod slist_header;
+#[cfg(feature = "dump")] mod summary_dump32;
+#[cfg(feature = "dump")] mod summary_dump64;
+#[cfg(feature = "trace")] mod system_trace_header;
+#[cfg(any(feature = "kernel", feature = "trace"))] mod time_fields;
+#[cfg(feature = "kernel")] mod token_control;
+#[cfg(feature = "kernel")] mod token_source;
+#[cfg(feature = "kernel")] mod trace_enable_context;
+#[cfg(feature = "kernel")] mod trace_enable_context_ex;
+#[cfg(feature = "kernel")] mod trace_enable_flag_extension;
+#[cfg(feature = "kernel")] mod trace_enable_flag_ext_header;
+#[cfg(feature = "kernel")] mod trace_enable_flag_ext_item;
+#[cfg(feature = "kernel")] mod trace_enable_info;
+#[cfg(feature = "trace")] mod trace_event_info;
+#[cfg(feature = "kernel")] mod trace_information_class;
+#[cfg(feature = "trace")] mod trace_logfile_header;
+#[cfg(feature = "kernel")] mod trace_profile_interval;
+#[cfg(feature = "kernel")] mod trace_query_info_class;
+#[cfg(feature = "kernel")] mod trace_version_info;
+#[cfg(feature = "dump")] mod triage_data_block;
+#[cfg(feature = "dump")] mod triage_dump32;
+#[cfg(feature = "dump")] mod triage_dump64;
+#[cfg(feature = "kernel")] mod ularge_integer;
+#[cfg(any(feature = "dump", feature = "kernel"))] mod unicode_string;
+#[cfg(feature = "kernel")] mod unicode_string64;
+#[cfg(any(feature = "kernel", feature = "trace"))] mod wmi_buffer_header;
+#[cfg(any(feature = "kernel", feature = "trace"))] mod wmi_buffer_state;
+#[cfg(any(feature = "kernel", feature = "trace"))] mod wmi_client_context;
+#[cfg(feature = "kernel")] mod wmi_contextswap;
+#[cfg(feature = "kernel")] mod wmi_logger_context;
+#[cfg(feature = "kernel")] mod wmi_logger_information;
+#[cfg(feature = "kernel")] mod wmi_logger_mode;
+#[cfg(feature = "kernel")] mod wmi_resource;
+#[cfg(feature = "kernel")] mod wmi_spinlock;
+#[cfg(any(feature = "kernel", feature = "trace"))] mod wmi_trace_message_packet;
+#[cfg(feature = "trace")] mod wmi_trace_packet;
+#[cfg(feature = "kernel")] mod wnf_lock;
+#[cfg(feature = "kernel")] mod wnf_silodriverstate;
+#[cfg(any(feature = "kernel", feature = "trace"))] mod wnode_header;
+#[cfg(feature = "kernel")] mod work_queue_item;
+#[cfg(feature = "kernel")] pub use aggregated_payload_filter::{
     AGGREGATED_PAYLOAD_FILTER_6_3,
 };
-pub use classic_event_id::{
+#[cfg(feature = "kernel")] pub use classic_event_id::{
     CLASSIC_EVENT_ID_6_1,
 };
-pub use cptableinfo::{
+#[cfg(feature = "kernel")] pub use cptableinfo::{
     CPTABLEINFO_server_2022_x64,
 };
-pub use critical_process_exception_data::{
+#[cfg(feature = "kernel")] pub use critical_process_exception_data::{
     CRITICAL_PROCESS_EXCEPTION_DATA_1607_x64, CRITICAL_PROCESS_EXCEPTION_DATA_1607_x86, CRITICAL_PROCESS_EXCEPTION_DATA_26H1_x64,
 };
-pub use cvdd::{
+#[cfg(feature = "kernel")] pub use cvdd::{
     CVDD_6_2,
 };
-pub use dbgk_silostate::{
+#[cfg(feature = "kernel")] pub use dbgk_silostate::{
     DBGK_SILOSTATE_1709_x64, DBGK_SILOSTATE_1709_x86,
 };
-pub use disallowed_guids::{
+#[cfg(feature = "kernel")] pub use disallowed_guids::{
     DISALLOWED_GUIDS_6_1_7601_23418_x64, DISALLOWED_GUIDS_6_1_7601_24000_x86,
 };
-pub use dispatcher_header::{
-    DISPATCHER_HEADER_10_0_10240_17770_u00_s00_5_u01, DISPATCHER_HEADER_10_0_10240_17770_u00_s00_5_u01_s00, DISPATCHER_HEADER_10_0_10240_17770_x64,
-    DISPATCHER_HEADER_10_0_10240_17770_x64_u00, DISPATCHER_HEADER_10_0_10240_17770_x64_u00_s00_5, DISPATCHER_HEADER_10_0_x64,
-    DISPATCHER_HEADER_10_0_x64_u00, DISPATCHER_HEADER_10_0_x64_u00_s00_5, DISPATCHER_HEADER_10_0_x64_u00_s00_5_u02,
-    DISPATCHER_HEADER_10_0_x64_u00_s00_5_u02_s00, DISPATCHER_HEADER_10_0_x86, DISPATCHER_HEADER_10_0_x86_u00,
-    DISPATCHER_HEADER_10_0_x86_u00_s00_5, DISPATCHER_HEADER_10_0_x86_u00_s00_5_u02, DISPATCHER_HEADER_10_0_x86_u00_s00_5_u02_s00,
-    DISPATCHER_HEADER_1703_u00_s00_3, DISPATCHER_HEADER_1703_x64, DISPATCHER_HEADER_1703_x64_u00,
-    DISPATCHER_HEADER_1703_x86, DISPATCHER_HEADER_1703_x86_u00, DISPATCHER_HEADER_1803_arm64,
-    DISPATCHER_HEADER_1803_arm64_u00, DISPATCHER_HEADER_1803_arm64_u00_s00_5, DISPATCHER_HEADER_1803_x64,
-    DISPATCHER_HEADER_1803_x64_u00, DISPATCHER_HEADER_1803_x64_u00_s00_5, DISPATCHER_HEADER_1803_x64_u00_s00_5_u02,
-    DISPATCHER_HEADER_1803_x64_u00_s00_5_u02_s00, DISPATCHER_HEADER_1803_x86, DISPATCHER_HEADER_1803_x86_u00,
-    DISPATCHER_HEADER_1803_x86_u00_s00_5, DISPATCHER_HEADER_1803_x86_u00_s00_5_u02, DISPATCHER_HEADER_1803_x86_u00_s00_5_u02_s00,
-    DISPATCHER_HEADER_1809_x86, DISPATCHER_HEADER_1809_x86_u00, DISPATCHER_HEADER_1809_x86_u00_s00_5,
-    DISPATCHER_HEADER_2004_x64, DISPATCHER_HEADER_2004_x64_u00, DISPATCHER_HEADER_2004_x64_u00_s00_5,
-    DISPATCHER_HEADER_2004_x64_u00_s00_5_u03, DISPATCHER_HEADER_2004_x64_u00_s00_5_u03_s00, DISPATCHER_HEADER_5_0_x86,
-    DISPATCHER_HEADER_5_2_3790_sp1_u00, DISPATCHER_HEADER_5_2_3790_sp1_u00_s00, DISPATCHER_HEADER_5_2_3790_sp1_u00_s00_u01,
-    DISPATCHER_HEADER_5_2_3790_sp1_u00_s00_u02, DISPATCHER_HEADER_5_2_3790_sp1_x64, DISPATCHER_HEADER_5_2_3790_sp1_x86,
-    DISPATCHER_HEADER_5_2_u00_s00_u03, DISPATCHER_HEADER_5_2_x86, DISPATCHER_HEADER_5_2_x86_u00,
-    DISPATCHER_HEADER_5_2_x86_u00_s00, DISPATCHER_HEADER_6_1_7601_24000_u00_s00_u01, DISPATCHER_HEADER_6_1_7601_24000_u00_s00_u01_s00_2,
-    DISPATCHER_HEADER_6_1_7601_24000_x64, DISPATCHER_HEADER_6_1_7601_24000_x64_u00, DISPATCHER_HEADER_6_1_7601_24000_x64_u00_s00,
-    DISPATCHER_HEADER_6_1_7601_24000_x86, DISPATCHER_HEADER_6_1_7601_24000_x86_u00, DISPATCHER_HEADER_6_1_7601_24000_x86_u00_s00,
-    DISPATCHER_HEADER_6_1_u00_s00_u01, DISPATCHER_HEADER_6_1_u00_s00_u01_s00, DISPATCHER_HEADER_6_1_u00_s00_u02,
-    DISPATCHER_HEADER_6_1_u00_s00_u02_s00, DISPATCHER_HEADER_6_1_u00_s00_u03_s00_2, DISPATCHER_HEADER_6_1_x64,
-    DISPATCHER_HEADER_6_1_x64_u00, DISPATCHER_HEADER_6_1_x64_u00_s00, DISPATCHER_HEADER_6_1_x64_u00_s00_u03,
-    DISPATCHER_HEADER_6_1_x64_u00_s00_u03_s00, DISPATCHER_HEADER_6_1_x86, DISPATCHER_HEADER_6_1_x86_u00,
-    DISPATCHER_HEADER_6_1_x86_u00_s00, DISPATCHER_HEADER_6_1_x86_u00_s00_u03, DISPATCHER_HEADER_6_1_x86_u00_s00_u03_s00,
-    DISPATCHER_HEADER_6_2_u00_s00_u01, DISPATCHER_HEADER_6_2_u00_s00_u01_s00, DISPATCHER_HEADER_6_2_u00_s00_u02,
-    DISPATCHER_HEADER_6_2_u00_s00_u02_s00, DISPATCHER_HEADER_6_2_x64, DISPATCHER_HEADER_6_2_x64_u00,
-    DISPATCHER_HEADER_6_2_x64_u00_s00, DISPATCHER_HEADER_6_2_x86, DISPATCHER_HEADER_6_2_x86_u00,
-    DISPATCHER_HEADER_6_2_x86_u00_s00, DISPATCHER_HEADER_6_2_x86_u00_s00_u03, DISPATCHER_HEADER_6_3_9600_17031_u00_s00,
-    DISPATCHER_HEADER_6_3_9600_17031_u00_s00_2_u01, DISPATCHER_HEADER_6_3_9600_17031_u00_s00_2_u01_s00, DISPATCHER_HEADER_6_3_9600_17031_u00_s00_3,
-    DISPATCHER_HEADER_6_3_9600_17031_u00_s00_3_u01, DISPATCHER_HEADER_6_3_9600_17031_u00_s00_3_u01_s00, DISPATCHER_HEADER_6_3_9600_17031_u00_s00_4,
-    DISPATCHER_HEADER_6_3_9600_17031_u00_s00_4_u01, DISPATCHER_HEADER_6_3_9600_17031_u00_s00_4_u01_s00, DISPATCHER_HEADER_6_3_9600_17031_u00_s00_5_u02,
-    DISPATCHER_HEADER_6_3_9600_17031_u00_s00_5_u02_s00, DISPATCHER_HEADER_6_3_9600_17031_u00_s00_6, DISPATCHER_HEADER_6_3_9600_17031_x64,
-    DISPATCHER_HEADER_6_3_9600_17031_x64_u00, DISPATCHER_HEADER_6_3_9600_17031_x64_u00_s00_2, DISPATCHER_HEADER_6_3_9600_17031_x64_u00_s00_2_u03,
-    DISPATCHER_HEADER_6_3_9600_17031_x64_u00_s00_2_u03_s00, DISPATCHER_HEADER_6_3_9600_17031_x64_u00_s00_5, DISPATCHER_HEADER_6_3_9600_17031_x64_u00_s00_5_u03,
-    DISPATCHER_HEADER_6_3_9600_17031_x64_u00_s00_5_u03_s00, DISPATCHER_HEADER_6_3_9600_17031_x86, DISPATCHER_HEADER_6_3_9600_17031_x86_u00,
-    DISPATCHER_HEADER_6_3_9600_17031_x86_u00_s00_2, DISPATCHER_HEADER_6_3_9600_17031_x86_u00_s00_2_u03, DISPATCHER_HEADER_6_3_9600_17031_x86_u00_s00_2_u03_s00,
-    DISPATCHER_HEADER_6_3_9600_17031_x86_u00_s00_5, DISPATCHER_HEADER_6_3_9600_17031_x86_u00_s00_5_u03, DISPATCHER_HEADER_6_3_u00_s00_u01,
-    DISPATCHER_HEADER_6_3_u00_s00_u01_s00_2, DISPATCHER_HEADER_6_3_u00_s00_u01_s00_3, DISPATCHER_HEADER_6_3_u00_s00_u02,
-    DISPATCHER_HEADER_6_3_u00_s00_u02_s00, DISPATCHER_HEADER_6_3_x64, DISPATCHER_HEADER_6_3_x64_u00,
-    DISPATCHER_HEADER_6_3_x64_u00_s00, DISPATCHER_HEADER_6_3_x64_u00_s00_u03, DISPATCHER_HEADER_6_3_x64_u00_s00_u03_s00_2,
-    DISPATCHER_HEADER_6_3_x86, DISPATCHER_HEADER_6_3_x86_u00, DISPATCHER_HEADER_6_3_x86_u00_s00,
-    DISPATCHER_HEADER_6_3_x86_u00_s00_u03, DISPATCHER_HEADER_early_6_0_u00, DISPATCHER_HEADER_early_6_0_u00_s00,
-    DISPATCHER_HEADER_early_6_0_u00_s00_u01, DISPATCHER_HEADER_early_6_0_u00_s00_u03, DISPATCHER_HEADER_early_6_0_x64,
-    DISPATCHER_HEADER_early_6_0_x86, DISPATCHER_HEADER_server_2022_x64, DISPATCHER_HEADER_server_2022_x64_u00,
-    DISPATCHER_HEADER_server_2022_x64_u00_s00_5, DISPATCHER_HEADER_server_2022_x64_u00_s00_5_u03, DISPATCHER_HEADER_server_2022_x64_u00_s00_5_u03_s00,
+#[cfg(feature = "kernel")] pub use dispatcher_header::{
+    DISPATCHER_HEADER_10_0_10240_17770_union_Lock_struct_ThreadType_union_ThreadSpecControl, DISPATCHER_HEADER_10_0_10240_17770_union_Lock_struct_ThreadType_union_ThreadSpecControl_struct_SpecControlIbrs, DISPATCHER_HEADER_10_0_10240_17770_x64,
+    DISPATCHER_HEADER_10_0_10240_17770_x64_union_Lock, DISPATCHER_HEADER_10_0_10240_17770_x64_union_Lock_struct_ThreadType, DISPATCHER_HEADER_10_0_x64,
+    DISPATCHER_HEADER_10_0_x64_union_Lock, DISPATCHER_HEADER_10_0_x64_union_Lock_struct_ThreadType, DISPATCHER_HEADER_10_0_x64_union_Lock_struct_ThreadType_union_ThreadControlFlags,
+    DISPATCHER_HEADER_10_0_x64_union_Lock_struct_ThreadType_union_ThreadControlFlags_struct_CycleProfiling, DISPATCHER_HEADER_10_0_x86, DISPATCHER_HEADER_10_0_x86_union_Lock,
+    DISPATCHER_HEADER_10_0_x86_union_Lock_struct_ThreadType, DISPATCHER_HEADER_10_0_x86_union_Lock_struct_ThreadType_union_ThreadControlFlags, DISPATCHER_HEADER_10_0_x86_union_Lock_struct_ThreadType_union_ThreadControlFlags_struct_CycleProfiling,
+    DISPATCHER_HEADER_1703_union_Lock_struct_Timer2Type, DISPATCHER_HEADER_1703_x64, DISPATCHER_HEADER_1703_x64_union_Lock,
+    DISPATCHER_HEADER_1703_x86, DISPATCHER_HEADER_1703_x86_union_Lock, DISPATCHER_HEADER_1803_arm64,
+    DISPATCHER_HEADER_1803_arm64_union_Lock, DISPATCHER_HEADER_1803_arm64_union_Lock_struct_ThreadType, DISPATCHER_HEADER_1803_x64,
+    DISPATCHER_HEADER_1803_x64_union_Lock, DISPATCHER_HEADER_1803_x64_union_Lock_struct_ThreadType, DISPATCHER_HEADER_1803_x64_union_Lock_struct_ThreadType_union_ThreadControlFlags,
+    DISPATCHER_HEADER_1803_x64_union_Lock_struct_ThreadType_union_ThreadControlFlags_struct_CycleProfiling, DISPATCHER_HEADER_1803_x86, DISPATCHER_HEADER_1803_x86_union_Lock,
+    DISPATCHER_HEADER_1803_x86_union_Lock_struct_ThreadType, DISPATCHER_HEADER_1803_x86_union_Lock_struct_ThreadType_union_ThreadControlFlags, DISPATCHER_HEADER_1803_x86_union_Lock_struct_ThreadType_union_ThreadControlFlags_struct_CycleProfiling,
+    DISPATCHER_HEADER_1809_x86, DISPATCHER_HEADER_1809_x86_union_Lock, DISPATCHER_HEADER_1809_x86_union_Lock_struct_ThreadType,
+    DISPATCHER_HEADER_2004_x64, DISPATCHER_HEADER_2004_x64_union_Lock, DISPATCHER_HEADER_2004_x64_union_Lock_struct_ThreadType,
+    DISPATCHER_HEADER_2004_x64_union_Lock_struct_ThreadType_union_DebugActive, DISPATCHER_HEADER_2004_x64_union_Lock_struct_ThreadType_union_DebugActive_struct_ActiveDR7, DISPATCHER_HEADER_5_0_x86,
+    DISPATCHER_HEADER_5_2_3790_sp1_union_Type, DISPATCHER_HEADER_5_2_3790_sp1_union_Type_struct_Type, DISPATCHER_HEADER_5_2_3790_sp1_union_Type_struct_Type_union_Absolute,
+    DISPATCHER_HEADER_5_2_3790_sp1_union_Type_struct_Type_union_Size, DISPATCHER_HEADER_5_2_3790_sp1_x64, DISPATCHER_HEADER_5_2_3790_sp1_x86,
+    DISPATCHER_HEADER_5_2_union_Type_struct_Type_union_Inserted, DISPATCHER_HEADER_5_2_x86, DISPATCHER_HEADER_5_2_x86_union_Type,
+    DISPATCHER_HEADER_5_2_x86_union_Type_struct_Type, DISPATCHER_HEADER_6_1_7601_24000_union_Type_struct_Type_union_TimerControlFlags, DISPATCHER_HEADER_6_1_7601_24000_union_Type_struct_Type_union_TimerControlFlags_struct_SpecControlIbrs,
+    DISPATCHER_HEADER_6_1_7601_24000_x64, DISPATCHER_HEADER_6_1_7601_24000_x64_union_Type, DISPATCHER_HEADER_6_1_7601_24000_x64_union_Type_struct_Type,
+    DISPATCHER_HEADER_6_1_7601_24000_x86, DISPATCHER_HEADER_6_1_7601_24000_x86_union_Type, DISPATCHER_HEADER_6_1_7601_24000_x86_union_Type_struct_Type,
+    DISPATCHER_HEADER_6_1_union_Type_struct_Type_union_ThreadControlFlags, DISPATCHER_HEADER_6_1_union_Type_struct_Type_union_ThreadControlFlags_struct_CpuThrottled, DISPATCHER_HEADER_6_1_union_Type_struct_Type_union_TimerControlFlags,
+    DISPATCHER_HEADER_6_1_union_Type_struct_Type_union_TimerControlFlags_struct_Absolute, DISPATCHER_HEADER_6_1_union_Type_struct_Type_union_TimerMiscFlags_struct_ActiveDR7, DISPATCHER_HEADER_6_1_x64,
+    DISPATCHER_HEADER_6_1_x64_union_Type, DISPATCHER_HEADER_6_1_x64_union_Type_struct_Type, DISPATCHER_HEADER_6_1_x64_union_Type_struct_Type_union_TimerMiscFlags,
+    DISPATCHER_HEADER_6_1_x64_union_Type_struct_Type_union_TimerMiscFlags_struct_Index, DISPATCHER_HEADER_6_1_x86, DISPATCHER_HEADER_6_1_x86_union_Type,
+    DISPATCHER_HEADER_6_1_x86_union_Type_struct_Type, DISPATCHER_HEADER_6_1_x86_union_Type_struct_Type_union_TimerMiscFlags, DISPATCHER_HEADER_6_1_x86_union_Type_struct_Type_union_TimerMiscFlags_struct_Index,
+    DISPATCHER_HEADER_6_2_union_Type_struct_Type_union_ThreadControlFlags, DISPATCHER_HEADER_6_2_union_Type_struct_Type_union_ThreadControlFlags_struct_CycleProfiling, DISPATCHER_HEADER_6_2_union_Type_struct_Type_union_TimerControlFlags,
+    DISPATCHER_HEADER_6_2_union_Type_struct_Type_union_TimerControlFlags_struct_Absolute, DISPATCHER_HEADER_6_2_x64, DISPATCHER_HEADER_6_2_x64_union_Type,
+    DISPATCHER_HEADER_6_2_x64_union_Type_struct_Type, DISPATCHER_HEADER_6_2_x86, DISPATCHER_HEADER_6_2_x86_union_Type,
+    DISPATCHER_HEADER_6_2_x86_union_Type_struct_Type, DISPATCHER_HEADER_6_2_x86_union_Type_struct_Type_union_TimerMiscFlags, DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_MutantType,
+    DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_QueueType, DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_QueueType_union_QueueControlFlags, DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_QueueType_union_QueueControlFlags_struct_Abandoned,
+    DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_ThreadType_union_ThreadControlFlags, DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_ThreadType_union_ThreadControlFlags_struct_CycleProfiling, DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Timer2Type,
+    DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Timer2Type_union_Timer2Flags, DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Timer2Type_union_Timer2Flags_struct_Timer2Inserted, DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_TimerType_union_TimerControlFlags,
+    DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_TimerType_union_TimerControlFlags_struct_Absolute, DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Type, DISPATCHER_HEADER_6_3_9600_17031_x64,
+    DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock, DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock_struct_ThreadType, DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock_struct_ThreadType_union_DebugActive,
+    DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock_struct_ThreadType_union_DebugActive_struct_ActiveDR7, DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock_struct_TimerType, DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock_struct_TimerType_union_TimerMiscFlags,
+    DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock_struct_TimerType_union_TimerMiscFlags_struct_Index, DISPATCHER_HEADER_6_3_9600_17031_x86, DISPATCHER_HEADER_6_3_9600_17031_x86_union_Lock,
+    DISPATCHER_HEADER_6_3_9600_17031_x86_union_Lock_struct_ThreadType, DISPATCHER_HEADER_6_3_9600_17031_x86_union_Lock_struct_ThreadType_union_DebugActive, DISPATCHER_HEADER_6_3_9600_17031_x86_union_Lock_struct_TimerType,
+    DISPATCHER_HEADER_6_3_9600_17031_x86_union_Lock_struct_TimerType_union_TimerMiscFlags, DISPATCHER_HEADER_6_3_9600_17031_x86_union_Lock_struct_TimerType_union_TimerMiscFlags_struct_Index, DISPATCHER_HEADER_6_3_union_Type_struct_Type_union_ThreadControlFlags,
+    DISPATCHER_HEADER_6_3_union_Type_struct_Type_union_ThreadControlFlags_struct_CycleProfiling, DISPATCHER_HEADER_6_3_union_Type_struct_Type_union_TimerControlFlags, DISPATCHER_HEADER_6_3_union_Type_struct_Type_union_TimerControlFlags_struct_Abandoned,
+    DISPATCHER_HEADER_6_3_union_Type_struct_Type_union_TimerControlFlags_struct_Timer2Inserted, DISPATCHER_HEADER_6_3_x64, DISPATCHER_HEADER_6_3_x64_union_Type,
+    DISPATCHER_HEADER_6_3_x64_union_Type_struct_Type, DISPATCHER_HEADER_6_3_x64_union_Type_struct_Type_union_TimerMiscFlags, DISPATCHER_HEADER_6_3_x64_union_Type_struct_Type_union_TimerMiscFlags_struct_ActiveDR7,
+    DISPATCHER_HEADER_6_3_x86, DISPATCHER_HEADER_6_3_x86_union_Type, DISPATCHER_HEADER_6_3_x86_union_Type_struct_Type,
+    DISPATCHER_HEADER_6_3_x86_union_Type_struct_Type_union_TimerMiscFlags, DISPATCHER_HEADER_early_6_0_union_Type, DISPATCHER_HEADER_early_6_0_union_Type_struct_Type,
+    DISPATCHER_HEADER_early_6_0_union_Type_struct_Type_union_Abandoned, DISPATCHER_HEADER_early_6_0_union_Type_struct_Type_union_Inserted, DISPATCHER_HEADER_early_6_0_x64,
+    DISPATCHER_HEADER_early_6_0_x86, DISPATCHER_HEADER_server_2022_x64, DISPATCHER_HEADER_server_2022_x64_union_Lock,
+    DISPATCHER_HEADER_server_2022_x64_union_Lock_struct_ThreadType, DISPATCHER_HEADER_server_2022_x64_union_Lock_struct_ThreadType_union_DebugActive, DISPATCHER_HEADER_server_2022_x64_union_Lock_struct_ThreadType_union_DebugActive_struct_ActiveDR7,
 };
-pub use dump_blob_file_header::{
+#[cfg(feature = "dump")] pub use dump_blob_file_header::{
     DUMP_BLOB_FILE_HEADER_5_2,
 };
-pub use dump_blob_header::{
+#[cfg(feature = "dump")] pub use dump_blob_header::{
     DUMP_BLOB_HEADER_5_2,
 };
-pub use dump_header32::{
+#[cfg(feature = "dump")] pub use dump_header32::{
     DUMP_HEADER32_5_2_x86, DUMP_HEADER32_5_2_x86_Exception,
 };
-pub use dump_header64::{
-    DUMP_HEADER64_5_2_3790_sp1_x64, DUMP_HEADER64_5_2_3790_sp1_x64_Exception, DUMP_HEADER64_5_2_3790_sp1_x64_u88,
+#[cfg(feature = "dump")] pub use dump_header64::{
+    DUMP_HEADER64_5_2_3790_sp1_x64, DUMP_HEADER64_5_2_3790_sp1_x64_Exception, DUMP_HEADER64_5_2_3790_sp1_x64_union_PhysicalMemoryBlockBuffer,
 };
-pub use eserversilo_globals::{
+#[cfg(feature = "kernel")] pub use eserversilo_globals::{
     ESERVERSILO_GLOBALS_10_0_17763_2114_x64, ESERVERSILO_GLOBALS_10_0_17763_2452_x86, ESERVERSILO_GLOBALS_10_0_17763_3165_x64,
     ESERVERSILO_GLOBALS_10_0_17763_3165_x86, ESERVERSILO_GLOBALS_10_0_17763_4499_x64, ESERVERSILO_GLOBALS_10_0_17763_4499_x86,
     ESERVERSILO_GLOBALS_10_0_19041_1826_x64, ESERVERSILO_GLOBALS_10_0_19041_1826_x86, ESERVERSILO_GLOBALS_10_0_19041_985_x64,
@@ -305,230 +311,221 @@ pub use eserversilo_globals::{
     ESERVERSILO_GLOBALS_19569_x64, ESERVERSILO_GLOBALS_2004_x64, ESERVERSILO_GLOBALS_2004_x86,
     ESERVERSILO_GLOBALS_24H2_x64, ESERVERSILO_GLOBALS_26H1_x64, ESERVERSILO_GLOBALS_server_2022_x64,
 };
-pub use etwp_notification_header::{
-    ETWP_NOTIFICATION_HEADER_1703_x64, ETWP_NOTIFICATION_HEADER_1703_x86, ETWP_NOTIFICATION_HEADER_6_2_u10,
-    ETWP_NOTIFICATION_HEADER_6_2_u14, ETWP_NOTIFICATION_HEADER_6_2_x64, ETWP_NOTIFICATION_HEADER_6_2_x64_u18,
-    ETWP_NOTIFICATION_HEADER_6_2_x86, ETWP_NOTIFICATION_HEADER_6_2_x86_u18, ETWP_NOTIFICATION_HEADER_6_3_x64,
+#[cfg(feature = "kernel")] pub use etwp_notification_header::{
+    ETWP_NOTIFICATION_HEADER_1703_x64, ETWP_NOTIFICATION_HEADER_1703_x86, ETWP_NOTIFICATION_HEADER_6_2_union_NotifyeeCount,
+    ETWP_NOTIFICATION_HEADER_6_2_union_ReplyIndex, ETWP_NOTIFICATION_HEADER_6_2_x64, ETWP_NOTIFICATION_HEADER_6_2_x64_union_ReplyHandle,
+    ETWP_NOTIFICATION_HEADER_6_2_x86, ETWP_NOTIFICATION_HEADER_6_2_x86_union_ReplyHandle, ETWP_NOTIFICATION_HEADER_6_3_x64,
     ETWP_NOTIFICATION_HEADER_6_3_x86,
 };
-pub use etwtracecontrolcode::{
+#[cfg(feature = "kernel")] pub use etwtracecontrolcode::{
     ETWTRACECONTROLCODE_10_0, ETWTRACECONTROLCODE_1607, ETWTRACECONTROLCODE_1703,
     ETWTRACECONTROLCODE_1709, ETWTRACECONTROLCODE_6_2, ETWTRACECONTROLCODE_6_3,
     ETWTRACECONTROLCODE_early_6_0,
 };
-pub use etw_apc_entry::{
-    ETW_APC_ENTRY_10_0_19041_3324_x64, ETW_APC_ENTRY_10_0_19041_3324_x64_u00, ETW_APC_ENTRY_10_0_19041_3324_x86,
-    ETW_APC_ENTRY_10_0_19041_3324_x86_u00, ETW_APC_ENTRY_1709_x64, ETW_APC_ENTRY_1709_x64_u00,
-    ETW_APC_ENTRY_1709_x86, ETW_APC_ENTRY_1709_x86_u00,
+#[cfg(feature = "kernel")] pub use etw_apc_entry::{
+    ETW_APC_ENTRY_10_0_19041_3324_x64, ETW_APC_ENTRY_10_0_19041_3324_x64_union_SListEntry, ETW_APC_ENTRY_10_0_19041_3324_x86,
+    ETW_APC_ENTRY_10_0_19041_3324_x86_union_SListEntry, ETW_APC_ENTRY_1709_x64, ETW_APC_ENTRY_1709_x64_union_SListEntry,
+    ETW_APC_ENTRY_1709_x86, ETW_APC_ENTRY_1709_x86_union_SListEntry,
 };
-pub use etw_apc_pool::{
+#[cfg(feature = "kernel")] pub use etw_apc_pool::{
     ETW_APC_POOL_24H2_arm64, ETW_APC_POOL_24H2_x64,
 };
-pub use etw_boot_config::{
+#[cfg(feature = "kernel")] pub use etw_boot_config::{
     ETW_BOOT_CONFIG_19569_x64,
 };
-pub use etw_buffer_context::{
-    ETW_BUFFER_CONTEXT_6_1_7601_23418, ETW_BUFFER_CONTEXT_6_1_7601_23418_u00, ETW_BUFFER_CONTEXT_6_1_7601_23418_u00_s00,
+#[cfg(any(feature = "kernel", feature = "trace"))] pub use etw_buffer_context::{
+    ETW_BUFFER_CONTEXT_6_1_7601_23418, ETW_BUFFER_CONTEXT_6_1_7601_23418_union_ProcessorNumber, ETW_BUFFER_CONTEXT_6_1_7601_23418_union_ProcessorNumber_struct_ProcessorNumber,
     ETW_BUFFER_CONTEXT_early_6_0,
 };
-pub use etw_buffer_handle::{
+#[cfg(feature = "kernel")] pub use etw_buffer_handle::{
     ETW_BUFFER_HANDLE_6_1_x64, ETW_BUFFER_HANDLE_6_1_x86,
 };
-pub use etw_buffer_queue::{
+#[cfg(feature = "kernel")] pub use etw_buffer_queue::{
     ETW_BUFFER_QUEUE_1607_x64, ETW_BUFFER_QUEUE_1607_x86, ETW_BUFFER_QUEUE_6_1_x64,
     ETW_BUFFER_QUEUE_6_1_x86,
 };
-pub use etw_buffer_state::{
+#[cfg(any(feature = "kernel", feature = "trace"))] pub use etw_buffer_state::{
     ETW_BUFFER_STATE_1607, ETW_BUFFER_STATE_early_6_0,
 };
-pub use etw_compression_resumption_mode::{
+#[cfg(feature = "kernel")] pub use etw_compression_resumption_mode::{
     ETW_COMPRESSION_RESUMPTION_MODE_1607,
 };
-pub use etw_counters::{
+#[cfg(feature = "kernel")] pub use etw_counters::{
     ETW_COUNTERS_1703,
 };
-pub use etw_data_source::{
+#[cfg(feature = "kernel")] pub use etw_data_source::{
     ETW_DATA_SOURCE_6_1_7601_24000_x64, ETW_DATA_SOURCE_6_1_7601_24000_x86, ETW_DATA_SOURCE_6_1_x64,
     ETW_DATA_SOURCE_6_1_x86, ETW_DATA_SOURCE_6_2_x64, ETW_DATA_SOURCE_6_2_x86,
     ETW_DATA_SOURCE_6_3_x64, ETW_DATA_SOURCE_6_3_x86, ETW_DATA_SOURCE_early_6_0_x64,
     ETW_DATA_SOURCE_early_6_0_x86,
 };
-pub use etw_debugid_tracking_entry::{
+#[cfg(feature = "kernel")] pub use etw_debugid_tracking_entry::{
     ETW_DEBUGID_TRACKING_ENTRY_1709_x64, ETW_DEBUGID_TRACKING_ENTRY_1709_x86,
 };
-pub use etw_decode_control_entry::{
+#[cfg(feature = "kernel")] pub use etw_decode_control_entry::{
     ETW_DECODE_CONTROL_ENTRY_1709_x64, ETW_DECODE_CONTROL_ENTRY_1709_x86,
 };
-pub use etw_dump_header::{
+#[cfg(feature = "dump")] pub use etw_dump_header::{
     ETW_DUMP_HEADER_2004,
 };
-pub use etw_dump_session::{
+#[cfg(feature = "dump")] pub use etw_dump_session::{
     ETW_DUMP_SESSION_2004,
 };
-pub use etw_enable_notification_packet::{
+#[cfg(feature = "kernel")] pub use etw_enable_notification_packet::{
     ETW_ENABLE_NOTIFICATION_PACKET_1703, ETW_ENABLE_NOTIFICATION_PACKET_6_1, ETW_ENABLE_NOTIFICATION_PACKET_6_3,
     ETW_ENABLE_NOTIFICATION_PACKET_early_6_0,
 };
-pub use etw_filter_event_name_data::{
+#[cfg(feature = "kernel")] pub use etw_filter_event_name_data::{
     ETW_FILTER_EVENT_NAME_DATA_1607_x64, ETW_FILTER_EVENT_NAME_DATA_1607_x86, ETW_FILTER_EVENT_NAME_DATA_26H1_x64,
 };
-pub use etw_filter_header::{
+#[cfg(feature = "kernel")] pub use etw_filter_header::{
     ETW_FILTER_HEADER_10_0_17763_1075_x64, ETW_FILTER_HEADER_10_0_17763_1075_x86, ETW_FILTER_HEADER_1607_x64,
     ETW_FILTER_HEADER_1607_x86, ETW_FILTER_HEADER_1709_x64, ETW_FILTER_HEADER_1709_x86,
     ETW_FILTER_HEADER_6_3_x64, ETW_FILTER_HEADER_6_3_x86,
 };
-pub use etw_filter_pid::{
+#[cfg(feature = "kernel")] pub use etw_filter_pid::{
     ETW_FILTER_PID_6_3,
 };
-pub use etw_filter_string_token::{
+#[cfg(feature = "kernel")] pub use etw_filter_string_token::{
     ETW_FILTER_STRING_TOKEN_6_3_x64, ETW_FILTER_STRING_TOKEN_6_3_x86,
 };
-pub use etw_filter_string_token_element::{
+#[cfg(feature = "kernel")] pub use etw_filter_string_token_element::{
     ETW_FILTER_STRING_TOKEN_ELEMENT_6_3_x64, ETW_FILTER_STRING_TOKEN_ELEMENT_6_3_x86,
 };
-pub use etw_guid_entry::{
-    ETW_GUID_ENTRY_10_0_17763_1075_x64, ETW_GUID_ENTRY_10_0_17763_1075_x64_u50, ETW_GUID_ENTRY_10_0_17763_1075_x86,
-    ETW_GUID_ENTRY_10_0_17763_1075_x86_u30, ETW_GUID_ENTRY_10_0_x64, ETW_GUID_ENTRY_10_0_x86,
-    ETW_GUID_ENTRY_1511_x64, ETW_GUID_ENTRY_1511_x86, ETW_GUID_ENTRY_1607_x64,
-    ETW_GUID_ENTRY_1607_x86, ETW_GUID_ENTRY_26H1_x64, ETW_GUID_ENTRY_6_1_x64,
-    ETW_GUID_ENTRY_6_1_x64_u40, ETW_GUID_ENTRY_6_1_x86, ETW_GUID_ENTRY_6_1_x86_u28,
+#[cfg(feature = "kernel")] pub use etw_guid_entry::{
+    ETW_GUID_ENTRY_10_0_17763_1075_x64, ETW_GUID_ENTRY_10_0_17763_1075_x86, ETW_GUID_ENTRY_10_0_x64,
+    ETW_GUID_ENTRY_10_0_x86, ETW_GUID_ENTRY_1511_x64, ETW_GUID_ENTRY_1511_x86,
+    ETW_GUID_ENTRY_1607_x64, ETW_GUID_ENTRY_1607_x86, ETW_GUID_ENTRY_26H1_x64,
+    ETW_GUID_ENTRY_6_1_union_LastEnable, ETW_GUID_ENTRY_6_1_x64, ETW_GUID_ENTRY_6_1_x86,
     ETW_GUID_ENTRY_6_2_x64, ETW_GUID_ENTRY_6_2_x86, ETW_GUID_ENTRY_6_3_x64,
     ETW_GUID_ENTRY_6_3_x86, ETW_GUID_ENTRY_early_6_0_x64, ETW_GUID_ENTRY_early_6_0_x86,
     ETW_GUID_ENTRY_late_6_0_x64, ETW_GUID_ENTRY_late_6_0_x86,
 };
-pub use etw_guid_type::{
+#[cfg(feature = "kernel")] pub use etw_guid_type::{
     ETW_GUID_TYPE_10_0, ETW_GUID_TYPE_early_6_0,
 };
-pub use etw_hash_bucket::{
+#[cfg(feature = "kernel")] pub use etw_hash_bucket::{
     ETW_HASH_BUCKET_6_1_7601_23418_x64, ETW_HASH_BUCKET_6_1_7601_24000_x86, ETW_HASH_BUCKET_6_2_x64,
     ETW_HASH_BUCKET_6_2_x86,
 };
-pub use etw_header_type::{
+#[cfg(feature = "kernel")] pub use etw_header_type::{
     ETW_HEADER_TYPE_6_2_x64, ETW_HEADER_TYPE_6_2_x86,
 };
-pub use etw_hw_trace_ext_interface::{
+#[cfg(feature = "kernel")] pub use etw_hw_trace_ext_interface::{
     ETW_HW_TRACE_EXT_INTERFACE_1803_x64, ETW_HW_TRACE_EXT_INTERFACE_1803_x86,
 };
-pub use etw_ipt_support::{
+#[cfg(feature = "kernel")] pub use etw_ipt_support::{
     ETW_IPT_SUPPORT_1803_x64, ETW_IPT_SUPPORT_1803_x86,
 };
-pub use etw_kernel_header_extension::{
+#[cfg(feature = "kernel")] pub use etw_kernel_header_extension::{
     ETW_KERNEL_HEADER_EXTENSION_5_2, ETW_KERNEL_HEADER_EXTENSION_early_6_0,
 };
-pub use etw_kernel_trace_timestamp::{
+#[cfg(feature = "kernel")] pub use etw_kernel_trace_timestamp::{
     ETW_KERNEL_TRACE_TIMESTAMP_early_6_0,
 };
-pub use etw_last_enable_info::{
+#[cfg(feature = "kernel")] pub use etw_last_enable_info::{
     ETW_LAST_ENABLE_INFO_late_6_0,
 };
-pub use etw_lbr_support::{
+#[cfg(feature = "kernel")] pub use etw_lbr_support::{
     ETW_LBR_SUPPORT_1709,
 };
-pub use etw_logger_handle::{
+#[cfg(feature = "kernel")] pub use etw_logger_handle::{
     ETW_LOGGER_HANDLE_6_1,
 };
-pub use etw_notification_header::{
+#[cfg(feature = "kernel")] pub use etw_notification_header::{
     ETW_NOTIFICATION_HEADER_1703, ETW_NOTIFICATION_HEADER_6_1, ETW_NOTIFICATION_HEADER_6_3,
-    ETW_NOTIFICATION_HEADER_early_6_0, ETW_NOTIFICATION_HEADER_early_6_0_u14,
+    ETW_NOTIFICATION_HEADER_early_6_0, ETW_NOTIFICATION_HEADER_early_6_0_union_ReplyCount,
 };
-pub use etw_notification_type::{
+#[cfg(feature = "kernel")] pub use etw_notification_type::{
     ETW_NOTIFICATION_TYPE_1703, ETW_NOTIFICATION_TYPE_6_3, ETW_NOTIFICATION_TYPE_early_6_0,
 };
-pub use etw_partition_context::{
+#[cfg(feature = "kernel")] pub use etw_partition_context::{
     ETW_PARTITION_CONTEXT_2004_x64, ETW_PARTITION_CONTEXT_2004_x86,
 };
-pub use etw_payload_filter::{
+#[cfg(feature = "kernel")] pub use etw_payload_filter::{
     ETW_PAYLOAD_FILTER_6_3,
 };
-pub use etw_perfect_hash_function_type::{
+#[cfg(feature = "kernel")] pub use etw_perfect_hash_function_type::{
     ETW_PERFECT_HASH_FUNCTION_TYPE_6_3,
 };
-pub use etw_perf_counters::{
+#[cfg(feature = "kernel")] pub use etw_perf_counters::{
     ETW_PERF_COUNTERS_6_1,
 };
-pub use etw_periodic_timer_state::{
+#[cfg(feature = "kernel")] pub use etw_periodic_timer_state::{
     ETW_PERIODIC_TIMER_STATE_1703,
 };
-pub use etw_pmc_support::{
+#[cfg(feature = "kernel")] pub use etw_pmc_support::{
     ETW_PMC_SUPPORT_1703_x64, ETW_PMC_SUPPORT_1703_x86, ETW_PMC_SUPPORT_1903_x64,
     ETW_PMC_SUPPORT_1903_x86, ETW_PMC_SUPPORT_6_2_x64, ETW_PMC_SUPPORT_6_2_x86,
 };
-pub use etw_priv_handle_demux_table::{
+#[cfg(feature = "kernel")] pub use etw_priv_handle_demux_table::{
     ETW_PRIV_HANDLE_DEMUX_TABLE_1703_x64, ETW_PRIV_HANDLE_DEMUX_TABLE_1703_x86,
 };
-pub use etw_provider_state::{
+#[cfg(feature = "kernel")] pub use etw_provider_state::{
     ETW_PROVIDER_STATE_early_6_0,
 };
-pub use etw_provider_table_entry::{
+#[cfg(feature = "kernel")] pub use etw_provider_table_entry::{
     ETW_PROVIDER_TABLE_ENTRY_early_6_0_x64, ETW_PROVIDER_TABLE_ENTRY_early_6_0_x86,
 };
-pub use etw_provider_traits::{
+#[cfg(feature = "kernel")] pub use etw_provider_traits::{
     ETW_PROVIDER_TRAITS_6_1_7601_23418_x64, ETW_PROVIDER_TRAITS_6_1_7601_24000_x86,
 };
-pub use etw_queue_entry::{
+#[cfg(feature = "kernel")] pub use etw_queue_entry::{
     ETW_QUEUE_ENTRY_6_2_x64, ETW_QUEUE_ENTRY_6_2_x86, ETW_QUEUE_ENTRY_early_6_0_x64,
     ETW_QUEUE_ENTRY_early_6_0_x86,
 };
-pub use etw_realtime_connect::{
-    ETW_REALTIME_CONNECT_6_1_x64, ETW_REALTIME_CONNECT_6_1_x64_u08, ETW_REALTIME_CONNECT_6_1_x64_u18,
-    ETW_REALTIME_CONNECT_6_1_x64_u20, ETW_REALTIME_CONNECT_6_1_x64_u28, ETW_REALTIME_CONNECT_6_1_x64_u30,
-    ETW_REALTIME_CONNECT_6_1_x86, ETW_REALTIME_CONNECT_6_1_x86_u08, ETW_REALTIME_CONNECT_6_1_x86_u18,
-    ETW_REALTIME_CONNECT_6_1_x86_u20, ETW_REALTIME_CONNECT_6_1_x86_u28, ETW_REALTIME_CONNECT_6_1_x86_u30,
-    ETW_REALTIME_CONNECT_6_3_x64, ETW_REALTIME_CONNECT_6_3_x64_u38, ETW_REALTIME_CONNECT_6_3_x64_u40,
-    ETW_REALTIME_CONNECT_6_3_x86, ETW_REALTIME_CONNECT_6_3_x86_u38, ETW_REALTIME_CONNECT_6_3_x86_u40,
+#[cfg(feature = "kernel")] pub use etw_realtime_connect::{
+    ETW_REALTIME_CONNECT_6_1_x64, ETW_REALTIME_CONNECT_6_1_x64_union_DataAvailableEvent, ETW_REALTIME_CONNECT_6_1_x64_union_DisconnectEvent,
+    ETW_REALTIME_CONNECT_6_1_x64_union_ReservedBufferSpace, ETW_REALTIME_CONNECT_6_1_x64_union_UserBufferCount, ETW_REALTIME_CONNECT_6_1_x64_union_UserBufferListHead,
+    ETW_REALTIME_CONNECT_6_1_x86, ETW_REALTIME_CONNECT_6_1_x86_union_DataAvailableEvent, ETW_REALTIME_CONNECT_6_1_x86_union_DisconnectEvent,
+    ETW_REALTIME_CONNECT_6_1_x86_union_ReservedBufferSpace, ETW_REALTIME_CONNECT_6_1_x86_union_UserBufferCount, ETW_REALTIME_CONNECT_6_1_x86_union_UserBufferListHead,
+    ETW_REALTIME_CONNECT_6_3_x64, ETW_REALTIME_CONNECT_6_3_x64_union_BuffersLostCount, ETW_REALTIME_CONNECT_6_3_x64_union_EventsLostCount,
+    ETW_REALTIME_CONNECT_6_3_x86, ETW_REALTIME_CONNECT_6_3_x86_union_BuffersLostCount, ETW_REALTIME_CONNECT_6_3_x86_union_EventsLostCount,
     ETW_REALTIME_CONNECT_early_6_0,
 };
-pub use etw_realtime_consumer::{
+#[cfg(feature = "kernel")] pub use etw_realtime_consumer::{
     ETW_REALTIME_CONSUMER_1607_x64, ETW_REALTIME_CONSUMER_1607_x86, ETW_REALTIME_CONSUMER_6_1_x64,
-    ETW_REALTIME_CONSUMER_6_1_x86, ETW_REALTIME_CONSUMER_6_2_x64, ETW_REALTIME_CONSUMER_6_2_x64_u5A,
-    ETW_REALTIME_CONSUMER_6_2_x64_u5A_s00, ETW_REALTIME_CONSUMER_6_2_x86, ETW_REALTIME_CONSUMER_6_2_x86_u32,
-    ETW_REALTIME_CONSUMER_6_2_x86_u32_s00, ETW_REALTIME_CONSUMER_6_3_x64, ETW_REALTIME_CONSUMER_6_3_x86,
+    ETW_REALTIME_CONSUMER_6_1_x86, ETW_REALTIME_CONSUMER_6_2_x64, ETW_REALTIME_CONSUMER_6_2_x64_union_Flags,
+    ETW_REALTIME_CONSUMER_6_2_x64_union_Flags_struct_ShutDownRequested, ETW_REALTIME_CONSUMER_6_2_x86, ETW_REALTIME_CONSUMER_6_2_x86_union_Flags,
+    ETW_REALTIME_CONSUMER_6_2_x86_union_Flags_struct_ShutDownRequested, ETW_REALTIME_CONSUMER_6_3_x64, ETW_REALTIME_CONSUMER_6_3_x86,
     ETW_REALTIME_CONSUMER_early_6_0_x64, ETW_REALTIME_CONSUMER_early_6_0_x86,
 };
-pub use etw_receive_reply::{
+#[cfg(feature = "kernel")] pub use etw_receive_reply::{
     ETW_RECEIVE_REPLY_6_1, ETW_RECEIVE_REPLY_early_6_0,
 };
-pub use etw_ref_clock::{
+#[cfg(any(feature = "dump", feature = "kernel", feature = "trace"))] pub use etw_ref_clock::{
     ETW_REF_CLOCK_early_6_0,
 };
-pub use etw_register_guids::{
+#[cfg(feature = "kernel")] pub use etw_register_guids::{
     ETW_REGISTER_GUIDS_1703, ETW_REGISTER_GUIDS_6_1, ETW_REGISTER_GUIDS_6_3,
     ETW_REGISTER_GUIDS_early_6_0,
 };
-pub use etw_registration_entry::{
-    ETW_REGISTRATION_ENTRY_10_0_x64, ETW_REGISTRATION_ENTRY_10_0_x64_s62, ETW_REGISTRATION_ENTRY_10_0_x86,
-    ETW_REGISTRATION_ENTRY_10_0_x86_s36, ETW_REGISTRATION_ENTRY_6_1_x64, ETW_REGISTRATION_ENTRY_6_1_x86,
-    ETW_REGISTRATION_ENTRY_6_2_x64, ETW_REGISTRATION_ENTRY_6_2_x64_s62, ETW_REGISTRATION_ENTRY_6_2_x86,
-    ETW_REGISTRATION_ENTRY_6_2_x86_s36, ETW_REGISTRATION_ENTRY_early_6_0_x64, ETW_REGISTRATION_ENTRY_early_6_0_x86,
+#[cfg(feature = "kernel")] pub use etw_registration_entry::{
+    ETW_REGISTRATION_ENTRY_10_0_struct_Type, ETW_REGISTRATION_ENTRY_10_0_x64, ETW_REGISTRATION_ENTRY_10_0_x86,
+    ETW_REGISTRATION_ENTRY_6_1_x64, ETW_REGISTRATION_ENTRY_6_1_x86, ETW_REGISTRATION_ENTRY_6_2_struct_Type,
+    ETW_REGISTRATION_ENTRY_6_2_x64, ETW_REGISTRATION_ENTRY_6_2_x86, ETW_REGISTRATION_ENTRY_early_6_0_x64,
+    ETW_REGISTRATION_ENTRY_early_6_0_x86,
 };
-pub use etw_registration_handle::{
+#[cfg(feature = "kernel")] pub use etw_registration_handle::{
     ETW_REGISTRATION_HANDLE_6_2_x64, ETW_REGISTRATION_HANDLE_6_2_x86, ETW_REGISTRATION_HANDLE_early_6_0,
     ETW_REGISTRATION_HANDLE_early_6_0_RegSignature,
 };
-pub use etw_reg_entry::{
-    ETW_REG_ENTRY_10_0_17763_1075_x64, ETW_REG_ENTRY_10_0_17763_1075_x86, ETW_REG_ENTRY_1607_x64,
-    ETW_REG_ENTRY_1607_x64_u62, ETW_REG_ENTRY_1607_x64_u62_s00, ETW_REG_ENTRY_1607_x86,
-    ETW_REG_ENTRY_1607_x86_u32, ETW_REG_ENTRY_1607_x86_u32_s00, ETW_REG_ENTRY_1709_x64,
-    ETW_REG_ENTRY_1709_x64_u62, ETW_REG_ENTRY_1709_x64_u62_s00, ETW_REG_ENTRY_1709_x86,
-    ETW_REG_ENTRY_1709_x86_u32, ETW_REG_ENTRY_1709_x86_u32_s00, ETW_REG_ENTRY_26H1_x64,
-    ETW_REG_ENTRY_6_1_7601_23418_x64, ETW_REG_ENTRY_6_1_7601_23418_x64_u38, ETW_REG_ENTRY_6_1_7601_23418_x64_u58,
-    ETW_REG_ENTRY_6_1_7601_23418_x64_u58_s00, ETW_REG_ENTRY_6_1_7601_24000_x86, ETW_REG_ENTRY_6_1_7601_24000_x86_u20,
-    ETW_REG_ENTRY_6_1_7601_24000_x86_u30, ETW_REG_ENTRY_6_1_7601_24000_x86_u30_s00, ETW_REG_ENTRY_6_1_x64,
-    ETW_REG_ENTRY_6_1_x64_u20, ETW_REG_ENTRY_6_1_x86, ETW_REG_ENTRY_6_1_x86_u14,
-    ETW_REG_ENTRY_6_2_x64, ETW_REG_ENTRY_6_2_x64_u18, ETW_REG_ENTRY_6_2_x64_u18_s00,
-    ETW_REG_ENTRY_6_2_x64_u38, ETW_REG_ENTRY_6_2_x64_u38_s00, ETW_REG_ENTRY_6_2_x64_u4A,
-    ETW_REG_ENTRY_6_2_x64_u4A_s00, ETW_REG_ENTRY_6_2_x86, ETW_REG_ENTRY_6_2_x86_u0C,
-    ETW_REG_ENTRY_6_2_x86_u0C_s00, ETW_REG_ENTRY_6_2_x86_u1C, ETW_REG_ENTRY_6_2_x86_u1C_s00,
-    ETW_REG_ENTRY_6_2_x86_u26, ETW_REG_ENTRY_6_2_x86_u26_s00, ETW_REG_ENTRY_6_3_9600_19913_x64,
-    ETW_REG_ENTRY_6_3_9600_19913_x64_u30, ETW_REG_ENTRY_6_3_9600_19913_x64_u30_s00, ETW_REG_ENTRY_6_3_9600_19913_x64_u50,
-    ETW_REG_ENTRY_6_3_9600_19913_x64_u50_s00, ETW_REG_ENTRY_6_3_9600_19913_x64_u62, ETW_REG_ENTRY_6_3_9600_19913_x64_u62_s00,
-    ETW_REG_ENTRY_6_3_9600_19913_x86, ETW_REG_ENTRY_6_3_9600_19913_x86_u18, ETW_REG_ENTRY_6_3_9600_19913_x86_u18_s00,
-    ETW_REG_ENTRY_6_3_9600_19913_x86_u28, ETW_REG_ENTRY_6_3_9600_19913_x86_u28_s00, ETW_REG_ENTRY_6_3_9600_19913_x86_u32,
-    ETW_REG_ENTRY_6_3_9600_19913_x86_u32_s00, ETW_REG_ENTRY_early_6_0_x64, ETW_REG_ENTRY_early_6_0_x64_u20,
-    ETW_REG_ENTRY_early_6_0_x64_u40, ETW_REG_ENTRY_early_6_0_x64_u40_s00, ETW_REG_ENTRY_early_6_0_x86,
-    ETW_REG_ENTRY_early_6_0_x86_u14, ETW_REG_ENTRY_early_6_0_x86_u24, ETW_REG_ENTRY_early_6_0_x86_u24_s00,
+#[cfg(feature = "kernel")] pub use etw_reg_entry::{
+    ETW_REG_ENTRY_10_0_17763_1075_x64, ETW_REG_ENTRY_10_0_17763_1075_x86, ETW_REG_ENTRY_1607_union_Flags,
+    ETW_REG_ENTRY_1607_union_Flags_struct_DbgKernelRegistration, ETW_REG_ENTRY_1607_x64, ETW_REG_ENTRY_1607_x86,
+    ETW_REG_ENTRY_1709_union_Flags, ETW_REG_ENTRY_1709_union_Flags_struct_DbgKernelRegistration, ETW_REG_ENTRY_1709_x64,
+    ETW_REG_ENTRY_1709_x86, ETW_REG_ENTRY_26H1_x64, ETW_REG_ENTRY_6_1_7601_23418_x64,
+    ETW_REG_ENTRY_6_1_7601_24000_x86, ETW_REG_ENTRY_6_1_x64, ETW_REG_ENTRY_6_1_x64_union_SessionId,
+    ETW_REG_ENTRY_6_1_x86, ETW_REG_ENTRY_6_1_x86_union_SessionId, ETW_REG_ENTRY_6_2_union_Flags,
+    ETW_REG_ENTRY_6_2_union_Flags_struct_DbgKernelRegistration, ETW_REG_ENTRY_6_2_x64, ETW_REG_ENTRY_6_2_x64_union_Process,
+    ETW_REG_ENTRY_6_2_x64_union_Process_struct_CallbackContext, ETW_REG_ENTRY_6_2_x64_union_ReplyQueue, ETW_REG_ENTRY_6_2_x64_union_ReplyQueue_struct_Caller,
+    ETW_REG_ENTRY_6_2_x86, ETW_REG_ENTRY_6_2_x86_union_Process, ETW_REG_ENTRY_6_2_x86_union_Process_struct_CallbackContext,
+    ETW_REG_ENTRY_6_2_x86_union_ReplyQueue, ETW_REG_ENTRY_6_2_x86_union_ReplyQueue_struct_Caller, ETW_REG_ENTRY_6_3_9600_19913_x64,
+    ETW_REG_ENTRY_6_3_9600_19913_x86, ETW_REG_ENTRY_early_6_0_x64, ETW_REG_ENTRY_early_6_0_x64_union_Process,
+    ETW_REG_ENTRY_early_6_0_x64_union_Process_struct_Callback, ETW_REG_ENTRY_early_6_0_x64_union_ReplyQueue, ETW_REG_ENTRY_early_6_0_x86,
+    ETW_REG_ENTRY_early_6_0_x86_union_Process, ETW_REG_ENTRY_early_6_0_x86_union_Process_struct_Callback, ETW_REG_ENTRY_early_6_0_x86_union_ReplyQueue,
 };
-pub use etw_reply_queue::{
+#[cfg(feature = "kernel")] pub use etw_reply_queue::{
     ETW_REPLY_QUEUE_10_0_10240_17770_x64, ETW_REPLY_QUEUE_10_0_x64, ETW_REPLY_QUEUE_10_0_x86,
     ETW_REPLY_QUEUE_1703_x64, ETW_REPLY_QUEUE_1703_x86, ETW_REPLY_QUEUE_1803_arm64,
     ETW_REPLY_QUEUE_1803_x64, ETW_REPLY_QUEUE_1803_x86, ETW_REPLY_QUEUE_1809_x86,
@@ -538,16 +535,16 @@ pub use etw_reply_queue::{
     ETW_REPLY_QUEUE_6_3_x64, ETW_REPLY_QUEUE_6_3_x86, ETW_REPLY_QUEUE_early_6_0_x64,
     ETW_REPLY_QUEUE_early_6_0_x86, ETW_REPLY_QUEUE_server_2022_x64,
 };
-pub use etw_rt_event_loss::{
+#[cfg(feature = "kernel")] pub use etw_rt_event_loss::{
     ETW_RT_EVENT_LOSS_early_6_0,
 };
-pub use etw_session_perf_counters::{
+#[cfg(feature = "kernel")] pub use etw_session_perf_counters::{
     ETW_SESSION_PERF_COUNTERS_6_1,
 };
-pub use etw_set_provider_traits::{
+#[cfg(feature = "kernel")] pub use etw_set_provider_traits::{
     ETW_SET_PROVIDER_TRAITS_10_0,
 };
-pub use etw_silodriverstate::{
+#[cfg(feature = "kernel")] pub use etw_silodriverstate::{
     ETW_SILODRIVERSTATE_10_0_17763_1075_x64, ETW_SILODRIVERSTATE_10_0_17763_1075_x86, ETW_SILODRIVERSTATE_10_0_18362_693_x64,
     ETW_SILODRIVERSTATE_10_0_18362_693_x86, ETW_SILODRIVERSTATE_10_0_x64, ETW_SILODRIVERSTATE_10_0_x86,
     ETW_SILODRIVERSTATE_1511_x64, ETW_SILODRIVERSTATE_1511_x86, ETW_SILODRIVERSTATE_1607_x64,
@@ -557,169 +554,180 @@ pub use etw_silodriverstate::{
     ETW_SILODRIVERSTATE_2004_x64, ETW_SILODRIVERSTATE_21H2_x64, ETW_SILODRIVERSTATE_26H1_x64,
     ETW_SILODRIVERSTATE_server_2022_x64,
 };
-pub use etw_silo_tracing_block::{
+#[cfg(feature = "kernel")] pub use etw_silo_tracing_block::{
     ETW_SILO_TRACING_BLOCK_1703_x64, ETW_SILO_TRACING_BLOCK_1703_x86, ETW_SILO_TRACING_BLOCK_1709_arm64,
     ETW_SILO_TRACING_BLOCK_1709_x64, ETW_SILO_TRACING_BLOCK_1709_x86, ETW_SILO_TRACING_BLOCK_1809_arm64,
     ETW_SILO_TRACING_BLOCK_1809_x64, ETW_SILO_TRACING_BLOCK_1809_x86,
 };
-pub use etw_stack_trace_block::{
+#[cfg(feature = "kernel")] pub use etw_stack_trace_block::{
     ETW_STACK_TRACE_BLOCK_1709_arm64, ETW_STACK_TRACE_BLOCK_1709_x64, ETW_STACK_TRACE_BLOCK_1709_x86,
     ETW_STACK_TRACE_BLOCK_1803_arm64, ETW_STACK_TRACE_BLOCK_1803_x64, ETW_STACK_TRACE_BLOCK_1803_x86,
     ETW_STACK_TRACE_BLOCK_21H2_arm64, ETW_STACK_TRACE_BLOCK_22H2_arm64, ETW_STACK_TRACE_BLOCK_22H2_x64,
     ETW_STACK_TRACE_BLOCK_24H2_arm64, ETW_STACK_TRACE_BLOCK_24H2_x64, ETW_STACK_TRACE_BLOCK_server_2022_x64,
 };
-pub use etw_string_token_type::{
+#[cfg(feature = "kernel")] pub use etw_string_token_type::{
     ETW_STRING_TOKEN_TYPE_10_0_17763_1075, ETW_STRING_TOKEN_TYPE_6_3,
 };
-pub use etw_systemtime::{
+#[cfg(feature = "kernel")] pub use etw_systemtime::{
     ETW_SYSTEMTIME_early_6_0,
 };
-pub use etw_system_logger::{
+#[cfg(feature = "kernel")] pub use etw_system_logger::{
     ETW_SYSTEM_LOGGER_1709,
 };
-pub use etw_system_logger_settings::{
+#[cfg(feature = "kernel")] pub use etw_system_logger_settings::{
     ETW_SYSTEM_LOGGER_SETTINGS_1709, ETW_SYSTEM_LOGGER_SETTINGS_1803,
 };
-pub use etw_um_logger_context::{
+#[cfg(feature = "kernel")] pub use etw_um_logger_context::{
     ETW_UM_LOGGER_CONTEXT_5_0_x86, ETW_UM_LOGGER_CONTEXT_5_1_x86, ETW_UM_LOGGER_CONTEXT_5_2_3790_sp1_x64,
-    ETW_UM_LOGGER_CONTEXT_6_1_x64, ETW_UM_LOGGER_CONTEXT_6_1_x64_u144, ETW_UM_LOGGER_CONTEXT_6_1_x86,
-    ETW_UM_LOGGER_CONTEXT_6_1_x86_uD4, ETW_UM_LOGGER_CONTEXT_6_2_x64, ETW_UM_LOGGER_CONTEXT_6_2_x64_u154,
-    ETW_UM_LOGGER_CONTEXT_6_2_x86, ETW_UM_LOGGER_CONTEXT_6_2_x86_uE0, ETW_UM_LOGGER_CONTEXT_6_3_x64,
+    ETW_UM_LOGGER_CONTEXT_6_1_union_RequestFlag, ETW_UM_LOGGER_CONTEXT_6_1_x64, ETW_UM_LOGGER_CONTEXT_6_1_x86,
+    ETW_UM_LOGGER_CONTEXT_6_2_x64, ETW_UM_LOGGER_CONTEXT_6_2_x86, ETW_UM_LOGGER_CONTEXT_6_3_x64,
     ETW_UM_LOGGER_CONTEXT_6_3_x86, ETW_UM_LOGGER_CONTEXT_early_6_0_x64, ETW_UM_LOGGER_CONTEXT_early_6_0_x86,
 };
-pub use etw_wdi_scenario::{
+#[cfg(feature = "kernel")] pub use etw_wdi_scenario::{
     ETW_WDI_SCENARIO_early_6_0,
 };
-pub use etw_wmitrace_work::{
-    ETW_WMITRACE_WORK_1703, ETW_WMITRACE_WORK_6_1, ETW_WMITRACE_WORK_6_1_u08,
-    ETW_WMITRACE_WORK_6_1_u08_s00, ETW_WMITRACE_WORK_6_1_u08_s00_2, ETW_WMITRACE_WORK_6_2,
+#[cfg(feature = "kernel")] pub use etw_wmitrace_work::{
+    ETW_WMITRACE_WORK_1703, ETW_WMITRACE_WORK_6_1, ETW_WMITRACE_WORK_6_1_union_LoggerName,
+    ETW_WMITRACE_WORK_6_1_union_LoggerName_struct_LoggerName, ETW_WMITRACE_WORK_6_1_union_LoggerName_struct_MatchAny, ETW_WMITRACE_WORK_6_2,
 };
-pub use event_data_descriptor::{
-    EVENT_DATA_DESCRIPTOR_6_1_7601_23418, EVENT_DATA_DESCRIPTOR_6_1_7601_23418_u0C, EVENT_DATA_DESCRIPTOR_6_1_7601_23418_u0C_s00,
-    EVENT_DATA_DESCRIPTOR_early_6_0, EVENT_DATA_DESCRIPTOR_early_6_0_u0C,
+#[cfg(feature = "kernel")] pub use event_data_descriptor::{
+    EVENT_DATA_DESCRIPTOR_6_1_7601_23418, EVENT_DATA_DESCRIPTOR_6_1_7601_23418_union_Reserved, EVENT_DATA_DESCRIPTOR_6_1_7601_23418_union_Reserved_struct_Type,
+    EVENT_DATA_DESCRIPTOR_early_6_0, EVENT_DATA_DESCRIPTOR_early_6_0_union_Reserved,
 };
-pub use event_descriptor::{
+#[cfg(any(feature = "kernel", feature = "trace"))] pub use event_descriptor::{
     EVENT_DESCRIPTOR_early_6_0,
 };
-pub use event_extended_item_pebs_index::{
+#[cfg(feature = "kernel")] pub use event_extended_item_pebs_index::{
     EVENT_EXTENDED_ITEM_PEBS_INDEX_6_2,
 };
-pub use event_extended_item_pmc_counters::{
+#[cfg(feature = "kernel")] pub use event_extended_item_pmc_counters::{
     EVENT_EXTENDED_ITEM_PMC_COUNTERS_6_2,
 };
-pub use event_filter_descriptor::{
+#[cfg(feature = "kernel")] pub use event_filter_descriptor::{
     EVENT_FILTER_DESCRIPTOR_early_6_0,
 };
-pub use event_filter_header::{
+#[cfg(feature = "kernel")] pub use event_filter_header::{
     EVENT_FILTER_HEADER_6_1,
 };
-pub use event_filter_level_kw::{
+#[cfg(feature = "kernel")] pub use event_filter_level_kw::{
     EVENT_FILTER_LEVEL_KW_1709,
 };
-pub use event_header::{
-    EVENT_HEADER_early_6_0, EVENT_HEADER_early_6_0_u38, EVENT_HEADER_early_6_0_u38_s00,
+#[cfg(any(feature = "kernel", feature = "trace"))] pub use event_header::{
+    EVENT_HEADER_early_6_0, EVENT_HEADER_early_6_0_union_KernelTime, EVENT_HEADER_early_6_0_union_KernelTime_struct_KernelTime,
 };
-pub use event_header_extended_data_item::{
+#[cfg(feature = "trace")] pub use event_header_extended_data_item::{
     EVENT_HEADER_EXTENDED_DATA_ITEM_early_6_0,
 };
-pub use event_info_class::{
+#[cfg(feature = "kernel")] pub use event_info_class::{
     EVENT_INFO_CLASS_10_0, EVENT_INFO_CLASS_1709, EVENT_INFO_CLASS_6_1_7601_24540_x64,
     EVENT_INFO_CLASS_6_3_9600_19913,
 };
-pub use event_instance_guid_header::{
-    EVENT_INSTANCE_GUID_HEADER_5_2, EVENT_INSTANCE_GUID_HEADER_5_2_u02, EVENT_INSTANCE_GUID_HEADER_5_2_u02_s00,
-    EVENT_INSTANCE_GUID_HEADER_5_2_u04, EVENT_INSTANCE_GUID_HEADER_5_2_u04_Class, EVENT_INSTANCE_GUID_HEADER_5_2_u18,
-    EVENT_INSTANCE_GUID_HEADER_5_2_u28, EVENT_INSTANCE_GUID_HEADER_5_2_u28_s00, EVENT_INSTANCE_GUID_HEADER_5_2_u28_s00_2,
+#[cfg(feature = "trace")] pub use event_instance_guid_header::{
+    EVENT_INSTANCE_GUID_HEADER_5_2, EVENT_INSTANCE_GUID_HEADER_5_2_union_ClientContext, EVENT_INSTANCE_GUID_HEADER_5_2_union_ClientContext_struct_ClientContext,
+    EVENT_INSTANCE_GUID_HEADER_5_2_union_ClientContext_struct_KernelTime, EVENT_INSTANCE_GUID_HEADER_5_2_union_FieldTypeFlags, EVENT_INSTANCE_GUID_HEADER_5_2_union_FieldTypeFlags_struct_HeaderType,
+    EVENT_INSTANCE_GUID_HEADER_5_2_union_Guid, EVENT_INSTANCE_GUID_HEADER_5_2_union_Version, EVENT_INSTANCE_GUID_HEADER_5_2_union_Version_Class,
 };
-pub use event_instance_header::{
-    EVENT_INSTANCE_HEADER_5_0_u04, EVENT_INSTANCE_HEADER_5_0_u04_Class, EVENT_INSTANCE_HEADER_5_0_u28,
-    EVENT_INSTANCE_HEADER_5_0_u28_s00, EVENT_INSTANCE_HEADER_5_0_u28_s00_2, EVENT_INSTANCE_HEADER_5_0_x86,
-    EVENT_INSTANCE_HEADER_5_1, EVENT_INSTANCE_HEADER_5_1_u02, EVENT_INSTANCE_HEADER_5_1_u02_s00,
-    EVENT_INSTANCE_HEADER_early_6_0, EVENT_INSTANCE_HEADER_early_6_0_u28, EVENT_INSTANCE_HEADER_early_6_0_u28_s00,
-    EVENT_INSTANCE_HEADER_early_6_0_u28_s00_2,
+#[cfg(feature = "trace")] pub use event_instance_header::{
+    EVENT_INSTANCE_HEADER_5_0_union_ClientContext, EVENT_INSTANCE_HEADER_5_0_union_ClientContext_struct_ClientContext, EVENT_INSTANCE_HEADER_5_0_union_ClientContext_struct_KernelTime,
+    EVENT_INSTANCE_HEADER_5_0_union_Version, EVENT_INSTANCE_HEADER_5_0_union_Version_Class, EVENT_INSTANCE_HEADER_5_0_x86,
+    EVENT_INSTANCE_HEADER_5_1, EVENT_INSTANCE_HEADER_5_1_union_FieldTypeFlags, EVENT_INSTANCE_HEADER_5_1_union_FieldTypeFlags_struct_HeaderType,
+    EVENT_INSTANCE_HEADER_early_6_0, EVENT_INSTANCE_HEADER_early_6_0_union_KernelTime, EVENT_INSTANCE_HEADER_early_6_0_union_KernelTime_struct_EventId,
+    EVENT_INSTANCE_HEADER_early_6_0_union_KernelTime_struct_KernelTime,
 };
-pub use event_payload_predicate::{
+#[cfg(feature = "trace")] pub use event_map_entry::{
+    EVENT_MAP_ENTRY_early_6_0, EVENT_MAP_ENTRY_early_6_0_union_Value,
+};
+#[cfg(feature = "trace")] pub use event_map_info::{
+    EVENT_MAP_INFO_early_6_0, EVENT_MAP_INFO_early_6_0_union_MapEntryValueType,
+};
+#[cfg(feature = "kernel")] pub use event_payload_predicate::{
     EVENT_PAYLOAD_PREDICATE_6_3,
 };
-pub use event_record::{
+#[cfg(feature = "trace")] pub use event_property_info::{
+    EVENT_PROPERTY_INFO_10_0, EVENT_PROPERTY_INFO_10_0_union_Reserved, EVENT_PROPERTY_INFO_10_0_union_Reserved_struct_Tags,
+    EVENT_PROPERTY_INFO_10_0_union_nonStructType, EVENT_PROPERTY_INFO_10_0_union_nonStructType_customSchemaType, EVENT_PROPERTY_INFO_early_6_0,
+    EVENT_PROPERTY_INFO_early_6_0_union_Reserved, EVENT_PROPERTY_INFO_early_6_0_union_count, EVENT_PROPERTY_INFO_early_6_0_union_length,
+    EVENT_PROPERTY_INFO_early_6_0_union_nonStructType, EVENT_PROPERTY_INFO_early_6_0_union_nonStructType_nonStructType, EVENT_PROPERTY_INFO_early_6_0_union_nonStructType_structType,
+};
+#[cfg(feature = "kernel")] pub use event_record::{
     EVENT_RECORD_6_1_7601_23418_x64, EVENT_RECORD_6_1_7601_24000_x86, EVENT_RECORD_early_6_0_x64,
     EVENT_RECORD_early_6_0_x86,
 };
-pub use event_trace_groupmask_information::{
+#[cfg(feature = "kernel")] pub use event_trace_groupmask_information::{
     EVENT_TRACE_GROUPMASK_INFORMATION_1607, EVENT_TRACE_GROUPMASK_INFORMATION_1709, EVENT_TRACE_GROUPMASK_INFORMATION_1803,
     EVENT_TRACE_GROUPMASK_INFORMATION_6_1, EVENT_TRACE_GROUPMASK_INFORMATION_6_2, EVENT_TRACE_GROUPMASK_INFORMATION_early_6_0,
 };
-pub use event_trace_header::{
-    EVENT_TRACE_HEADER_5_0_u04, EVENT_TRACE_HEADER_5_0_u04_Class, EVENT_TRACE_HEADER_5_0_u18,
-    EVENT_TRACE_HEADER_5_0_u28, EVENT_TRACE_HEADER_5_0_u28_s00, EVENT_TRACE_HEADER_5_0_u28_s00_2,
-    EVENT_TRACE_HEADER_5_0_x86, EVENT_TRACE_HEADER_5_1, EVENT_TRACE_HEADER_5_1_u02,
-    EVENT_TRACE_HEADER_5_1_u02_s00, EVENT_TRACE_HEADER_early_6_0, EVENT_TRACE_HEADER_early_6_0_u28,
-    EVENT_TRACE_HEADER_early_6_0_u28_s00, EVENT_TRACE_HEADER_early_6_0_u28_s00_2,
+#[cfg(feature = "trace")] pub use event_trace_header::{
+    EVENT_TRACE_HEADER_5_0_union_ClientContext, EVENT_TRACE_HEADER_5_0_union_ClientContext_struct_ClientContext, EVENT_TRACE_HEADER_5_0_union_ClientContext_struct_KernelTime,
+    EVENT_TRACE_HEADER_5_0_union_Guid, EVENT_TRACE_HEADER_5_0_union_Version, EVENT_TRACE_HEADER_5_0_union_Version_Class,
+    EVENT_TRACE_HEADER_5_0_x86, EVENT_TRACE_HEADER_5_1, EVENT_TRACE_HEADER_5_1_union_FieldTypeFlags,
+    EVENT_TRACE_HEADER_5_1_union_FieldTypeFlags_struct_HeaderType, EVENT_TRACE_HEADER_early_6_0, EVENT_TRACE_HEADER_early_6_0_union_KernelTime,
+    EVENT_TRACE_HEADER_early_6_0_union_KernelTime_struct_ClientContext, EVENT_TRACE_HEADER_early_6_0_union_KernelTime_struct_KernelTime,
 };
-pub use event_trace_information_class::{
+#[cfg(feature = "kernel")] pub use event_trace_information_class::{
     EVENT_TRACE_INFORMATION_CLASS_1607, EVENT_TRACE_INFORMATION_CLASS_1709, EVENT_TRACE_INFORMATION_CLASS_1803,
     EVENT_TRACE_INFORMATION_CLASS_6_1, EVENT_TRACE_INFORMATION_CLASS_6_2, EVENT_TRACE_INFORMATION_CLASS_early_6_0,
 };
-pub use event_trace_performance_information::{
+#[cfg(feature = "kernel")] pub use event_trace_performance_information::{
     EVENT_TRACE_PERFORMANCE_INFORMATION_1607, EVENT_TRACE_PERFORMANCE_INFORMATION_1709, EVENT_TRACE_PERFORMANCE_INFORMATION_1803,
     EVENT_TRACE_PERFORMANCE_INFORMATION_6_1, EVENT_TRACE_PERFORMANCE_INFORMATION_6_2, EVENT_TRACE_PERFORMANCE_INFORMATION_early_6_0,
 };
-pub use event_trace_profile_add_information_versions::{
+#[cfg(feature = "kernel")] pub use event_trace_profile_add_information_versions::{
     EVENT_TRACE_PROFILE_ADD_INFORMATION_VERSIONS_24H2_x64,
 };
-pub use event_trace_profile_counter_information::{
+#[cfg(feature = "kernel")] pub use event_trace_profile_counter_information::{
     EVENT_TRACE_PROFILE_COUNTER_INFORMATION_1607, EVENT_TRACE_PROFILE_COUNTER_INFORMATION_1709, EVENT_TRACE_PROFILE_COUNTER_INFORMATION_1803,
     EVENT_TRACE_PROFILE_COUNTER_INFORMATION_6_2,
 };
-pub use event_trace_properties::{
-    EVENT_TRACE_PROPERTIES_5_0_x86, EVENT_TRACE_PROPERTIES_5_2_3790_sp1_x64, EVENT_TRACE_PROPERTIES_6_3_u4C,
+#[cfg(feature = "kernel")] pub use event_trace_properties::{
+    EVENT_TRACE_PROPERTIES_5_0_x86, EVENT_TRACE_PROPERTIES_5_2_3790_sp1_x64, EVENT_TRACE_PROPERTIES_6_3_union_AgeLimit,
     EVENT_TRACE_PROPERTIES_6_3_x64, EVENT_TRACE_PROPERTIES_6_3_x86,
 };
-pub use event_trace_spinlock_information::{
+#[cfg(feature = "kernel")] pub use event_trace_spinlock_information::{
     EVENT_TRACE_SPINLOCK_INFORMATION_1607, EVENT_TRACE_SPINLOCK_INFORMATION_1709, EVENT_TRACE_SPINLOCK_INFORMATION_1803,
     EVENT_TRACE_SPINLOCK_INFORMATION_6_1, EVENT_TRACE_SPINLOCK_INFORMATION_6_2, EVENT_TRACE_SPINLOCK_INFORMATION_6_3,
 };
-pub use event_trace_system_event_information::{
+#[cfg(feature = "kernel")] pub use event_trace_system_event_information::{
     EVENT_TRACE_SYSTEM_EVENT_INFORMATION_1607, EVENT_TRACE_SYSTEM_EVENT_INFORMATION_1709, EVENT_TRACE_SYSTEM_EVENT_INFORMATION_1803,
     EVENT_TRACE_SYSTEM_EVENT_INFORMATION_6_1, EVENT_TRACE_SYSTEM_EVENT_INFORMATION_6_2,
 };
-pub use event_trace_time_profile_information::{
+#[cfg(feature = "kernel")] pub use event_trace_time_profile_information::{
     EVENT_TRACE_TIME_PROFILE_INFORMATION_1607, EVENT_TRACE_TIME_PROFILE_INFORMATION_1709, EVENT_TRACE_TIME_PROFILE_INFORMATION_1803,
     EVENT_TRACE_TIME_PROFILE_INFORMATION_6_1, EVENT_TRACE_TIME_PROFILE_INFORMATION_6_2, EVENT_TRACE_TIME_PROFILE_INFORMATION_early_6_0,
 };
-pub use event_trace_version_information::{
+#[cfg(feature = "kernel")] pub use event_trace_version_information::{
     EVENT_TRACE_VERSION_INFORMATION_1607, EVENT_TRACE_VERSION_INFORMATION_1709, EVENT_TRACE_VERSION_INFORMATION_1803,
     EVENT_TRACE_VERSION_INFORMATION_6_1, EVENT_TRACE_VERSION_INFORMATION_6_2, EVENT_TRACE_VERSION_INFORMATION_early_6_0,
 };
-pub use ex_fast_ref::{
-    EX_FAST_REF_5_1_x86, EX_FAST_REF_5_1_x86_u00, EX_FAST_REF_5_2_3790_sp1_x64,
-    EX_FAST_REF_5_2_3790_sp1_x64_u00,
+#[cfg(feature = "kernel")] pub use ex_fast_ref::{
+    EX_FAST_REF_5_1_x86, EX_FAST_REF_5_1_x86_union_Object, EX_FAST_REF_5_2_3790_sp1_x64,
+    EX_FAST_REF_5_2_3790_sp1_x64_union_Object,
 };
-pub use ex_push_lock::{
-    EX_PUSH_LOCK_5_1_x86, EX_PUSH_LOCK_5_1_x86_u00, EX_PUSH_LOCK_5_1_x86_u00_s00,
-    EX_PUSH_LOCK_5_2_3790_sp1_x64, EX_PUSH_LOCK_5_2_3790_sp1_x64_u00, EX_PUSH_LOCK_5_2_3790_sp1_x64_u00_s00,
-    EX_PUSH_LOCK_5_2_3790_sp1_x86, EX_PUSH_LOCK_5_2_3790_sp1_x86_u00, EX_PUSH_LOCK_5_2_3790_sp1_x86_u00_s00,
+#[cfg(feature = "kernel")] pub use ex_push_lock::{
+    EX_PUSH_LOCK_5_1_x86, EX_PUSH_LOCK_5_1_x86_union_Waiting, EX_PUSH_LOCK_5_1_x86_union_Waiting_struct_Waiting,
+    EX_PUSH_LOCK_5_2_3790_sp1_x64, EX_PUSH_LOCK_5_2_3790_sp1_x64_union_Locked, EX_PUSH_LOCK_5_2_3790_sp1_x64_union_Locked_struct_Locked,
+    EX_PUSH_LOCK_5_2_3790_sp1_x86, EX_PUSH_LOCK_5_2_3790_sp1_x86_union_Locked, EX_PUSH_LOCK_5_2_3790_sp1_x86_union_Locked_struct_Locked,
 };
-pub use guid::{
+#[cfg(any(feature = "dump", feature = "kernel", feature = "trace"))] pub use guid::{
     GUID_5_0,
 };
-pub use kapc::{
-    KAPC_10_0_19041_3324_u01, KAPC_10_0_19041_3324_u01_s00, KAPC_10_0_19041_3324_x64,
+#[cfg(feature = "kernel")] pub use kapc::{
+    KAPC_10_0_19041_3324_union_AllFlags, KAPC_10_0_19041_3324_union_AllFlags_struct_CallbackDataContext, KAPC_10_0_19041_3324_x64,
     KAPC_10_0_19041_3324_x86, KAPC_5_0_x86, KAPC_5_2_3790_sp1_x64,
-    KAPC_5_2_3790_sp1_x86, KAPC_6_2_x64, KAPC_6_2_x64_u20,
-    KAPC_6_2_x64_u20_s00, KAPC_6_2_x86, KAPC_6_2_x86_u14,
-    KAPC_6_2_x86_u14_s00,
+    KAPC_5_2_3790_sp1_x86, KAPC_6_2_x64, KAPC_6_2_x64_union_KernelRoutine,
+    KAPC_6_2_x64_union_KernelRoutine_struct_KernelRoutine, KAPC_6_2_x86, KAPC_6_2_x86_union_KernelRoutine,
+    KAPC_6_2_x86_union_KernelRoutine_struct_KernelRoutine,
 };
-pub use kddebugger_data64::{
+#[cfg(feature = "dump")] pub use kddebugger_data64::{
     KDDEBUGGER_DATA64_6_1_x64, KDDEBUGGER_DATA64_6_1_x64_Header,
 };
-pub use kdpc::{
+#[cfg(feature = "kernel")] pub use kdpc::{
     KDPC_5_0_x86, KDPC_5_2_3790_sp1_x64, KDPC_5_2_3790_sp1_x86,
     KDPC_5_2_x86, KDPC_6_1_x64, KDPC_6_1_x86,
-    KDPC_6_3_u00, KDPC_6_3_u00_s00, KDPC_6_3_x64,
+    KDPC_6_3_union_TargetInfoAsUlong, KDPC_6_3_union_TargetInfoAsUlong_struct_Type, KDPC_6_3_x64,
     KDPC_6_3_x86, KDPC_early_6_0_x64, KDPC_early_6_0_x86,
 };
-pub use kevent::{
+#[cfg(feature = "kernel")] pub use kevent::{
     KEVENT_10_0_10240_17770_x64, KEVENT_10_0_x64, KEVENT_10_0_x86,
     KEVENT_1703_x64, KEVENT_1703_x86, KEVENT_1803_arm64,
     KEVENT_1803_x64, KEVENT_1803_x86, KEVENT_1809_x86,
@@ -730,13 +738,12 @@ pub use kevent::{
     KEVENT_6_3_9600_17031_x86, KEVENT_6_3_x64, KEVENT_6_3_x86,
     KEVENT_early_6_0_x64, KEVENT_early_6_0_x86, KEVENT_server_2022_x64,
 };
-pub use kmutant::{
+#[cfg(feature = "kernel")] pub use kmutant::{
     KMUTANT_10_0_10240_17770_x64, KMUTANT_10_0_x64, KMUTANT_10_0_x86,
     KMUTANT_1703_x64, KMUTANT_1703_x86, KMUTANT_1803_arm64,
     KMUTANT_1803_x64, KMUTANT_1803_x86, KMUTANT_1809_x86,
-    KMUTANT_1903_x64, KMUTANT_1903_x64_u30, KMUTANT_1903_x64_u30_s00,
-    KMUTANT_1903_x64_u30_s00_2, KMUTANT_1903_x86, KMUTANT_1903_x86_u1C,
-    KMUTANT_1903_x86_u1C_s00, KMUTANT_1903_x86_u1C_s00_2, KMUTANT_2004_x64,
+    KMUTANT_1903_union_MutantFlags, KMUTANT_1903_union_MutantFlags_struct_Abandoned, KMUTANT_1903_union_MutantFlags_struct_Abandoned2,
+    KMUTANT_1903_x64, KMUTANT_1903_x86, KMUTANT_2004_x64,
     KMUTANT_5_0_x86, KMUTANT_5_2_3790_sp1_x64, KMUTANT_5_2_3790_sp1_x86,
     KMUTANT_5_2_x86, KMUTANT_6_1_7601_24000_x64, KMUTANT_6_1_7601_24000_x86,
     KMUTANT_6_1_x64, KMUTANT_6_1_x86, KMUTANT_6_2_x64,
@@ -744,10 +751,10 @@ pub use kmutant::{
     KMUTANT_6_3_x64, KMUTANT_6_3_x86, KMUTANT_early_6_0_x64,
     KMUTANT_early_6_0_x86, KMUTANT_server_2022_x64,
 };
-pub use kprofile_source::{
+#[cfg(feature = "kernel")] pub use kprofile_source::{
     KPROFILE_SOURCE_6_2,
 };
-pub use kqueue::{
+#[cfg(feature = "kernel")] pub use kqueue::{
     KQUEUE_10_0_10240_17770_x64, KQUEUE_10_0_x64, KQUEUE_10_0_x86,
     KQUEUE_1703_x64, KQUEUE_1703_x86, KQUEUE_1803_arm64,
     KQUEUE_1803_x64, KQUEUE_1803_x86, KQUEUE_1809_x86,
@@ -758,7 +765,7 @@ pub use kqueue::{
     KQUEUE_6_3_9600_17031_x86, KQUEUE_6_3_x64, KQUEUE_6_3_x86,
     KQUEUE_early_6_0_x64, KQUEUE_early_6_0_x86, KQUEUE_server_2022_x64,
 };
-pub use ksemaphore::{
+#[cfg(feature = "kernel")] pub use ksemaphore::{
     KSEMAPHORE_10_0_10240_17770_x64, KSEMAPHORE_10_0_x64, KSEMAPHORE_10_0_x86,
     KSEMAPHORE_1703_x64, KSEMAPHORE_1703_x86, KSEMAPHORE_1803_arm64,
     KSEMAPHORE_1803_x64, KSEMAPHORE_1803_x86, KSEMAPHORE_1809_x86,
@@ -769,10 +776,10 @@ pub use ksemaphore::{
     KSEMAPHORE_6_3_9600_17031_x86, KSEMAPHORE_6_3_x64, KSEMAPHORE_6_3_x86,
     KSEMAPHORE_early_6_0_x64, KSEMAPHORE_early_6_0_x86, KSEMAPHORE_server_2022_x64,
 };
-pub use ksystem_time::{
+#[cfg(feature = "kernel")] pub use ksystem_time::{
     KSYSTEM_TIME_5_1_2600_sp2,
 };
-pub use ktimer::{
+#[cfg(feature = "kernel")] pub use ktimer::{
     KTIMER_10_0_10240_17770_x64, KTIMER_10_0_x64, KTIMER_10_0_x86,
     KTIMER_1703_x64, KTIMER_1703_x86, KTIMER_1803_arm64,
     KTIMER_1803_x64, KTIMER_1803_x86, KTIMER_1809_x86,
@@ -784,383 +791,358 @@ pub use ktimer::{
     KTIMER_6_3_x86, KTIMER_early_6_0_x64, KTIMER_early_6_0_x86,
     KTIMER_server_2022_x64,
 };
-pub use large_integer::{
-    LARGE_INTEGER_5_0, LARGE_INTEGER_5_0_s00, LARGE_INTEGER_5_0_u,
+#[cfg(any(feature = "dump", feature = "kernel", feature = "trace"))] pub use large_integer::{
+    LARGE_INTEGER_5_0, LARGE_INTEGER_5_0_struct_LowPart, LARGE_INTEGER_5_0_u,
 };
-pub use list_entry::{
+#[cfg(any(feature = "dump", feature = "kernel", feature = "trace"))] pub use list_entry::{
     LIST_ENTRY_5_0_x86, LIST_ENTRY_5_2_3790_sp1_x64,
 };
-pub use loaded_module::{
+#[cfg(feature = "dump")] pub use loaded_module::{
     LOADED_MODULE_5_0_x86, LOADED_MODULE_5_2_3790_sp1_x64,
 };
-pub use luid::{
+#[cfg(feature = "kernel")] pub use luid::{
     LUID_5_0,
 };
-pub use mcgen_trace_context::{
+#[cfg(feature = "kernel")] pub use mcgen_trace_context::{
     MCGEN_TRACE_CONTEXT_6_2_x64, MCGEN_TRACE_CONTEXT_6_2_x86,
 };
-pub use message_trace_header::{
-    MESSAGE_TRACE_HEADER_5_1, MESSAGE_TRACE_HEADER_5_1_u00, MESSAGE_TRACE_HEADER_5_1_u00_s00,
-    MESSAGE_TRACE_HEADER_5_1_u04,
+#[cfg(any(feature = "kernel", feature = "trace"))] pub use message_trace_header::{
+    MESSAGE_TRACE_HEADER_5_1, MESSAGE_TRACE_HEADER_5_1_union_Header, MESSAGE_TRACE_HEADER_5_1_union_Marker,
+    MESSAGE_TRACE_HEADER_5_1_union_Marker_struct_Size,
 };
-pub use message_trace_user::{
+#[cfg(feature = "kernel")] pub use message_trace_user::{
     MESSAGE_TRACE_USER_5_1, MESSAGE_TRACE_USER_6_2, MESSAGE_TRACE_USER_early_6_0,
 };
-pub use nb10::{
+#[cfg(any(feature = "dump", feature = "kernel"))] pub use nb10::{
     NB10_6_2,
 };
-pub use nt_product_type::{
+#[cfg(feature = "kernel")] pub use nt_product_type::{
     NT_PRODUCT_TYPE_5_1_2600_sp2,
 };
-pub use object_namespace_lookuptable::{
+#[cfg(feature = "kernel")] pub use object_namespace_lookuptable::{
     OBJECT_NAMESPACE_LOOKUPTABLE_1511_x64, OBJECT_NAMESPACE_LOOKUPTABLE_1511_x86,
 };
-pub use obp_silodriverstate::{
+#[cfg(feature = "kernel")] pub use obp_silodriverstate::{
     OBP_SILODRIVERSTATE_10_0_x64, OBP_SILODRIVERSTATE_10_0_x86, OBP_SILODRIVERSTATE_1511_x64,
     OBP_SILODRIVERSTATE_1511_x86, OBP_SILODRIVERSTATE_server_2022_x64,
 };
-pub use obp_system_dos_device_state::{
+#[cfg(feature = "kernel")] pub use obp_system_dos_device_state::{
     OBP_SYSTEM_DOS_DEVICE_STATE_10_0,
 };
-pub use perfinfo_ccswap::{
+#[cfg(feature = "kernel")] pub use perfinfo_ccswap::{
     PERFINFO_CCSWAP_early_6_0,
 };
-pub use perfinfo_ccswap_buffer::{
+#[cfg(feature = "kernel")] pub use perfinfo_ccswap_buffer::{
     PERFINFO_CCSWAP_BUFFER_early_6_0,
 };
-pub use perfinfo_ccswap_idle::{
+#[cfg(feature = "kernel")] pub use perfinfo_ccswap_idle::{
     PERFINFO_CCSWAP_IDLE_early_6_0,
 };
-pub use perfinfo_ccswap_idle_short::{
+#[cfg(feature = "kernel")] pub use perfinfo_ccswap_idle_short::{
     PERFINFO_CCSWAP_IDLE_SHORT_early_6_0,
 };
-pub use perfinfo_ccswap_lite::{
+#[cfg(feature = "kernel")] pub use perfinfo_ccswap_lite::{
     PERFINFO_CCSWAP_LITE_early_6_0,
 };
-pub use perfinfo_ccswap_type::{
+#[cfg(feature = "kernel")] pub use perfinfo_ccswap_type::{
     PERFINFO_CCSWAP_TYPE_early_6_0,
 };
-pub use perfinfo_groupmask::{
+#[cfg(feature = "kernel")] pub use perfinfo_groupmask::{
     PERFINFO_GROUPMASK_5_1_x86, PERFINFO_GROUPMASK_5_2,
 };
-pub use perfinfo_hardpagefault_information::{
+#[cfg(feature = "kernel")] pub use perfinfo_hardpagefault_information::{
     PERFINFO_HARDPAGEFAULT_INFORMATION_early_6_0_x64, PERFINFO_HARDPAGEFAULT_INFORMATION_early_6_0_x86,
 };
-pub use perfinfo_kernelmemory_usage_type::{
+#[cfg(feature = "kernel")] pub use perfinfo_kernelmemory_usage_type::{
     PERFINFO_KERNELMEMORY_USAGE_TYPE_6_2,
 };
-pub use perfinfo_mm_stat::{
+#[cfg(feature = "kernel")] pub use perfinfo_mm_stat::{
     PERFINFO_MM_STAT_6_2,
 };
-pub use perfinfo_ppm_state_selection::{
+#[cfg(feature = "kernel")] pub use perfinfo_ppm_state_selection::{
     PERFINFO_PPM_STATE_SELECTION_6_3,
 };
-pub use perfinfo_trace_header::{
-    PERFINFO_TRACE_HEADER_5_1, PERFINFO_TRACE_HEADER_5_1_u00, PERFINFO_TRACE_HEADER_5_1_u00_s00,
-    PERFINFO_TRACE_HEADER_5_1_u04, PERFINFO_TRACE_HEADER_5_1_u08,
+#[cfg(feature = "trace")] pub use perfinfo_trace_header::{
+    PERFINFO_TRACE_HEADER_5_1, PERFINFO_TRACE_HEADER_5_1_union_Header, PERFINFO_TRACE_HEADER_5_1_union_Marker,
+    PERFINFO_TRACE_HEADER_5_1_union_Marker_struct_Version, PERFINFO_TRACE_HEADER_5_1_union_TS,
 };
-pub use periodic_capture_state_guids::{
+#[cfg(feature = "kernel")] pub use periodic_capture_state_guids::{
     PERIODIC_CAPTURE_STATE_GUIDS_1703_x64, PERIODIC_CAPTURE_STATE_GUIDS_1703_x86,
 };
-pub use physical_memory_descriptor32::{
+#[cfg(feature = "dump")] pub use physical_memory_descriptor32::{
     PHYSICAL_MEMORY_DESCRIPTOR32_5_2_x86,
 };
-pub use physical_memory_descriptor64::{
+#[cfg(feature = "dump")] pub use physical_memory_descriptor64::{
     PHYSICAL_MEMORY_DESCRIPTOR64_5_2_3790_sp1_x64,
 };
-pub use physical_memory_run32::{
+#[cfg(feature = "dump")] pub use physical_memory_run32::{
     PHYSICAL_MEMORY_RUN32_5_2_x86,
 };
-pub use physical_memory_run64::{
+#[cfg(feature = "dump")] pub use physical_memory_run64::{
     PHYSICAL_MEMORY_RUN64_5_2_3790_sp1_x64,
 };
-pub use pool_type::{
+#[cfg(feature = "kernel")] pub use pool_type::{
     POOL_TYPE_5_0, POOL_TYPE_6_2,
 };
-pub use profile_source_info::{
+#[cfg(feature = "kernel")] pub use profile_source_info::{
     PROFILE_SOURCE_INFO_6_2,
 };
-pub use rdmp_header64::{
+#[cfg(feature = "dump")] pub use rdmp_header64::{
     RDMP_HEADER64_10_0_x64,
 };
-pub use rsds::{
+#[cfg(any(feature = "dump", feature = "kernel"))] pub use rsds::{
     RSDS_6_2,
 };
-pub use rtl_balanced_node::{
-    RTL_BALANCED_NODE_6_1_7601_23418_x64, RTL_BALANCED_NODE_6_1_7601_23418_x64_u00, RTL_BALANCED_NODE_6_1_7601_23418_x64_u00_s00,
-    RTL_BALANCED_NODE_6_1_7601_23418_x64_u10, RTL_BALANCED_NODE_6_1_7601_24000_x86, RTL_BALANCED_NODE_6_1_7601_24000_x86_u00,
-    RTL_BALANCED_NODE_6_1_7601_24000_x86_u00_s00, RTL_BALANCED_NODE_6_1_7601_24000_x86_u08,
+#[cfg(feature = "kernel")] pub use rtl_balanced_node::{
+    RTL_BALANCED_NODE_6_1_7601_23418_x64, RTL_BALANCED_NODE_6_1_7601_23418_x64_union_Children, RTL_BALANCED_NODE_6_1_7601_23418_x64_union_Children_struct_Left,
+    RTL_BALANCED_NODE_6_1_7601_23418_x64_union_Red, RTL_BALANCED_NODE_6_1_7601_24000_x86, RTL_BALANCED_NODE_6_1_7601_24000_x86_union_Children,
+    RTL_BALANCED_NODE_6_1_7601_24000_x86_union_Children_struct_Left, RTL_BALANCED_NODE_6_1_7601_24000_x86_union_Red,
 };
-pub use rtl_bitmap::{
+#[cfg(feature = "kernel")] pub use rtl_bitmap::{
     RTL_BITMAP_5_0_x86, RTL_BITMAP_5_2_3790_sp1_x64,
 };
-pub use rtl_condition_variable::{
+#[cfg(feature = "kernel")] pub use rtl_condition_variable::{
     RTL_CONDITION_VARIABLE_early_6_0_x64, RTL_CONDITION_VARIABLE_early_6_0_x86,
 };
-pub use rtl_critical_section::{
+#[cfg(feature = "kernel")] pub use rtl_critical_section::{
     RTL_CRITICAL_SECTION_5_0_x86, RTL_CRITICAL_SECTION_5_2_3790_sp1_x64,
 };
-pub use rtl_hash_table::{
+#[cfg(feature = "kernel")] pub use rtl_hash_table::{
     RTL_HASH_TABLE_1607_x64, RTL_HASH_TABLE_1607_x86, RTL_HASH_TABLE_26H1_x64,
-    RTL_HASH_TABLE_26H1_x64_u04, RTL_HASH_TABLE_26H1_x64_u04_s00,
+    RTL_HASH_TABLE_26H1_x64_union_BucketAndMaskBitCounts, RTL_HASH_TABLE_26H1_x64_union_BucketAndMaskBitCounts_struct_MaskBitCount,
 };
-pub use rtl_nls_state::{
+#[cfg(feature = "kernel")] pub use rtl_nls_state::{
     RTL_NLS_STATE_server_2022_x64,
 };
-pub use rtl_rb_tree::{
-    RTL_RB_TREE_1703_x64, RTL_RB_TREE_1703_x64_u08, RTL_RB_TREE_1703_x86,
-    RTL_RB_TREE_1703_x86_u04, RTL_RB_TREE_6_1_7601_24000_x64, RTL_RB_TREE_6_1_7601_24000_x86,
+#[cfg(feature = "kernel")] pub use rtl_rb_tree::{
+    RTL_RB_TREE_1703_x64, RTL_RB_TREE_1703_x64_union_Encoded, RTL_RB_TREE_1703_x86,
+    RTL_RB_TREE_1703_x86_union_Encoded, RTL_RB_TREE_6_1_7601_24000_x64, RTL_RB_TREE_6_1_7601_24000_x86,
 };
-pub use rtl_time_zone_information::{
+#[cfg(any(feature = "kernel", feature = "trace"))] pub use rtl_time_zone_information::{
     RTL_TIME_ZONE_INFORMATION_5_0,
 };
-pub use security_client_context::{
+#[cfg(feature = "kernel")] pub use security_client_context::{
     SECURITY_CLIENT_CONTEXT_5_0_x86, SECURITY_CLIENT_CONTEXT_5_2_3790_sp1_x64,
 };
-pub use security_impersonation_level::{
+#[cfg(feature = "kernel")] pub use security_impersonation_level::{
     SECURITY_IMPERSONATION_LEVEL_5_0,
 };
-pub use security_quality_of_service::{
+#[cfg(feature = "kernel")] pub use security_quality_of_service::{
     SECURITY_QUALITY_OF_SERVICE_5_0,
 };
-pub use sep_rm_lsa_connection_state::{
+#[cfg(feature = "kernel")] pub use sep_rm_lsa_connection_state::{
     SEP_RM_LSA_CONNECTION_STATE_1607_x64, SEP_RM_LSA_CONNECTION_STATE_1607_x86, SEP_RM_LSA_CONNECTION_STATE_24H2_x64,
 };
-pub use sep_silostate::{
+#[cfg(feature = "kernel")] pub use sep_silostate::{
     SEP_SILOSTATE_1607_x64, SEP_SILOSTATE_1607_x86, SEP_SILOSTATE_1703_x64,
     SEP_SILOSTATE_1703_x86,
 };
-pub use serversilo_state::{
+#[cfg(feature = "kernel")] pub use serversilo_state::{
     SERVERSILO_STATE_1607,
 };
-pub use silo_user_shared_data::{
+#[cfg(feature = "kernel")] pub use silo_user_shared_data::{
     SILO_USER_SHARED_DATA_10_0_19041_985, SILO_USER_SHARED_DATA_1607, SILO_USER_SHARED_DATA_1703,
 };
-pub use single_list_entry::{
+#[cfg(any(feature = "kernel", feature = "trace"))] pub use single_list_entry::{
     SINGLE_LIST_ENTRY_5_0_x86, SINGLE_LIST_ENTRY_5_2_3790_sp1_x64,
 };
-pub use slist_entry::{
+#[cfg(feature = "kernel")] pub use slist_entry::{
     SLIST_ENTRY_5_2_3790_sp1_x64,
 };
-pub use slist_header::{
+#[cfg(feature = "kernel")] pub use slist_header::{
     SLIST_HEADER_1709_arm64, SLIST_HEADER_1709_arm64_HeaderArm64, SLIST_HEADER_5_0_x86,
-    SLIST_HEADER_5_0_x86_s00, SLIST_HEADER_5_2_3790_sp1_x64, SLIST_HEADER_5_2_3790_sp1_x64_s00,
+    SLIST_HEADER_5_0_x86_struct_Next, SLIST_HEADER_5_2_3790_sp1_x64, SLIST_HEADER_5_2_3790_sp1_x64_struct_Alignment,
     SLIST_HEADER_6_0_6002_18005_x64, SLIST_HEADER_6_0_6002_18005_x64_HeaderX64, SLIST_HEADER_6_2_x64,
     SLIST_HEADER_6_3_x64, SLIST_HEADER_6_3_x64_HeaderX64, SLIST_HEADER_6_3_x86,
-    SLIST_HEADER_6_3_x86_s00, SLIST_HEADER_early_6_0_x64, SLIST_HEADER_early_6_0_x64_Header16,
+    SLIST_HEADER_6_3_x86_struct_Next, SLIST_HEADER_early_6_0_x64, SLIST_HEADER_early_6_0_x64_Header16,
     SLIST_HEADER_early_6_0_x64_Header8,
 };
-pub use summary_dump32::{
+#[cfg(feature = "dump")] pub use summary_dump32::{
     SUMMARY_DUMP32_5_2_x86, SUMMARY_DUMP32_5_2_x86_Bitmap,
 };
-pub use summary_dump64::{
+#[cfg(feature = "dump")] pub use summary_dump64::{
     SUMMARY_DUMP64_5_2_3790_sp1_x64, SUMMARY_DUMP64_5_2_3790_sp1_x64_Bitmap, SUMMARY_DUMP64_6_2_x64,
 };
-pub use system_trace_header::{
-    SYSTEM_TRACE_HEADER_5_0, SYSTEM_TRACE_HEADER_5_0_u00, SYSTEM_TRACE_HEADER_5_0_u00_s00,
-    SYSTEM_TRACE_HEADER_5_0_u04,
+#[cfg(feature = "trace")] pub use system_trace_header::{
+    SYSTEM_TRACE_HEADER_5_0, SYSTEM_TRACE_HEADER_5_0_union_Header, SYSTEM_TRACE_HEADER_5_0_union_Marker,
+    SYSTEM_TRACE_HEADER_5_0_union_Marker_struct_Version,
 };
-pub use time_fields::{
+#[cfg(any(feature = "kernel", feature = "trace"))] pub use time_fields::{
     TIME_FIELDS_5_0,
 };
-pub use token_control::{
+#[cfg(feature = "kernel")] pub use token_control::{
     TOKEN_CONTROL_5_0,
 };
-pub use token_source::{
+#[cfg(feature = "kernel")] pub use token_source::{
     TOKEN_SOURCE_5_0,
 };
-pub use trace_enable_context::{
+#[cfg(feature = "kernel")] pub use trace_enable_context::{
     TRACE_ENABLE_CONTEXT_early_6_0,
 };
-pub use trace_enable_context_ex::{
+#[cfg(feature = "kernel")] pub use trace_enable_context_ex::{
     TRACE_ENABLE_CONTEXT_EX_late_6_0,
 };
-pub use trace_enable_flag_extension::{
+#[cfg(feature = "kernel")] pub use trace_enable_flag_extension::{
     TRACE_ENABLE_FLAG_EXTENSION_5_1,
 };
-pub use trace_enable_flag_ext_header::{
+#[cfg(feature = "kernel")] pub use trace_enable_flag_ext_header::{
     TRACE_ENABLE_FLAG_EXT_HEADER_early_6_0,
 };
-pub use trace_enable_flag_ext_item::{
+#[cfg(feature = "kernel")] pub use trace_enable_flag_ext_item::{
     TRACE_ENABLE_FLAG_EXT_ITEM_early_6_0,
 };
-pub use trace_enable_info::{
+#[cfg(feature = "kernel")] pub use trace_enable_info::{
     TRACE_ENABLE_INFO_early_6_0,
 };
-pub use trace_information_class::{
+#[cfg(feature = "trace")] pub use trace_event_info::{
+    TRACE_EVENT_INFO_10_0, TRACE_EVENT_INFO_10_0_union_ActivityIDNameOffset, TRACE_EVENT_INFO_10_0_union_Flags,
+    TRACE_EVENT_INFO_10_0_union_Flags_struct_Reserved, TRACE_EVENT_INFO_10_0_union_RelatedActivityIDNameOffset, TRACE_EVENT_INFO_early_6_0,
+    TRACE_EVENT_INFO_early_6_0_union_ActivityIDNameOffset, TRACE_EVENT_INFO_early_6_0_union_Flags, TRACE_EVENT_INFO_early_6_0_union_RelatedActivityIDNameOffset,
+};
+#[cfg(feature = "kernel")] pub use trace_information_class::{
     TRACE_INFORMATION_CLASS_6_3_9600_19913,
 };
-pub use trace_logfile_header::{
-    TRACE_LOGFILE_HEADER_5_0_u04, TRACE_LOGFILE_HEADER_5_0_u04_VersionDetail, TRACE_LOGFILE_HEADER_5_0_x86,
-    TRACE_LOGFILE_HEADER_5_0_x86_u28, TRACE_LOGFILE_HEADER_5_0_x86_u28_s00, TRACE_LOGFILE_HEADER_5_1_u28,
-    TRACE_LOGFILE_HEADER_5_1_u28_s00, TRACE_LOGFILE_HEADER_5_1_x86, TRACE_LOGFILE_HEADER_5_2_3790_sp1_x64,
+#[cfg(feature = "trace")] pub use trace_logfile_header::{
+    TRACE_LOGFILE_HEADER_5_0_union_Version, TRACE_LOGFILE_HEADER_5_0_union_Version_VersionDetail, TRACE_LOGFILE_HEADER_5_0_x86,
+    TRACE_LOGFILE_HEADER_5_0_x86_union_LogInstanceGuid, TRACE_LOGFILE_HEADER_5_0_x86_union_LogInstanceGuid_struct_StartBuffers, TRACE_LOGFILE_HEADER_5_1_union_LogInstanceGuid,
+    TRACE_LOGFILE_HEADER_5_1_union_LogInstanceGuid_struct_StartBuffers, TRACE_LOGFILE_HEADER_5_1_x86, TRACE_LOGFILE_HEADER_5_2_3790_sp1_x64,
 };
-pub use trace_profile_interval::{
+#[cfg(feature = "kernel")] pub use trace_profile_interval::{
     TRACE_PROFILE_INTERVAL_6_2,
 };
-pub use trace_query_info_class::{
+#[cfg(feature = "kernel")] pub use trace_query_info_class::{
     TRACE_QUERY_INFO_CLASS_10_0, TRACE_QUERY_INFO_CLASS_6_1, TRACE_QUERY_INFO_CLASS_6_2,
 };
-pub use trace_version_info::{
+#[cfg(feature = "kernel")] pub use trace_version_info::{
     TRACE_VERSION_INFO_10_0,
 };
-pub use triage_data_block::{
+#[cfg(feature = "dump")] pub use triage_data_block::{
     TRIAGE_DATA_BLOCK_5_2,
 };
-pub use triage_dump32::{
+#[cfg(feature = "dump")] pub use triage_dump32::{
     TRIAGE_DUMP32_5_2_x86,
 };
-pub use triage_dump64::{
+#[cfg(feature = "dump")] pub use triage_dump64::{
     TRIAGE_DUMP64_5_2_3790_sp1_x64, TRIAGE_DUMP64_5_2_3790_sp1_x64_ArchitectureSpecific,
 };
-pub use ularge_integer::{
-    ULARGE_INTEGER_5_0, ULARGE_INTEGER_5_0_s00, ULARGE_INTEGER_5_0_u,
+#[cfg(feature = "kernel")] pub use ularge_integer::{
+    ULARGE_INTEGER_5_0, ULARGE_INTEGER_5_0_struct_LowPart, ULARGE_INTEGER_5_0_u,
 };
-pub use unicode_string::{
+#[cfg(any(feature = "dump", feature = "kernel"))] pub use unicode_string::{
     UNICODE_STRING_5_0_x86, UNICODE_STRING_5_2_3790_sp1_x64,
 };
-pub use unicode_string64::{
+#[cfg(feature = "kernel")] pub use unicode_string64::{
     UNICODE_STRING64_5_1,
 };
-pub use wmi_buffer_header::{
+#[cfg(any(feature = "kernel", feature = "trace"))] pub use wmi_buffer_header::{
     WMI_BUFFER_HEADER_1607_x64, WMI_BUFFER_HEADER_1607_x86, WMI_BUFFER_HEADER_5_0_x86,
-    WMI_BUFFER_HEADER_5_0_x86_u00, WMI_BUFFER_HEADER_5_0_x86_u00_s00, WMI_BUFFER_HEADER_5_0_x86_u00_s00_2,
-    WMI_BUFFER_HEADER_5_0_x86_u38, WMI_BUFFER_HEADER_5_0_x86_u38_s00, WMI_BUFFER_HEADER_5_1_u00_s00_2,
-    WMI_BUFFER_HEADER_5_1_u00_s00_2_u2C, WMI_BUFFER_HEADER_5_1_x86, WMI_BUFFER_HEADER_5_1_x86_u00,
-    WMI_BUFFER_HEADER_5_1_x86_u00_s00, WMI_BUFFER_HEADER_5_1_x86_u00_s00_u18, WMI_BUFFER_HEADER_5_1_x86_u00_s00_u18_s00,
-    WMI_BUFFER_HEADER_5_2_3790_sp1_x64, WMI_BUFFER_HEADER_5_2_3790_sp1_x64_u00, WMI_BUFFER_HEADER_5_2_3790_sp1_x64_u00_s00,
-    WMI_BUFFER_HEADER_5_2_3790_sp1_x64_u00_s00_u18, WMI_BUFFER_HEADER_5_2_3790_sp1_x64_u00_s00_u18_s00, WMI_BUFFER_HEADER_5_2_3790_sp1_x64_u38,
-    WMI_BUFFER_HEADER_5_2_3790_sp1_x64_u38_s00, WMI_BUFFER_HEADER_5_2_x86, WMI_BUFFER_HEADER_6_1_7601_23418_x64,
-    WMI_BUFFER_HEADER_6_1_7601_24000_x86, WMI_BUFFER_HEADER_6_1_x64, WMI_BUFFER_HEADER_6_1_x64_u20,
-    WMI_BUFFER_HEADER_6_1_x64_u38, WMI_BUFFER_HEADER_6_1_x64_u38_s00, WMI_BUFFER_HEADER_6_1_x86,
-    WMI_BUFFER_HEADER_6_1_x86_u20, WMI_BUFFER_HEADER_6_1_x86_u38, WMI_BUFFER_HEADER_6_1_x86_u38_s00,
-    WMI_BUFFER_HEADER_6_2_u20_s00, WMI_BUFFER_HEADER_6_2_x64, WMI_BUFFER_HEADER_6_2_x64_u20,
-    WMI_BUFFER_HEADER_6_2_x86, WMI_BUFFER_HEADER_6_2_x86_u20, WMI_BUFFER_HEADER_early_6_0_u00_s00,
-    WMI_BUFFER_HEADER_early_6_0_u00_s00_u10, WMI_BUFFER_HEADER_early_6_0_u00_s00_u2C, WMI_BUFFER_HEADER_early_6_0_x64,
-    WMI_BUFFER_HEADER_early_6_0_x64_u00, WMI_BUFFER_HEADER_early_6_0_x64_u38, WMI_BUFFER_HEADER_early_6_0_x64_u38_s00,
-    WMI_BUFFER_HEADER_early_6_0_x86, WMI_BUFFER_HEADER_early_6_0_x86_u00, WMI_BUFFER_HEADER_early_6_0_x86_u38,
-    WMI_BUFFER_HEADER_early_6_0_x86_u38_s00, WMI_BUFFER_HEADER_late_6_0_x64, WMI_BUFFER_HEADER_late_6_0_x64_u00,
-    WMI_BUFFER_HEADER_late_6_0_x64_u00_s00, WMI_BUFFER_HEADER_late_6_0_x64_u00_s00_u20, WMI_BUFFER_HEADER_late_6_0_x64_u38,
-    WMI_BUFFER_HEADER_late_6_0_x64_u38_s00, WMI_BUFFER_HEADER_late_6_0_x64_u38_s00_2, WMI_BUFFER_HEADER_late_6_0_x86,
-    WMI_BUFFER_HEADER_late_6_0_x86_u00, WMI_BUFFER_HEADER_late_6_0_x86_u00_s00, WMI_BUFFER_HEADER_late_6_0_x86_u00_s00_u20,
-    WMI_BUFFER_HEADER_late_6_0_x86_u38, WMI_BUFFER_HEADER_late_6_0_x86_u38_s00, WMI_BUFFER_HEADER_late_6_0_x86_u38_s00_2,
+    WMI_BUFFER_HEADER_5_0_x86_union_InstanceGuid, WMI_BUFFER_HEADER_5_0_x86_union_InstanceGuid_struct_LoggerContext, WMI_BUFFER_HEADER_5_0_x86_union_Wnode,
+    WMI_BUFFER_HEADER_5_0_x86_union_Wnode_struct_ReferenceCount, WMI_BUFFER_HEADER_5_0_x86_union_Wnode_struct_Reserved1, WMI_BUFFER_HEADER_5_1_union_Wnode_struct_ReferenceCount,
+    WMI_BUFFER_HEADER_5_1_union_Wnode_struct_ReferenceCount_union_State, WMI_BUFFER_HEADER_5_1_x86, WMI_BUFFER_HEADER_5_1_x86_union_Wnode,
+    WMI_BUFFER_HEADER_5_1_x86_union_Wnode_struct_Reserved1, WMI_BUFFER_HEADER_5_1_x86_union_Wnode_struct_Reserved1_union_Alignment, WMI_BUFFER_HEADER_5_1_x86_union_Wnode_struct_Reserved1_union_Alignment_struct_Alignment,
+    WMI_BUFFER_HEADER_5_2_3790_sp1_x64, WMI_BUFFER_HEADER_5_2_3790_sp1_x64_union_InstanceGuid, WMI_BUFFER_HEADER_5_2_3790_sp1_x64_union_InstanceGuid_struct_LoggerContext,
+    WMI_BUFFER_HEADER_5_2_3790_sp1_x64_union_Wnode, WMI_BUFFER_HEADER_5_2_3790_sp1_x64_union_Wnode_struct_Reserved1, WMI_BUFFER_HEADER_5_2_3790_sp1_x64_union_Wnode_struct_Reserved1_union_Alignment,
+    WMI_BUFFER_HEADER_5_2_3790_sp1_x64_union_Wnode_struct_Reserved1_union_Alignment_struct_Alignment, WMI_BUFFER_HEADER_5_2_x86, WMI_BUFFER_HEADER_6_1_7601_23418_x64,
+    WMI_BUFFER_HEADER_6_1_7601_24000_x86, WMI_BUFFER_HEADER_6_1_x64, WMI_BUFFER_HEADER_6_1_x64_union_Padding0,
+    WMI_BUFFER_HEADER_6_1_x64_union_Padding1, WMI_BUFFER_HEADER_6_1_x86, WMI_BUFFER_HEADER_6_1_x86_union_Padding0,
+    WMI_BUFFER_HEADER_6_1_x86_union_Padding1, WMI_BUFFER_HEADER_6_2_union_ClockType_struct_ClockType, WMI_BUFFER_HEADER_6_2_x64,
+    WMI_BUFFER_HEADER_6_2_x64_union_ClockType, WMI_BUFFER_HEADER_6_2_x86, WMI_BUFFER_HEADER_6_2_x86_union_ClockType,
+    WMI_BUFFER_HEADER_early_6_0_union_Wnode_struct_BufferSize, WMI_BUFFER_HEADER_early_6_0_union_Wnode_struct_BufferSize_union_State, WMI_BUFFER_HEADER_early_6_0_union_Wnode_struct_BufferSize_union_TimeStamp,
+    WMI_BUFFER_HEADER_early_6_0_x64, WMI_BUFFER_HEADER_early_6_0_x64_union_Padding1, WMI_BUFFER_HEADER_early_6_0_x64_union_Padding1_struct_NextBuffer,
+    WMI_BUFFER_HEADER_early_6_0_x64_union_Wnode, WMI_BUFFER_HEADER_early_6_0_x86, WMI_BUFFER_HEADER_early_6_0_x86_union_Padding1,
+    WMI_BUFFER_HEADER_early_6_0_x86_union_Padding1_struct_NextBuffer, WMI_BUFFER_HEADER_early_6_0_x86_union_Wnode, WMI_BUFFER_HEADER_late_6_0_x64,
+    WMI_BUFFER_HEADER_late_6_0_x64_union_Padding1, WMI_BUFFER_HEADER_late_6_0_x64_union_Padding1_struct_Padding2, WMI_BUFFER_HEADER_late_6_0_x64_union_Padding1_struct_Pointer0,
+    WMI_BUFFER_HEADER_late_6_0_x64_union_Wnode, WMI_BUFFER_HEADER_late_6_0_x64_union_Wnode_struct_BufferSize, WMI_BUFFER_HEADER_late_6_0_x64_union_Wnode_struct_BufferSize_union_Padding0,
+    WMI_BUFFER_HEADER_late_6_0_x86, WMI_BUFFER_HEADER_late_6_0_x86_union_Padding1, WMI_BUFFER_HEADER_late_6_0_x86_union_Padding1_struct_Padding2,
+    WMI_BUFFER_HEADER_late_6_0_x86_union_Padding1_struct_Pointer0, WMI_BUFFER_HEADER_late_6_0_x86_union_Wnode, WMI_BUFFER_HEADER_late_6_0_x86_union_Wnode_struct_BufferSize,
+    WMI_BUFFER_HEADER_late_6_0_x86_union_Wnode_struct_BufferSize_union_Padding0,
 };
-pub use wmi_buffer_state::{
+#[cfg(any(feature = "kernel", feature = "trace"))] pub use wmi_buffer_state::{
     WMI_BUFFER_STATE_5_1,
 };
-pub use wmi_client_context::{
+#[cfg(any(feature = "kernel", feature = "trace"))] pub use wmi_client_context::{
     WMI_CLIENT_CONTEXT_5_0,
 };
-pub use wmi_contextswap::{
-    WMI_CONTEXTSWAP_1703, WMI_CONTEXTSWAP_1703_u0D, WMI_CONTEXTSWAP_1703_u0D_s00,
-    WMI_CONTEXTSWAP_1709, WMI_CONTEXTSWAP_1709_u0D, WMI_CONTEXTSWAP_1709_u0D_s00,
-    WMI_CONTEXTSWAP_5_1, WMI_CONTEXTSWAP_early_6_0, WMI_CONTEXTSWAP_early_6_0_u0A,
-    WMI_CONTEXTSWAP_early_6_0_u0B,
+#[cfg(feature = "kernel")] pub use wmi_contextswap::{
+    WMI_CONTEXTSWAP_1703, WMI_CONTEXTSWAP_1703_union_OldThreadWaitMode, WMI_CONTEXTSWAP_1703_union_OldThreadWaitMode_struct_OldThreadWaitMode,
+    WMI_CONTEXTSWAP_1709, WMI_CONTEXTSWAP_1709_union_OldThreadWaitMode, WMI_CONTEXTSWAP_1709_union_OldThreadWaitMode_struct_OldThreadWaitMode,
+    WMI_CONTEXTSWAP_5_1, WMI_CONTEXTSWAP_early_6_0, WMI_CONTEXTSWAP_early_6_0_union_NewThreadPriorityDecrement,
+    WMI_CONTEXTSWAP_early_6_0_union_PreviousCState,
 };
-pub use wmi_logger_context::{
+#[cfg(feature = "kernel")] pub use wmi_logger_context::{
     WMI_LOGGER_CONTEXT_10_0_10240_17770_x64, WMI_LOGGER_CONTEXT_10_0_17763_2452_arm64, WMI_LOGGER_CONTEXT_10_0_17763_2452_x64,
     WMI_LOGGER_CONTEXT_10_0_17763_2452_x86, WMI_LOGGER_CONTEXT_10_0_19041_1466_arm64, WMI_LOGGER_CONTEXT_10_0_19041_1466_x64,
     WMI_LOGGER_CONTEXT_10_0_19041_1466_x86, WMI_LOGGER_CONTEXT_10_0_20348_469_x64, WMI_LOGGER_CONTEXT_10_0_22000_434_arm64,
-    WMI_LOGGER_CONTEXT_10_0_22000_434_x64, WMI_LOGGER_CONTEXT_10_0_x64, WMI_LOGGER_CONTEXT_10_0_x64_u340,
-    WMI_LOGGER_CONTEXT_10_0_x64_u340_s00, WMI_LOGGER_CONTEXT_10_0_x64_u344, WMI_LOGGER_CONTEXT_10_0_x64_u344_s00,
-    WMI_LOGGER_CONTEXT_10_0_x86, WMI_LOGGER_CONTEXT_10_0_x86_u258, WMI_LOGGER_CONTEXT_10_0_x86_u258_s00,
-    WMI_LOGGER_CONTEXT_10_0_x86_u25C, WMI_LOGGER_CONTEXT_10_0_x86_u25C_s00, WMI_LOGGER_CONTEXT_1511_x64,
-    WMI_LOGGER_CONTEXT_1511_x86, WMI_LOGGER_CONTEXT_1607_x64, WMI_LOGGER_CONTEXT_1607_x64_u2B8,
-    WMI_LOGGER_CONTEXT_1607_x64_u330, WMI_LOGGER_CONTEXT_1607_x64_u330_s00, WMI_LOGGER_CONTEXT_1607_x64_u334,
-    WMI_LOGGER_CONTEXT_1607_x64_u334_s00, WMI_LOGGER_CONTEXT_1607_x64_u80, WMI_LOGGER_CONTEXT_1607_x86,
-    WMI_LOGGER_CONTEXT_1607_x86_u250, WMI_LOGGER_CONTEXT_1607_x86_u250_s00, WMI_LOGGER_CONTEXT_1607_x86_u254,
-    WMI_LOGGER_CONTEXT_1607_x86_u254_s00, WMI_LOGGER_CONTEXT_1703_x64, WMI_LOGGER_CONTEXT_1703_x86,
-    WMI_LOGGER_CONTEXT_1709_arm64, WMI_LOGGER_CONTEXT_1709_x64, WMI_LOGGER_CONTEXT_1709_x64_u340,
-    WMI_LOGGER_CONTEXT_1709_x64_u340_s00, WMI_LOGGER_CONTEXT_1709_x86, WMI_LOGGER_CONTEXT_1709_x86_u258,
-    WMI_LOGGER_CONTEXT_1709_x86_u258_s00, WMI_LOGGER_CONTEXT_1803_arm64, WMI_LOGGER_CONTEXT_1803_x64,
-    WMI_LOGGER_CONTEXT_1803_x64_u340, WMI_LOGGER_CONTEXT_1803_x64_u340_s00, WMI_LOGGER_CONTEXT_1803_x86,
-    WMI_LOGGER_CONTEXT_1803_x86_u258, WMI_LOGGER_CONTEXT_1803_x86_u258_s00, WMI_LOGGER_CONTEXT_1809_arm64,
-    WMI_LOGGER_CONTEXT_1809_x64, WMI_LOGGER_CONTEXT_1809_x64_u340, WMI_LOGGER_CONTEXT_1809_x64_u340_s00,
-    WMI_LOGGER_CONTEXT_1809_x86, WMI_LOGGER_CONTEXT_1809_x86_u258, WMI_LOGGER_CONTEXT_1809_x86_u258_s00,
-    WMI_LOGGER_CONTEXT_1903_arm64, WMI_LOGGER_CONTEXT_1903_x64, WMI_LOGGER_CONTEXT_1903_x64_u340,
-    WMI_LOGGER_CONTEXT_1903_x64_u340_s00, WMI_LOGGER_CONTEXT_1903_x86, WMI_LOGGER_CONTEXT_1903_x86_u258,
-    WMI_LOGGER_CONTEXT_1903_x86_u258_s00, WMI_LOGGER_CONTEXT_19569_arm64, WMI_LOGGER_CONTEXT_19569_x64,
-    WMI_LOGGER_CONTEXT_19569_x64_u340, WMI_LOGGER_CONTEXT_19569_x64_u340_s00, WMI_LOGGER_CONTEXT_2004_arm64,
-    WMI_LOGGER_CONTEXT_2004_x64, WMI_LOGGER_CONTEXT_2004_x64_u340, WMI_LOGGER_CONTEXT_2004_x64_u340_s00,
-    WMI_LOGGER_CONTEXT_2004_x86, WMI_LOGGER_CONTEXT_2004_x86_u258, WMI_LOGGER_CONTEXT_2004_x86_u258_s00,
-    WMI_LOGGER_CONTEXT_21H2_arm64, WMI_LOGGER_CONTEXT_21H2_x64, WMI_LOGGER_CONTEXT_21H2_x64_u330,
-    WMI_LOGGER_CONTEXT_21H2_x64_u330_s00, WMI_LOGGER_CONTEXT_21H2_x64_u334, WMI_LOGGER_CONTEXT_21H2_x64_u334_s00,
-    WMI_LOGGER_CONTEXT_21H2_x64_u338, WMI_LOGGER_CONTEXT_21H2_x64_u338_s00, WMI_LOGGER_CONTEXT_22H2_arm64,
+    WMI_LOGGER_CONTEXT_10_0_22000_434_x64, WMI_LOGGER_CONTEXT_10_0_union_Flags, WMI_LOGGER_CONTEXT_10_0_union_Flags_struct_Persistent,
+    WMI_LOGGER_CONTEXT_10_0_union_RequestFlag, WMI_LOGGER_CONTEXT_10_0_union_RequestFlag_struct_DbgRequestNewFile, WMI_LOGGER_CONTEXT_10_0_x64,
+    WMI_LOGGER_CONTEXT_10_0_x86, WMI_LOGGER_CONTEXT_1511_x64, WMI_LOGGER_CONTEXT_1511_x86,
+    WMI_LOGGER_CONTEXT_1607_x64, WMI_LOGGER_CONTEXT_1607_x86, WMI_LOGGER_CONTEXT_1703_x64,
+    WMI_LOGGER_CONTEXT_1703_x86, WMI_LOGGER_CONTEXT_1709_arm64, WMI_LOGGER_CONTEXT_1709_union_Flags,
+    WMI_LOGGER_CONTEXT_1709_union_Flags_struct_Persistent, WMI_LOGGER_CONTEXT_1709_x64, WMI_LOGGER_CONTEXT_1709_x86,
+    WMI_LOGGER_CONTEXT_1803_arm64, WMI_LOGGER_CONTEXT_1803_union_Flags, WMI_LOGGER_CONTEXT_1803_union_Flags_struct_Persistent,
+    WMI_LOGGER_CONTEXT_1803_x64, WMI_LOGGER_CONTEXT_1803_x86, WMI_LOGGER_CONTEXT_1809_arm64,
+    WMI_LOGGER_CONTEXT_1809_union_Flags, WMI_LOGGER_CONTEXT_1809_union_Flags_struct_Persistent, WMI_LOGGER_CONTEXT_1809_x64,
+    WMI_LOGGER_CONTEXT_1809_x86, WMI_LOGGER_CONTEXT_1903_arm64, WMI_LOGGER_CONTEXT_1903_union_Flags,
+    WMI_LOGGER_CONTEXT_1903_union_Flags_struct_Persistent, WMI_LOGGER_CONTEXT_1903_x64, WMI_LOGGER_CONTEXT_1903_x86,
+    WMI_LOGGER_CONTEXT_19569_arm64, WMI_LOGGER_CONTEXT_19569_x64, WMI_LOGGER_CONTEXT_19569_x64_union_Flags,
+    WMI_LOGGER_CONTEXT_19569_x64_union_Flags_struct_Persistent, WMI_LOGGER_CONTEXT_2004_arm64, WMI_LOGGER_CONTEXT_2004_union_Flags,
+    WMI_LOGGER_CONTEXT_2004_union_Flags_struct_Persistent, WMI_LOGGER_CONTEXT_2004_x64, WMI_LOGGER_CONTEXT_2004_x86,
+    WMI_LOGGER_CONTEXT_21H2_arm64, WMI_LOGGER_CONTEXT_21H2_x64, WMI_LOGGER_CONTEXT_22H2_arm64,
     WMI_LOGGER_CONTEXT_22H2_x64, WMI_LOGGER_CONTEXT_24H2_arm64, WMI_LOGGER_CONTEXT_24H2_x64,
     WMI_LOGGER_CONTEXT_26H1_arm64, WMI_LOGGER_CONTEXT_26H1_x64, WMI_LOGGER_CONTEXT_5_0_x86,
-    WMI_LOGGER_CONTEXT_5_0_x86_u88, WMI_LOGGER_CONTEXT_5_1_x86, WMI_LOGGER_CONTEXT_5_1_x86_uC8,
-    WMI_LOGGER_CONTEXT_5_2_3790_sp1_x64, WMI_LOGGER_CONTEXT_5_2_3790_sp1_x64_u138, WMI_LOGGER_CONTEXT_5_2_3790_sp1_x86,
-    WMI_LOGGER_CONTEXT_5_2_x86, WMI_LOGGER_CONTEXT_5_2_x86_uD0, WMI_LOGGER_CONTEXT_6_0_6002_18005_x64,
-    WMI_LOGGER_CONTEXT_6_1_7601_23418_x64, WMI_LOGGER_CONTEXT_6_1_7601_23418_x64_u318, WMI_LOGGER_CONTEXT_6_1_7601_23418_x64_u318_s00,
-    WMI_LOGGER_CONTEXT_6_1_7601_23418_x64_u31C, WMI_LOGGER_CONTEXT_6_1_7601_23418_x64_u31C_s00, WMI_LOGGER_CONTEXT_6_1_7601_24000_x64,
-    WMI_LOGGER_CONTEXT_6_1_7601_24000_x86, WMI_LOGGER_CONTEXT_6_1_7601_24000_x86_u230, WMI_LOGGER_CONTEXT_6_1_7601_24000_x86_u230_s00,
-    WMI_LOGGER_CONTEXT_6_1_7601_24000_x86_u234, WMI_LOGGER_CONTEXT_6_1_7601_24000_x86_u234_s00, WMI_LOGGER_CONTEXT_6_1_x64,
-    WMI_LOGGER_CONTEXT_6_1_x64_u2B0, WMI_LOGGER_CONTEXT_6_1_x64_u310, WMI_LOGGER_CONTEXT_6_1_x64_u310_s00,
-    WMI_LOGGER_CONTEXT_6_1_x64_u314, WMI_LOGGER_CONTEXT_6_1_x64_u314_s00, WMI_LOGGER_CONTEXT_6_1_x64_u70,
-    WMI_LOGGER_CONTEXT_6_1_x86, WMI_LOGGER_CONTEXT_6_1_x86_u1DC, WMI_LOGGER_CONTEXT_6_1_x86_u228,
-    WMI_LOGGER_CONTEXT_6_1_x86_u228_s00, WMI_LOGGER_CONTEXT_6_1_x86_u22C, WMI_LOGGER_CONTEXT_6_1_x86_u22C_s00,
-    WMI_LOGGER_CONTEXT_6_1_x86_u50, WMI_LOGGER_CONTEXT_6_2_x64, WMI_LOGGER_CONTEXT_6_2_x64_u2C8,
-    WMI_LOGGER_CONTEXT_6_2_x64_u338, WMI_LOGGER_CONTEXT_6_2_x64_u338_s00, WMI_LOGGER_CONTEXT_6_2_x64_u33C,
-    WMI_LOGGER_CONTEXT_6_2_x64_u33C_s00, WMI_LOGGER_CONTEXT_6_2_x64_u90, WMI_LOGGER_CONTEXT_6_2_x86,
-    WMI_LOGGER_CONTEXT_6_2_x86_u1EC, WMI_LOGGER_CONTEXT_6_2_x86_u248, WMI_LOGGER_CONTEXT_6_2_x86_u248_s00,
-    WMI_LOGGER_CONTEXT_6_2_x86_u24C, WMI_LOGGER_CONTEXT_6_2_x86_u24C_s00, WMI_LOGGER_CONTEXT_6_2_x86_u58,
-    WMI_LOGGER_CONTEXT_6_3_9600_17031_x64, WMI_LOGGER_CONTEXT_6_3_9600_17031_x86, WMI_LOGGER_CONTEXT_6_3_9600_19913_x64,
-    WMI_LOGGER_CONTEXT_6_3_9600_19913_x64_u340, WMI_LOGGER_CONTEXT_6_3_9600_19913_x64_u340_s00, WMI_LOGGER_CONTEXT_6_3_9600_19913_x64_u344,
-    WMI_LOGGER_CONTEXT_6_3_9600_19913_x64_u344_s00, WMI_LOGGER_CONTEXT_6_3_9600_19913_x86, WMI_LOGGER_CONTEXT_6_3_9600_19913_x86_u258,
-    WMI_LOGGER_CONTEXT_6_3_9600_19913_x86_u258_s00, WMI_LOGGER_CONTEXT_6_3_9600_19913_x86_u25C, WMI_LOGGER_CONTEXT_6_3_9600_19913_x86_u25C_s00,
-    WMI_LOGGER_CONTEXT_6_3_x64, WMI_LOGGER_CONTEXT_6_3_x86, WMI_LOGGER_CONTEXT_6_3_x86_u1F4,
-    WMI_LOGGER_CONTEXT_6_3_x86_u250, WMI_LOGGER_CONTEXT_6_3_x86_u250_s00, WMI_LOGGER_CONTEXT_6_3_x86_u254,
-    WMI_LOGGER_CONTEXT_6_3_x86_u254_s00, WMI_LOGGER_CONTEXT_early_6_0_x64, WMI_LOGGER_CONTEXT_early_6_0_x64_u31C,
-    WMI_LOGGER_CONTEXT_early_6_0_x64_u31C_s00, WMI_LOGGER_CONTEXT_early_6_0_x64_u320, WMI_LOGGER_CONTEXT_early_6_0_x64_u320_s00,
-    WMI_LOGGER_CONTEXT_early_6_0_x86, WMI_LOGGER_CONTEXT_early_6_0_x86_u244, WMI_LOGGER_CONTEXT_early_6_0_x86_u244_s00,
-    WMI_LOGGER_CONTEXT_early_6_0_x86_u248, WMI_LOGGER_CONTEXT_early_6_0_x86_u248_s00, WMI_LOGGER_CONTEXT_late_6_0_x64,
-    WMI_LOGGER_CONTEXT_late_6_0_x64_u33C, WMI_LOGGER_CONTEXT_late_6_0_x64_u33C_s00, WMI_LOGGER_CONTEXT_late_6_0_x64_u340,
-    WMI_LOGGER_CONTEXT_late_6_0_x64_u340_s00, WMI_LOGGER_CONTEXT_late_6_0_x86, WMI_LOGGER_CONTEXT_late_6_0_x86_u254,
-    WMI_LOGGER_CONTEXT_late_6_0_x86_u254_s00, WMI_LOGGER_CONTEXT_late_6_0_x86_u258, WMI_LOGGER_CONTEXT_late_6_0_x86_u258_s00,
-    WMI_LOGGER_CONTEXT_server_2022_x64, WMI_LOGGER_CONTEXT_server_2022_x64_u344, WMI_LOGGER_CONTEXT_server_2022_x64_u344_s00,
-    WMI_LOGGER_CONTEXT_server_2022_x64_u348, WMI_LOGGER_CONTEXT_server_2022_x64_u348_s00,
+    WMI_LOGGER_CONTEXT_5_0_x86_union_LoggerMode, WMI_LOGGER_CONTEXT_5_1_union_LoggerMode, WMI_LOGGER_CONTEXT_5_1_x86,
+    WMI_LOGGER_CONTEXT_5_2_3790_sp1_x64, WMI_LOGGER_CONTEXT_5_2_3790_sp1_x86, WMI_LOGGER_CONTEXT_5_2_x86,
+    WMI_LOGGER_CONTEXT_6_0_6002_18005_x64, WMI_LOGGER_CONTEXT_6_1_7601_23418_x64, WMI_LOGGER_CONTEXT_6_1_7601_24000_x64,
+    WMI_LOGGER_CONTEXT_6_1_7601_24000_x86, WMI_LOGGER_CONTEXT_6_1_union_Flags, WMI_LOGGER_CONTEXT_6_1_union_Flags_struct_Persistent,
+    WMI_LOGGER_CONTEXT_6_1_union_RequestFlag, WMI_LOGGER_CONTEXT_6_1_union_RequestFlag_struct_RequestNewFie, WMI_LOGGER_CONTEXT_6_1_x64,
+    WMI_LOGGER_CONTEXT_6_1_x64_union_BatchedBufferList, WMI_LOGGER_CONTEXT_6_1_x64_union_BufferListSpinLock, WMI_LOGGER_CONTEXT_6_1_x86,
+    WMI_LOGGER_CONTEXT_6_1_x86_union_BatchedBufferList, WMI_LOGGER_CONTEXT_6_1_x86_union_BufferListSpinLock, WMI_LOGGER_CONTEXT_6_2_union_Flags,
+    WMI_LOGGER_CONTEXT_6_2_union_Flags_struct_Persistent, WMI_LOGGER_CONTEXT_6_2_union_RequestFlag, WMI_LOGGER_CONTEXT_6_2_union_RequestFlag_struct_DbgRequestNewFie,
+    WMI_LOGGER_CONTEXT_6_2_x64, WMI_LOGGER_CONTEXT_6_2_x86, WMI_LOGGER_CONTEXT_6_3_9600_17031_x64,
+    WMI_LOGGER_CONTEXT_6_3_9600_17031_x86, WMI_LOGGER_CONTEXT_6_3_9600_19913_x64, WMI_LOGGER_CONTEXT_6_3_9600_19913_x86,
+    WMI_LOGGER_CONTEXT_6_3_x64, WMI_LOGGER_CONTEXT_6_3_x86, WMI_LOGGER_CONTEXT_early_6_0_union_Flags,
+    WMI_LOGGER_CONTEXT_early_6_0_union_Flags_struct_Persistent, WMI_LOGGER_CONTEXT_early_6_0_union_RequestFlag, WMI_LOGGER_CONTEXT_early_6_0_union_RequestFlag_struct_RequestNewFie,
+    WMI_LOGGER_CONTEXT_early_6_0_x64, WMI_LOGGER_CONTEXT_early_6_0_x86, WMI_LOGGER_CONTEXT_late_6_0_x64,
+    WMI_LOGGER_CONTEXT_late_6_0_x86, WMI_LOGGER_CONTEXT_server_2022_x64, WMI_LOGGER_CONTEXT_server_2022_x64_union_Flags2,
+    WMI_LOGGER_CONTEXT_server_2022_x64_union_Flags2_struct_UnifiedStackCaching,
 };
-pub use wmi_logger_information::{
-    WMI_LOGGER_INFORMATION_5_0_x86, WMI_LOGGER_INFORMATION_5_0_x86_u54, WMI_LOGGER_INFORMATION_5_0_x86_u58,
-    WMI_LOGGER_INFORMATION_5_0_x86_u5C, WMI_LOGGER_INFORMATION_5_1_x86, WMI_LOGGER_INFORMATION_5_1_x86_DUMMYUNIONNAME10,
-    WMI_LOGGER_INFORMATION_5_1_x86_u50, WMI_LOGGER_INFORMATION_5_1_x86_u58, WMI_LOGGER_INFORMATION_5_1_x86_u5C,
-    WMI_LOGGER_INFORMATION_5_1_x86_u60, WMI_LOGGER_INFORMATION_5_1_x86_u70, WMI_LOGGER_INFORMATION_5_1_x86_u78,
-    WMI_LOGGER_INFORMATION_5_1_x86_u88, WMI_LOGGER_INFORMATION_5_1_x86_u98, WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64,
-    WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_DUMMYUNIONNAME10, WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_u58, WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_u78,
-    WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_u80, WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_u90, WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_uA0,
-    WMI_LOGGER_INFORMATION_5_2_u60, WMI_LOGGER_INFORMATION_5_2_u64, WMI_LOGGER_INFORMATION_5_2_u68,
-    WMI_LOGGER_INFORMATION_5_2_x86, WMI_LOGGER_INFORMATION_5_2_x86_u58, WMI_LOGGER_INFORMATION_5_2_x86_u78,
-    WMI_LOGGER_INFORMATION_5_2_x86_u80, WMI_LOGGER_INFORMATION_5_2_x86_u90, WMI_LOGGER_INFORMATION_5_2_x86_uA0,
-    WMI_LOGGER_INFORMATION_6_1_u4C, WMI_LOGGER_INFORMATION_6_1_x64, WMI_LOGGER_INFORMATION_6_1_x86,
-    WMI_LOGGER_INFORMATION_early_6_0_u70, WMI_LOGGER_INFORMATION_early_6_0_x64, WMI_LOGGER_INFORMATION_early_6_0_x86,
+#[cfg(feature = "kernel")] pub use wmi_logger_information::{
+    WMI_LOGGER_INFORMATION_5_0_union_EventsLost, WMI_LOGGER_INFORMATION_5_0_union_FreeBuffers, WMI_LOGGER_INFORMATION_5_0_union_NumberOfBuffers,
+    WMI_LOGGER_INFORMATION_5_0_x86, WMI_LOGGER_INFORMATION_5_1_x86, WMI_LOGGER_INFORMATION_5_1_x86_DUMMYUNIONNAME10,
+    WMI_LOGGER_INFORMATION_5_1_x86_union_LogFileHandle, WMI_LOGGER_INFORMATION_5_1_x86_union_LogFileName, WMI_LOGGER_INFORMATION_5_1_x86_union_LoggerHeader,
+    WMI_LOGGER_INFORMATION_5_1_x86_union_LoggerName, WMI_LOGGER_INFORMATION_5_1_x86_union_LoggerThreadId, WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64,
+    WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_DUMMYUNIONNAME10, WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_union_LogFileHandle, WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_union_LogFileName,
+    WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_union_LoggerHeader, WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_union_LoggerName, WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_union_LoggerThreadId,
+    WMI_LOGGER_INFORMATION_5_2_x86, WMI_LOGGER_INFORMATION_6_1_union_AgeLimit, WMI_LOGGER_INFORMATION_6_1_x64,
+    WMI_LOGGER_INFORMATION_6_1_x86, WMI_LOGGER_INFORMATION_early_6_0_union_LogBuffersLost, WMI_LOGGER_INFORMATION_early_6_0_x64,
+    WMI_LOGGER_INFORMATION_early_6_0_x86,
 };
-pub use wmi_logger_mode::{
+#[cfg(feature = "kernel")] pub use wmi_logger_mode::{
     WMI_LOGGER_MODE_5_0_x86, WMI_LOGGER_MODE_5_1,
 };
-pub use wmi_resource::{
+#[cfg(feature = "kernel")] pub use wmi_resource::{
     WMI_RESOURCE_6_1_x64, WMI_RESOURCE_6_1_x86,
 };
-pub use wmi_spinlock::{
-    WMI_SPINLOCK_6_1_x64, WMI_SPINLOCK_6_1_x64_u32, WMI_SPINLOCK_6_1_x64_u32_s00,
-    WMI_SPINLOCK_6_2_x86, WMI_SPINLOCK_6_2_x86_u2A, WMI_SPINLOCK_6_2_x86_u2A_s00,
-    WMI_SPINLOCK_6_3_x64, WMI_SPINLOCK_6_3_x86,
+#[cfg(feature = "kernel")] pub use wmi_spinlock::{
+    WMI_SPINLOCK_6_1_union_AcquireMode, WMI_SPINLOCK_6_1_union_AcquireMode_struct_AcquireMode, WMI_SPINLOCK_6_1_x64,
+    WMI_SPINLOCK_6_2_x86, WMI_SPINLOCK_6_3_x64, WMI_SPINLOCK_6_3_x86,
 };
-pub use wmi_trace_message_packet::{
+#[cfg(any(feature = "kernel", feature = "trace"))] pub use wmi_trace_message_packet::{
     WMI_TRACE_MESSAGE_PACKET_5_1,
 };
-pub use wmi_trace_packet::{
-    WMI_TRACE_PACKET_5_0, WMI_TRACE_PACKET_5_0_u02, WMI_TRACE_PACKET_5_0_u02_s00,
+#[cfg(feature = "trace")] pub use wmi_trace_packet::{
+    WMI_TRACE_PACKET_5_0, WMI_TRACE_PACKET_5_0_union_HookId, WMI_TRACE_PACKET_5_0_union_HookId_struct_Type,
 };
-pub use wnf_lock::{
+#[cfg(feature = "kernel")] pub use wnf_lock::{
     WNF_LOCK_1607_x64, WNF_LOCK_1607_x86,
 };
-pub use wnf_silodriverstate::{
+#[cfg(feature = "kernel")] pub use wnf_silodriverstate::{
     WNF_SILODRIVERSTATE_1607_x64, WNF_SILODRIVERSTATE_1607_x86,
 };
-pub use wnode_header::{
-    WNODE_HEADER_5_0_u08, WNODE_HEADER_5_0_u08_s00, WNODE_HEADER_5_0_x86,
-    WNODE_HEADER_5_0_x86_u10, WNODE_HEADER_5_2_3790_sp1_x64, WNODE_HEADER_5_2_3790_sp1_x64_u10,
+#[cfg(any(feature = "kernel", feature = "trace"))] pub use wnode_header::{
+    WNODE_HEADER_5_0_union_HistoricalContext, WNODE_HEADER_5_0_union_HistoricalContext_struct_Version, WNODE_HEADER_5_0_x86,
+    WNODE_HEADER_5_0_x86_union_CountLost, WNODE_HEADER_5_2_3790_sp1_x64, WNODE_HEADER_5_2_3790_sp1_x64_union_CountLost,
 };
-pub use work_queue_item::{
+#[cfg(feature = "kernel")] pub use work_queue_item::{
     WORK_QUEUE_ITEM_5_0_x86, WORK_QUEUE_ITEM_5_2_3790_sp1_x64,
 };

@@ -5,16 +5,23 @@
 #[allow(unused_imports)]
 use super::{runtime, members};
 
+macro_rules! text {
+    (Signature, $known:literal) => { concat!($known, ". The letters NB10.") };
+    (TimeStamp, $known:literal) => { concat!($known, ". When the file was made.") };
+    (Age, $known:literal) => { concat!($known, ". How often the file was changed.") };
+    (PdbName, $known:literal) => { concat!($known, ". The path of the file.") };
+}
+
 runtime::layout! {
     /// `NB10` since 6.2: 0x14 bytes, aligned to 4.
     ///
     /// The identity of a symbol file in format 2.
     pub struct NB10_6_2: members::NB10, 0x14, 4 {
-        0x00 Signature: u32 = "ULONG", "from symbols. The letters NB10.";
+        0x00 Signature: u32 = "ULONG", text!(Signature, "from symbols");
         0x04 Offset: u32 = "ULONG", "from symbols.";
-        0x08 TimeStamp: u32 = "ULONG", "from symbols. When the file was made.";
-        0x0c Age: u32 = "ULONG", "from symbols. How often the file was changed.";
-        0x10 PdbName: [i8; 1] = "CHAR [ANYSIZE_ARRAY]", "from symbols. The path of the file.";
+        0x08 TimeStamp: u32 = "ULONG", text!(TimeStamp, "from symbols");
+        0x0c Age: u32 = "ULONG", text!(Age, "from symbols");
+        0x10 PdbName: [i8; 1] = "CHAR [ANYSIZE_ARRAY]", text!(PdbName, "from symbols");
         0x11 _padding11: [u8; 3], "padding.";
     }
 }

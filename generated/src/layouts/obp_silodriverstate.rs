@@ -8,7 +8,7 @@ use super::{runtime, members, ex_fast_ref::*, ex_push_lock::*, object_namespace_
 runtime::layout! {
     /// `OBP_SILODRIVERSTATE` since 10.0 on x86: 0x74 bytes, aligned to 4.
     ///
-    /// What the object manager keeps for a silo.
+    /// Object manager state of a silo.
     pub struct OBP_SILODRIVERSTATE_10_0_x86: members::OBP_SILODRIVERSTATE, 0x74, 4 {
         0x00 SystemDeviceMap: runtime::Ptr32 = "DEVICE_MAP *", "from symbols.";
         0x04 SystemDosDeviceState: OBP_SYSTEM_DOS_DEVICE_STATE_10_0 = "OBP_SYSTEM_DOS_DEVICE_STATE", "from symbols.";
@@ -19,7 +19,7 @@ runtime::layout! {
 runtime::layout! {
     /// `OBP_SILODRIVERSTATE` since 10.0 on x64: 0x80 bytes, aligned to 8.
     ///
-    /// What the object manager keeps for a silo.
+    /// Object manager state of a silo.
     pub struct OBP_SILODRIVERSTATE_10_0_x64: members::OBP_SILODRIVERSTATE, 0x80, 8 {
         0x00 SystemDeviceMap: runtime::Ptr64 = "DEVICE_MAP *", "from symbols.";
         0x08 SystemDosDeviceState: OBP_SYSTEM_DOS_DEVICE_STATE_10_0 = "OBP_SYSTEM_DOS_DEVICE_STATE", "from symbols.";
@@ -31,7 +31,7 @@ runtime::layout! {
 runtime::layout! {
     /// `OBP_SILODRIVERSTATE` since 1511 on x86: 0x1a4 bytes, aligned to 4.
     ///
-    /// What the object manager keeps for a silo.
+    /// Object manager state of a silo.
     pub struct OBP_SILODRIVERSTATE_1511_x86: members::OBP_SILODRIVERSTATE, 0x1a4, 4 {
         0x00 SystemDeviceMap: runtime::Ptr32 = "DEVICE_MAP *", "from symbols.";
         0x04 SystemDosDeviceState: OBP_SYSTEM_DOS_DEVICE_STATE_10_0 = "OBP_SYSTEM_DOS_DEVICE_STATE", "from symbols.";
@@ -43,7 +43,7 @@ runtime::layout! {
 runtime::layout! {
     /// `OBP_SILODRIVERSTATE` since 1511 on x64: 0x2e0 bytes, aligned to 8.
     ///
-    /// What the object manager keeps for a silo.
+    /// Object manager state of a silo.
     pub struct OBP_SILODRIVERSTATE_1511_x64: members::OBP_SILODRIVERSTATE, 0x2e0, 8 {
         0x00 SystemDeviceMap: runtime::Ptr64 = "DEVICE_MAP *", "from symbols.";
         0x08 SystemDosDeviceState: OBP_SYSTEM_DOS_DEVICE_STATE_10_0 = "OBP_SYSTEM_DOS_DEVICE_STATE", "from symbols.";
@@ -56,7 +56,7 @@ runtime::layout! {
 runtime::layout! {
     /// `OBP_SILODRIVERSTATE` since server-2022 on x64: 0x2e0 bytes, aligned to 8.
     ///
-    /// What the object manager keeps for a silo.
+    /// Object manager state of a silo.
     pub struct OBP_SILODRIVERSTATE_server_2022_x64: members::OBP_SILODRIVERSTATE, 0x2e0, 8 {
         0x00 SystemDeviceMap: EX_FAST_REF_5_2_3790_sp1_x64 = "EX_FAST_REF", "from symbols.";
         0x08 SystemDosDeviceState: OBP_SYSTEM_DOS_DEVICE_STATE_10_0 = "OBP_SYSTEM_DOS_DEVICE_STATE", "from symbols.";

@@ -8,7 +8,7 @@ use super::{runtime, members};
 runtime::layout! {
     /// `OBP_SYSTEM_DOS_DEVICE_STATE` since 10.0: 0x6c bytes, aligned to 4.
     ///
-    /// What the object manager keeps of the drive letters of a silo.
+    /// Object manager state of the drive letters of a silo.
     pub struct OBP_SYSTEM_DOS_DEVICE_STATE_10_0: members::OBP_SYSTEM_DOS_DEVICE_STATE, 0x6c, 4 {
         0x00 GlobalDeviceMap: u32 = "ULONG", "from symbols.";
         0x04 LocalDeviceCount: [u32; 26] = "ULONG [26]", "from symbols.";

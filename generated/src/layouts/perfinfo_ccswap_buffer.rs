@@ -5,13 +5,19 @@
 #[allow(unused_imports)]
 use super::{runtime, members};
 
+macro_rules! text {
+    (FirstTimeStamp, $known:literal) => { concat!($known, ". By the clock of the session. Each record has the time since the switch before it.") };
+    (TidTable, $known:literal) => { concat!($known, ". Thread identifiers; the records have an index into it.") };
+    (ThreadBasePriority, $known:literal) => { concat!($known, ". Of each of those threads, when it was first switched away from.") };
+}
+
 runtime::layout! {
     /// `PERFINFO_CCSWAP_BUFFER` since early-6.0: 0x58 bytes, aligned to 8.
     ///
-    /// Begins the data of the event PERFINFO\_LOG\_TYPE\_CONTEXTSWAP\_BATCH: thread switches of one processor. A record for each follows, of the type that its DataType tells.
+    /// Start of the data of the event PERFINFO\_LOG\_TYPE\_CONTEXTSWAP\_BATCH: thread switches of one processor. A record for each follows, with the type in its DataType.
     pub struct PERFINFO_CCSWAP_BUFFER_early_6_0: members::PERFINFO_CCSWAP_BUFFER, 0x58, 8 {
-        0x00 FirstTimeStamp: i64 = "LONGLONG", "documented. By the clock of the session. Each record has the time since the switch before it.";
-        0x08 TidTable: [u32; 16] = "ULONG [16]", "documented. Thread identifiers; the records have an index into it.";
-        0x48 ThreadBasePriority: [i8; 16] = "SCHAR [16]", "documented. Of each of those threads, when it was first switched away from.";
+        0x00 FirstTimeStamp: i64 = "LONGLONG", text!(FirstTimeStamp, "documented");
+        0x08 TidTable: [u32; 16] = "ULONG [16]", text!(TidTable, "documented");
+        0x48 ThreadBasePriority: [i8; 16] = "SCHAR [16]", text!(ThreadBasePriority, "documented");
     }
 }

@@ -5,13 +5,17 @@
 #[allow(unused_imports)]
 use super::{runtime, members};
 
+macro_rules! text {
+    (DataType, $known:literal) => { concat!($known, ". PerfCSwapIdle.") };
+}
+
 runtime::layout! {
     /// `PERFINFO_CCSWAP_IDLE` since early-6.0: 0x4 bytes, aligned to 4.
     ///
     /// A switch away from the idle thread, after PERFINFO\_CCSWAP\_BUFFER.
     pub struct PERFINFO_CCSWAP_IDLE_early_6_0: members::PERFINFO_CCSWAP_IDLE, 0x4, 4 {
         0x00 bits00: u32, "bit fields, which have accessors." {
-            0x00 [0 to 1] DataType set_DataType: u32 = "ULONG", "documented. PerfCSwapIdle.";
+            0x00 [0 to 1] DataType set_DataType: u32 = "ULONG", text!(DataType, "documented");
             0x00 [2 to 31] TimeDelta set_TimeDelta: u32 = "ULONG", "documented.";
         }
     }

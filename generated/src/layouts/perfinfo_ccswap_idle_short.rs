@@ -5,13 +5,17 @@
 #[allow(unused_imports)]
 use super::{runtime, members};
 
+macro_rules! text {
+    (DataType, $known:literal) => { concat!($known, ". PerfCSwapIdleShort.") };
+}
+
 runtime::layout! {
     /// `PERFINFO_CCSWAP_IDLE_SHORT` since early-6.0: 0x2 bytes, aligned to 2.
     ///
-    /// A switch away from the idle thread, after PERFINFO\_CCSWAP\_BUFFER, in half the room.
+    /// A switch away from the idle thread, after PERFINFO\_CCSWAP\_BUFFER, in half the space.
     pub struct PERFINFO_CCSWAP_IDLE_SHORT_early_6_0: members::PERFINFO_CCSWAP_IDLE_SHORT, 0x2, 2 {
         0x00 bits00: u16, "bit fields, which have accessors." {
-            0x00 [0 to 1] DataType set_DataType: u16 = "USHORT", "documented. PerfCSwapIdleShort.";
+            0x00 [0 to 1] DataType set_DataType: u16 = "USHORT", text!(DataType, "documented");
             0x00 [2 to 15] TimeDelta set_TimeDelta: u16 = "USHORT", "documented.";
         }
     }

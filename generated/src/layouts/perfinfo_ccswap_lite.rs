@@ -5,16 +5,23 @@
 #[allow(unused_imports)]
 use super::{runtime, members};
 
+macro_rules! text {
+    (DataType, $known:literal) => { concat!($known, ". PerfCSwapLite.") };
+    (OldThreadIndex, $known:literal) => { concat!($known, ". The thread that was switched away from, in TidTable.") };
+    (OldThreadPriInc, $known:literal) => { concat!($known, ". Its priority above that in ThreadBasePriority.") };
+    (OldThreadStateWr, $known:literal) => { concat!($known, ". As in PERFINFO\\_CCSWAP.") };
+}
+
 runtime::layout! {
     /// `PERFINFO_CCSWAP_LITE` since early-6.0: 0x4 bytes, aligned to 4.
     ///
-    /// A thread switch after PERFINFO\_CCSWAP\_BUFFER, in half the room, if all values are small.
+    /// A thread switch after PERFINFO\_CCSWAP\_BUFFER, in half the space, used if all values are small.
     pub struct PERFINFO_CCSWAP_LITE_early_6_0: members::PERFINFO_CCSWAP_LITE, 0x4, 4 {
         0x00 bits00: u32, "bit fields, which have accessors." {
-            0x00 [0 to 1] DataType set_DataType: u32 = "ULONG", "documented. PerfCSwapLite.";
-            0x00 [2 to 5] OldThreadIndex set_OldThreadIndex: u32 = "ULONG", "documented. The thread that was switched away from, in TidTable.";
-            0x00 [6 to 8] OldThreadPriInc set_OldThreadPriInc: u32 = "ULONG", "documented. Its priority above that in ThreadBasePriority.";
-            0x00 [9 to 14] OldThreadStateWr set_OldThreadStateWr: u32 = "ULONG", "documented. As in PERFINFO\\_CCSWAP.";
+            0x00 [0 to 1] DataType set_DataType: u32 = "ULONG", text!(DataType, "documented");
+            0x00 [2 to 5] OldThreadIndex set_OldThreadIndex: u32 = "ULONG", text!(OldThreadIndex, "documented");
+            0x00 [6 to 8] OldThreadPriInc set_OldThreadPriInc: u32 = "ULONG", text!(OldThreadPriInc, "documented");
+            0x00 [9 to 14] OldThreadStateWr set_OldThreadStateWr: u32 = "ULONG", text!(OldThreadStateWr, "documented");
             0x00 [15 to 31] TimeDelta set_TimeDelta: u32 = "ULONG", "documented.";
         }
     }

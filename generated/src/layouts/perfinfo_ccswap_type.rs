@@ -8,7 +8,7 @@ use super::{runtime, members};
 runtime::values! {
     /// `PERFINFO_CCSWAP_TYPE` since early-6.0.
     ///
-    /// DataType of the records after PERFINFO\_CCSWAP\_BUFFER: which structure a record is.
+    /// DataType of the records after PERFINFO\_CCSWAP\_BUFFER: the structure of the record.
     pub value PERFINFO_CCSWAP_TYPE_early_6_0: i32 = "PERFINFO_CCSWAP_TYPE" {
         PerfCSwapIdleShort = 0x0, "6.0... PERFINFO\\_CCSWAP\\_IDLE\\_SHORT.";
         PerfCSwapIdle = 0x1, "6.0... PERFINFO\\_CCSWAP\\_IDLE.";

@@ -5,21 +5,26 @@
 #[allow(unused_imports)]
 use super::{runtime, members};
 
+macro_rules! text {
+    (Masks, $known:literal) => { concat!($known, ". A value PERF\\_\\* has the index of its mask in the top three bits, and in the others its bits of that mask.\n\nErratum, published reference: range 5.2..; order and size of the declaration: 5.1.. (the same table has a dword at 0x20 in 5.1, so that 0x20 bytes precede it there too).") };
+    (Unknown, $known:literal) => { concat!($known, ". Not used as a mask.") };
+}
+
 runtime::layout! {
     /// `PERFINFO_GROUPMASK` since 5.1 on x86: 0x24 bytes, aligned to 4.
     ///
-    /// Which events the kernel logger takes, in eight masks. The first mask is much like EnableFlags.
+    /// Selection of kernel events, in eight masks. The first mask is similar to EnableFlags.
     pub struct PERFINFO_GROUPMASK_5_1_x86: members::PERFINFO_GROUPMASK, 0x24, 4 {
-        0x00 Masks: [u32; 8] = "ULONG [8]", "inferred. A value PERF\\_\\* has the index of its mask in the top three bits, and in the others its bits of that mask.\n\nErratum, the document's range is 5.2.., the declaration's order and size give 5.1.. (the same table puts a dword at 0x20 in 5.1, so as many bytes come before it there too).";
-        0x20 Unknown: u32 = "ULONG", "documented, name unknown. Not used as a mask.";
+        0x00 Masks: [u32; 8] = "ULONG [8]", text!(Masks, "inferred");
+        0x20 Unknown: u32 = "ULONG", text!(Unknown, "documented, name unknown");
     }
 }
 
 runtime::layout! {
     /// `PERFINFO_GROUPMASK` since 5.2: 0x20 bytes, aligned to 4.
     ///
-    /// Which events the kernel logger takes, in eight masks. The first mask is much like EnableFlags.
+    /// Selection of kernel events, in eight masks. The first mask is similar to EnableFlags.
     pub struct PERFINFO_GROUPMASK_5_2: members::PERFINFO_GROUPMASK, 0x20, 4 {
-        0x00 Masks: [u32; 8] = "ULONG [8]", "from symbols. A value PERF\\_\\* has the index of its mask in the top three bits, and in the others its bits of that mask.\n\nErratum, the document's range is 5.2.., the declaration's order and size give 5.1.. (the same table puts a dword at 0x20 in 5.1, so as many bytes come before it there too).";
+        0x00 Masks: [u32; 8] = "ULONG [8]", text!(Masks, "from symbols");
     }
 }

@@ -5,16 +5,24 @@
 #[allow(unused_imports)]
 use super::{runtime, members, large_integer::*};
 
+macro_rules! text {
+    (ReadOffset, $known:literal) => { concat!($known, ". Where in the file the page is.") };
+    (VirtualAddress, $known:literal) => { concat!($known, ". The address that was missing.") };
+    (FileObject, $known:literal) => { concat!($known, ". The file.") };
+    (ThreadId, $known:literal) => { concat!($known, ". The thread that needed the page.") };
+    (ByteCount, $known:literal) => { concat!($known, ". Bytes that were read.") };
+}
+
 runtime::layout! {
     /// `PERFINFO_HARDPAGEFAULT_INFORMATION` since early-6.0 on x86: 0x18 bytes, aligned to 8.
     ///
     /// The data of the event that a page was read from a disk.
     pub struct PERFINFO_HARDPAGEFAULT_INFORMATION_early_6_0_x86: members::PERFINFO_HARDPAGEFAULT_INFORMATION, 0x18, 8 {
-        0x00 ReadOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "from symbols. Where in the file the page is.";
-        0x08 VirtualAddress: runtime::Ptr32 = "PVOID", "from symbols. The address that was missing.";
-        0x0c FileObject: runtime::Ptr32 = "PVOID", "from symbols. The file.";
-        0x10 ThreadId: u32 = "ULONG", "from symbols. The thread that needed the page.";
-        0x14 ByteCount: u32 = "ULONG", "from symbols. Bytes that were read.";
+        0x00 ReadOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(ReadOffset, "from symbols");
+        0x08 VirtualAddress: runtime::Ptr32 = "PVOID", text!(VirtualAddress, "from symbols");
+        0x0c FileObject: runtime::Ptr32 = "PVOID", text!(FileObject, "from symbols");
+        0x10 ThreadId: u32 = "ULONG", text!(ThreadId, "from symbols");
+        0x14 ByteCount: u32 = "ULONG", text!(ByteCount, "from symbols");
     }
 }
 
@@ -23,10 +31,10 @@ runtime::layout! {
     ///
     /// The data of the event that a page was read from a disk.
     pub struct PERFINFO_HARDPAGEFAULT_INFORMATION_early_6_0_x64: members::PERFINFO_HARDPAGEFAULT_INFORMATION, 0x20, 8 {
-        0x00 ReadOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "from symbols. Where in the file the page is.";
-        0x08 VirtualAddress: runtime::Ptr64 = "PVOID", "from symbols. The address that was missing.";
-        0x10 FileObject: runtime::Ptr64 = "PVOID", "from symbols. The file.";
-        0x18 ThreadId: u32 = "ULONG", "from symbols. The thread that needed the page.";
-        0x1c ByteCount: u32 = "ULONG", "from symbols. Bytes that were read.";
+        0x00 ReadOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(ReadOffset, "from symbols");
+        0x08 VirtualAddress: runtime::Ptr64 = "PVOID", text!(VirtualAddress, "from symbols");
+        0x10 FileObject: runtime::Ptr64 = "PVOID", text!(FileObject, "from symbols");
+        0x18 ThreadId: u32 = "ULONG", text!(ThreadId, "from symbols");
+        0x1c ByteCount: u32 = "ULONG", text!(ByteCount, "from symbols");
     }
 }

@@ -8,7 +8,7 @@ use super::{runtime, members};
 runtime::values! {
     /// `PERFINFO_KERNELMEMORY_USAGE_TYPE` since 6.2.
     ///
-    /// What an event tells the use of memory for.
+    /// Purpose of memory in a memory usage event.
     pub value PERFINFO_KERNELMEMORY_USAGE_TYPE_6_2: i32 = "PERFINFO_KERNELMEMORY_USAGE_TYPE" {
         PerfInfoMemUsagePfnMetadata = 0x0, "6.2...";
         PerfInfoMemUsageMax = 0x1, "6.2...";

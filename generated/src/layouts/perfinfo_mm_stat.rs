@@ -8,7 +8,7 @@ use super::{runtime, members};
 runtime::values! {
     /// `PERFINFO_MM_STAT` since 6.2.
     ///
-    /// What an event of the memory manager counts.
+    /// Quantity that an event of the memory manager counts.
     pub value PERFINFO_MM_STAT_6_2: i32 = "PERFINFO_MM_STAT" {
         PerfInfoMMStatNotUsed = 0x0, "6.2...";
         PerfInfoMMStatAggregatePageCombine = 0x1, "6.2...";

@@ -5,44 +5,51 @@
 #[allow(unused_imports)]
 use super::{runtime, members, large_integer::*, TRACE_HEADER_TYPE, TRACE_HEADER_VERSION_FLAG, wmi_trace_packet::*};
 
+macro_rules! text {
+    (Marker, $known:literal) => { concat!($known, ". Bits 8 to 10 are the number of performance counters before the data, at most 4 so far; bit 15 announces a PEBS index there.") };
+    (Version, $known:literal) => { concat!($known, ". The low byte is the version, 2 or 3 in Windows 10; the high byte holds flags of the Marker.") };
+    (TS, $known:literal) => { concat!($known, ". When, by the clock of the session.") };
+    (Data, $known:literal) => { concat!($known, ". The event's data, after any extended items that the Marker announces.") };
+}
+
 runtime::layout! {
     /// `PERFINFO_TRACE_HEADER` since 5.1: 0x18 bytes, aligned to 8.
     ///
-    /// Header of a short kernel event: 0x10 bytes, then the event's data.
+    /// Header of a short kernel event: 0x10 bytes, then the event data.
     ///
-    /// Erratum, 6.0..6.1: the document says no public kernel symbols have the type, and none at all before Windows 8, symbols show the public kernel symbols of Vista and Windows 7 have it.
+    /// Erratum, 6.0..6.1: published reference: no public kernel symbols have the type, and none at all before Windows 8; symbols: the public kernel symbols of Vista and Windows 7 have it.
     pub struct PERFINFO_TRACE_HEADER_5_1: members::PERFINFO_TRACE_HEADER, 0x18, 8 {
-        0x00 u00: PERFINFO_TRACE_HEADER_5_1_u00, "unnamed; its members have accessors." {
-            0x00 Marker set_Marker: u32 = "ULONG", "documented. Bits 8 to 10 count the performance counters that precede the data, at most 4 so far; bit 15 tells of a PEBS index there.";
-            0x00 Version set_Version: TRACE_HEADER_VERSION_FLAG = "USHORT", "documented, offset inferred. The low byte is the version, 2 or 3 in Windows 10; the high byte holds flags of the Marker.";
+        0x00 union_Marker: PERFINFO_TRACE_HEADER_5_1_union_Marker, "unnamed; its members have accessors." {
+            0x00 Marker set_Marker: u32 = "ULONG", text!(Marker, "documented");
+            0x00 Version set_Version: TRACE_HEADER_VERSION_FLAG = "USHORT", text!(Version, "documented, offset inferred");
             0x02 HeaderType set_HeaderType: TRACE_HEADER_TYPE = "UCHAR", "documented.";
             0x03 Flags set_Flags: u8 = "UCHAR", "documented.";
         }
-        0x04 u04: PERFINFO_TRACE_HEADER_5_1_u04, "unnamed; its members have accessors." {
+        0x04 union_Header: PERFINFO_TRACE_HEADER_5_1_union_Header, "unnamed; its members have accessors." {
             0x04 Header set_Header: u32 = "ULONG", "documented.";
             0x04 Packet set_Packet: WMI_TRACE_PACKET_5_0 = "WMI_TRACE_PACKET", "documented.";
         }
-        0x08 u08: PERFINFO_TRACE_HEADER_5_1_u08, "unnamed; its members have accessors." {
-            0x08 TS set_TS: u64 = "PERFINFO_TIMESTAMP", "documented. When, by the clock of the session.";
+        0x08 union_TS: PERFINFO_TRACE_HEADER_5_1_union_TS, "unnamed; its members have accessors." {
+            0x08 TS set_TS: u64 = "PERFINFO_TIMESTAMP", text!(TS, "documented");
             0x08 SystemTime set_SystemTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented.";
         }
-        0x10 Data: [u8; 1] = "UCHAR [ANYSIZE_ARRAY]", "documented. The event's data, after any extended items that the Marker announces.";
+        0x10 Data: [u8; 1] = "UCHAR [ANYSIZE_ARRAY]", text!(Data, "documented");
         0x11 _padding11: [u8; 7], "padding.";
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x00 of `PERFINFO_TRACE_HEADER`.
-    pub union PERFINFO_TRACE_HEADER_5_1_u00: 0x4, 4 {
-        0x00 Marker: u32 = "ULONG", "documented. Bits 8 to 10 count the performance counters that precede the data, at most 4 so far; bit 15 tells of a PEBS index there.";
-        0x00 s00: PERFINFO_TRACE_HEADER_5_1_u00_s00, "unnamed; its members have accessors.";
+    pub union PERFINFO_TRACE_HEADER_5_1_union_Marker: 0x4, 4 {
+        0x00 Marker: u32 = "ULONG", text!(Marker, "documented");
+        0x00 struct_Version: PERFINFO_TRACE_HEADER_5_1_union_Marker_struct_Version, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00` in `PERFINFO_TRACE_HEADER`.
-    pub struct PERFINFO_TRACE_HEADER_5_1_u00_s00: 0x4, 2 {
-        0x00 Version: TRACE_HEADER_VERSION_FLAG = "USHORT", "documented, offset inferred. The low byte is the version, 2 or 3 in Windows 10; the high byte holds flags of the Marker.";
+    /// The unnamed structure at 0x00 of `union_Marker` in `PERFINFO_TRACE_HEADER`.
+    pub struct PERFINFO_TRACE_HEADER_5_1_union_Marker_struct_Version: 0x4, 2 {
+        0x00 Version: TRACE_HEADER_VERSION_FLAG = "USHORT", text!(Version, "documented, offset inferred");
         0x02 HeaderType: TRACE_HEADER_TYPE = "UCHAR", "documented.";
         0x03 Flags: u8 = "UCHAR", "documented.";
     }
@@ -50,7 +57,7 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x04 of `PERFINFO_TRACE_HEADER`.
-    pub union PERFINFO_TRACE_HEADER_5_1_u04: 0x4, 4 {
+    pub union PERFINFO_TRACE_HEADER_5_1_union_Header: 0x4, 4 {
         0x00 Header: u32 = "ULONG", "documented.";
         0x00 Packet: WMI_TRACE_PACKET_5_0 = "WMI_TRACE_PACKET", "documented.";
     }
@@ -58,8 +65,8 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x08 of `PERFINFO_TRACE_HEADER`.
-    pub union PERFINFO_TRACE_HEADER_5_1_u08: 0x8, 8 {
-        0x00 TS: u64 = "PERFINFO_TIMESTAMP", "documented. When, by the clock of the session.";
+    pub union PERFINFO_TRACE_HEADER_5_1_union_TS: 0x8, 8 {
+        0x00 TS: u64 = "PERFINFO_TIMESTAMP", text!(TS, "documented");
         0x00 SystemTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented.";
     }
 }

@@ -5,13 +5,18 @@
 #[allow(unused_imports)]
 use super::{runtime, members, physical_memory_run32::*};
 
+macro_rules! text {
+    (NumberOfPages, $known:literal) => { concat!($known, ". Of all runs.") };
+    (Run, $known:literal) => { concat!($known, ". As many as NumberOfRuns says.") };
+}
+
 runtime::layout! {
     /// `PHYSICAL_MEMORY_DESCRIPTOR32` since 5.2 on x86: 0x10 bytes, aligned to 4.
     ///
-    /// Which physical memory a full dump has: PhysicalMemoryBlockBuffer of DUMP\_HEADER32.
+    /// Ranges of physical memory in a full dump: PhysicalMemoryBlockBuffer of DUMP\_HEADER32.
     pub struct PHYSICAL_MEMORY_DESCRIPTOR32_5_2_x86: members::PHYSICAL_MEMORY_DESCRIPTOR32, 0x10, 4 {
         0x00 NumberOfRuns: u32 = "ULONG", "documented.";
-        0x04 NumberOfPages: u32 = "ULONG", "documented. Of all runs.";
-        0x08 Run: [PHYSICAL_MEMORY_RUN32_5_2_x86; 1] = "PHYSICAL_MEMORY_RUN32 [ANYSIZE_ARRAY]", "documented. As many as NumberOfRuns says.";
+        0x04 NumberOfPages: u32 = "ULONG", text!(NumberOfPages, "documented");
+        0x08 Run: [PHYSICAL_MEMORY_RUN32_5_2_x86; 1] = "PHYSICAL_MEMORY_RUN32 [ANYSIZE_ARRAY]", text!(Run, "documented");
     }
 }

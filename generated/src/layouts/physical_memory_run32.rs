@@ -5,12 +5,16 @@
 #[allow(unused_imports)]
 use super::{runtime, members};
 
+macro_rules! text {
+    (BasePage, $known:literal) => { concat!($known, ". The number of the first page.") };
+}
+
 runtime::layout! {
     /// `PHYSICAL_MEMORY_RUN32` since 5.2 on x86: 0x8 bytes, aligned to 4.
     ///
-    /// Pages of physical memory that lie one behind the other, in memory and in the file.
+    /// Pages of physical memory that are consecutive in memory and in the file.
     pub struct PHYSICAL_MEMORY_RUN32_5_2_x86: members::PHYSICAL_MEMORY_RUN32, 0x8, 4 {
-        0x00 BasePage: u32 = "ULONG", "documented. The number of the first page.";
+        0x00 BasePage: u32 = "ULONG", text!(BasePage, "documented");
         0x04 PageCount: u32 = "ULONG", "documented.";
     }
 }

@@ -5,12 +5,16 @@
 #[allow(unused_imports)]
 use super::{runtime, members};
 
+macro_rules! text {
+    (BasePage, $known:literal) => { concat!($known, ". The number of the first page.") };
+}
+
 runtime::layout! {
     /// `PHYSICAL_MEMORY_RUN64` since 5.2.3790-sp1 on x64: 0x10 bytes, aligned to 8.
     ///
-    /// Pages of physical memory that lie one behind the other, in memory and in the file.
+    /// Pages of physical memory that are consecutive in memory and in the file.
     pub struct PHYSICAL_MEMORY_RUN64_5_2_3790_sp1_x64: members::PHYSICAL_MEMORY_RUN64, 0x10, 8 {
-        0x00 BasePage: u64 = "ULONGLONG", "documented. The number of the first page.";
+        0x00 BasePage: u64 = "ULONGLONG", text!(BasePage, "documented");
         0x08 PageCount: u64 = "ULONGLONG", "documented.";
     }
 }

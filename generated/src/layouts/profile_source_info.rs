@@ -5,17 +5,26 @@
 #[allow(unused_imports)]
 use super::{runtime, members};
 
+macro_rules! text {
+    (NextEntryOffset, $known:literal) => { concat!($known, ". From this structure to the next; 0 in the last.") };
+    (Source, $known:literal) => { concat!($known, ". A value of KPROFILE\\_SOURCE.") };
+    (MinInterval, $known:literal) => { concat!($known, ". Least number of events of the source between two samples.") };
+    (MaxInterval, $known:literal) => { concat!($known, ". Greatest number of events of the source between two samples.") };
+    (Reserved, $known:literal) => { concat!($known, ". Not in use.") };
+    (Description, $known:literal) => { concat!($known, ". Its name, up to a null.") };
+}
+
 runtime::layout! {
     /// `PROFILE_SOURCE_INFO` since 6.2: 0x20 bytes, aligned to 8.
     ///
     /// One of the sources of samples that a processor has.
     pub struct PROFILE_SOURCE_INFO_6_2: members::PROFILE_SOURCE_INFO, 0x20, 8 {
-        0x00 NextEntryOffset: u32 = "ULONG", "documented. From this structure to the next; 0 in the last.";
-        0x04 Source: u32 = "ULONG", "documented. A value of KPROFILE\\_SOURCE.";
-        0x08 MinInterval: u32 = "ULONG", "documented. Least number of events of the source between two samples.";
-        0x0c MaxInterval: u32 = "ULONG", "documented. Greatest number of events of the source between two samples.";
-        0x10 Reserved: u64 = "ULONG64", "documented. Not in use.";
-        0x18 Description: [u16; 1] = "WCHAR [ANYSIZE_ARRAY]", "documented. Its name, up to a null.";
+        0x00 NextEntryOffset: u32 = "ULONG", text!(NextEntryOffset, "documented");
+        0x04 Source: u32 = "ULONG", text!(Source, "documented");
+        0x08 MinInterval: u32 = "ULONG", text!(MinInterval, "documented");
+        0x0c MaxInterval: u32 = "ULONG", text!(MaxInterval, "documented");
+        0x10 Reserved: u64 = "ULONG64", text!(Reserved, "documented");
+        0x18 Description: [u16; 1] = "WCHAR [ANYSIZE_ARRAY]", text!(Description, "documented");
         0x1a _padding1A: [u8; 6], "padding.";
     }
 }

@@ -5,21 +5,29 @@
 #[allow(unused_imports)]
 use super::{runtime, members};
 
+macro_rules! text {
+    (Marker, $known:literal) => { concat!($known, ". 0x40.") };
+    (Signature, $known:literal) => { concat!($known, ". The letters RDMP.") };
+    (ValidDump, $known:literal) => { concat!($known, ". The letters DUMP.") };
+    (MetadataSize, $known:literal) => { concat!($known, ". Bytes from NumberOfRanges up to the first page.") };
+    (HeaderSize, $known:literal) => { concat!($known, ". Where in the file the first page is.") };
+    (NumberOfRanges, $known:literal) => { concat!($known, ". How many ranges there are, in a dump of the kind 10.") };
+    (Pages, $known:literal) => { concat!($known, ". How many pages there are, in a dump of the kind 10.") };
+}
+
 runtime::layout! {
     /// `RDMP_HEADER64` since 10.0 on x64: 0x30 bytes, aligned to 8.
     ///
-    /// Follows the header of a dump that a debugger wrote of a running system (`.dump /k`, `/ka`, `/f`). Behind it are ranges of pages, each as
-    /// PHYSICAL\_MEMORY\_RUN64, up to one of page 0 or the end of the metadata; then the pages of each range, one behind the other. Known from
-    /// kdmp-parser, which reads real dumps by it. Its names are ours, and Microsoft's are not known.
+    /// Second header of a live dump of a debugger (`.dump /k`, `/ka`, `/f`). Ranges of pages follow, each a PHYSICAL\_MEMORY\_RUN64, up to one with page 0 or the end of the metadata; then the pages of each range. Known from kdmp-parser, which reads real dumps with it. The names are this project's; Microsoft's are unknown.
     pub struct RDMP_HEADER64_10_0_x64: members::RDMP_HEADER64, 0x30, 8 {
-        0x00 Marker: u32 = "ULONG", "inferred. 0x40.";
-        0x04 Signature: u32 = "ULONG", "inferred. The letters RDMP.";
-        0x08 ValidDump: u32 = "ULONG", "inferred. The letters DUMP.";
+        0x00 Marker: u32 = "ULONG", text!(Marker, "inferred");
+        0x04 Signature: u32 = "ULONG", text!(Signature, "inferred");
+        0x08 ValidDump: u32 = "ULONG", text!(ValidDump, "inferred");
         0x0c Reserved: u32 = "ULONG", "unidentified.";
-        0x10 MetadataSize: u64 = "ULONGLONG", "inferred. Bytes from NumberOfRanges up to the first page.";
-        0x18 HeaderSize: u64 = "ULONGLONG", "inferred. Where in the file the first page is.";
-        0x20 NumberOfRanges: u32 = "ULONG", "inferred. How many ranges there are, in a dump of the kind 10.";
+        0x10 MetadataSize: u64 = "ULONGLONG", text!(MetadataSize, "inferred");
+        0x18 HeaderSize: u64 = "ULONGLONG", text!(HeaderSize, "inferred");
+        0x20 NumberOfRanges: u32 = "ULONG", text!(NumberOfRanges, "inferred");
         0x24 Reserved1: u32 = "ULONG", "unidentified.";
-        0x28 Pages: u64 = "ULONGLONG", "inferred. How many pages there are, in a dump of the kind 10.";
+        0x28 Pages: u64 = "ULONGLONG", text!(Pages, "inferred");
     }
 }

@@ -5,15 +5,22 @@
 #[allow(unused_imports)]
 use super::{runtime, members, guid::*};
 
+macro_rules! text {
+    (Signature, $known:literal) => { concat!($known, ". The letters RSDS.") };
+    (Guid, $known:literal) => { concat!($known, ". Identifies the file.") };
+    (Age, $known:literal) => { concat!($known, ". How often the file was changed.") };
+    (PdbName, $known:literal) => { concat!($known, ". The path of the file.") };
+}
+
 runtime::layout! {
     /// `RSDS` since 6.2: 0x1c bytes, aligned to 4.
     ///
     /// The identity of a symbol file in format 7.
     pub struct RSDS_6_2: members::RSDS, 0x1c, 4 {
-        0x00 Signature: u32 = "ULONG", "from symbols. The letters RSDS.";
-        0x04 Guid: GUID_5_0 = "GUID", "from symbols. Identifies the file.";
-        0x14 Age: u32 = "ULONG", "from symbols. How often the file was changed.";
-        0x18 PdbName: [i8; 1] = "CHAR [ANYSIZE_ARRAY]", "from symbols. The path of the file.";
+        0x00 Signature: u32 = "ULONG", text!(Signature, "from symbols");
+        0x04 Guid: GUID_5_0 = "GUID", text!(Guid, "from symbols");
+        0x14 Age: u32 = "ULONG", text!(Age, "from symbols");
+        0x18 PdbName: [i8; 1] = "CHAR [ANYSIZE_ARRAY]", text!(PdbName, "from symbols");
         0x19 _padding19: [u8; 3], "padding.";
     }
 }

@@ -5,46 +5,54 @@
 #[allow(unused_imports)]
 use super::{runtime, members};
 
+macro_rules! text {
+    (Left, $known:literal) => { concat!($known, ". The lesser nodes.") };
+    (Right, $known:literal) => { concat!($known, ". The greater nodes.") };
+    (Red, $known:literal) => { concat!($known, ". In a red-black tree, the colour of the node.") };
+    (Balance, $known:literal) => { concat!($known, ". In an AVL tree, the higher side.") };
+    (ParentValue, $known:literal) => { concat!($known, ". The node above, without those bits.") };
+}
+
 runtime::layout! {
     /// `RTL_BALANCED_NODE` since 6.1.7601.23418 on x64: 0x18 bytes, aligned to 8.
     ///
     /// A node of a balanced tree.
     pub struct RTL_BALANCED_NODE_6_1_7601_23418_x64: members::RTL_BALANCED_NODE, 0x18, 8 {
-        0x00 u00: RTL_BALANCED_NODE_6_1_7601_23418_x64_u00, "unnamed; its members have accessors." {
+        0x00 union_Children: RTL_BALANCED_NODE_6_1_7601_23418_x64_union_Children, "unnamed; its members have accessors." {
             0x00 Children set_Children: [runtime::Ptr64; 2] = "RTL_BALANCED_NODE * [2]", "from symbols.";
-            0x00 Left set_Left: runtime::Ptr64 = "RTL_BALANCED_NODE *", "from symbols. The lesser nodes.";
-            0x08 Right set_Right: runtime::Ptr64 = "RTL_BALANCED_NODE *", "from symbols. The greater nodes.";
+            0x00 Left set_Left: runtime::Ptr64 = "RTL_BALANCED_NODE *", text!(Left, "from symbols");
+            0x08 Right set_Right: runtime::Ptr64 = "RTL_BALANCED_NODE *", text!(Right, "from symbols");
         }
-        0x10 u10: RTL_BALANCED_NODE_6_1_7601_23418_x64_u10, "unnamed; its members have accessors." {
-            0x10 [0] Red set_Red: u8 = "UCHAR", "from symbols. In a red-black tree, the colour of the node.";
-            0x10 [0 to 1] Balance set_Balance: u8 = "UCHAR", "from symbols. In an AVL tree, which side is higher.";
-            0x10 ParentValue set_ParentValue: u64 = "ULONG_PTR", "from symbols. The node above, without those bits.";
+        0x10 union_Red: RTL_BALANCED_NODE_6_1_7601_23418_x64_union_Red, "unnamed; its members have accessors." {
+            0x10 [0] Red set_Red: u8 = "UCHAR", text!(Red, "from symbols");
+            0x10 [0 to 1] Balance set_Balance: u8 = "UCHAR", text!(Balance, "from symbols");
+            0x10 ParentValue set_ParentValue: u64 = "ULONG_PTR", text!(ParentValue, "from symbols");
         }
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x00 of `RTL_BALANCED_NODE`.
-    pub union RTL_BALANCED_NODE_6_1_7601_23418_x64_u00: 0x10, 8 {
+    pub union RTL_BALANCED_NODE_6_1_7601_23418_x64_union_Children: 0x10, 8 {
         0x00 Children: [runtime::Ptr64; 2] = "RTL_BALANCED_NODE * [2]", "from symbols.";
-        0x00 s00: RTL_BALANCED_NODE_6_1_7601_23418_x64_u00_s00, "unnamed; its members have accessors.";
+        0x00 struct_Left: RTL_BALANCED_NODE_6_1_7601_23418_x64_union_Children_struct_Left, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00` in `RTL_BALANCED_NODE`.
-    pub struct RTL_BALANCED_NODE_6_1_7601_23418_x64_u00_s00: 0x10, 8 {
-        0x00 Left: runtime::Ptr64 = "RTL_BALANCED_NODE *", "from symbols. The lesser nodes.";
-        0x08 Right: runtime::Ptr64 = "RTL_BALANCED_NODE *", "from symbols. The greater nodes.";
+    /// The unnamed structure at 0x00 of `union_Children` in `RTL_BALANCED_NODE`.
+    pub struct RTL_BALANCED_NODE_6_1_7601_23418_x64_union_Children_struct_Left: 0x10, 8 {
+        0x00 Left: runtime::Ptr64 = "RTL_BALANCED_NODE *", text!(Left, "from symbols");
+        0x08 Right: runtime::Ptr64 = "RTL_BALANCED_NODE *", text!(Right, "from symbols");
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x10 of `RTL_BALANCED_NODE`.
-    pub union RTL_BALANCED_NODE_6_1_7601_23418_x64_u10: 0x8, 8 {
+    pub union RTL_BALANCED_NODE_6_1_7601_23418_x64_union_Red: 0x8, 8 {
         0x00 bits00: runtime::Bytes<u8, 8>, "bit fields, which have accessors.";
         0x00 bits00_: runtime::Bytes<u8, 8>, "bit fields, which have accessors.";
-        0x00 ParentValue: u64 = "ULONG_PTR", "from symbols. The node above, without those bits.";
+        0x00 ParentValue: u64 = "ULONG_PTR", text!(ParentValue, "from symbols");
     }
 }
 
@@ -53,40 +61,40 @@ runtime::layout! {
     ///
     /// A node of a balanced tree.
     pub struct RTL_BALANCED_NODE_6_1_7601_24000_x86: members::RTL_BALANCED_NODE, 0xc, 4 {
-        0x00 u00: RTL_BALANCED_NODE_6_1_7601_24000_x86_u00, "unnamed; its members have accessors." {
+        0x00 union_Children: RTL_BALANCED_NODE_6_1_7601_24000_x86_union_Children, "unnamed; its members have accessors." {
             0x00 Children set_Children: [runtime::Ptr32; 2] = "RTL_BALANCED_NODE * [2]", "from symbols.";
-            0x00 Left set_Left: runtime::Ptr32 = "RTL_BALANCED_NODE *", "from symbols. The lesser nodes.";
-            0x04 Right set_Right: runtime::Ptr32 = "RTL_BALANCED_NODE *", "from symbols. The greater nodes.";
+            0x00 Left set_Left: runtime::Ptr32 = "RTL_BALANCED_NODE *", text!(Left, "from symbols");
+            0x04 Right set_Right: runtime::Ptr32 = "RTL_BALANCED_NODE *", text!(Right, "from symbols");
         }
-        0x08 u08: RTL_BALANCED_NODE_6_1_7601_24000_x86_u08, "unnamed; its members have accessors." {
-            0x08 [0] Red set_Red: u8 = "UCHAR", "from symbols. In a red-black tree, the colour of the node.";
-            0x08 [0 to 1] Balance set_Balance: u8 = "UCHAR", "from symbols. In an AVL tree, which side is higher.";
-            0x08 ParentValue set_ParentValue: u32 = "ULONG_PTR", "from symbols. The node above, without those bits.";
+        0x08 union_Red: RTL_BALANCED_NODE_6_1_7601_24000_x86_union_Red, "unnamed; its members have accessors." {
+            0x08 [0] Red set_Red: u8 = "UCHAR", text!(Red, "from symbols");
+            0x08 [0 to 1] Balance set_Balance: u8 = "UCHAR", text!(Balance, "from symbols");
+            0x08 ParentValue set_ParentValue: u32 = "ULONG_PTR", text!(ParentValue, "from symbols");
         }
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x00 of `RTL_BALANCED_NODE`.
-    pub union RTL_BALANCED_NODE_6_1_7601_24000_x86_u00: 0x8, 4 {
+    pub union RTL_BALANCED_NODE_6_1_7601_24000_x86_union_Children: 0x8, 4 {
         0x00 Children: [runtime::Ptr32; 2] = "RTL_BALANCED_NODE * [2]", "from symbols.";
-        0x00 s00: RTL_BALANCED_NODE_6_1_7601_24000_x86_u00_s00, "unnamed; its members have accessors.";
+        0x00 struct_Left: RTL_BALANCED_NODE_6_1_7601_24000_x86_union_Children_struct_Left, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00` in `RTL_BALANCED_NODE`.
-    pub struct RTL_BALANCED_NODE_6_1_7601_24000_x86_u00_s00: 0x8, 4 {
-        0x00 Left: runtime::Ptr32 = "RTL_BALANCED_NODE *", "from symbols. The lesser nodes.";
-        0x04 Right: runtime::Ptr32 = "RTL_BALANCED_NODE *", "from symbols. The greater nodes.";
+    /// The unnamed structure at 0x00 of `union_Children` in `RTL_BALANCED_NODE`.
+    pub struct RTL_BALANCED_NODE_6_1_7601_24000_x86_union_Children_struct_Left: 0x8, 4 {
+        0x00 Left: runtime::Ptr32 = "RTL_BALANCED_NODE *", text!(Left, "from symbols");
+        0x04 Right: runtime::Ptr32 = "RTL_BALANCED_NODE *", text!(Right, "from symbols");
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x08 of `RTL_BALANCED_NODE`.
-    pub union RTL_BALANCED_NODE_6_1_7601_24000_x86_u08: 0x4, 4 {
+    pub union RTL_BALANCED_NODE_6_1_7601_24000_x86_union_Red: 0x4, 4 {
         0x00 bits00: runtime::Bytes<u8, 4>, "bit fields, which have accessors.";
         0x00 bits00_: runtime::Bytes<u8, 4>, "bit fields, which have accessors.";
-        0x00 ParentValue: u32 = "ULONG_PTR", "from symbols. The node above, without those bits.";
+        0x00 ParentValue: u32 = "ULONG_PTR", text!(ParentValue, "from symbols");
     }
 }

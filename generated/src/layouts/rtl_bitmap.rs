@@ -5,13 +5,18 @@
 #[allow(unused_imports)]
 use super::{runtime, members};
 
+macro_rules! text {
+    (SizeOfBitMap, $known:literal) => { concat!($known, ". In bits.") };
+    (Buffer, $known:literal) => { concat!($known, ". The bits, from the lowest of the first dword on.") };
+}
+
 runtime::layout! {
     /// `RTL_BITMAP` since 5.0 on x86: 0x8 bytes, aligned to 4.
     ///
     /// An array of bits.
     pub struct RTL_BITMAP_5_0_x86: members::RTL_BITMAP, 0x8, 4 {
-        0x00 SizeOfBitMap: u32 = "ULONG", "from symbols. In bits.";
-        0x04 Buffer: runtime::Ptr32 = "ULONG *", "from symbols. The bits, from the lowest of the first dword on.";
+        0x00 SizeOfBitMap: u32 = "ULONG", text!(SizeOfBitMap, "from symbols");
+        0x04 Buffer: runtime::Ptr32 = "ULONG *", text!(Buffer, "from symbols");
     }
 }
 
@@ -20,8 +25,8 @@ runtime::layout! {
     ///
     /// An array of bits.
     pub struct RTL_BITMAP_5_2_3790_sp1_x64: members::RTL_BITMAP, 0x10, 8 {
-        0x00 SizeOfBitMap: u32 = "ULONG", "from symbols. In bits.";
+        0x00 SizeOfBitMap: u32 = "ULONG", text!(SizeOfBitMap, "from symbols");
         0x04 _padding04: [u8; 4], "padding.";
-        0x08 Buffer: runtime::Ptr64 = "ULONG *", "from symbols. The bits, from the lowest of the first dword on.";
+        0x08 Buffer: runtime::Ptr64 = "ULONG *", text!(Buffer, "from symbols");
     }
 }

@@ -8,7 +8,7 @@ use super::{runtime, members};
 runtime::layout! {
     /// `RTL_CONDITION_VARIABLE` since early-6.0 on x86: 0x4 bytes, aligned to 4.
     ///
-    /// What user-mode threads wait on until another wakes them.
+    /// Condition that user-mode threads wait for until another thread wakes them.
     pub struct RTL_CONDITION_VARIABLE_early_6_0_x86: members::RTL_CONDITION_VARIABLE, 0x4, 4 {
         0x00 Ptr: runtime::Ptr32 = "PVOID", "documented.";
     }
@@ -17,7 +17,7 @@ runtime::layout! {
 runtime::layout! {
     /// `RTL_CONDITION_VARIABLE` since early-6.0 on x64: 0x8 bytes, aligned to 8.
     ///
-    /// What user-mode threads wait on until another wakes them.
+    /// Condition that user-mode threads wait for until another thread wakes them.
     pub struct RTL_CONDITION_VARIABLE_early_6_0_x64: members::RTL_CONDITION_VARIABLE, 0x8, 8 {
         0x00 Ptr: runtime::Ptr64 = "PVOID", "documented.";
     }

@@ -5,6 +5,10 @@
 #[allow(unused_imports)]
 use super::{runtime, members};
 
+macro_rules! text {
+    (OwningThread, $known:literal) => { concat!($known, ". The identifier of the thread, despite the type.") };
+}
+
 runtime::layout! {
     /// `RTL_CRITICAL_SECTION` since 5.0 on x86: 0x18 bytes, aligned to 4.
     ///
@@ -13,7 +17,7 @@ runtime::layout! {
         0x00 DebugInfo: runtime::Ptr32 = "RTL_CRITICAL_SECTION_DEBUG *", "from symbols.";
         0x04 LockCount: i32 = "LONG", "from symbols.";
         0x08 RecursionCount: i32 = "LONG", "from symbols.";
-        0x0c OwningThread: runtime::Ptr32 = "HANDLE", "from symbols. The identifier of the thread, despite the type.";
+        0x0c OwningThread: runtime::Ptr32 = "HANDLE", text!(OwningThread, "from symbols");
         0x10 LockSemaphore: runtime::Ptr32 = "HANDLE", "from symbols.";
         0x14 SpinCount: u32 = "ULONG_PTR", "from symbols.";
     }
@@ -27,7 +31,7 @@ runtime::layout! {
         0x00 DebugInfo: runtime::Ptr64 = "RTL_CRITICAL_SECTION_DEBUG *", "from symbols.";
         0x08 LockCount: i32 = "LONG", "from symbols.";
         0x0c RecursionCount: i32 = "LONG", "from symbols.";
-        0x10 OwningThread: runtime::Ptr64 = "HANDLE", "from symbols. The identifier of the thread, despite the type.";
+        0x10 OwningThread: runtime::Ptr64 = "HANDLE", text!(OwningThread, "from symbols");
         0x18 LockSemaphore: runtime::Ptr64 = "HANDLE", "from symbols.";
         0x20 SpinCount: u64 = "ULONG_PTR", "from symbols.";
     }

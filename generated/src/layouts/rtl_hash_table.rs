@@ -5,17 +5,22 @@
 #[allow(unused_imports)]
 use super::{runtime, members};
 
+macro_rules! text {
+    (EntryCount, $known:literal) => { concat!($known, ". How many entries there are.") };
+    (Buckets, $known:literal) => { concat!($known, ". The entries, by bucket.") };
+}
+
 runtime::layout! {
     /// `RTL_HASH_TABLE` since 1607 on x86: 0xc bytes, aligned to 4.
     ///
     /// A hash table.
     pub struct RTL_HASH_TABLE_1607_x86: members::RTL_HASH_TABLE, 0xc, 4 {
-        0x00 EntryCount: u32 = "ULONG", "from symbols. How many entries there are.";
+        0x00 EntryCount: u32 = "ULONG", text!(EntryCount, "from symbols");
         0x04 bits04: u32, "bit fields, which have accessors." {
             0x04 [0 to 4] MaskBitCount set_MaskBitCount: u32 = "ULONG", "from symbols.";
             0x04 [5 to 31] BucketCount set_BucketCount: u32 = "ULONG", "from symbols.";
         }
-        0x08 Buckets: runtime::Ptr32 = "SINGLE_LIST_ENTRY *", "from symbols. The entries, by bucket.";
+        0x08 Buckets: runtime::Ptr32 = "SINGLE_LIST_ENTRY *", text!(Buckets, "from symbols");
     }
 }
 
@@ -24,12 +29,12 @@ runtime::layout! {
     ///
     /// A hash table.
     pub struct RTL_HASH_TABLE_1607_x64: members::RTL_HASH_TABLE, 0x10, 8 {
-        0x00 EntryCount: u32 = "ULONG", "from symbols. How many entries there are.";
+        0x00 EntryCount: u32 = "ULONG", text!(EntryCount, "from symbols");
         0x04 bits04: u32, "bit fields, which have accessors." {
             0x04 [0 to 4] MaskBitCount set_MaskBitCount: u32 = "ULONG", "from symbols.";
             0x04 [5 to 31] BucketCount set_BucketCount: u32 = "ULONG", "from symbols.";
         }
-        0x08 Buckets: runtime::Ptr64 = "SINGLE_LIST_ENTRY *", "from symbols. The entries, by bucket.";
+        0x08 Buckets: runtime::Ptr64 = "SINGLE_LIST_ENTRY *", text!(Buckets, "from symbols");
     }
 }
 
@@ -38,27 +43,27 @@ runtime::layout! {
     ///
     /// A hash table.
     pub struct RTL_HASH_TABLE_26H1_x64: members::RTL_HASH_TABLE, 0x10, 8 {
-        0x00 EntryCount: u32 = "ULONG", "from symbols. How many entries there are.";
-        0x04 u04: RTL_HASH_TABLE_26H1_x64_u04, "unnamed; its members have accessors." {
+        0x00 EntryCount: u32 = "ULONG", text!(EntryCount, "from symbols");
+        0x04 union_BucketAndMaskBitCounts: RTL_HASH_TABLE_26H1_x64_union_BucketAndMaskBitCounts, "unnamed; its members have accessors." {
             0x04 BucketAndMaskBitCounts set_BucketAndMaskBitCounts: u32 = "ULONG", "from symbols.";
             0x04 [0 to 4] MaskBitCount set_MaskBitCount: u32 = "ULONG", "from symbols.";
             0x04 [5 to 31] BucketCount set_BucketCount: u32 = "ULONG", "from symbols.";
         }
-        0x08 Buckets: runtime::Ptr64 = "SINGLE_LIST_ENTRY *", "from symbols. The entries, by bucket.";
+        0x08 Buckets: runtime::Ptr64 = "SINGLE_LIST_ENTRY *", text!(Buckets, "from symbols");
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x04 of `RTL_HASH_TABLE`.
-    pub union RTL_HASH_TABLE_26H1_x64_u04: 0x4, 4 {
+    pub union RTL_HASH_TABLE_26H1_x64_union_BucketAndMaskBitCounts: 0x4, 4 {
         0x00 BucketAndMaskBitCounts: u32 = "ULONG", "from symbols.";
-        0x00 s00: RTL_HASH_TABLE_26H1_x64_u04_s00, "unnamed; its members have accessors.";
+        0x00 struct_MaskBitCount: RTL_HASH_TABLE_26H1_x64_union_BucketAndMaskBitCounts_struct_MaskBitCount, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u04` in `RTL_HASH_TABLE`.
-    pub struct RTL_HASH_TABLE_26H1_x64_u04_s00: 0x4, 4 {
+    /// The unnamed structure at 0x00 of `union_BucketAndMaskBitCounts` in `RTL_HASH_TABLE`.
+    pub struct RTL_HASH_TABLE_26H1_x64_union_BucketAndMaskBitCounts_struct_MaskBitCount: 0x4, 4 {
         0x00 bits00: u32, "bit fields, which have accessors.";
     }
 }

@@ -5,13 +5,19 @@
 #[allow(unused_imports)]
 use super::{runtime, members};
 
+macro_rules! text {
+    (Root, $known:literal) => { concat!($known, ". The node above all.") };
+    (Min, $known:literal) => { concat!($known, ". The least node.") };
+    (Encoded, $known:literal) => { concat!($known, ". Whether pointers are stored relative to their own addresses.") };
+}
+
 runtime::layout! {
     /// `RTL_RB_TREE` since 6.1.7601.24000 on x86: 0x8 bytes, aligned to 4.
     ///
     /// A red-black tree.
     pub struct RTL_RB_TREE_6_1_7601_24000_x86: members::RTL_RB_TREE, 0x8, 4 {
-        0x00 Root: runtime::Ptr32 = "RTL_BALANCED_NODE *", "from symbols. The node above all.";
-        0x04 Min: runtime::Ptr32 = "RTL_BALANCED_NODE *", "from symbols. The least node.";
+        0x00 Root: runtime::Ptr32 = "RTL_BALANCED_NODE *", text!(Root, "from symbols");
+        0x04 Min: runtime::Ptr32 = "RTL_BALANCED_NODE *", text!(Min, "from symbols");
     }
 }
 
@@ -20,8 +26,8 @@ runtime::layout! {
     ///
     /// A red-black tree.
     pub struct RTL_RB_TREE_6_1_7601_24000_x64: members::RTL_RB_TREE, 0x10, 8 {
-        0x00 Root: runtime::Ptr64 = "RTL_BALANCED_NODE *", "from symbols. The node above all.";
-        0x08 Min: runtime::Ptr64 = "RTL_BALANCED_NODE *", "from symbols. The least node.";
+        0x00 Root: runtime::Ptr64 = "RTL_BALANCED_NODE *", text!(Root, "from symbols");
+        0x08 Min: runtime::Ptr64 = "RTL_BALANCED_NODE *", text!(Min, "from symbols");
     }
 }
 
@@ -30,19 +36,19 @@ runtime::layout! {
     ///
     /// A red-black tree.
     pub struct RTL_RB_TREE_1703_x86: members::RTL_RB_TREE, 0x8, 4 {
-        0x00 Root: runtime::Ptr32 = "RTL_BALANCED_NODE *", "from symbols. The node above all.";
-        0x04 u04: RTL_RB_TREE_1703_x86_u04, "unnamed; its members have accessors." {
-            0x04 [0] Encoded set_Encoded: u8 = "UCHAR", "from symbols. Whether pointers are stored as differences from where they stand.";
-            0x04 Min set_Min: runtime::Ptr32 = "RTL_BALANCED_NODE *", "from symbols. The least node.";
+        0x00 Root: runtime::Ptr32 = "RTL_BALANCED_NODE *", text!(Root, "from symbols");
+        0x04 union_Encoded: RTL_RB_TREE_1703_x86_union_Encoded, "unnamed; its members have accessors." {
+            0x04 [0] Encoded set_Encoded: u8 = "UCHAR", text!(Encoded, "from symbols");
+            0x04 Min set_Min: runtime::Ptr32 = "RTL_BALANCED_NODE *", text!(Min, "from symbols");
         }
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x04 of `RTL_RB_TREE`.
-    pub union RTL_RB_TREE_1703_x86_u04: 0x4, 4 {
+    pub union RTL_RB_TREE_1703_x86_union_Encoded: 0x4, 4 {
         0x00 bits00: runtime::Bytes<u8, 4>, "bit fields, which have accessors.";
-        0x00 Min: runtime::Ptr32 = "RTL_BALANCED_NODE *", "from symbols. The least node.";
+        0x00 Min: runtime::Ptr32 = "RTL_BALANCED_NODE *", text!(Min, "from symbols");
     }
 }
 
@@ -51,18 +57,18 @@ runtime::layout! {
     ///
     /// A red-black tree.
     pub struct RTL_RB_TREE_1703_x64: members::RTL_RB_TREE, 0x10, 8 {
-        0x00 Root: runtime::Ptr64 = "RTL_BALANCED_NODE *", "from symbols. The node above all.";
-        0x08 u08: RTL_RB_TREE_1703_x64_u08, "unnamed; its members have accessors." {
-            0x08 [0] Encoded set_Encoded: u8 = "UCHAR", "from symbols. Whether pointers are stored as differences from where they stand.";
-            0x08 Min set_Min: runtime::Ptr64 = "RTL_BALANCED_NODE *", "from symbols. The least node.";
+        0x00 Root: runtime::Ptr64 = "RTL_BALANCED_NODE *", text!(Root, "from symbols");
+        0x08 union_Encoded: RTL_RB_TREE_1703_x64_union_Encoded, "unnamed; its members have accessors." {
+            0x08 [0] Encoded set_Encoded: u8 = "UCHAR", text!(Encoded, "from symbols");
+            0x08 Min set_Min: runtime::Ptr64 = "RTL_BALANCED_NODE *", text!(Min, "from symbols");
         }
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x08 of `RTL_RB_TREE`.
-    pub union RTL_RB_TREE_1703_x64_u08: 0x8, 8 {
+    pub union RTL_RB_TREE_1703_x64_union_Encoded: 0x8, 8 {
         0x00 bits00: runtime::Bytes<u8, 8>, "bit fields, which have accessors.";
-        0x00 Min: runtime::Ptr64 = "RTL_BALANCED_NODE *", "from symbols. The least node.";
+        0x00 Min: runtime::Ptr64 = "RTL_BALANCED_NODE *", text!(Min, "from symbols");
     }
 }

@@ -8,7 +8,7 @@ use super::{runtime, members, security_quality_of_service::*, token_control::*};
 runtime::layout! {
     /// `SECURITY_CLIENT_CONTEXT` since 5.0 on x86: 0x3c bytes, aligned to 4.
     ///
-    /// What the kernel keeps of a client to impersonate it later.
+    /// Information about a client for later impersonation.
     pub struct SECURITY_CLIENT_CONTEXT_5_0_x86: members::SECURITY_CLIENT_CONTEXT, 0x3c, 4 {
         0x00 SecurityQos: SECURITY_QUALITY_OF_SERVICE_5_0 = "SECURITY_QUALITY_OF_SERVICE", "from symbols.";
         0x0c ClientToken: runtime::Ptr32 = "PVOID", "from symbols.";
@@ -23,7 +23,7 @@ runtime::layout! {
 runtime::layout! {
     /// `SECURITY_CLIENT_CONTEXT` since 5.2.3790-sp1 on x64: 0x48 bytes, aligned to 8.
     ///
-    /// What the kernel keeps of a client to impersonate it later.
+    /// Information about a client for later impersonation.
     pub struct SECURITY_CLIENT_CONTEXT_5_2_3790_sp1_x64: members::SECURITY_CLIENT_CONTEXT, 0x48, 8 {
         0x00 SecurityQos: SECURITY_QUALITY_OF_SERVICE_5_0 = "SECURITY_QUALITY_OF_SERVICE", "from symbols.";
         0x0c _padding0C: [u8; 4], "padding.";

@@ -5,12 +5,16 @@
 #[allow(unused_imports)]
 use super::{runtime, members, security_impersonation_level::*};
 
+macro_rules! text {
+    (Length, $known:literal) => { concat!($known, ". Of the structure, in bytes.") };
+}
+
 runtime::layout! {
     /// `SECURITY_QUALITY_OF_SERVICE` since 5.0: 0xc bytes, aligned to 4.
     ///
     /// How far a server may go in acting for a client.
     pub struct SECURITY_QUALITY_OF_SERVICE_5_0: members::SECURITY_QUALITY_OF_SERVICE, 0xc, 4 {
-        0x00 Length: u32 = "ULONG", "from symbols. Of the structure, in bytes.";
+        0x00 Length: u32 = "ULONG", text!(Length, "from symbols");
         0x04 ImpersonationLevel: SECURITY_IMPERSONATION_LEVEL_5_0 = "SECURITY_IMPERSONATION_LEVEL", "from symbols.";
         0x08 ContextTrackingMode: u8 = "BOOLEAN", "from symbols.";
         0x09 EffectiveOnly: u8 = "BOOLEAN", "from symbols.";

@@ -8,7 +8,7 @@ use super::{runtime, members};
 runtime::layout! {
     /// `SEP_SILOSTATE` since 1607 on x86: 0x10 bytes, aligned to 4.
     ///
-    /// What the security reference monitor keeps for a silo.
+    /// Security reference monitor state of a silo.
     pub struct SEP_SILOSTATE_1607_x86: members::SEP_SILOSTATE, 0x10, 4 {
         0x00 SystemLogonSession: runtime::Ptr32 = "SEP_LOGON_SESSION_REFERENCES *", "from symbols.";
         0x04 AnonymousLogonSession: runtime::Ptr32 = "SEP_LOGON_SESSION_REFERENCES *", "from symbols.";
@@ -20,7 +20,7 @@ runtime::layout! {
 runtime::layout! {
     /// `SEP_SILOSTATE` since 1607 on x64: 0x20 bytes, aligned to 8.
     ///
-    /// What the security reference monitor keeps for a silo.
+    /// Security reference monitor state of a silo.
     pub struct SEP_SILOSTATE_1607_x64: members::SEP_SILOSTATE, 0x20, 8 {
         0x00 SystemLogonSession: runtime::Ptr64 = "SEP_LOGON_SESSION_REFERENCES *", "from symbols.";
         0x08 AnonymousLogonSession: runtime::Ptr64 = "SEP_LOGON_SESSION_REFERENCES *", "from symbols.";
@@ -32,7 +32,7 @@ runtime::layout! {
 runtime::layout! {
     /// `SEP_SILOSTATE` since 1703 on x86: 0x18 bytes, aligned to 4.
     ///
-    /// What the security reference monitor keeps for a silo.
+    /// Security reference monitor state of a silo.
     pub struct SEP_SILOSTATE_1703_x86: members::SEP_SILOSTATE, 0x18, 4 {
         0x00 SystemLogonSession: runtime::Ptr32 = "SEP_LOGON_SESSION_REFERENCES *", "from symbols.";
         0x04 AnonymousLogonSession: runtime::Ptr32 = "SEP_LOGON_SESSION_REFERENCES *", "from symbols.";
@@ -46,7 +46,7 @@ runtime::layout! {
 runtime::layout! {
     /// `SEP_SILOSTATE` since 1703 on x64: 0x30 bytes, aligned to 8.
     ///
-    /// What the security reference monitor keeps for a silo.
+    /// Security reference monitor state of a silo.
     pub struct SEP_SILOSTATE_1703_x64: members::SEP_SILOSTATE, 0x30, 8 {
         0x00 SystemLogonSession: runtime::Ptr64 = "SEP_LOGON_SESSION_REFERENCES *", "from symbols.";
         0x08 AnonymousLogonSession: runtime::Ptr64 = "SEP_LOGON_SESSION_REFERENCES *", "from symbols.";

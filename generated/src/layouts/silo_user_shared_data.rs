@@ -8,7 +8,7 @@ use super::{runtime, members, ksystem_time::*, large_integer::*, nt_product_type
 runtime::layout! {
     /// `SILO_USER_SHARED_DATA` since 1607: 0x20 bytes, aligned to 8.
     ///
-    /// What processes of a silo see in place of KUSER\_SHARED\_DATA.
+    /// Replacement of KUSER\_SHARED\_DATA for processes of a silo.
     pub struct SILO_USER_SHARED_DATA_1607: members::SILO_USER_SHARED_DATA, 0x20, 8 {
         0x00 ServiceSessionId: u32 = "ULONG", "from symbols.";
         0x04 ActiveConsoleId: u32 = "ULONG", "from symbols.";
@@ -23,7 +23,7 @@ runtime::layout! {
 runtime::layout! {
     /// `SILO_USER_SHARED_DATA` since 1703: 0x248 bytes, aligned to 8.
     ///
-    /// What processes of a silo see in place of KUSER\_SHARED\_DATA.
+    /// Replacement of KUSER\_SHARED\_DATA for processes of a silo.
     pub struct SILO_USER_SHARED_DATA_1703: members::SILO_USER_SHARED_DATA, 0x248, 8 {
         0x00 ServiceSessionId: u32 = "ULONG", "from symbols.";
         0x04 ActiveConsoleId: u32 = "ULONG", "from symbols.";
@@ -42,7 +42,7 @@ runtime::layout! {
 runtime::layout! {
     /// `SILO_USER_SHARED_DATA` since 10.0.19041.985: 0x270 bytes, aligned to 8.
     ///
-    /// What processes of a silo see in place of KUSER\_SHARED\_DATA.
+    /// Replacement of KUSER\_SHARED\_DATA for processes of a silo.
     pub struct SILO_USER_SHARED_DATA_10_0_19041_985: members::SILO_USER_SHARED_DATA, 0x270, 8 {
         0x00 ServiceSessionId: u32 = "ULONG", "from symbols.";
         0x04 ActiveConsoleId: u32 = "ULONG", "from symbols.";

@@ -5,12 +5,16 @@
 #[allow(unused_imports)]
 use super::{runtime, members};
 
+macro_rules! text {
+    (Next, $known:literal) => { concat!($known, ". The next entry; null in the last.") };
+}
+
 runtime::layout! {
     /// `SINGLE_LIST_ENTRY` since 5.0 on x86: 0x4 bytes, aligned to 4.
     ///
     /// The link of a singly linked list; on x86 SLIST\_ENTRY is another name for it.
     pub struct SINGLE_LIST_ENTRY_5_0_x86: members::SINGLE_LIST_ENTRY, 0x4, 4 {
-        0x00 Next: runtime::Ptr32 = "SINGLE_LIST_ENTRY *", "from symbols. The next entry; null in the last.";
+        0x00 Next: runtime::Ptr32 = "SINGLE_LIST_ENTRY *", text!(Next, "from symbols");
     }
 }
 
@@ -19,6 +23,6 @@ runtime::layout! {
     ///
     /// The link of a singly linked list; on x86 SLIST\_ENTRY is another name for it.
     pub struct SINGLE_LIST_ENTRY_5_2_3790_sp1_x64: members::SINGLE_LIST_ENTRY, 0x8, 8 {
-        0x00 Next: runtime::Ptr64 = "SINGLE_LIST_ENTRY *", "from symbols. The next entry; null in the last.";
+        0x00 Next: runtime::Ptr64 = "SINGLE_LIST_ENTRY *", text!(Next, "from symbols");
     }
 }

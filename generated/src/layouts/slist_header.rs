@@ -5,6 +5,15 @@
 #[allow(unused_imports)]
 use super::{runtime, members, single_list_entry::*};
 
+macro_rules! text {
+    (Depth, $known:literal) => { concat!($known, ". How many entries there are, modulo its width.") };
+    (Sequence, $known:literal) => { concat!($known, ". Grows with each change.") };
+    (Header8, $known:literal) => { concat!($known, ". For processors without a 16-byte exchange: only part of the address fits.") };
+    (NextEntry, $known:literal) => { concat!($known, ". The first entry, without the low bits that its alignment leaves zero.") };
+    (HeaderType, $known:literal) => { concat!($known, ". Clear for this form, set for the other.") };
+    (NextEntry_2, $known:literal) => { concat!($known, ". The address without its low four bits, which are zero.") };
+}
+
 runtime::layout! {
     /// `SLIST_HEADER` since 5.0 on x86: 0x8 bytes, aligned to 8.
     ///
@@ -13,20 +22,20 @@ runtime::layout! {
         0x00 Alignment: u64, "from symbols." {
             0x00 Alignment set_Alignment: u64 = "ULONGLONG", "from symbols.";
         }
-        0x00 s00: SLIST_HEADER_5_0_x86_s00, "unnamed; its members have accessors." {
+        0x00 struct_Next: SLIST_HEADER_5_0_x86_struct_Next, "unnamed; its members have accessors." {
             0x00 Next set_Next: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "from symbols.";
-            0x04 Depth set_Depth: u16 = "USHORT", "from symbols. How many entries there are, modulo its width.";
-            0x06 Sequence set_Sequence: u16 = "USHORT", "from symbols. Grows with each change.";
+            0x04 Depth set_Depth: u16 = "USHORT", text!(Depth, "from symbols");
+            0x06 Sequence set_Sequence: u16 = "USHORT", text!(Sequence, "from symbols");
         }
     }
 }
 
 runtime::layout! {
     /// The unnamed structure at 0x00 of `SLIST_HEADER`.
-    pub struct SLIST_HEADER_5_0_x86_s00: 0x8, 4 {
+    pub struct SLIST_HEADER_5_0_x86_struct_Next: 0x8, 4 {
         0x00 Next: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "from symbols.";
-        0x04 Depth: u16 = "USHORT", "from symbols. How many entries there are, modulo its width.";
-        0x06 Sequence: u16 = "USHORT", "from symbols. Grows with each change.";
+        0x04 Depth: u16 = "USHORT", text!(Depth, "from symbols");
+        0x06 Sequence: u16 = "USHORT", text!(Sequence, "from symbols");
     }
 }
 
@@ -35,7 +44,7 @@ runtime::layout! {
     ///
     /// The head of an interlocked singly linked list, exchanged as a whole.
     pub union SLIST_HEADER_5_2_3790_sp1_x64: members::SLIST_HEADER, 0x10, 16 {
-        0x00 s00: SLIST_HEADER_5_2_3790_sp1_x64_s00, "unnamed; its members have accessors." {
+        0x00 struct_Alignment: SLIST_HEADER_5_2_3790_sp1_x64_struct_Alignment, "unnamed; its members have accessors." {
             0x00 Alignment set_Alignment: u64 = "ULONGLONG", "from symbols.";
             0x08 Region set_Region: u64 = "ULONGLONG", "from symbols.";
         }
@@ -44,7 +53,7 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed structure at 0x00 of `SLIST_HEADER`.
-    pub struct SLIST_HEADER_5_2_3790_sp1_x64_s00: 0x10, 8 {
+    pub struct SLIST_HEADER_5_2_3790_sp1_x64_struct_Alignment: 0x10, 8 {
         0x00 Alignment: u64 = "ULONGLONG", "from symbols.";
         0x08 Region: u64 = "ULONGLONG", "from symbols.";
     }
@@ -55,12 +64,12 @@ runtime::layout! {
     ///
     /// The head of an interlocked singly linked list, exchanged as a whole.
     pub union SLIST_HEADER_early_6_0_x64: members::SLIST_HEADER, 0x10, 16 {
-        0x00 s00: SLIST_HEADER_5_2_3790_sp1_x64_s00, "unnamed; its members have accessors." {
+        0x00 struct_Alignment: SLIST_HEADER_5_2_3790_sp1_x64_struct_Alignment, "unnamed; its members have accessors." {
             0x00 Alignment set_Alignment: u64 = "ULONGLONG", "from symbols.";
             0x08 Region set_Region: u64 = "ULONGLONG", "from symbols.";
         }
-        0x00 Header8: SLIST_HEADER_early_6_0_x64_Header8, "from symbols. For processors without a 16-byte exchange: only part of the address fits." {
-            0x00 Header8 set_Header8: SLIST_HEADER_early_6_0_x64_Header8 = "struct", "from symbols. For processors without a 16-byte exchange: only part of the address fits.";
+        0x00 Header8: SLIST_HEADER_early_6_0_x64_Header8, text!(Header8, "from symbols") {
+            0x00 Header8 set_Header8: SLIST_HEADER_early_6_0_x64_Header8 = "struct", text!(Header8, "from symbols");
         }
         0x00 Header16: SLIST_HEADER_early_6_0_x64_Header16, "from symbols." {
             0x00 Header16 set_Header16: SLIST_HEADER_early_6_0_x64_Header16 = "struct", "from symbols.";
@@ -72,12 +81,12 @@ runtime::layout! {
     /// The structure that is `Header8` of `SLIST_HEADER`.
     pub struct SLIST_HEADER_early_6_0_x64_Header8: members::SLIST_HEADER_Header8, 0x10, 8 {
         0x00 bits00: u64, "bit fields, which have accessors." {
-            0x00 [0 to 15] Depth set_Depth: u64 = "ULONGLONG", "from symbols. How many entries there are, modulo its width.";
-            0x00 [16 to 24] Sequence set_Sequence: u64 = "ULONGLONG", "from symbols. Grows with each change.";
-            0x00 [25 to 63] NextEntry set_NextEntry: u64 = "ULONGLONG", "from symbols. The first entry, without the low bits that its alignment leaves zero.";
+            0x00 [0 to 15] Depth set_Depth: u64 = "ULONGLONG", text!(Depth, "from symbols");
+            0x00 [16 to 24] Sequence set_Sequence: u64 = "ULONGLONG", text!(Sequence, "from symbols");
+            0x00 [25 to 63] NextEntry set_NextEntry: u64 = "ULONGLONG", text!(NextEntry, "from symbols");
         }
         0x08 bits08: u64, "bit fields, which have accessors." {
-            0x08 [0] HeaderType set_HeaderType: u64 = "ULONGLONG", "from symbols. Clear for this form, set for the other.";
+            0x08 [0] HeaderType set_HeaderType: u64 = "ULONGLONG", text!(HeaderType, "from symbols");
             0x08 [1] Init set_Init: u64 = "ULONGLONG", "from symbols.";
             0x08 [2 to 60] Reserved set_Reserved: u64 = "ULONGLONG", "from symbols.";
             0x08 [61 to 63] Region set_Region: u64 = "ULONGLONG", "from symbols.";
@@ -89,14 +98,14 @@ runtime::layout! {
     /// The structure that is `Header16` of `SLIST_HEADER`.
     pub struct SLIST_HEADER_early_6_0_x64_Header16: members::SLIST_HEADER_Header16, 0x10, 8 {
         0x00 bits00: u64, "bit fields, which have accessors." {
-            0x00 [0 to 15] Depth set_Depth: u64 = "ULONGLONG", "from symbols. How many entries there are, modulo its width.";
-            0x00 [16 to 63] Sequence set_Sequence: u64 = "ULONGLONG", "from symbols. Grows with each change.";
+            0x00 [0 to 15] Depth set_Depth: u64 = "ULONGLONG", text!(Depth, "from symbols");
+            0x00 [16 to 63] Sequence set_Sequence: u64 = "ULONGLONG", text!(Sequence, "from symbols");
         }
         0x08 bits08: u64, "bit fields, which have accessors." {
             0x08 [0] HeaderType set_HeaderType: u64 = "ULONGLONG", "from symbols.";
             0x08 [1] Init set_Init: u64 = "ULONGLONG", "from symbols.";
             0x08 [2 to 3] Reserved set_Reserved: u64 = "ULONGLONG", "from symbols.";
-            0x08 [4 to 63] NextEntry set_NextEntry: u64 = "ULONGLONG", "from symbols. The first entry, without the low bits that its alignment leaves zero.";
+            0x08 [4 to 63] NextEntry set_NextEntry: u64 = "ULONGLONG", text!(NextEntry, "from symbols");
         }
     }
 }
@@ -106,12 +115,12 @@ runtime::layout! {
     ///
     /// The head of an interlocked singly linked list, exchanged as a whole.
     pub union SLIST_HEADER_6_0_6002_18005_x64: members::SLIST_HEADER, 0x10, 16 {
-        0x00 s00: SLIST_HEADER_5_2_3790_sp1_x64_s00, "unnamed; its members have accessors." {
+        0x00 struct_Alignment: SLIST_HEADER_5_2_3790_sp1_x64_struct_Alignment, "unnamed; its members have accessors." {
             0x00 Alignment set_Alignment: u64 = "ULONGLONG", "from symbols.";
             0x08 Region set_Region: u64 = "ULONGLONG", "from symbols.";
         }
-        0x00 Header8: SLIST_HEADER_early_6_0_x64_Header8, "from symbols. For processors without a 16-byte exchange: only part of the address fits." {
-            0x00 Header8 set_Header8: SLIST_HEADER_early_6_0_x64_Header8 = "struct", "from symbols. For processors without a 16-byte exchange: only part of the address fits.";
+        0x00 Header8: SLIST_HEADER_early_6_0_x64_Header8, text!(Header8, "from symbols") {
+            0x00 Header8 set_Header8: SLIST_HEADER_early_6_0_x64_Header8 = "struct", text!(Header8, "from symbols");
         }
         0x00 Header16: SLIST_HEADER_early_6_0_x64_Header16, "from symbols." {
             0x00 Header16 set_Header16: SLIST_HEADER_early_6_0_x64_Header16 = "struct", "from symbols.";
@@ -126,13 +135,13 @@ runtime::layout! {
     /// The structure that is `HeaderX64` of `SLIST_HEADER`.
     pub struct SLIST_HEADER_6_0_6002_18005_x64_HeaderX64: members::SLIST_HEADER_HeaderX64, 0x10, 8 {
         0x00 bits00: u64, "bit fields, which have accessors." {
-            0x00 [0 to 15] Depth set_Depth: u64 = "ULONGLONG", "from symbols. How many entries there are, modulo its width.";
-            0x00 [16 to 63] Sequence set_Sequence: u64 = "ULONGLONG", "from symbols. Grows with each change.";
+            0x00 [0 to 15] Depth set_Depth: u64 = "ULONGLONG", text!(Depth, "from symbols");
+            0x00 [16 to 63] Sequence set_Sequence: u64 = "ULONGLONG", text!(Sequence, "from symbols");
         }
         0x08 bits08: u64, "bit fields, which have accessors." {
             0x08 [0] HeaderType set_HeaderType: u64 = "ULONGLONG", "from symbols.";
             0x08 [1 to 3] Reserved set_Reserved: u64 = "ULONGLONG", "from symbols.";
-            0x08 [4 to 63] NextEntry set_NextEntry: u64 = "ULONGLONG", "from symbols. The address without its low four bits, which are clear.";
+            0x08 [4 to 63] NextEntry set_NextEntry: u64 = "ULONGLONG", text!(NextEntry_2, "from symbols");
         }
     }
 }
@@ -142,12 +151,12 @@ runtime::layout! {
     ///
     /// The head of an interlocked singly linked list, exchanged as a whole.
     pub union SLIST_HEADER_6_2_x64: members::SLIST_HEADER, 0x10, 16 {
-        0x00 s00: SLIST_HEADER_5_2_3790_sp1_x64_s00, "unnamed; its members have accessors." {
+        0x00 struct_Alignment: SLIST_HEADER_5_2_3790_sp1_x64_struct_Alignment, "unnamed; its members have accessors." {
             0x00 Alignment set_Alignment: u64 = "ULONGLONG", "from symbols.";
             0x08 Region set_Region: u64 = "ULONGLONG", "from symbols.";
         }
-        0x00 Header8: SLIST_HEADER_early_6_0_x64_Header8, "from symbols. For processors without a 16-byte exchange: only part of the address fits." {
-            0x00 Header8 set_Header8: SLIST_HEADER_early_6_0_x64_Header8 = "struct", "from symbols. For processors without a 16-byte exchange: only part of the address fits.";
+        0x00 Header8: SLIST_HEADER_early_6_0_x64_Header8, text!(Header8, "from symbols") {
+            0x00 Header8 set_Header8: SLIST_HEADER_early_6_0_x64_Header8 = "struct", text!(Header8, "from symbols");
         }
         0x00 HeaderX64: SLIST_HEADER_6_0_6002_18005_x64_HeaderX64, "from symbols." {
             0x00 HeaderX64 set_HeaderX64: SLIST_HEADER_6_0_6002_18005_x64_HeaderX64 = "struct", "from symbols.";
@@ -163,9 +172,9 @@ runtime::layout! {
         0x00 Alignment: u64, "from symbols." {
             0x00 Alignment set_Alignment: u64 = "ULONGLONG", "from symbols.";
         }
-        0x00 s00: SLIST_HEADER_6_3_x86_s00, "unnamed; its members have accessors." {
+        0x00 struct_Next: SLIST_HEADER_6_3_x86_struct_Next, "unnamed; its members have accessors." {
             0x00 Next set_Next: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "from symbols.";
-            0x04 Depth set_Depth: u16 = "USHORT", "from symbols. How many entries there are, modulo its width.";
+            0x04 Depth set_Depth: u16 = "USHORT", text!(Depth, "from symbols");
             0x06 CpuId set_CpuId: u16 = "USHORT", "from symbols.";
         }
     }
@@ -173,9 +182,9 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed structure at 0x00 of `SLIST_HEADER`.
-    pub struct SLIST_HEADER_6_3_x86_s00: 0x8, 4 {
+    pub struct SLIST_HEADER_6_3_x86_struct_Next: 0x8, 4 {
         0x00 Next: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "from symbols.";
-        0x04 Depth: u16 = "USHORT", "from symbols. How many entries there are, modulo its width.";
+        0x04 Depth: u16 = "USHORT", text!(Depth, "from symbols");
         0x06 CpuId: u16 = "USHORT", "from symbols.";
     }
 }
@@ -185,7 +194,7 @@ runtime::layout! {
     ///
     /// The head of an interlocked singly linked list, exchanged as a whole.
     pub union SLIST_HEADER_6_3_x64: members::SLIST_HEADER, 0x10, 16 {
-        0x00 s00: SLIST_HEADER_5_2_3790_sp1_x64_s00, "unnamed; its members have accessors." {
+        0x00 struct_Alignment: SLIST_HEADER_5_2_3790_sp1_x64_struct_Alignment, "unnamed; its members have accessors." {
             0x00 Alignment set_Alignment: u64 = "ULONGLONG", "from symbols.";
             0x08 Region set_Region: u64 = "ULONGLONG", "from symbols.";
         }
@@ -199,12 +208,12 @@ runtime::layout! {
     /// The structure that is `HeaderX64` of `SLIST_HEADER`.
     pub struct SLIST_HEADER_6_3_x64_HeaderX64: members::SLIST_HEADER_HeaderX64, 0x10, 8 {
         0x00 bits00: u64, "bit fields, which have accessors." {
-            0x00 [0 to 15] Depth set_Depth: u64 = "ULONGLONG", "from symbols. How many entries there are, modulo its width.";
-            0x00 [16 to 63] Sequence set_Sequence: u64 = "ULONGLONG", "from symbols. Grows with each change.";
+            0x00 [0 to 15] Depth set_Depth: u64 = "ULONGLONG", text!(Depth, "from symbols");
+            0x00 [16 to 63] Sequence set_Sequence: u64 = "ULONGLONG", text!(Sequence, "from symbols");
         }
         0x08 bits08: u64, "bit fields, which have accessors." {
             0x08 [0 to 3] Reserved set_Reserved: u64 = "ULONGLONG", "from symbols.";
-            0x08 [4 to 63] NextEntry set_NextEntry: u64 = "ULONGLONG", "from symbols. The address without its low four bits, which are clear.";
+            0x08 [4 to 63] NextEntry set_NextEntry: u64 = "ULONGLONG", text!(NextEntry_2, "from symbols");
         }
     }
 }
@@ -214,7 +223,7 @@ runtime::layout! {
     ///
     /// The head of an interlocked singly linked list, exchanged as a whole.
     pub union SLIST_HEADER_1709_arm64: members::SLIST_HEADER, 0x10, 16 {
-        0x00 s00: SLIST_HEADER_5_2_3790_sp1_x64_s00, "unnamed; its members have accessors." {
+        0x00 struct_Alignment: SLIST_HEADER_5_2_3790_sp1_x64_struct_Alignment, "unnamed; its members have accessors." {
             0x00 Alignment set_Alignment: u64 = "ULONGLONG", "from symbols.";
             0x08 Region set_Region: u64 = "ULONGLONG", "from symbols.";
         }
@@ -228,12 +237,12 @@ runtime::layout! {
     /// The structure that is `HeaderArm64` of `SLIST_HEADER`.
     pub struct SLIST_HEADER_1709_arm64_HeaderArm64: members::SLIST_HEADER_HeaderArm64, 0x10, 8 {
         0x00 bits00: u64, "bit fields, which have accessors." {
-            0x00 [0 to 15] Depth set_Depth: u64 = "ULONGLONG", "from symbols. How many entries there are, modulo its width.";
-            0x00 [16 to 63] Sequence set_Sequence: u64 = "ULONGLONG", "from symbols. Grows with each change.";
+            0x00 [0 to 15] Depth set_Depth: u64 = "ULONGLONG", text!(Depth, "from symbols");
+            0x00 [16 to 63] Sequence set_Sequence: u64 = "ULONGLONG", text!(Sequence, "from symbols");
         }
         0x08 bits08: u64, "bit fields, which have accessors." {
             0x08 [0 to 3] Reserved set_Reserved: u64 = "ULONGLONG", "from symbols.";
-            0x08 [4 to 63] NextEntry set_NextEntry: u64 = "ULONGLONG", "from symbols. The address without its low four bits, which are clear.";
+            0x08 [4 to 63] NextEntry set_NextEntry: u64 = "ULONGLONG", text!(NextEntry_2, "from symbols");
         }
     }
 }

@@ -5,26 +5,35 @@
 #[allow(unused_imports)]
 use super::{runtime, members};
 
+macro_rules! text {
+    (Signature, $known:literal) => { concat!($known, ". The letters SDMP.") };
+    (ValidDump, $known:literal) => { concat!($known, ". The letters DUMP.") };
+    (HeaderSize, $known:literal) => { concat!($known, ". Where in the file the first page is.") };
+    (BitmapSize, $known:literal) => { concat!($known, ". How many bits the bitmap has.") };
+    (Pages, $known:literal) => { concat!($known, ". How many pages there are.") };
+    (Bitmap, $known:literal) => { concat!($known, ". An RTL\\_BITMAP as it was written to the file: a bit a page.") };
+    (SizeOfBitMap, $known:literal) => { concat!($known, ". Equal to BitmapSize.") };
+}
+
 runtime::layout! {
     /// `SUMMARY_DUMP32` since 5.2 on x86: 0x20 bytes, aligned to 4.
     ///
-    /// Follows the header of a summary dump, one of the kernel's memory as Windows wrote it up to 7: which pages there are. They lie in the order of
-    /// their numbers where HeaderSize says.
+    /// Second header of a summary dump, the kernel dump of Windows up to 7: a list of the pages in it. The pages are stored in the order of their numbers, at the offset in HeaderSize.
     pub struct SUMMARY_DUMP32_5_2_x86: members::SUMMARY_DUMP32, 0x20, 4 {
-        0x00 Signature: u32 = "ULONG", "documented. The letters SDMP.";
-        0x04 ValidDump: u32 = "ULONG", "documented. The letters DUMP.";
+        0x00 Signature: u32 = "ULONG", text!(Signature, "documented");
+        0x04 ValidDump: u32 = "ULONG", text!(ValidDump, "documented");
         0x08 DumpOptions: u32 = "ULONG", "documented.";
-        0x0c HeaderSize: u32 = "ULONG", "documented. Where in the file the first page is.";
-        0x10 BitmapSize: u32 = "ULONG", "documented. How many bits the bitmap has.";
-        0x14 Pages: u32 = "ULONG", "documented. How many pages there are.";
-        0x18 Bitmap: SUMMARY_DUMP32_5_2_x86_Bitmap = "struct", "documented. An RTL\\_BITMAP as it was written to the file: a bit a page.";
+        0x0c HeaderSize: u32 = "ULONG", text!(HeaderSize, "documented");
+        0x10 BitmapSize: u32 = "ULONG", text!(BitmapSize, "documented");
+        0x14 Pages: u32 = "ULONG", text!(Pages, "documented");
+        0x18 Bitmap: SUMMARY_DUMP32_5_2_x86_Bitmap = "struct", text!(Bitmap, "documented");
     }
 }
 
 runtime::layout! {
     /// The structure that is `Bitmap` of `SUMMARY_DUMP32`.
     pub struct SUMMARY_DUMP32_5_2_x86_Bitmap: members::SUMMARY_DUMP32_Bitmap, 0x8, 4 {
-        0x00 SizeOfBitMap: u32 = "ULONG", "documented, offset inferred. The same as BitmapSize.";
+        0x00 SizeOfBitMap: u32 = "ULONG", text!(SizeOfBitMap, "documented, offset inferred");
         0x04 Reserved0: u32 = "ULONG", "unidentified.";
         0x08 Buffer: [u32; 0] = "ULONG []", "documented, offset inferred.";
     }

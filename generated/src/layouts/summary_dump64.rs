@@ -5,27 +5,35 @@
 #[allow(unused_imports)]
 use super::{runtime, members};
 
+macro_rules! text {
+    (Signature, $known:literal) => { concat!($known, ". The letters SDMP, or FDMP if all pages are there.") };
+    (ValidDump, $known:literal) => { concat!($known, ". The letters DUMP.") };
+    (HeaderSize, $known:literal) => { concat!($known, ". Where in the file the first page is.") };
+    (BitmapSize, $known:literal) => { concat!($known, ". How many bits the bitmap has.") };
+    (Pages, $known:literal) => { concat!($known, ". How many pages there are.") };
+    (Bitmap, $known:literal) => { concat!($known, ". An RTL\\_BITMAP as it was written to the file: a bit a page.") };
+    (SizeOfBitMap, $known:literal) => { concat!($known, ". Equal to BitmapSize.") };
+}
+
 runtime::layout! {
     /// `SUMMARY_DUMP64` since 5.2.3790-sp1 on x64: 0x28 bytes, aligned to 8.
     ///
-    /// Follows the header of a dump of some pages of physical memory: which pages these are, a bit a page. They lie in the order of their numbers
-    /// where HeaderSize says. Up to Windows 7 it is what ntiodump.h has under this name, in a summary dump. Since Windows 8 its numbers have 64 bits
-    /// and the bitmap lies behind it, as readers of such dumps found.
+    /// Second header of a dump with selected pages of physical memory: a bitmap of the pages in it. The pages are stored in the order of their numbers, at the offset in HeaderSize. Up to Windows 7 it is the structure of this name in ntiodump.h, in a summary dump. In Windows 8 and later its numbers have 64 bits and the bitmap follows it, according to readers of such dumps.
     pub struct SUMMARY_DUMP64_5_2_3790_sp1_x64: members::SUMMARY_DUMP64, 0x28, 8 {
-        0x00 Signature: u32 = "ULONG", "documented. The letters SDMP, or FDMP if all pages are there.";
-        0x04 ValidDump: u32 = "ULONG", "documented. The letters DUMP.";
+        0x00 Signature: u32 = "ULONG", text!(Signature, "documented");
+        0x04 ValidDump: u32 = "ULONG", text!(ValidDump, "documented");
         0x08 DumpOptions: u32 = "ULONG", "documented.";
-        0x0c HeaderSize: u32 = "ULONG", "documented. Where in the file the first page is.";
-        0x10 BitmapSize: u32 = "ULONG", "documented. How many bits the bitmap has.";
-        0x14 Pages: u32 = "ULONG", "documented. How many pages there are.";
-        0x18 Bitmap: SUMMARY_DUMP64_5_2_3790_sp1_x64_Bitmap = "struct", "documented. An RTL\\_BITMAP as it was written to the file: a bit a page.";
+        0x0c HeaderSize: u32 = "ULONG", text!(HeaderSize, "documented");
+        0x10 BitmapSize: u32 = "ULONG", text!(BitmapSize, "documented");
+        0x14 Pages: u32 = "ULONG", text!(Pages, "documented");
+        0x18 Bitmap: SUMMARY_DUMP64_5_2_3790_sp1_x64_Bitmap = "struct", text!(Bitmap, "documented");
     }
 }
 
 runtime::layout! {
     /// The structure that is `Bitmap` of `SUMMARY_DUMP64`.
     pub struct SUMMARY_DUMP64_5_2_3790_sp1_x64_Bitmap: members::SUMMARY_DUMP64_Bitmap, 0x10, 8 {
-        0x00 SizeOfBitMap: u32 = "ULONG", "documented, offset inferred. The same as BitmapSize.";
+        0x00 SizeOfBitMap: u32 = "ULONG", text!(SizeOfBitMap, "documented, offset inferred");
         0x04 _padding04: [u8; 4], "padding.";
         0x08 Reserved0: u64 = "ULONGLONG", "unidentified.";
         0x10 Buffer: [u32; 0] = "ULONG []", "documented, offset inferred.";
@@ -35,17 +43,15 @@ runtime::layout! {
 runtime::layout! {
     /// `SUMMARY_DUMP64` since 6.2 on x64: 0x38 bytes, aligned to 8.
     ///
-    /// Follows the header of a dump of some pages of physical memory: which pages these are, a bit a page. They lie in the order of their numbers
-    /// where HeaderSize says. Up to Windows 7 it is what ntiodump.h has under this name, in a summary dump. Since Windows 8 its numbers have 64 bits
-    /// and the bitmap lies behind it, as readers of such dumps found.
+    /// Second header of a dump with selected pages of physical memory: a bitmap of the pages in it. The pages are stored in the order of their numbers, at the offset in HeaderSize. Up to Windows 7 it is the structure of this name in ntiodump.h, in a summary dump. In Windows 8 and later its numbers have 64 bits and the bitmap follows it, according to readers of such dumps.
     pub struct SUMMARY_DUMP64_6_2_x64: members::SUMMARY_DUMP64, 0x38, 8 {
-        0x00 Signature: u32 = "ULONG", "inferred. The letters SDMP, or FDMP if all pages are there.";
-        0x04 ValidDump: u32 = "ULONG", "inferred. The letters DUMP.";
+        0x00 Signature: u32 = "ULONG", text!(Signature, "inferred");
+        0x04 ValidDump: u32 = "ULONG", text!(ValidDump, "inferred");
         0x08 DumpOptions: u32 = "ULONG", "inferred.";
         0x0c Reserved: u32 = "ULONG", "unidentified.";
         0x10 Reserved1: [u64; 2] = "ULONGLONG [2]", "unidentified.";
-        0x20 HeaderSize: u64 = "ULONGLONG", "inferred. Where in the file the first page is.";
-        0x28 Pages: u64 = "ULONGLONG", "inferred. How many pages there are.";
-        0x30 BitmapSize: u64 = "ULONGLONG", "inferred. How many bits the bitmap has.";
+        0x20 HeaderSize: u64 = "ULONGLONG", text!(HeaderSize, "inferred");
+        0x28 Pages: u64 = "ULONGLONG", text!(Pages, "inferred");
+        0x30 BitmapSize: u64 = "ULONGLONG", text!(BitmapSize, "inferred");
     }
 }

@@ -5,40 +5,48 @@
 #[allow(unused_imports)]
 use super::{runtime, members, large_integer::*, TRACE_HEADER_TYPE, wmi_trace_packet::*};
 
+macro_rules! text {
+    (ThreadId, $known:literal) => { concat!($known, ". The thread that wrote it.") };
+    (ProcessId, $known:literal) => { concat!($known, ". The process that wrote it.") };
+    (SystemTime, $known:literal) => { concat!($known, ". When, by the clock of the session; the compact header ends here.") };
+    (KernelTime, $known:literal) => { concat!($known, ". Time that the thread has run in the kernel, in ticks of the clock interrupt.") };
+    (UserTime, $known:literal) => { concat!($known, ". Time that the thread has run in user mode, in ticks of the clock interrupt.") };
+}
+
 runtime::layout! {
     /// `SYSTEM_TRACE_HEADER` since 5.0: 0x20 bytes, aligned to 8.
     ///
-    /// Header of a kernel event with its thread; the compact form of 6.2 on is the first 0x18 bytes.
+    /// Header of a kernel event with its thread; the compact form of 6.2 and later consists of the first 0x18 bytes.
     pub struct SYSTEM_TRACE_HEADER_5_0: members::SYSTEM_TRACE_HEADER, 0x20, 8 {
-        0x00 u00: SYSTEM_TRACE_HEADER_5_0_u00, "unnamed; its members have accessors." {
+        0x00 union_Marker: SYSTEM_TRACE_HEADER_5_0_union_Marker, "unnamed; its members have accessors." {
             0x00 Marker set_Marker: u32 = "ULONG", "documented.";
             0x00 Version set_Version: u16 = "USHORT", "documented, offset inferred.";
             0x02 HeaderType set_HeaderType: TRACE_HEADER_TYPE = "UCHAR", "documented, offset inferred.";
             0x03 Flags set_Flags: u8 = "UCHAR", "documented, offset inferred.";
         }
-        0x04 u04: SYSTEM_TRACE_HEADER_5_0_u04, "unnamed; its members have accessors." {
+        0x04 union_Header: SYSTEM_TRACE_HEADER_5_0_union_Header, "unnamed; its members have accessors." {
             0x04 Header set_Header: u32 = "ULONG", "documented.";
             0x04 Packet set_Packet: WMI_TRACE_PACKET_5_0 = "WMI_TRACE_PACKET", "documented.";
         }
-        0x08 ThreadId: u32 = "ULONG", "documented. The thread that wrote it.";
-        0x0c ProcessId: u32 = "ULONG", "documented. The process that wrote it.";
-        0x10 SystemTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. When, by the clock of the session; the compact header ends here.";
-        0x18 KernelTime: u32 = "ULONG", "documented. Time that the thread has run in the kernel, in ticks of the clock interrupt.";
-        0x1c UserTime: u32 = "ULONG", "documented. Time that the thread has run in user mode, in ticks of the clock interrupt.";
+        0x08 ThreadId: u32 = "ULONG", text!(ThreadId, "documented");
+        0x0c ProcessId: u32 = "ULONG", text!(ProcessId, "documented");
+        0x10 SystemTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(SystemTime, "documented");
+        0x18 KernelTime: u32 = "ULONG", text!(KernelTime, "documented");
+        0x1c UserTime: u32 = "ULONG", text!(UserTime, "documented");
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x00 of `SYSTEM_TRACE_HEADER`.
-    pub union SYSTEM_TRACE_HEADER_5_0_u00: 0x4, 4 {
+    pub union SYSTEM_TRACE_HEADER_5_0_union_Marker: 0x4, 4 {
         0x00 Marker: u32 = "ULONG", "documented.";
-        0x00 s00: SYSTEM_TRACE_HEADER_5_0_u00_s00, "unnamed; its members have accessors.";
+        0x00 struct_Version: SYSTEM_TRACE_HEADER_5_0_union_Marker_struct_Version, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00` in `SYSTEM_TRACE_HEADER`.
-    pub struct SYSTEM_TRACE_HEADER_5_0_u00_s00: 0x4, 2 {
+    /// The unnamed structure at 0x00 of `union_Marker` in `SYSTEM_TRACE_HEADER`.
+    pub struct SYSTEM_TRACE_HEADER_5_0_union_Marker_struct_Version: 0x4, 2 {
         0x00 Version: u16 = "USHORT", "documented, offset inferred.";
         0x02 HeaderType: TRACE_HEADER_TYPE = "UCHAR", "documented, offset inferred.";
         0x03 Flags: u8 = "UCHAR", "documented, offset inferred.";
@@ -47,7 +55,7 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x04 of `SYSTEM_TRACE_HEADER`.
-    pub union SYSTEM_TRACE_HEADER_5_0_u04: 0x4, 4 {
+    pub union SYSTEM_TRACE_HEADER_5_0_union_Header: 0x4, 4 {
         0x00 Header: u32 = "ULONG", "documented.";
         0x00 Packet: WMI_TRACE_PACKET_5_0 = "WMI_TRACE_PACKET", "documented.";
     }

@@ -5,18 +5,26 @@
 #[allow(unused_imports)]
 use super::{runtime, members};
 
+macro_rules! text {
+    (Year, $known:literal) => { concat!($known, ". 0 for a rule that holds every year.") };
+    (Month, $known:literal) => { concat!($known, ". From 1 on.") };
+    (Day, $known:literal) => { concat!($known, ". In a yearly rule: week of the month, 5 for the last.") };
+    (Hour, $known:literal) => { concat!($known, ". From 0 to 23.") };
+    (Weekday, $known:literal) => { concat!($known, ". 0 is Sunday.") };
+}
+
 runtime::layout! {
     /// `TIME_FIELDS` since 5.0: 0x10 bytes, aligned to 2.
     ///
-    /// A date and time of day by its parts; SYSTEMTIME has the same parts in another order.
+    /// The parts of a date and time of day; SYSTEMTIME has the same parts in another order.
     pub struct TIME_FIELDS_5_0: members::TIME_FIELDS, 0x10, 2 {
-        0x00 Year: i16 = "SHORT", "from symbols. 0 for a rule that holds every year.";
-        0x02 Month: i16 = "SHORT", "from symbols. From 1 on.";
-        0x04 Day: i16 = "SHORT", "from symbols. In a rule that holds every year: which week of the month, 5 for the last.";
-        0x06 Hour: i16 = "SHORT", "from symbols. From 0 to 23.";
+        0x00 Year: i16 = "SHORT", text!(Year, "from symbols");
+        0x02 Month: i16 = "SHORT", text!(Month, "from symbols");
+        0x04 Day: i16 = "SHORT", text!(Day, "from symbols");
+        0x06 Hour: i16 = "SHORT", text!(Hour, "from symbols");
         0x08 Minute: i16 = "SHORT", "from symbols.";
         0x0a Second: i16 = "SHORT", "from symbols.";
         0x0c Milliseconds: i16 = "SHORT", "from symbols.";
-        0x0e Weekday: i16 = "SHORT", "from symbols. 0 is Sunday.";
+        0x0e Weekday: i16 = "SHORT", text!(Weekday, "from symbols");
     }
 }

@@ -8,7 +8,7 @@ use super::{runtime, members, luid::*, token_source::*};
 runtime::layout! {
     /// `TOKEN_CONTROL` since 5.0: 0x28 bytes, aligned to 4.
     ///
-    /// Identifies an access token and its state, to tell when it has changed.
+    /// Identifies an access token and its state, to detect changes.
     pub struct TOKEN_CONTROL_5_0: members::TOKEN_CONTROL, 0x28, 4 {
         0x00 TokenId: LUID_5_0 = "LUID", "from symbols.";
         0x08 AuthenticationId: LUID_5_0 = "LUID", "from symbols.";

@@ -5,14 +5,21 @@
 #[allow(unused_imports)]
 use super::{runtime, members};
 
+macro_rules! text {
+    (LoggerId, $known:literal) => { concat!($known, ". The session, by the number of its logger.") };
+    (Level, $known:literal) => { concat!($known, ". Maximum level of requested events.") };
+    (InternalFlag, $known:literal) => { concat!($known, ". Not in use.") };
+    (EnableFlags, $known:literal) => { concat!($known, ". Requested events, as bits that the provider defines.") };
+}
+
 runtime::layout! {
     /// `TRACE_ENABLE_CONTEXT` since early-6.0: 0x8 bytes, aligned to 4.
     ///
-    /// How a session has enabled a classic provider. A handle to the session, as such a provider gets it, has the same 64 bits.
+    /// Enable information of a session for a classic provider. The handle to the session that such a provider receives has the same 64 bits.
     pub struct TRACE_ENABLE_CONTEXT_early_6_0: members::TRACE_ENABLE_CONTEXT, 0x8, 4 {
-        0x00 LoggerId: u16 = "USHORT", "documented, offset inferred. The session, by the number of its logger.";
-        0x02 Level: u8 = "UCHAR", "documented, offset inferred. Events of this level and below are asked for.";
-        0x03 InternalFlag: u8 = "UCHAR", "documented, offset inferred. Not in use.";
-        0x04 EnableFlags: u32 = "ULONG", "documented, offset inferred. Which events are asked for, in bits that the provider defines.";
+        0x00 LoggerId: u16 = "USHORT", text!(LoggerId, "documented, offset inferred");
+        0x02 Level: u8 = "UCHAR", text!(Level, "documented, offset inferred");
+        0x03 InternalFlag: u8 = "UCHAR", text!(InternalFlag, "documented, offset inferred");
+        0x04 EnableFlags: u32 = "ULONG", text!(EnableFlags, "documented, offset inferred");
     }
 }

@@ -5,16 +5,24 @@
 #[allow(unused_imports)]
 use super::{runtime, members};
 
+macro_rules! text {
+    (LoggerId, $known:literal) => { concat!($known, ". The session.") };
+    (Level, $known:literal) => { concat!($known, ". Maximum level of requested events.") };
+    (InternalFlag, $known:literal) => { concat!($known, ". Not in use.") };
+    (EnableFlags, $known:literal) => { concat!($known, ". The lower flags.") };
+    (EnableFlagsHigh, $known:literal) => { concat!($known, ". The higher flags.") };
+}
+
 runtime::layout! {
     /// `TRACE_ENABLE_CONTEXT_EX` since late-6.0: 0x10 bytes, aligned to 4.
     ///
     /// TRACE\_ENABLE\_CONTEXT with 64 flags.
     pub struct TRACE_ENABLE_CONTEXT_EX_late_6_0: members::TRACE_ENABLE_CONTEXT_EX, 0x10, 4 {
-        0x00 LoggerId: u16 = "USHORT", "from symbols. The session.";
-        0x02 Level: u8 = "UCHAR", "from symbols. The highest level of events that are wanted.";
-        0x03 InternalFlag: u8 = "UCHAR", "from symbols. Not in use.";
-        0x04 EnableFlags: u32 = "ULONG", "from symbols. The lower flags.";
-        0x08 EnableFlagsHigh: u32 = "ULONG", "from symbols. The higher flags.";
-        0x0c Reserved: u32 = "ULONG", "from symbols. Not in use.";
+        0x00 LoggerId: u16 = "USHORT", text!(LoggerId, "from symbols");
+        0x02 Level: u8 = "UCHAR", text!(Level, "from symbols");
+        0x03 InternalFlag: u8 = "UCHAR", text!(InternalFlag, "from symbols");
+        0x04 EnableFlags: u32 = "ULONG", text!(EnableFlags, "from symbols");
+        0x08 EnableFlagsHigh: u32 = "ULONG", text!(EnableFlagsHigh, "from symbols");
+        0x0c Reserved: u32 = "ULONG", text!(InternalFlag, "from symbols");
     }
 }

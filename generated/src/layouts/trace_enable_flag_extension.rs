@@ -5,13 +5,19 @@
 #[allow(unused_imports)]
 use super::{runtime, members};
 
+macro_rules! text {
+    (Offset, $known:literal) => { concat!($known, ". Bytes from the start of the enclosing structure to the array of flags.") };
+    (Length, $known:literal) => { concat!($known, ". Elements of the array, each a ULONG.") };
+    (Flag, $known:literal) => { concat!($known, ". The high byte, which contains the bit of EVENT\\_TRACE\\_FLAG\\_EXTENSION.") };
+}
+
 runtime::layout! {
     /// `TRACE_ENABLE_FLAG_EXTENSION` since 5.1: 0x4 bytes, aligned to 2.
     ///
-    /// What EnableFlags hold instead of flags if EVENT\_TRACE\_FLAG\_EXTENSION is set: where more flags are.
+    /// Contents of EnableFlags if EVENT\_TRACE\_FLAG\_EXTENSION is set: the location of further flags.
     pub struct TRACE_ENABLE_FLAG_EXTENSION_5_1: members::TRACE_ENABLE_FLAG_EXTENSION, 0x4, 2 {
-        0x00 Offset: u16 = "USHORT", "documented. Bytes from the start of the enclosing structure to the array of flags.";
-        0x02 Length: u8 = "UCHAR", "documented. Elements of the array, each a ULONG.";
-        0x03 Flag: u8 = "UCHAR", "documented. The high byte, which holds the bit of EVENT\\_TRACE\\_FLAG\\_EXTENSION.";
+        0x00 Offset: u16 = "USHORT", text!(Offset, "documented");
+        0x02 Length: u8 = "UCHAR", text!(Length, "documented");
+        0x03 Flag: u8 = "UCHAR", text!(Flag, "documented");
     }
 }

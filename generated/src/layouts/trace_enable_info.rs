@@ -5,18 +5,28 @@
 #[allow(unused_imports)]
 use super::{runtime, members};
 
+macro_rules! text {
+    (IsEnabled, $known:literal) => { concat!($known, ". Nonzero while the session has the provider enabled.") };
+    (Level, $known:literal) => { concat!($known, ". Maximum level of requested events.") };
+    (Reserved1, $known:literal) => { concat!($known, ". Not in use.") };
+    (LoggerId, $known:literal) => { concat!($known, ". The session, by the number of its logger.") };
+    (EnableProperty, $known:literal) => { concat!($known, ". Additional data requested for each event, and events to omit: EVENT\\_ENABLE\\_PROPERTY\\_\\*.") };
+    (MatchAnyKeyword, $known:literal) => { concat!($known, ". Keywords of which a requested event has at least one.") };
+    (MatchAllKeyword, $known:literal) => { concat!($known, ". Of those, only events with all of these.") };
+}
+
 runtime::layout! {
     /// `TRACE_ENABLE_INFO` since early-6.0: 0x20 bytes, aligned to 8.
     ///
-    /// How one session has enabled a provider: which of the provider's events it is to get.
+    /// Enable information of a session: the events of a provider that it requests.
     pub struct TRACE_ENABLE_INFO_early_6_0: members::TRACE_ENABLE_INFO, 0x20, 8 {
-        0x00 IsEnabled: u32 = "ULONG", "from symbols. Nonzero while the session has the provider enabled.";
-        0x04 Level: u8 = "UCHAR", "from symbols. Events of this level and below are asked for.";
-        0x05 Reserved1: u8 = "UCHAR", "from symbols. Not in use.";
-        0x06 LoggerId: u16 = "USHORT", "from symbols. The session, by the number of its logger.";
-        0x08 EnableProperty: u32 = "ULONG", "from symbols. What each event is to carry beside its data, and which events are to be left out: EVENT\\_ENABLE\\_PROPERTY\\_\\*.";
-        0x0c Reserved2: u32 = "ULONG", "from symbols. Not in use.";
-        0x10 MatchAnyKeyword: u64 = "ULONGLONG", "from symbols. Events with any of these keywords are asked for.";
-        0x18 MatchAllKeyword: u64 = "ULONGLONG", "from symbols. Of those, only events with all of these.";
+        0x00 IsEnabled: u32 = "ULONG", text!(IsEnabled, "from symbols");
+        0x04 Level: u8 = "UCHAR", text!(Level, "from symbols");
+        0x05 Reserved1: u8 = "UCHAR", text!(Reserved1, "from symbols");
+        0x06 LoggerId: u16 = "USHORT", text!(LoggerId, "from symbols");
+        0x08 EnableProperty: u32 = "ULONG", text!(EnableProperty, "from symbols");
+        0x0c Reserved2: u32 = "ULONG", text!(Reserved1, "from symbols");
+        0x10 MatchAnyKeyword: u64 = "ULONGLONG", text!(MatchAnyKeyword, "from symbols");
+        0x18 MatchAllKeyword: u64 = "ULONGLONG", text!(MatchAllKeyword, "from symbols");
     }
 }

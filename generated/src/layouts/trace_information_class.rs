@@ -8,7 +8,7 @@ use super::{runtime, members};
 runtime::values! {
     /// `TRACE_INFORMATION_CLASS` since 6.3.9600.19913.
     ///
-    /// What a driver asks WmiQueryTraceInformation for.
+    /// Type of a driver's query with WmiQueryTraceInformation.
     pub value TRACE_INFORMATION_CLASS_6_3_9600_19913: i32 = "TRACE_INFORMATION_CLASS" {
         TraceIdClass = 0x0, "6.3..21H2 traits...";
         TraceHandleClass = 0x1, "6.3..21H2 traits...";

@@ -5,55 +5,81 @@
 #[allow(unused_imports)]
 use super::{runtime, members, EVENT_TRACE_CLOCK, guid::*, large_integer::*, LOG_FILE_MODE, rtl_time_zone_information::*};
 
+macro_rules! text {
+    (BufferSize, $known:literal) => { concat!($known, ". Bytes of each buffer of the logger; a compressed buffer takes less in the file.") };
+    (Version, $known:literal) => { concat!($known, ". Windows version that wrote the file.") };
+    (MajorVersion, $known:literal) => { concat!($known, ". Of Windows.") };
+    (ProviderVersion, $known:literal) => { concat!($known, ". The build number of Windows.") };
+    (NumberOfProcessors, $known:literal) => { concat!($known, ". Processors of the computer.") };
+    (EndTime, $known:literal) => { concat!($known, ". In units of 100 ns since 1601; 0 in a file that was never closed.") };
+    (TimerResolution, $known:literal) => { concat!($known, ". In units of 100 ns.") };
+    (MaximumFileSize, $known:literal) => { concat!($known, ". In MB, or in KB by EVENT\\_TRACE\\_USE\\_KBYTES\\_FOR\\_SIZE; 0 for no limit.") };
+    (LogFileMode, $known:literal) => { concat!($known, ". How the session logs.") };
+    (BuffersWritten, $known:literal) => { concat!($known, ". Can be 0 in a file that was never closed.") };
+    (StartBuffers, $known:literal) => { concat!($known, ". Buffers that were written at the start.") };
+    (PointerSize, $known:literal) => { concat!($known, ". Pointer size, 4 or 8, which determines the form of this structure.") };
+    (EventsLost, $known:literal) => { concat!($known, ". Number of events lost for lack of space.") };
+    (Reserved32, $known:literal) => { concat!($known, ". Not in use.") };
+    (LoggerName, $known:literal) => { concat!($known, ". Without meaning in a file.") };
+    (TimeZone, $known:literal) => { concat!($known, ". That of the computer.") };
+    (BootTime, $known:literal) => { concat!($known, ". In units of 100 ns since 1601.") };
+    (PerfFreq, $known:literal) => { concat!($known, ". Ticks a second of the performance counter.") };
+    (StartTime, $known:literal) => { concat!($known, ". In units of 100 ns since 1601, when the clock read the time stamp of this event.") };
+    (ReservedFlags, $known:literal) => { concat!($known, ". Clock of the time stamps.") };
+    (BuffersLost, $known:literal) => { concat!($known, ". Buffers that could not be written.") };
+    (CpuSpeedInMHz, $known:literal) => { concat!($known, ". The rate of EVENT\\_TRACE\\_CLOCK\\_CPUCYCLE.") };
+    (TimeZone_2, $known:literal) => { concat!($known, ". That of the computer.\n\nErratum, 6.2..: published reference: type TIME\\_ZONE\\_INFORMATION; symbols: RTL\\_TIME\\_ZONE\\_INFORMATION (the name to user mode of a structure of the same size).") };
+}
+
 runtime::layout! {
     /// `TRACE_LOGFILE_HEADER` since 5.0 on x86: 0x110 bytes, aligned to 8.
     ///
-    /// Data of the first event of a file: how it was made. Two terminated UTF-16 strings follow, the logger's name and the file's.
+    /// Data of the first event of a file: properties of the session and its system. Two terminated UTF-16 strings follow, the names of the session and of the file.
     pub struct TRACE_LOGFILE_HEADER_5_0_x86: members::TRACE_LOGFILE_HEADER, 0x110, 8 {
-        0x00 BufferSize: u32 = "ULONG", "documented. Bytes of each buffer of the logger; a compressed buffer takes less in the file.";
-        0x04 u04: TRACE_LOGFILE_HEADER_5_0_u04, "unnamed; its members have accessors." {
-            0x04 Version set_Version: u32 = "ULONG", "documented. Which Windows made the file.";
-            0x04 VersionDetail set_VersionDetail: TRACE_LOGFILE_HEADER_5_0_u04_VersionDetail = "struct", "documented.";
+        0x00 BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
+        0x04 union_Version: TRACE_LOGFILE_HEADER_5_0_union_Version, "unnamed; its members have accessors." {
+            0x04 Version set_Version: u32 = "ULONG", text!(Version, "documented");
+            0x04 VersionDetail set_VersionDetail: TRACE_LOGFILE_HEADER_5_0_union_Version_VersionDetail = "struct", "documented.";
         }
-        0x08 ProviderVersion: u32 = "ULONG", "documented. The build number of Windows.";
-        0x0c NumberOfProcessors: u32 = "ULONG", "documented. Processors of the computer.";
-        0x10 EndTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. In units of 100 ns since 1601; 0 in a file that was never closed.";
-        0x18 TimerResolution: u32 = "ULONG", "documented. In units of 100 ns.";
-        0x1c MaximumFileSize: u32 = "ULONG", "documented. In MB, or in KB by EVENT\\_TRACE\\_USE\\_KBYTES\\_FOR\\_SIZE; 0 for no limit.";
-        0x20 LogFileMode: LOG_FILE_MODE = "ULONG", "documented. How the session logs.";
-        0x24 BuffersWritten: u32 = "ULONG", "documented. Can be 0 in a file that was never closed.";
-        0x28 u28: TRACE_LOGFILE_HEADER_5_0_x86_u28, "unnamed; its members have accessors." {
+        0x08 ProviderVersion: u32 = "ULONG", text!(ProviderVersion, "documented");
+        0x0c NumberOfProcessors: u32 = "ULONG", text!(NumberOfProcessors, "documented");
+        0x10 EndTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(EndTime, "documented");
+        0x18 TimerResolution: u32 = "ULONG", text!(TimerResolution, "documented");
+        0x1c MaximumFileSize: u32 = "ULONG", text!(MaximumFileSize, "documented");
+        0x20 LogFileMode: LOG_FILE_MODE = "ULONG", text!(LogFileMode, "documented");
+        0x24 BuffersWritten: u32 = "ULONG", text!(BuffersWritten, "documented");
+        0x28 union_LogInstanceGuid: TRACE_LOGFILE_HEADER_5_0_x86_union_LogInstanceGuid, "unnamed; its members have accessors." {
             0x28 LogInstanceGuid set_LogInstanceGuid: GUID_5_0 = "GUID", "documented.";
-            0x28 StartBuffers set_StartBuffers: u32 = "ULONG", "documented, offset inferred. Buffers that were written at the start.";
-            0x2c PointerSize set_PointerSize: u32 = "ULONG", "documented, offset inferred. 4 or 8: which form of this structure it is.";
-            0x30 EventsLost set_EventsLost: u32 = "ULONG", "documented, offset inferred. Events that found no room.";
-            0x34 Reserved32 set_Reserved32: u32 = "ULONG", "documented, offset inferred. Not in use.";
+            0x28 StartBuffers set_StartBuffers: u32 = "ULONG", text!(StartBuffers, "documented, offset inferred");
+            0x2c PointerSize set_PointerSize: u32 = "ULONG", text!(PointerSize, "documented, offset inferred");
+            0x30 EventsLost set_EventsLost: u32 = "ULONG", text!(EventsLost, "documented, offset inferred");
+            0x34 Reserved32 set_Reserved32: u32 = "ULONG", text!(Reserved32, "documented, offset inferred");
         }
-        0x38 LoggerName: runtime::Ptr32 = "WCHAR *", "documented. Without meaning in a file.";
-        0x3c LogFileName: runtime::Ptr32 = "WCHAR *", "documented. Without meaning in a file.";
-        0x40 TimeZone: RTL_TIME_ZONE_INFORMATION_5_0 = "RTL_TIME_ZONE_INFORMATION", "documented. That of the computer.";
+        0x38 LoggerName: runtime::Ptr32 = "WCHAR *", text!(LoggerName, "documented");
+        0x3c LogFileName: runtime::Ptr32 = "WCHAR *", text!(LoggerName, "documented");
+        0x40 TimeZone: RTL_TIME_ZONE_INFORMATION_5_0 = "RTL_TIME_ZONE_INFORMATION", text!(TimeZone, "documented");
         0xec _paddingEC: [u8; 4], "padding.";
-        0xf0 BootTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. In units of 100 ns since 1601.";
-        0xf8 PerfFreq: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. Ticks a second of the performance counter.";
-        0x100 StartTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. In units of 100 ns since 1601, when the clock read the time stamp of this event.";
-        0x108 ReservedFlags: EVENT_TRACE_CLOCK = "ULONG", "documented. Which clock stamps the events.";
-        0x10c BuffersLost: u32 = "ULONG", "documented. Buffers that could not be written.";
+        0xf0 BootTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(BootTime, "documented");
+        0xf8 PerfFreq: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(PerfFreq, "documented");
+        0x100 StartTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(StartTime, "documented");
+        0x108 ReservedFlags: EVENT_TRACE_CLOCK = "ULONG", text!(ReservedFlags, "documented");
+        0x10c BuffersLost: u32 = "ULONG", text!(BuffersLost, "documented");
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x04 of `TRACE_LOGFILE_HEADER`.
-    pub union TRACE_LOGFILE_HEADER_5_0_u04: 0x4, 4 {
-        0x00 Version: u32 = "ULONG", "documented. Which Windows made the file.";
-        0x00 VersionDetail: TRACE_LOGFILE_HEADER_5_0_u04_VersionDetail = "struct", "documented.";
+    pub union TRACE_LOGFILE_HEADER_5_0_union_Version: 0x4, 4 {
+        0x00 Version: u32 = "ULONG", text!(Version, "documented");
+        0x00 VersionDetail: TRACE_LOGFILE_HEADER_5_0_union_Version_VersionDetail = "struct", "documented.";
     }
 }
 
 runtime::layout! {
     /// The structure that is `VersionDetail` of `TRACE_LOGFILE_HEADER`.
-    pub struct TRACE_LOGFILE_HEADER_5_0_u04_VersionDetail: members::TRACE_LOGFILE_HEADER_u04_VersionDetail, 0x4, 1 {
-        0x00 MajorVersion: u8 = "UCHAR", "documented, offset inferred. Of Windows.";
-        0x01 MinorVersion: u8 = "UCHAR", "documented, offset inferred. Of Windows.";
+    pub struct TRACE_LOGFILE_HEADER_5_0_union_Version_VersionDetail: members::TRACE_LOGFILE_HEADER_union_Version_VersionDetail, 0x4, 1 {
+        0x00 MajorVersion: u8 = "UCHAR", text!(MajorVersion, "documented, offset inferred");
+        0x01 MinorVersion: u8 = "UCHAR", text!(MajorVersion, "documented, offset inferred");
         0x02 SubVersion: u8 = "UCHAR", "documented, offset inferred.";
         0x03 SubMinorVersion: u8 = "UCHAR", "documented, offset inferred.";
     }
@@ -61,108 +87,108 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x28 of `TRACE_LOGFILE_HEADER`.
-    pub union TRACE_LOGFILE_HEADER_5_0_x86_u28: 0x10, 4 {
+    pub union TRACE_LOGFILE_HEADER_5_0_x86_union_LogInstanceGuid: 0x10, 4 {
         0x00 LogInstanceGuid: GUID_5_0 = "GUID", "documented.";
-        0x00 s00: TRACE_LOGFILE_HEADER_5_0_x86_u28_s00, "unnamed; its members have accessors.";
+        0x00 struct_StartBuffers: TRACE_LOGFILE_HEADER_5_0_x86_union_LogInstanceGuid_struct_StartBuffers, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u28` in `TRACE_LOGFILE_HEADER`.
-    pub struct TRACE_LOGFILE_HEADER_5_0_x86_u28_s00: 0x10, 4 {
-        0x00 StartBuffers: u32 = "ULONG", "documented, offset inferred. Buffers that were written at the start.";
-        0x04 PointerSize: u32 = "ULONG", "documented, offset inferred. 4 or 8: which form of this structure it is.";
-        0x08 EventsLost: u32 = "ULONG", "documented, offset inferred. Events that found no room.";
-        0x0c Reserved32: u32 = "ULONG", "documented, offset inferred. Not in use.";
+    /// The unnamed structure at 0x00 of `union_LogInstanceGuid` in `TRACE_LOGFILE_HEADER`.
+    pub struct TRACE_LOGFILE_HEADER_5_0_x86_union_LogInstanceGuid_struct_StartBuffers: 0x10, 4 {
+        0x00 StartBuffers: u32 = "ULONG", text!(StartBuffers, "documented, offset inferred");
+        0x04 PointerSize: u32 = "ULONG", text!(PointerSize, "documented, offset inferred");
+        0x08 EventsLost: u32 = "ULONG", text!(EventsLost, "documented, offset inferred");
+        0x0c Reserved32: u32 = "ULONG", text!(Reserved32, "documented, offset inferred");
     }
 }
 
 runtime::layout! {
     /// `TRACE_LOGFILE_HEADER` since 5.1 on x86: 0x110 bytes, aligned to 8.
     ///
-    /// Data of the first event of a file: how it was made. Two terminated UTF-16 strings follow, the logger's name and the file's.
+    /// Data of the first event of a file: properties of the session and its system. Two terminated UTF-16 strings follow, the names of the session and of the file.
     pub struct TRACE_LOGFILE_HEADER_5_1_x86: members::TRACE_LOGFILE_HEADER, 0x110, 8 {
-        0x00 BufferSize: u32 = "ULONG", "documented. Bytes of each buffer of the logger; a compressed buffer takes less in the file.";
-        0x04 u04: TRACE_LOGFILE_HEADER_5_0_u04, "unnamed; its members have accessors." {
-            0x04 Version set_Version: u32 = "ULONG", "documented. Which Windows made the file.";
-            0x04 VersionDetail set_VersionDetail: TRACE_LOGFILE_HEADER_5_0_u04_VersionDetail = "struct", "documented.";
+        0x00 BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
+        0x04 union_Version: TRACE_LOGFILE_HEADER_5_0_union_Version, "unnamed; its members have accessors." {
+            0x04 Version set_Version: u32 = "ULONG", text!(Version, "documented");
+            0x04 VersionDetail set_VersionDetail: TRACE_LOGFILE_HEADER_5_0_union_Version_VersionDetail = "struct", "documented.";
         }
-        0x08 ProviderVersion: u32 = "ULONG", "documented. The build number of Windows.";
-        0x0c NumberOfProcessors: u32 = "ULONG", "documented. Processors of the computer.";
-        0x10 EndTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. In units of 100 ns since 1601; 0 in a file that was never closed.";
-        0x18 TimerResolution: u32 = "ULONG", "documented. In units of 100 ns.";
-        0x1c MaximumFileSize: u32 = "ULONG", "documented. In MB, or in KB by EVENT\\_TRACE\\_USE\\_KBYTES\\_FOR\\_SIZE; 0 for no limit.";
-        0x20 LogFileMode: LOG_FILE_MODE = "ULONG", "documented. How the session logs.";
-        0x24 BuffersWritten: u32 = "ULONG", "documented. Can be 0 in a file that was never closed.";
-        0x28 u28: TRACE_LOGFILE_HEADER_5_1_u28, "unnamed; its members have accessors." {
+        0x08 ProviderVersion: u32 = "ULONG", text!(ProviderVersion, "documented");
+        0x0c NumberOfProcessors: u32 = "ULONG", text!(NumberOfProcessors, "documented");
+        0x10 EndTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(EndTime, "documented");
+        0x18 TimerResolution: u32 = "ULONG", text!(TimerResolution, "documented");
+        0x1c MaximumFileSize: u32 = "ULONG", text!(MaximumFileSize, "documented");
+        0x20 LogFileMode: LOG_FILE_MODE = "ULONG", text!(LogFileMode, "documented");
+        0x24 BuffersWritten: u32 = "ULONG", text!(BuffersWritten, "documented");
+        0x28 union_LogInstanceGuid: TRACE_LOGFILE_HEADER_5_1_union_LogInstanceGuid, "unnamed; its members have accessors." {
             0x28 LogInstanceGuid set_LogInstanceGuid: GUID_5_0 = "GUID", "documented.";
-            0x28 StartBuffers set_StartBuffers: u32 = "ULONG", "documented, offset inferred. Buffers that were written at the start.";
-            0x2c PointerSize set_PointerSize: u32 = "ULONG", "documented, offset inferred. 4 or 8: which form of this structure it is.";
-            0x30 EventsLost set_EventsLost: u32 = "ULONG", "documented, offset inferred. Events that found no room.";
-            0x34 CpuSpeedInMHz set_CpuSpeedInMHz: u32 = "ULONG", "documented, offset inferred. The rate of EVENT\\_TRACE\\_CLOCK\\_CPUCYCLE.";
+            0x28 StartBuffers set_StartBuffers: u32 = "ULONG", text!(StartBuffers, "documented, offset inferred");
+            0x2c PointerSize set_PointerSize: u32 = "ULONG", text!(PointerSize, "documented, offset inferred");
+            0x30 EventsLost set_EventsLost: u32 = "ULONG", text!(EventsLost, "documented, offset inferred");
+            0x34 CpuSpeedInMHz set_CpuSpeedInMHz: u32 = "ULONG", text!(CpuSpeedInMHz, "documented, offset inferred");
         }
-        0x38 LoggerName: runtime::Ptr32 = "WCHAR *", "documented. Without meaning in a file.";
-        0x3c LogFileName: runtime::Ptr32 = "WCHAR *", "documented. Without meaning in a file.";
-        0x40 TimeZone: RTL_TIME_ZONE_INFORMATION_5_0 = "RTL_TIME_ZONE_INFORMATION", "documented. That of the computer.\n\nErratum, 6.2..: the document's type is TIME\\_ZONE\\_INFORMATION, symbols show RTL\\_TIME\\_ZONE\\_INFORMATION (the name to user mode of a structure of the same size).";
+        0x38 LoggerName: runtime::Ptr32 = "WCHAR *", text!(LoggerName, "documented");
+        0x3c LogFileName: runtime::Ptr32 = "WCHAR *", text!(LoggerName, "documented");
+        0x40 TimeZone: RTL_TIME_ZONE_INFORMATION_5_0 = "RTL_TIME_ZONE_INFORMATION", text!(TimeZone_2, "documented");
         0xec _paddingEC: [u8; 4], "padding.";
-        0xf0 BootTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. In units of 100 ns since 1601.";
-        0xf8 PerfFreq: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. Ticks a second of the performance counter.";
-        0x100 StartTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. In units of 100 ns since 1601, when the clock read the time stamp of this event.";
-        0x108 ReservedFlags: EVENT_TRACE_CLOCK = "ULONG", "documented. Which clock stamps the events.";
-        0x10c BuffersLost: u32 = "ULONG", "documented. Buffers that could not be written.";
+        0xf0 BootTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(BootTime, "documented");
+        0xf8 PerfFreq: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(PerfFreq, "documented");
+        0x100 StartTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(StartTime, "documented");
+        0x108 ReservedFlags: EVENT_TRACE_CLOCK = "ULONG", text!(ReservedFlags, "documented");
+        0x10c BuffersLost: u32 = "ULONG", text!(BuffersLost, "documented");
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x28 of `TRACE_LOGFILE_HEADER`.
-    pub union TRACE_LOGFILE_HEADER_5_1_u28: 0x10, 4 {
+    pub union TRACE_LOGFILE_HEADER_5_1_union_LogInstanceGuid: 0x10, 4 {
         0x00 LogInstanceGuid: GUID_5_0 = "GUID", "documented.";
-        0x00 s00: TRACE_LOGFILE_HEADER_5_1_u28_s00, "unnamed; its members have accessors.";
+        0x00 struct_StartBuffers: TRACE_LOGFILE_HEADER_5_1_union_LogInstanceGuid_struct_StartBuffers, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u28` in `TRACE_LOGFILE_HEADER`.
-    pub struct TRACE_LOGFILE_HEADER_5_1_u28_s00: 0x10, 4 {
-        0x00 StartBuffers: u32 = "ULONG", "documented, offset inferred. Buffers that were written at the start.";
-        0x04 PointerSize: u32 = "ULONG", "documented, offset inferred. 4 or 8: which form of this structure it is.";
-        0x08 EventsLost: u32 = "ULONG", "documented, offset inferred. Events that found no room.";
-        0x0c CpuSpeedInMHz: u32 = "ULONG", "documented, offset inferred. The rate of EVENT\\_TRACE\\_CLOCK\\_CPUCYCLE.";
+    /// The unnamed structure at 0x00 of `union_LogInstanceGuid` in `TRACE_LOGFILE_HEADER`.
+    pub struct TRACE_LOGFILE_HEADER_5_1_union_LogInstanceGuid_struct_StartBuffers: 0x10, 4 {
+        0x00 StartBuffers: u32 = "ULONG", text!(StartBuffers, "documented, offset inferred");
+        0x04 PointerSize: u32 = "ULONG", text!(PointerSize, "documented, offset inferred");
+        0x08 EventsLost: u32 = "ULONG", text!(EventsLost, "documented, offset inferred");
+        0x0c CpuSpeedInMHz: u32 = "ULONG", text!(CpuSpeedInMHz, "documented, offset inferred");
     }
 }
 
 runtime::layout! {
     /// `TRACE_LOGFILE_HEADER` since 5.2.3790-sp1 on x64: 0x118 bytes, aligned to 8.
     ///
-    /// Data of the first event of a file: how it was made. Two terminated UTF-16 strings follow, the logger's name and the file's.
+    /// Data of the first event of a file: properties of the session and its system. Two terminated UTF-16 strings follow, the names of the session and of the file.
     pub struct TRACE_LOGFILE_HEADER_5_2_3790_sp1_x64: members::TRACE_LOGFILE_HEADER, 0x118, 8 {
-        0x00 BufferSize: u32 = "ULONG", "documented. Bytes of each buffer of the logger; a compressed buffer takes less in the file.";
-        0x04 u04: TRACE_LOGFILE_HEADER_5_0_u04, "unnamed; its members have accessors." {
-            0x04 Version set_Version: u32 = "ULONG", "documented. Which Windows made the file.";
-            0x04 VersionDetail set_VersionDetail: TRACE_LOGFILE_HEADER_5_0_u04_VersionDetail = "struct", "documented.";
+        0x00 BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
+        0x04 union_Version: TRACE_LOGFILE_HEADER_5_0_union_Version, "unnamed; its members have accessors." {
+            0x04 Version set_Version: u32 = "ULONG", text!(Version, "documented");
+            0x04 VersionDetail set_VersionDetail: TRACE_LOGFILE_HEADER_5_0_union_Version_VersionDetail = "struct", "documented.";
         }
-        0x08 ProviderVersion: u32 = "ULONG", "documented. The build number of Windows.";
-        0x0c NumberOfProcessors: u32 = "ULONG", "documented. Processors of the computer.";
-        0x10 EndTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. In units of 100 ns since 1601; 0 in a file that was never closed.";
-        0x18 TimerResolution: u32 = "ULONG", "documented. In units of 100 ns.";
-        0x1c MaximumFileSize: u32 = "ULONG", "documented. In MB, or in KB by EVENT\\_TRACE\\_USE\\_KBYTES\\_FOR\\_SIZE; 0 for no limit.";
-        0x20 LogFileMode: LOG_FILE_MODE = "ULONG", "documented. How the session logs.";
-        0x24 BuffersWritten: u32 = "ULONG", "documented. Can be 0 in a file that was never closed.";
-        0x28 u28: TRACE_LOGFILE_HEADER_5_1_u28, "unnamed; its members have accessors." {
+        0x08 ProviderVersion: u32 = "ULONG", text!(ProviderVersion, "documented");
+        0x0c NumberOfProcessors: u32 = "ULONG", text!(NumberOfProcessors, "documented");
+        0x10 EndTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(EndTime, "documented");
+        0x18 TimerResolution: u32 = "ULONG", text!(TimerResolution, "documented");
+        0x1c MaximumFileSize: u32 = "ULONG", text!(MaximumFileSize, "documented");
+        0x20 LogFileMode: LOG_FILE_MODE = "ULONG", text!(LogFileMode, "documented");
+        0x24 BuffersWritten: u32 = "ULONG", text!(BuffersWritten, "documented");
+        0x28 union_LogInstanceGuid: TRACE_LOGFILE_HEADER_5_1_union_LogInstanceGuid, "unnamed; its members have accessors." {
             0x28 LogInstanceGuid set_LogInstanceGuid: GUID_5_0 = "GUID", "documented.";
-            0x28 StartBuffers set_StartBuffers: u32 = "ULONG", "documented, offset inferred. Buffers that were written at the start.";
-            0x2c PointerSize set_PointerSize: u32 = "ULONG", "documented, offset inferred. 4 or 8: which form of this structure it is.";
-            0x30 EventsLost set_EventsLost: u32 = "ULONG", "documented, offset inferred. Events that found no room.";
-            0x34 CpuSpeedInMHz set_CpuSpeedInMHz: u32 = "ULONG", "documented, offset inferred. The rate of EVENT\\_TRACE\\_CLOCK\\_CPUCYCLE.";
+            0x28 StartBuffers set_StartBuffers: u32 = "ULONG", text!(StartBuffers, "documented, offset inferred");
+            0x2c PointerSize set_PointerSize: u32 = "ULONG", text!(PointerSize, "documented, offset inferred");
+            0x30 EventsLost set_EventsLost: u32 = "ULONG", text!(EventsLost, "documented, offset inferred");
+            0x34 CpuSpeedInMHz set_CpuSpeedInMHz: u32 = "ULONG", text!(CpuSpeedInMHz, "documented, offset inferred");
         }
-        0x38 LoggerName: runtime::Ptr64 = "WCHAR *", "documented. Without meaning in a file.";
-        0x40 LogFileName: runtime::Ptr64 = "WCHAR *", "documented. Without meaning in a file.";
-        0x48 TimeZone: RTL_TIME_ZONE_INFORMATION_5_0 = "RTL_TIME_ZONE_INFORMATION", "documented. That of the computer.\n\nErratum, 6.2..: the document's type is TIME\\_ZONE\\_INFORMATION, symbols show RTL\\_TIME\\_ZONE\\_INFORMATION (the name to user mode of a structure of the same size).";
+        0x38 LoggerName: runtime::Ptr64 = "WCHAR *", text!(LoggerName, "documented");
+        0x40 LogFileName: runtime::Ptr64 = "WCHAR *", text!(LoggerName, "documented");
+        0x48 TimeZone: RTL_TIME_ZONE_INFORMATION_5_0 = "RTL_TIME_ZONE_INFORMATION", text!(TimeZone_2, "documented");
         0xf4 _paddingF4: [u8; 4], "padding.";
-        0xf8 BootTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. In units of 100 ns since 1601.";
-        0x100 PerfFreq: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. Ticks a second of the performance counter.";
-        0x108 StartTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. In units of 100 ns since 1601, when the clock read the time stamp of this event.";
-        0x110 ReservedFlags: EVENT_TRACE_CLOCK = "ULONG", "documented. Which clock stamps the events.";
-        0x114 BuffersLost: u32 = "ULONG", "documented. Buffers that could not be written.";
+        0xf8 BootTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(BootTime, "documented");
+        0x100 PerfFreq: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(PerfFreq, "documented");
+        0x108 StartTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(StartTime, "documented");
+        0x110 ReservedFlags: EVENT_TRACE_CLOCK = "ULONG", text!(ReservedFlags, "documented");
+        0x114 BuffersLost: u32 = "ULONG", text!(BuffersLost, "documented");
     }
 }

@@ -5,12 +5,17 @@
 #[allow(unused_imports)]
 use super::{runtime, members};
 
+macro_rules! text {
+    (Source, $known:literal) => { concat!($known, ". A value of KPROFILE\\_SOURCE; 0 is the timer.") };
+    (Interval, $known:literal) => { concat!($known, ". Time between two samples, in units of 100 ns.") };
+}
+
 runtime::layout! {
     /// `TRACE_PROFILE_INTERVAL` since 6.2: 0x8 bytes, aligned to 4.
     ///
     /// How often a source of samples is looked at.
     pub struct TRACE_PROFILE_INTERVAL_6_2: members::TRACE_PROFILE_INTERVAL, 0x8, 4 {
-        0x00 Source: u32 = "ULONG", "documented. A value of KPROFILE\\_SOURCE; 0 is the timer.";
-        0x04 Interval: u32 = "ULONG", "documented. Time between two samples, in units of 100 ns.";
+        0x00 Source: u32 = "ULONG", text!(Source, "documented");
+        0x04 Interval: u32 = "ULONG", text!(Interval, "documented");
     }
 }

@@ -8,7 +8,7 @@ use super::{runtime, members};
 runtime::values! {
     /// `TRACE_QUERY_INFO_CLASS` since 6.1.
     ///
-    /// What TraceQueryInformation and TraceSetInformation are called for: those values that the documents describe. A range tells which versions know a value.
+    /// Type of a call of TraceQueryInformation or TraceSetInformation: the documented values. The range of a value is that of the versions that support it.
     pub value TRACE_QUERY_INFO_CLASS_6_1: i32 = "TRACE_QUERY_INFO_CLASS" {
         TraceStackTracingInfo = 0x3, "6.1... Set: CLASSIC\\_EVENT\\_ID for each event.";
     }
@@ -17,7 +17,7 @@ runtime::values! {
 runtime::values! {
     /// `TRACE_QUERY_INFO_CLASS` since 6.2.
     ///
-    /// What TraceQueryInformation and TraceSetInformation are called for: those values that the documents describe. A range tells which versions know a value.
+    /// Type of a call of TraceQueryInformation or TraceSetInformation: the documented values. The range of a value is that of the versions that support it.
     pub value TRACE_QUERY_INFO_CLASS_6_2: i32 = "TRACE_QUERY_INFO_CLASS" {
         TraceStackTracingInfo = 0x3, "6.1... Set: CLASSIC\\_EVENT\\_ID for each event.";
         TraceSystemTraceEnableFlagsInfo = 0x4, "6.2... Query, set: PERFINFO\\_GROUPMASK.";
@@ -32,7 +32,7 @@ runtime::values! {
 runtime::values! {
     /// `TRACE_QUERY_INFO_CLASS` since 10.0.
     ///
-    /// What TraceQueryInformation and TraceSetInformation are called for: those values that the documents describe. A range tells which versions know a value.
+    /// Type of a call of TraceQueryInformation or TraceSetInformation: the documented values. The range of a value is that of the versions that support it.
     pub value TRACE_QUERY_INFO_CLASS_10_0: i32 = "TRACE_QUERY_INFO_CLASS" {
         TraceStackTracingInfo = 0x3, "6.1... Set: CLASSIC\\_EVENT\\_ID for each event.";
         TraceSystemTraceEnableFlagsInfo = 0x4, "6.2... Query, set: PERFINFO\\_GROUPMASK.";

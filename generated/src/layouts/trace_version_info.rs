@@ -5,12 +5,16 @@
 #[allow(unused_imports)]
 use super::{runtime, members};
 
+macro_rules! text {
+    (Reserved, $known:literal) => { concat!($known, ". Not in use.") };
+}
+
 runtime::layout! {
     /// `TRACE_VERSION_INFO` since 10.0: 0x8 bytes, aligned to 4.
     ///
-    /// Which version the tracing functions of user mode have.
+    /// Version of the tracing functions of user mode.
     pub struct TRACE_VERSION_INFO_10_0: members::TRACE_VERSION_INFO, 0x8, 4 {
         0x00 EtwTraceProcessingVersion: u32 = "UINT", "documented.";
-        0x04 Reserved: u32 = "UINT", "documented. Not in use.";
+        0x04 Reserved: u32 = "UINT", text!(Reserved, "documented");
     }
 }

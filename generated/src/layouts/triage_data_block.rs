@@ -5,13 +5,18 @@
 #[allow(unused_imports)]
 use super::{runtime, members};
 
+macro_rules! text {
+    (Address, $known:literal) => { concat!($known, ". Address in memory, sign-extended for a 32-bit system.") };
+    (Offset, $known:literal) => { concat!($known, ". Where it is in the file.") };
+}
+
 runtime::layout! {
     /// `TRIAGE_DATA_BLOCK` since 5.2: 0x10 bytes, aligned to 8.
     ///
     /// A piece of memory in a triage dump.
     pub struct TRIAGE_DATA_BLOCK_5_2: members::TRIAGE_DATA_BLOCK, 0x10, 8 {
-        0x00 Address: u64 = "ULONGLONG", "documented. Where it was in memory. Of a 32-bit system its upper half repeats the sign.";
-        0x08 Offset: u32 = "ULONG", "documented. Where it is in the file.";
+        0x00 Address: u64 = "ULONGLONG", text!(Address, "documented");
+        0x08 Offset: u32 = "ULONG", text!(Offset, "documented");
         0x0c Size: u32 = "ULONG", "documented.";
     }
 }

@@ -5,14 +5,21 @@
 #[allow(unused_imports)]
 use super::{runtime, members};
 
+macro_rules! text {
+    (SizeOfDump, $known:literal) => { concat!($known, ". Bytes of the file, without secondary data.") };
+    (ValidOffset, $known:literal) => { concat!($known, ". Offset of the end signature TRGD, present in a complete dump.") };
+    (TopOfStack, $known:literal) => { concat!($known, ". The address of the data at CallStackOffset.") };
+    (DataBlocksOffset, $known:literal) => { concat!($known, ". Where the first TRIAGE\\_DATA\\_BLOCK is.") };
+}
+
 runtime::layout! {
     /// `TRIAGE_DUMP32` since 5.2 on x86: 0x68 bytes, aligned to 4.
     ///
-    /// Follows the header of a triage dump: where in the file its parts are.
+    /// Second header of a triage dump: offsets of its parts in the file.
     pub struct TRIAGE_DUMP32_5_2_x86: members::TRIAGE_DUMP32, 0x68, 4 {
         0x00 ServicePackBuild: u32 = "ULONG", "documented, offset inferred.";
-        0x04 SizeOfDump: u32 = "ULONG", "documented, offset inferred. Bytes of the file, without secondary data.";
-        0x08 ValidOffset: u32 = "ULONG", "documented, offset inferred. Where the letters TRGD stand, which end a whole dump.";
+        0x04 SizeOfDump: u32 = "ULONG", text!(SizeOfDump, "documented, offset inferred");
+        0x08 ValidOffset: u32 = "ULONG", text!(ValidOffset, "documented, offset inferred");
         0x0c ContextOffset: u32 = "ULONG", "documented, offset inferred.";
         0x10 ExceptionOffset: u32 = "ULONG", "documented, offset inferred.";
         0x14 MmOffset: u32 = "ULONG", "documented, offset inferred.";
@@ -28,13 +35,13 @@ runtime::layout! {
         0x3c StringPoolSize: u32 = "ULONG", "documented, offset inferred.";
         0x40 BrokenDriverOffset: u32 = "ULONG", "documented, offset inferred.";
         0x44 TriageOptions: u32 = "ULONG", "documented, offset inferred.";
-        0x48 TopOfStack: u32 = "ULONG", "documented. The address of what is at CallStackOffset.";
+        0x48 TopOfStack: u32 = "ULONG", text!(TopOfStack, "documented");
         0x4c DataPageAddress: u32 = "ULONG", "documented, offset inferred.";
         0x50 DataPageOffset: u32 = "ULONG", "documented, offset inferred.";
         0x54 DataPageSize: u32 = "ULONG", "documented, offset inferred.";
         0x58 DebuggerDataOffset: u32 = "ULONG", "documented, offset inferred.";
         0x5c DebuggerDataSize: u32 = "ULONG", "documented, offset inferred.";
-        0x60 DataBlocksOffset: u32 = "ULONG", "documented, offset inferred. Where the first TRIAGE\\_DATA\\_BLOCK is.";
+        0x60 DataBlocksOffset: u32 = "ULONG", text!(DataBlocksOffset, "documented, offset inferred");
         0x64 DataBlocksCount: u32 = "ULONG", "documented, offset inferred.";
     }
 }

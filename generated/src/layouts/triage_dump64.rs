@@ -5,14 +5,22 @@
 #[allow(unused_imports)]
 use super::{runtime, members};
 
+macro_rules! text {
+    (SizeOfDump, $known:literal) => { concat!($known, ". Bytes of the file, without secondary data.") };
+    (ValidOffset, $known:literal) => { concat!($known, ". Offset of the end signature TRGD, present in a complete dump.") };
+    (TopOfStack, $known:literal) => { concat!($known, ". The address of the data at CallStackOffset.") };
+    (ArchitectureSpecific, $known:literal) => { concat!($known, ". Of Itanium: its other stack.") };
+    (DataBlocksOffset, $known:literal) => { concat!($known, ". Where the first TRIAGE\\_DATA\\_BLOCK is.") };
+}
+
 runtime::layout! {
     /// `TRIAGE_DUMP64` since 5.2.3790-sp1 on x64: 0x80 bytes, aligned to 8.
     ///
-    /// Follows the header of a triage dump: where in the file its parts are.
+    /// Second header of a triage dump: offsets of its parts in the file.
     pub struct TRIAGE_DUMP64_5_2_3790_sp1_x64: members::TRIAGE_DUMP64, 0x80, 8 {
         0x00 ServicePackBuild: u32 = "ULONG", "documented, offset inferred.";
-        0x04 SizeOfDump: u32 = "ULONG", "documented, offset inferred. Bytes of the file, without secondary data.";
-        0x08 ValidOffset: u32 = "ULONG", "documented, offset inferred. Where the letters TRGD stand, which end a whole dump.";
+        0x04 SizeOfDump: u32 = "ULONG", text!(SizeOfDump, "documented, offset inferred");
+        0x08 ValidOffset: u32 = "ULONG", text!(ValidOffset, "documented, offset inferred");
         0x0c ContextOffset: u32 = "ULONG", "documented, offset inferred.";
         0x10 ExceptionOffset: u32 = "ULONG", "documented, offset inferred.";
         0x14 MmOffset: u32 = "ULONG", "documented, offset inferred.";
@@ -28,14 +36,14 @@ runtime::layout! {
         0x3c StringPoolSize: u32 = "ULONG", "documented, offset inferred.";
         0x40 BrokenDriverOffset: u32 = "ULONG", "documented, offset inferred.";
         0x44 TriageOptions: u32 = "ULONG", "documented, offset inferred.";
-        0x48 TopOfStack: u64 = "ULONGLONG", "documented. The address of what is at CallStackOffset.";
-        0x50 ArchitectureSpecific: TRIAGE_DUMP64_5_2_3790_sp1_x64_ArchitectureSpecific = "struct", "documented. Of Itanium: its other stack.";
+        0x48 TopOfStack: u64 = "ULONGLONG", text!(TopOfStack, "documented");
+        0x50 ArchitectureSpecific: TRIAGE_DUMP64_5_2_3790_sp1_x64_ArchitectureSpecific = "struct", text!(ArchitectureSpecific, "documented");
         0x60 DataPageAddress: u64 = "ULONGLONG", "documented, offset inferred.";
         0x68 DataPageOffset: u32 = "ULONG", "documented, offset inferred.";
         0x6c DataPageSize: u32 = "ULONG", "documented, offset inferred.";
         0x70 DebuggerDataOffset: u32 = "ULONG", "documented, offset inferred.";
         0x74 DebuggerDataSize: u32 = "ULONG", "documented, offset inferred.";
-        0x78 DataBlocksOffset: u32 = "ULONG", "documented, offset inferred. Where the first TRIAGE\\_DATA\\_BLOCK is.";
+        0x78 DataBlocksOffset: u32 = "ULONG", text!(DataBlocksOffset, "documented, offset inferred");
         0x7c DataBlocksCount: u32 = "ULONG", "documented, offset inferred.";
     }
 }

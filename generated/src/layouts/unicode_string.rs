@@ -5,14 +5,20 @@
 #[allow(unused_imports)]
 use super::{runtime, members};
 
+macro_rules! text {
+    (Length, $known:literal) => { concat!($known, ". Bytes in use, without any terminating null.") };
+    (MaximumLength, $known:literal) => { concat!($known, ". Bytes at Buffer.") };
+    (Buffer, $known:literal) => { concat!($known, ". The text, in UTF-16, with or without a terminator.") };
+}
+
 runtime::layout! {
     /// `UNICODE_STRING` since 5.0 on x86: 0x8 bytes, aligned to 4.
     ///
     /// A counted string of 16-bit characters.
     pub struct UNICODE_STRING_5_0_x86: members::UNICODE_STRING, 0x8, 4 {
-        0x00 Length: u16 = "USHORT", "from symbols. Bytes in use, without any terminating null.";
-        0x02 MaximumLength: u16 = "USHORT", "from symbols. Bytes at Buffer.";
-        0x04 Buffer: runtime::Ptr32 = "WCHAR *", "from symbols. The text, in UTF-16, with or without a terminator.";
+        0x00 Length: u16 = "USHORT", text!(Length, "from symbols");
+        0x02 MaximumLength: u16 = "USHORT", text!(MaximumLength, "from symbols");
+        0x04 Buffer: runtime::Ptr32 = "WCHAR *", text!(Buffer, "from symbols");
     }
 }
 
@@ -21,9 +27,9 @@ runtime::layout! {
     ///
     /// A counted string of 16-bit characters.
     pub struct UNICODE_STRING_5_2_3790_sp1_x64: members::UNICODE_STRING, 0x10, 8 {
-        0x00 Length: u16 = "USHORT", "from symbols. Bytes in use, without any terminating null.";
-        0x02 MaximumLength: u16 = "USHORT", "from symbols. Bytes at Buffer.";
+        0x00 Length: u16 = "USHORT", text!(Length, "from symbols");
+        0x02 MaximumLength: u16 = "USHORT", text!(MaximumLength, "from symbols");
         0x04 _padding04: [u8; 4], "padding.";
-        0x08 Buffer: runtime::Ptr64 = "WCHAR *", "from symbols. The text, in UTF-16, with or without a terminator.";
+        0x08 Buffer: runtime::Ptr64 = "WCHAR *", text!(Buffer, "from symbols");
     }
 }

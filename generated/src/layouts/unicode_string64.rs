@@ -5,14 +5,20 @@
 #[allow(unused_imports)]
 use super::{runtime, members};
 
+macro_rules! text {
+    (Length, $known:literal) => { concat!($known, ". Bytes, without a terminator.") };
+    (MaximumLength, $known:literal) => { concat!($known, ". Bytes at the Buffer.") };
+    (Buffer, $known:literal) => { concat!($known, ". The address of the characters.") };
+}
+
 runtime::layout! {
     /// `UNICODE_STRING64` since 5.1: 0x10 bytes, aligned to 8.
     ///
     /// A counted string whose address has 64 bits on every architecture.
     pub struct UNICODE_STRING64_5_1: members::UNICODE_STRING64, 0x10, 8 {
-        0x00 Length: u16 = "USHORT", "from symbols. Bytes, without a terminator.";
-        0x02 MaximumLength: u16 = "USHORT", "from symbols. Bytes at the Buffer.";
+        0x00 Length: u16 = "USHORT", text!(Length, "from symbols");
+        0x02 MaximumLength: u16 = "USHORT", text!(MaximumLength, "from symbols");
         0x04 _padding04: [u8; 4], "padding.";
-        0x08 Buffer: u64 = "ULONGLONG", "from symbols. The address of the characters.";
+        0x08 Buffer: u64 = "ULONGLONG", text!(Buffer, "from symbols");
     }
 }

@@ -5,82 +5,114 @@
 #[allow(unused_imports)]
 use super::{runtime, members, etw_buffer_context::*, ETW_BUFFER_FLAG, etw_buffer_state::*, ETW_BUFFER_TYPE, etw_ref_clock::*, EVENT_TRACE_CLOCK, guid::*, large_integer::*, list_entry::*, single_list_entry::*, wmi_buffer_state::*, wmi_client_context::*, wnode_header::*};
 
+macro_rules! text {
+    (Wnode, $known:literal) => { concat!($known, ". The same bytes as a block of WMI.") };
+    (Reserved1, $known:literal) => { concat!($known, ". Not in use.") };
+    (Entry, $known:literal) => { concat!($known, ". Links the free buffers.") };
+    (ReferenceCount, $known:literal) => { concat!($known, ". Use observed in 5.0.") };
+    (SavedOffset, $known:literal) => { concat!($known, ". Valid bytes of the buffer, header included. Use observed in 5.0.") };
+    (CurrentOffset, $known:literal) => { concat!($known, ". Offset of the next event from the start of the buffer. Use observed in 5.0.") };
+    (ClientContext, $known:literal) => { concat!($known, ". Observed to be cleared in 5.0.") };
+    (Offset, $known:literal) => { concat!($known, ". Where events end, header included, once the buffer is full.") };
+    (EventsLost, $known:literal) => { concat!($known, ". Whether events were lost for lack of space.") };
+    (InstanceGuid, $known:literal) => { concat!($known, ". GUID of the session.") };
+    (GlobalEntry, $known:literal) => { concat!($known, ". Links all buffers of the session.") };
+    (State, $known:literal) => { concat!($known, ". State of the buffer.") };
+    (Flags, $known:literal) => { concat!($known, ". State, as a number.") };
+    (BufferFlag, $known:literal) => { concat!($known, ". State flags of the buffer.") };
+    (BufferType, $known:literal) => { concat!($known, ". Type of the buffer.") };
+    (SlistEntry, $known:literal) => { concat!($known, ". Links the free buffers.\n\nErratum, 5.2 x64: published reference: offset 0x1c; symbols: 0x20 (The text gives only 0x1C; the remark in the table on the next offset has both offsets.).") };
+    (BufferSize, $known:literal) => { concat!($known, ". Bytes of the buffer; in a file, the distance to the next.") };
+    (SavedOffset_2, $known:literal) => { concat!($known, ". Valid bytes of the buffer, header included.") };
+    (CurrentOffset_2, $known:literal) => { concat!($known, ". Offset of the next event from the start of the buffer.") };
+    (ReferenceCount_2, $known:literal) => { concat!($known, ". Number of writers with reserved space that are not finished.") };
+    (TimeStamp, $known:literal) => { concat!($known, ". Time when the buffer was taken into use or written out, by the session's clock.") };
+    (SequenceNumber, $known:literal) => { concat!($known, ". The number of the buffer among those of the session.") };
+    (ClientContext_2, $known:literal) => { concat!($known, ". Processor and session of the buffer.") };
+    (StartTime, $known:literal) => { concat!($known, ". When the session started, in 100 ns since 1601.") };
+    (SlistEntry_2, $known:literal) => { concat!($known, ". Links it into a list of buffers.") };
+    (NextBuffer, $known:literal) => { concat!($known, ". The next buffer of its list.") };
+    (ReferenceTime, $known:literal) => { concat!($known, ". One moment by both clocks.") };
+    (ClockType, $known:literal) => { concat!($known, ". Clock of the time stamps.") };
+    (Frequency, $known:literal) => { concat!($known, ". Ticks a second of that clock.") };
+}
+
 runtime::layout! {
     /// `WMI_BUFFER_HEADER` since 5.0 on x86: 0x48 bytes, aligned to 8.
     ///
     /// Starts every trace buffer, in memory and in an ETL file.
     pub struct WMI_BUFFER_HEADER_5_0_x86: members::WMI_BUFFER_HEADER, 0x48, 8 {
-        0x00 u00: WMI_BUFFER_HEADER_5_0_x86_u00, "unnamed; its members have accessors." {
-            0x00 Wnode set_Wnode: WNODE_HEADER_5_0_x86 = "WNODE_HEADER", "documented. The same bytes as a block of WMI.";
-            0x00 Reserved1 set_Reserved1: u64 = "ULONGLONG", "documented. Not in use.";
-            0x08 Reserved2 set_Reserved2: u64 = "ULONGLONG", "documented. Not in use.";
-            0x10 Reserved3 set_Reserved3: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. Not in use.";
-            0x18 Entry set_Entry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented. Links the free buffers.";
-            0x00 ReferenceCount set_ReferenceCount: i32 = "LONG", "documented. Seen in use by 5.0.";
-            0x04 SavedOffset set_SavedOffset: u32 = "ULONG", "documented. Valid bytes of the buffer, header included. Seen in use by 5.0.";
-            0x08 CurrentOffset set_CurrentOffset: u32 = "ULONG", "documented. Where the next event goes, from the start of the buffer. Seen in use by 5.0.";
-            0x0c UsePerfClock set_UsePerfClock: u32 = "ULONG", "documented. Seen in use by 5.0.";
-            0x10 TimeStamp set_TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. Seen in use by 5.0.";
+        0x00 union_Wnode: WMI_BUFFER_HEADER_5_0_x86_union_Wnode, "unnamed; its members have accessors." {
+            0x00 Wnode set_Wnode: WNODE_HEADER_5_0_x86 = "WNODE_HEADER", text!(Wnode, "documented");
+            0x00 Reserved1 set_Reserved1: u64 = "ULONGLONG", text!(Reserved1, "documented");
+            0x08 Reserved2 set_Reserved2: u64 = "ULONGLONG", text!(Reserved1, "documented");
+            0x10 Reserved3 set_Reserved3: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(Reserved1, "documented");
+            0x18 Entry set_Entry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(Entry, "documented");
+            0x00 ReferenceCount set_ReferenceCount: i32 = "LONG", text!(ReferenceCount, "documented");
+            0x04 SavedOffset set_SavedOffset: u32 = "ULONG", text!(SavedOffset, "documented");
+            0x08 CurrentOffset set_CurrentOffset: u32 = "ULONG", text!(CurrentOffset, "documented");
+            0x0c UsePerfClock set_UsePerfClock: u32 = "ULONG", text!(ReferenceCount, "documented");
+            0x10 TimeStamp set_TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(ReferenceCount, "documented");
             0x18 Guid set_Guid: GUID_5_0 = "GUID", "documented.";
-            0x28 ClientContext set_ClientContext: WMI_CLIENT_CONTEXT_5_0 = "WMI_CLIENT_CONTEXT", "documented. Seen to be cleared by 5.0.";
-            0x2c Flags set_Flags: u32 = "ULONG", "documented. Seen in use by 5.0.";
+            0x28 ClientContext set_ClientContext: WMI_CLIENT_CONTEXT_5_0 = "WMI_CLIENT_CONTEXT", text!(ClientContext, "documented");
+            0x2c Flags set_Flags: u32 = "ULONG", text!(ReferenceCount, "documented");
         }
-        0x30 Offset: u32 = "ULONG", "documented. Where events end, header included, once the buffer is full.";
-        0x34 EventsLost: u32 = "ULONG", "documented. Whether events found no room.";
-        0x38 u38: WMI_BUFFER_HEADER_5_0_x86_u38, "unnamed; its members have accessors." {
-            0x38 InstanceGuid set_InstanceGuid: GUID_5_0 = "GUID", "documented. GUID of the session.";
-            0x38 LoggerContext set_LoggerContext: runtime::Ptr32 = "PVOID", "documented. Seen in use by 5.0.";
-            0x3c GlobalEntry set_GlobalEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "documented, offset inferred. Links all buffers of the session.";
+        0x30 Offset: u32 = "ULONG", text!(Offset, "documented");
+        0x34 EventsLost: u32 = "ULONG", text!(EventsLost, "documented");
+        0x38 union_InstanceGuid: WMI_BUFFER_HEADER_5_0_x86_union_InstanceGuid, "unnamed; its members have accessors." {
+            0x38 InstanceGuid set_InstanceGuid: GUID_5_0 = "GUID", text!(InstanceGuid, "documented");
+            0x38 LoggerContext set_LoggerContext: runtime::Ptr32 = "PVOID", text!(ReferenceCount, "documented");
+            0x3c GlobalEntry set_GlobalEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", text!(GlobalEntry, "documented, offset inferred");
         }
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x00 of `WMI_BUFFER_HEADER`.
-    pub union WMI_BUFFER_HEADER_5_0_x86_u00: 0x30, 8 {
-        0x00 Wnode: WNODE_HEADER_5_0_x86 = "WNODE_HEADER", "documented. The same bytes as a block of WMI.";
-        0x00 s00: runtime::Bytes<WMI_BUFFER_HEADER_5_0_x86_u00_s00, 48>, "unnamed; its members have accessors.";
-        0x00 s00_2: WMI_BUFFER_HEADER_5_0_x86_u00_s00_2, "unnamed; its members have accessors.";
+    pub union WMI_BUFFER_HEADER_5_0_x86_union_Wnode: 0x30, 8 {
+        0x00 Wnode: WNODE_HEADER_5_0_x86 = "WNODE_HEADER", text!(Wnode, "documented");
+        0x00 struct_Reserved1: runtime::Bytes<WMI_BUFFER_HEADER_5_0_x86_union_Wnode_struct_Reserved1, 48>, "unnamed; its members have accessors.";
+        0x00 struct_ReferenceCount: WMI_BUFFER_HEADER_5_0_x86_union_Wnode_struct_ReferenceCount, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00` in `WMI_BUFFER_HEADER`.
-    pub struct WMI_BUFFER_HEADER_5_0_x86_u00_s00: 0x20, 8 {
-        0x00 Reserved1: u64 = "ULONGLONG", "documented. Not in use.";
-        0x08 Reserved2: u64 = "ULONGLONG", "documented. Not in use.";
-        0x10 Reserved3: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. Not in use.";
-        0x18 Entry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented. Links the free buffers.";
+    /// The unnamed structure at 0x00 of `union_Wnode` in `WMI_BUFFER_HEADER`.
+    pub struct WMI_BUFFER_HEADER_5_0_x86_union_Wnode_struct_Reserved1: 0x20, 8 {
+        0x00 Reserved1: u64 = "ULONGLONG", text!(Reserved1, "documented");
+        0x08 Reserved2: u64 = "ULONGLONG", text!(Reserved1, "documented");
+        0x10 Reserved3: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(Reserved1, "documented");
+        0x18 Entry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(Entry, "documented");
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00` in `WMI_BUFFER_HEADER`.
-    pub struct WMI_BUFFER_HEADER_5_0_x86_u00_s00_2: 0x30, 8 {
-        0x00 ReferenceCount: i32 = "LONG", "documented. Seen in use by 5.0.";
-        0x04 SavedOffset: u32 = "ULONG", "documented. Valid bytes of the buffer, header included. Seen in use by 5.0.";
-        0x08 CurrentOffset: u32 = "ULONG", "documented. Where the next event goes, from the start of the buffer. Seen in use by 5.0.";
-        0x0c UsePerfClock: u32 = "ULONG", "documented. Seen in use by 5.0.";
-        0x10 TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. Seen in use by 5.0.";
+    /// The unnamed structure at 0x00 of `union_Wnode` in `WMI_BUFFER_HEADER`.
+    pub struct WMI_BUFFER_HEADER_5_0_x86_union_Wnode_struct_ReferenceCount: 0x30, 8 {
+        0x00 ReferenceCount: i32 = "LONG", text!(ReferenceCount, "documented");
+        0x04 SavedOffset: u32 = "ULONG", text!(SavedOffset, "documented");
+        0x08 CurrentOffset: u32 = "ULONG", text!(CurrentOffset, "documented");
+        0x0c UsePerfClock: u32 = "ULONG", text!(ReferenceCount, "documented");
+        0x10 TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(ReferenceCount, "documented");
         0x18 Guid: GUID_5_0 = "GUID", "documented.";
-        0x28 ClientContext: WMI_CLIENT_CONTEXT_5_0 = "WMI_CLIENT_CONTEXT", "documented. Seen to be cleared by 5.0.";
-        0x2c Flags: u32 = "ULONG", "documented. Seen in use by 5.0.";
+        0x28 ClientContext: WMI_CLIENT_CONTEXT_5_0 = "WMI_CLIENT_CONTEXT", text!(ClientContext, "documented");
+        0x2c Flags: u32 = "ULONG", text!(ReferenceCount, "documented");
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x38 of `WMI_BUFFER_HEADER`.
-    pub union WMI_BUFFER_HEADER_5_0_x86_u38: 0x10, 4 {
-        0x00 InstanceGuid: GUID_5_0 = "GUID", "documented. GUID of the session.";
-        0x00 s00: runtime::Bytes<WMI_BUFFER_HEADER_5_0_x86_u38_s00, 16>, "unnamed; its members have accessors.";
+    pub union WMI_BUFFER_HEADER_5_0_x86_union_InstanceGuid: 0x10, 4 {
+        0x00 InstanceGuid: GUID_5_0 = "GUID", text!(InstanceGuid, "documented");
+        0x00 struct_LoggerContext: runtime::Bytes<WMI_BUFFER_HEADER_5_0_x86_union_InstanceGuid_struct_LoggerContext, 16>, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u38` in `WMI_BUFFER_HEADER`.
-    pub struct WMI_BUFFER_HEADER_5_0_x86_u38_s00: 0x8, 4 {
-        0x00 LoggerContext: runtime::Ptr32 = "PVOID", "documented. Seen in use by 5.0.";
-        0x04 GlobalEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "documented, offset inferred. Links all buffers of the session.";
+    /// The unnamed structure at 0x00 of `union_InstanceGuid` in `WMI_BUFFER_HEADER`.
+    pub struct WMI_BUFFER_HEADER_5_0_x86_union_InstanceGuid_struct_LoggerContext: 0x8, 4 {
+        0x00 LoggerContext: runtime::Ptr32 = "PVOID", text!(ReferenceCount, "documented");
+        0x04 GlobalEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", text!(GlobalEntry, "documented, offset inferred");
     }
 }
 
@@ -89,88 +121,88 @@ runtime::layout! {
     ///
     /// Starts every trace buffer, in memory and in an ETL file.
     pub struct WMI_BUFFER_HEADER_5_1_x86: members::WMI_BUFFER_HEADER, 0x48, 8 {
-        0x00 u00: WMI_BUFFER_HEADER_5_1_x86_u00, "unnamed; its members have accessors." {
-            0x00 Wnode set_Wnode: WNODE_HEADER_5_0_x86 = "WNODE_HEADER", "documented. The same bytes as a block of WMI.";
-            0x00 Reserved1 set_Reserved1: u64 = "ULONGLONG", "documented. Not in use.";
-            0x08 Reserved2 set_Reserved2: u64 = "ULONGLONG", "documented. Not in use.";
-            0x10 Reserved3 set_Reserved3: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. Not in use.";
+        0x00 union_Wnode: WMI_BUFFER_HEADER_5_1_x86_union_Wnode, "unnamed; its members have accessors." {
+            0x00 Wnode set_Wnode: WNODE_HEADER_5_0_x86 = "WNODE_HEADER", text!(Wnode, "documented");
+            0x00 Reserved1 set_Reserved1: u64 = "ULONGLONG", text!(Reserved1, "documented");
+            0x08 Reserved2 set_Reserved2: u64 = "ULONGLONG", text!(Reserved1, "documented");
+            0x10 Reserved3 set_Reserved3: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(Reserved1, "documented");
             0x18 Alignment set_Alignment: runtime::Ptr32 = "PVOID", "documented, offset inferred.";
-            0x1c SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "documented. Links the free buffers.";
+            0x1c SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", text!(Entry, "documented");
             0x18 Entry set_Entry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented.";
-            0x00 ReferenceCount set_ReferenceCount: i32 = "LONG", "documented. Seen in use by 5.0.";
-            0x04 SavedOffset set_SavedOffset: u32 = "ULONG", "documented. Valid bytes of the buffer, header included. Seen in use by 5.0.";
-            0x08 CurrentOffset set_CurrentOffset: u32 = "ULONG", "documented. Where the next event goes, from the start of the buffer. Seen in use by 5.0.";
-            0x0c UsePerfClock set_UsePerfClock: u32 = "ULONG", "documented. Seen in use by 5.0.";
-            0x10 TimeStamp set_TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. Seen in use by 5.0.";
+            0x00 ReferenceCount set_ReferenceCount: i32 = "LONG", text!(ReferenceCount, "documented");
+            0x04 SavedOffset set_SavedOffset: u32 = "ULONG", text!(SavedOffset, "documented");
+            0x08 CurrentOffset set_CurrentOffset: u32 = "ULONG", text!(CurrentOffset, "documented");
+            0x0c UsePerfClock set_UsePerfClock: u32 = "ULONG", text!(ReferenceCount, "documented");
+            0x10 TimeStamp set_TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(ReferenceCount, "documented");
             0x18 Guid set_Guid: GUID_5_0 = "GUID", "documented.";
-            0x28 ClientContext set_ClientContext: WMI_CLIENT_CONTEXT_5_0 = "WMI_CLIENT_CONTEXT", "documented. Seen to be cleared by 5.0.";
-            0x2c State set_State: WMI_BUFFER_STATE_5_1 = "WMI_BUFFER_STATE", "documented. What the buffer is in use for.";
-            0x2c Flags set_Flags: u32 = "ULONG", "documented. State, as a number.";
+            0x28 ClientContext set_ClientContext: WMI_CLIENT_CONTEXT_5_0 = "WMI_CLIENT_CONTEXT", text!(ClientContext, "documented");
+            0x2c State set_State: WMI_BUFFER_STATE_5_1 = "WMI_BUFFER_STATE", text!(State, "documented");
+            0x2c Flags set_Flags: u32 = "ULONG", text!(Flags, "documented");
         }
-        0x30 Offset: u32 = "ULONG", "documented. Where events end, header included, once the buffer is full.";
-        0x34 EventsLost: u32 = "ULONG", "documented. Whether events found no room.";
-        0x38 u38: WMI_BUFFER_HEADER_5_0_x86_u38, "unnamed; its members have accessors." {
-            0x38 InstanceGuid set_InstanceGuid: GUID_5_0 = "GUID", "documented. GUID of the session.";
-            0x38 LoggerContext set_LoggerContext: runtime::Ptr32 = "PVOID", "documented. Seen in use by 5.0.";
-            0x3c GlobalEntry set_GlobalEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "documented, offset inferred. Links all buffers of the session.";
+        0x30 Offset: u32 = "ULONG", text!(Offset, "documented");
+        0x34 EventsLost: u32 = "ULONG", text!(EventsLost, "documented");
+        0x38 union_InstanceGuid: WMI_BUFFER_HEADER_5_0_x86_union_InstanceGuid, "unnamed; its members have accessors." {
+            0x38 InstanceGuid set_InstanceGuid: GUID_5_0 = "GUID", text!(InstanceGuid, "documented");
+            0x38 LoggerContext set_LoggerContext: runtime::Ptr32 = "PVOID", text!(ReferenceCount, "documented");
+            0x3c GlobalEntry set_GlobalEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", text!(GlobalEntry, "documented, offset inferred");
         }
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x00 of `WMI_BUFFER_HEADER`.
-    pub union WMI_BUFFER_HEADER_5_1_x86_u00: 0x30, 8 {
-        0x00 Wnode: WNODE_HEADER_5_0_x86 = "WNODE_HEADER", "documented. The same bytes as a block of WMI.";
-        0x00 s00: runtime::Bytes<WMI_BUFFER_HEADER_5_1_x86_u00_s00, 48>, "unnamed; its members have accessors.";
-        0x00 s00_2: WMI_BUFFER_HEADER_5_1_u00_s00_2, "unnamed; its members have accessors.";
+    pub union WMI_BUFFER_HEADER_5_1_x86_union_Wnode: 0x30, 8 {
+        0x00 Wnode: WNODE_HEADER_5_0_x86 = "WNODE_HEADER", text!(Wnode, "documented");
+        0x00 struct_Reserved1: runtime::Bytes<WMI_BUFFER_HEADER_5_1_x86_union_Wnode_struct_Reserved1, 48>, "unnamed; its members have accessors.";
+        0x00 struct_ReferenceCount: WMI_BUFFER_HEADER_5_1_union_Wnode_struct_ReferenceCount, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00` in `WMI_BUFFER_HEADER`.
-    pub struct WMI_BUFFER_HEADER_5_1_x86_u00_s00: 0x20, 8 {
-        0x00 Reserved1: u64 = "ULONGLONG", "documented. Not in use.";
-        0x08 Reserved2: u64 = "ULONGLONG", "documented. Not in use.";
-        0x10 Reserved3: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. Not in use.";
-        0x18 u18: WMI_BUFFER_HEADER_5_1_x86_u00_s00_u18, "unnamed; its members have accessors.";
+    /// The unnamed structure at 0x00 of `union_Wnode` in `WMI_BUFFER_HEADER`.
+    pub struct WMI_BUFFER_HEADER_5_1_x86_union_Wnode_struct_Reserved1: 0x20, 8 {
+        0x00 Reserved1: u64 = "ULONGLONG", text!(Reserved1, "documented");
+        0x08 Reserved2: u64 = "ULONGLONG", text!(Reserved1, "documented");
+        0x10 Reserved3: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(Reserved1, "documented");
+        0x18 union_Alignment: WMI_BUFFER_HEADER_5_1_x86_union_Wnode_struct_Reserved1_union_Alignment, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed union at 0x18 of `u00_s00` in `WMI_BUFFER_HEADER`.
-    pub union WMI_BUFFER_HEADER_5_1_x86_u00_s00_u18: 0x8, 4 {
-        0x00 s00: WMI_BUFFER_HEADER_5_1_x86_u00_s00_u18_s00, "unnamed; its members have accessors.";
+    /// The unnamed union at 0x18 of `union_Wnode_struct_Reserved1` in `WMI_BUFFER_HEADER`.
+    pub union WMI_BUFFER_HEADER_5_1_x86_union_Wnode_struct_Reserved1_union_Alignment: 0x8, 4 {
+        0x00 struct_Alignment: WMI_BUFFER_HEADER_5_1_x86_union_Wnode_struct_Reserved1_union_Alignment_struct_Alignment, "unnamed; its members have accessors.";
         0x00 Entry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00_s00_u18` in `WMI_BUFFER_HEADER`.
-    pub struct WMI_BUFFER_HEADER_5_1_x86_u00_s00_u18_s00: 0x8, 4 {
+    /// The unnamed structure at 0x00 of `union_Wnode_struct_Reserved1_union_Alignment` in `WMI_BUFFER_HEADER`.
+    pub struct WMI_BUFFER_HEADER_5_1_x86_union_Wnode_struct_Reserved1_union_Alignment_struct_Alignment: 0x8, 4 {
         0x00 Alignment: runtime::Ptr32 = "PVOID", "documented, offset inferred.";
-        0x04 SlistEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "documented. Links the free buffers.";
+        0x04 SlistEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", text!(Entry, "documented");
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00` in `WMI_BUFFER_HEADER`.
-    pub struct WMI_BUFFER_HEADER_5_1_u00_s00_2: 0x30, 8 {
-        0x00 ReferenceCount: i32 = "LONG", "documented. Seen in use by 5.0.";
-        0x04 SavedOffset: u32 = "ULONG", "documented. Valid bytes of the buffer, header included. Seen in use by 5.0.";
-        0x08 CurrentOffset: u32 = "ULONG", "documented. Where the next event goes, from the start of the buffer. Seen in use by 5.0.";
-        0x0c UsePerfClock: u32 = "ULONG", "documented. Seen in use by 5.0.";
-        0x10 TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. Seen in use by 5.0.";
+    /// The unnamed structure at 0x00 of `union_Wnode` in `WMI_BUFFER_HEADER`.
+    pub struct WMI_BUFFER_HEADER_5_1_union_Wnode_struct_ReferenceCount: 0x30, 8 {
+        0x00 ReferenceCount: i32 = "LONG", text!(ReferenceCount, "documented");
+        0x04 SavedOffset: u32 = "ULONG", text!(SavedOffset, "documented");
+        0x08 CurrentOffset: u32 = "ULONG", text!(CurrentOffset, "documented");
+        0x0c UsePerfClock: u32 = "ULONG", text!(ReferenceCount, "documented");
+        0x10 TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(ReferenceCount, "documented");
         0x18 Guid: GUID_5_0 = "GUID", "documented.";
-        0x28 ClientContext: WMI_CLIENT_CONTEXT_5_0 = "WMI_CLIENT_CONTEXT", "documented. Seen to be cleared by 5.0.";
-        0x2c u2C: WMI_BUFFER_HEADER_5_1_u00_s00_2_u2C, "unnamed; its members have accessors.";
+        0x28 ClientContext: WMI_CLIENT_CONTEXT_5_0 = "WMI_CLIENT_CONTEXT", text!(ClientContext, "documented");
+        0x2c union_State: WMI_BUFFER_HEADER_5_1_union_Wnode_struct_ReferenceCount_union_State, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed union at 0x2c of `u00_s00_2` in `WMI_BUFFER_HEADER`.
-    pub union WMI_BUFFER_HEADER_5_1_u00_s00_2_u2C: 0x4, 4 {
-        0x00 State: WMI_BUFFER_STATE_5_1 = "WMI_BUFFER_STATE", "documented. What the buffer is in use for.";
-        0x00 Flags: u32 = "ULONG", "documented. State, as a number.";
+    /// The unnamed union at 0x2c of `union_Wnode_struct_ReferenceCount` in `WMI_BUFFER_HEADER`.
+    pub union WMI_BUFFER_HEADER_5_1_union_Wnode_struct_ReferenceCount_union_State: 0x4, 4 {
+        0x00 State: WMI_BUFFER_STATE_5_1 = "WMI_BUFFER_STATE", text!(State, "documented");
+        0x00 Flags: u32 = "ULONG", text!(Flags, "documented");
     }
 }
 
@@ -179,31 +211,31 @@ runtime::layout! {
     ///
     /// Starts every trace buffer, in memory and in an ETL file.
     pub struct WMI_BUFFER_HEADER_5_2_x86: members::WMI_BUFFER_HEADER, 0x48, 8 {
-        0x00 u00: WMI_BUFFER_HEADER_5_1_x86_u00, "unnamed; its members have accessors." {
-            0x00 Wnode set_Wnode: WNODE_HEADER_5_0_x86 = "WNODE_HEADER", "documented. The same bytes as a block of WMI.";
-            0x00 Reserved1 set_Reserved1: u64 = "ULONGLONG", "documented. Not in use.";
-            0x08 Reserved2 set_Reserved2: u64 = "ULONGLONG", "documented. Not in use.";
-            0x10 Reserved3 set_Reserved3: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. Not in use.";
+        0x00 union_Wnode: WMI_BUFFER_HEADER_5_1_x86_union_Wnode, "unnamed; its members have accessors." {
+            0x00 Wnode set_Wnode: WNODE_HEADER_5_0_x86 = "WNODE_HEADER", text!(Wnode, "documented");
+            0x00 Reserved1 set_Reserved1: u64 = "ULONGLONG", text!(Reserved1, "documented");
+            0x08 Reserved2 set_Reserved2: u64 = "ULONGLONG", text!(Reserved1, "documented");
+            0x10 Reserved3 set_Reserved3: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(Reserved1, "documented");
             0x18 Alignment set_Alignment: runtime::Ptr32 = "PVOID", "documented, offset inferred.";
-            0x1c SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "documented. Links the free buffers.";
+            0x1c SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", text!(Entry, "documented");
             0x18 Entry set_Entry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented.";
-            0x00 ReferenceCount set_ReferenceCount: i32 = "LONG", "documented. Seen in use by 5.0.";
-            0x04 SavedOffset set_SavedOffset: u32 = "ULONG", "documented. Valid bytes of the buffer, header included. Seen in use by 5.0.";
-            0x08 CurrentOffset set_CurrentOffset: u32 = "ULONG", "documented. Where the next event goes, from the start of the buffer. Seen in use by 5.0.";
-            0x0c UsePerfClock set_UsePerfClock: u32 = "ULONG", "documented. Seen in use by 5.0.";
-            0x10 TimeStamp set_TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. Seen in use by 5.0.";
+            0x00 ReferenceCount set_ReferenceCount: i32 = "LONG", text!(ReferenceCount, "documented");
+            0x04 SavedOffset set_SavedOffset: u32 = "ULONG", text!(SavedOffset, "documented");
+            0x08 CurrentOffset set_CurrentOffset: u32 = "ULONG", text!(CurrentOffset, "documented");
+            0x0c UsePerfClock set_UsePerfClock: u32 = "ULONG", text!(ReferenceCount, "documented");
+            0x10 TimeStamp set_TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(ReferenceCount, "documented");
             0x18 Guid set_Guid: GUID_5_0 = "GUID", "documented.";
-            0x28 ClientContext set_ClientContext: WMI_CLIENT_CONTEXT_5_0 = "WMI_CLIENT_CONTEXT", "documented. Seen to be cleared by 5.0.";
-            0x2c State set_State: WMI_BUFFER_STATE_5_1 = "WMI_BUFFER_STATE", "documented. What the buffer is in use for.";
-            0x2c Flags set_Flags: u32 = "ULONG", "documented. State, as a number.";
+            0x28 ClientContext set_ClientContext: WMI_CLIENT_CONTEXT_5_0 = "WMI_CLIENT_CONTEXT", text!(ClientContext, "documented");
+            0x2c State set_State: WMI_BUFFER_STATE_5_1 = "WMI_BUFFER_STATE", text!(State, "documented");
+            0x2c Flags set_Flags: u32 = "ULONG", text!(Flags, "documented");
         }
-        0x30 Offset: u32 = "ULONG", "documented. Where events end, header included, once the buffer is full.";
-        0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", "documented. What has become of the buffer.";
-        0x36 BufferType: ETW_BUFFER_TYPE = "USHORT", "documented. What the buffer is for.";
-        0x38 u38: WMI_BUFFER_HEADER_5_0_x86_u38, "unnamed; its members have accessors." {
-            0x38 InstanceGuid set_InstanceGuid: GUID_5_0 = "GUID", "documented. GUID of the session.";
-            0x38 LoggerContext set_LoggerContext: runtime::Ptr32 = "PVOID", "documented. Seen in use by 5.0.";
-            0x3c GlobalEntry set_GlobalEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "documented, offset inferred. Links all buffers of the session.";
+        0x30 Offset: u32 = "ULONG", text!(Offset, "documented");
+        0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", text!(BufferFlag, "documented");
+        0x36 BufferType: ETW_BUFFER_TYPE = "USHORT", text!(BufferType, "documented");
+        0x38 union_InstanceGuid: WMI_BUFFER_HEADER_5_0_x86_union_InstanceGuid, "unnamed; its members have accessors." {
+            0x38 InstanceGuid set_InstanceGuid: GUID_5_0 = "GUID", text!(InstanceGuid, "documented");
+            0x38 LoggerContext set_LoggerContext: runtime::Ptr32 = "PVOID", text!(ReferenceCount, "documented");
+            0x3c GlobalEntry set_GlobalEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", text!(GlobalEntry, "documented, offset inferred");
         }
     }
 }
@@ -213,83 +245,83 @@ runtime::layout! {
     ///
     /// Starts every trace buffer, in memory and in an ETL file.
     pub struct WMI_BUFFER_HEADER_5_2_3790_sp1_x64: members::WMI_BUFFER_HEADER, 0x48, 8 {
-        0x00 u00: WMI_BUFFER_HEADER_5_2_3790_sp1_x64_u00, "unnamed; its members have accessors." {
-            0x00 Wnode set_Wnode: WNODE_HEADER_5_2_3790_sp1_x64 = "WNODE_HEADER", "documented. The same bytes as a block of WMI.";
-            0x00 Reserved1 set_Reserved1: u64 = "ULONGLONG", "documented. Not in use.";
-            0x08 Reserved2 set_Reserved2: u64 = "ULONGLONG", "documented. Not in use.";
-            0x10 Reserved3 set_Reserved3: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. Not in use.";
+        0x00 union_Wnode: WMI_BUFFER_HEADER_5_2_3790_sp1_x64_union_Wnode, "unnamed; its members have accessors." {
+            0x00 Wnode set_Wnode: WNODE_HEADER_5_2_3790_sp1_x64 = "WNODE_HEADER", text!(Wnode, "documented");
+            0x00 Reserved1 set_Reserved1: u64 = "ULONGLONG", text!(Reserved1, "documented");
+            0x08 Reserved2 set_Reserved2: u64 = "ULONGLONG", text!(Reserved1, "documented");
+            0x10 Reserved3 set_Reserved3: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(Reserved1, "documented");
             0x18 Alignment set_Alignment: runtime::Ptr64 = "PVOID", "documented, offset inferred.";
-            0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", "documented. Links the free buffers.\n\nErratum, 5.2 x64: the document's offset is 0x1c, symbols show 0x20 (The text names 0x1C alone; the table's remark on the next place has both offsets.).";
+            0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", text!(SlistEntry, "documented");
             0x18 Entry set_Entry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented.";
-            0x00 ReferenceCount set_ReferenceCount: i32 = "LONG", "documented. Seen in use by 5.0.";
-            0x04 SavedOffset set_SavedOffset: u32 = "ULONG", "documented. Valid bytes of the buffer, header included. Seen in use by 5.0.";
-            0x08 CurrentOffset set_CurrentOffset: u32 = "ULONG", "documented. Where the next event goes, from the start of the buffer. Seen in use by 5.0.";
-            0x0c UsePerfClock set_UsePerfClock: u32 = "ULONG", "documented. Seen in use by 5.0.";
-            0x10 TimeStamp set_TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. Seen in use by 5.0.";
+            0x00 ReferenceCount set_ReferenceCount: i32 = "LONG", text!(ReferenceCount, "documented");
+            0x04 SavedOffset set_SavedOffset: u32 = "ULONG", text!(SavedOffset, "documented");
+            0x08 CurrentOffset set_CurrentOffset: u32 = "ULONG", text!(CurrentOffset, "documented");
+            0x0c UsePerfClock set_UsePerfClock: u32 = "ULONG", text!(ReferenceCount, "documented");
+            0x10 TimeStamp set_TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(ReferenceCount, "documented");
             0x18 Guid set_Guid: GUID_5_0 = "GUID", "documented.";
-            0x28 ClientContext set_ClientContext: WMI_CLIENT_CONTEXT_5_0 = "WMI_CLIENT_CONTEXT", "documented. Seen to be cleared by 5.0.";
-            0x2c State set_State: WMI_BUFFER_STATE_5_1 = "WMI_BUFFER_STATE", "documented. What the buffer is in use for.";
-            0x2c Flags set_Flags: u32 = "ULONG", "documented. State, as a number.";
+            0x28 ClientContext set_ClientContext: WMI_CLIENT_CONTEXT_5_0 = "WMI_CLIENT_CONTEXT", text!(ClientContext, "documented");
+            0x2c State set_State: WMI_BUFFER_STATE_5_1 = "WMI_BUFFER_STATE", text!(State, "documented");
+            0x2c Flags set_Flags: u32 = "ULONG", text!(Flags, "documented");
         }
-        0x30 Offset: u32 = "ULONG", "documented. Where events end, header included, once the buffer is full.";
-        0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", "documented. What has become of the buffer.";
-        0x36 BufferType: ETW_BUFFER_TYPE = "USHORT", "documented. What the buffer is for.";
-        0x38 u38: WMI_BUFFER_HEADER_5_2_3790_sp1_x64_u38, "unnamed; its members have accessors." {
-            0x38 InstanceGuid set_InstanceGuid: GUID_5_0 = "GUID", "documented. GUID of the session.";
-            0x38 LoggerContext set_LoggerContext: runtime::Ptr64 = "PVOID", "documented. Seen in use by 5.0.";
-            0x40 GlobalEntry set_GlobalEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", "documented, offset inferred. Links all buffers of the session.";
+        0x30 Offset: u32 = "ULONG", text!(Offset, "documented");
+        0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", text!(BufferFlag, "documented");
+        0x36 BufferType: ETW_BUFFER_TYPE = "USHORT", text!(BufferType, "documented");
+        0x38 union_InstanceGuid: WMI_BUFFER_HEADER_5_2_3790_sp1_x64_union_InstanceGuid, "unnamed; its members have accessors." {
+            0x38 InstanceGuid set_InstanceGuid: GUID_5_0 = "GUID", text!(InstanceGuid, "documented");
+            0x38 LoggerContext set_LoggerContext: runtime::Ptr64 = "PVOID", text!(ReferenceCount, "documented");
+            0x40 GlobalEntry set_GlobalEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", text!(GlobalEntry, "documented, offset inferred");
         }
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x00 of `WMI_BUFFER_HEADER`.
-    pub union WMI_BUFFER_HEADER_5_2_3790_sp1_x64_u00: 0x30, 8 {
-        0x00 Wnode: WNODE_HEADER_5_2_3790_sp1_x64 = "WNODE_HEADER", "documented. The same bytes as a block of WMI.";
-        0x00 s00: runtime::Bytes<WMI_BUFFER_HEADER_5_2_3790_sp1_x64_u00_s00, 48>, "unnamed; its members have accessors.";
-        0x00 s00_2: WMI_BUFFER_HEADER_5_1_u00_s00_2, "unnamed; its members have accessors.";
+    pub union WMI_BUFFER_HEADER_5_2_3790_sp1_x64_union_Wnode: 0x30, 8 {
+        0x00 Wnode: WNODE_HEADER_5_2_3790_sp1_x64 = "WNODE_HEADER", text!(Wnode, "documented");
+        0x00 struct_Reserved1: runtime::Bytes<WMI_BUFFER_HEADER_5_2_3790_sp1_x64_union_Wnode_struct_Reserved1, 48>, "unnamed; its members have accessors.";
+        0x00 struct_ReferenceCount: WMI_BUFFER_HEADER_5_1_union_Wnode_struct_ReferenceCount, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00` in `WMI_BUFFER_HEADER`.
-    pub struct WMI_BUFFER_HEADER_5_2_3790_sp1_x64_u00_s00: 0x28, 8 {
-        0x00 Reserved1: u64 = "ULONGLONG", "documented. Not in use.";
-        0x08 Reserved2: u64 = "ULONGLONG", "documented. Not in use.";
-        0x10 Reserved3: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. Not in use.";
-        0x18 u18: WMI_BUFFER_HEADER_5_2_3790_sp1_x64_u00_s00_u18, "unnamed; its members have accessors.";
+    /// The unnamed structure at 0x00 of `union_Wnode` in `WMI_BUFFER_HEADER`.
+    pub struct WMI_BUFFER_HEADER_5_2_3790_sp1_x64_union_Wnode_struct_Reserved1: 0x28, 8 {
+        0x00 Reserved1: u64 = "ULONGLONG", text!(Reserved1, "documented");
+        0x08 Reserved2: u64 = "ULONGLONG", text!(Reserved1, "documented");
+        0x10 Reserved3: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(Reserved1, "documented");
+        0x18 union_Alignment: WMI_BUFFER_HEADER_5_2_3790_sp1_x64_union_Wnode_struct_Reserved1_union_Alignment, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed union at 0x18 of `u00_s00` in `WMI_BUFFER_HEADER`.
-    pub union WMI_BUFFER_HEADER_5_2_3790_sp1_x64_u00_s00_u18: 0x10, 8 {
-        0x00 s00: WMI_BUFFER_HEADER_5_2_3790_sp1_x64_u00_s00_u18_s00, "unnamed; its members have accessors.";
+    /// The unnamed union at 0x18 of `union_Wnode_struct_Reserved1` in `WMI_BUFFER_HEADER`.
+    pub union WMI_BUFFER_HEADER_5_2_3790_sp1_x64_union_Wnode_struct_Reserved1_union_Alignment: 0x10, 8 {
+        0x00 struct_Alignment: WMI_BUFFER_HEADER_5_2_3790_sp1_x64_union_Wnode_struct_Reserved1_union_Alignment_struct_Alignment, "unnamed; its members have accessors.";
         0x00 Entry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00_s00_u18` in `WMI_BUFFER_HEADER`.
-    pub struct WMI_BUFFER_HEADER_5_2_3790_sp1_x64_u00_s00_u18_s00: 0x10, 8 {
+    /// The unnamed structure at 0x00 of `union_Wnode_struct_Reserved1_union_Alignment` in `WMI_BUFFER_HEADER`.
+    pub struct WMI_BUFFER_HEADER_5_2_3790_sp1_x64_union_Wnode_struct_Reserved1_union_Alignment_struct_Alignment: 0x10, 8 {
         0x00 Alignment: runtime::Ptr64 = "PVOID", "documented, offset inferred.";
-        0x08 SlistEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", "documented. Links the free buffers.\n\nErratum, 5.2 x64: the document's offset is 0x1c, symbols show 0x20 (The text names 0x1C alone; the table's remark on the next place has both offsets.).";
+        0x08 SlistEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", text!(SlistEntry, "documented");
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x38 of `WMI_BUFFER_HEADER`.
-    pub union WMI_BUFFER_HEADER_5_2_3790_sp1_x64_u38: 0x10, 8 {
-        0x00 InstanceGuid: GUID_5_0 = "GUID", "documented. GUID of the session.";
-        0x00 s00: WMI_BUFFER_HEADER_5_2_3790_sp1_x64_u38_s00, "unnamed; its members have accessors.";
+    pub union WMI_BUFFER_HEADER_5_2_3790_sp1_x64_union_InstanceGuid: 0x10, 8 {
+        0x00 InstanceGuid: GUID_5_0 = "GUID", text!(InstanceGuid, "documented");
+        0x00 struct_LoggerContext: WMI_BUFFER_HEADER_5_2_3790_sp1_x64_union_InstanceGuid_struct_LoggerContext, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u38` in `WMI_BUFFER_HEADER`.
-    pub struct WMI_BUFFER_HEADER_5_2_3790_sp1_x64_u38_s00: 0x10, 8 {
-        0x00 LoggerContext: runtime::Ptr64 = "PVOID", "documented. Seen in use by 5.0.";
-        0x08 GlobalEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", "documented, offset inferred. Links all buffers of the session.";
+    /// The unnamed structure at 0x00 of `union_InstanceGuid` in `WMI_BUFFER_HEADER`.
+    pub struct WMI_BUFFER_HEADER_5_2_3790_sp1_x64_union_InstanceGuid_struct_LoggerContext: 0x10, 8 {
+        0x00 LoggerContext: runtime::Ptr64 = "PVOID", text!(ReferenceCount, "documented");
+        0x08 GlobalEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", text!(GlobalEntry, "documented, offset inferred");
     }
 }
 
@@ -298,91 +330,91 @@ runtime::layout! {
     ///
     /// Starts every trace buffer, in memory and in an ETL file.
     pub struct WMI_BUFFER_HEADER_early_6_0_x86: members::WMI_BUFFER_HEADER, 0x48, 8 {
-        0x00 u00: WMI_BUFFER_HEADER_early_6_0_x86_u00, "unnamed; its members have accessors." {
-            0x00 Wnode set_Wnode: WNODE_HEADER_5_0_x86 = "WNODE_HEADER", "documented. The same bytes as a block of WMI.";
-            0x00 BufferSize set_BufferSize: u32 = "ULONG", "documented. Bytes of the buffer; in a file, the distance to the next.";
-            0x04 SavedOffset set_SavedOffset: u32 = "ULONG", "documented. Valid bytes of the buffer, header included.";
-            0x08 CurrentOffset set_CurrentOffset: u32 = "ULONG volatile", "documented. Where the next event goes, from the start of the buffer.";
-            0x0c ReferenceCount set_ReferenceCount: i32 = "LONG volatile", "documented. How many writers have room in it and are not done.";
-            0x10 TimeStamp set_TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. When the buffer was taken into use or written out, by the session's clock.";
+        0x00 union_Wnode: WMI_BUFFER_HEADER_early_6_0_x86_union_Wnode, "unnamed; its members have accessors." {
+            0x00 Wnode set_Wnode: WNODE_HEADER_5_0_x86 = "WNODE_HEADER", text!(Wnode, "documented");
+            0x00 BufferSize set_BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
+            0x04 SavedOffset set_SavedOffset: u32 = "ULONG", text!(SavedOffset_2, "documented");
+            0x08 CurrentOffset set_CurrentOffset: u32 = "ULONG volatile", text!(CurrentOffset_2, "documented");
+            0x0c ReferenceCount set_ReferenceCount: i32 = "LONG volatile", text!(ReferenceCount_2, "documented");
+            0x10 TimeStamp set_TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(TimeStamp, "documented");
             0x10 StartPerfClock set_StartPerfClock: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented.";
-            0x18 SequenceNumber set_SequenceNumber: i64 = "LONGLONG", "documented. The number of the buffer among those of the session.";
-            0x20 Spare0 set_Spare0: u32 = "ULONG", "documented. Not in use.";
-            0x24 Spare1 set_Spare1: u32 = "ULONG", "documented, offset inferred. Not in use.";
-            0x28 ClientContext set_ClientContext: ETW_BUFFER_CONTEXT_early_6_0 = "ETW_BUFFER_CONTEXT", "documented. Which processor and logger the buffer is of.";
-            0x2c State set_State: ETW_BUFFER_STATE_early_6_0 = "ETW_BUFFER_STATE", "documented. What the buffer is in use for.";
-            0x2c Flags set_Flags: u32 = "ULONG", "documented. State, as a number.";
+            0x18 SequenceNumber set_SequenceNumber: i64 = "LONGLONG", text!(SequenceNumber, "documented");
+            0x20 Spare0 set_Spare0: u32 = "ULONG", text!(Reserved1, "documented");
+            0x24 Spare1 set_Spare1: u32 = "ULONG", text!(Reserved1, "documented, offset inferred");
+            0x28 ClientContext set_ClientContext: ETW_BUFFER_CONTEXT_early_6_0 = "ETW_BUFFER_CONTEXT", text!(ClientContext_2, "documented");
+            0x2c State set_State: ETW_BUFFER_STATE_early_6_0 = "ETW_BUFFER_STATE", text!(State, "documented");
+            0x2c Flags set_Flags: u32 = "ULONG", text!(Flags, "documented");
         }
-        0x30 Offset: u32 = "ULONG", "documented. Where events end, header included, once the buffer is full.";
-        0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", "documented. What has become of the buffer.";
-        0x36 BufferType: ETW_BUFFER_TYPE = "USHORT", "documented. What the buffer is for.";
-        0x38 u38: WMI_BUFFER_HEADER_early_6_0_x86_u38, "unnamed; its members have accessors." {
-            0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", "documented. Not in use.";
-            0x38 StartTime set_StartTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. When the session started, in 100 ns since 1601.";
+        0x30 Offset: u32 = "ULONG", text!(Offset, "documented");
+        0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", text!(BufferFlag, "documented");
+        0x36 BufferType: ETW_BUFFER_TYPE = "USHORT", text!(BufferType, "documented");
+        0x38 union_Padding1: WMI_BUFFER_HEADER_early_6_0_x86_union_Padding1, "unnamed; its members have accessors." {
+            0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", text!(Reserved1, "documented");
+            0x38 StartTime set_StartTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(StartTime, "documented");
             0x38 Entry set_Entry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented.";
-            0x38 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "documented. Links it into a list of buffers.";
-            0x38 NextBuffer set_NextBuffer: runtime::Ptr32 = "WMI_BUFFER_HEADER *", "documented. The next buffer of its list.";
-            0x3c GlobalEntry set_GlobalEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "documented, offset inferred. Links all buffers of the session.";
+            0x38 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", text!(SlistEntry_2, "documented");
+            0x38 NextBuffer set_NextBuffer: runtime::Ptr32 = "WMI_BUFFER_HEADER *", text!(NextBuffer, "documented");
+            0x3c GlobalEntry set_GlobalEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", text!(GlobalEntry, "documented, offset inferred");
         }
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x00 of `WMI_BUFFER_HEADER`.
-    pub union WMI_BUFFER_HEADER_early_6_0_x86_u00: 0x30, 8 {
-        0x00 Wnode: WNODE_HEADER_5_0_x86 = "WNODE_HEADER", "documented. The same bytes as a block of WMI.";
-        0x00 s00: WMI_BUFFER_HEADER_early_6_0_u00_s00, "unnamed; its members have accessors.";
+    pub union WMI_BUFFER_HEADER_early_6_0_x86_union_Wnode: 0x30, 8 {
+        0x00 Wnode: WNODE_HEADER_5_0_x86 = "WNODE_HEADER", text!(Wnode, "documented");
+        0x00 struct_BufferSize: WMI_BUFFER_HEADER_early_6_0_union_Wnode_struct_BufferSize, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00` in `WMI_BUFFER_HEADER`.
-    pub struct WMI_BUFFER_HEADER_early_6_0_u00_s00: 0x30, 8 {
-        0x00 BufferSize: u32 = "ULONG", "documented. Bytes of the buffer; in a file, the distance to the next.";
-        0x04 SavedOffset: u32 = "ULONG", "documented. Valid bytes of the buffer, header included.";
-        0x08 CurrentOffset: u32 = "ULONG volatile", "documented. Where the next event goes, from the start of the buffer.";
-        0x0c ReferenceCount: i32 = "LONG volatile", "documented. How many writers have room in it and are not done.";
-        0x10 u10: WMI_BUFFER_HEADER_early_6_0_u00_s00_u10, "unnamed; its members have accessors.";
-        0x18 SequenceNumber: i64 = "LONGLONG", "documented. The number of the buffer among those of the session.";
-        0x20 Spare0: u32 = "ULONG", "documented. Not in use.";
-        0x24 Spare1: u32 = "ULONG", "documented, offset inferred. Not in use.";
-        0x28 ClientContext: ETW_BUFFER_CONTEXT_early_6_0 = "ETW_BUFFER_CONTEXT", "documented. Which processor and logger the buffer is of.";
-        0x2c u2C: WMI_BUFFER_HEADER_early_6_0_u00_s00_u2C, "unnamed; its members have accessors.";
+    /// The unnamed structure at 0x00 of `union_Wnode` in `WMI_BUFFER_HEADER`.
+    pub struct WMI_BUFFER_HEADER_early_6_0_union_Wnode_struct_BufferSize: 0x30, 8 {
+        0x00 BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
+        0x04 SavedOffset: u32 = "ULONG", text!(SavedOffset_2, "documented");
+        0x08 CurrentOffset: u32 = "ULONG volatile", text!(CurrentOffset_2, "documented");
+        0x0c ReferenceCount: i32 = "LONG volatile", text!(ReferenceCount_2, "documented");
+        0x10 union_TimeStamp: WMI_BUFFER_HEADER_early_6_0_union_Wnode_struct_BufferSize_union_TimeStamp, "unnamed; its members have accessors.";
+        0x18 SequenceNumber: i64 = "LONGLONG", text!(SequenceNumber, "documented");
+        0x20 Spare0: u32 = "ULONG", text!(Reserved1, "documented");
+        0x24 Spare1: u32 = "ULONG", text!(Reserved1, "documented, offset inferred");
+        0x28 ClientContext: ETW_BUFFER_CONTEXT_early_6_0 = "ETW_BUFFER_CONTEXT", text!(ClientContext_2, "documented");
+        0x2c union_State: WMI_BUFFER_HEADER_early_6_0_union_Wnode_struct_BufferSize_union_State, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed union at 0x10 of `u00_s00` in `WMI_BUFFER_HEADER`.
-    pub union WMI_BUFFER_HEADER_early_6_0_u00_s00_u10: 0x8, 8 {
-        0x00 TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. When the buffer was taken into use or written out, by the session's clock.";
+    /// The unnamed union at 0x10 of `union_Wnode_struct_BufferSize` in `WMI_BUFFER_HEADER`.
+    pub union WMI_BUFFER_HEADER_early_6_0_union_Wnode_struct_BufferSize_union_TimeStamp: 0x8, 8 {
+        0x00 TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(TimeStamp, "documented");
         0x00 StartPerfClock: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed union at 0x2c of `u00_s00` in `WMI_BUFFER_HEADER`.
-    pub union WMI_BUFFER_HEADER_early_6_0_u00_s00_u2C: 0x4, 4 {
-        0x00 State: ETW_BUFFER_STATE_early_6_0 = "ETW_BUFFER_STATE", "documented. What the buffer is in use for.";
-        0x00 Flags: u32 = "ULONG", "documented. State, as a number.";
+    /// The unnamed union at 0x2c of `union_Wnode_struct_BufferSize` in `WMI_BUFFER_HEADER`.
+    pub union WMI_BUFFER_HEADER_early_6_0_union_Wnode_struct_BufferSize_union_State: 0x4, 4 {
+        0x00 State: ETW_BUFFER_STATE_early_6_0 = "ETW_BUFFER_STATE", text!(State, "documented");
+        0x00 Flags: u32 = "ULONG", text!(Flags, "documented");
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x38 of `WMI_BUFFER_HEADER`.
-    pub union WMI_BUFFER_HEADER_early_6_0_x86_u38: 0x10, 8 {
-        0x00 Padding1: [u32; 4] = "ULONG [4]", "documented. Not in use.";
-        0x00 StartTime: runtime::Bytes<LARGE_INTEGER_5_0, 16> = "LARGE_INTEGER", "documented. When the session started, in 100 ns since 1601.";
+    pub union WMI_BUFFER_HEADER_early_6_0_x86_union_Padding1: 0x10, 8 {
+        0x00 Padding1: [u32; 4] = "ULONG [4]", text!(Reserved1, "documented");
+        0x00 StartTime: runtime::Bytes<LARGE_INTEGER_5_0, 16> = "LARGE_INTEGER", text!(StartTime, "documented");
         0x00 Entry: runtime::Bytes<LIST_ENTRY_5_0_x86, 16> = "LIST_ENTRY", "documented.";
-        0x00 SlistEntry: runtime::Bytes<SINGLE_LIST_ENTRY_5_0_x86, 16> = "SINGLE_LIST_ENTRY", "documented. Links it into a list of buffers.";
-        0x00 s00: runtime::Bytes<WMI_BUFFER_HEADER_early_6_0_x86_u38_s00, 16>, "unnamed; its members have accessors.";
+        0x00 SlistEntry: runtime::Bytes<SINGLE_LIST_ENTRY_5_0_x86, 16> = "SINGLE_LIST_ENTRY", text!(SlistEntry_2, "documented");
+        0x00 struct_NextBuffer: runtime::Bytes<WMI_BUFFER_HEADER_early_6_0_x86_union_Padding1_struct_NextBuffer, 16>, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u38` in `WMI_BUFFER_HEADER`.
-    pub struct WMI_BUFFER_HEADER_early_6_0_x86_u38_s00: 0x8, 4 {
-        0x00 NextBuffer: runtime::Ptr32 = "WMI_BUFFER_HEADER *", "documented. The next buffer of its list.";
-        0x04 GlobalEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "documented, offset inferred. Links all buffers of the session.";
+    /// The unnamed structure at 0x00 of `union_Padding1` in `WMI_BUFFER_HEADER`.
+    pub struct WMI_BUFFER_HEADER_early_6_0_x86_union_Padding1_struct_NextBuffer: 0x8, 4 {
+        0x00 NextBuffer: runtime::Ptr32 = "WMI_BUFFER_HEADER *", text!(NextBuffer, "documented");
+        0x04 GlobalEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", text!(GlobalEntry, "documented, offset inferred");
     }
 }
 
@@ -391,59 +423,59 @@ runtime::layout! {
     ///
     /// Starts every trace buffer, in memory and in an ETL file.
     pub struct WMI_BUFFER_HEADER_early_6_0_x64: members::WMI_BUFFER_HEADER, 0x48, 8 {
-        0x00 u00: WMI_BUFFER_HEADER_early_6_0_x64_u00, "unnamed; its members have accessors." {
-            0x00 Wnode set_Wnode: WNODE_HEADER_5_2_3790_sp1_x64 = "WNODE_HEADER", "documented. The same bytes as a block of WMI.";
-            0x00 BufferSize set_BufferSize: u32 = "ULONG", "documented. Bytes of the buffer; in a file, the distance to the next.";
-            0x04 SavedOffset set_SavedOffset: u32 = "ULONG", "documented. Valid bytes of the buffer, header included.";
-            0x08 CurrentOffset set_CurrentOffset: u32 = "ULONG volatile", "documented. Where the next event goes, from the start of the buffer.";
-            0x0c ReferenceCount set_ReferenceCount: i32 = "LONG volatile", "documented. How many writers have room in it and are not done.";
-            0x10 TimeStamp set_TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. When the buffer was taken into use or written out, by the session's clock.";
+        0x00 union_Wnode: WMI_BUFFER_HEADER_early_6_0_x64_union_Wnode, "unnamed; its members have accessors." {
+            0x00 Wnode set_Wnode: WNODE_HEADER_5_2_3790_sp1_x64 = "WNODE_HEADER", text!(Wnode, "documented");
+            0x00 BufferSize set_BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
+            0x04 SavedOffset set_SavedOffset: u32 = "ULONG", text!(SavedOffset_2, "documented");
+            0x08 CurrentOffset set_CurrentOffset: u32 = "ULONG volatile", text!(CurrentOffset_2, "documented");
+            0x0c ReferenceCount set_ReferenceCount: i32 = "LONG volatile", text!(ReferenceCount_2, "documented");
+            0x10 TimeStamp set_TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(TimeStamp, "documented");
             0x10 StartPerfClock set_StartPerfClock: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented.";
-            0x18 SequenceNumber set_SequenceNumber: i64 = "LONGLONG", "documented. The number of the buffer among those of the session.";
-            0x20 Spare0 set_Spare0: u32 = "ULONG", "documented. Not in use.";
-            0x24 Spare1 set_Spare1: u32 = "ULONG", "documented, offset inferred. Not in use.";
-            0x28 ClientContext set_ClientContext: ETW_BUFFER_CONTEXT_early_6_0 = "ETW_BUFFER_CONTEXT", "documented. Which processor and logger the buffer is of.";
-            0x2c State set_State: ETW_BUFFER_STATE_early_6_0 = "ETW_BUFFER_STATE", "documented. What the buffer is in use for.";
-            0x2c Flags set_Flags: u32 = "ULONG", "documented. State, as a number.";
+            0x18 SequenceNumber set_SequenceNumber: i64 = "LONGLONG", text!(SequenceNumber, "documented");
+            0x20 Spare0 set_Spare0: u32 = "ULONG", text!(Reserved1, "documented");
+            0x24 Spare1 set_Spare1: u32 = "ULONG", text!(Reserved1, "documented, offset inferred");
+            0x28 ClientContext set_ClientContext: ETW_BUFFER_CONTEXT_early_6_0 = "ETW_BUFFER_CONTEXT", text!(ClientContext_2, "documented");
+            0x2c State set_State: ETW_BUFFER_STATE_early_6_0 = "ETW_BUFFER_STATE", text!(State, "documented");
+            0x2c Flags set_Flags: u32 = "ULONG", text!(Flags, "documented");
         }
-        0x30 Offset: u32 = "ULONG", "documented. Where events end, header included, once the buffer is full.";
-        0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", "documented. What has become of the buffer.";
-        0x36 BufferType: ETW_BUFFER_TYPE = "USHORT", "documented. What the buffer is for.";
-        0x38 u38: WMI_BUFFER_HEADER_early_6_0_x64_u38, "unnamed; its members have accessors." {
-            0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", "documented. Not in use.";
-            0x38 StartTime set_StartTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. When the session started, in 100 ns since 1601.";
+        0x30 Offset: u32 = "ULONG", text!(Offset, "documented");
+        0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", text!(BufferFlag, "documented");
+        0x36 BufferType: ETW_BUFFER_TYPE = "USHORT", text!(BufferType, "documented");
+        0x38 union_Padding1: WMI_BUFFER_HEADER_early_6_0_x64_union_Padding1, "unnamed; its members have accessors." {
+            0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", text!(Reserved1, "documented");
+            0x38 StartTime set_StartTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(StartTime, "documented");
             0x38 Entry set_Entry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented.";
-            0x38 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", "documented. Links it into a list of buffers.";
-            0x38 NextBuffer set_NextBuffer: runtime::Ptr64 = "WMI_BUFFER_HEADER *", "documented. The next buffer of its list.";
-            0x40 GlobalEntry set_GlobalEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", "documented, offset inferred. Links all buffers of the session.";
+            0x38 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", text!(SlistEntry_2, "documented");
+            0x38 NextBuffer set_NextBuffer: runtime::Ptr64 = "WMI_BUFFER_HEADER *", text!(NextBuffer, "documented");
+            0x40 GlobalEntry set_GlobalEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", text!(GlobalEntry, "documented, offset inferred");
         }
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x00 of `WMI_BUFFER_HEADER`.
-    pub union WMI_BUFFER_HEADER_early_6_0_x64_u00: 0x30, 8 {
-        0x00 Wnode: WNODE_HEADER_5_2_3790_sp1_x64 = "WNODE_HEADER", "documented. The same bytes as a block of WMI.";
-        0x00 s00: WMI_BUFFER_HEADER_early_6_0_u00_s00, "unnamed; its members have accessors.";
+    pub union WMI_BUFFER_HEADER_early_6_0_x64_union_Wnode: 0x30, 8 {
+        0x00 Wnode: WNODE_HEADER_5_2_3790_sp1_x64 = "WNODE_HEADER", text!(Wnode, "documented");
+        0x00 struct_BufferSize: WMI_BUFFER_HEADER_early_6_0_union_Wnode_struct_BufferSize, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x38 of `WMI_BUFFER_HEADER`.
-    pub union WMI_BUFFER_HEADER_early_6_0_x64_u38: 0x10, 8 {
-        0x00 Padding1: [u32; 4] = "ULONG [4]", "documented. Not in use.";
-        0x00 StartTime: runtime::Bytes<LARGE_INTEGER_5_0, 16> = "LARGE_INTEGER", "documented. When the session started, in 100 ns since 1601.";
+    pub union WMI_BUFFER_HEADER_early_6_0_x64_union_Padding1: 0x10, 8 {
+        0x00 Padding1: [u32; 4] = "ULONG [4]", text!(Reserved1, "documented");
+        0x00 StartTime: runtime::Bytes<LARGE_INTEGER_5_0, 16> = "LARGE_INTEGER", text!(StartTime, "documented");
         0x00 Entry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented.";
-        0x00 SlistEntry: runtime::Bytes<SINGLE_LIST_ENTRY_5_2_3790_sp1_x64, 16> = "SINGLE_LIST_ENTRY", "documented. Links it into a list of buffers.";
-        0x00 s00: WMI_BUFFER_HEADER_early_6_0_x64_u38_s00, "unnamed; its members have accessors.";
+        0x00 SlistEntry: runtime::Bytes<SINGLE_LIST_ENTRY_5_2_3790_sp1_x64, 16> = "SINGLE_LIST_ENTRY", text!(SlistEntry_2, "documented");
+        0x00 struct_NextBuffer: WMI_BUFFER_HEADER_early_6_0_x64_union_Padding1_struct_NextBuffer, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u38` in `WMI_BUFFER_HEADER`.
-    pub struct WMI_BUFFER_HEADER_early_6_0_x64_u38_s00: 0x10, 8 {
-        0x00 NextBuffer: runtime::Ptr64 = "WMI_BUFFER_HEADER *", "documented. The next buffer of its list.";
-        0x08 GlobalEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", "documented, offset inferred. Links all buffers of the session.";
+    /// The unnamed structure at 0x00 of `union_Padding1` in `WMI_BUFFER_HEADER`.
+    pub struct WMI_BUFFER_HEADER_early_6_0_x64_union_Padding1_struct_NextBuffer: 0x10, 8 {
+        0x00 NextBuffer: runtime::Ptr64 = "WMI_BUFFER_HEADER *", text!(NextBuffer, "documented");
+        0x08 GlobalEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", text!(GlobalEntry, "documented, offset inferred");
     }
 }
 
@@ -452,31 +484,31 @@ runtime::layout! {
     ///
     /// Starts every trace buffer, in memory and in an ETL file.
     pub struct WMI_BUFFER_HEADER_late_6_0_x86: members::WMI_BUFFER_HEADER, 0x48, 8 {
-        0x00 u00: WMI_BUFFER_HEADER_late_6_0_x86_u00, "unnamed; its members have accessors." {
-            0x00 Wnode set_Wnode: WNODE_HEADER_5_0_x86 = "WNODE_HEADER", "documented. The same bytes as a block of WMI.";
-            0x00 BufferSize set_BufferSize: u32 = "ULONG", "documented. Bytes of the buffer; in a file, the distance to the next.";
-            0x04 SavedOffset set_SavedOffset: u32 = "ULONG", "documented. Valid bytes of the buffer, header included.";
-            0x08 CurrentOffset set_CurrentOffset: u32 = "ULONG volatile", "documented. Where the next event goes, from the start of the buffer.";
-            0x0c ReferenceCount set_ReferenceCount: i32 = "LONG volatile", "documented. How many writers have room in it and are not done.";
-            0x10 TimeStamp set_TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. When the buffer was taken into use or written out, by the session's clock.";
+        0x00 union_Wnode: WMI_BUFFER_HEADER_late_6_0_x86_union_Wnode, "unnamed; its members have accessors." {
+            0x00 Wnode set_Wnode: WNODE_HEADER_5_0_x86 = "WNODE_HEADER", text!(Wnode, "documented");
+            0x00 BufferSize set_BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
+            0x04 SavedOffset set_SavedOffset: u32 = "ULONG", text!(SavedOffset_2, "documented");
+            0x08 CurrentOffset set_CurrentOffset: u32 = "ULONG volatile", text!(CurrentOffset_2, "documented");
+            0x0c ReferenceCount set_ReferenceCount: i32 = "LONG volatile", text!(ReferenceCount_2, "documented");
+            0x10 TimeStamp set_TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(TimeStamp, "documented");
             0x10 StartPerfClock set_StartPerfClock: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented.";
-            0x18 SequenceNumber set_SequenceNumber: i64 = "LONGLONG", "documented. The number of the buffer among those of the session.";
-            0x20 Padding0 set_Padding0: [u32; 2] = "ULONG [2]", "documented. Not in use.";
-            0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "documented. Links it into a list of buffers.";
-            0x20 NextBuffer set_NextBuffer: runtime::Ptr32 = "WMI_BUFFER_HEADER *", "documented. The next buffer of its list.";
-            0x28 ClientContext set_ClientContext: ETW_BUFFER_CONTEXT_early_6_0 = "ETW_BUFFER_CONTEXT", "documented. Which processor and logger the buffer is of.";
-            0x2c State set_State: ETW_BUFFER_STATE_early_6_0 = "ETW_BUFFER_STATE", "documented. What the buffer is in use for.";
-            0x2c Flags set_Flags: u32 = "ULONG", "documented. State, as a number.";
+            0x18 SequenceNumber set_SequenceNumber: i64 = "LONGLONG", text!(SequenceNumber, "documented");
+            0x20 Padding0 set_Padding0: [u32; 2] = "ULONG [2]", text!(Reserved1, "documented");
+            0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", text!(SlistEntry_2, "documented");
+            0x20 NextBuffer set_NextBuffer: runtime::Ptr32 = "WMI_BUFFER_HEADER *", text!(NextBuffer, "documented");
+            0x28 ClientContext set_ClientContext: ETW_BUFFER_CONTEXT_early_6_0 = "ETW_BUFFER_CONTEXT", text!(ClientContext_2, "documented");
+            0x2c State set_State: ETW_BUFFER_STATE_early_6_0 = "ETW_BUFFER_STATE", text!(State, "documented");
+            0x2c Flags set_Flags: u32 = "ULONG", text!(Flags, "documented");
         }
-        0x30 Offset: u32 = "ULONG", "documented. Where events end, header included, once the buffer is full.";
-        0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", "documented. What has become of the buffer.";
-        0x36 BufferType: ETW_BUFFER_TYPE = "USHORT", "documented. What the buffer is for.";
-        0x38 u38: WMI_BUFFER_HEADER_late_6_0_x86_u38, "unnamed; its members have accessors." {
-            0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", "documented. Not in use.";
-            0x38 StartTime set_StartTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. When the session started, in 100 ns since 1601.";
+        0x30 Offset: u32 = "ULONG", text!(Offset, "documented");
+        0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", text!(BufferFlag, "documented");
+        0x36 BufferType: ETW_BUFFER_TYPE = "USHORT", text!(BufferType, "documented");
+        0x38 union_Padding1: WMI_BUFFER_HEADER_late_6_0_x86_union_Padding1, "unnamed; its members have accessors." {
+            0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", text!(Reserved1, "documented");
+            0x38 StartTime set_StartTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(StartTime, "documented");
             0x38 Entry set_Entry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented.";
-            0x38 Padding2 set_Padding2: runtime::Ptr32 = "PVOID", "documented, offset inferred. Not in use.";
-            0x3c GlobalEntry set_GlobalEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "documented, offset inferred. Links all buffers of the session.";
+            0x38 Padding2 set_Padding2: runtime::Ptr32 = "PVOID", text!(Reserved1, "documented, offset inferred");
+            0x3c GlobalEntry set_GlobalEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", text!(GlobalEntry, "documented, offset inferred");
             0x38 Pointer0 set_Pointer0: runtime::Ptr32 = "PVOID", "documented, offset inferred.";
             0x3c Pointer1 set_Pointer1: runtime::Ptr32 = "PVOID", "documented, offset inferred.";
         }
@@ -485,58 +517,58 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x00 of `WMI_BUFFER_HEADER`.
-    pub union WMI_BUFFER_HEADER_late_6_0_x86_u00: 0x30, 8 {
-        0x00 Wnode: WNODE_HEADER_5_0_x86 = "WNODE_HEADER", "documented. The same bytes as a block of WMI.";
-        0x00 s00: WMI_BUFFER_HEADER_late_6_0_x86_u00_s00, "unnamed; its members have accessors.";
+    pub union WMI_BUFFER_HEADER_late_6_0_x86_union_Wnode: 0x30, 8 {
+        0x00 Wnode: WNODE_HEADER_5_0_x86 = "WNODE_HEADER", text!(Wnode, "documented");
+        0x00 struct_BufferSize: WMI_BUFFER_HEADER_late_6_0_x86_union_Wnode_struct_BufferSize, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00` in `WMI_BUFFER_HEADER`.
-    pub struct WMI_BUFFER_HEADER_late_6_0_x86_u00_s00: 0x30, 8 {
-        0x00 BufferSize: u32 = "ULONG", "documented. Bytes of the buffer; in a file, the distance to the next.";
-        0x04 SavedOffset: u32 = "ULONG", "documented. Valid bytes of the buffer, header included.";
-        0x08 CurrentOffset: u32 = "ULONG volatile", "documented. Where the next event goes, from the start of the buffer.";
-        0x0c ReferenceCount: i32 = "LONG volatile", "documented. How many writers have room in it and are not done.";
-        0x10 u10: WMI_BUFFER_HEADER_early_6_0_u00_s00_u10, "unnamed; its members have accessors.";
-        0x18 SequenceNumber: i64 = "LONGLONG", "documented. The number of the buffer among those of the session.";
-        0x20 u20: WMI_BUFFER_HEADER_late_6_0_x86_u00_s00_u20, "unnamed; its members have accessors.";
-        0x28 ClientContext: ETW_BUFFER_CONTEXT_early_6_0 = "ETW_BUFFER_CONTEXT", "documented. Which processor and logger the buffer is of.";
-        0x2c u2C: WMI_BUFFER_HEADER_early_6_0_u00_s00_u2C, "unnamed; its members have accessors.";
+    /// The unnamed structure at 0x00 of `union_Wnode` in `WMI_BUFFER_HEADER`.
+    pub struct WMI_BUFFER_HEADER_late_6_0_x86_union_Wnode_struct_BufferSize: 0x30, 8 {
+        0x00 BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
+        0x04 SavedOffset: u32 = "ULONG", text!(SavedOffset_2, "documented");
+        0x08 CurrentOffset: u32 = "ULONG volatile", text!(CurrentOffset_2, "documented");
+        0x0c ReferenceCount: i32 = "LONG volatile", text!(ReferenceCount_2, "documented");
+        0x10 union_TimeStamp: WMI_BUFFER_HEADER_early_6_0_union_Wnode_struct_BufferSize_union_TimeStamp, "unnamed; its members have accessors.";
+        0x18 SequenceNumber: i64 = "LONGLONG", text!(SequenceNumber, "documented");
+        0x20 union_Padding0: WMI_BUFFER_HEADER_late_6_0_x86_union_Wnode_struct_BufferSize_union_Padding0, "unnamed; its members have accessors.";
+        0x28 ClientContext: ETW_BUFFER_CONTEXT_early_6_0 = "ETW_BUFFER_CONTEXT", text!(ClientContext_2, "documented");
+        0x2c union_State: WMI_BUFFER_HEADER_early_6_0_union_Wnode_struct_BufferSize_union_State, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed union at 0x20 of `u00_s00` in `WMI_BUFFER_HEADER`.
-    pub union WMI_BUFFER_HEADER_late_6_0_x86_u00_s00_u20: 0x8, 4 {
-        0x00 Padding0: [u32; 2] = "ULONG [2]", "documented. Not in use.";
-        0x00 SlistEntry: runtime::Bytes<SINGLE_LIST_ENTRY_5_0_x86, 8> = "SINGLE_LIST_ENTRY", "documented. Links it into a list of buffers.";
-        0x00 NextBuffer: runtime::Bytes<runtime::Ptr32, 8> = "WMI_BUFFER_HEADER *", "documented. The next buffer of its list.";
+    /// The unnamed union at 0x20 of `union_Wnode_struct_BufferSize` in `WMI_BUFFER_HEADER`.
+    pub union WMI_BUFFER_HEADER_late_6_0_x86_union_Wnode_struct_BufferSize_union_Padding0: 0x8, 4 {
+        0x00 Padding0: [u32; 2] = "ULONG [2]", text!(Reserved1, "documented");
+        0x00 SlistEntry: runtime::Bytes<SINGLE_LIST_ENTRY_5_0_x86, 8> = "SINGLE_LIST_ENTRY", text!(SlistEntry_2, "documented");
+        0x00 NextBuffer: runtime::Bytes<runtime::Ptr32, 8> = "WMI_BUFFER_HEADER *", text!(NextBuffer, "documented");
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x38 of `WMI_BUFFER_HEADER`.
-    pub union WMI_BUFFER_HEADER_late_6_0_x86_u38: 0x10, 8 {
-        0x00 Padding1: [u32; 4] = "ULONG [4]", "documented. Not in use.";
-        0x00 StartTime: runtime::Bytes<LARGE_INTEGER_5_0, 16> = "LARGE_INTEGER", "documented. When the session started, in 100 ns since 1601.";
+    pub union WMI_BUFFER_HEADER_late_6_0_x86_union_Padding1: 0x10, 8 {
+        0x00 Padding1: [u32; 4] = "ULONG [4]", text!(Reserved1, "documented");
+        0x00 StartTime: runtime::Bytes<LARGE_INTEGER_5_0, 16> = "LARGE_INTEGER", text!(StartTime, "documented");
         0x00 Entry: runtime::Bytes<LIST_ENTRY_5_0_x86, 16> = "LIST_ENTRY", "documented.";
-        0x00 s00: runtime::Bytes<WMI_BUFFER_HEADER_late_6_0_x86_u38_s00, 16>, "unnamed; its members have accessors.";
-        0x00 s00_2: runtime::Bytes<WMI_BUFFER_HEADER_late_6_0_x86_u38_s00_2, 16>, "unnamed; its members have accessors.";
+        0x00 struct_Padding2: runtime::Bytes<WMI_BUFFER_HEADER_late_6_0_x86_union_Padding1_struct_Padding2, 16>, "unnamed; its members have accessors.";
+        0x00 struct_Pointer0: runtime::Bytes<WMI_BUFFER_HEADER_late_6_0_x86_union_Padding1_struct_Pointer0, 16>, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u38` in `WMI_BUFFER_HEADER`.
-    pub struct WMI_BUFFER_HEADER_late_6_0_x86_u38_s00: 0x8, 4 {
-        0x00 Padding2: runtime::Ptr32 = "PVOID", "documented, offset inferred. Not in use.";
-        0x04 GlobalEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "documented, offset inferred. Links all buffers of the session.";
+    /// The unnamed structure at 0x00 of `union_Padding1` in `WMI_BUFFER_HEADER`.
+    pub struct WMI_BUFFER_HEADER_late_6_0_x86_union_Padding1_struct_Padding2: 0x8, 4 {
+        0x00 Padding2: runtime::Ptr32 = "PVOID", text!(Reserved1, "documented, offset inferred");
+        0x04 GlobalEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", text!(GlobalEntry, "documented, offset inferred");
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u38` in `WMI_BUFFER_HEADER`.
-    pub struct WMI_BUFFER_HEADER_late_6_0_x86_u38_s00_2: 0x8, 4 {
+    /// The unnamed structure at 0x00 of `union_Padding1` in `WMI_BUFFER_HEADER`.
+    pub struct WMI_BUFFER_HEADER_late_6_0_x86_union_Padding1_struct_Pointer0: 0x8, 4 {
         0x00 Pointer0: runtime::Ptr32 = "PVOID", "documented, offset inferred.";
         0x04 Pointer1: runtime::Ptr32 = "PVOID", "documented, offset inferred.";
     }
@@ -547,31 +579,31 @@ runtime::layout! {
     ///
     /// Starts every trace buffer, in memory and in an ETL file.
     pub struct WMI_BUFFER_HEADER_late_6_0_x64: members::WMI_BUFFER_HEADER, 0x48, 8 {
-        0x00 u00: WMI_BUFFER_HEADER_late_6_0_x64_u00, "unnamed; its members have accessors." {
-            0x00 Wnode set_Wnode: WNODE_HEADER_5_2_3790_sp1_x64 = "WNODE_HEADER", "documented. The same bytes as a block of WMI.";
-            0x00 BufferSize set_BufferSize: u32 = "ULONG", "documented. Bytes of the buffer; in a file, the distance to the next.";
-            0x04 SavedOffset set_SavedOffset: u32 = "ULONG", "documented. Valid bytes of the buffer, header included.";
-            0x08 CurrentOffset set_CurrentOffset: u32 = "ULONG volatile", "documented. Where the next event goes, from the start of the buffer.";
-            0x0c ReferenceCount set_ReferenceCount: i32 = "LONG volatile", "documented. How many writers have room in it and are not done.";
-            0x10 TimeStamp set_TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. When the buffer was taken into use or written out, by the session's clock.";
+        0x00 union_Wnode: WMI_BUFFER_HEADER_late_6_0_x64_union_Wnode, "unnamed; its members have accessors." {
+            0x00 Wnode set_Wnode: WNODE_HEADER_5_2_3790_sp1_x64 = "WNODE_HEADER", text!(Wnode, "documented");
+            0x00 BufferSize set_BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
+            0x04 SavedOffset set_SavedOffset: u32 = "ULONG", text!(SavedOffset_2, "documented");
+            0x08 CurrentOffset set_CurrentOffset: u32 = "ULONG volatile", text!(CurrentOffset_2, "documented");
+            0x0c ReferenceCount set_ReferenceCount: i32 = "LONG volatile", text!(ReferenceCount_2, "documented");
+            0x10 TimeStamp set_TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(TimeStamp, "documented");
             0x10 StartPerfClock set_StartPerfClock: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented.";
-            0x18 SequenceNumber set_SequenceNumber: i64 = "LONGLONG", "documented. The number of the buffer among those of the session.";
-            0x20 Padding0 set_Padding0: [u32; 2] = "ULONG [2]", "documented. Not in use.";
-            0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", "documented. Links it into a list of buffers.";
-            0x20 NextBuffer set_NextBuffer: runtime::Ptr64 = "WMI_BUFFER_HEADER *", "documented. The next buffer of its list.";
-            0x28 ClientContext set_ClientContext: ETW_BUFFER_CONTEXT_early_6_0 = "ETW_BUFFER_CONTEXT", "documented. Which processor and logger the buffer is of.";
-            0x2c State set_State: ETW_BUFFER_STATE_early_6_0 = "ETW_BUFFER_STATE", "documented. What the buffer is in use for.";
-            0x2c Flags set_Flags: u32 = "ULONG", "documented. State, as a number.";
+            0x18 SequenceNumber set_SequenceNumber: i64 = "LONGLONG", text!(SequenceNumber, "documented");
+            0x20 Padding0 set_Padding0: [u32; 2] = "ULONG [2]", text!(Reserved1, "documented");
+            0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", text!(SlistEntry_2, "documented");
+            0x20 NextBuffer set_NextBuffer: runtime::Ptr64 = "WMI_BUFFER_HEADER *", text!(NextBuffer, "documented");
+            0x28 ClientContext set_ClientContext: ETW_BUFFER_CONTEXT_early_6_0 = "ETW_BUFFER_CONTEXT", text!(ClientContext_2, "documented");
+            0x2c State set_State: ETW_BUFFER_STATE_early_6_0 = "ETW_BUFFER_STATE", text!(State, "documented");
+            0x2c Flags set_Flags: u32 = "ULONG", text!(Flags, "documented");
         }
-        0x30 Offset: u32 = "ULONG", "documented. Where events end, header included, once the buffer is full.";
-        0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", "documented. What has become of the buffer.";
-        0x36 BufferType: ETW_BUFFER_TYPE = "USHORT", "documented. What the buffer is for.";
-        0x38 u38: WMI_BUFFER_HEADER_late_6_0_x64_u38, "unnamed; its members have accessors." {
-            0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", "documented. Not in use.";
-            0x38 StartTime set_StartTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. When the session started, in 100 ns since 1601.";
+        0x30 Offset: u32 = "ULONG", text!(Offset, "documented");
+        0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", text!(BufferFlag, "documented");
+        0x36 BufferType: ETW_BUFFER_TYPE = "USHORT", text!(BufferType, "documented");
+        0x38 union_Padding1: WMI_BUFFER_HEADER_late_6_0_x64_union_Padding1, "unnamed; its members have accessors." {
+            0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", text!(Reserved1, "documented");
+            0x38 StartTime set_StartTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(StartTime, "documented");
             0x38 Entry set_Entry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented.";
-            0x38 Padding2 set_Padding2: runtime::Ptr64 = "PVOID", "documented, offset inferred. Not in use.";
-            0x40 GlobalEntry set_GlobalEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", "documented, offset inferred. Links all buffers of the session.";
+            0x38 Padding2 set_Padding2: runtime::Ptr64 = "PVOID", text!(Reserved1, "documented, offset inferred");
+            0x40 GlobalEntry set_GlobalEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", text!(GlobalEntry, "documented, offset inferred");
             0x38 Pointer0 set_Pointer0: runtime::Ptr64 = "PVOID", "documented, offset inferred.";
             0x40 Pointer1 set_Pointer1: runtime::Ptr64 = "PVOID", "documented, offset inferred.";
         }
@@ -580,58 +612,58 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x00 of `WMI_BUFFER_HEADER`.
-    pub union WMI_BUFFER_HEADER_late_6_0_x64_u00: 0x30, 8 {
-        0x00 Wnode: WNODE_HEADER_5_2_3790_sp1_x64 = "WNODE_HEADER", "documented. The same bytes as a block of WMI.";
-        0x00 s00: WMI_BUFFER_HEADER_late_6_0_x64_u00_s00, "unnamed; its members have accessors.";
+    pub union WMI_BUFFER_HEADER_late_6_0_x64_union_Wnode: 0x30, 8 {
+        0x00 Wnode: WNODE_HEADER_5_2_3790_sp1_x64 = "WNODE_HEADER", text!(Wnode, "documented");
+        0x00 struct_BufferSize: WMI_BUFFER_HEADER_late_6_0_x64_union_Wnode_struct_BufferSize, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00` in `WMI_BUFFER_HEADER`.
-    pub struct WMI_BUFFER_HEADER_late_6_0_x64_u00_s00: 0x30, 8 {
-        0x00 BufferSize: u32 = "ULONG", "documented. Bytes of the buffer; in a file, the distance to the next.";
-        0x04 SavedOffset: u32 = "ULONG", "documented. Valid bytes of the buffer, header included.";
-        0x08 CurrentOffset: u32 = "ULONG volatile", "documented. Where the next event goes, from the start of the buffer.";
-        0x0c ReferenceCount: i32 = "LONG volatile", "documented. How many writers have room in it and are not done.";
-        0x10 u10: WMI_BUFFER_HEADER_early_6_0_u00_s00_u10, "unnamed; its members have accessors.";
-        0x18 SequenceNumber: i64 = "LONGLONG", "documented. The number of the buffer among those of the session.";
-        0x20 u20: WMI_BUFFER_HEADER_late_6_0_x64_u00_s00_u20, "unnamed; its members have accessors.";
-        0x28 ClientContext: ETW_BUFFER_CONTEXT_early_6_0 = "ETW_BUFFER_CONTEXT", "documented. Which processor and logger the buffer is of.";
-        0x2c u2C: WMI_BUFFER_HEADER_early_6_0_u00_s00_u2C, "unnamed; its members have accessors.";
+    /// The unnamed structure at 0x00 of `union_Wnode` in `WMI_BUFFER_HEADER`.
+    pub struct WMI_BUFFER_HEADER_late_6_0_x64_union_Wnode_struct_BufferSize: 0x30, 8 {
+        0x00 BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
+        0x04 SavedOffset: u32 = "ULONG", text!(SavedOffset_2, "documented");
+        0x08 CurrentOffset: u32 = "ULONG volatile", text!(CurrentOffset_2, "documented");
+        0x0c ReferenceCount: i32 = "LONG volatile", text!(ReferenceCount_2, "documented");
+        0x10 union_TimeStamp: WMI_BUFFER_HEADER_early_6_0_union_Wnode_struct_BufferSize_union_TimeStamp, "unnamed; its members have accessors.";
+        0x18 SequenceNumber: i64 = "LONGLONG", text!(SequenceNumber, "documented");
+        0x20 union_Padding0: WMI_BUFFER_HEADER_late_6_0_x64_union_Wnode_struct_BufferSize_union_Padding0, "unnamed; its members have accessors.";
+        0x28 ClientContext: ETW_BUFFER_CONTEXT_early_6_0 = "ETW_BUFFER_CONTEXT", text!(ClientContext_2, "documented");
+        0x2c union_State: WMI_BUFFER_HEADER_early_6_0_union_Wnode_struct_BufferSize_union_State, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed union at 0x20 of `u00_s00` in `WMI_BUFFER_HEADER`.
-    pub union WMI_BUFFER_HEADER_late_6_0_x64_u00_s00_u20: 0x8, 8 {
-        0x00 Padding0: [u32; 2] = "ULONG [2]", "documented. Not in use.";
-        0x00 SlistEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", "documented. Links it into a list of buffers.";
-        0x00 NextBuffer: runtime::Ptr64 = "WMI_BUFFER_HEADER *", "documented. The next buffer of its list.";
+    /// The unnamed union at 0x20 of `union_Wnode_struct_BufferSize` in `WMI_BUFFER_HEADER`.
+    pub union WMI_BUFFER_HEADER_late_6_0_x64_union_Wnode_struct_BufferSize_union_Padding0: 0x8, 8 {
+        0x00 Padding0: [u32; 2] = "ULONG [2]", text!(Reserved1, "documented");
+        0x00 SlistEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", text!(SlistEntry_2, "documented");
+        0x00 NextBuffer: runtime::Ptr64 = "WMI_BUFFER_HEADER *", text!(NextBuffer, "documented");
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x38 of `WMI_BUFFER_HEADER`.
-    pub union WMI_BUFFER_HEADER_late_6_0_x64_u38: 0x10, 8 {
-        0x00 Padding1: [u32; 4] = "ULONG [4]", "documented. Not in use.";
-        0x00 StartTime: runtime::Bytes<LARGE_INTEGER_5_0, 16> = "LARGE_INTEGER", "documented. When the session started, in 100 ns since 1601.";
+    pub union WMI_BUFFER_HEADER_late_6_0_x64_union_Padding1: 0x10, 8 {
+        0x00 Padding1: [u32; 4] = "ULONG [4]", text!(Reserved1, "documented");
+        0x00 StartTime: runtime::Bytes<LARGE_INTEGER_5_0, 16> = "LARGE_INTEGER", text!(StartTime, "documented");
         0x00 Entry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented.";
-        0x00 s00: WMI_BUFFER_HEADER_late_6_0_x64_u38_s00, "unnamed; its members have accessors.";
-        0x00 s00_2: WMI_BUFFER_HEADER_late_6_0_x64_u38_s00_2, "unnamed; its members have accessors.";
+        0x00 struct_Padding2: WMI_BUFFER_HEADER_late_6_0_x64_union_Padding1_struct_Padding2, "unnamed; its members have accessors.";
+        0x00 struct_Pointer0: WMI_BUFFER_HEADER_late_6_0_x64_union_Padding1_struct_Pointer0, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u38` in `WMI_BUFFER_HEADER`.
-    pub struct WMI_BUFFER_HEADER_late_6_0_x64_u38_s00: 0x10, 8 {
-        0x00 Padding2: runtime::Ptr64 = "PVOID", "documented, offset inferred. Not in use.";
-        0x08 GlobalEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", "documented, offset inferred. Links all buffers of the session.";
+    /// The unnamed structure at 0x00 of `union_Padding1` in `WMI_BUFFER_HEADER`.
+    pub struct WMI_BUFFER_HEADER_late_6_0_x64_union_Padding1_struct_Padding2: 0x10, 8 {
+        0x00 Padding2: runtime::Ptr64 = "PVOID", text!(Reserved1, "documented, offset inferred");
+        0x08 GlobalEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", text!(GlobalEntry, "documented, offset inferred");
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u38` in `WMI_BUFFER_HEADER`.
-    pub struct WMI_BUFFER_HEADER_late_6_0_x64_u38_s00_2: 0x10, 8 {
+    /// The unnamed structure at 0x00 of `union_Padding1` in `WMI_BUFFER_HEADER`.
+    pub struct WMI_BUFFER_HEADER_late_6_0_x64_union_Padding1_struct_Pointer0: 0x10, 8 {
         0x00 Pointer0: runtime::Ptr64 = "PVOID", "documented, offset inferred.";
         0x08 Pointer1: runtime::Ptr64 = "PVOID", "documented, offset inferred.";
     }
@@ -642,26 +674,26 @@ runtime::layout! {
     ///
     /// Starts every trace buffer, in memory and in an ETL file.
     pub struct WMI_BUFFER_HEADER_6_1_x86: members::WMI_BUFFER_HEADER, 0x48, 8 {
-        0x00 BufferSize: u32 = "ULONG", "documented. Bytes of the buffer; in a file, the distance to the next.";
-        0x04 SavedOffset: u32 = "ULONG", "documented. Valid bytes of the buffer, header included.";
-        0x08 CurrentOffset: u32 = "ULONG volatile", "documented. Where the next event goes, from the start of the buffer.";
-        0x0c ReferenceCount: i32 = "LONG volatile", "documented. How many writers have room in it and are not done.";
-        0x10 TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. When the buffer was taken into use or written out, by the session's clock.";
-        0x18 SequenceNumber: i64 = "LONGLONG", "documented. The number of the buffer among those of the session.";
-        0x20 u20: WMI_BUFFER_HEADER_6_1_x86_u20, "unnamed; its members have accessors." {
-            0x20 Padding0 set_Padding0: [u32; 2] = "ULONG [2]", "documented. Not in use.";
-            0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "documented. Links it into a list of buffers.";
-            0x20 NextBuffer set_NextBuffer: runtime::Ptr32 = "WMI_BUFFER_HEADER *", "documented. The next buffer of its list.";
+        0x00 BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
+        0x04 SavedOffset: u32 = "ULONG", text!(SavedOffset_2, "documented");
+        0x08 CurrentOffset: u32 = "ULONG volatile", text!(CurrentOffset_2, "documented");
+        0x0c ReferenceCount: i32 = "LONG volatile", text!(ReferenceCount_2, "documented");
+        0x10 TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(TimeStamp, "documented");
+        0x18 SequenceNumber: i64 = "LONGLONG", text!(SequenceNumber, "documented");
+        0x20 union_Padding0: WMI_BUFFER_HEADER_6_1_x86_union_Padding0, "unnamed; its members have accessors." {
+            0x20 Padding0 set_Padding0: [u32; 2] = "ULONG [2]", text!(Reserved1, "documented");
+            0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", text!(SlistEntry_2, "documented");
+            0x20 NextBuffer set_NextBuffer: runtime::Ptr32 = "WMI_BUFFER_HEADER *", text!(NextBuffer, "documented");
         }
-        0x28 ClientContext: ETW_BUFFER_CONTEXT_early_6_0 = "ETW_BUFFER_CONTEXT", "documented. Which processor and logger the buffer is of.";
-        0x2c State: ETW_BUFFER_STATE_early_6_0 = "ETW_BUFFER_STATE", "documented. What the buffer is in use for.";
-        0x30 Offset: u32 = "ULONG", "documented. Where events end, header included, once the buffer is full.";
-        0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", "documented. What has become of the buffer.";
-        0x36 BufferType: ETW_BUFFER_TYPE = "USHORT", "documented. What the buffer is for.";
-        0x38 u38: WMI_BUFFER_HEADER_6_1_x86_u38, "unnamed; its members have accessors." {
-            0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", "documented. Not in use.";
-            0x38 ReferenceTime set_ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", "documented. One moment by both clocks.";
-            0x38 GlobalEntry set_GlobalEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented. Links all buffers of the session.";
+        0x28 ClientContext: ETW_BUFFER_CONTEXT_early_6_0 = "ETW_BUFFER_CONTEXT", text!(ClientContext_2, "documented");
+        0x2c State: ETW_BUFFER_STATE_early_6_0 = "ETW_BUFFER_STATE", text!(State, "documented");
+        0x30 Offset: u32 = "ULONG", text!(Offset, "documented");
+        0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", text!(BufferFlag, "documented");
+        0x36 BufferType: ETW_BUFFER_TYPE = "USHORT", text!(BufferType, "documented");
+        0x38 union_Padding1: WMI_BUFFER_HEADER_6_1_x86_union_Padding1, "unnamed; its members have accessors." {
+            0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", text!(Reserved1, "documented");
+            0x38 ReferenceTime set_ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", text!(ReferenceTime, "documented");
+            0x38 GlobalEntry set_GlobalEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(GlobalEntry, "documented");
             0x38 Pointer0 set_Pointer0: runtime::Ptr32 = "PVOID", "documented, offset inferred.";
             0x3c Pointer1 set_Pointer1: runtime::Ptr32 = "PVOID", "documented, offset inferred.";
         }
@@ -670,28 +702,20 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x20 of `WMI_BUFFER_HEADER`.
-    pub union WMI_BUFFER_HEADER_6_1_x86_u20: 0x8, 4 {
-        0x00 Padding0: [u32; 2] = "ULONG [2]", "documented. Not in use.";
-        0x00 SlistEntry: runtime::Bytes<SINGLE_LIST_ENTRY_5_0_x86, 8> = "SINGLE_LIST_ENTRY", "documented. Links it into a list of buffers.";
-        0x00 NextBuffer: runtime::Bytes<runtime::Ptr32, 8> = "WMI_BUFFER_HEADER *", "documented. The next buffer of its list.";
+    pub union WMI_BUFFER_HEADER_6_1_x86_union_Padding0: 0x8, 4 {
+        0x00 Padding0: [u32; 2] = "ULONG [2]", text!(Reserved1, "documented");
+        0x00 SlistEntry: runtime::Bytes<SINGLE_LIST_ENTRY_5_0_x86, 8> = "SINGLE_LIST_ENTRY", text!(SlistEntry_2, "documented");
+        0x00 NextBuffer: runtime::Bytes<runtime::Ptr32, 8> = "WMI_BUFFER_HEADER *", text!(NextBuffer, "documented");
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x38 of `WMI_BUFFER_HEADER`.
-    pub union WMI_BUFFER_HEADER_6_1_x86_u38: 0x10, 8 {
-        0x00 Padding1: [u32; 4] = "ULONG [4]", "documented. Not in use.";
-        0x00 ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", "documented. One moment by both clocks.";
-        0x00 GlobalEntry: runtime::Bytes<LIST_ENTRY_5_0_x86, 16> = "LIST_ENTRY", "documented. Links all buffers of the session.";
-        0x00 s00: runtime::Bytes<WMI_BUFFER_HEADER_6_1_x86_u38_s00, 16>, "unnamed; its members have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `u38` in `WMI_BUFFER_HEADER`.
-    pub struct WMI_BUFFER_HEADER_6_1_x86_u38_s00: 0x8, 4 {
-        0x00 Pointer0: runtime::Ptr32 = "PVOID", "documented, offset inferred.";
-        0x04 Pointer1: runtime::Ptr32 = "PVOID", "documented, offset inferred.";
+    pub union WMI_BUFFER_HEADER_6_1_x86_union_Padding1: 0x10, 8 {
+        0x00 Padding1: [u32; 4] = "ULONG [4]", text!(Reserved1, "documented");
+        0x00 ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", text!(ReferenceTime, "documented");
+        0x00 GlobalEntry: runtime::Bytes<LIST_ENTRY_5_0_x86, 16> = "LIST_ENTRY", text!(GlobalEntry, "documented");
+        0x00 struct_Pointer0: runtime::Bytes<WMI_BUFFER_HEADER_late_6_0_x86_union_Padding1_struct_Pointer0, 16>, "unnamed; its members have accessors.";
     }
 }
 
@@ -700,26 +724,26 @@ runtime::layout! {
     ///
     /// Starts every trace buffer, in memory and in an ETL file.
     pub struct WMI_BUFFER_HEADER_6_1_x64: members::WMI_BUFFER_HEADER, 0x48, 8 {
-        0x00 BufferSize: u32 = "ULONG", "documented. Bytes of the buffer; in a file, the distance to the next.";
-        0x04 SavedOffset: u32 = "ULONG", "documented. Valid bytes of the buffer, header included.";
-        0x08 CurrentOffset: u32 = "ULONG volatile", "documented. Where the next event goes, from the start of the buffer.";
-        0x0c ReferenceCount: i32 = "LONG volatile", "documented. How many writers have room in it and are not done.";
-        0x10 TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. When the buffer was taken into use or written out, by the session's clock.";
-        0x18 SequenceNumber: i64 = "LONGLONG", "documented. The number of the buffer among those of the session.";
-        0x20 u20: WMI_BUFFER_HEADER_6_1_x64_u20, "unnamed; its members have accessors." {
-            0x20 Padding0 set_Padding0: [u32; 2] = "ULONG [2]", "documented. Not in use.";
-            0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", "documented. Links it into a list of buffers.";
-            0x20 NextBuffer set_NextBuffer: runtime::Ptr64 = "WMI_BUFFER_HEADER *", "documented. The next buffer of its list.";
+        0x00 BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
+        0x04 SavedOffset: u32 = "ULONG", text!(SavedOffset_2, "documented");
+        0x08 CurrentOffset: u32 = "ULONG volatile", text!(CurrentOffset_2, "documented");
+        0x0c ReferenceCount: i32 = "LONG volatile", text!(ReferenceCount_2, "documented");
+        0x10 TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(TimeStamp, "documented");
+        0x18 SequenceNumber: i64 = "LONGLONG", text!(SequenceNumber, "documented");
+        0x20 union_Padding0: WMI_BUFFER_HEADER_6_1_x64_union_Padding0, "unnamed; its members have accessors." {
+            0x20 Padding0 set_Padding0: [u32; 2] = "ULONG [2]", text!(Reserved1, "documented");
+            0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", text!(SlistEntry_2, "documented");
+            0x20 NextBuffer set_NextBuffer: runtime::Ptr64 = "WMI_BUFFER_HEADER *", text!(NextBuffer, "documented");
         }
-        0x28 ClientContext: ETW_BUFFER_CONTEXT_early_6_0 = "ETW_BUFFER_CONTEXT", "documented. Which processor and logger the buffer is of.";
-        0x2c State: ETW_BUFFER_STATE_early_6_0 = "ETW_BUFFER_STATE", "documented. What the buffer is in use for.";
-        0x30 Offset: u32 = "ULONG", "documented. Where events end, header included, once the buffer is full.";
-        0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", "documented. What has become of the buffer.";
-        0x36 BufferType: ETW_BUFFER_TYPE = "USHORT", "documented. What the buffer is for.";
-        0x38 u38: WMI_BUFFER_HEADER_6_1_x64_u38, "unnamed; its members have accessors." {
-            0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", "documented. Not in use.";
-            0x38 ReferenceTime set_ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", "documented. One moment by both clocks.";
-            0x38 GlobalEntry set_GlobalEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented. Links all buffers of the session.";
+        0x28 ClientContext: ETW_BUFFER_CONTEXT_early_6_0 = "ETW_BUFFER_CONTEXT", text!(ClientContext_2, "documented");
+        0x2c State: ETW_BUFFER_STATE_early_6_0 = "ETW_BUFFER_STATE", text!(State, "documented");
+        0x30 Offset: u32 = "ULONG", text!(Offset, "documented");
+        0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", text!(BufferFlag, "documented");
+        0x36 BufferType: ETW_BUFFER_TYPE = "USHORT", text!(BufferType, "documented");
+        0x38 union_Padding1: WMI_BUFFER_HEADER_6_1_x64_union_Padding1, "unnamed; its members have accessors." {
+            0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", text!(Reserved1, "documented");
+            0x38 ReferenceTime set_ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", text!(ReferenceTime, "documented");
+            0x38 GlobalEntry set_GlobalEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(GlobalEntry, "documented");
             0x38 Pointer0 set_Pointer0: runtime::Ptr64 = "PVOID", "documented, offset inferred.";
             0x40 Pointer1 set_Pointer1: runtime::Ptr64 = "PVOID", "documented, offset inferred.";
         }
@@ -728,28 +752,20 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x20 of `WMI_BUFFER_HEADER`.
-    pub union WMI_BUFFER_HEADER_6_1_x64_u20: 0x8, 8 {
-        0x00 Padding0: [u32; 2] = "ULONG [2]", "documented. Not in use.";
-        0x00 SlistEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", "documented. Links it into a list of buffers.";
-        0x00 NextBuffer: runtime::Ptr64 = "WMI_BUFFER_HEADER *", "documented. The next buffer of its list.";
+    pub union WMI_BUFFER_HEADER_6_1_x64_union_Padding0: 0x8, 8 {
+        0x00 Padding0: [u32; 2] = "ULONG [2]", text!(Reserved1, "documented");
+        0x00 SlistEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", text!(SlistEntry_2, "documented");
+        0x00 NextBuffer: runtime::Ptr64 = "WMI_BUFFER_HEADER *", text!(NextBuffer, "documented");
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x38 of `WMI_BUFFER_HEADER`.
-    pub union WMI_BUFFER_HEADER_6_1_x64_u38: 0x10, 8 {
-        0x00 Padding1: [u32; 4] = "ULONG [4]", "documented. Not in use.";
-        0x00 ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", "documented. One moment by both clocks.";
-        0x00 GlobalEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented. Links all buffers of the session.";
-        0x00 s00: WMI_BUFFER_HEADER_6_1_x64_u38_s00, "unnamed; its members have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `u38` in `WMI_BUFFER_HEADER`.
-    pub struct WMI_BUFFER_HEADER_6_1_x64_u38_s00: 0x10, 8 {
-        0x00 Pointer0: runtime::Ptr64 = "PVOID", "documented, offset inferred.";
-        0x08 Pointer1: runtime::Ptr64 = "PVOID", "documented, offset inferred.";
+    pub union WMI_BUFFER_HEADER_6_1_x64_union_Padding1: 0x10, 8 {
+        0x00 Padding1: [u32; 4] = "ULONG [4]", text!(Reserved1, "documented");
+        0x00 ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", text!(ReferenceTime, "documented");
+        0x00 GlobalEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(GlobalEntry, "documented");
+        0x00 struct_Pointer0: WMI_BUFFER_HEADER_late_6_0_x64_union_Padding1_struct_Pointer0, "unnamed; its members have accessors.";
     }
 }
 
@@ -758,28 +774,28 @@ runtime::layout! {
     ///
     /// Starts every trace buffer, in memory and in an ETL file.
     pub struct WMI_BUFFER_HEADER_6_1_7601_23418_x64: members::WMI_BUFFER_HEADER, 0x48, 8 {
-        0x00 BufferSize: u32 = "ULONG", "documented for other builds. Bytes of the buffer; in a file, the distance to the next.";
-        0x04 SavedOffset: u32 = "ULONG", "documented for other builds. Valid bytes of the buffer, header included.";
-        0x08 CurrentOffset: u32 = "ULONG volatile", "documented for other builds. Where the next event goes, from the start of the buffer.";
-        0x0c ReferenceCount: i32 = "LONG volatile", "documented for other builds. How many writers have room in it and are not done.";
-        0x10 TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented for other builds. When the buffer was taken into use or written out, by the session's clock.";
-        0x18 SequenceNumber: i64 = "LONGLONG", "documented for other builds. The number of the buffer among those of the session.";
-        0x20 u20: WMI_BUFFER_HEADER_6_1_x64_u20, "unnamed; its members have accessors." {
-            0x20 Padding0 set_Padding0: [u32; 2] = "ULONG [2]", "documented for other builds. Not in use.";
-            0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", "documented for other builds. Links it into a list of buffers.";
-            0x20 NextBuffer set_NextBuffer: runtime::Ptr64 = "WMI_BUFFER_HEADER *", "documented for other builds. The next buffer of its list.";
+        0x00 BufferSize: u32 = "ULONG", text!(BufferSize, "inferred from published references about other builds");
+        0x04 SavedOffset: u32 = "ULONG", text!(SavedOffset_2, "inferred from published references about other builds");
+        0x08 CurrentOffset: u32 = "ULONG volatile", text!(CurrentOffset_2, "inferred from published references about other builds");
+        0x0c ReferenceCount: i32 = "LONG volatile", text!(ReferenceCount_2, "inferred from published references about other builds");
+        0x10 TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(TimeStamp, "inferred from published references about other builds");
+        0x18 SequenceNumber: i64 = "LONGLONG", text!(SequenceNumber, "inferred from published references about other builds");
+        0x20 union_Padding0: WMI_BUFFER_HEADER_6_1_x64_union_Padding0, "unnamed; its members have accessors." {
+            0x20 Padding0 set_Padding0: [u32; 2] = "ULONG [2]", text!(Reserved1, "inferred from published references about other builds");
+            0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", text!(SlistEntry_2, "inferred from published references about other builds");
+            0x20 NextBuffer set_NextBuffer: runtime::Ptr64 = "WMI_BUFFER_HEADER *", text!(NextBuffer, "inferred from published references about other builds");
         }
-        0x28 ClientContext: ETW_BUFFER_CONTEXT_6_1_7601_23418 = "ETW_BUFFER_CONTEXT", "documented for other builds. Which processor and logger the buffer is of.";
-        0x2c State: ETW_BUFFER_STATE_early_6_0 = "ETW_BUFFER_STATE", "documented for other builds. What the buffer is in use for.";
-        0x30 Offset: u32 = "ULONG", "documented for other builds. Where events end, header included, once the buffer is full.";
-        0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", "documented for other builds. What has become of the buffer.";
-        0x36 BufferType: ETW_BUFFER_TYPE = "USHORT", "documented for other builds. What the buffer is for.";
-        0x38 u38: WMI_BUFFER_HEADER_6_1_x64_u38, "unnamed; its members have accessors." {
-            0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", "documented for other builds. Not in use.";
-            0x38 ReferenceTime set_ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", "documented for other builds. One moment by both clocks.";
-            0x38 GlobalEntry set_GlobalEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented for other builds. Links all buffers of the session.";
-            0x38 Pointer0 set_Pointer0: runtime::Ptr64 = "PVOID", "documented for other builds.";
-            0x40 Pointer1 set_Pointer1: runtime::Ptr64 = "PVOID", "documented for other builds.";
+        0x28 ClientContext: ETW_BUFFER_CONTEXT_6_1_7601_23418 = "ETW_BUFFER_CONTEXT", text!(ClientContext_2, "inferred from published references about other builds");
+        0x2c State: ETW_BUFFER_STATE_early_6_0 = "ETW_BUFFER_STATE", text!(State, "inferred from published references about other builds");
+        0x30 Offset: u32 = "ULONG", text!(Offset, "inferred from published references about other builds");
+        0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", text!(BufferFlag, "inferred from published references about other builds");
+        0x36 BufferType: ETW_BUFFER_TYPE = "USHORT", text!(BufferType, "inferred from published references about other builds");
+        0x38 union_Padding1: WMI_BUFFER_HEADER_6_1_x64_union_Padding1, "unnamed; its members have accessors." {
+            0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", text!(Reserved1, "inferred from published references about other builds");
+            0x38 ReferenceTime set_ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", text!(ReferenceTime, "inferred from published references about other builds");
+            0x38 GlobalEntry set_GlobalEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(GlobalEntry, "inferred from published references about other builds");
+            0x38 Pointer0 set_Pointer0: runtime::Ptr64 = "PVOID", "inferred from published references about other builds.";
+            0x40 Pointer1 set_Pointer1: runtime::Ptr64 = "PVOID", "inferred from published references about other builds.";
         }
     }
 }
@@ -789,28 +805,28 @@ runtime::layout! {
     ///
     /// Starts every trace buffer, in memory and in an ETL file.
     pub struct WMI_BUFFER_HEADER_6_1_7601_24000_x86: members::WMI_BUFFER_HEADER, 0x48, 8 {
-        0x00 BufferSize: u32 = "ULONG", "documented for other builds. Bytes of the buffer; in a file, the distance to the next.";
-        0x04 SavedOffset: u32 = "ULONG", "documented for other builds. Valid bytes of the buffer, header included.";
-        0x08 CurrentOffset: u32 = "ULONG volatile", "documented for other builds. Where the next event goes, from the start of the buffer.";
-        0x0c ReferenceCount: i32 = "LONG volatile", "documented for other builds. How many writers have room in it and are not done.";
-        0x10 TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented for other builds. When the buffer was taken into use or written out, by the session's clock.";
-        0x18 SequenceNumber: i64 = "LONGLONG", "documented for other builds. The number of the buffer among those of the session.";
-        0x20 u20: WMI_BUFFER_HEADER_6_1_x86_u20, "unnamed; its members have accessors." {
-            0x20 Padding0 set_Padding0: [u32; 2] = "ULONG [2]", "documented for other builds. Not in use.";
-            0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "documented for other builds. Links it into a list of buffers.";
-            0x20 NextBuffer set_NextBuffer: runtime::Ptr32 = "WMI_BUFFER_HEADER *", "documented for other builds. The next buffer of its list.";
+        0x00 BufferSize: u32 = "ULONG", text!(BufferSize, "inferred from published references about other builds");
+        0x04 SavedOffset: u32 = "ULONG", text!(SavedOffset_2, "inferred from published references about other builds");
+        0x08 CurrentOffset: u32 = "ULONG volatile", text!(CurrentOffset_2, "inferred from published references about other builds");
+        0x0c ReferenceCount: i32 = "LONG volatile", text!(ReferenceCount_2, "inferred from published references about other builds");
+        0x10 TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(TimeStamp, "inferred from published references about other builds");
+        0x18 SequenceNumber: i64 = "LONGLONG", text!(SequenceNumber, "inferred from published references about other builds");
+        0x20 union_Padding0: WMI_BUFFER_HEADER_6_1_x86_union_Padding0, "unnamed; its members have accessors." {
+            0x20 Padding0 set_Padding0: [u32; 2] = "ULONG [2]", text!(Reserved1, "inferred from published references about other builds");
+            0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", text!(SlistEntry_2, "inferred from published references about other builds");
+            0x20 NextBuffer set_NextBuffer: runtime::Ptr32 = "WMI_BUFFER_HEADER *", text!(NextBuffer, "inferred from published references about other builds");
         }
-        0x28 ClientContext: ETW_BUFFER_CONTEXT_6_1_7601_23418 = "ETW_BUFFER_CONTEXT", "documented for other builds. Which processor and logger the buffer is of.";
-        0x2c State: ETW_BUFFER_STATE_early_6_0 = "ETW_BUFFER_STATE", "documented for other builds. What the buffer is in use for.";
-        0x30 Offset: u32 = "ULONG", "documented for other builds. Where events end, header included, once the buffer is full.";
-        0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", "documented for other builds. What has become of the buffer.";
-        0x36 BufferType: ETW_BUFFER_TYPE = "USHORT", "documented for other builds. What the buffer is for.";
-        0x38 u38: WMI_BUFFER_HEADER_6_1_x86_u38, "unnamed; its members have accessors." {
-            0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", "documented for other builds. Not in use.";
-            0x38 ReferenceTime set_ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", "documented for other builds. One moment by both clocks.";
-            0x38 GlobalEntry set_GlobalEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented for other builds. Links all buffers of the session.";
-            0x38 Pointer0 set_Pointer0: runtime::Ptr32 = "PVOID", "documented for other builds.";
-            0x3c Pointer1 set_Pointer1: runtime::Ptr32 = "PVOID", "documented for other builds.";
+        0x28 ClientContext: ETW_BUFFER_CONTEXT_6_1_7601_23418 = "ETW_BUFFER_CONTEXT", text!(ClientContext_2, "inferred from published references about other builds");
+        0x2c State: ETW_BUFFER_STATE_early_6_0 = "ETW_BUFFER_STATE", text!(State, "inferred from published references about other builds");
+        0x30 Offset: u32 = "ULONG", text!(Offset, "inferred from published references about other builds");
+        0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", text!(BufferFlag, "inferred from published references about other builds");
+        0x36 BufferType: ETW_BUFFER_TYPE = "USHORT", text!(BufferType, "inferred from published references about other builds");
+        0x38 union_Padding1: WMI_BUFFER_HEADER_6_1_x86_union_Padding1, "unnamed; its members have accessors." {
+            0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", text!(Reserved1, "inferred from published references about other builds");
+            0x38 ReferenceTime set_ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", text!(ReferenceTime, "inferred from published references about other builds");
+            0x38 GlobalEntry set_GlobalEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(GlobalEntry, "inferred from published references about other builds");
+            0x38 Pointer0 set_Pointer0: runtime::Ptr32 = "PVOID", "inferred from published references about other builds.";
+            0x3c Pointer1 set_Pointer1: runtime::Ptr32 = "PVOID", "inferred from published references about other builds.";
         }
     }
 }
@@ -820,27 +836,27 @@ runtime::layout! {
     ///
     /// Starts every trace buffer, in memory and in an ETL file.
     pub struct WMI_BUFFER_HEADER_6_2_x86: members::WMI_BUFFER_HEADER, 0x48, 8 {
-        0x00 BufferSize: u32 = "ULONG", "documented. Bytes of the buffer; in a file, the distance to the next.";
-        0x04 SavedOffset: u32 = "ULONG", "documented. Valid bytes of the buffer, header included.";
-        0x08 CurrentOffset: u32 = "ULONG volatile", "documented. Where the next event goes, from the start of the buffer.";
-        0x0c ReferenceCount: i32 = "LONG volatile", "documented. How many writers have room in it and are not done.";
-        0x10 TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. When the buffer was taken into use or written out, by the session's clock.";
-        0x18 SequenceNumber: i64 = "LONGLONG", "documented. The number of the buffer among those of the session.";
-        0x20 u20: WMI_BUFFER_HEADER_6_2_x86_u20, "unnamed; its members have accessors." {
-            0x20 [0 to 2] ClockType set_ClockType: u64 as EVENT_TRACE_CLOCK = "ULONGLONG", "documented, offset inferred. Which clock stamps events.";
-            0x20 [3 to 63] Frequency set_Frequency: u64 = "ULONGLONG", "documented, offset inferred. Ticks a second of that clock.";
-            0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "documented. Links it into a list of buffers.";
-            0x20 NextBuffer set_NextBuffer: runtime::Ptr32 = "WMI_BUFFER_HEADER *", "documented. The next buffer of its list.";
+        0x00 BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
+        0x04 SavedOffset: u32 = "ULONG", text!(SavedOffset_2, "documented");
+        0x08 CurrentOffset: u32 = "ULONG volatile", text!(CurrentOffset_2, "documented");
+        0x0c ReferenceCount: i32 = "LONG volatile", text!(ReferenceCount_2, "documented");
+        0x10 TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(TimeStamp, "documented");
+        0x18 SequenceNumber: i64 = "LONGLONG", text!(SequenceNumber, "documented");
+        0x20 union_ClockType: WMI_BUFFER_HEADER_6_2_x86_union_ClockType, "unnamed; its members have accessors." {
+            0x20 [0 to 2 in u64] ClockType set_ClockType: EVENT_TRACE_CLOCK = "ULONGLONG", text!(ClockType, "documented, offset inferred");
+            0x20 [3 to 63] Frequency set_Frequency: u64 = "ULONGLONG", text!(Frequency, "documented, offset inferred");
+            0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", text!(SlistEntry_2, "documented");
+            0x20 NextBuffer set_NextBuffer: runtime::Ptr32 = "WMI_BUFFER_HEADER *", text!(NextBuffer, "documented");
         }
-        0x28 ClientContext: ETW_BUFFER_CONTEXT_6_1_7601_23418 = "ETW_BUFFER_CONTEXT", "documented. Which processor and logger the buffer is of.";
-        0x2c State: ETW_BUFFER_STATE_early_6_0 = "ETW_BUFFER_STATE", "documented. What the buffer is in use for.";
-        0x30 Offset: u32 = "ULONG", "documented. Where events end, header included, once the buffer is full.";
-        0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", "documented. What has become of the buffer.";
-        0x36 BufferType: ETW_BUFFER_TYPE = "USHORT", "documented. What the buffer is for.";
-        0x38 u38: WMI_BUFFER_HEADER_6_1_x86_u38, "unnamed; its members have accessors." {
-            0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", "documented. Not in use.";
-            0x38 ReferenceTime set_ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", "documented. One moment by both clocks.";
-            0x38 GlobalEntry set_GlobalEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented. Links all buffers of the session.";
+        0x28 ClientContext: ETW_BUFFER_CONTEXT_6_1_7601_23418 = "ETW_BUFFER_CONTEXT", text!(ClientContext_2, "documented");
+        0x2c State: ETW_BUFFER_STATE_early_6_0 = "ETW_BUFFER_STATE", text!(State, "documented");
+        0x30 Offset: u32 = "ULONG", text!(Offset, "documented");
+        0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", text!(BufferFlag, "documented");
+        0x36 BufferType: ETW_BUFFER_TYPE = "USHORT", text!(BufferType, "documented");
+        0x38 union_Padding1: WMI_BUFFER_HEADER_6_1_x86_union_Padding1, "unnamed; its members have accessors." {
+            0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", text!(Reserved1, "documented");
+            0x38 ReferenceTime set_ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", text!(ReferenceTime, "documented");
+            0x38 GlobalEntry set_GlobalEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(GlobalEntry, "documented");
             0x38 Pointer0 set_Pointer0: runtime::Ptr32 = "PVOID", "documented, offset inferred.";
             0x3c Pointer1 set_Pointer1: runtime::Ptr32 = "PVOID", "documented, offset inferred.";
         }
@@ -849,16 +865,16 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x20 of `WMI_BUFFER_HEADER`.
-    pub union WMI_BUFFER_HEADER_6_2_x86_u20: 0x8, 8 {
-        0x00 s00: WMI_BUFFER_HEADER_6_2_u20_s00, "unnamed; its members have accessors.";
-        0x00 SlistEntry: runtime::Bytes<SINGLE_LIST_ENTRY_5_0_x86, 8> = "SINGLE_LIST_ENTRY", "documented. Links it into a list of buffers.";
-        0x00 NextBuffer: runtime::Bytes<runtime::Ptr32, 8> = "WMI_BUFFER_HEADER *", "documented. The next buffer of its list.";
+    pub union WMI_BUFFER_HEADER_6_2_x86_union_ClockType: 0x8, 8 {
+        0x00 struct_ClockType: WMI_BUFFER_HEADER_6_2_union_ClockType_struct_ClockType, "unnamed; its members have accessors.";
+        0x00 SlistEntry: runtime::Bytes<SINGLE_LIST_ENTRY_5_0_x86, 8> = "SINGLE_LIST_ENTRY", text!(SlistEntry_2, "documented");
+        0x00 NextBuffer: runtime::Bytes<runtime::Ptr32, 8> = "WMI_BUFFER_HEADER *", text!(NextBuffer, "documented");
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u20` in `WMI_BUFFER_HEADER`.
-    pub struct WMI_BUFFER_HEADER_6_2_u20_s00: 0x8, 8 {
+    /// The unnamed structure at 0x00 of `union_ClockType` in `WMI_BUFFER_HEADER`.
+    pub struct WMI_BUFFER_HEADER_6_2_union_ClockType_struct_ClockType: 0x8, 8 {
         0x00 bits00: u64, "bit fields, which have accessors.";
     }
 }
@@ -868,27 +884,27 @@ runtime::layout! {
     ///
     /// Starts every trace buffer, in memory and in an ETL file.
     pub struct WMI_BUFFER_HEADER_6_2_x64: members::WMI_BUFFER_HEADER, 0x48, 8 {
-        0x00 BufferSize: u32 = "ULONG", "documented. Bytes of the buffer; in a file, the distance to the next.";
-        0x04 SavedOffset: u32 = "ULONG", "documented. Valid bytes of the buffer, header included.";
-        0x08 CurrentOffset: u32 = "ULONG volatile", "documented. Where the next event goes, from the start of the buffer.";
-        0x0c ReferenceCount: i32 = "LONG volatile", "documented. How many writers have room in it and are not done.";
-        0x10 TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. When the buffer was taken into use or written out, by the session's clock.";
-        0x18 SequenceNumber: i64 = "LONGLONG", "documented. The number of the buffer among those of the session.";
-        0x20 u20: WMI_BUFFER_HEADER_6_2_x64_u20, "unnamed; its members have accessors." {
-            0x20 [0 to 2] ClockType set_ClockType: u64 as EVENT_TRACE_CLOCK = "ULONGLONG", "documented, offset inferred. Which clock stamps events.";
-            0x20 [3 to 63] Frequency set_Frequency: u64 = "ULONGLONG", "documented, offset inferred. Ticks a second of that clock.";
-            0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", "documented. Links it into a list of buffers.";
-            0x20 NextBuffer set_NextBuffer: runtime::Ptr64 = "WMI_BUFFER_HEADER *", "documented. The next buffer of its list.";
+        0x00 BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
+        0x04 SavedOffset: u32 = "ULONG", text!(SavedOffset_2, "documented");
+        0x08 CurrentOffset: u32 = "ULONG volatile", text!(CurrentOffset_2, "documented");
+        0x0c ReferenceCount: i32 = "LONG volatile", text!(ReferenceCount_2, "documented");
+        0x10 TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(TimeStamp, "documented");
+        0x18 SequenceNumber: i64 = "LONGLONG", text!(SequenceNumber, "documented");
+        0x20 union_ClockType: WMI_BUFFER_HEADER_6_2_x64_union_ClockType, "unnamed; its members have accessors." {
+            0x20 [0 to 2 in u64] ClockType set_ClockType: EVENT_TRACE_CLOCK = "ULONGLONG", text!(ClockType, "documented, offset inferred");
+            0x20 [3 to 63] Frequency set_Frequency: u64 = "ULONGLONG", text!(Frequency, "documented, offset inferred");
+            0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", text!(SlistEntry_2, "documented");
+            0x20 NextBuffer set_NextBuffer: runtime::Ptr64 = "WMI_BUFFER_HEADER *", text!(NextBuffer, "documented");
         }
-        0x28 ClientContext: ETW_BUFFER_CONTEXT_6_1_7601_23418 = "ETW_BUFFER_CONTEXT", "documented. Which processor and logger the buffer is of.";
-        0x2c State: ETW_BUFFER_STATE_early_6_0 = "ETW_BUFFER_STATE", "documented. What the buffer is in use for.";
-        0x30 Offset: u32 = "ULONG", "documented. Where events end, header included, once the buffer is full.";
-        0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", "documented. What has become of the buffer.";
-        0x36 BufferType: ETW_BUFFER_TYPE = "USHORT", "documented. What the buffer is for.";
-        0x38 u38: WMI_BUFFER_HEADER_6_1_x64_u38, "unnamed; its members have accessors." {
-            0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", "documented. Not in use.";
-            0x38 ReferenceTime set_ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", "documented. One moment by both clocks.";
-            0x38 GlobalEntry set_GlobalEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented. Links all buffers of the session.";
+        0x28 ClientContext: ETW_BUFFER_CONTEXT_6_1_7601_23418 = "ETW_BUFFER_CONTEXT", text!(ClientContext_2, "documented");
+        0x2c State: ETW_BUFFER_STATE_early_6_0 = "ETW_BUFFER_STATE", text!(State, "documented");
+        0x30 Offset: u32 = "ULONG", text!(Offset, "documented");
+        0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", text!(BufferFlag, "documented");
+        0x36 BufferType: ETW_BUFFER_TYPE = "USHORT", text!(BufferType, "documented");
+        0x38 union_Padding1: WMI_BUFFER_HEADER_6_1_x64_union_Padding1, "unnamed; its members have accessors." {
+            0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", text!(Reserved1, "documented");
+            0x38 ReferenceTime set_ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", text!(ReferenceTime, "documented");
+            0x38 GlobalEntry set_GlobalEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(GlobalEntry, "documented");
             0x38 Pointer0 set_Pointer0: runtime::Ptr64 = "PVOID", "documented, offset inferred.";
             0x40 Pointer1 set_Pointer1: runtime::Ptr64 = "PVOID", "documented, offset inferred.";
         }
@@ -897,10 +913,10 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x20 of `WMI_BUFFER_HEADER`.
-    pub union WMI_BUFFER_HEADER_6_2_x64_u20: 0x8, 8 {
-        0x00 s00: WMI_BUFFER_HEADER_6_2_u20_s00, "unnamed; its members have accessors.";
-        0x00 SlistEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", "documented. Links it into a list of buffers.";
-        0x00 NextBuffer: runtime::Ptr64 = "WMI_BUFFER_HEADER *", "documented. The next buffer of its list.";
+    pub union WMI_BUFFER_HEADER_6_2_x64_union_ClockType: 0x8, 8 {
+        0x00 struct_ClockType: WMI_BUFFER_HEADER_6_2_union_ClockType_struct_ClockType, "unnamed; its members have accessors.";
+        0x00 SlistEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", text!(SlistEntry_2, "documented");
+        0x00 NextBuffer: runtime::Ptr64 = "WMI_BUFFER_HEADER *", text!(NextBuffer, "documented");
     }
 }
 
@@ -909,27 +925,27 @@ runtime::layout! {
     ///
     /// Starts every trace buffer, in memory and in an ETL file.
     pub struct WMI_BUFFER_HEADER_1607_x86: members::WMI_BUFFER_HEADER, 0x48, 8 {
-        0x00 BufferSize: u32 = "ULONG", "documented. Bytes of the buffer; in a file, the distance to the next.";
-        0x04 SavedOffset: u32 = "ULONG", "documented. Valid bytes of the buffer, header included.";
-        0x08 CurrentOffset: u32 = "ULONG volatile", "documented. Where the next event goes, from the start of the buffer.";
-        0x0c ReferenceCount: i32 = "LONG volatile", "documented. How many writers have room in it and are not done.";
-        0x10 TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. When the buffer was taken into use or written out, by the session's clock.";
-        0x18 SequenceNumber: i64 = "LONGLONG", "documented. The number of the buffer among those of the session.";
-        0x20 u20: WMI_BUFFER_HEADER_6_2_x86_u20, "unnamed; its members have accessors." {
-            0x20 [0 to 2] ClockType set_ClockType: u64 as EVENT_TRACE_CLOCK = "ULONGLONG", "documented, offset inferred. Which clock stamps events.";
-            0x20 [3 to 63] Frequency set_Frequency: u64 = "ULONGLONG", "documented, offset inferred. Ticks a second of that clock.";
-            0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "documented. Links it into a list of buffers.";
-            0x20 NextBuffer set_NextBuffer: runtime::Ptr32 = "WMI_BUFFER_HEADER *", "documented. The next buffer of its list.";
+        0x00 BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
+        0x04 SavedOffset: u32 = "ULONG", text!(SavedOffset_2, "documented");
+        0x08 CurrentOffset: u32 = "ULONG volatile", text!(CurrentOffset_2, "documented");
+        0x0c ReferenceCount: i32 = "LONG volatile", text!(ReferenceCount_2, "documented");
+        0x10 TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(TimeStamp, "documented");
+        0x18 SequenceNumber: i64 = "LONGLONG", text!(SequenceNumber, "documented");
+        0x20 union_ClockType: WMI_BUFFER_HEADER_6_2_x86_union_ClockType, "unnamed; its members have accessors." {
+            0x20 [0 to 2 in u64] ClockType set_ClockType: EVENT_TRACE_CLOCK = "ULONGLONG", text!(ClockType, "documented, offset inferred");
+            0x20 [3 to 63] Frequency set_Frequency: u64 = "ULONGLONG", text!(Frequency, "documented, offset inferred");
+            0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", text!(SlistEntry_2, "documented");
+            0x20 NextBuffer set_NextBuffer: runtime::Ptr32 = "WMI_BUFFER_HEADER *", text!(NextBuffer, "documented");
         }
-        0x28 ClientContext: ETW_BUFFER_CONTEXT_6_1_7601_23418 = "ETW_BUFFER_CONTEXT", "documented. Which processor and logger the buffer is of.";
-        0x2c State: ETW_BUFFER_STATE_1607 = "ETW_BUFFER_STATE", "documented. What the buffer is in use for.";
-        0x30 Offset: u32 = "ULONG", "documented. Where events end, header included, once the buffer is full.";
-        0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", "documented. What has become of the buffer.";
-        0x36 BufferType: ETW_BUFFER_TYPE = "USHORT", "documented. What the buffer is for.";
-        0x38 u38: WMI_BUFFER_HEADER_6_1_x86_u38, "unnamed; its members have accessors." {
-            0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", "documented. Not in use.";
-            0x38 ReferenceTime set_ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", "documented. One moment by both clocks.";
-            0x38 GlobalEntry set_GlobalEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented. Links all buffers of the session.";
+        0x28 ClientContext: ETW_BUFFER_CONTEXT_6_1_7601_23418 = "ETW_BUFFER_CONTEXT", text!(ClientContext_2, "documented");
+        0x2c State: ETW_BUFFER_STATE_1607 = "ETW_BUFFER_STATE", text!(State, "documented");
+        0x30 Offset: u32 = "ULONG", text!(Offset, "documented");
+        0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", text!(BufferFlag, "documented");
+        0x36 BufferType: ETW_BUFFER_TYPE = "USHORT", text!(BufferType, "documented");
+        0x38 union_Padding1: WMI_BUFFER_HEADER_6_1_x86_union_Padding1, "unnamed; its members have accessors." {
+            0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", text!(Reserved1, "documented");
+            0x38 ReferenceTime set_ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", text!(ReferenceTime, "documented");
+            0x38 GlobalEntry set_GlobalEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(GlobalEntry, "documented");
             0x38 Pointer0 set_Pointer0: runtime::Ptr32 = "PVOID", "documented, offset inferred.";
             0x3c Pointer1 set_Pointer1: runtime::Ptr32 = "PVOID", "documented, offset inferred.";
         }
@@ -941,27 +957,27 @@ runtime::layout! {
     ///
     /// Starts every trace buffer, in memory and in an ETL file.
     pub struct WMI_BUFFER_HEADER_1607_x64: members::WMI_BUFFER_HEADER, 0x48, 8 {
-        0x00 BufferSize: u32 = "ULONG", "documented. Bytes of the buffer; in a file, the distance to the next.";
-        0x04 SavedOffset: u32 = "ULONG", "documented. Valid bytes of the buffer, header included.";
-        0x08 CurrentOffset: u32 = "ULONG volatile", "documented. Where the next event goes, from the start of the buffer.";
-        0x0c ReferenceCount: i32 = "LONG volatile", "documented. How many writers have room in it and are not done.";
-        0x10 TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. When the buffer was taken into use or written out, by the session's clock.";
-        0x18 SequenceNumber: i64 = "LONGLONG", "documented. The number of the buffer among those of the session.";
-        0x20 u20: WMI_BUFFER_HEADER_6_2_x64_u20, "unnamed; its members have accessors." {
-            0x20 [0 to 2] ClockType set_ClockType: u64 as EVENT_TRACE_CLOCK = "ULONGLONG", "documented, offset inferred. Which clock stamps events.";
-            0x20 [3 to 63] Frequency set_Frequency: u64 = "ULONGLONG", "documented, offset inferred. Ticks a second of that clock.";
-            0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", "documented. Links it into a list of buffers.";
-            0x20 NextBuffer set_NextBuffer: runtime::Ptr64 = "WMI_BUFFER_HEADER *", "documented. The next buffer of its list.";
+        0x00 BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
+        0x04 SavedOffset: u32 = "ULONG", text!(SavedOffset_2, "documented");
+        0x08 CurrentOffset: u32 = "ULONG volatile", text!(CurrentOffset_2, "documented");
+        0x0c ReferenceCount: i32 = "LONG volatile", text!(ReferenceCount_2, "documented");
+        0x10 TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(TimeStamp, "documented");
+        0x18 SequenceNumber: i64 = "LONGLONG", text!(SequenceNumber, "documented");
+        0x20 union_ClockType: WMI_BUFFER_HEADER_6_2_x64_union_ClockType, "unnamed; its members have accessors." {
+            0x20 [0 to 2 in u64] ClockType set_ClockType: EVENT_TRACE_CLOCK = "ULONGLONG", text!(ClockType, "documented, offset inferred");
+            0x20 [3 to 63] Frequency set_Frequency: u64 = "ULONGLONG", text!(Frequency, "documented, offset inferred");
+            0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", text!(SlistEntry_2, "documented");
+            0x20 NextBuffer set_NextBuffer: runtime::Ptr64 = "WMI_BUFFER_HEADER *", text!(NextBuffer, "documented");
         }
-        0x28 ClientContext: ETW_BUFFER_CONTEXT_6_1_7601_23418 = "ETW_BUFFER_CONTEXT", "documented. Which processor and logger the buffer is of.";
-        0x2c State: ETW_BUFFER_STATE_1607 = "ETW_BUFFER_STATE", "documented. What the buffer is in use for.";
-        0x30 Offset: u32 = "ULONG", "documented. Where events end, header included, once the buffer is full.";
-        0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", "documented. What has become of the buffer.";
-        0x36 BufferType: ETW_BUFFER_TYPE = "USHORT", "documented. What the buffer is for.";
-        0x38 u38: WMI_BUFFER_HEADER_6_1_x64_u38, "unnamed; its members have accessors." {
-            0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", "documented. Not in use.";
-            0x38 ReferenceTime set_ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", "documented. One moment by both clocks.";
-            0x38 GlobalEntry set_GlobalEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented. Links all buffers of the session.";
+        0x28 ClientContext: ETW_BUFFER_CONTEXT_6_1_7601_23418 = "ETW_BUFFER_CONTEXT", text!(ClientContext_2, "documented");
+        0x2c State: ETW_BUFFER_STATE_1607 = "ETW_BUFFER_STATE", text!(State, "documented");
+        0x30 Offset: u32 = "ULONG", text!(Offset, "documented");
+        0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", text!(BufferFlag, "documented");
+        0x36 BufferType: ETW_BUFFER_TYPE = "USHORT", text!(BufferType, "documented");
+        0x38 union_Padding1: WMI_BUFFER_HEADER_6_1_x64_union_Padding1, "unnamed; its members have accessors." {
+            0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", text!(Reserved1, "documented");
+            0x38 ReferenceTime set_ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", text!(ReferenceTime, "documented");
+            0x38 GlobalEntry set_GlobalEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(GlobalEntry, "documented");
             0x38 Pointer0 set_Pointer0: runtime::Ptr64 = "PVOID", "documented, offset inferred.";
             0x40 Pointer1 set_Pointer1: runtime::Ptr64 = "PVOID", "documented, offset inferred.";
         }

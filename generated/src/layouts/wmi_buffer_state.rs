@@ -5,16 +5,23 @@
 #[allow(unused_imports)]
 use super::{runtime, members};
 
+macro_rules! text {
+    (Free, $known:literal) => { concat!($known, ". It waits for use.\n\nErratum, published reference: range 5.0..5.2; order and size of the declaration: 5.1..5.2 (One table begins with 5.0; its text and the other table begin with 5.1, as no use of the bits is observed in 5.0.).") };
+    (InUse, $known:literal) => { concat!($known, ". Events are written to it.\n\nErratum, published reference: range 5.0..5.2; order and size of the declaration: 5.1..5.2 (As for Free.).") };
+    (Flush, $known:literal) => { concat!($known, ". It waits to be written out.\n\nErratum, published reference: range 5.0..5.2; order and size of the declaration: 5.1..5.2 (As for Free.).") };
+    (Unused, $known:literal) => { concat!($known, ". Not in use.\n\nErratum, published reference: range 5.0..5.2; order and size of the declaration: 5.1..5.2 (As for Free.).") };
+}
+
 runtime::layout! {
     /// `WMI_BUFFER_STATE` since 5.1: 0x4 bytes, aligned to 4.
     ///
-    /// The state of a trace buffer, as bits; the enumeration ETW\_BUFFER\_STATE from 6.0 on.
+    /// State flags of a trace buffer; replaced by the enumeration ETW\_BUFFER\_STATE in 6.0.
     pub struct WMI_BUFFER_STATE_5_1: members::WMI_BUFFER_STATE, 0x4, 4 {
         0x00 bits00: u32, "bit fields, which have accessors." {
-            0x00 [0] Free set_Free: u32 = "ULONG", "documented. It waits for use.\n\nErratum, the document's range is 5.0..5.2, the declaration's order and size give 5.1..5.2 (One table begins at 5.0; its text and the other table at 5.1, as 5.0 is not seen to use the bits.).";
-            0x00 [1] InUse set_InUse: u32 = "ULONG", "documented. Events are written to it.\n\nErratum, the document's range is 5.0..5.2, the declaration's order and size give 5.1..5.2 (As for Free.).";
-            0x00 [2] Flush set_Flush: u32 = "ULONG", "documented. It waits to be written out.\n\nErratum, the document's range is 5.0..5.2, the declaration's order and size give 5.1..5.2 (As for Free.).";
-            0x00 [3 to 31] Unused set_Unused: u32 = "ULONG", "documented, offset inferred. Not in use.\n\nErratum, the document's range is 5.0..5.2, the declaration's order and size give 5.1..5.2 (As for Free.).";
+            0x00 [0] Free set_Free: u32 = "ULONG", text!(Free, "documented");
+            0x00 [1] InUse set_InUse: u32 = "ULONG", text!(InUse, "documented");
+            0x00 [2] Flush set_Flush: u32 = "ULONG", text!(Flush, "documented");
+            0x00 [3 to 31] Unused set_Unused: u32 = "ULONG", text!(Unused, "documented, offset inferred");
         }
     }
 }

@@ -5,13 +5,19 @@
 #[allow(unused_imports)]
 use super::{runtime, members};
 
+macro_rules! text {
+    (ProcessorNumber, $known:literal) => { concat!($known, ". Use observed in 5.0.") };
+    (Alignment, $known:literal) => { concat!($known, ". How events are aligned, in bytes.") };
+    (LoggerId, $known:literal) => { concat!($known, ". The session, by its number.") };
+}
+
 runtime::layout! {
     /// `WMI_CLIENT_CONTEXT` since 5.0: 0x4 bytes, aligned to 2.
     ///
-    /// Which processor and logger a trace buffer is of; ETW\_BUFFER\_CONTEXT from 6.0 on.
+    /// Processor and session of a trace buffer; replaced by ETW\_BUFFER\_CONTEXT in 6.0.
     pub struct WMI_CLIENT_CONTEXT_5_0: members::WMI_CLIENT_CONTEXT, 0x4, 2 {
-        0x00 ProcessorNumber: u8 = "UCHAR", "documented. Seen in use by 5.0.";
-        0x01 Alignment: u8 = "UCHAR", "documented. How events are aligned, in bytes.";
-        0x02 LoggerId: u16 = "USHORT", "documented. The session, by its number.";
+        0x00 ProcessorNumber: u8 = "UCHAR", text!(ProcessorNumber, "documented");
+        0x01 Alignment: u8 = "UCHAR", text!(Alignment, "documented");
+        0x02 LoggerId: u16 = "USHORT", text!(LoggerId, "documented");
     }
 }

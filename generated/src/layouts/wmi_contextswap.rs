@@ -5,6 +5,10 @@
 #[allow(unused_imports)]
 use super::{runtime, members};
 
+macro_rules! text {
+    (OldThreadWaitMode, $known:literal) => { concat!($known, ".\n\nErratum, published reference: range 5.1..; another published reference: 5.1..1607 (the next rows of the table have bits at its offset since 1703).") };
+}
+
 runtime::layout! {
     /// `WMI_CONTEXTSWAP` since 5.1: 0x10 bytes, aligned to 4.
     ///
@@ -17,7 +21,7 @@ runtime::layout! {
         0x0a NewThreadQuantum: i8 = "CHAR", "documented.";
         0x0b OldThreadQuantum: i8 = "CHAR", "documented.";
         0x0c OldThreadWaitReason: u8 = "UCHAR", "documented.";
-        0x0d OldThreadWaitMode: i8 = "CHAR", "documented.\n\nErratum, the document's range is 5.1.., another document says 5.1..1607 (the next rows of the table have bits in its place from 1703 on).";
+        0x0d OldThreadWaitMode: i8 = "CHAR", text!(OldThreadWaitMode, "documented");
         0x0e OldThreadState: u8 = "UCHAR", "documented.";
         0x0f OldThreadIdealProcessor: u8 = "UCHAR", "documented.";
     }
@@ -32,16 +36,16 @@ runtime::layout! {
         0x04 OldThreadId: u32 = "ULONG", "documented.";
         0x08 NewThreadPriority: i8 = "CHAR", "documented.";
         0x09 OldThreadPriority: i8 = "CHAR", "documented.";
-        0x0a u0A: WMI_CONTEXTSWAP_early_6_0_u0A, "unnamed; its members have accessors." {
+        0x0a union_PreviousCState: WMI_CONTEXTSWAP_early_6_0_union_PreviousCState, "unnamed; its members have accessors." {
             0x0a PreviousCState set_PreviousCState: u8 = "UCHAR", "documented, offset inferred.";
             0x0a OldThreadRank set_OldThreadRank: u8 = "UCHAR", "documented, offset inferred.";
         }
-        0x0b u0B: WMI_CONTEXTSWAP_early_6_0_u0B, "unnamed; its members have accessors." {
+        0x0b union_NewThreadPriorityDecrement: WMI_CONTEXTSWAP_early_6_0_union_NewThreadPriorityDecrement, "unnamed; its members have accessors." {
             0x0b NewThreadPriorityDecrement set_NewThreadPriorityDecrement: i8 = "CHAR", "documented, offset inferred.";
             0x0b SpareByte set_SpareByte: i8 = "CHAR", "documented, offset inferred.";
         }
         0x0c OldThreadWaitReason: u8 = "UCHAR", "documented.";
-        0x0d OldThreadWaitMode: i8 = "CHAR", "documented.\n\nErratum, the document's range is 5.1.., another document says 5.1..1607 (the next rows of the table have bits in its place from 1703 on).";
+        0x0d OldThreadWaitMode: i8 = "CHAR", text!(OldThreadWaitMode, "documented");
         0x0e OldThreadState: u8 = "UCHAR", "documented.";
         0x0f OldThreadIdealProcessor: u8 = "UCHAR", "documented.";
         0x10 NewThreadWaitTime: u32 = "ULONG", "documented.";
@@ -51,7 +55,7 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x0a of `WMI_CONTEXTSWAP`.
-    pub union WMI_CONTEXTSWAP_early_6_0_u0A: 0x1, 1 {
+    pub union WMI_CONTEXTSWAP_early_6_0_union_PreviousCState: 0x1, 1 {
         0x00 PreviousCState: u8 = "UCHAR", "documented, offset inferred.";
         0x00 OldThreadRank: u8 = "UCHAR", "documented, offset inferred.";
     }
@@ -59,7 +63,7 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x0b of `WMI_CONTEXTSWAP`.
-    pub union WMI_CONTEXTSWAP_early_6_0_u0B: 0x1, 1 {
+    pub union WMI_CONTEXTSWAP_early_6_0_union_NewThreadPriorityDecrement: 0x1, 1 {
         0x00 NewThreadPriorityDecrement: i8 = "CHAR", "documented, offset inferred.";
         0x00 SpareByte: i8 = "CHAR", "documented, offset inferred.";
     }
@@ -74,16 +78,16 @@ runtime::layout! {
         0x04 OldThreadId: u32 = "ULONG", "documented.";
         0x08 NewThreadPriority: i8 = "CHAR", "documented.";
         0x09 OldThreadPriority: i8 = "CHAR", "documented.";
-        0x0a u0A: WMI_CONTEXTSWAP_early_6_0_u0A, "unnamed; its members have accessors." {
+        0x0a union_PreviousCState: WMI_CONTEXTSWAP_early_6_0_union_PreviousCState, "unnamed; its members have accessors." {
             0x0a PreviousCState set_PreviousCState: u8 = "UCHAR", "documented, offset inferred.";
             0x0a OldThreadRank set_OldThreadRank: u8 = "UCHAR", "documented, offset inferred.";
         }
-        0x0b u0B: WMI_CONTEXTSWAP_early_6_0_u0B, "unnamed; its members have accessors." {
+        0x0b union_NewThreadPriorityDecrement: WMI_CONTEXTSWAP_early_6_0_union_NewThreadPriorityDecrement, "unnamed; its members have accessors." {
             0x0b NewThreadPriorityDecrement set_NewThreadPriorityDecrement: i8 = "CHAR", "documented, offset inferred.";
             0x0b SpareByte set_SpareByte: i8 = "CHAR", "documented, offset inferred.";
         }
         0x0c OldThreadWaitReason: u8 = "UCHAR", "documented.";
-        0x0d u0D: WMI_CONTEXTSWAP_1703_u0D, "unnamed; its members have accessors." {
+        0x0d union_OldThreadWaitMode: WMI_CONTEXTSWAP_1703_union_OldThreadWaitMode, "unnamed; its members have accessors." {
             0x0d [0] OldThreadWaitMode set_OldThreadWaitMode: u8 = "UCHAR", "documented, offset inferred.";
             0x0d [1] OldThreadBamEppImportant set_OldThreadBamEppImportant: u8 = "UCHAR", "documented, offset inferred.";
             0x0d [2] NewThreadBamEppImportant set_NewThreadBamEppImportant: u8 = "UCHAR", "documented, offset inferred.";
@@ -99,15 +103,15 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x0d of `WMI_CONTEXTSWAP`.
-    pub union WMI_CONTEXTSWAP_1703_u0D: 0x1, 1 {
-        0x00 s00: WMI_CONTEXTSWAP_1703_u0D_s00, "unnamed; its members have accessors.";
+    pub union WMI_CONTEXTSWAP_1703_union_OldThreadWaitMode: 0x1, 1 {
+        0x00 struct_OldThreadWaitMode: WMI_CONTEXTSWAP_1703_union_OldThreadWaitMode_struct_OldThreadWaitMode, "unnamed; its members have accessors.";
         0x00 Flags: u8 = "UCHAR", "documented, offset inferred.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u0D` in `WMI_CONTEXTSWAP`.
-    pub struct WMI_CONTEXTSWAP_1703_u0D_s00: 0x1, 1 {
+    /// The unnamed structure at 0x00 of `union_OldThreadWaitMode` in `WMI_CONTEXTSWAP`.
+    pub struct WMI_CONTEXTSWAP_1703_union_OldThreadWaitMode_struct_OldThreadWaitMode: 0x1, 1 {
         0x00 bits00: u8, "bit fields, which have accessors.";
     }
 }
@@ -121,16 +125,16 @@ runtime::layout! {
         0x04 OldThreadId: u32 = "ULONG", "documented.";
         0x08 NewThreadPriority: i8 = "CHAR", "documented.";
         0x09 OldThreadPriority: i8 = "CHAR", "documented.";
-        0x0a u0A: WMI_CONTEXTSWAP_early_6_0_u0A, "unnamed; its members have accessors." {
+        0x0a union_PreviousCState: WMI_CONTEXTSWAP_early_6_0_union_PreviousCState, "unnamed; its members have accessors." {
             0x0a PreviousCState set_PreviousCState: u8 = "UCHAR", "documented, offset inferred.";
             0x0a OldThreadRank set_OldThreadRank: u8 = "UCHAR", "documented, offset inferred.";
         }
-        0x0b u0B: WMI_CONTEXTSWAP_early_6_0_u0B, "unnamed; its members have accessors." {
+        0x0b union_NewThreadPriorityDecrement: WMI_CONTEXTSWAP_early_6_0_union_NewThreadPriorityDecrement, "unnamed; its members have accessors." {
             0x0b NewThreadPriorityDecrement set_NewThreadPriorityDecrement: i8 = "CHAR", "documented, offset inferred.";
             0x0b SpareByte set_SpareByte: i8 = "CHAR", "documented, offset inferred.";
         }
         0x0c OldThreadWaitReason: u8 = "UCHAR", "documented.";
-        0x0d u0D: WMI_CONTEXTSWAP_1709_u0D, "unnamed; its members have accessors." {
+        0x0d union_OldThreadWaitMode: WMI_CONTEXTSWAP_1709_union_OldThreadWaitMode, "unnamed; its members have accessors." {
             0x0d [0] OldThreadWaitMode set_OldThreadWaitMode: u8 = "UCHAR", "documented, offset inferred.";
             0x0d [1 to 3] OldThreadBamQosLevel set_OldThreadBamQosLevel: u8 = "UCHAR", "documented, offset inferred.";
             0x0d [4 to 6] NewThreadBamQosLevel set_NewThreadBamQosLevel: u8 = "UCHAR", "documented, offset inferred.";
@@ -146,15 +150,15 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x0d of `WMI_CONTEXTSWAP`.
-    pub union WMI_CONTEXTSWAP_1709_u0D: 0x1, 1 {
-        0x00 s00: WMI_CONTEXTSWAP_1709_u0D_s00, "unnamed; its members have accessors.";
+    pub union WMI_CONTEXTSWAP_1709_union_OldThreadWaitMode: 0x1, 1 {
+        0x00 struct_OldThreadWaitMode: WMI_CONTEXTSWAP_1709_union_OldThreadWaitMode_struct_OldThreadWaitMode, "unnamed; its members have accessors.";
         0x00 Flags: u8 = "UCHAR", "documented, offset inferred.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u0D` in `WMI_CONTEXTSWAP`.
-    pub struct WMI_CONTEXTSWAP_1709_u0D_s00: 0x1, 1 {
+    /// The unnamed structure at 0x00 of `union_OldThreadWaitMode` in `WMI_CONTEXTSWAP`.
+    pub struct WMI_CONTEXTSWAP_1709_union_OldThreadWaitMode_struct_OldThreadWaitMode: 0x1, 1 {
         0x00 bits00: u8, "bit fields, which have accessors.";
     }
 }

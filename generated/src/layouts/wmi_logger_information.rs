@@ -5,182 +5,192 @@
 #[allow(unused_imports)]
 use super::{runtime, members, EVENT_TRACE_FLAG, LOG_FILE_MODE, unicode_string::*, unicode_string64::*, wnode_header::*};
 
+macro_rules! text {
+    (Wnode, $known:literal) => { concat!($known, ". Guid names the logger; a null one leaves the choice to the kernel. ClientContext, from 5.1 on, is the clock type: in 5.1 and in 5.2 before SP1 all but 2 mean 1, later all but 1 and 3 mean 2.") };
+    (BufferSize, $known:literal) => { concat!($known, ". Kilobytes; 0 means 4, and 1024 is the most.") };
+    (MinimumBuffers, $known:literal) => { concat!($known, ". If less than 2 or above the maximum: one a processor and 1 more in 5.0, 2 more in 5.1 and 5.2.") };
+    (MaximumBuffers, $known:literal) => { concat!($known, ". If less than 2: 25 in 5.0, one a processor and 22 more in 5.1 and 5.2.") };
+    (MaximumFileSize, $known:literal) => { concat!($known, ". Required with EVENT\\_TRACE\\_FILE\\_MODE\\_NEWFILE.") };
+    (LogFileMode, $known:literal) => { concat!($known, ". How the session logs.") };
+    (FlushTimer, $known:literal) => { concat!($known, ". Seconds.") };
+    (EnableFlags, $known:literal) => { concat!($known, ". For the kernel logger; with EVENT\\_TRACE\\_FLAG\\_EXTENSION it is a TRACE\\_ENABLE\\_FLAG\\_EXTENSION.") };
+    (AgeLimit, $known:literal) => { concat!($known, ". Minutes; negative means 0, and from 5.1 on 1 to 14 mean 15.") };
+    (LogFileHandle, $known:literal) => { concat!($known, ". The log file.") };
+    (NumberOfBuffers, $known:literal) => { concat!($known, ". Buffers that exist.") };
+    (FreeBuffers, $known:literal) => { concat!($known, ". Buffers that are free.") };
+    (EventsLost, $known:literal) => { concat!($known, ". Number of events lost for lack of space.") };
+    (NumberOfProcessors, $known:literal) => { concat!($known, ". Processors of the computer.") };
+    (BuffersWritten, $known:literal) => { concat!($known, ". Buffers that were written.") };
+    (LogBuffersLost, $known:literal) => { concat!($known, ". Buffers that could not be written to the log file.") };
+    (RealTimeBuffersLost, $known:literal) => { concat!($known, ". Buffers that could not be delivered to real-time consumers.") };
+    (LoggerThreadId, $known:literal) => { concat!($known, ". An identifier, not a handle.") };
+    (LogFileName, $known:literal) => { concat!($known, ". A terminator is expected beyond its Length.") };
+    (LoggerHeader, $known:literal) => { concat!($known, ". A WNODE\\_HEADER and a TRACE\\_LOGFILE\\_HEADER that a file must match to be opened.") };
+    (LogFileHandle_2, $known:literal) => { concat!($known, ". Must allow writing; asking for it takes TRACELOG\\_CREATE\\_ONDISK.") };
+    (LogFileHandle64, $known:literal) => { concat!($known, ". The same, in eight bytes on all architectures.") };
+    (LogFileName_2, $known:literal) => { concat!($known, ". The path of the log file.") };
+    (LogFileName64, $known:literal) => { concat!($known, ". The same for 32-bit and 64-bit programs.") };
+    (LoggerName, $known:literal) => { concat!($known, ". The name of the session.") };
+    (unnamed, $known:literal) => { concat!($known, ".\n\nErratum, 5.1..5.2: published reference: a PVOID and a ULONG64; order and size of the declaration: a union of them (The text contradicts the table: only 8 bytes are before LoggerExtension.).") };
+    (DUMMYUNIONNAME10, $known:literal) => { concat!($known, ". The union got its macro for a name, as headers define DUMMYUNIONNAME to DUMMYUNIONNAME9 only.\n\nErratum, 5.1..: published reference: the table has the union without a name; order and size of the declaration: the text names it DUMMYUNIONNAME10.") };
+    (Wow, $known:literal) => { concat!($known, ". Whether a 32-bit program asks.") };
+    (RealTimeConsumerCount, $known:literal) => { concat!($known, ". Real-time consumers of the session.\n\nErratum, published reference: range 5.2..; order and size of the declaration: 6.0.. (The text begins with 5.2, the table with 6.0; both have another member at 0xA0 in 5.2.).") };
+    (SpareUlong, $known:literal) => { concat!($known, ". Not in use.\n\nErratum, published reference: range 5.2..; order and size of the declaration: 6.0.. (As for RealTimeConsumerCount.).") };
+    (AgeLimit_2, $known:literal) => { concat!($known, ". Minutes; negative means 0, and 1 to 14 mean 15.") };
+}
+
 runtime::layout! {
     /// `WMI_LOGGER_INFORMATION` since 5.0 on x86: 0x88 bytes, aligned to 8.
     ///
-    /// What user mode and the kernel tell each other about a logger. From 5.1 on it is the same on all architectures.
+    /// Properties of a session, exchanged between user mode and the kernel. In 5.1 and later it is the same on all architectures.
     pub struct WMI_LOGGER_INFORMATION_5_0_x86: members::WMI_LOGGER_INFORMATION, 0x88, 8 {
-        0x00 Wnode: WNODE_HEADER_5_0_x86 = "WNODE_HEADER", "documented. Guid names the logger; a null one leaves the choice to the kernel. ClientContext, from 5.1 on, is the clock type: in 5.1 and in 5.2 before SP1 all but 2 mean 1, later all but 1 and 3 mean 2.";
-        0x30 BufferSize: u32 = "ULONG", "documented. Kilobytes; 0 means 4, and 1024 is the most.";
-        0x34 MinimumBuffers: u32 = "ULONG", "documented. If less than 2 or above the maximum: one a processor and 1 more in 5.0, 2 more in 5.1 and 5.2.";
-        0x38 MaximumBuffers: u32 = "ULONG", "documented. If less than 2: 25 in 5.0, one a processor and 22 more in 5.1 and 5.2.";
-        0x3c MaximumFileSize: u32 = "ULONG", "documented. Required with EVENT\\_TRACE\\_FILE\\_MODE\\_NEWFILE.";
-        0x40 LogFileMode: LOG_FILE_MODE = "ULONG", "documented. How the session logs.";
-        0x44 FlushTimer: u32 = "ULONG", "documented. Seconds.";
-        0x48 EnableFlags: EVENT_TRACE_FLAG = "ULONG", "documented. For the kernel logger; with EVENT\\_TRACE\\_FLAG\\_EXTENSION it is a TRACE\\_ENABLE\\_FLAG\\_EXTENSION.";
-        0x4c AgeLimit: i32 = "LONG", "documented. Minutes; negative means 0, and from 5.1 on 1 to 14 mean 15.";
-        0x50 LogFileHandle: runtime::Ptr32 = "HANDLE", "documented. The log file.";
-        0x54 u54: WMI_LOGGER_INFORMATION_5_0_x86_u54, "unnamed; its members have accessors." {
-            0x54 NumberOfBuffers set_NumberOfBuffers: u32 = "ULONG", "documented, offset inferred. Buffers that exist.";
+        0x00 Wnode: WNODE_HEADER_5_0_x86 = "WNODE_HEADER", text!(Wnode, "documented");
+        0x30 BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
+        0x34 MinimumBuffers: u32 = "ULONG", text!(MinimumBuffers, "documented");
+        0x38 MaximumBuffers: u32 = "ULONG", text!(MaximumBuffers, "documented");
+        0x3c MaximumFileSize: u32 = "ULONG", text!(MaximumFileSize, "documented");
+        0x40 LogFileMode: LOG_FILE_MODE = "ULONG", text!(LogFileMode, "documented");
+        0x44 FlushTimer: u32 = "ULONG", text!(FlushTimer, "documented");
+        0x48 EnableFlags: EVENT_TRACE_FLAG = "ULONG", text!(EnableFlags, "documented");
+        0x4c AgeLimit: i32 = "LONG", text!(AgeLimit, "documented");
+        0x50 LogFileHandle: runtime::Ptr32 = "HANDLE", text!(LogFileHandle, "documented");
+        0x54 union_NumberOfBuffers: WMI_LOGGER_INFORMATION_5_0_union_NumberOfBuffers, "unnamed; its members have accessors." {
+            0x54 NumberOfBuffers set_NumberOfBuffers: u32 = "ULONG", text!(NumberOfBuffers, "documented, offset inferred");
             0x54 InstanceCount set_InstanceCount: u32 = "ULONG", "documented, offset inferred.";
         }
-        0x58 u58: WMI_LOGGER_INFORMATION_5_0_x86_u58, "unnamed; its members have accessors." {
-            0x58 FreeBuffers set_FreeBuffers: u32 = "ULONG", "documented, offset inferred. Buffers that are free.";
+        0x58 union_FreeBuffers: WMI_LOGGER_INFORMATION_5_0_union_FreeBuffers, "unnamed; its members have accessors." {
+            0x58 FreeBuffers set_FreeBuffers: u32 = "ULONG", text!(FreeBuffers, "documented, offset inferred");
             0x58 InstanceId set_InstanceId: u32 = "ULONG", "documented, offset inferred.";
         }
-        0x5c u5C: WMI_LOGGER_INFORMATION_5_0_x86_u5C, "unnamed; its members have accessors." {
-            0x5c EventsLost set_EventsLost: u32 = "ULONG", "documented, offset inferred. Events that found no room.";
-            0x5c NumberOfProcessors set_NumberOfProcessors: u32 = "ULONG", "documented, offset inferred. Processors of the computer.";
+        0x5c union_EventsLost: WMI_LOGGER_INFORMATION_5_0_union_EventsLost, "unnamed; its members have accessors." {
+            0x5c EventsLost set_EventsLost: u32 = "ULONG", text!(EventsLost, "documented, offset inferred");
+            0x5c NumberOfProcessors set_NumberOfProcessors: u32 = "ULONG", text!(NumberOfProcessors, "documented, offset inferred");
         }
-        0x60 BuffersWritten: u32 = "ULONG", "documented. Buffers that were written.";
-        0x64 LogBuffersLost: u32 = "ULONG", "documented. Buffers that could not be written to the log file.";
-        0x68 RealTimeBuffersLost: u32 = "ULONG", "documented. Buffers that could not be delivered to real-time consumers.";
-        0x6c LoggerThreadId: runtime::Ptr32 = "HANDLE", "documented. An identifier, not a handle.";
-        0x70 LogFileName: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", "documented. A terminator is expected beyond its Length.";
-        0x78 LoggerName: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", "documented. A terminator is expected beyond its Length.";
-        0x80 LoggerHeader: runtime::Ptr32 = "PVOID", "documented, name unknown. A WNODE\\_HEADER and a TRACE\\_LOGFILE\\_HEADER that a file must match to be opened.";
+        0x60 BuffersWritten: u32 = "ULONG", text!(BuffersWritten, "documented");
+        0x64 LogBuffersLost: u32 = "ULONG", text!(LogBuffersLost, "documented");
+        0x68 RealTimeBuffersLost: u32 = "ULONG", text!(RealTimeBuffersLost, "documented");
+        0x6c LoggerThreadId: runtime::Ptr32 = "HANDLE", text!(LoggerThreadId, "documented");
+        0x70 LogFileName: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", text!(LogFileName, "documented");
+        0x78 LoggerName: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", text!(LogFileName, "documented");
+        0x80 LoggerHeader: runtime::Ptr32 = "PVOID", text!(LoggerHeader, "documented, name unknown");
         0x84 _padding84: [u8; 4], "padding.";
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x54 of `WMI_LOGGER_INFORMATION`.
-    pub union WMI_LOGGER_INFORMATION_5_0_x86_u54: 0x4, 4 {
-        0x00 NumberOfBuffers: u32 = "ULONG", "documented, offset inferred. Buffers that exist.";
+    pub union WMI_LOGGER_INFORMATION_5_0_union_NumberOfBuffers: 0x4, 4 {
+        0x00 NumberOfBuffers: u32 = "ULONG", text!(NumberOfBuffers, "documented, offset inferred");
         0x00 InstanceCount: u32 = "ULONG", "documented, offset inferred.";
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x58 of `WMI_LOGGER_INFORMATION`.
-    pub union WMI_LOGGER_INFORMATION_5_0_x86_u58: 0x4, 4 {
-        0x00 FreeBuffers: u32 = "ULONG", "documented, offset inferred. Buffers that are free.";
+    pub union WMI_LOGGER_INFORMATION_5_0_union_FreeBuffers: 0x4, 4 {
+        0x00 FreeBuffers: u32 = "ULONG", text!(FreeBuffers, "documented, offset inferred");
         0x00 InstanceId: u32 = "ULONG", "documented, offset inferred.";
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x5c of `WMI_LOGGER_INFORMATION`.
-    pub union WMI_LOGGER_INFORMATION_5_0_x86_u5C: 0x4, 4 {
-        0x00 EventsLost: u32 = "ULONG", "documented, offset inferred. Events that found no room.";
-        0x00 NumberOfProcessors: u32 = "ULONG", "documented, offset inferred. Processors of the computer.";
+    pub union WMI_LOGGER_INFORMATION_5_0_union_EventsLost: 0x4, 4 {
+        0x00 EventsLost: u32 = "ULONG", text!(EventsLost, "documented, offset inferred");
+        0x00 NumberOfProcessors: u32 = "ULONG", text!(NumberOfProcessors, "documented, offset inferred");
     }
 }
 
 runtime::layout! {
     /// `WMI_LOGGER_INFORMATION` since 5.1 on x86: 0xa8 bytes, aligned to 8.
     ///
-    /// What user mode and the kernel tell each other about a logger. From 5.1 on it is the same on all architectures.
+    /// Properties of a session, exchanged between user mode and the kernel. In 5.1 and later it is the same on all architectures.
     pub struct WMI_LOGGER_INFORMATION_5_1_x86: members::WMI_LOGGER_INFORMATION, 0xa8, 8 {
-        0x00 Wnode: WNODE_HEADER_5_0_x86 = "WNODE_HEADER", "documented. Guid names the logger; a null one leaves the choice to the kernel. ClientContext, from 5.1 on, is the clock type: in 5.1 and in 5.2 before SP1 all but 2 mean 1, later all but 1 and 3 mean 2.";
-        0x30 BufferSize: u32 = "ULONG", "documented. Kilobytes; 0 means 4, and 1024 is the most.";
-        0x34 MinimumBuffers: u32 = "ULONG", "documented. If less than 2 or above the maximum: one a processor and 1 more in 5.0, 2 more in 5.1 and 5.2.";
-        0x38 MaximumBuffers: u32 = "ULONG", "documented. If less than 2: 25 in 5.0, one a processor and 22 more in 5.1 and 5.2.";
-        0x3c MaximumFileSize: u32 = "ULONG", "documented. Required with EVENT\\_TRACE\\_FILE\\_MODE\\_NEWFILE.";
-        0x40 LogFileMode: LOG_FILE_MODE = "ULONG", "documented. How the session logs.";
-        0x44 FlushTimer: u32 = "ULONG", "documented. Seconds.";
-        0x48 EnableFlags: EVENT_TRACE_FLAG = "ULONG", "documented. For the kernel logger; with EVENT\\_TRACE\\_FLAG\\_EXTENSION it is a TRACE\\_ENABLE\\_FLAG\\_EXTENSION.";
-        0x4c AgeLimit: i32 = "LONG", "documented. Minutes; negative means 0, and from 5.1 on 1 to 14 mean 15.";
-        0x50 u50: WMI_LOGGER_INFORMATION_5_1_x86_u50, "unnamed; its members have accessors." {
-            0x50 LogFileHandle set_LogFileHandle: runtime::Ptr32 = "HANDLE", "documented, offset inferred. Must allow writing; asking for it takes TRACELOG\\_CREATE\\_ONDISK.";
-            0x50 LogFileHandle64 set_LogFileHandle64: u64 = "ULONG64", "documented, offset inferred. The same, in eight bytes on all architectures.";
+        0x00 Wnode: WNODE_HEADER_5_0_x86 = "WNODE_HEADER", text!(Wnode, "documented");
+        0x30 BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
+        0x34 MinimumBuffers: u32 = "ULONG", text!(MinimumBuffers, "documented");
+        0x38 MaximumBuffers: u32 = "ULONG", text!(MaximumBuffers, "documented");
+        0x3c MaximumFileSize: u32 = "ULONG", text!(MaximumFileSize, "documented");
+        0x40 LogFileMode: LOG_FILE_MODE = "ULONG", text!(LogFileMode, "documented");
+        0x44 FlushTimer: u32 = "ULONG", text!(FlushTimer, "documented");
+        0x48 EnableFlags: EVENT_TRACE_FLAG = "ULONG", text!(EnableFlags, "documented");
+        0x4c AgeLimit: i32 = "LONG", text!(AgeLimit, "documented");
+        0x50 union_LogFileHandle: WMI_LOGGER_INFORMATION_5_1_x86_union_LogFileHandle, "unnamed; its members have accessors." {
+            0x50 LogFileHandle set_LogFileHandle: runtime::Ptr32 = "HANDLE", text!(LogFileHandle_2, "documented, offset inferred");
+            0x50 LogFileHandle64 set_LogFileHandle64: u64 = "ULONG64", text!(LogFileHandle64, "documented, offset inferred");
         }
-        0x58 u58: WMI_LOGGER_INFORMATION_5_1_x86_u58, "unnamed; its members have accessors." {
-            0x58 NumberOfBuffers set_NumberOfBuffers: u32 = "ULONG", "documented, offset inferred. Buffers that exist.";
+        0x58 union_NumberOfBuffers: WMI_LOGGER_INFORMATION_5_0_union_NumberOfBuffers, "unnamed; its members have accessors." {
+            0x58 NumberOfBuffers set_NumberOfBuffers: u32 = "ULONG", text!(NumberOfBuffers, "documented, offset inferred");
             0x58 InstanceCount set_InstanceCount: u32 = "ULONG", "documented, offset inferred.";
         }
-        0x5c u5C: WMI_LOGGER_INFORMATION_5_1_x86_u5C, "unnamed; its members have accessors." {
-            0x5c FreeBuffers set_FreeBuffers: u32 = "ULONG", "documented, offset inferred. Buffers that are free.";
+        0x5c union_FreeBuffers: WMI_LOGGER_INFORMATION_5_0_union_FreeBuffers, "unnamed; its members have accessors." {
+            0x5c FreeBuffers set_FreeBuffers: u32 = "ULONG", text!(FreeBuffers, "documented, offset inferred");
             0x5c InstanceId set_InstanceId: u32 = "ULONG", "documented, offset inferred.";
         }
-        0x60 u60: WMI_LOGGER_INFORMATION_5_1_x86_u60, "unnamed; its members have accessors." {
-            0x60 EventsLost set_EventsLost: u32 = "ULONG", "documented, offset inferred. Events that found no room.";
-            0x60 NumberOfProcessors set_NumberOfProcessors: u32 = "ULONG", "documented, offset inferred. Processors of the computer.";
+        0x60 union_EventsLost: WMI_LOGGER_INFORMATION_5_0_union_EventsLost, "unnamed; its members have accessors." {
+            0x60 EventsLost set_EventsLost: u32 = "ULONG", text!(EventsLost, "documented, offset inferred");
+            0x60 NumberOfProcessors set_NumberOfProcessors: u32 = "ULONG", text!(NumberOfProcessors, "documented, offset inferred");
         }
-        0x64 BuffersWritten: u32 = "ULONG", "documented. Buffers that were written.";
-        0x68 LogBuffersLost: u32 = "ULONG", "documented. Buffers that could not be written to the log file.";
-        0x6c RealTimeBuffersLost: u32 = "ULONG", "documented. Buffers that could not be delivered to real-time consumers.";
-        0x70 u70: WMI_LOGGER_INFORMATION_5_1_x86_u70, "unnamed; its members have accessors." {
-            0x70 LoggerThreadId set_LoggerThreadId: runtime::Ptr32 = "HANDLE", "documented, offset inferred. An identifier, not a handle.";
-            0x70 LoggerThreadId64 set_LoggerThreadId64: u64 = "ULONG64", "documented, offset inferred. The same, in eight bytes on all architectures.";
+        0x64 BuffersWritten: u32 = "ULONG", text!(BuffersWritten, "documented");
+        0x68 LogBuffersLost: u32 = "ULONG", text!(LogBuffersLost, "documented");
+        0x6c RealTimeBuffersLost: u32 = "ULONG", text!(RealTimeBuffersLost, "documented");
+        0x70 union_LoggerThreadId: WMI_LOGGER_INFORMATION_5_1_x86_union_LoggerThreadId, "unnamed; its members have accessors." {
+            0x70 LoggerThreadId set_LoggerThreadId: runtime::Ptr32 = "HANDLE", text!(LoggerThreadId, "documented, offset inferred");
+            0x70 LoggerThreadId64 set_LoggerThreadId64: u64 = "ULONG64", text!(LogFileHandle64, "documented, offset inferred");
         }
-        0x78 u78: WMI_LOGGER_INFORMATION_5_1_x86_u78, "unnamed; its members have accessors." {
-            0x78 LogFileName set_LogFileName: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", "documented, offset inferred. The path of the log file.";
-            0x78 LogFileName64 set_LogFileName64: UNICODE_STRING64_5_1 = "UNICODE_STRING64", "documented, offset inferred. The same for 32-bit and 64-bit programs.";
+        0x78 union_LogFileName: WMI_LOGGER_INFORMATION_5_1_x86_union_LogFileName, "unnamed; its members have accessors." {
+            0x78 LogFileName set_LogFileName: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", text!(LogFileName_2, "documented, offset inferred");
+            0x78 LogFileName64 set_LogFileName64: UNICODE_STRING64_5_1 = "UNICODE_STRING64", text!(LogFileName64, "documented, offset inferred");
         }
-        0x88 u88: WMI_LOGGER_INFORMATION_5_1_x86_u88, "unnamed; its members have accessors." {
-            0x88 LoggerName set_LoggerName: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", "documented, offset inferred. The name of the session.";
-            0x88 LoggerName64 set_LoggerName64: UNICODE_STRING64_5_1 = "UNICODE_STRING64", "documented, offset inferred. The same for 32-bit and 64-bit programs.";
+        0x88 union_LoggerName: WMI_LOGGER_INFORMATION_5_1_x86_union_LoggerName, "unnamed; its members have accessors." {
+            0x88 LoggerName set_LoggerName: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", text!(LoggerName, "documented, offset inferred");
+            0x88 LoggerName64 set_LoggerName64: UNICODE_STRING64_5_1 = "UNICODE_STRING64", text!(LogFileName64, "documented, offset inferred");
         }
-        0x98 u98: WMI_LOGGER_INFORMATION_5_1_x86_u98, "unnamed; its members have accessors.\n\nErratum, 5.1..5.2: the document says a PVOID and a ULONG64, the declaration's order and size give a union of them (The text lacks what the table has: only 8 bytes lie before LoggerExtension.)." {
-            0x98 LoggerHeader set_LoggerHeader: runtime::Ptr32 = "PVOID", "documented, name unknown. A WNODE\\_HEADER and a TRACE\\_LOGFILE\\_HEADER that a file must match to be opened.";
-            0x98 LoggerHeader64 set_LoggerHeader64: u64 = "ULONG64", "documented, name unknown. The same, in eight bytes on all architectures.";
+        0x98 union_LoggerHeader: WMI_LOGGER_INFORMATION_5_1_x86_union_LoggerHeader, "unnamed; its members have accessors.\n\nErratum, 5.1..5.2: published reference: a PVOID and a ULONG64; order and size of the declaration: a union of them (The text contradicts the table: only 8 bytes are before LoggerExtension.)." {
+            0x98 LoggerHeader set_LoggerHeader: runtime::Ptr32 = "PVOID", text!(LoggerHeader, "documented, name unknown");
+            0x98 LoggerHeader64 set_LoggerHeader64: u64 = "ULONG64", text!(LogFileHandle64, "documented, name unknown");
         }
-        0xa0 DUMMYUNIONNAME10: WMI_LOGGER_INFORMATION_5_1_x86_DUMMYUNIONNAME10 = "union", "documented. The union got its macro for a name, as headers define DUMMYUNIONNAME to DUMMYUNIONNAME9 only.\n\nErratum, 5.1..: the document says the table has the union without a name, the declaration's order and size give the text names it DUMMYUNIONNAME10.";
+        0xa0 DUMMYUNIONNAME10: WMI_LOGGER_INFORMATION_5_1_x86_DUMMYUNIONNAME10 = "union", text!(DUMMYUNIONNAME10, "documented");
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x50 of `WMI_LOGGER_INFORMATION`.
-    pub union WMI_LOGGER_INFORMATION_5_1_x86_u50: 0x8, 8 {
-        0x00 LogFileHandle: runtime::Bytes<runtime::Ptr32, 8> = "HANDLE", "documented, offset inferred. Must allow writing; asking for it takes TRACELOG\\_CREATE\\_ONDISK.";
-        0x00 LogFileHandle64: u64 = "ULONG64", "documented, offset inferred. The same, in eight bytes on all architectures.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x58 of `WMI_LOGGER_INFORMATION`.
-    pub union WMI_LOGGER_INFORMATION_5_1_x86_u58: 0x4, 4 {
-        0x00 NumberOfBuffers: u32 = "ULONG", "documented, offset inferred. Buffers that exist.";
-        0x00 InstanceCount: u32 = "ULONG", "documented, offset inferred.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x5c of `WMI_LOGGER_INFORMATION`.
-    pub union WMI_LOGGER_INFORMATION_5_1_x86_u5C: 0x4, 4 {
-        0x00 FreeBuffers: u32 = "ULONG", "documented, offset inferred. Buffers that are free.";
-        0x00 InstanceId: u32 = "ULONG", "documented, offset inferred.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x60 of `WMI_LOGGER_INFORMATION`.
-    pub union WMI_LOGGER_INFORMATION_5_1_x86_u60: 0x4, 4 {
-        0x00 EventsLost: u32 = "ULONG", "documented, offset inferred. Events that found no room.";
-        0x00 NumberOfProcessors: u32 = "ULONG", "documented, offset inferred. Processors of the computer.";
+    pub union WMI_LOGGER_INFORMATION_5_1_x86_union_LogFileHandle: 0x8, 8 {
+        0x00 LogFileHandle: runtime::Bytes<runtime::Ptr32, 8> = "HANDLE", text!(LogFileHandle_2, "documented, offset inferred");
+        0x00 LogFileHandle64: u64 = "ULONG64", text!(LogFileHandle64, "documented, offset inferred");
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x70 of `WMI_LOGGER_INFORMATION`.
-    pub union WMI_LOGGER_INFORMATION_5_1_x86_u70: 0x8, 8 {
-        0x00 LoggerThreadId: runtime::Bytes<runtime::Ptr32, 8> = "HANDLE", "documented, offset inferred. An identifier, not a handle.";
-        0x00 LoggerThreadId64: u64 = "ULONG64", "documented, offset inferred. The same, in eight bytes on all architectures.";
+    pub union WMI_LOGGER_INFORMATION_5_1_x86_union_LoggerThreadId: 0x8, 8 {
+        0x00 LoggerThreadId: runtime::Bytes<runtime::Ptr32, 8> = "HANDLE", text!(LoggerThreadId, "documented, offset inferred");
+        0x00 LoggerThreadId64: u64 = "ULONG64", text!(LogFileHandle64, "documented, offset inferred");
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x78 of `WMI_LOGGER_INFORMATION`.
-    pub union WMI_LOGGER_INFORMATION_5_1_x86_u78: 0x10, 8 {
-        0x00 LogFileName: runtime::Bytes<UNICODE_STRING_5_0_x86, 16> = "UNICODE_STRING", "documented, offset inferred. The path of the log file.";
-        0x00 LogFileName64: UNICODE_STRING64_5_1 = "UNICODE_STRING64", "documented, offset inferred. The same for 32-bit and 64-bit programs.";
+    pub union WMI_LOGGER_INFORMATION_5_1_x86_union_LogFileName: 0x10, 8 {
+        0x00 LogFileName: runtime::Bytes<UNICODE_STRING_5_0_x86, 16> = "UNICODE_STRING", text!(LogFileName_2, "documented, offset inferred");
+        0x00 LogFileName64: UNICODE_STRING64_5_1 = "UNICODE_STRING64", text!(LogFileName64, "documented, offset inferred");
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x88 of `WMI_LOGGER_INFORMATION`.
-    pub union WMI_LOGGER_INFORMATION_5_1_x86_u88: 0x10, 8 {
-        0x00 LoggerName: runtime::Bytes<UNICODE_STRING_5_0_x86, 16> = "UNICODE_STRING", "documented, offset inferred. The name of the session.";
-        0x00 LoggerName64: UNICODE_STRING64_5_1 = "UNICODE_STRING64", "documented, offset inferred. The same for 32-bit and 64-bit programs.";
+    pub union WMI_LOGGER_INFORMATION_5_1_x86_union_LoggerName: 0x10, 8 {
+        0x00 LoggerName: runtime::Bytes<UNICODE_STRING_5_0_x86, 16> = "UNICODE_STRING", text!(LoggerName, "documented, offset inferred");
+        0x00 LoggerName64: UNICODE_STRING64_5_1 = "UNICODE_STRING64", text!(LogFileName64, "documented, offset inferred");
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x98 of `WMI_LOGGER_INFORMATION`.
-    pub union WMI_LOGGER_INFORMATION_5_1_x86_u98: 0x8, 8 {
-        0x00 LoggerHeader: runtime::Bytes<runtime::Ptr32, 8> = "PVOID", "documented, name unknown. A WNODE\\_HEADER and a TRACE\\_LOGFILE\\_HEADER that a file must match to be opened.";
-        0x00 LoggerHeader64: u64 = "ULONG64", "documented, name unknown. The same, in eight bytes on all architectures.";
+    pub union WMI_LOGGER_INFORMATION_5_1_x86_union_LoggerHeader: 0x8, 8 {
+        0x00 LoggerHeader: runtime::Bytes<runtime::Ptr32, 8> = "PVOID", text!(LoggerHeader, "documented, name unknown");
+        0x00 LoggerHeader64: u64 = "ULONG64", text!(LogFileHandle64, "documented, name unknown");
     }
 }
 
@@ -190,8 +200,8 @@ runtime::layout! {
         0x00 LoggerExtension: runtime::Bytes<runtime::Ptr32, 8>, "documented, offset inferred." {
             0x00 LoggerExtension set_LoggerExtension: runtime::Ptr32 = "PVOID", "documented, offset inferred.";
         }
-        0x00 LoggerExtension64: u64, "documented, offset inferred. The same, in eight bytes on all architectures." {
-            0x00 LoggerExtension64 set_LoggerExtension64: u64 = "ULONG64", "documented, offset inferred. The same, in eight bytes on all architectures.";
+        0x00 LoggerExtension64: u64, text!(LogFileHandle64, "documented, offset inferred") {
+            0x00 LoggerExtension64 set_LoggerExtension64: u64 = "ULONG64", text!(LogFileHandle64, "documented, offset inferred");
         }
     }
 }
@@ -199,214 +209,150 @@ runtime::layout! {
 runtime::layout! {
     /// `WMI_LOGGER_INFORMATION` since 5.2 on x86: 0xb0 bytes, aligned to 8.
     ///
-    /// What user mode and the kernel tell each other about a logger. From 5.1 on it is the same on all architectures.
+    /// Properties of a session, exchanged between user mode and the kernel. In 5.1 and later it is the same on all architectures.
     pub struct WMI_LOGGER_INFORMATION_5_2_x86: members::WMI_LOGGER_INFORMATION, 0xb0, 8 {
-        0x00 Wnode: WNODE_HEADER_5_0_x86 = "WNODE_HEADER", "documented. Guid names the logger; a null one leaves the choice to the kernel. ClientContext, from 5.1 on, is the clock type: in 5.1 and in 5.2 before SP1 all but 2 mean 1, later all but 1 and 3 mean 2.";
-        0x30 BufferSize: u32 = "ULONG", "documented. Kilobytes; 0 means 4, and 1024 is the most.";
-        0x34 MinimumBuffers: u32 = "ULONG", "documented. If less than 2 or above the maximum: one a processor and 1 more in 5.0, 2 more in 5.1 and 5.2.";
-        0x38 MaximumBuffers: u32 = "ULONG", "documented. If less than 2: 25 in 5.0, one a processor and 22 more in 5.1 and 5.2.";
-        0x3c MaximumFileSize: u32 = "ULONG", "documented. Required with EVENT\\_TRACE\\_FILE\\_MODE\\_NEWFILE.";
-        0x40 LogFileMode: LOG_FILE_MODE = "ULONG", "documented. How the session logs.";
-        0x44 FlushTimer: u32 = "ULONG", "documented. Seconds.";
-        0x48 EnableFlags: EVENT_TRACE_FLAG = "ULONG", "documented. For the kernel logger; with EVENT\\_TRACE\\_FLAG\\_EXTENSION it is a TRACE\\_ENABLE\\_FLAG\\_EXTENSION.";
-        0x4c AgeLimit: i32 = "LONG", "documented. Minutes; negative means 0, and from 5.1 on 1 to 14 mean 15.";
-        0x50 Wow: u32 = "ULONG", "documented. Whether a 32-bit program asks.";
+        0x00 Wnode: WNODE_HEADER_5_0_x86 = "WNODE_HEADER", text!(Wnode, "documented");
+        0x30 BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
+        0x34 MinimumBuffers: u32 = "ULONG", text!(MinimumBuffers, "documented");
+        0x38 MaximumBuffers: u32 = "ULONG", text!(MaximumBuffers, "documented");
+        0x3c MaximumFileSize: u32 = "ULONG", text!(MaximumFileSize, "documented");
+        0x40 LogFileMode: LOG_FILE_MODE = "ULONG", text!(LogFileMode, "documented");
+        0x44 FlushTimer: u32 = "ULONG", text!(FlushTimer, "documented");
+        0x48 EnableFlags: EVENT_TRACE_FLAG = "ULONG", text!(EnableFlags, "documented");
+        0x4c AgeLimit: i32 = "LONG", text!(AgeLimit, "documented");
+        0x50 Wow: u32 = "ULONG", text!(Wow, "documented");
         0x54 _padding54: [u8; 4], "padding.";
-        0x58 u58: WMI_LOGGER_INFORMATION_5_2_x86_u58, "unnamed; its members have accessors." {
-            0x58 LogFileHandle set_LogFileHandle: runtime::Ptr32 = "HANDLE", "documented, offset inferred. Must allow writing; asking for it takes TRACELOG\\_CREATE\\_ONDISK.";
-            0x58 LogFileHandle64 set_LogFileHandle64: u64 = "ULONG64", "documented, offset inferred. The same, in eight bytes on all architectures.";
+        0x58 union_LogFileHandle: WMI_LOGGER_INFORMATION_5_1_x86_union_LogFileHandle, "unnamed; its members have accessors." {
+            0x58 LogFileHandle set_LogFileHandle: runtime::Ptr32 = "HANDLE", text!(LogFileHandle_2, "documented, offset inferred");
+            0x58 LogFileHandle64 set_LogFileHandle64: u64 = "ULONG64", text!(LogFileHandle64, "documented, offset inferred");
         }
-        0x60 u60: WMI_LOGGER_INFORMATION_5_2_u60, "unnamed; its members have accessors." {
-            0x60 NumberOfBuffers set_NumberOfBuffers: u32 = "ULONG", "documented, offset inferred. Buffers that exist.";
+        0x60 union_NumberOfBuffers: WMI_LOGGER_INFORMATION_5_0_union_NumberOfBuffers, "unnamed; its members have accessors." {
+            0x60 NumberOfBuffers set_NumberOfBuffers: u32 = "ULONG", text!(NumberOfBuffers, "documented, offset inferred");
             0x60 InstanceCount set_InstanceCount: u32 = "ULONG", "documented, offset inferred.";
         }
-        0x64 u64: WMI_LOGGER_INFORMATION_5_2_u64, "unnamed; its members have accessors." {
-            0x64 FreeBuffers set_FreeBuffers: u32 = "ULONG", "documented, offset inferred. Buffers that are free.";
+        0x64 union_FreeBuffers: WMI_LOGGER_INFORMATION_5_0_union_FreeBuffers, "unnamed; its members have accessors." {
+            0x64 FreeBuffers set_FreeBuffers: u32 = "ULONG", text!(FreeBuffers, "documented, offset inferred");
             0x64 InstanceId set_InstanceId: u32 = "ULONG", "documented, offset inferred.";
         }
-        0x68 u68: WMI_LOGGER_INFORMATION_5_2_u68, "unnamed; its members have accessors." {
-            0x68 EventsLost set_EventsLost: u32 = "ULONG", "documented, offset inferred. Events that found no room.";
-            0x68 NumberOfProcessors set_NumberOfProcessors: u32 = "ULONG", "documented, offset inferred. Processors of the computer.";
+        0x68 union_EventsLost: WMI_LOGGER_INFORMATION_5_0_union_EventsLost, "unnamed; its members have accessors." {
+            0x68 EventsLost set_EventsLost: u32 = "ULONG", text!(EventsLost, "documented, offset inferred");
+            0x68 NumberOfProcessors set_NumberOfProcessors: u32 = "ULONG", text!(NumberOfProcessors, "documented, offset inferred");
         }
-        0x6c BuffersWritten: u32 = "ULONG", "documented. Buffers that were written.";
-        0x70 LogBuffersLost: u32 = "ULONG", "documented. Buffers that could not be written to the log file.";
-        0x74 RealTimeBuffersLost: u32 = "ULONG", "documented. Buffers that could not be delivered to real-time consumers.";
-        0x78 u78: WMI_LOGGER_INFORMATION_5_2_x86_u78, "unnamed; its members have accessors." {
-            0x78 LoggerThreadId set_LoggerThreadId: runtime::Ptr32 = "HANDLE", "documented, offset inferred. An identifier, not a handle.";
-            0x78 LoggerThreadId64 set_LoggerThreadId64: u64 = "ULONG64", "documented, offset inferred. The same, in eight bytes on all architectures.";
+        0x6c BuffersWritten: u32 = "ULONG", text!(BuffersWritten, "documented");
+        0x70 LogBuffersLost: u32 = "ULONG", text!(LogBuffersLost, "documented");
+        0x74 RealTimeBuffersLost: u32 = "ULONG", text!(RealTimeBuffersLost, "documented");
+        0x78 union_LoggerThreadId: WMI_LOGGER_INFORMATION_5_1_x86_union_LoggerThreadId, "unnamed; its members have accessors." {
+            0x78 LoggerThreadId set_LoggerThreadId: runtime::Ptr32 = "HANDLE", text!(LoggerThreadId, "documented, offset inferred");
+            0x78 LoggerThreadId64 set_LoggerThreadId64: u64 = "ULONG64", text!(LogFileHandle64, "documented, offset inferred");
         }
-        0x80 u80: WMI_LOGGER_INFORMATION_5_2_x86_u80, "unnamed; its members have accessors." {
-            0x80 LogFileName set_LogFileName: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", "documented, offset inferred. The path of the log file.";
-            0x80 LogFileName64 set_LogFileName64: UNICODE_STRING64_5_1 = "UNICODE_STRING64", "documented, offset inferred. The same for 32-bit and 64-bit programs.";
+        0x80 union_LogFileName: WMI_LOGGER_INFORMATION_5_1_x86_union_LogFileName, "unnamed; its members have accessors." {
+            0x80 LogFileName set_LogFileName: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", text!(LogFileName_2, "documented, offset inferred");
+            0x80 LogFileName64 set_LogFileName64: UNICODE_STRING64_5_1 = "UNICODE_STRING64", text!(LogFileName64, "documented, offset inferred");
         }
-        0x90 u90: WMI_LOGGER_INFORMATION_5_2_x86_u90, "unnamed; its members have accessors." {
-            0x90 LoggerName set_LoggerName: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", "documented, offset inferred. The name of the session.";
-            0x90 LoggerName64 set_LoggerName64: UNICODE_STRING64_5_1 = "UNICODE_STRING64", "documented, offset inferred. The same for 32-bit and 64-bit programs.";
+        0x90 union_LoggerName: WMI_LOGGER_INFORMATION_5_1_x86_union_LoggerName, "unnamed; its members have accessors." {
+            0x90 LoggerName set_LoggerName: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", text!(LoggerName, "documented, offset inferred");
+            0x90 LoggerName64 set_LoggerName64: UNICODE_STRING64_5_1 = "UNICODE_STRING64", text!(LogFileName64, "documented, offset inferred");
         }
-        0xa0 uA0: WMI_LOGGER_INFORMATION_5_2_x86_uA0, "unnamed; its members have accessors.\n\nErratum, 5.1..5.2: the document says a PVOID and a ULONG64, the declaration's order and size give a union of them (The text lacks what the table has: only 8 bytes lie before LoggerExtension.)." {
-            0xa0 LoggerHeader set_LoggerHeader: runtime::Ptr32 = "PVOID", "documented, name unknown. A WNODE\\_HEADER and a TRACE\\_LOGFILE\\_HEADER that a file must match to be opened.";
-            0xa0 LoggerHeader64 set_LoggerHeader64: u64 = "ULONG64", "documented, name unknown. The same, in eight bytes on all architectures.";
+        0xa0 union_LoggerHeader: WMI_LOGGER_INFORMATION_5_1_x86_union_LoggerHeader, "unnamed; its members have accessors.\n\nErratum, 5.1..5.2: published reference: a PVOID and a ULONG64; order and size of the declaration: a union of them (The text contradicts the table: only 8 bytes are before LoggerExtension.)." {
+            0xa0 LoggerHeader set_LoggerHeader: runtime::Ptr32 = "PVOID", text!(LoggerHeader, "documented, name unknown");
+            0xa0 LoggerHeader64 set_LoggerHeader64: u64 = "ULONG64", text!(LogFileHandle64, "documented, name unknown");
         }
-        0xa8 DUMMYUNIONNAME10: WMI_LOGGER_INFORMATION_5_1_x86_DUMMYUNIONNAME10 = "union", "documented. The union got its macro for a name, as headers define DUMMYUNIONNAME to DUMMYUNIONNAME9 only.\n\nErratum, 5.1..: the document says the table has the union without a name, the declaration's order and size give the text names it DUMMYUNIONNAME10.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x58 of `WMI_LOGGER_INFORMATION`.
-    pub union WMI_LOGGER_INFORMATION_5_2_x86_u58: 0x8, 8 {
-        0x00 LogFileHandle: runtime::Bytes<runtime::Ptr32, 8> = "HANDLE", "documented, offset inferred. Must allow writing; asking for it takes TRACELOG\\_CREATE\\_ONDISK.";
-        0x00 LogFileHandle64: u64 = "ULONG64", "documented, offset inferred. The same, in eight bytes on all architectures.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x60 of `WMI_LOGGER_INFORMATION`.
-    pub union WMI_LOGGER_INFORMATION_5_2_u60: 0x4, 4 {
-        0x00 NumberOfBuffers: u32 = "ULONG", "documented, offset inferred. Buffers that exist.";
-        0x00 InstanceCount: u32 = "ULONG", "documented, offset inferred.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x64 of `WMI_LOGGER_INFORMATION`.
-    pub union WMI_LOGGER_INFORMATION_5_2_u64: 0x4, 4 {
-        0x00 FreeBuffers: u32 = "ULONG", "documented, offset inferred. Buffers that are free.";
-        0x00 InstanceId: u32 = "ULONG", "documented, offset inferred.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x68 of `WMI_LOGGER_INFORMATION`.
-    pub union WMI_LOGGER_INFORMATION_5_2_u68: 0x4, 4 {
-        0x00 EventsLost: u32 = "ULONG", "documented, offset inferred. Events that found no room.";
-        0x00 NumberOfProcessors: u32 = "ULONG", "documented, offset inferred. Processors of the computer.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x78 of `WMI_LOGGER_INFORMATION`.
-    pub union WMI_LOGGER_INFORMATION_5_2_x86_u78: 0x8, 8 {
-        0x00 LoggerThreadId: runtime::Bytes<runtime::Ptr32, 8> = "HANDLE", "documented, offset inferred. An identifier, not a handle.";
-        0x00 LoggerThreadId64: u64 = "ULONG64", "documented, offset inferred. The same, in eight bytes on all architectures.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x80 of `WMI_LOGGER_INFORMATION`.
-    pub union WMI_LOGGER_INFORMATION_5_2_x86_u80: 0x10, 8 {
-        0x00 LogFileName: runtime::Bytes<UNICODE_STRING_5_0_x86, 16> = "UNICODE_STRING", "documented, offset inferred. The path of the log file.";
-        0x00 LogFileName64: UNICODE_STRING64_5_1 = "UNICODE_STRING64", "documented, offset inferred. The same for 32-bit and 64-bit programs.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x90 of `WMI_LOGGER_INFORMATION`.
-    pub union WMI_LOGGER_INFORMATION_5_2_x86_u90: 0x10, 8 {
-        0x00 LoggerName: runtime::Bytes<UNICODE_STRING_5_0_x86, 16> = "UNICODE_STRING", "documented, offset inferred. The name of the session.";
-        0x00 LoggerName64: UNICODE_STRING64_5_1 = "UNICODE_STRING64", "documented, offset inferred. The same for 32-bit and 64-bit programs.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0xa0 of `WMI_LOGGER_INFORMATION`.
-    pub union WMI_LOGGER_INFORMATION_5_2_x86_uA0: 0x8, 8 {
-        0x00 LoggerHeader: runtime::Bytes<runtime::Ptr32, 8> = "PVOID", "documented, name unknown. A WNODE\\_HEADER and a TRACE\\_LOGFILE\\_HEADER that a file must match to be opened.";
-        0x00 LoggerHeader64: u64 = "ULONG64", "documented, name unknown. The same, in eight bytes on all architectures.";
+        0xa8 DUMMYUNIONNAME10: WMI_LOGGER_INFORMATION_5_1_x86_DUMMYUNIONNAME10 = "union", text!(DUMMYUNIONNAME10, "documented");
     }
 }
 
 runtime::layout! {
     /// `WMI_LOGGER_INFORMATION` since 5.2.3790-sp1 on x64: 0xb0 bytes, aligned to 8.
     ///
-    /// What user mode and the kernel tell each other about a logger. From 5.1 on it is the same on all architectures.
+    /// Properties of a session, exchanged between user mode and the kernel. In 5.1 and later it is the same on all architectures.
     pub struct WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64: members::WMI_LOGGER_INFORMATION, 0xb0, 8 {
-        0x00 Wnode: WNODE_HEADER_5_2_3790_sp1_x64 = "WNODE_HEADER", "documented. Guid names the logger; a null one leaves the choice to the kernel. ClientContext, from 5.1 on, is the clock type: in 5.1 and in 5.2 before SP1 all but 2 mean 1, later all but 1 and 3 mean 2.";
-        0x30 BufferSize: u32 = "ULONG", "documented. Kilobytes; 0 means 4, and 1024 is the most.";
-        0x34 MinimumBuffers: u32 = "ULONG", "documented. If less than 2 or above the maximum: one a processor and 1 more in 5.0, 2 more in 5.1 and 5.2.";
-        0x38 MaximumBuffers: u32 = "ULONG", "documented. If less than 2: 25 in 5.0, one a processor and 22 more in 5.1 and 5.2.";
-        0x3c MaximumFileSize: u32 = "ULONG", "documented. Required with EVENT\\_TRACE\\_FILE\\_MODE\\_NEWFILE.";
-        0x40 LogFileMode: LOG_FILE_MODE = "ULONG", "documented. How the session logs.";
-        0x44 FlushTimer: u32 = "ULONG", "documented. Seconds.";
-        0x48 EnableFlags: EVENT_TRACE_FLAG = "ULONG", "documented. For the kernel logger; with EVENT\\_TRACE\\_FLAG\\_EXTENSION it is a TRACE\\_ENABLE\\_FLAG\\_EXTENSION.";
-        0x4c AgeLimit: i32 = "LONG", "documented. Minutes; negative means 0, and from 5.1 on 1 to 14 mean 15.";
-        0x50 Wow: u32 = "ULONG", "documented. Whether a 32-bit program asks.";
+        0x00 Wnode: WNODE_HEADER_5_2_3790_sp1_x64 = "WNODE_HEADER", text!(Wnode, "documented");
+        0x30 BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
+        0x34 MinimumBuffers: u32 = "ULONG", text!(MinimumBuffers, "documented");
+        0x38 MaximumBuffers: u32 = "ULONG", text!(MaximumBuffers, "documented");
+        0x3c MaximumFileSize: u32 = "ULONG", text!(MaximumFileSize, "documented");
+        0x40 LogFileMode: LOG_FILE_MODE = "ULONG", text!(LogFileMode, "documented");
+        0x44 FlushTimer: u32 = "ULONG", text!(FlushTimer, "documented");
+        0x48 EnableFlags: EVENT_TRACE_FLAG = "ULONG", text!(EnableFlags, "documented");
+        0x4c AgeLimit: i32 = "LONG", text!(AgeLimit, "documented");
+        0x50 Wow: u32 = "ULONG", text!(Wow, "documented");
         0x54 _padding54: [u8; 4], "padding.";
-        0x58 u58: WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_u58, "unnamed; its members have accessors." {
-            0x58 LogFileHandle set_LogFileHandle: runtime::Ptr64 = "HANDLE", "documented, offset inferred. Must allow writing; asking for it takes TRACELOG\\_CREATE\\_ONDISK.";
-            0x58 LogFileHandle64 set_LogFileHandle64: u64 = "ULONG64", "documented, offset inferred. The same, in eight bytes on all architectures.";
+        0x58 union_LogFileHandle: WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_union_LogFileHandle, "unnamed; its members have accessors." {
+            0x58 LogFileHandle set_LogFileHandle: runtime::Ptr64 = "HANDLE", text!(LogFileHandle_2, "documented, offset inferred");
+            0x58 LogFileHandle64 set_LogFileHandle64: u64 = "ULONG64", text!(LogFileHandle64, "documented, offset inferred");
         }
-        0x60 u60: WMI_LOGGER_INFORMATION_5_2_u60, "unnamed; its members have accessors." {
-            0x60 NumberOfBuffers set_NumberOfBuffers: u32 = "ULONG", "documented, offset inferred. Buffers that exist.";
+        0x60 union_NumberOfBuffers: WMI_LOGGER_INFORMATION_5_0_union_NumberOfBuffers, "unnamed; its members have accessors." {
+            0x60 NumberOfBuffers set_NumberOfBuffers: u32 = "ULONG", text!(NumberOfBuffers, "documented, offset inferred");
             0x60 InstanceCount set_InstanceCount: u32 = "ULONG", "documented, offset inferred.";
         }
-        0x64 u64: WMI_LOGGER_INFORMATION_5_2_u64, "unnamed; its members have accessors." {
-            0x64 FreeBuffers set_FreeBuffers: u32 = "ULONG", "documented, offset inferred. Buffers that are free.";
+        0x64 union_FreeBuffers: WMI_LOGGER_INFORMATION_5_0_union_FreeBuffers, "unnamed; its members have accessors." {
+            0x64 FreeBuffers set_FreeBuffers: u32 = "ULONG", text!(FreeBuffers, "documented, offset inferred");
             0x64 InstanceId set_InstanceId: u32 = "ULONG", "documented, offset inferred.";
         }
-        0x68 u68: WMI_LOGGER_INFORMATION_5_2_u68, "unnamed; its members have accessors." {
-            0x68 EventsLost set_EventsLost: u32 = "ULONG", "documented, offset inferred. Events that found no room.";
-            0x68 NumberOfProcessors set_NumberOfProcessors: u32 = "ULONG", "documented, offset inferred. Processors of the computer.";
+        0x68 union_EventsLost: WMI_LOGGER_INFORMATION_5_0_union_EventsLost, "unnamed; its members have accessors." {
+            0x68 EventsLost set_EventsLost: u32 = "ULONG", text!(EventsLost, "documented, offset inferred");
+            0x68 NumberOfProcessors set_NumberOfProcessors: u32 = "ULONG", text!(NumberOfProcessors, "documented, offset inferred");
         }
-        0x6c BuffersWritten: u32 = "ULONG", "documented. Buffers that were written.";
-        0x70 LogBuffersLost: u32 = "ULONG", "documented. Buffers that could not be written to the log file.";
-        0x74 RealTimeBuffersLost: u32 = "ULONG", "documented. Buffers that could not be delivered to real-time consumers.";
-        0x78 u78: WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_u78, "unnamed; its members have accessors." {
-            0x78 LoggerThreadId set_LoggerThreadId: runtime::Ptr64 = "HANDLE", "documented, offset inferred. An identifier, not a handle.";
-            0x78 LoggerThreadId64 set_LoggerThreadId64: u64 = "ULONG64", "documented, offset inferred. The same, in eight bytes on all architectures.";
+        0x6c BuffersWritten: u32 = "ULONG", text!(BuffersWritten, "documented");
+        0x70 LogBuffersLost: u32 = "ULONG", text!(LogBuffersLost, "documented");
+        0x74 RealTimeBuffersLost: u32 = "ULONG", text!(RealTimeBuffersLost, "documented");
+        0x78 union_LoggerThreadId: WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_union_LoggerThreadId, "unnamed; its members have accessors." {
+            0x78 LoggerThreadId set_LoggerThreadId: runtime::Ptr64 = "HANDLE", text!(LoggerThreadId, "documented, offset inferred");
+            0x78 LoggerThreadId64 set_LoggerThreadId64: u64 = "ULONG64", text!(LogFileHandle64, "documented, offset inferred");
         }
-        0x80 u80: WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_u80, "unnamed; its members have accessors." {
-            0x80 LogFileName set_LogFileName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", "documented, offset inferred. The path of the log file.";
-            0x80 LogFileName64 set_LogFileName64: UNICODE_STRING64_5_1 = "UNICODE_STRING64", "documented, offset inferred. The same for 32-bit and 64-bit programs.";
+        0x80 union_LogFileName: WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_union_LogFileName, "unnamed; its members have accessors." {
+            0x80 LogFileName set_LogFileName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(LogFileName_2, "documented, offset inferred");
+            0x80 LogFileName64 set_LogFileName64: UNICODE_STRING64_5_1 = "UNICODE_STRING64", text!(LogFileName64, "documented, offset inferred");
         }
-        0x90 u90: WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_u90, "unnamed; its members have accessors." {
-            0x90 LoggerName set_LoggerName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", "documented, offset inferred. The name of the session.";
-            0x90 LoggerName64 set_LoggerName64: UNICODE_STRING64_5_1 = "UNICODE_STRING64", "documented, offset inferred. The same for 32-bit and 64-bit programs.";
+        0x90 union_LoggerName: WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_union_LoggerName, "unnamed; its members have accessors." {
+            0x90 LoggerName set_LoggerName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(LoggerName, "documented, offset inferred");
+            0x90 LoggerName64 set_LoggerName64: UNICODE_STRING64_5_1 = "UNICODE_STRING64", text!(LogFileName64, "documented, offset inferred");
         }
-        0xa0 uA0: WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_uA0, "unnamed; its members have accessors.\n\nErratum, 5.1..5.2: the document says a PVOID and a ULONG64, the declaration's order and size give a union of them (The text lacks what the table has: only 8 bytes lie before LoggerExtension.)." {
-            0xa0 LoggerHeader set_LoggerHeader: runtime::Ptr64 = "PVOID", "documented, name unknown. A WNODE\\_HEADER and a TRACE\\_LOGFILE\\_HEADER that a file must match to be opened.";
-            0xa0 LoggerHeader64 set_LoggerHeader64: u64 = "ULONG64", "documented, name unknown. The same, in eight bytes on all architectures.";
+        0xa0 union_LoggerHeader: WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_union_LoggerHeader, "unnamed; its members have accessors.\n\nErratum, 5.1..5.2: published reference: a PVOID and a ULONG64; order and size of the declaration: a union of them (The text contradicts the table: only 8 bytes are before LoggerExtension.)." {
+            0xa0 LoggerHeader set_LoggerHeader: runtime::Ptr64 = "PVOID", text!(LoggerHeader, "documented, name unknown");
+            0xa0 LoggerHeader64 set_LoggerHeader64: u64 = "ULONG64", text!(LogFileHandle64, "documented, name unknown");
         }
-        0xa8 DUMMYUNIONNAME10: WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_DUMMYUNIONNAME10 = "union", "documented. The union got its macro for a name, as headers define DUMMYUNIONNAME to DUMMYUNIONNAME9 only.\n\nErratum, 5.1..: the document says the table has the union without a name, the declaration's order and size give the text names it DUMMYUNIONNAME10.";
+        0xa8 DUMMYUNIONNAME10: WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_DUMMYUNIONNAME10 = "union", text!(DUMMYUNIONNAME10, "documented");
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x58 of `WMI_LOGGER_INFORMATION`.
-    pub union WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_u58: 0x8, 8 {
-        0x00 LogFileHandle: runtime::Ptr64 = "HANDLE", "documented, offset inferred. Must allow writing; asking for it takes TRACELOG\\_CREATE\\_ONDISK.";
-        0x00 LogFileHandle64: u64 = "ULONG64", "documented, offset inferred. The same, in eight bytes on all architectures.";
+    pub union WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_union_LogFileHandle: 0x8, 8 {
+        0x00 LogFileHandle: runtime::Ptr64 = "HANDLE", text!(LogFileHandle_2, "documented, offset inferred");
+        0x00 LogFileHandle64: u64 = "ULONG64", text!(LogFileHandle64, "documented, offset inferred");
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x78 of `WMI_LOGGER_INFORMATION`.
-    pub union WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_u78: 0x8, 8 {
-        0x00 LoggerThreadId: runtime::Ptr64 = "HANDLE", "documented, offset inferred. An identifier, not a handle.";
-        0x00 LoggerThreadId64: u64 = "ULONG64", "documented, offset inferred. The same, in eight bytes on all architectures.";
+    pub union WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_union_LoggerThreadId: 0x8, 8 {
+        0x00 LoggerThreadId: runtime::Ptr64 = "HANDLE", text!(LoggerThreadId, "documented, offset inferred");
+        0x00 LoggerThreadId64: u64 = "ULONG64", text!(LogFileHandle64, "documented, offset inferred");
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x80 of `WMI_LOGGER_INFORMATION`.
-    pub union WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_u80: 0x10, 8 {
-        0x00 LogFileName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", "documented, offset inferred. The path of the log file.";
-        0x00 LogFileName64: UNICODE_STRING64_5_1 = "UNICODE_STRING64", "documented, offset inferred. The same for 32-bit and 64-bit programs.";
+    pub union WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_union_LogFileName: 0x10, 8 {
+        0x00 LogFileName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(LogFileName_2, "documented, offset inferred");
+        0x00 LogFileName64: UNICODE_STRING64_5_1 = "UNICODE_STRING64", text!(LogFileName64, "documented, offset inferred");
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x90 of `WMI_LOGGER_INFORMATION`.
-    pub union WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_u90: 0x10, 8 {
-        0x00 LoggerName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", "documented, offset inferred. The name of the session.";
-        0x00 LoggerName64: UNICODE_STRING64_5_1 = "UNICODE_STRING64", "documented, offset inferred. The same for 32-bit and 64-bit programs.";
+    pub union WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_union_LoggerName: 0x10, 8 {
+        0x00 LoggerName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(LoggerName, "documented, offset inferred");
+        0x00 LoggerName64: UNICODE_STRING64_5_1 = "UNICODE_STRING64", text!(LogFileName64, "documented, offset inferred");
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0xa0 of `WMI_LOGGER_INFORMATION`.
-    pub union WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_uA0: 0x8, 8 {
-        0x00 LoggerHeader: runtime::Ptr64 = "PVOID", "documented, name unknown. A WNODE\\_HEADER and a TRACE\\_LOGFILE\\_HEADER that a file must match to be opened.";
-        0x00 LoggerHeader64: u64 = "ULONG64", "documented, name unknown. The same, in eight bytes on all architectures.";
+    pub union WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_union_LoggerHeader: 0x8, 8 {
+        0x00 LoggerHeader: runtime::Ptr64 = "PVOID", text!(LoggerHeader, "documented, name unknown");
+        0x00 LoggerHeader64: u64 = "ULONG64", text!(LogFileHandle64, "documented, name unknown");
     }
 }
 
@@ -416,8 +362,8 @@ runtime::layout! {
         0x00 LoggerExtension: runtime::Ptr64, "documented, offset inferred." {
             0x00 LoggerExtension set_LoggerExtension: runtime::Ptr64 = "PVOID", "documented, offset inferred.";
         }
-        0x00 LoggerExtension64: u64, "documented, offset inferred. The same, in eight bytes on all architectures." {
-            0x00 LoggerExtension64 set_LoggerExtension64: u64 = "ULONG64", "documented, offset inferred. The same, in eight bytes on all architectures.";
+        0x00 LoggerExtension64: u64, text!(LogFileHandle64, "documented, offset inferred") {
+            0x00 LoggerExtension64 set_LoggerExtension64: u64 = "ULONG64", text!(LogFileHandle64, "documented, offset inferred");
         }
     }
 }
@@ -425,63 +371,63 @@ runtime::layout! {
 runtime::layout! {
     /// `WMI_LOGGER_INFORMATION` since early-6.0 on x86: 0xb0 bytes, aligned to 8.
     ///
-    /// What user mode and the kernel tell each other about a logger. From 5.1 on it is the same on all architectures.
+    /// Properties of a session, exchanged between user mode and the kernel. In 5.1 and later it is the same on all architectures.
     pub struct WMI_LOGGER_INFORMATION_early_6_0_x86: members::WMI_LOGGER_INFORMATION, 0xb0, 8 {
-        0x00 Wnode: WNODE_HEADER_5_0_x86 = "WNODE_HEADER", "documented. Guid names the logger; a null one leaves the choice to the kernel. ClientContext, from 5.1 on, is the clock type: in 5.1 and in 5.2 before SP1 all but 2 mean 1, later all but 1 and 3 mean 2.";
-        0x30 BufferSize: u32 = "ULONG", "documented. Kilobytes; 0 means 4, and 1024 is the most.";
-        0x34 MinimumBuffers: u32 = "ULONG", "documented. If less than 2 or above the maximum: one a processor and 1 more in 5.0, 2 more in 5.1 and 5.2.";
-        0x38 MaximumBuffers: u32 = "ULONG", "documented. If less than 2: 25 in 5.0, one a processor and 22 more in 5.1 and 5.2.";
-        0x3c MaximumFileSize: u32 = "ULONG", "documented. Required with EVENT\\_TRACE\\_FILE\\_MODE\\_NEWFILE.";
-        0x40 LogFileMode: LOG_FILE_MODE = "ULONG", "documented. How the session logs.";
-        0x44 FlushTimer: u32 = "ULONG", "documented. Seconds.";
-        0x48 EnableFlags: EVENT_TRACE_FLAG = "ULONG", "documented. For the kernel logger; with EVENT\\_TRACE\\_FLAG\\_EXTENSION it is a TRACE\\_ENABLE\\_FLAG\\_EXTENSION.";
-        0x4c AgeLimit: i32 = "LONG", "documented. Minutes; negative means 0, and from 5.1 on 1 to 14 mean 15.";
-        0x50 Wow: u32 = "ULONG", "documented. Whether a 32-bit program asks.";
+        0x00 Wnode: WNODE_HEADER_5_0_x86 = "WNODE_HEADER", text!(Wnode, "documented");
+        0x30 BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
+        0x34 MinimumBuffers: u32 = "ULONG", text!(MinimumBuffers, "documented");
+        0x38 MaximumBuffers: u32 = "ULONG", text!(MaximumBuffers, "documented");
+        0x3c MaximumFileSize: u32 = "ULONG", text!(MaximumFileSize, "documented");
+        0x40 LogFileMode: LOG_FILE_MODE = "ULONG", text!(LogFileMode, "documented");
+        0x44 FlushTimer: u32 = "ULONG", text!(FlushTimer, "documented");
+        0x48 EnableFlags: EVENT_TRACE_FLAG = "ULONG", text!(EnableFlags, "documented");
+        0x4c AgeLimit: i32 = "LONG", text!(AgeLimit, "documented");
+        0x50 Wow: u32 = "ULONG", text!(Wow, "documented");
         0x54 _padding54: [u8; 4], "padding.";
-        0x58 u58: WMI_LOGGER_INFORMATION_5_2_x86_u58, "unnamed; its members have accessors." {
-            0x58 LogFileHandle set_LogFileHandle: runtime::Ptr32 = "HANDLE", "documented, offset inferred. Must allow writing; asking for it takes TRACELOG\\_CREATE\\_ONDISK.";
-            0x58 LogFileHandle64 set_LogFileHandle64: u64 = "ULONG64", "documented, offset inferred. The same, in eight bytes on all architectures.";
+        0x58 union_LogFileHandle: WMI_LOGGER_INFORMATION_5_1_x86_union_LogFileHandle, "unnamed; its members have accessors." {
+            0x58 LogFileHandle set_LogFileHandle: runtime::Ptr32 = "HANDLE", text!(LogFileHandle_2, "documented, offset inferred");
+            0x58 LogFileHandle64 set_LogFileHandle64: u64 = "ULONG64", text!(LogFileHandle64, "documented, offset inferred");
         }
-        0x60 u60: WMI_LOGGER_INFORMATION_5_2_u60, "unnamed; its members have accessors." {
-            0x60 NumberOfBuffers set_NumberOfBuffers: u32 = "ULONG", "documented, offset inferred. Buffers that exist.";
+        0x60 union_NumberOfBuffers: WMI_LOGGER_INFORMATION_5_0_union_NumberOfBuffers, "unnamed; its members have accessors." {
+            0x60 NumberOfBuffers set_NumberOfBuffers: u32 = "ULONG", text!(NumberOfBuffers, "documented, offset inferred");
             0x60 InstanceCount set_InstanceCount: u32 = "ULONG", "documented, offset inferred.";
         }
-        0x64 u64: WMI_LOGGER_INFORMATION_5_2_u64, "unnamed; its members have accessors." {
-            0x64 FreeBuffers set_FreeBuffers: u32 = "ULONG", "documented, offset inferred. Buffers that are free.";
+        0x64 union_FreeBuffers: WMI_LOGGER_INFORMATION_5_0_union_FreeBuffers, "unnamed; its members have accessors." {
+            0x64 FreeBuffers set_FreeBuffers: u32 = "ULONG", text!(FreeBuffers, "documented, offset inferred");
             0x64 InstanceId set_InstanceId: u32 = "ULONG", "documented, offset inferred.";
         }
-        0x68 u68: WMI_LOGGER_INFORMATION_5_2_u68, "unnamed; its members have accessors." {
-            0x68 EventsLost set_EventsLost: u32 = "ULONG", "documented, offset inferred. Events that found no room.";
-            0x68 NumberOfProcessors set_NumberOfProcessors: u32 = "ULONG", "documented, offset inferred. Processors of the computer.";
+        0x68 union_EventsLost: WMI_LOGGER_INFORMATION_5_0_union_EventsLost, "unnamed; its members have accessors." {
+            0x68 EventsLost set_EventsLost: u32 = "ULONG", text!(EventsLost, "documented, offset inferred");
+            0x68 NumberOfProcessors set_NumberOfProcessors: u32 = "ULONG", text!(NumberOfProcessors, "documented, offset inferred");
         }
-        0x6c BuffersWritten: u32 = "ULONG", "documented. Buffers that were written.";
-        0x70 u70: WMI_LOGGER_INFORMATION_early_6_0_u70, "unnamed; its members have accessors." {
-            0x70 LogBuffersLost set_LogBuffersLost: u32 = "ULONG", "documented, offset inferred. Buffers that could not be written to the log file.";
+        0x6c BuffersWritten: u32 = "ULONG", text!(BuffersWritten, "documented");
+        0x70 union_LogBuffersLost: WMI_LOGGER_INFORMATION_early_6_0_union_LogBuffersLost, "unnamed; its members have accessors." {
+            0x70 LogBuffersLost set_LogBuffersLost: u32 = "ULONG", text!(LogBuffersLost, "documented, offset inferred");
             0x70 Flags set_Flags: u32 = "ULONG", "documented, offset inferred.";
         }
-        0x74 RealTimeBuffersLost: u32 = "ULONG", "documented. Buffers that could not be delivered to real-time consumers.";
-        0x78 u78: WMI_LOGGER_INFORMATION_5_2_x86_u78, "unnamed; its members have accessors." {
-            0x78 LoggerThreadId set_LoggerThreadId: runtime::Ptr32 = "HANDLE", "documented, offset inferred. An identifier, not a handle.";
-            0x78 LoggerThreadId64 set_LoggerThreadId64: u64 = "ULONG64", "documented, offset inferred. The same, in eight bytes on all architectures.";
+        0x74 RealTimeBuffersLost: u32 = "ULONG", text!(RealTimeBuffersLost, "documented");
+        0x78 union_LoggerThreadId: WMI_LOGGER_INFORMATION_5_1_x86_union_LoggerThreadId, "unnamed; its members have accessors." {
+            0x78 LoggerThreadId set_LoggerThreadId: runtime::Ptr32 = "HANDLE", text!(LoggerThreadId, "documented, offset inferred");
+            0x78 LoggerThreadId64 set_LoggerThreadId64: u64 = "ULONG64", text!(LogFileHandle64, "documented, offset inferred");
         }
-        0x80 u80: WMI_LOGGER_INFORMATION_5_2_x86_u80, "unnamed; its members have accessors." {
-            0x80 LogFileName set_LogFileName: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", "documented, offset inferred. The path of the log file.";
-            0x80 LogFileName64 set_LogFileName64: UNICODE_STRING64_5_1 = "UNICODE_STRING64", "documented, offset inferred. The same for 32-bit and 64-bit programs.";
+        0x80 union_LogFileName: WMI_LOGGER_INFORMATION_5_1_x86_union_LogFileName, "unnamed; its members have accessors." {
+            0x80 LogFileName set_LogFileName: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", text!(LogFileName_2, "documented, offset inferred");
+            0x80 LogFileName64 set_LogFileName64: UNICODE_STRING64_5_1 = "UNICODE_STRING64", text!(LogFileName64, "documented, offset inferred");
         }
-        0x90 u90: WMI_LOGGER_INFORMATION_5_2_x86_u90, "unnamed; its members have accessors." {
-            0x90 LoggerName set_LoggerName: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", "documented, offset inferred. The name of the session.";
-            0x90 LoggerName64 set_LoggerName64: UNICODE_STRING64_5_1 = "UNICODE_STRING64", "documented, offset inferred. The same for 32-bit and 64-bit programs.";
+        0x90 union_LoggerName: WMI_LOGGER_INFORMATION_5_1_x86_union_LoggerName, "unnamed; its members have accessors." {
+            0x90 LoggerName set_LoggerName: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", text!(LoggerName, "documented, offset inferred");
+            0x90 LoggerName64 set_LoggerName64: UNICODE_STRING64_5_1 = "UNICODE_STRING64", text!(LogFileName64, "documented, offset inferred");
         }
-        0xa0 RealTimeConsumerCount: u32 = "ULONG", "documented. Real-time consumers of the session.\n\nErratum, the document's range is 5.2.., the declaration's order and size give 6.0.. (The text begins at 5.2, the table at 6.0; both have another member at 0xA0 in 5.2.).";
-        0xa4 SpareUlong: u32 = "ULONG", "documented. Not in use.\n\nErratum, the document's range is 5.2.., the declaration's order and size give 6.0.. (As for RealTimeConsumerCount.).";
-        0xa8 DUMMYUNIONNAME10: WMI_LOGGER_INFORMATION_5_1_x86_DUMMYUNIONNAME10 = "union", "documented. The union got its macro for a name, as headers define DUMMYUNIONNAME to DUMMYUNIONNAME9 only.\n\nErratum, 5.1..: the document says the table has the union without a name, the declaration's order and size give the text names it DUMMYUNIONNAME10.";
+        0xa0 RealTimeConsumerCount: u32 = "ULONG", text!(RealTimeConsumerCount, "documented");
+        0xa4 SpareUlong: u32 = "ULONG", text!(SpareUlong, "documented");
+        0xa8 DUMMYUNIONNAME10: WMI_LOGGER_INFORMATION_5_1_x86_DUMMYUNIONNAME10 = "union", text!(DUMMYUNIONNAME10, "documented");
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x70 of `WMI_LOGGER_INFORMATION`.
-    pub union WMI_LOGGER_INFORMATION_early_6_0_u70: 0x4, 4 {
-        0x00 LogBuffersLost: u32 = "ULONG", "documented, offset inferred. Buffers that could not be written to the log file.";
+    pub union WMI_LOGGER_INFORMATION_early_6_0_union_LogBuffersLost: 0x4, 4 {
+        0x00 LogBuffersLost: u32 = "ULONG", text!(LogBuffersLost, "documented, offset inferred");
         0x00 Flags: u32 = "ULONG", "documented, offset inferred.";
     }
 }
@@ -489,122 +435,122 @@ runtime::layout! {
 runtime::layout! {
     /// `WMI_LOGGER_INFORMATION` since early-6.0 on x64: 0xb0 bytes, aligned to 8.
     ///
-    /// What user mode and the kernel tell each other about a logger. From 5.1 on it is the same on all architectures.
+    /// Properties of a session, exchanged between user mode and the kernel. In 5.1 and later it is the same on all architectures.
     pub struct WMI_LOGGER_INFORMATION_early_6_0_x64: members::WMI_LOGGER_INFORMATION, 0xb0, 8 {
-        0x00 Wnode: WNODE_HEADER_5_2_3790_sp1_x64 = "WNODE_HEADER", "documented. Guid names the logger; a null one leaves the choice to the kernel. ClientContext, from 5.1 on, is the clock type: in 5.1 and in 5.2 before SP1 all but 2 mean 1, later all but 1 and 3 mean 2.";
-        0x30 BufferSize: u32 = "ULONG", "documented. Kilobytes; 0 means 4, and 1024 is the most.";
-        0x34 MinimumBuffers: u32 = "ULONG", "documented. If less than 2 or above the maximum: one a processor and 1 more in 5.0, 2 more in 5.1 and 5.2.";
-        0x38 MaximumBuffers: u32 = "ULONG", "documented. If less than 2: 25 in 5.0, one a processor and 22 more in 5.1 and 5.2.";
-        0x3c MaximumFileSize: u32 = "ULONG", "documented. Required with EVENT\\_TRACE\\_FILE\\_MODE\\_NEWFILE.";
-        0x40 LogFileMode: LOG_FILE_MODE = "ULONG", "documented. How the session logs.";
-        0x44 FlushTimer: u32 = "ULONG", "documented. Seconds.";
-        0x48 EnableFlags: EVENT_TRACE_FLAG = "ULONG", "documented. For the kernel logger; with EVENT\\_TRACE\\_FLAG\\_EXTENSION it is a TRACE\\_ENABLE\\_FLAG\\_EXTENSION.";
-        0x4c AgeLimit: i32 = "LONG", "documented. Minutes; negative means 0, and from 5.1 on 1 to 14 mean 15.";
-        0x50 Wow: u32 = "ULONG", "documented. Whether a 32-bit program asks.";
+        0x00 Wnode: WNODE_HEADER_5_2_3790_sp1_x64 = "WNODE_HEADER", text!(Wnode, "documented");
+        0x30 BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
+        0x34 MinimumBuffers: u32 = "ULONG", text!(MinimumBuffers, "documented");
+        0x38 MaximumBuffers: u32 = "ULONG", text!(MaximumBuffers, "documented");
+        0x3c MaximumFileSize: u32 = "ULONG", text!(MaximumFileSize, "documented");
+        0x40 LogFileMode: LOG_FILE_MODE = "ULONG", text!(LogFileMode, "documented");
+        0x44 FlushTimer: u32 = "ULONG", text!(FlushTimer, "documented");
+        0x48 EnableFlags: EVENT_TRACE_FLAG = "ULONG", text!(EnableFlags, "documented");
+        0x4c AgeLimit: i32 = "LONG", text!(AgeLimit, "documented");
+        0x50 Wow: u32 = "ULONG", text!(Wow, "documented");
         0x54 _padding54: [u8; 4], "padding.";
-        0x58 u58: WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_u58, "unnamed; its members have accessors." {
-            0x58 LogFileHandle set_LogFileHandle: runtime::Ptr64 = "HANDLE", "documented, offset inferred. Must allow writing; asking for it takes TRACELOG\\_CREATE\\_ONDISK.";
-            0x58 LogFileHandle64 set_LogFileHandle64: u64 = "ULONG64", "documented, offset inferred. The same, in eight bytes on all architectures.";
+        0x58 union_LogFileHandle: WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_union_LogFileHandle, "unnamed; its members have accessors." {
+            0x58 LogFileHandle set_LogFileHandle: runtime::Ptr64 = "HANDLE", text!(LogFileHandle_2, "documented, offset inferred");
+            0x58 LogFileHandle64 set_LogFileHandle64: u64 = "ULONG64", text!(LogFileHandle64, "documented, offset inferred");
         }
-        0x60 u60: WMI_LOGGER_INFORMATION_5_2_u60, "unnamed; its members have accessors." {
-            0x60 NumberOfBuffers set_NumberOfBuffers: u32 = "ULONG", "documented, offset inferred. Buffers that exist.";
+        0x60 union_NumberOfBuffers: WMI_LOGGER_INFORMATION_5_0_union_NumberOfBuffers, "unnamed; its members have accessors." {
+            0x60 NumberOfBuffers set_NumberOfBuffers: u32 = "ULONG", text!(NumberOfBuffers, "documented, offset inferred");
             0x60 InstanceCount set_InstanceCount: u32 = "ULONG", "documented, offset inferred.";
         }
-        0x64 u64: WMI_LOGGER_INFORMATION_5_2_u64, "unnamed; its members have accessors." {
-            0x64 FreeBuffers set_FreeBuffers: u32 = "ULONG", "documented, offset inferred. Buffers that are free.";
+        0x64 union_FreeBuffers: WMI_LOGGER_INFORMATION_5_0_union_FreeBuffers, "unnamed; its members have accessors." {
+            0x64 FreeBuffers set_FreeBuffers: u32 = "ULONG", text!(FreeBuffers, "documented, offset inferred");
             0x64 InstanceId set_InstanceId: u32 = "ULONG", "documented, offset inferred.";
         }
-        0x68 u68: WMI_LOGGER_INFORMATION_5_2_u68, "unnamed; its members have accessors." {
-            0x68 EventsLost set_EventsLost: u32 = "ULONG", "documented, offset inferred. Events that found no room.";
-            0x68 NumberOfProcessors set_NumberOfProcessors: u32 = "ULONG", "documented, offset inferred. Processors of the computer.";
+        0x68 union_EventsLost: WMI_LOGGER_INFORMATION_5_0_union_EventsLost, "unnamed; its members have accessors." {
+            0x68 EventsLost set_EventsLost: u32 = "ULONG", text!(EventsLost, "documented, offset inferred");
+            0x68 NumberOfProcessors set_NumberOfProcessors: u32 = "ULONG", text!(NumberOfProcessors, "documented, offset inferred");
         }
-        0x6c BuffersWritten: u32 = "ULONG", "documented. Buffers that were written.";
-        0x70 u70: WMI_LOGGER_INFORMATION_early_6_0_u70, "unnamed; its members have accessors." {
-            0x70 LogBuffersLost set_LogBuffersLost: u32 = "ULONG", "documented, offset inferred. Buffers that could not be written to the log file.";
+        0x6c BuffersWritten: u32 = "ULONG", text!(BuffersWritten, "documented");
+        0x70 union_LogBuffersLost: WMI_LOGGER_INFORMATION_early_6_0_union_LogBuffersLost, "unnamed; its members have accessors." {
+            0x70 LogBuffersLost set_LogBuffersLost: u32 = "ULONG", text!(LogBuffersLost, "documented, offset inferred");
             0x70 Flags set_Flags: u32 = "ULONG", "documented, offset inferred.";
         }
-        0x74 RealTimeBuffersLost: u32 = "ULONG", "documented. Buffers that could not be delivered to real-time consumers.";
-        0x78 u78: WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_u78, "unnamed; its members have accessors." {
-            0x78 LoggerThreadId set_LoggerThreadId: runtime::Ptr64 = "HANDLE", "documented, offset inferred. An identifier, not a handle.";
-            0x78 LoggerThreadId64 set_LoggerThreadId64: u64 = "ULONG64", "documented, offset inferred. The same, in eight bytes on all architectures.";
+        0x74 RealTimeBuffersLost: u32 = "ULONG", text!(RealTimeBuffersLost, "documented");
+        0x78 union_LoggerThreadId: WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_union_LoggerThreadId, "unnamed; its members have accessors." {
+            0x78 LoggerThreadId set_LoggerThreadId: runtime::Ptr64 = "HANDLE", text!(LoggerThreadId, "documented, offset inferred");
+            0x78 LoggerThreadId64 set_LoggerThreadId64: u64 = "ULONG64", text!(LogFileHandle64, "documented, offset inferred");
         }
-        0x80 u80: WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_u80, "unnamed; its members have accessors." {
-            0x80 LogFileName set_LogFileName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", "documented, offset inferred. The path of the log file.";
-            0x80 LogFileName64 set_LogFileName64: UNICODE_STRING64_5_1 = "UNICODE_STRING64", "documented, offset inferred. The same for 32-bit and 64-bit programs.";
+        0x80 union_LogFileName: WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_union_LogFileName, "unnamed; its members have accessors." {
+            0x80 LogFileName set_LogFileName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(LogFileName_2, "documented, offset inferred");
+            0x80 LogFileName64 set_LogFileName64: UNICODE_STRING64_5_1 = "UNICODE_STRING64", text!(LogFileName64, "documented, offset inferred");
         }
-        0x90 u90: WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_u90, "unnamed; its members have accessors." {
-            0x90 LoggerName set_LoggerName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", "documented, offset inferred. The name of the session.";
-            0x90 LoggerName64 set_LoggerName64: UNICODE_STRING64_5_1 = "UNICODE_STRING64", "documented, offset inferred. The same for 32-bit and 64-bit programs.";
+        0x90 union_LoggerName: WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_union_LoggerName, "unnamed; its members have accessors." {
+            0x90 LoggerName set_LoggerName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(LoggerName, "documented, offset inferred");
+            0x90 LoggerName64 set_LoggerName64: UNICODE_STRING64_5_1 = "UNICODE_STRING64", text!(LogFileName64, "documented, offset inferred");
         }
-        0xa0 RealTimeConsumerCount: u32 = "ULONG", "documented. Real-time consumers of the session.\n\nErratum, the document's range is 5.2.., the declaration's order and size give 6.0.. (The text begins at 5.2, the table at 6.0; both have another member at 0xA0 in 5.2.).";
-        0xa4 SpareUlong: u32 = "ULONG", "documented. Not in use.\n\nErratum, the document's range is 5.2.., the declaration's order and size give 6.0.. (As for RealTimeConsumerCount.).";
-        0xa8 DUMMYUNIONNAME10: WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_DUMMYUNIONNAME10 = "union", "documented. The union got its macro for a name, as headers define DUMMYUNIONNAME to DUMMYUNIONNAME9 only.\n\nErratum, 5.1..: the document says the table has the union without a name, the declaration's order and size give the text names it DUMMYUNIONNAME10.";
+        0xa0 RealTimeConsumerCount: u32 = "ULONG", text!(RealTimeConsumerCount, "documented");
+        0xa4 SpareUlong: u32 = "ULONG", text!(SpareUlong, "documented");
+        0xa8 DUMMYUNIONNAME10: WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_DUMMYUNIONNAME10 = "union", text!(DUMMYUNIONNAME10, "documented");
     }
 }
 
 runtime::layout! {
     /// `WMI_LOGGER_INFORMATION` since 6.1 on x86: 0xb0 bytes, aligned to 8.
     ///
-    /// What user mode and the kernel tell each other about a logger. From 5.1 on it is the same on all architectures.
+    /// Properties of a session, exchanged between user mode and the kernel. In 5.1 and later it is the same on all architectures.
     pub struct WMI_LOGGER_INFORMATION_6_1_x86: members::WMI_LOGGER_INFORMATION, 0xb0, 8 {
-        0x00 Wnode: WNODE_HEADER_5_0_x86 = "WNODE_HEADER", "documented. Guid names the logger; a null one leaves the choice to the kernel. ClientContext, from 5.1 on, is the clock type: in 5.1 and in 5.2 before SP1 all but 2 mean 1, later all but 1 and 3 mean 2.";
-        0x30 BufferSize: u32 = "ULONG", "documented. Kilobytes; 0 means 4, and 1024 is the most.";
-        0x34 MinimumBuffers: u32 = "ULONG", "documented. If less than 2 or above the maximum: one a processor and 1 more in 5.0, 2 more in 5.1 and 5.2.";
-        0x38 MaximumBuffers: u32 = "ULONG", "documented. If less than 2: 25 in 5.0, one a processor and 22 more in 5.1 and 5.2.";
-        0x3c MaximumFileSize: u32 = "ULONG", "documented. Required with EVENT\\_TRACE\\_FILE\\_MODE\\_NEWFILE.";
-        0x40 LogFileMode: LOG_FILE_MODE = "ULONG", "documented. How the session logs.";
-        0x44 FlushTimer: u32 = "ULONG", "documented. Seconds.";
-        0x48 EnableFlags: EVENT_TRACE_FLAG = "ULONG", "documented. For the kernel logger; with EVENT\\_TRACE\\_FLAG\\_EXTENSION it is a TRACE\\_ENABLE\\_FLAG\\_EXTENSION.";
-        0x4c u4C: WMI_LOGGER_INFORMATION_6_1_u4C, "unnamed; its members have accessors." {
-            0x4c AgeLimit set_AgeLimit: i32 = "LONG", "documented, offset inferred. Minutes; negative means 0, and 1 to 14 mean 15.";
+        0x00 Wnode: WNODE_HEADER_5_0_x86 = "WNODE_HEADER", text!(Wnode, "documented");
+        0x30 BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
+        0x34 MinimumBuffers: u32 = "ULONG", text!(MinimumBuffers, "documented");
+        0x38 MaximumBuffers: u32 = "ULONG", text!(MaximumBuffers, "documented");
+        0x3c MaximumFileSize: u32 = "ULONG", text!(MaximumFileSize, "documented");
+        0x40 LogFileMode: LOG_FILE_MODE = "ULONG", text!(LogFileMode, "documented");
+        0x44 FlushTimer: u32 = "ULONG", text!(FlushTimer, "documented");
+        0x48 EnableFlags: EVENT_TRACE_FLAG = "ULONG", text!(EnableFlags, "documented");
+        0x4c union_AgeLimit: WMI_LOGGER_INFORMATION_6_1_union_AgeLimit, "unnamed; its members have accessors." {
+            0x4c AgeLimit set_AgeLimit: i32 = "LONG", text!(AgeLimit_2, "documented, offset inferred");
             0x4c FlushThreshold set_FlushThreshold: i32 = "LONG", "documented, offset inferred.";
         }
-        0x50 Wow: u32 = "ULONG", "documented. Whether a 32-bit program asks.";
+        0x50 Wow: u32 = "ULONG", text!(Wow, "documented");
         0x54 _padding54: [u8; 4], "padding.";
-        0x58 u58: WMI_LOGGER_INFORMATION_5_2_x86_u58, "unnamed; its members have accessors." {
-            0x58 LogFileHandle set_LogFileHandle: runtime::Ptr32 = "HANDLE", "documented, offset inferred. Must allow writing; asking for it takes TRACELOG\\_CREATE\\_ONDISK.";
-            0x58 LogFileHandle64 set_LogFileHandle64: u64 = "ULONG64", "documented, offset inferred. The same, in eight bytes on all architectures.";
+        0x58 union_LogFileHandle: WMI_LOGGER_INFORMATION_5_1_x86_union_LogFileHandle, "unnamed; its members have accessors." {
+            0x58 LogFileHandle set_LogFileHandle: runtime::Ptr32 = "HANDLE", text!(LogFileHandle_2, "documented, offset inferred");
+            0x58 LogFileHandle64 set_LogFileHandle64: u64 = "ULONG64", text!(LogFileHandle64, "documented, offset inferred");
         }
-        0x60 u60: WMI_LOGGER_INFORMATION_5_2_u60, "unnamed; its members have accessors." {
-            0x60 NumberOfBuffers set_NumberOfBuffers: u32 = "ULONG", "documented, offset inferred. Buffers that exist.";
+        0x60 union_NumberOfBuffers: WMI_LOGGER_INFORMATION_5_0_union_NumberOfBuffers, "unnamed; its members have accessors." {
+            0x60 NumberOfBuffers set_NumberOfBuffers: u32 = "ULONG", text!(NumberOfBuffers, "documented, offset inferred");
             0x60 InstanceCount set_InstanceCount: u32 = "ULONG", "documented, offset inferred.";
         }
-        0x64 u64: WMI_LOGGER_INFORMATION_5_2_u64, "unnamed; its members have accessors." {
-            0x64 FreeBuffers set_FreeBuffers: u32 = "ULONG", "documented, offset inferred. Buffers that are free.";
+        0x64 union_FreeBuffers: WMI_LOGGER_INFORMATION_5_0_union_FreeBuffers, "unnamed; its members have accessors." {
+            0x64 FreeBuffers set_FreeBuffers: u32 = "ULONG", text!(FreeBuffers, "documented, offset inferred");
             0x64 InstanceId set_InstanceId: u32 = "ULONG", "documented, offset inferred.";
         }
-        0x68 u68: WMI_LOGGER_INFORMATION_5_2_u68, "unnamed; its members have accessors." {
-            0x68 EventsLost set_EventsLost: u32 = "ULONG", "documented, offset inferred. Events that found no room.";
-            0x68 NumberOfProcessors set_NumberOfProcessors: u32 = "ULONG", "documented, offset inferred. Processors of the computer.";
+        0x68 union_EventsLost: WMI_LOGGER_INFORMATION_5_0_union_EventsLost, "unnamed; its members have accessors." {
+            0x68 EventsLost set_EventsLost: u32 = "ULONG", text!(EventsLost, "documented, offset inferred");
+            0x68 NumberOfProcessors set_NumberOfProcessors: u32 = "ULONG", text!(NumberOfProcessors, "documented, offset inferred");
         }
-        0x6c BuffersWritten: u32 = "ULONG", "documented. Buffers that were written.";
-        0x70 u70: WMI_LOGGER_INFORMATION_early_6_0_u70, "unnamed; its members have accessors." {
-            0x70 LogBuffersLost set_LogBuffersLost: u32 = "ULONG", "documented, offset inferred. Buffers that could not be written to the log file.";
+        0x6c BuffersWritten: u32 = "ULONG", text!(BuffersWritten, "documented");
+        0x70 union_LogBuffersLost: WMI_LOGGER_INFORMATION_early_6_0_union_LogBuffersLost, "unnamed; its members have accessors." {
+            0x70 LogBuffersLost set_LogBuffersLost: u32 = "ULONG", text!(LogBuffersLost, "documented, offset inferred");
             0x70 Flags set_Flags: u32 = "ULONG", "documented, offset inferred.";
         }
-        0x74 RealTimeBuffersLost: u32 = "ULONG", "documented. Buffers that could not be delivered to real-time consumers.";
-        0x78 u78: WMI_LOGGER_INFORMATION_5_2_x86_u78, "unnamed; its members have accessors." {
-            0x78 LoggerThreadId set_LoggerThreadId: runtime::Ptr32 = "HANDLE", "documented, offset inferred. An identifier, not a handle.";
-            0x78 LoggerThreadId64 set_LoggerThreadId64: u64 = "ULONG64", "documented, offset inferred. The same, in eight bytes on all architectures.";
+        0x74 RealTimeBuffersLost: u32 = "ULONG", text!(RealTimeBuffersLost, "documented");
+        0x78 union_LoggerThreadId: WMI_LOGGER_INFORMATION_5_1_x86_union_LoggerThreadId, "unnamed; its members have accessors." {
+            0x78 LoggerThreadId set_LoggerThreadId: runtime::Ptr32 = "HANDLE", text!(LoggerThreadId, "documented, offset inferred");
+            0x78 LoggerThreadId64 set_LoggerThreadId64: u64 = "ULONG64", text!(LogFileHandle64, "documented, offset inferred");
         }
-        0x80 u80: WMI_LOGGER_INFORMATION_5_2_x86_u80, "unnamed; its members have accessors." {
-            0x80 LogFileName set_LogFileName: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", "documented, offset inferred. The path of the log file.";
-            0x80 LogFileName64 set_LogFileName64: UNICODE_STRING64_5_1 = "UNICODE_STRING64", "documented, offset inferred. The same for 32-bit and 64-bit programs.";
+        0x80 union_LogFileName: WMI_LOGGER_INFORMATION_5_1_x86_union_LogFileName, "unnamed; its members have accessors." {
+            0x80 LogFileName set_LogFileName: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", text!(LogFileName_2, "documented, offset inferred");
+            0x80 LogFileName64 set_LogFileName64: UNICODE_STRING64_5_1 = "UNICODE_STRING64", text!(LogFileName64, "documented, offset inferred");
         }
-        0x90 u90: WMI_LOGGER_INFORMATION_5_2_x86_u90, "unnamed; its members have accessors." {
-            0x90 LoggerName set_LoggerName: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", "documented, offset inferred. The name of the session.";
-            0x90 LoggerName64 set_LoggerName64: UNICODE_STRING64_5_1 = "UNICODE_STRING64", "documented, offset inferred. The same for 32-bit and 64-bit programs.";
+        0x90 union_LoggerName: WMI_LOGGER_INFORMATION_5_1_x86_union_LoggerName, "unnamed; its members have accessors." {
+            0x90 LoggerName set_LoggerName: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", text!(LoggerName, "documented, offset inferred");
+            0x90 LoggerName64 set_LoggerName64: UNICODE_STRING64_5_1 = "UNICODE_STRING64", text!(LogFileName64, "documented, offset inferred");
         }
-        0xa0 RealTimeConsumerCount: u32 = "ULONG", "documented. Real-time consumers of the session.\n\nErratum, the document's range is 5.2.., the declaration's order and size give 6.0.. (The text begins at 5.2, the table at 6.0; both have another member at 0xA0 in 5.2.).";
-        0xa4 SpareUlong: u32 = "ULONG", "documented. Not in use.\n\nErratum, the document's range is 5.2.., the declaration's order and size give 6.0.. (As for RealTimeConsumerCount.).";
-        0xa8 DUMMYUNIONNAME10: WMI_LOGGER_INFORMATION_5_1_x86_DUMMYUNIONNAME10 = "union", "documented. The union got its macro for a name, as headers define DUMMYUNIONNAME to DUMMYUNIONNAME9 only.\n\nErratum, 5.1..: the document says the table has the union without a name, the declaration's order and size give the text names it DUMMYUNIONNAME10.";
+        0xa0 RealTimeConsumerCount: u32 = "ULONG", text!(RealTimeConsumerCount, "documented");
+        0xa4 SpareUlong: u32 = "ULONG", text!(SpareUlong, "documented");
+        0xa8 DUMMYUNIONNAME10: WMI_LOGGER_INFORMATION_5_1_x86_DUMMYUNIONNAME10 = "union", text!(DUMMYUNIONNAME10, "documented");
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x4c of `WMI_LOGGER_INFORMATION`.
-    pub union WMI_LOGGER_INFORMATION_6_1_u4C: 0x4, 4 {
-        0x00 AgeLimit: i32 = "LONG", "documented, offset inferred. Minutes; negative means 0, and 1 to 14 mean 15.";
+    pub union WMI_LOGGER_INFORMATION_6_1_union_AgeLimit: 0x4, 4 {
+        0x00 AgeLimit: i32 = "LONG", text!(AgeLimit_2, "documented, offset inferred");
         0x00 FlushThreshold: i32 = "LONG", "documented, offset inferred.";
     }
 }
@@ -612,58 +558,58 @@ runtime::layout! {
 runtime::layout! {
     /// `WMI_LOGGER_INFORMATION` since 6.1 on x64: 0xb0 bytes, aligned to 8.
     ///
-    /// What user mode and the kernel tell each other about a logger. From 5.1 on it is the same on all architectures.
+    /// Properties of a session, exchanged between user mode and the kernel. In 5.1 and later it is the same on all architectures.
     pub struct WMI_LOGGER_INFORMATION_6_1_x64: members::WMI_LOGGER_INFORMATION, 0xb0, 8 {
-        0x00 Wnode: WNODE_HEADER_5_2_3790_sp1_x64 = "WNODE_HEADER", "documented. Guid names the logger; a null one leaves the choice to the kernel. ClientContext, from 5.1 on, is the clock type: in 5.1 and in 5.2 before SP1 all but 2 mean 1, later all but 1 and 3 mean 2.";
-        0x30 BufferSize: u32 = "ULONG", "documented. Kilobytes; 0 means 4, and 1024 is the most.";
-        0x34 MinimumBuffers: u32 = "ULONG", "documented. If less than 2 or above the maximum: one a processor and 1 more in 5.0, 2 more in 5.1 and 5.2.";
-        0x38 MaximumBuffers: u32 = "ULONG", "documented. If less than 2: 25 in 5.0, one a processor and 22 more in 5.1 and 5.2.";
-        0x3c MaximumFileSize: u32 = "ULONG", "documented. Required with EVENT\\_TRACE\\_FILE\\_MODE\\_NEWFILE.";
-        0x40 LogFileMode: LOG_FILE_MODE = "ULONG", "documented. How the session logs.";
-        0x44 FlushTimer: u32 = "ULONG", "documented. Seconds.";
-        0x48 EnableFlags: EVENT_TRACE_FLAG = "ULONG", "documented. For the kernel logger; with EVENT\\_TRACE\\_FLAG\\_EXTENSION it is a TRACE\\_ENABLE\\_FLAG\\_EXTENSION.";
-        0x4c u4C: WMI_LOGGER_INFORMATION_6_1_u4C, "unnamed; its members have accessors." {
-            0x4c AgeLimit set_AgeLimit: i32 = "LONG", "documented, offset inferred. Minutes; negative means 0, and 1 to 14 mean 15.";
+        0x00 Wnode: WNODE_HEADER_5_2_3790_sp1_x64 = "WNODE_HEADER", text!(Wnode, "documented");
+        0x30 BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
+        0x34 MinimumBuffers: u32 = "ULONG", text!(MinimumBuffers, "documented");
+        0x38 MaximumBuffers: u32 = "ULONG", text!(MaximumBuffers, "documented");
+        0x3c MaximumFileSize: u32 = "ULONG", text!(MaximumFileSize, "documented");
+        0x40 LogFileMode: LOG_FILE_MODE = "ULONG", text!(LogFileMode, "documented");
+        0x44 FlushTimer: u32 = "ULONG", text!(FlushTimer, "documented");
+        0x48 EnableFlags: EVENT_TRACE_FLAG = "ULONG", text!(EnableFlags, "documented");
+        0x4c union_AgeLimit: WMI_LOGGER_INFORMATION_6_1_union_AgeLimit, "unnamed; its members have accessors." {
+            0x4c AgeLimit set_AgeLimit: i32 = "LONG", text!(AgeLimit_2, "documented, offset inferred");
             0x4c FlushThreshold set_FlushThreshold: i32 = "LONG", "documented, offset inferred.";
         }
-        0x50 Wow: u32 = "ULONG", "documented. Whether a 32-bit program asks.";
+        0x50 Wow: u32 = "ULONG", text!(Wow, "documented");
         0x54 _padding54: [u8; 4], "padding.";
-        0x58 u58: WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_u58, "unnamed; its members have accessors." {
-            0x58 LogFileHandle set_LogFileHandle: runtime::Ptr64 = "HANDLE", "documented, offset inferred. Must allow writing; asking for it takes TRACELOG\\_CREATE\\_ONDISK.";
-            0x58 LogFileHandle64 set_LogFileHandle64: u64 = "ULONG64", "documented, offset inferred. The same, in eight bytes on all architectures.";
+        0x58 union_LogFileHandle: WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_union_LogFileHandle, "unnamed; its members have accessors." {
+            0x58 LogFileHandle set_LogFileHandle: runtime::Ptr64 = "HANDLE", text!(LogFileHandle_2, "documented, offset inferred");
+            0x58 LogFileHandle64 set_LogFileHandle64: u64 = "ULONG64", text!(LogFileHandle64, "documented, offset inferred");
         }
-        0x60 u60: WMI_LOGGER_INFORMATION_5_2_u60, "unnamed; its members have accessors." {
-            0x60 NumberOfBuffers set_NumberOfBuffers: u32 = "ULONG", "documented, offset inferred. Buffers that exist.";
+        0x60 union_NumberOfBuffers: WMI_LOGGER_INFORMATION_5_0_union_NumberOfBuffers, "unnamed; its members have accessors." {
+            0x60 NumberOfBuffers set_NumberOfBuffers: u32 = "ULONG", text!(NumberOfBuffers, "documented, offset inferred");
             0x60 InstanceCount set_InstanceCount: u32 = "ULONG", "documented, offset inferred.";
         }
-        0x64 u64: WMI_LOGGER_INFORMATION_5_2_u64, "unnamed; its members have accessors." {
-            0x64 FreeBuffers set_FreeBuffers: u32 = "ULONG", "documented, offset inferred. Buffers that are free.";
+        0x64 union_FreeBuffers: WMI_LOGGER_INFORMATION_5_0_union_FreeBuffers, "unnamed; its members have accessors." {
+            0x64 FreeBuffers set_FreeBuffers: u32 = "ULONG", text!(FreeBuffers, "documented, offset inferred");
             0x64 InstanceId set_InstanceId: u32 = "ULONG", "documented, offset inferred.";
         }
-        0x68 u68: WMI_LOGGER_INFORMATION_5_2_u68, "unnamed; its members have accessors." {
-            0x68 EventsLost set_EventsLost: u32 = "ULONG", "documented, offset inferred. Events that found no room.";
-            0x68 NumberOfProcessors set_NumberOfProcessors: u32 = "ULONG", "documented, offset inferred. Processors of the computer.";
+        0x68 union_EventsLost: WMI_LOGGER_INFORMATION_5_0_union_EventsLost, "unnamed; its members have accessors." {
+            0x68 EventsLost set_EventsLost: u32 = "ULONG", text!(EventsLost, "documented, offset inferred");
+            0x68 NumberOfProcessors set_NumberOfProcessors: u32 = "ULONG", text!(NumberOfProcessors, "documented, offset inferred");
         }
-        0x6c BuffersWritten: u32 = "ULONG", "documented. Buffers that were written.";
-        0x70 u70: WMI_LOGGER_INFORMATION_early_6_0_u70, "unnamed; its members have accessors." {
-            0x70 LogBuffersLost set_LogBuffersLost: u32 = "ULONG", "documented, offset inferred. Buffers that could not be written to the log file.";
+        0x6c BuffersWritten: u32 = "ULONG", text!(BuffersWritten, "documented");
+        0x70 union_LogBuffersLost: WMI_LOGGER_INFORMATION_early_6_0_union_LogBuffersLost, "unnamed; its members have accessors." {
+            0x70 LogBuffersLost set_LogBuffersLost: u32 = "ULONG", text!(LogBuffersLost, "documented, offset inferred");
             0x70 Flags set_Flags: u32 = "ULONG", "documented, offset inferred.";
         }
-        0x74 RealTimeBuffersLost: u32 = "ULONG", "documented. Buffers that could not be delivered to real-time consumers.";
-        0x78 u78: WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_u78, "unnamed; its members have accessors." {
-            0x78 LoggerThreadId set_LoggerThreadId: runtime::Ptr64 = "HANDLE", "documented, offset inferred. An identifier, not a handle.";
-            0x78 LoggerThreadId64 set_LoggerThreadId64: u64 = "ULONG64", "documented, offset inferred. The same, in eight bytes on all architectures.";
+        0x74 RealTimeBuffersLost: u32 = "ULONG", text!(RealTimeBuffersLost, "documented");
+        0x78 union_LoggerThreadId: WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_union_LoggerThreadId, "unnamed; its members have accessors." {
+            0x78 LoggerThreadId set_LoggerThreadId: runtime::Ptr64 = "HANDLE", text!(LoggerThreadId, "documented, offset inferred");
+            0x78 LoggerThreadId64 set_LoggerThreadId64: u64 = "ULONG64", text!(LogFileHandle64, "documented, offset inferred");
         }
-        0x80 u80: WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_u80, "unnamed; its members have accessors." {
-            0x80 LogFileName set_LogFileName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", "documented, offset inferred. The path of the log file.";
-            0x80 LogFileName64 set_LogFileName64: UNICODE_STRING64_5_1 = "UNICODE_STRING64", "documented, offset inferred. The same for 32-bit and 64-bit programs.";
+        0x80 union_LogFileName: WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_union_LogFileName, "unnamed; its members have accessors." {
+            0x80 LogFileName set_LogFileName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(LogFileName_2, "documented, offset inferred");
+            0x80 LogFileName64 set_LogFileName64: UNICODE_STRING64_5_1 = "UNICODE_STRING64", text!(LogFileName64, "documented, offset inferred");
         }
-        0x90 u90: WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_u90, "unnamed; its members have accessors." {
-            0x90 LoggerName set_LoggerName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", "documented, offset inferred. The name of the session.";
-            0x90 LoggerName64 set_LoggerName64: UNICODE_STRING64_5_1 = "UNICODE_STRING64", "documented, offset inferred. The same for 32-bit and 64-bit programs.";
+        0x90 union_LoggerName: WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_union_LoggerName, "unnamed; its members have accessors." {
+            0x90 LoggerName set_LoggerName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(LoggerName, "documented, offset inferred");
+            0x90 LoggerName64 set_LoggerName64: UNICODE_STRING64_5_1 = "UNICODE_STRING64", text!(LogFileName64, "documented, offset inferred");
         }
-        0xa0 RealTimeConsumerCount: u32 = "ULONG", "documented. Real-time consumers of the session.\n\nErratum, the document's range is 5.2.., the declaration's order and size give 6.0.. (The text begins at 5.2, the table at 6.0; both have another member at 0xA0 in 5.2.).";
-        0xa4 SpareUlong: u32 = "ULONG", "documented. Not in use.\n\nErratum, the document's range is 5.2.., the declaration's order and size give 6.0.. (As for RealTimeConsumerCount.).";
-        0xa8 DUMMYUNIONNAME10: WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_DUMMYUNIONNAME10 = "union", "documented. The union got its macro for a name, as headers define DUMMYUNIONNAME to DUMMYUNIONNAME9 only.\n\nErratum, 5.1..: the document says the table has the union without a name, the declaration's order and size give the text names it DUMMYUNIONNAME10.";
+        0xa0 RealTimeConsumerCount: u32 = "ULONG", text!(RealTimeConsumerCount, "documented");
+        0xa4 SpareUlong: u32 = "ULONG", text!(SpareUlong, "documented");
+        0xa8 DUMMYUNIONNAME10: WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_DUMMYUNIONNAME10 = "union", text!(DUMMYUNIONNAME10, "documented");
     }
 }

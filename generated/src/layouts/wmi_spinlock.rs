@@ -5,23 +5,32 @@
 #[allow(unused_imports)]
 use super::{runtime, members};
 
+macro_rules! text {
+    (CallerAddress, $known:literal) => { concat!($known, ". From the call stack of the release: for a driver, where the kernel returns to.") };
+    (SpinCount, $known:literal) => { concat!($known, ". How often the lock was looked at again while it was waited for.") };
+    (InterruptCount, $known:literal) => { concat!($known, ". Interrupts of the processor from the first look at the lock to its release.") };
+    (AcquireDepth, $known:literal) => { concat!($known, ". Spin locks that the processor held, this one among them.") };
+    (AcquireMode, $known:literal) => { concat!($known, ". 0 a spin lock, 1 a queued one, 2 a shared executive one, 3 an exclusive one, 4 one that went from shared to exclusive.") };
+    (Reserved, $known:literal) => { concat!($known, ". Not in use.") };
+}
+
 runtime::layout! {
     /// `WMI_SPINLOCK` since 6.1 on x64: 0x38 bytes, aligned to 8.
     ///
     /// Data of the event PERFINFO\_LOG\_TYPE\_SPINLOCK: a spin lock was released. Times are those of the processor's cycle counter.
     pub struct WMI_SPINLOCK_6_1_x64: members::WMI_SPINLOCK, 0x38, 8 {
         0x00 SpinLockAddress: runtime::Ptr64 = "PVOID", "documented.";
-        0x08 CallerAddress: runtime::Ptr64 = "PVOID", "documented. From the call stack of the release: for a driver, where the kernel returns to.";
+        0x08 CallerAddress: runtime::Ptr64 = "PVOID", text!(CallerAddress, "documented");
         0x10 AcquireTime: u64 = "ULONG64", "documented.";
         0x18 ReleaseTime: u64 = "ULONG64", "documented.";
         0x20 WaitTimeInCycles: u32 = "ULONG", "documented.";
-        0x24 SpinCount: u32 = "ULONG", "documented. How often the lock was looked at again while it was waited for.";
+        0x24 SpinCount: u32 = "ULONG", text!(SpinCount, "documented");
         0x28 ThreadId: u32 = "ULONG", "documented.";
-        0x2c InterruptCount: u32 = "ULONG", "documented. Interrupts of the processor from the first look at the lock to its release.";
+        0x2c InterruptCount: u32 = "ULONG", text!(InterruptCount, "documented");
         0x30 Irql: u8 = "UCHAR", "documented.";
-        0x31 AcquireDepth: u8 = "UCHAR", "documented. Spin locks that the processor held, this one among them.";
-        0x32 u32: WMI_SPINLOCK_6_1_x64_u32, "unnamed; its members have accessors." {
-            0x32 [0 to 5] AcquireMode set_AcquireMode: u8 = "UCHAR", "documented, offset inferred. 0 a spin lock, 1 a queued one, 2 a shared executive one, 3 an exclusive one, 4 one that went from shared to exclusive.";
+        0x31 AcquireDepth: u8 = "UCHAR", text!(AcquireDepth, "documented");
+        0x32 union_AcquireMode: WMI_SPINLOCK_6_1_union_AcquireMode, "unnamed; its members have accessors." {
+            0x32 [0 to 5] AcquireMode set_AcquireMode: u8 = "UCHAR", text!(AcquireMode, "documented, offset inferred");
             0x32 [6] ExecuteDpc set_ExecuteDpc: u8 = "UCHAR", "documented, offset inferred.";
             0x32 [7] ExecuteIsr set_ExecuteIsr: u8 = "UCHAR", "documented, offset inferred.";
             0x32 Flags set_Flags: u8 = "UCHAR", "documented, offset inferred.";
@@ -32,15 +41,15 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x32 of `WMI_SPINLOCK`.
-    pub union WMI_SPINLOCK_6_1_x64_u32: 0x1, 1 {
-        0x00 s00: WMI_SPINLOCK_6_1_x64_u32_s00, "unnamed; its members have accessors.";
+    pub union WMI_SPINLOCK_6_1_union_AcquireMode: 0x1, 1 {
+        0x00 struct_AcquireMode: WMI_SPINLOCK_6_1_union_AcquireMode_struct_AcquireMode, "unnamed; its members have accessors.";
         0x00 Flags: u8 = "UCHAR", "documented, offset inferred.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u32` in `WMI_SPINLOCK`.
-    pub struct WMI_SPINLOCK_6_1_x64_u32_s00: 0x1, 1 {
+    /// The unnamed structure at 0x00 of `union_AcquireMode` in `WMI_SPINLOCK`.
+    pub struct WMI_SPINLOCK_6_1_union_AcquireMode_struct_AcquireMode: 0x1, 1 {
         0x00 bits00: u8, "bit fields, which have accessors.";
     }
 }
@@ -51,17 +60,17 @@ runtime::layout! {
     /// Data of the event PERFINFO\_LOG\_TYPE\_SPINLOCK: a spin lock was released. Times are those of the processor's cycle counter.
     pub struct WMI_SPINLOCK_6_2_x86: members::WMI_SPINLOCK, 0x30, 8 {
         0x00 SpinLockAddress: runtime::Ptr32 = "PVOID", "documented.";
-        0x04 CallerAddress: runtime::Ptr32 = "PVOID", "documented. From the call stack of the release: for a driver, where the kernel returns to.";
+        0x04 CallerAddress: runtime::Ptr32 = "PVOID", text!(CallerAddress, "documented");
         0x08 AcquireTime: u64 = "ULONG64", "documented.";
         0x10 ReleaseTime: u64 = "ULONG64", "documented.";
         0x18 WaitTimeInCycles: u32 = "ULONG", "documented.";
-        0x1c SpinCount: u32 = "ULONG", "documented. How often the lock was looked at again while it was waited for.";
+        0x1c SpinCount: u32 = "ULONG", text!(SpinCount, "documented");
         0x20 ThreadId: u32 = "ULONG", "documented.";
-        0x24 InterruptCount: u32 = "ULONG", "documented. Interrupts of the processor from the first look at the lock to its release.";
+        0x24 InterruptCount: u32 = "ULONG", text!(InterruptCount, "documented");
         0x28 Irql: u8 = "UCHAR", "documented.";
-        0x29 AcquireDepth: u8 = "UCHAR", "documented. Spin locks that the processor held, this one among them.";
-        0x2a u2A: WMI_SPINLOCK_6_2_x86_u2A, "unnamed; its members have accessors." {
-            0x2a [0 to 5] AcquireMode set_AcquireMode: u8 = "UCHAR", "documented, offset inferred. 0 a spin lock, 1 a queued one, 2 a shared executive one, 3 an exclusive one, 4 one that went from shared to exclusive.";
+        0x29 AcquireDepth: u8 = "UCHAR", text!(AcquireDepth, "documented");
+        0x2a union_AcquireMode: WMI_SPINLOCK_6_1_union_AcquireMode, "unnamed; its members have accessors." {
+            0x2a [0 to 5] AcquireMode set_AcquireMode: u8 = "UCHAR", text!(AcquireMode, "documented, offset inferred");
             0x2a [6] ExecuteDpc set_ExecuteDpc: u8 = "UCHAR", "documented, offset inferred.";
             0x2a [7] ExecuteIsr set_ExecuteIsr: u8 = "UCHAR", "documented, offset inferred.";
             0x2a Flags set_Flags: u8 = "UCHAR", "documented, offset inferred.";
@@ -71,42 +80,27 @@ runtime::layout! {
 }
 
 runtime::layout! {
-    /// The unnamed union at 0x2a of `WMI_SPINLOCK`.
-    pub union WMI_SPINLOCK_6_2_x86_u2A: 0x1, 1 {
-        0x00 s00: WMI_SPINLOCK_6_2_x86_u2A_s00, "unnamed; its members have accessors.";
-        0x00 Flags: u8 = "UCHAR", "documented, offset inferred.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `u2A` in `WMI_SPINLOCK`.
-    pub struct WMI_SPINLOCK_6_2_x86_u2A_s00: 0x1, 1 {
-        0x00 bits00: u8, "bit fields, which have accessors.";
-    }
-}
-
-runtime::layout! {
     /// `WMI_SPINLOCK` since 6.3 on x86: 0x30 bytes, aligned to 8.
     ///
     /// Data of the event PERFINFO\_LOG\_TYPE\_SPINLOCK: a spin lock was released. Times are those of the processor's cycle counter.
     pub struct WMI_SPINLOCK_6_3_x86: members::WMI_SPINLOCK, 0x30, 8 {
         0x00 SpinLockAddress: runtime::Ptr32 = "PVOID", "documented.";
-        0x04 CallerAddress: runtime::Ptr32 = "PVOID", "documented. From the call stack of the release: for a driver, where the kernel returns to.";
+        0x04 CallerAddress: runtime::Ptr32 = "PVOID", text!(CallerAddress, "documented");
         0x08 AcquireTime: u64 = "ULONG64", "documented.";
         0x10 ReleaseTime: u64 = "ULONG64", "documented.";
         0x18 WaitTimeInCycles: u32 = "ULONG", "documented.";
-        0x1c SpinCount: u32 = "ULONG", "documented. How often the lock was looked at again while it was waited for.";
+        0x1c SpinCount: u32 = "ULONG", text!(SpinCount, "documented");
         0x20 ThreadId: u32 = "ULONG", "documented.";
-        0x24 InterruptCount: u32 = "ULONG", "documented. Interrupts of the processor from the first look at the lock to its release.";
+        0x24 InterruptCount: u32 = "ULONG", text!(InterruptCount, "documented");
         0x28 Irql: u8 = "UCHAR", "documented.";
-        0x29 AcquireDepth: u8 = "UCHAR", "documented. Spin locks that the processor held, this one among them.";
-        0x2a u2A: WMI_SPINLOCK_6_2_x86_u2A, "unnamed; its members have accessors." {
-            0x2a [0 to 5] AcquireMode set_AcquireMode: u8 = "UCHAR", "documented, offset inferred. 0 a spin lock, 1 a queued one, 2 a shared executive one, 3 an exclusive one, 4 one that went from shared to exclusive.";
+        0x29 AcquireDepth: u8 = "UCHAR", text!(AcquireDepth, "documented");
+        0x2a union_AcquireMode: WMI_SPINLOCK_6_1_union_AcquireMode, "unnamed; its members have accessors." {
+            0x2a [0 to 5] AcquireMode set_AcquireMode: u8 = "UCHAR", text!(AcquireMode, "documented, offset inferred");
             0x2a [6] ExecuteDpc set_ExecuteDpc: u8 = "UCHAR", "documented, offset inferred.";
             0x2a [7] ExecuteIsr set_ExecuteIsr: u8 = "UCHAR", "documented, offset inferred.";
             0x2a Flags set_Flags: u8 = "UCHAR", "documented, offset inferred.";
         }
-        0x2b Reserved: [u8; 5] = "UCHAR [5]", "documented. Not in use.";
+        0x2b Reserved: [u8; 5] = "UCHAR [5]", text!(Reserved, "documented");
     }
 }
 
@@ -116,21 +110,21 @@ runtime::layout! {
     /// Data of the event PERFINFO\_LOG\_TYPE\_SPINLOCK: a spin lock was released. Times are those of the processor's cycle counter.
     pub struct WMI_SPINLOCK_6_3_x64: members::WMI_SPINLOCK, 0x38, 8 {
         0x00 SpinLockAddress: runtime::Ptr64 = "PVOID", "documented.";
-        0x08 CallerAddress: runtime::Ptr64 = "PVOID", "documented. From the call stack of the release: for a driver, where the kernel returns to.";
+        0x08 CallerAddress: runtime::Ptr64 = "PVOID", text!(CallerAddress, "documented");
         0x10 AcquireTime: u64 = "ULONG64", "documented.";
         0x18 ReleaseTime: u64 = "ULONG64", "documented.";
         0x20 WaitTimeInCycles: u32 = "ULONG", "documented.";
-        0x24 SpinCount: u32 = "ULONG", "documented. How often the lock was looked at again while it was waited for.";
+        0x24 SpinCount: u32 = "ULONG", text!(SpinCount, "documented");
         0x28 ThreadId: u32 = "ULONG", "documented.";
-        0x2c InterruptCount: u32 = "ULONG", "documented. Interrupts of the processor from the first look at the lock to its release.";
+        0x2c InterruptCount: u32 = "ULONG", text!(InterruptCount, "documented");
         0x30 Irql: u8 = "UCHAR", "documented.";
-        0x31 AcquireDepth: u8 = "UCHAR", "documented. Spin locks that the processor held, this one among them.";
-        0x32 u32: WMI_SPINLOCK_6_1_x64_u32, "unnamed; its members have accessors." {
-            0x32 [0 to 5] AcquireMode set_AcquireMode: u8 = "UCHAR", "documented, offset inferred. 0 a spin lock, 1 a queued one, 2 a shared executive one, 3 an exclusive one, 4 one that went from shared to exclusive.";
+        0x31 AcquireDepth: u8 = "UCHAR", text!(AcquireDepth, "documented");
+        0x32 union_AcquireMode: WMI_SPINLOCK_6_1_union_AcquireMode, "unnamed; its members have accessors." {
+            0x32 [0 to 5] AcquireMode set_AcquireMode: u8 = "UCHAR", text!(AcquireMode, "documented, offset inferred");
             0x32 [6] ExecuteDpc set_ExecuteDpc: u8 = "UCHAR", "documented, offset inferred.";
             0x32 [7] ExecuteIsr set_ExecuteIsr: u8 = "UCHAR", "documented, offset inferred.";
             0x32 Flags set_Flags: u8 = "UCHAR", "documented, offset inferred.";
         }
-        0x33 Reserved: [u8; 5] = "UCHAR [5]", "documented. Not in use.";
+        0x33 Reserved: [u8; 5] = "UCHAR [5]", text!(Reserved, "documented");
     }
 }

@@ -8,7 +8,7 @@ use super::{runtime, members, TRACE_MESSAGE_FLAG};
 runtime::layout! {
     /// `WMI_TRACE_MESSAGE_PACKET` since 5.1: 0x4 bytes, aligned to 2.
     ///
-    /// Which message it is, and what its header goes on with.
+    /// Number of the message, and flags for the rest of its header.
     pub struct WMI_TRACE_MESSAGE_PACKET_5_1: members::WMI_TRACE_MESSAGE_PACKET, 0x4, 2 {
         0x00 MessageNumber: u16 = "USHORT", "documented.";
         0x02 OptionFlags: TRACE_MESSAGE_FLAG = "USHORT", "documented.";

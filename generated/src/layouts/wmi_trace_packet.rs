@@ -5,32 +5,39 @@
 #[allow(unused_imports)]
 use super::{runtime, members, HOOK_ID};
 
+macro_rules! text {
+    (Size, $known:literal) => { concat!($known, ". Bytes of the event, header included.") };
+    (HookId, $known:literal) => { concat!($known, ". Type of the event.") };
+    (Type, $known:literal) => { concat!($known, ". Consumers get it as the opcode.") };
+    (Group, $known:literal) => { concat!($known, ". Consumers get it as the provider.") };
+}
+
 runtime::layout! {
     /// `WMI_TRACE_PACKET` since 5.0: 0x4 bytes, aligned to 2.
     ///
     /// Size and kind of a kernel event, in its header.
     pub struct WMI_TRACE_PACKET_5_0: members::WMI_TRACE_PACKET, 0x4, 2 {
-        0x00 Size: u16 = "USHORT", "documented. Bytes of the event, header included.";
-        0x02 u02: WMI_TRACE_PACKET_5_0_u02, "unnamed; its members have accessors." {
-            0x02 HookId set_HookId: HOOK_ID = "USHORT", "documented. What kind of event it is.";
-            0x02 Type set_Type: u8 = "UCHAR", "documented, offset inferred. Consumers get it as the opcode.";
-            0x03 Group set_Group: u8 = "UCHAR", "documented, offset inferred. Consumers get it as the provider.";
+        0x00 Size: u16 = "USHORT", text!(Size, "documented");
+        0x02 union_HookId: WMI_TRACE_PACKET_5_0_union_HookId, "unnamed; its members have accessors." {
+            0x02 HookId set_HookId: HOOK_ID = "USHORT", text!(HookId, "documented");
+            0x02 Type set_Type: u8 = "UCHAR", text!(Type, "documented, offset inferred");
+            0x03 Group set_Group: u8 = "UCHAR", text!(Group, "documented, offset inferred");
         }
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x02 of `WMI_TRACE_PACKET`.
-    pub union WMI_TRACE_PACKET_5_0_u02: 0x2, 2 {
-        0x00 HookId: HOOK_ID = "USHORT", "documented. What kind of event it is.";
-        0x00 s00: WMI_TRACE_PACKET_5_0_u02_s00, "unnamed; its members have accessors.";
+    pub union WMI_TRACE_PACKET_5_0_union_HookId: 0x2, 2 {
+        0x00 HookId: HOOK_ID = "USHORT", text!(HookId, "documented");
+        0x00 struct_Type: WMI_TRACE_PACKET_5_0_union_HookId_struct_Type, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u02` in `WMI_TRACE_PACKET`.
-    pub struct WMI_TRACE_PACKET_5_0_u02_s00: 0x2, 1 {
-        0x00 Type: u8 = "UCHAR", "documented, offset inferred. Consumers get it as the opcode.";
-        0x01 Group: u8 = "UCHAR", "documented, offset inferred. Consumers get it as the provider.";
+    /// The unnamed structure at 0x00 of `union_HookId` in `WMI_TRACE_PACKET`.
+    pub struct WMI_TRACE_PACKET_5_0_union_HookId_struct_Type: 0x2, 1 {
+        0x00 Type: u8 = "UCHAR", text!(Type, "documented, offset inferred");
+        0x01 Group: u8 = "UCHAR", text!(Group, "documented, offset inferred");
     }
 }

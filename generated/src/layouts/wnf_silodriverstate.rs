@@ -8,7 +8,7 @@ use super::{runtime, members, wnf_lock::*};
 runtime::layout! {
     /// `WNF_SILODRIVERSTATE` since 1607 on x86: 0x30 bytes, aligned to 8.
     ///
-    /// What the Windows Notification Facility keeps for a silo.
+    /// Windows Notification Facility state of a silo.
     pub struct WNF_SILODRIVERSTATE_1607_x86: members::WNF_SILODRIVERSTATE, 0x30, 8 {
         0x00 ScopeMap: runtime::Ptr32 = "WNF_SCOPE_MAP *", "from symbols.";
         0x04 PermanentNameStoreRootKey: runtime::Ptr32 = "PVOID", "from symbols.";
@@ -25,7 +25,7 @@ runtime::layout! {
 runtime::layout! {
     /// `WNF_SILODRIVERSTATE` since 1607 on x64: 0x38 bytes, aligned to 8.
     ///
-    /// What the Windows Notification Facility keeps for a silo.
+    /// Windows Notification Facility state of a silo.
     pub struct WNF_SILODRIVERSTATE_1607_x64: members::WNF_SILODRIVERSTATE, 0x38, 8 {
         0x00 ScopeMap: runtime::Ptr64 = "WNF_SCOPE_MAP *", "from symbols.";
         0x08 PermanentNameStoreRootKey: runtime::Ptr64 = "PVOID", "from symbols.";

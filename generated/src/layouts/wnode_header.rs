@@ -5,82 +5,93 @@
 #[allow(unused_imports)]
 use super::{runtime, members, guid::*, large_integer::*};
 
+macro_rules! text {
+    (BufferSize, $known:literal) => { concat!($known, ". Of the whole block, in bytes.") };
+    (HistoricalContext, $known:literal) => { concat!($known, ". In the control block of a session: its handle.") };
+    (Version, $known:literal) => { concat!($known, ". The version of the block.") };
+    (Linkage, $known:literal) => { concat!($known, ". Bytes from this block to the next; 0 for the last.") };
+    (TimeStamp, $known:literal) => { concat!($known, ". In units of 100 ns since 1601.") };
+    (Guid, $known:literal) => { concat!($known, ". GUID of the block.") };
+    (ClientContext, $known:literal) => { concat!($known, ". In the control block of a session: the type of its clock.") };
+    (Flags, $known:literal) => { concat!($known, ". Type of the block: WNODE\\_FLAG\\_\\*.") };
+}
+
 runtime::layout! {
     /// `WNODE_HEADER` since 5.0 on x86: 0x30 bytes, aligned to 8.
     ///
-    /// Begins a data block of Windows Management Instrumentation, and so the control block of a logger.
+    /// Header of a data block of Windows Management Instrumentation, such as the control block of a session.
     pub struct WNODE_HEADER_5_0_x86: members::WNODE_HEADER, 0x30, 8 {
-        0x00 BufferSize: u32 = "ULONG", "from symbols. Of the whole block, in bytes.";
+        0x00 BufferSize: u32 = "ULONG", text!(BufferSize, "from symbols");
         0x04 ProviderId: u32 = "ULONG", "from symbols.";
-        0x08 u08: WNODE_HEADER_5_0_u08, "unnamed; its members have accessors." {
-            0x08 HistoricalContext set_HistoricalContext: u64 = "ULONG64", "from symbols. In the control block of a logger: its handle.";
-            0x08 Version set_Version: u32 = "ULONG", "from symbols. The version of the block.";
-            0x0c Linkage set_Linkage: u32 = "ULONG", "from symbols. Bytes from this block to the next; 0 for the last.";
+        0x08 union_HistoricalContext: WNODE_HEADER_5_0_union_HistoricalContext, "unnamed; its members have accessors." {
+            0x08 HistoricalContext set_HistoricalContext: u64 = "ULONG64", text!(HistoricalContext, "from symbols");
+            0x08 Version set_Version: u32 = "ULONG", text!(Version, "from symbols");
+            0x0c Linkage set_Linkage: u32 = "ULONG", text!(Linkage, "from symbols");
         }
-        0x10 u10: WNODE_HEADER_5_0_x86_u10, "unnamed; its members have accessors." {
+        0x10 union_CountLost: WNODE_HEADER_5_0_x86_union_CountLost, "unnamed; its members have accessors." {
             0x10 CountLost set_CountLost: u32 = "ULONG", "from symbols.";
             0x10 KernelHandle set_KernelHandle: runtime::Ptr32 = "HANDLE", "from symbols.";
-            0x10 TimeStamp set_TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "from symbols. In units of 100 ns since 1601.";
+            0x10 TimeStamp set_TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(TimeStamp, "from symbols");
         }
-        0x18 Guid: GUID_5_0 = "GUID", "from symbols. What the block is of.";
-        0x28 ClientContext: u32 = "ULONG", "from symbols. In the control block of a logger: the type of its clock.";
-        0x2c Flags: u32 = "ULONG", "from symbols. What the block is: WNODE\\_FLAG\\_\\*.";
+        0x18 Guid: GUID_5_0 = "GUID", text!(Guid, "from symbols");
+        0x28 ClientContext: u32 = "ULONG", text!(ClientContext, "from symbols");
+        0x2c Flags: u32 = "ULONG", text!(Flags, "from symbols");
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x08 of `WNODE_HEADER`.
-    pub union WNODE_HEADER_5_0_u08: 0x8, 8 {
-        0x00 HistoricalContext: u64 = "ULONG64", "from symbols. In the control block of a logger: its handle.";
-        0x00 s00: WNODE_HEADER_5_0_u08_s00, "unnamed; its members have accessors.";
+    pub union WNODE_HEADER_5_0_union_HistoricalContext: 0x8, 8 {
+        0x00 HistoricalContext: u64 = "ULONG64", text!(HistoricalContext, "from symbols");
+        0x00 struct_Version: WNODE_HEADER_5_0_union_HistoricalContext_struct_Version, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u08` in `WNODE_HEADER`.
-    pub struct WNODE_HEADER_5_0_u08_s00: 0x8, 4 {
-        0x00 Version: u32 = "ULONG", "from symbols. The version of the block.";
-        0x04 Linkage: u32 = "ULONG", "from symbols. Bytes from this block to the next; 0 for the last.";
+    /// The unnamed structure at 0x00 of `union_HistoricalContext` in `WNODE_HEADER`.
+    pub struct WNODE_HEADER_5_0_union_HistoricalContext_struct_Version: 0x8, 4 {
+        0x00 Version: u32 = "ULONG", text!(Version, "from symbols");
+        0x04 Linkage: u32 = "ULONG", text!(Linkage, "from symbols");
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x10 of `WNODE_HEADER`.
-    pub union WNODE_HEADER_5_0_x86_u10: 0x8, 8 {
+    pub union WNODE_HEADER_5_0_x86_union_CountLost: 0x8, 8 {
         0x00 CountLost: runtime::Bytes<u32, 8> = "ULONG", "from symbols.";
         0x00 KernelHandle: runtime::Bytes<runtime::Ptr32, 8> = "HANDLE", "from symbols.";
-        0x00 TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "from symbols. In units of 100 ns since 1601.";
+        0x00 TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(TimeStamp, "from symbols");
     }
 }
 
 runtime::layout! {
     /// `WNODE_HEADER` since 5.2.3790-sp1 on x64: 0x30 bytes, aligned to 8.
     ///
-    /// Begins a data block of Windows Management Instrumentation, and so the control block of a logger.
+    /// Header of a data block of Windows Management Instrumentation, such as the control block of a session.
     pub struct WNODE_HEADER_5_2_3790_sp1_x64: members::WNODE_HEADER, 0x30, 8 {
-        0x00 BufferSize: u32 = "ULONG", "from symbols. Of the whole block, in bytes.";
+        0x00 BufferSize: u32 = "ULONG", text!(BufferSize, "from symbols");
         0x04 ProviderId: u32 = "ULONG", "from symbols.";
-        0x08 u08: WNODE_HEADER_5_0_u08, "unnamed; its members have accessors." {
-            0x08 HistoricalContext set_HistoricalContext: u64 = "ULONG64", "from symbols. In the control block of a logger: its handle.";
-            0x08 Version set_Version: u32 = "ULONG", "from symbols. The version of the block.";
-            0x0c Linkage set_Linkage: u32 = "ULONG", "from symbols. Bytes from this block to the next; 0 for the last.";
+        0x08 union_HistoricalContext: WNODE_HEADER_5_0_union_HistoricalContext, "unnamed; its members have accessors." {
+            0x08 HistoricalContext set_HistoricalContext: u64 = "ULONG64", text!(HistoricalContext, "from symbols");
+            0x08 Version set_Version: u32 = "ULONG", text!(Version, "from symbols");
+            0x0c Linkage set_Linkage: u32 = "ULONG", text!(Linkage, "from symbols");
         }
-        0x10 u10: WNODE_HEADER_5_2_3790_sp1_x64_u10, "unnamed; its members have accessors." {
+        0x10 union_CountLost: WNODE_HEADER_5_2_3790_sp1_x64_union_CountLost, "unnamed; its members have accessors." {
             0x10 CountLost set_CountLost: u32 = "ULONG", "from symbols.";
             0x10 KernelHandle set_KernelHandle: runtime::Ptr64 = "HANDLE", "from symbols.";
-            0x10 TimeStamp set_TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "from symbols. In units of 100 ns since 1601.";
+            0x10 TimeStamp set_TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(TimeStamp, "from symbols");
         }
-        0x18 Guid: GUID_5_0 = "GUID", "from symbols. What the block is of.";
-        0x28 ClientContext: u32 = "ULONG", "from symbols. In the control block of a logger: the type of its clock.";
-        0x2c Flags: u32 = "ULONG", "from symbols. What the block is: WNODE\\_FLAG\\_\\*.";
+        0x18 Guid: GUID_5_0 = "GUID", text!(Guid, "from symbols");
+        0x28 ClientContext: u32 = "ULONG", text!(ClientContext, "from symbols");
+        0x2c Flags: u32 = "ULONG", text!(Flags, "from symbols");
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x10 of `WNODE_HEADER`.
-    pub union WNODE_HEADER_5_2_3790_sp1_x64_u10: 0x8, 8 {
+    pub union WNODE_HEADER_5_2_3790_sp1_x64_union_CountLost: 0x8, 8 {
         0x00 CountLost: runtime::Bytes<u32, 8> = "ULONG", "from symbols.";
         0x00 KernelHandle: runtime::Ptr64 = "HANDLE", "from symbols.";
-        0x00 TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "from symbols. In units of 100 ns since 1601.";
+        0x00 TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(TimeStamp, "from symbols");
     }
 }

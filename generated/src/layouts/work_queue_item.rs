@@ -5,14 +5,20 @@
 #[allow(unused_imports)]
 use super::{runtime, members, list_entry::*};
 
+macro_rules! text {
+    (List, $known:literal) => { concat!($known, ". Links the items that wait for worker threads.") };
+    (WorkerRoutine, $known:literal) => { concat!($known, ". Routine that a worker thread calls.") };
+    (Parameter, $known:literal) => { concat!($known, ". Argument of WorkerRoutine.") };
+}
+
 runtime::layout! {
     /// `WORK_QUEUE_ITEM` since 5.0 on x86: 0x10 bytes, aligned to 4.
     ///
     /// A routine for a system worker thread to run.
     pub struct WORK_QUEUE_ITEM_5_0_x86: members::WORK_QUEUE_ITEM, 0x10, 4 {
-        0x00 List: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols. Links what waits for worker threads.";
-        0x08 WorkerRoutine: runtime::Ptr32 = "VOID (*) (PVOID)", "from symbols. What a worker thread calls.";
-        0x0c Parameter: runtime::Ptr32 = "PVOID", "from symbols. What WorkerRoutine is given.";
+        0x00 List: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(List, "from symbols");
+        0x08 WorkerRoutine: runtime::Ptr32 = "VOID (*) (PVOID)", text!(WorkerRoutine, "from symbols");
+        0x0c Parameter: runtime::Ptr32 = "PVOID", text!(Parameter, "from symbols");
     }
 }
 
@@ -21,8 +27,8 @@ runtime::layout! {
     ///
     /// A routine for a system worker thread to run.
     pub struct WORK_QUEUE_ITEM_5_2_3790_sp1_x64: members::WORK_QUEUE_ITEM, 0x20, 8 {
-        0x00 List: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols. Links what waits for worker threads.";
-        0x10 WorkerRoutine: runtime::Ptr64 = "VOID (*) (PVOID)", "from symbols. What a worker thread calls.";
-        0x18 Parameter: runtime::Ptr64 = "PVOID", "from symbols. What WorkerRoutine is given.";
+        0x00 List: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(List, "from symbols");
+        0x10 WorkerRoutine: runtime::Ptr64 = "VOID (*) (PVOID)", text!(WorkerRoutine, "from symbols");
+        0x18 Parameter: runtime::Ptr64 = "PVOID", text!(Parameter, "from symbols");
     }
 }

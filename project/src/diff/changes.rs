@@ -1,4 +1,4 @@
-//! What differs between two sides, fact by fact.
+//! The differences between two sides, fact by fact.
 
 use super::Side;
 use crate::Error;
@@ -8,22 +8,22 @@ use etw_layouts_symbols::{Aggregate, Rules, Type, TypeFacts, Types, compare};
 use serde::Serialize;
 use std::collections::BTreeSet;
 
-/// Everything that differs. A member that moved and changed its type is in both lists.
+/// All differences. A member that moved and changed its type is in both lists.
 #[derive(Debug, Default, Serialize)]
 pub struct Changes {
-    /// Members that B has and A lacks; of a structure that A lacks, all.
+    /// Members that only B has, including all members of structures that only B has.
     pub added: Vec<Entry>,
-    /// Members that A has and B lacks; of a structure that B lacks, all.
+    /// Members that only A has, including all members of structures that only A has.
     pub removed: Vec<Entry>,
-    /// Members at another offset.
+    /// Members with different offsets.
     pub moved: Vec<Entry>,
-    /// Members of another type; between architectures, also those of the same type and another size.
+    /// Members with different types or, between architectures, with the same type and different sizes.
     pub retyped: Vec<Entry>,
-    /// Bit fields of another width, or at another place in their unit, and members that are bit fields on one side only.
+    /// Bit fields with different widths or positions, and members that are bit fields on one side only.
     pub bits: Vec<Entry>,
-    /// Constants that one side lacks, or that have another value.
+    /// Constants that one side lacks, or that have different values.
     pub constants: Vec<Entry>,
-    /// Structures of another size, and those that one side lacks.
+    /// Structures with different sizes, and structures that one side lacks.
     pub sizes: Vec<Entry>,
 }
 
@@ -32,15 +32,15 @@ pub struct Changes {
 pub struct Entry {
     /// The structure or enumeration.
     pub structure: String,
-    /// The member or constant, with those that enclose it, as in `u.LowPart`; nothing for the structure itself.
+    /// The member or constant, after the names of the enclosing members, as in `u.LowPart`; none for the structure itself.
     pub member: Option<String>,
-    /// What A has.
+    /// The fact of A.
     pub a: Option<Fact>,
-    /// What B has.
+    /// The fact of B.
     pub b: Option<Fact>,
 }
 
-/// What one side has.
+/// A fact of one side.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Fact {
@@ -54,7 +54,7 @@ pub enum Fact {
         bit: Option<u32>,
         /// The width of a bit field.
         bits: Option<u32>,
-        /// Its bytes, where a pointer or what has pointers in it is of another size on the other side.
+        /// Its size in bytes, if it is or contains pointers whose size differs between the sides.
         #[serde(skip_serializing_if = "Option::is_none")]
         size: Option<u64>,
     },
@@ -72,11 +72,11 @@ pub enum Fact {
     },
 }
 
-/// Fails if two targets do not differ of which one is not known: that says nothing of it.
+/// Fails if two targets have equal layouts only because one of them has not been examined and uses the layouts of another build.
 ///
 /// # Errors
 ///
-/// Which target is not known, and what was taken for it.
+/// It is unknown whether the targets differ. The error names the build that was not examined, and the build that was used.
 pub fn told_apart(axis: &Axis, a: &Side, b: &Side, changes: &Changes) -> Result<(), Error> {
     let (Some(one), Some(other)) = (&a.choice, &b.choice) else { return Ok(()) };
     if !changes.is_empty() || !(one.is_stand_in(axis) || other.is_stand_in(axis)) {
@@ -84,14 +84,14 @@ pub fn told_apart(axis: &Axis, a: &Side, b: &Side, changes: &Changes) -> Result<
     }
     let (one, other) = (&one.asked.name, &other.asked.name);
     let notes: String = [a, b].into_iter().flat_map(|side| &side.notes).map(|note| format!("\n{note}")).collect();
-    let help = "Compare with a symbol file of that kernel, or import it";
-    Err(format!("nothing is known that tells {one} from {other}{notes}\n{help}").into())
+    let help = "compare with a symbol file of the build that has not been examined, or import it";
+    Err(format!("unknown whether {one} and {other} differ; {help}{notes}").into())
 }
 
 /// Compares two sides.
 pub fn changes(a: &Side, b: &Side) -> Changes {
     let mut found = Changes::default();
-    // A table that is less than faithful is held against the other one.
+    // Compare by the rules of the side that was converted, if one was.
     let swap = a.rules == Rules::Converted && b.rules == Rules::Faithful;
     let (first, second) = if swap { (b, a) } else { (a, b) };
     for report in compare(&first.types, &second.types, second.rules) {
@@ -118,7 +118,15 @@ impl Changes {
         self.lists().iter().all(|(_, list)| list.is_empty())
     }
 
-    /// Leaves only what is of a member and of those that it encloses.
+    /// Only the changes of these structures.
+    pub fn of_structures(&mut self, names: &[&str]) {
+        let Self { added, removed, moved, retyped, bits, constants, sizes } = self;
+        for list in [added, removed, moved, retyped, bits, constants, sizes] {
+            list.retain(|entry| names.contains(&entry.structure.as_str()));
+        }
+    }
+
+    /// Keeps only the differences of a member and of the members that it encloses.
     pub fn of_member(&mut self, member: &str) {
         let Self { added, removed, moved, retyped, bits, constants, sizes } = self;
         let is_of = |path: &str| path.strip_prefix(member).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));

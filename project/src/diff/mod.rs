@@ -1,4 +1,4 @@
-//! How structures differ between two targets, or between a target and a symbol file.
+//! The differences between the structures of two targets, or of a target and a symbol file.
 
 mod changes;
 pub mod compact;

@@ -24,6 +24,8 @@ pub struct Side {
     pub choice: Option<Choice>,
     /// What the user should know of it.
     pub notes: Vec<String>,
+    /// The structures that were not compared, because public symbol files do not contain them.
+    pub not_compared: Vec<String>,
     /// The types to compare.
     pub types: Types,
     /// Bytes of a pointer.
@@ -63,7 +65,7 @@ pub fn sides(layouts: &Layouts, registry: &Registry, asked: [&str; 2], only: Opt
     match only {
         Some(only) if sides.iter().all(|side| side.types.is_empty()) => {
             let notes = sides.iter().flat_map(|side| &side.notes).map(|note| format!("\n{note}"));
-            Err(format!("neither side has {only} to compare{}", notes.collect::<String>()).into())
+            Err(format!("neither side has {only}; name another structure with --only{}", notes.collect::<String>()).into())
         }
         _ => Ok(sides),
     }
@@ -84,11 +86,12 @@ impl Side {
         fn one<T: Clone>(all: &BTreeMap<String, T>, name: &str) -> BTreeMap<String, T> {
             all.get_key_value(name).map(|(name, value)| (name.clone(), value.clone())).into_iter().collect()
         }
-        let Self { label, choice, notes, rules, pointer, .. } = self;
+        let Self { label, choice, notes, not_compared, rules, pointer, .. } = self;
         Self {
             label: label.clone(),
             choice: choice.clone(),
             notes: notes.clone(),
+            not_compared: not_compared.clone(),
             types: one(&self.types, structure),
             pointer: *pointer,
             rules: *rules,
@@ -101,12 +104,16 @@ impl Side {
 fn target(layouts: &Layouts, asked: &str) -> Result<Option<Asked>, Error> {
     let path = Path::new(asked);
     if path.is_dir() {
-        return Err(format!("{asked} is a folder; name one symbol file in it").into());
+        return Err(format!("{asked}: is a folder; name one symbol file in it").into());
     }
     if path.is_file() {
         return Ok(None);
     }
-    let neither = |error| format!("`{asked}` is neither a symbol file that is there nor a target: {error}");
+    const ENDINGS: [&str; 6] = [".pdb", ".pdz", ".json", ".xz", ".facts", ".tsv"];
+    if asked.contains(['/', '\\']) || ENDINGS.iter().any(|ending| asked.to_ascii_lowercase().ends_with(ending)) {
+        return Err(format!("{asked}: no such file").into());
+    }
+    let neither = |error| format!("unknown target or symbol file `{asked}`: {error}");
     Ok(Some(layouts.spec.axis.find(asked).map_err(neither)?))
 }
 
@@ -125,7 +132,7 @@ fn ours(layouts: &Layouts, choice: &Choice, names: &[&str], among: Among) -> Sid
     let axis = &layouts.spec.axis;
     let (label, notes) = (choice.label(axis), choice.note(axis).into_iter().collect());
     let pointer = axis.targets[target].arch.pointer_size();
-    Side { label, choice: Some(choice.clone()), notes, types, pointer, rules: Rules::Faithful, c_types }
+    Side { label, choice: Some(choice.clone()), notes, not_compared: Vec::new(), types, pointer, rules: Rules::Faithful, c_types }
 }
 
 /// Layouts hold no macros; the specs do.
@@ -144,12 +151,12 @@ fn theirs(layouts: &Layouts, path: &str, names: &[&str], only: Option<&str>) -> 
     // Which kernel the file is of matters to nothing here.
     let stated = Stated { build: Some("0.0.0".into()), arch: None };
     let tables = tables::read(&SymbolFile::on_disk(path.into()), &layouts.spec.axis, &wanted, &stated)?;
-    let table = tables.into_iter().next().ok_or_else(|| format!("{path}: it holds no table"))?;
+    let table = tables.into_iter().next().ok_or_else(|| format!("{path}: contains no symbol table"))?;
     let mut types = Arc::unwrap_or_clone(table.types);
     types.retain(|name, _| only.is_none_or(|only| name == only));
     let rules = Rules::for_producer(&table.producer);
     let (label, pointer) = (path.to_owned(), table.arch.pointer_size());
-    Ok(Side { label, choice: None, notes: Vec::new(), types, pointer, rules, c_types: BTreeMap::new() })
+    Ok(Side { label, choice: None, notes: Vec::new(), not_compared: Vec::new(), types, pointer, rules, c_types: BTreeMap::new() })
 }
 
 /// Leaves out of ours, the first side, what symbol files of the kernel never hold, unless this one does.
@@ -158,6 +165,8 @@ fn leave_out(layouts: &Layouts, target: usize, [ours, theirs]: &mut [Side; 2]) {
     let out: Vec<_> = ours.types.keys().filter(|name| !theirs.types.contains_key(*name) && beyond(name)).cloned().collect();
     ours.types.retain(|name, _| !out.contains(name));
     if !out.is_empty() {
-        ours.notes.push(format!("not compared, for no public symbol file of the kernel holds them: {}", out.join(", ")));
+        let noun = if out.len() == 1 { "structure" } else { "structures" };
+        ours.notes.push(format!("{} {noun} not compared: not in public symbol files (JSON lists the names)", out.len()));
+        ours.not_compared = out;
     }
 }

@@ -1,8 +1,8 @@
-//! A table's members, given to the members of a definition.
+//! Assignment of a table's members to the members of a definition.
 //!
-//! The members of a definition are in the order of the declaration at every target, so those that a target has must have ascending offsets.
-//! Of all ways to give the table's members to members of their names in such an order, the one is taken that keeps most of what
-//! the nearest target has. A member that has no place gets a new one where its offset puts it.
+//! The members of a definition are in declaration order at every target, so the members of one target must have ascending
+//! offsets. Of all assignments of the table's members to members of the same name in such an order, the one that keeps most of
+//! the nearest target is used. A member without an assignment is added where its offset requires.
 
 use super::ascent::{Ascent, Named};
 use super::place::Place;
@@ -16,36 +16,36 @@ use etw_layouts_symbols::{Aggregate, AggregateKind, Rules, Type, TypeFacts, Type
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What is aligned, and with what.
+/// Input of an assignment.
 pub struct Alignment<'a> {
-    /// Where the table's members hold.
+    /// The targets that the table's members apply to.
     pub place: &'a Place,
-    /// Its architecture.
+    /// Architecture of these targets.
     pub arch: Arch,
-    /// All targets whose members are known, the nearest first.
+    /// All targets with known members, nearest first.
     pub near: &'a [usize],
     /// The same kernel on the other architecture, if it is on the axis.
     pub sibling: Option<usize>,
     /// The names of types.
     pub names: &'a Names<'a>,
-    /// How faithful the table is.
+    /// The rules for the table's exactness.
     pub rules: Rules,
     /// All types of the table.
     pub types: &'a Types,
-    /// The members of the definition before any was changed.
+    /// The original members of the definition.
     pub before: &'a [Member],
-    /// Whether the definition's own source says that symbols show it.
+    /// Whether the source of the definition itself is symbols.
     pub from_symbols: bool,
-    /// Enumerations that the table has without their names, by the names that the spec has for them.
+    /// Unnamed enumerations of the table, by their names in the spec.
     pub nameless: BTreeMap<String, TypeFacts>,
 }
 
 impl Alignment<'_> {
-    /// Gives members to those of a structure or union.
+    /// Assigns members to those of a structure or union.
     ///
     /// # Errors
     ///
-    /// What cannot be written as a spec.
+    /// The members cannot be expressed in a spec.
     pub fn members(&mut self, kind: Kind, children: &mut Vec<Member>, facts: Vec<Fact>) -> Result<(), String> {
         match kind {
             Kind::Struct => self.structure(children, facts),
@@ -94,7 +94,7 @@ impl Alignment<'_> {
                 None => rest.push(fact),
             }
         }
-        // A member that follows one of the others makes a structure of the two.
+        // A member that follows one of the others combines both in a structure.
         let is_structure = |i: usize| matches!(children[i].shape, Shape::Inline(Kind::Struct, _)) && children[i].name.is_none();
         let is_plain = |i: usize| matches!(children[i].shape, Shape::Type(_));
         let known: Vec<usize> = of_child.keys().copied().filter(|&i| is_plain(i) || is_structure(i)).collect();
@@ -132,7 +132,7 @@ impl Alignment<'_> {
         self.settle(children, of_child, [(at, members)].into())
     }
 
-    /// The target has those children that got members, and new ones.
+    /// Activates the children that got members at the target, and adds new ones.
     fn settle(
         &mut self,
         children: &mut Vec<Member>,
@@ -151,7 +151,7 @@ impl Alignment<'_> {
         Ok(())
     }
 
-    /// For each member the child that it belongs to, so that children ascend and the weights are greatest.
+    /// The child of each member, so that children ascend and the sum of weights is maximal.
     fn ordered(&self, children: &[Member], facts: &[Fact]) -> Vec<Option<usize>> {
         let named = Named::of(children);
         let mut ascent = Ascent::over(children.len());
@@ -162,7 +162,7 @@ impl Alignment<'_> {
         ascent.highest(facts.len())
     }
 
-    /// How well a table's member suits one of the definition that is called as it is.
+    /// Similarity of a table's member to a member of the same name in the definition.
     fn weight(&self, member: &Member, fact: &Fact) -> Option<i64> {
         let nearest = self.near.iter().position(|&t| member.scope.contains(t))?;
         let reference = self.near[nearest];
@@ -183,13 +183,13 @@ impl Alignment<'_> {
         }
     }
 
-    /// Whether the table has an enumeration without its name where the definition has one.
+    /// Whether the table has an unnamed enumeration where the definition has a named one.
     fn is_nameless(&self, member: &Member, fact: &Fact) -> bool {
         let unnamed = matches!(&fact.ty, Type::Unnamed(inner) if matches!(**inner, TypeFacts::Enumeration(_)));
         unnamed && self.known_type(member, fact).is_some()
     }
 
-    /// A type that a member has at some target and that is the table's, of the nearest.
+    /// The type in the table, if the member has it at some target; of several spellings that of the nearest.
     fn known_type(&self, member: &Member, fact: &Fact) -> Option<CType> {
         let Shape::Type(types) = &member.shape else { return None };
         let at_targets = self.near.iter().filter(|&&t| member.scope.contains(t)).filter_map(|&t| types.get(t));
@@ -205,10 +205,10 @@ impl Alignment<'_> {
         None
     }
 
-    /// The target has a member, as the table says.
+    /// Activates a member at the target, with the facts of the table.
     fn activate(&mut self, member: &mut Member, facts: Vec<Fact>) -> Result<(), String> {
         let Some(offset) = facts.iter().map(|fact| fact.offset).min() else { return Ok(()) };
-        // What aligns a member on one architecture need not on another.
+        // Members can have different alignment on different architectures.
         let arch = |t: usize| self.names.spec.axis.targets[t].arch;
         let nearest = self.near.iter().copied().find(|&t| member.scope.contains(t));
         let reference = nearest.filter(|&t| arch(t) == self.arch);
@@ -234,12 +234,12 @@ impl Alignment<'_> {
                         self.place.set(types, ty);
                         note.into_iter().for_each(|note| remark(member, note));
                     }
-                    (Shape::Inline(..), None) => return Err(format!("`{}` is no structure", fact.name)),
+                    (Shape::Inline(..), None) => return Err(format!("`{}` is not a structure in the symbols", fact.name)),
                 }
                 self.place.set(&mut member.bits, fact.bits.map(|(_, width)| width));
                 self.place.assert(&mut member.mask, fact.bits.map(mask));
             }
-            _ => return Err(format!("`{}` is there several times", facts[0].name)),
+            _ => return Err(format!("duplicate member `{}`", facts[0].name)),
         }
         self.place.assert(&mut member.offset, Some(offset));
         self.place.set(&mut member.align, align);
@@ -248,7 +248,7 @@ impl Alignment<'_> {
         Ok(())
     }
 
-    /// A new member, or a new group of them.
+    /// A new member, or a new group of members.
     fn fresh(&mut self, item: unions::Item) -> Result<Member, String> {
         let mut member = match item {
             unions::Item::Group { kind, items, is_open } => {
@@ -282,7 +282,7 @@ impl Alignment<'_> {
                 let mut types = Default::default();
                 self.place.set(&mut types, Some(ty.clone()));
                 let mut member = Member::new(name, Shape::Type(types));
-                // A member that only moved is what it was.
+                // A member that only moved keeps its properties.
                 if let Some(old) = self.near.first().and_then(|&t| find(self.before, &fact.name, t)).filter(|old| {
                     self.near
                         .first()
@@ -303,7 +303,7 @@ impl Alignment<'_> {
 
     fn unnamed(&mut self, aggregate: &Aggregate) -> Result<(Kind, Vec<unions::Item>, bool), String> {
         let facts = Fact::list(aggregate, self.types, self.arch)?;
-        // A converted table guesses the kind, and guesses wrong where it shows.
+        // A converted table only guesses the kind, sometimes wrongly.
         let union = match self.rules {
             Rules::Faithful => aggregate.kind == AggregateKind::Union,
             Rules::Converted => shared::any(&facts) && facts.iter().all(|fact| fact.offset == 0),
@@ -317,7 +317,8 @@ impl Alignment<'_> {
         })
     }
 
-    /// The type of a member: as the definition's own has it, or another of its name, or as symbols have it; and what that leaves open.
+    /// The type of a member: that of the definition, another with the same name, or that of the symbols; and a note about open
+    /// questions.
     fn spelled(&mut self, member: Option<&Member>, fact: &Fact) -> Result<(CType, Option<&'static str>), String> {
         let known = member.and_then(|member| self.known_type(member, fact));
         let known = known.or_else(|| {
@@ -337,7 +338,7 @@ impl Alignment<'_> {
         Ok(spelled)
     }
 
-    /// The index behind a child and those after it that the nearest target has and this one has not: what is new replaces them.
+    /// The index after a child and the following ones that only the nearest target has: new members replace them.
     fn behind_replaced(&self, children: &[Member], kept: &BTreeSet<usize>, last: Option<usize>) -> usize {
         let start = last.map_or(0, |index| index + 1);
         let replaced = |index: &usize| self.near.first().is_some_and(|&t| children[*index].scope.contains(t));
@@ -346,7 +347,7 @@ impl Alignment<'_> {
     }
 }
 
-/// The first unnamed group behind a child that other targets have for all of several members.
+/// The first unnamed group after a child that contains all of several members at other targets.
 fn group_of(children: &[Member], facts: &[Fact], last: Option<usize>) -> Option<usize> {
     let start = last.map_or(0, |last| last + 1);
     let has = |child: &Member| {
@@ -356,12 +357,12 @@ fn group_of(children: &[Member], facts: &[Fact], last: Option<usize>) -> Option<
     children[start..].iter().position(has).filter(|_| facts.len() > 1).map(|index| start + index)
 }
 
-/// Notes, once, what symbols leave open about a member.
+/// Adds a note about a member once.
 pub fn remark(member: &mut Member, note: &str) {
     super::texts::remark(&mut member.comments, note);
 }
 
-/// Every type that members of a name have.
+/// All types of members with a name.
 fn spellings<'m>(members: &'m [Member], name: &str) -> Vec<&'m CType> {
     let mut found = Vec::new();
     for member in members {
@@ -376,7 +377,7 @@ fn spellings<'m>(members: &'m [Member], name: &str) -> Vec<&'m CType> {
     found
 }
 
-/// The member of a name that a target has.
+/// The member with a name at a target.
 fn find<'m>(members: &'m [Member], name: &str, target: usize) -> Option<&'m Member> {
     members.iter().filter(|member| member.scope.contains(target)).find_map(|member| match &member.shape {
         _ if member.name.as_ref().is_some_and(|own| own.value == name) => Some(member),

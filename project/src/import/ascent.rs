@@ -1,13 +1,13 @@
-//! Members in the order of their offsets, given to entries in the order of the declaration.
+//! Assignment of members in offset order to entries in declaration order.
 
 use etw_layouts_codegen::spec::{Member, Shape};
 use std::collections::BTreeMap;
 
-/// The entries of a name, each with the index of the child that it is, or that is an anonymous group around it.
+/// The entries with a name, each with the index of its child, or of the anonymous group that contains it.
 pub struct Named<'a>(BTreeMap<&'a str, Vec<(usize, &'a Member)>>);
 
 impl<'a> Named<'a> {
-    /// Among the children of an entry.
+    /// Collects the entries among the children of an entry.
     pub fn of(children: &'a [Member]) -> Self {
         let mut named = Self(BTreeMap::new());
         children.iter().enumerate().for_each(|(index, child)| named.add(index, child));
@@ -22,17 +22,17 @@ impl<'a> Named<'a> {
         }
     }
 
-    /// Those of a name, in the order of the declaration.
+    /// The entries with a name, in declaration order.
     pub fn get(&self, name: &str) -> &[(usize, &'a Member)] {
         self.0.get(name).map_or(&[], Vec::as_slice)
     }
 }
 
-/// Steps from child to child, each member's after those of the members before it, of which the best ascent is looked for.
+/// Search for the best ascending sequence of children, one step per member.
 pub struct Ascent {
     steps: Vec<Step>,
-    /// The best ascents that end at children, as a tree of prefixes: the entry at `i` is the best of the children that end at it,
-    /// as many as the lowest bit of `i` says.
+    /// The best sequences by last child, as a Fenwick tree of prefixes: entry `i` covers as many children as the value of the
+    /// lowest set bit of `i`.
     best: Vec<Option<(i64, usize)>>,
 }
 
@@ -43,12 +43,12 @@ struct Step {
 }
 
 impl Ascent {
-    /// Of no member yet, over so many children.
+    /// Starts without members, for the given number of children.
     pub fn over(children: usize) -> Self {
         Self { steps: Vec::new(), best: vec![None; children + 1] }
     }
 
-    /// The next member, and the children that it may belong to: how well each suits it, and whether several members may belong to it.
+    /// Adds the next member, with its possible children: the weight of each, and whether the child can have several members.
     pub fn step(&mut self, member: usize, children: impl Iterator<Item = (usize, i64, bool)>) {
         let mut new = Vec::new();
         for (child, weight, several) in children {
@@ -66,7 +66,7 @@ impl Ascent {
         }
     }
 
-    /// The best ascent that ends before a child, the latest of equals: its total and its last step.
+    /// The best sequence that ends before a child, the latest of equal ones: its total and its last step.
     fn before(&self, child: usize) -> Option<(i64, usize)> {
         let mut best = None;
         let mut at = child;
@@ -77,7 +77,7 @@ impl Ascent {
         best
     }
 
-    /// The child of each member on the best ascent.
+    /// The child of each member in the best sequence.
     pub fn highest(&self, members: usize) -> Vec<Option<usize>> {
         let mut chosen = vec![None; members];
         let mut at = self.before(self.best.len() - 1).map(|(_, step)| step);

@@ -1,4 +1,4 @@
-//! What one kernel's symbols say, put into the definitions.
+//! Transfer of one kernel's symbols to the definitions.
 
 use super::align::Alignment;
 use super::place::Place;
@@ -11,31 +11,32 @@ use etw_layouts_symbols::{self as symbols, AggregateKind, Rules, TypeFacts};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Why a definition that a kernel's symbols do not hold is kept for it.
-pub const ABSENT: &str = "the kernel's symbols do not hold the type";
+pub const ABSENT: &str = "the symbols of this build do not contain the type";
 
-/// A kernel that is entered into a spec.
+/// A kernel that is added to a spec.
 pub struct Entering<'a> {
-    /// The spec that is changed, the kernel on its axis.
+    /// The spec to change, with the kernel on its axis.
     pub spec: &'a mut Spec,
     /// The kernel's target.
     pub place: Place,
-    /// Whether the spec spoke of it before.
+    /// Whether the spec already covered it.
     pub again: bool,
-    /// What its symbols say.
+    /// Its symbols.
     pub table: &'a Table,
-    /// Their types, and those that they embed and the symbols lack.
+    /// Types of the symbols, and embedded types that the symbols lack.
     pub embedded: &'a symbols::Types,
-    /// The types that symbols of an older and of a newer kernel of the architecture hold: those between have them, too, and specs need not
-    /// say so.
+    /// Types in the symbols of an older and of a newer kernel of the architecture: kernels between have them too, and specs need
+    /// not state that.
     pub around: &'a BTreeSet<String>,
 }
 
 impl Entering<'_> {
-    /// Gives every member of the table to a definition's, new ones where none suits. The definitions that the table holds.
+    /// Assigns every member of the table to a definition, adding new members where necessary. Returns the definitions in the
+    /// table.
     ///
     /// # Errors
     ///
-    /// What cannot be written as a spec.
+    /// The members cannot be expressed in a spec.
     pub fn run(&mut self) -> Result<BTreeSet<String>, String> {
         let target = self.place.target;
         let own = self.again.then_some(target);
@@ -50,14 +51,16 @@ impl Entering<'_> {
             None => types.keys().filter(|name| definable(name).is_ok()).cloned().collect(),
         };
         let held = before.iter().filter(|name| types.contains_key(*name)).count();
-        // What no public symbols hold says nothing of how whole these are.
+        // Types that are never in public symbols do not indicate incomplete ones.
         let expected = |name: &&String| types.contains_key(*name) || self.unverifiable(name, nearest).is_none();
         let all = before.iter().filter(expected).count();
         if held * 2 < all {
             let source = &self.table.source;
-            return Err(format!("{source} holds {held} of {all} types; import takes the public symbols of a kernel, whole"));
+            return Err(format!(
+                "{source}: incomplete symbols: contains {held} of {all} types; import the complete public symbols of a kernel"
+            ));
         }
-        // What comes back has a definition that the nearest kernel does not have.
+        // A restored type has a definition that the nearest kernel lacks.
         let back = self.definitions().map(|definition| &definition.name.value).filter(|name| types.contains_key(*name));
         let all = before.iter().chain(back).cloned().collect();
         let inherited = self.definitions().map(|definition| (definition.name.value.clone(), definition.clone())).collect();
@@ -68,11 +71,11 @@ impl Entering<'_> {
         Ok(held)
     }
 
-    /// Gives the members of some structures, and of what these embed, to definitions, where the kernel does not have the structure yet.
+    /// Assigns the members of structures, and of types that they embed, to definitions, if the kernel lacks them.
     ///
     /// # Errors
     ///
-    /// What cannot be written as a spec.
+    /// The members cannot be expressed in a spec.
     pub fn fill(&mut self, names: &BTreeSet<String>) -> Result<BTreeSet<String>, String> {
         let near = near(&self.spec.axis, self.place.target);
         let mut all = embraced(&self.table.types, names.iter().cloned().collect());
@@ -80,7 +83,7 @@ impl Entering<'_> {
         self.enter(all, &near, true)
     }
 
-    /// The definitions that symbols may tell of.
+    /// The definitions that symbols may confirm.
     fn definitions(&self) -> impl Iterator<Item = &Definition> {
         let is_type = |definition: &&Definition| !matches!(&definition.body, Body::Values(v) if v.kind != ValuesKind::Enum);
         self.spec.definitions.values().filter(is_type)
@@ -90,8 +93,8 @@ impl Entering<'_> {
         self.spec.definitions.get(name).is_none_or(|definition| !definition.scope.contains(self.place.target))
     }
 
-    /// Gives the members of structures that the table holds to definitions, and enters the enumerations that it has without their names: it
-    /// cannot confirm these.
+    /// Assigns the members of structures in the table to definitions, and keeps enumerations without names in the table, which it
+    /// cannot confirm.
     fn enter(&mut self, names: BTreeSet<String>, near: &[usize], only_new: bool) -> Result<BTreeSet<String>, String> {
         let mut held = BTreeSet::new();
         let mut nameless = BTreeMap::new();
@@ -122,7 +125,7 @@ impl Entering<'_> {
         definable(name).and_then(|()| spellable(facts)).map_err(|error| format!("{}: {error}", shown(name)))?;
         let known = self.spec.definitions.get(name);
         let mut definition = known.cloned().unwrap_or_else(|| blank(name, facts));
-        // Of a new one only those kernels tell anything that it has been entered for.
+        // For a new definition, only the kernels for which it was added are relevant.
         let is_new = definition.name.span == Default::default();
         let near: Vec<usize> = near.iter().copied().filter(|&t| !is_new || definition.scope.contains(t)).collect();
         let spec = &*self.spec;
@@ -137,7 +140,7 @@ impl Entering<'_> {
                 if aggregate.kind != kind_of(theirs.kind) {
                     return Err(other_kind(name, theirs.kind.as_str()));
                 }
-                // What aligns a type on one architecture need not on another.
+                // Types can have different alignment on different architectures.
                 let reference = near.iter().copied().find(|&t| definition.scope.contains(t));
                 let alike = reference.filter(|&t| spec.axis.targets[t].arch == arch);
                 let inherited = |value: &Piecewise<u64>| Some(value.get(alike?)?.value);
@@ -182,7 +185,7 @@ impl Entering<'_> {
         Ok(())
     }
 
-    /// The names of enumerations, in the spec and in the table.
+    /// Names of enumerations in the spec and in the table.
     fn enumerations(&self) -> BTreeSet<String> {
         let is_enum = |definition: &&Definition| matches!(definition.body, Body::Values(_));
         let ours = self.definitions().filter(is_enum).map(|definition| definition.name.value.clone());
@@ -190,8 +193,8 @@ impl Entering<'_> {
         ours.chain(theirs.map(|(name, _)| name.clone())).collect()
     }
 
-    /// Types that the nearest kernel has and this table lacks. A type that others held goes when none does any more; one of
-    /// its own is kept as it was, but not as confirmed.
+    /// Handles types of the nearest kernel that this table lacks. A type that was embedded is removed if nothing embeds it any
+    /// more; any other type is kept, but not as confirmed.
     fn absent(&mut self, names: BTreeSet<String>, nearest: usize, inherited: &BTreeMap<String, Definition>) {
         let target = self.place.target;
         let part = held_by_value(inherited.values(), nearest);
@@ -224,13 +227,13 @@ impl Entering<'_> {
         }
     }
 
-    /// Why the symbols of a kernel cannot hold a type, if the spec says so.
+    /// The reason why symbols of a kernel cannot contain a type, if the spec states one.
     fn unverifiable(&self, name: &str, target: Option<usize>) -> Option<&str> {
         Some(&self.spec.definitions.get(name)?.unverifiable.get(target?)?.value)
     }
 }
 
-/// Adds the types that members hold by value at a target.
+/// Collects the types that members embed at a target.
 pub fn held_at(members: &[Member], target: usize, found: &mut impl Extend<String>) {
     for member in members.iter().filter(|member| member.scope.contains(target)) {
         match &member.shape {
@@ -240,7 +243,7 @@ pub fn held_at(members: &[Member], target: usize, found: &mut impl Extend<String
     }
 }
 
-/// The types that structures hold by value at a target.
+/// The types that structures embed at a target.
 fn held_by_value<'d>(definitions: impl Iterator<Item = &'d Definition>, target: usize) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for definition in definitions.filter(|definition| definition.scope.contains(target)) {
@@ -251,7 +254,7 @@ fn held_by_value<'d>(definitions: impl Iterator<Item = &'d Definition>, target: 
     found
 }
 
-/// Whether what a definition says has a hole at a target that it is of: its ranges end at kernels around it.
+/// Whether a definition has a gap at a target in its scope: ranges end at the kernels around it.
 fn has_gap(definition: &Definition, target: usize) -> bool {
     fn hole(members: &[Member], target: usize) -> bool {
         members.iter().filter(|member| member.scope.contains(target)).any(|member| match &member.shape {
@@ -267,8 +270,8 @@ fn has_gap(definition: &Definition, target: usize) -> bool {
     }
 }
 
-/// The other targets, the nearest first: of the same architecture the one before, then the same kernel on the other
-/// architecture, then by distance.
+/// The other targets, nearest first: the previous one of the same architecture, then the same kernel on another architecture,
+/// then by distance.
 pub fn near(axis: &Axis, target: usize) -> Vec<usize> {
     let at = axis.targets[target];
     let mut list: Vec<usize> = (0..axis.targets.len()).filter(|&other| other != target).collect();
@@ -283,7 +286,7 @@ pub fn near(axis: &Axis, target: usize) -> Vec<usize> {
 
 fn other_kind(name: &str, kind: &str) -> String {
     format!(
-        "`{name}` is a {kind} in symbols. A spec has one kind at all versions, so the language must grow first: `spec::Body` in codegen"
+        "`{name}` is a {kind} in the symbols, but a spec has the same kind in all versions; the spec language has no way to express this change"
     )
 }
 
@@ -326,7 +329,7 @@ fn integer(
         (4, true) => "LONG",
         (8, false) => "ULONGLONG",
         (8, true) => "LONGLONG",
-        (size, _) => return Err(format!("`{name}` has values of {size} bytes")),
+        (size, _) => return Err(format!("`{name}`: unsupported size of values: {size} bytes")),
     };
     let fits = |text: &&str| {
         names.integer(text, target).is_some_and(|i| (i.size(), i.is_signed()) == (enumeration.size, enumeration.signed))
@@ -335,27 +338,27 @@ fn integer(
         None => Ok(wanted.to_owned()),
         Some(text) if fits(&text) => Ok(text.to_owned()),
         Some(text) => {
-            let help = format!("make it a typedef in scalars.toml that is {text} before and {wanted} from this kernel on");
+            let help = format!("define its type as a typedef in scalars.toml: {text} before and {wanted} from this build on");
             Err(format!(
-                "`{name}` is held by {wanted} in symbols, not by {text}; its spec has one `type` for all versions. By hand, {help}, with a row for the kernel in windows.toml, and import again"
+                "`{name}` has the type {wanted} in the symbols, not {text}, but its spec has one `type` for all versions; {help}, add the build to windows.toml, and import again"
             ))
         }
     }
 }
 
-/// Gives the target the constants that the table has.
+/// Assigns the constants of the table to the target.
 fn constants(place: &Place, values: &mut Values, theirs: &symbols::Enumeration, nearest: Option<usize>, rules: Rules) {
     let stated: BTreeMap<&str, i64> = theirs.constants.iter().map(|(name, value)| (name.as_str(), *value)).collect();
     let mut placed: BTreeSet<&str> = BTreeSet::new();
     let all: BTreeSet<i64> = stated.values().copied().collect();
-    // Where new ones go: each behind the last that has no greater value.
+    // A new constant is inserted after the last one with a value that is not greater.
     let mut known: Vec<(i64, usize)> = Vec::new();
     for (index, constant) in values.constants.iter_mut().enumerate() {
         let here = nearest.filter(|&t| constant.scope.contains(t));
         let value = match stated.get_key_value(constant.name.value.as_str()) {
             Some((name, value)) if placed.insert(name) => Some(*value),
             Some(_) => None,
-            // Of names that share a value, a converted table keeps one.
+            // Of names with the same value, a converted table has one.
             None => {
                 let value = here.and_then(|t| Some(constant.value.get(t)?.value));
                 value.filter(|value| rules == Rules::Converted && all.contains(value))

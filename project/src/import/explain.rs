@@ -1,4 +1,4 @@
-//! Alignments and packing that explain where members are.
+//! Inference of alignment and packing from offsets.
 
 use super::align::remark;
 use super::place::Place;
@@ -9,11 +9,11 @@ use etw_layouts_codegen::spec::{Body, Member, Shape, Spec};
 use etw_layouts_symbols::{self as symbols, TypeFacts, Types};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How often the layouts are computed anew: as often as a structure has gaps that no rule explains, and structures are embedded in each other.
+/// Maximum number of layout computations, which depends on unexplained gaps and on the depth of embedded structures.
 const ROUNDS: usize = 64;
 
-/// Aligns what was entered, or packs it, where its members are not where their types put them. What an explicit alignment cannot
-/// say is left as it is, and does not pass the check of the whole.
+/// Adds alignment or packing where members are not at the offsets that their types give. Anything that explicit alignment cannot
+/// express is left, and fails the final verification.
 pub fn explain(spec: &mut Spec, place: &Place, types: &Types, entered: &BTreeSet<String>) {
     for _ in 0..ROUNDS {
         let layouts = laid_out(spec, place.target);
@@ -60,17 +60,17 @@ pub fn explain(spec: &mut Spec, place: &Place, types: &Types, entered: &BTreeSet
     }
 }
 
-/// What is the matter with the first member that is not where symbols have it.
+/// Explanation of the first member with a wrong offset.
 enum Gap {
-    /// All are.
+    /// All offsets are right.
     None,
-    /// It was aligned.
+    /// Alignment was added.
     Aligned,
-    /// It lies below its natural alignment.
+    /// The member is below its natural alignment.
     Packed,
 }
 
-/// Looks at members that the target has, which are those of a layout, in order; `base` is where they begin.
+/// Examines members of the target against those of a layout, in order; `base` is the offset of the first one.
 fn first_gap<'l>(
     place: &Place,
     members: &mut [Member],
@@ -95,7 +95,7 @@ fn first_gap<'l>(
             return Gap::Aligned;
         }
         if let (Shape::Inline(_, members), Type::Inline(inner)) = (&mut member.shape, &field.ty) {
-            // Members of a named one count from its own start.
+            // Members of a named member have offsets relative to it.
             let base = if field.name.is_some() { 0 } else { base + field.offset };
             path.extend(field.name.as_deref());
             let gap = first_gap(place, members, inner, facts, base, path);
@@ -108,18 +108,18 @@ fn first_gap<'l>(
     Gap::None
 }
 
-/// Where a member is by symbols.
+/// Offset of a member in the symbols.
 fn offset(facts: &Offsets, path: &[&str], name: &str) -> Option<u64> {
     let path: Vec<String> = path.iter().chain([&name]).map(|part| (*part).to_owned()).collect();
     facts.get(&path).copied()
 }
 
-/// Where an unnamed group begins: where the first of its members has it begin.
+/// Start of an unnamed group, derived from its first member.
 fn first_of(group: &Aggregate, facts: &Offsets, path: &[&str]) -> Option<u64> {
     group.flat().into_iter().filter_map(|flat| Some(offset(facts, path, flat.name)?.wrapping_sub(flat.offset))).min()
 }
 
-/// The offsets of members by their paths.
+/// Offsets of members by path.
 type Offsets = BTreeMap<Vec<String>, u64>;
 
 fn offsets(facts: &symbols::Aggregate, path: &mut Vec<String>, found: &mut Offsets) {
@@ -135,12 +135,12 @@ fn offsets(facts: &symbols::Aggregate, path: &mut Vec<String>, found: &mut Offse
     }
 }
 
-/// Where the last member ends.
+/// End of the last member.
 fn end(layout: &Aggregate) -> u64 {
     layout.fields.iter().map(|field| field.offset + field.size).max().unwrap_or(0)
 }
 
-/// The least alignment that raises an offset to another.
+/// The least alignment that raises one offset to another.
 fn raising(from: u64, to: u64) -> Option<u64> {
     (1..=13).map(|bit| 1 << bit).find(|align| from.checked_next_multiple_of(*align) == Some(to))
 }

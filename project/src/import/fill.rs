@@ -1,8 +1,8 @@
-//! Structures that no spec has, entered over the whole axis at once from every table that holds them.
+//! Addition of new structures over the whole axis, from all tables that contain them.
 //!
-//! Where they change between two kernels of the axis, a row comes between. Then the tables pass over them, those that symbols state
-//! whole first: the others tell less, and find the spellings there. A kernel of which no table was read has what a neighbour has, so that
-//! no range is cut where nobody has looked. The files are written when all tables have passed, and so with the fewest ranges.
+//! If they change between two kernels of the axis, a row is added between. Then each table is processed, those with complete
+//! symbols first: other tables have less information, and reuse the spellings. A kernel without a table gets the definition of a
+//! neighbor, so that ranges do not end at unexamined kernels. The files are written after all tables, with the fewest ranges.
 
 use super::enter::{ABSENT, Entering, held_at, near};
 use super::explain::explain;
@@ -20,13 +20,13 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Why a structure cannot be confirmed of a kernel between others that have it.
-const UNTOLD: &str = "no table of these kernels holds the type";
+const UNTOLD: &str = "no symbol table of these builds contains the type";
 
-/// Fills structures into the texts. The tables that became rows of the axis.
+/// Adds structures to the texts. Returns the tables that became rows of the axis.
 ///
 /// # Errors
 ///
-/// Tables that specs cannot say.
+/// Tables that cannot be expressed in specs.
 pub fn filled<'a>(texts: &mut Texts, tables: &[&'a Table], names: &[String], folder: &str) -> Result<Vec<&'a Table>, Error> {
     let known = texts::spec(texts);
     let known: Vec<&str> = known.definitions.keys().map(String::as_str).collect();
@@ -34,14 +34,14 @@ pub fn filled<'a>(texts: &mut Texts, tables: &[&'a Table], names: &[String], fol
     let mut rows = Vec::new();
     while let Some(table) = row(&texts::axis(texts)?, tables, &new) {
         if rows.len() == tables.len() {
-            return Err(format!("{}: its kernel is no row of the axis", table.source).into());
+            return Err(format!("{}: its build is not on the version axis", table.source).into());
         }
         entered(texts, table, || tables.iter().copied(), folder)?;
         rows.push(table);
     }
     let before = texts::spec(texts);
     let mut fill = Fill { spec: before.clone(), tables };
-    // Of one kernel, the table that tells most comes first.
+    // Of tables of the same kernel, the one with the most new types comes first.
     let told = |table: &Table| new.iter().filter(|name| table.types.contains_key(*name)).count();
     let rank = |table: &&Table| (table.is_converted(), table.build, table.arch, Reverse(told(table)));
     let mut order = tables.to_vec();
@@ -55,7 +55,7 @@ pub fn filled<'a>(texts: &mut Texts, tables: &[&'a Table], names: &[String], fol
     Ok(rows)
 }
 
-/// Those of some structures, and of what they embed in any table, that no spec has.
+/// The given structures, and types that they embed in any table, that have no spec.
 pub fn unspecified<'a>(known: &[&str], tables: impl Iterator<Item = &'a Table> + Clone, names: &[String]) -> BTreeSet<String> {
     let (mut new, mut pending) = (BTreeSet::new(), names.to_vec());
     while let Some(name) = pending.pop() {
@@ -67,7 +67,7 @@ pub fn unspecified<'a>(known: &[&str], tables: impl Iterator<Item = &'a Table> +
     new
 }
 
-/// The first table that has some structures otherwise than an earlier one that has the same row of the axis.
+/// The first table with a definition that differs from that of an earlier table on the same row of the axis.
 fn row<'a>(axis: &Axis, tables: &[&'a Table], names: &BTreeSet<String>) -> Option<&'a Table> {
     let mut sorted = tables.to_vec();
     sorted.sort_by_key(|table| (table.arch, table.build));
@@ -85,16 +85,16 @@ fn row<'a>(axis: &Axis, tables: &[&'a Table], names: &BTreeSet<String>) -> Optio
     None
 }
 
-/// The definitions on their way through the tables.
+/// The definitions under construction.
 struct Fill<'a> {
     spec: Spec,
     tables: &'a [&'a Table],
 }
 
 impl Fill<'_> {
-    /// Enters what a table holds and its kernel does not have yet.
+    /// Adds structures of a table that its kernel lacks.
     fn table(&mut self, table: &Table, names: &BTreeSet<String>) -> Result<(), Error> {
-        let target = self.spec.axis.at(table.build, table.arch).ok_or("the kernel is not on the axis")?;
+        let target = self.spec.axis.at(table.build, table.arch).ok_or("the build is not on the version axis")?;
         let embedded = embedded(table, self.tables.iter().copied());
         let place = Place::alone(target);
         let spec = &mut self.spec;
@@ -106,7 +106,7 @@ impl Fill<'_> {
         Ok(())
     }
 
-    /// Gives a kernel what the nearest has of what some structures embed and no table of it holds: no symbols can confirm it there.
+    /// Copies embedded types that no table of a kernel contains from the nearest kernel: symbols cannot confirm them there.
     fn embedded(&mut self, entered: &BTreeSet<String>, target: usize) {
         let axis = self.spec.axis.clone();
         let mut pending: Vec<String> = entered.iter().cloned().collect();
@@ -128,8 +128,8 @@ impl Fill<'_> {
         }
     }
 
-    /// Gives a kernel that has a structure by no table what those before and after it have, if it is the same: not of those asked for by
-    /// `names`, but of those that these embed. A table may be reduced, and lack what nothing in it embeds.
+    /// Copies a structure that no table of a kernel contains from its neighbors, if both have the same definition. Applies only
+    /// to embedded types, not to `names`: a reduced table may lack unused types.
     fn untold(&mut self, names: &[String]) {
         let seen = self.seen();
         let axis = &self.spec.axis;
@@ -146,7 +146,7 @@ impl Fill<'_> {
         }
     }
 
-    /// Gives kernels of which no table was read what others have.
+    /// Copies definitions to kernels without a table.
     fn unseen(&mut self) {
         let seen = self.seen();
         let axis = &self.spec.axis;
@@ -161,43 +161,43 @@ impl Fill<'_> {
         }
     }
 
-    /// The targets of which a table was read.
+    /// The targets with a table.
     fn seen(&self) -> BTreeSet<usize> {
         self.tables.iter().filter_map(|table| self.spec.axis.at(table.build, table.arch)).collect()
     }
 }
 
-/// Whether no file has a definition yet.
+/// Whether a definition is in no file yet.
 fn is_new(definition: &Definition) -> bool {
     definition.name.span == Default::default()
 }
 
-/// Gives a target what another has, and why no symbols can confirm it there.
+/// Copies a definition from one target to another, with the reason why symbols cannot confirm it there.
 fn take(definition: &mut Definition, from: Option<usize>, target: usize, unverifiable: Option<&str>) {
     let Some(from) = from.filter(|&from| definition.scope.contains(from)) else { return };
     let place = Place::alone(target);
     place.copy(definition, from);
     definition.source.set(target, definition.source.get(from).map(|piece| piece.value));
-    // That no table holds it is so of a kernel without any table too.
+    // The reason that no table contains it also applies to a kernel without any table.
     let known = definition.unverifiable.get(target).map(|piece| piece.value.clone()).filter(|reason| reason == UNTOLD);
     place.set(&mut definition.unverifiable, unverifiable.map(str::to_owned).or(known));
 }
 
-/// Whether two targets have the same of a definition.
+/// Whether two targets have the same definition.
 fn is_alike(definition: &mut Definition, one: usize, two: usize) -> bool {
     let mut alike = true;
     definition.layout_sets(&mut |set| alike &= set.contains(one) == set.contains(two));
     alike
 }
 
-/// The targets of the same architecture before and after a target, of those of a set.
+/// The previous and next target of the same architecture within a set.
 fn beside(axis: &Axis, within: &TargetSet, target: usize) -> [Option<usize>; 2] {
     let same = |other: &usize| within.contains(*other) && axis.targets[*other].arch == axis.targets[target].arch;
     [(0..target).rev().find(same), (target + 1..axis.targets.len()).find(same)]
 }
 
-/// The target whose layouts a structure has at one that nobody has seen: that of an architecture that goes with this one, else the one
-/// before, or the one after if the same kernel has it so on another architecture and the one before has not.
+/// The target whose layouts an unexamined target gets: that of an architecture that it follows; else the previous one; or the
+/// next one, if the same kernel shows the next layout on another architecture, and the previous one does not.
 fn source(axis: &Axis, target: usize, seen: &BTreeSet<usize>, definition: &mut Definition) -> Option<usize> {
     let at = axis.targets[target];
     let of_kernel = |kernel: usize| (0..axis.targets.len()).filter(move |&t| axis.targets[t].kernel == kernel && t != target);

@@ -1,4 +1,4 @@
-//! Where a layout begins that was first seen whole in a later update: at the first image that has what is told of it.
+//! The first build of a layout that was first seen completely in a later update: the build of the first image that shows the layout.
 
 use super::kernel_of;
 use crate::tables::Table;
@@ -7,9 +7,9 @@ use etw_layouts_codegen::axis::{Axis, Build};
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_symbols::compare_offsets;
 
-/// The first update whose image has the offsets that a structure has at a row of the axis, and had not at the row of the build before:
-/// as far as anyone has seen, the layout begins there. Every later image up to the row has them too. `None` if no image before the row
-/// tells the two layouts apart so.
+/// The first update whose image has the offsets of a structure at a row of the axis, unlike those at the row of the previous
+/// build: the known start of the layout. All later images up to the row must have these offsets too. `None` if no image before
+/// the row distinguishes the two layouts.
 pub fn first_image(layouts: &Layouts, images: &[Table], row: usize, structure: &str) -> Option<Build> {
     let axis = &layouts.spec.axis;
     let of = |target: usize| axis.kernels[axis.targets[target].kernel].build;
@@ -25,7 +25,7 @@ pub fn first_image(layouts: &Layouts, images: &[Table], row: usize, structure: &
     late.last().map(|(build, _)| *build)
 }
 
-/// The row of the same build and architecture before a row.
+/// The previous row of the same build and architecture.
 pub(super) fn before(axis: &Axis, row: usize) -> Option<usize> {
     let of = |target: usize| axis.kernels[axis.targets[target].kernel].build;
     let same = axis.filter(|target| target.arch == axis.targets[row].arch);
@@ -60,10 +60,10 @@ mod tests {
         let border = |images: &[Table]| first_image(&layouts, images, row, "ETW_GUID_ENTRY").map(|build| build.revision);
         let (old, new) = (0x18, 0x28);
         assert_eq!(border(&[guid(1000, new), guid(500, old), guid(900, new), guid(1075, new), guid(1200, new)]), Some(900));
-        // One that has neither, or has the old one again, says that the layout is not known before it.
+        // An image with neither layout, or again with the old one, means that the layout is unknown before it.
         assert_eq!(border(&[guid(500, new), guid(900, old), guid(1000, new)]), Some(1000));
         assert_eq!(border(&[guid(900, new), guid(1000, 0x30)]), None);
-        // These tell nothing.
+        // These images do not distinguish the layouts.
         assert_eq!(border(&[image(900, "ETW_REG_ENTRY", "GuidEntry", 0x20), image(900, "ETW_GUID_ENTRY", "GuidList", 0)]), None);
         let x86 = Table { arch: Arch::X86, ..guid(900, new) };
         assert_eq!(border(&[x86, guid(900, old)]), None);

@@ -1,7 +1,7 @@
-//! What images do to the specs: a layout that was first seen whole in a later update begins at the first image that has what is told of it.
+//! Changes of specs by images: a layout that was first seen completely in a later update begins at the first image that shows it.
 //!
-//! Images state no structure whole. The border that they prove is entered as the table that they would have if they did: of the structures that
-//! they tell of, the layouts of the row after it, and of all others those of the row before it.
+//! Images contain no complete structure. A border is added in the form of an assumed table: for structures with image offsets it
+//! has the layouts of the following row, for all others those of the previous row.
 
 use super::first_image::{before, first_image};
 use super::kernel_of;
@@ -16,23 +16,23 @@ use etw_layouts_symbols::{Aggregate, Member, Type, TypeFacts, Types, compare_off
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// A border that images prove.
+/// A layout change dated by images.
 pub struct Border {
     /// The first kernel.
     pub build: Build,
     /// Its architecture.
     pub arch: Arch,
-    /// The structures of which its image and all later ones show that they are as in the row after them.
+    /// Structures whose offsets, in its image and all later ones, are those of the following row.
     pub shown: Vec<String>,
-    /// Those that change in the same row, and of which images show nothing that speaks against their changing with the others.
+    /// Structures that change in the same row, for which images do not contradict a common change.
     pub along: Vec<String>,
 }
 
 /// The images of an import.
 pub struct Images {
-    /// Those that are there already, in their places the same with what is told now, and the new ones.
+    /// The shipped images, combined with new facts, and the new images.
     pub all: Vec<Table>,
-    /// Those of which something is told that was not.
+    /// Images with new facts.
     pub new: Vec<Table>,
 }
 
@@ -63,13 +63,13 @@ impl Images {
         Self { all: all.into_values().collect(), new: new.into_values().collect() }
     }
 
-    /// The borders that they prove and the specs do not have, each with its table.
+    /// The borders that the images show and the specs lack, each with its table.
     pub fn borders(&self, layouts: &Layouts, names: &[&str]) -> Vec<(Border, Table)> {
         let rows = 0..layouts.spec.axis.targets.len();
         rows.flat_map(|row| self.borders_of(layouts, names, row)).collect()
     }
 
-    /// Those of the layouts of a row.
+    /// The borders for the layouts of a row.
     fn borders_of(&self, layouts: &Layouts, names: &[&str], row: usize) -> Vec<(Border, Table)> {
         let axis = &layouts.spec.axis;
         let Some(before) = before(axis, row) else { return Vec::new() };
@@ -90,7 +90,7 @@ impl Images {
         let table = |border: Build| {
             let moves = |name: &&str| match first.get(*name) {
                 Some(begins) => *begins <= border,
-                // Images that cannot tell the two layouts apart do not keep it from moving along.
+                // Images that do not distinguish the two layouts do not contradict a common change.
                 None => allowed(axis, &new, border, &images, name),
             };
             let mut types = old.clone();
@@ -125,13 +125,13 @@ impl Images {
     ///
     /// # Errors
     ///
-    /// The first that has others.
+    /// The first image with other offsets or addresses.
     pub fn verified(&self, layouts: &Layouts, names: &[&str], facts: &Registry) -> Result<(), Error> {
         let checked = partly::compared(layouts, names, &self.new, facts);
         let mut wrong = checked.iter().filter_map(|image| Some((image, image.variables.differences.first()?)));
         if let Some((image, finding)) = wrong.next() {
             let (source, build, arch) = (&image.source, &image.build, &image.arch);
-            let help = "nothing was written. Correct the address, or leave it out";
+            let help = "nothing was written; correct the address, or remove it";
             return Err(format!("{source}: {build}-{arch}: {}; {help}", finding.line()).into());
         }
         let wrong: Vec<_> = checked.iter().filter(|image| image.differs()).collect();
@@ -141,19 +141,19 @@ impl Images {
         let line = structure.differences.first().map(|finding| finding.line()).unwrap_or_default();
         let (source, build, arch) = (&first.source, &first.build, &first.arch);
         let count = match wrong.len() {
-            1 => "1 image has others than the specs".to_owned(),
-            count => format!("{count} images have others than the specs, the first"),
+            1 => "1 image has offsets that differ from the specs".to_owned(),
+            count => format!("{count} images have offsets that differ from the specs, the first"),
         };
-        let help = "nothing was written. Import the symbols of such a kernel first, which tell its layouts whole";
+        let help = "nothing was written; import the symbols of such a kernel first, which contain its complete layouts";
         Err(format!("{source}: {count}: {build}-{arch} {name} {line}; {help}").into())
     }
 }
 
-/// What embeds a type that has another size than it had grows with it, as far as it is what it was itself.
+/// Enlarges types that embed a type which changed its size, if they are otherwise unchanged.
 fn grown(types: &mut Types, old: &Types) {
     let more = |types: &Types, name: &str| Some(size(types.get(name)?)?.wrapping_sub(size(old.get(name)?)?));
     let given: BTreeSet<String> = old.keys().filter(|name| types.get(*name) != old.get(*name)).cloned().collect();
-    // As deep as types are embedded in each other.
+    // Repeated up to the depth of embedding.
     for _ in 0..old.len() {
         let mut new = Vec::new();
         for (name, facts) in old.iter().filter(|(name, _)| !given.contains(*name)) {
@@ -192,7 +192,7 @@ fn size(facts: &TypeFacts) -> Option<u64> {
     }
 }
 
-/// Whether no image from a border on has a structure otherwise than these types.
+/// Whether no image from a border on contradicts a structure in these types.
 fn allowed(axis: &Axis, types: &Types, border: Build, images: &[Table], name: &str) -> bool {
     let Some(facts) = types.get(name) else { return false };
     let own = Types::from([(name.to_owned(), facts.clone())]);

@@ -1,4 +1,4 @@
-//! Types of whole tables that no spec can define.
+//! Types of complete tables that specs cannot define.
 
 use super::types::{definable, shown, spellable, spelled};
 use crate::tables::Table;
@@ -7,8 +7,7 @@ use etw_layouts_symbols::{Type, TypeFacts};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// Takes the types that no spec can define out of tables, and the types that cannot be spelled without them. Returns the reason for
-/// each.
+/// Removes types that specs cannot define from tables, and types that depend on them. Returns the reason for each.
 pub fn leave_out(tables: &mut [Table], spec: &Spec) -> BTreeSet<String> {
     let is_scalar = |name: &str| spec.scalars.contains_key(name) || spec.typedefs.contains_key(name);
     let mut reasons: BTreeMap<String, String> = BTreeMap::new();
@@ -23,7 +22,7 @@ pub fn leave_out(tables: &mut [Table], spec: &Spec) -> BTreeSet<String> {
         let reason = match definable(name).and_then(|()| spellable(facts).map_err(|error| format!("`{name}`: {error}"))) {
             Err(reason) => reason,
             Ok(()) if is_scalar(name) => format!("`{name}` is the name of a scalar type"),
-            Ok(()) if twin != name => format!("`{name}` differs from `{twin}` in case alone: both would have the same file"),
+            Ok(()) if twin != name => format!("`{name}` and `{twin}` differ only in case, and would have the same file name"),
             Ok(()) => match unspelled {
                 Some(to) => format!("`{name}` has a pointer to `{}`, which is left out", shown(to)),
                 None => continue,
@@ -46,7 +45,7 @@ pub fn leave_out(tables: &mut [Table], spec: &Spec) -> BTreeSet<String> {
     reasons.into_values().collect()
 }
 
-/// The types that a definition names.
+/// The types that a definition refers to.
 #[derive(Default)]
 struct Named<'a> {
     by_value: Vec<&'a str>,

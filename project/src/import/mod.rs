@@ -1,7 +1,7 @@
 //! The import of kernels into specs.
 //!
-//! [`plan()`] computes spec texts from spec texts and symbol tables, and the outcome is held against the tables before a byte is
-//! written. What does not verify is refused.
+//! [`plan()`] computes new spec texts from spec texts and symbol tables. The result is verified against the tables before anything is
+//! written, and rejected if it does not verify.
 
 mod align;
 mod ascent;
@@ -48,15 +48,15 @@ use std::path::{Path, PathBuf};
 
 /// The tables of an import, read.
 pub struct Import<'a> {
-    /// The spec texts as they are.
+    /// The current spec texts.
     pub texts: Texts,
-    /// The kernels that the specs have from these symbols already.
+    /// The kernels that the specs already have from these symbols.
     pub known: Vec<String>,
-    /// How many images are new to the facts; `None` if the import is of no images.
+    /// Number of images that are new to the facts; `None` if the import has no images.
     pub images: Option<usize>,
-    /// The reason for each type that is left out, because no spec can define it.
+    /// The reason for each type that is omitted because specs cannot define it.
     pub left_out: BTreeSet<String>,
-    /// Tables whose label may be a slip: each with an earlier or later kernel that has the same facts.
+    /// Tables with a possibly wrong label: each has the same facts as an earlier or later kernel.
     pub notes: Vec<String>,
     shipped: Vec<Table>,
     new: Vec<Table>,
@@ -70,8 +70,7 @@ pub struct Import<'a> {
 ///
 /// # Errors
 ///
-/// Symbol files that cannot be read, that are of a kernel that the specs have from other symbols, or that lack what is to be
-/// added.
+/// Symbol files cannot be read, are of a kernel that the specs have from other symbols, or lack types to add.
 pub fn prepare<'a>(
     project: &Project,
     layouts: &Layouts,
@@ -96,7 +95,7 @@ pub fn prepare<'a>(
     if let Some(name) = added.iter().find(|name| !new.iter().any(|table| table.types.contains_key(*name))) {
         return Err(missing(name, &read(&Wanted::All)?));
     }
-    // What they embed is asked for by name, since kernels may have it that do not embed it.
+    // Embedded types are requested by name, because kernels may have them without embedding them.
     let mut all = added.to_vec();
     loop {
         let more: Vec<String> = fill::unspecified(&names, new.iter(), &all).into_iter().collect();
@@ -113,7 +112,10 @@ pub fn prepare<'a>(
     let mut new = news(layouts, new, &shipped, &all, &mut known)?;
     let notes = new.iter().filter_map(|table| {
         let other = label::facts_equal(table, shipped.iter().chain(&new))?;
-        Some(format!("{}-{}: note: facts equal {:#}'s; see whether the label is right", table.label, table.arch, other.build))
+        Some(format!(
+            "{}-{}: note: facts equal those of {:#}; check whether the label is right",
+            table.label, table.arch, other.build
+        ))
     });
     let notes = notes.collect();
     let of_images = !read.is_empty();
@@ -127,7 +129,7 @@ pub fn prepare<'a>(
         _ => BTreeSet::new(),
     };
     if let Some(table) = new.iter().find(|table| table.types.is_empty()).filter(|_| wanted == Wanted::All) {
-        return Err(format!("{}: holds no type that a spec can define", table.source).into());
+        return Err(format!("{}: contains no type that a spec can define", table.source).into());
     }
     let texts = layouts.spec.sources.files().iter().map(|file| (file.path.clone(), file.text.clone())).collect();
     Ok(Import {
@@ -146,7 +148,7 @@ pub fn prepare<'a>(
 }
 
 impl Import<'_> {
-    /// Plans it, and holds the outcome against every table; nothing if there is nothing new.
+    /// Plans the import, and verifies the result against every table; `None` if nothing is new.
     ///
     /// # Errors
     ///
@@ -156,7 +158,7 @@ impl Import<'_> {
         let mut new = self.new.clone();
         let mut borders = Vec::new();
         if self.images.is_some() {
-            // What images say of a border depends on the layouts on both sides of it, and these may be new.
+            // Borders from images depend on the layouts on both sides, which may be new.
             let input = Input { texts, known: shipped, new: &new, added, folder };
             let layouts = plan(&input)?.layouts;
             let tables;
@@ -168,7 +170,7 @@ impl Import<'_> {
         }
         let plan = checked(&Input { texts, known: shipped, new: &new, added, folder })?;
         seen.verified(&plan.layouts, &verify::names(&plan.layouts, None)?, &registry::of(shipped))?;
-        // A border is the table of no kernel.
+        // The table of a border is not that of a kernel.
         let told = |build: &Build| new.iter().take(self.new.len()).any(|table| table.build == *build);
         let mut same = plan.same;
         same.values_mut().for_each(|builds| builds.retain(told));
@@ -176,12 +178,12 @@ impl Import<'_> {
         Ok(Some(Plan { same, borders, ..plan }))
     }
 
-    /// Writes what was planned: specs, facts, and what is generated from them. Returns how many generated files change. The
-    /// lock was taken before the specs were read.
+    /// Writes the planned specs, facts and generated files. Returns the number of changed generated files. The lock must have
+    /// been taken before the specs were read.
     ///
     /// # Errors
     ///
-    /// Files that cannot be written.
+    /// Files cannot be written.
     pub fn write(&self, project: &Project, lock: Lock, plan: &Plan) -> Result<usize, Error> {
         let (_, facts) = project.folders()?;
         let mut changes = changes(&project.root, &self.texts, plan);
@@ -200,24 +202,24 @@ impl Import<'_> {
     }
 }
 
-/// Plans an import, and holds the outcome against every table.
+/// Plans an import, and verifies the result against every table.
 ///
 /// # Errors
 ///
-/// What [`plan()`] refuses, and whatever `verify` would find.
+/// Errors of [`plan()`], and all differences that `verify` reports.
 pub fn checked(input: &Input) -> Result<Plan, Error> {
     let plan = plan(input)?;
     verified(&plan.layouts, input.known, input.new)?;
     Ok(plan)
 }
 
-/// No table has a type that is to be added.
+/// Error for a type to add that no table has.
 fn missing(name: &str, tables: &[Table]) -> Error {
     let all: BTreeSet<&str> = tables.iter().flat_map(|table| table.types.keys().map(String::as_str)).collect();
     let meant = nearest(name, all.iter().copied()).map_or(String::new(), |near| format!("; did you mean `{near}`?"));
     let files: BTreeSet<&str> = tables.iter().map(|table| table.source.as_str()).collect();
     let (files, count) = (files.into_iter().collect::<Vec<_>>().join(", "), all.len());
-    format!("--add {name}: not among the {count} types of {files}{meant}").into()
+    format!("cannot add {name}: no such type among the {count} types of {files}{meant}").into()
 }
 
 /// The tables that say what no shipped table of their kernel says, or that have what is to be added.
@@ -248,17 +250,15 @@ fn news(
             if let Some(finding) = checked.structures.values().flat_map(|standing| &standing.differences).next() {
                 let line = finding.line();
                 let source = &table.source;
-                let help = "say another --build; or, if what the specs have is wrong, mend that first";
-                return Err(
-                    format!("{source}: the specs have {name} from other symbols, and these differ: {line}. {help}").into()
-                );
+                let help = "state another build; or correct the specs first, if they are wrong";
+                return Err(format!("{source}: differs from the symbols that the specs have of {name}: {line}; {help}").into());
             }
         }
         let target = axis.at(table.build, table.arch);
         let placed = target.map(|target| verify::Variables::of(layouts, Some(&seen), &table, target));
         if let Some(finding) = placed.as_ref().and_then(|placed| placed.differences.first()) {
-            let help = "an address is a fact of one PDB: look which of the tables is wrong, and mend its facts or leave it out";
-            return Err(format!("{}: {}. {help}", table.source, finding.line()).into());
+            let help = "one of the tables of this PDB is wrong: correct its facts, or remove it";
+            return Err(format!("{}: {}; {help}", table.source, finding.line()).into());
         }
         let lacks =
             |name: &String| table.types.contains_key(name) && target.is_none_or(|target| layouts.get(target, name).is_none());
@@ -279,7 +279,11 @@ fn news(
                 let types = table.types.iter().any(|(name, facts)| twin.types.get(name).is_some_and(|other| other != facts));
                 let is_elsewhere = |(name, at): (&String, &u64)| twin.globals.get(name).is_some_and(|other| other != at);
                 if types || twin.pdb == table.pdb && table.globals.iter().any(is_elsewhere) {
-                    return Err(format!("{} and {} are both of {name}, and differ; import one", twin.source, table.source).into());
+                    return Err(format!(
+                        "{} and {} contain different symbols of {name}; import only one",
+                        twin.source, table.source
+                    )
+                    .into());
                 }
                 twin.complete(&table);
             }
@@ -291,7 +295,7 @@ fn news(
     }
 }
 
-/// Whether a table of a kernel says all that another says of it, and of types of these names.
+/// Whether a table contains all facts of another one, and all of its types with the given names.
 fn says_all(known: &Table, new: &Table, names: &[&str]) -> bool {
     let converted = |table: &Table| Rules::for_producer(&table.producer) == Rules::Converted;
     let faithful = !converted(known) || converted(new);
@@ -301,11 +305,11 @@ fn says_all(known: &Table, new: &Table, names: &[&str]) -> bool {
     faithful && named && (placed || new.globals.is_empty()) && !names.iter().any(|name| more(&name))
 }
 
-/// Holds the layouts against every table.
+/// Verifies the layouts against every table.
 ///
 /// # Errors
 ///
-/// Whatever `verify` would find.
+/// All differences that `verify` reports.
 pub fn verified(layouts: &Layouts, known: &[Table], new: &[Table]) -> Result<(), Error> {
     let names = verify::names(layouts, None)?;
     let replaced = |table: &&Table| {
@@ -322,7 +326,7 @@ pub fn verified(layouts: &Layouts, known: &[Table], new: &[Table]) -> Result<(),
     }
 }
 
-/// How many differences of one structure are listed: when one member is elsewhere, all that follow are.
+/// Maximum number of differences listed per structure: a member that moved also moves the following ones.
 const SHOWN: usize = 3;
 
 fn differences(checked: &Checked) -> Vec<String> {
@@ -338,14 +342,14 @@ fn differences(checked: &Checked) -> Vec<String> {
     lines
 }
 
-/// Why symbols are not imported, by what would be wrong.
+/// Error for symbols that cannot be imported, with the remaining differences.
 fn refused(findings: Vec<String>) -> Error {
-    let about = "import cannot express these symbols in the specs; nothing was written";
-    let help = "enter the kernel by hand: its row in specs/windows.toml, its table with `cargo xtask snapshot`, and what `cargo xtask verify` finds then";
-    format!("{about}. These are left:\n{}\n{help}", findings.join("\n")).into()
+    let about = "cannot import: the result does not verify; nothing was written";
+    let help = "check that the folder of facts is complete, or add the build by hand: its row in windows.toml, its symbols in the folder of facts, and the differences that `verify` then prints";
+    format!("{about}. Remaining differences:\n{}\n{help}", findings.join("\n")).into()
 }
 
-/// The specs to be written.
+/// The changes of spec files.
 fn changes(root: &Path, before: &Texts, plan: &Plan) -> Changes {
     let new = plan.texts.iter().filter(|(path, text)| before.get(*path) != Some(text));
     let gone = before.keys().filter(|path| !plan.texts.contains_key(*path));

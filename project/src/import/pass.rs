@@ -1,4 +1,4 @@
-//! One table on its way into the specs.
+//! Import of a single table.
 
 use super::enter::Entering;
 use super::explain::explain;
@@ -12,8 +12,8 @@ use etw_layouts_codegen::axis::Arch;
 use etw_layouts_symbols::Types;
 use std::collections::BTreeSet;
 
-/// The types of a table, and those that they embed and it lacks, as the nearest kernel of the same pointers has them: an embedded
-/// type takes its bytes whether a table tells of it or not.
+/// The types of a table, and embedded types that it lacks, taken from the nearest kernel with the same pointer size: an embedded
+/// type takes space even if a table lacks it.
 pub fn embedded<'a>(table: &Table, known: impl Iterator<Item = &'a Table>) -> Types {
     let pointers = |table: &Table| table.arch.pointer_size();
     let mut near: Vec<_> = known.filter(|other| pointers(other) == pointers(table)).collect();
@@ -31,7 +31,7 @@ pub fn embedded<'a>(table: &Table, known: impl Iterator<Item = &'a Table>) -> Ty
     types
 }
 
-/// The types that tables of an older and of a newer kernel of the architecture hold.
+/// The types in tables of an older and of a newer kernel of the architecture.
 fn around<'a>(table: &Table, known: impl Iterator<Item = &'a Table>) -> BTreeSet<String> {
     let (mut older, mut newer) = (BTreeSet::new(), BTreeSet::new());
     for other in known.filter(|other| other.arch == table.arch && other.build != table.build) {
@@ -41,12 +41,12 @@ fn around<'a>(table: &Table, known: impl Iterator<Item = &'a Table>) -> BTreeSet
     older.intersection(&newer).map(|name| (*name).clone()).collect()
 }
 
-/// The texts with one kernel entered, beside `known` ones. What is entered holds for the architectures that follow the table's, too, but for
-/// those that a known table tells of: their layouts are their own.
+/// The texts with one kernel added, beside `known` ones. The changes also apply to architectures that follow that of the table,
+/// except for those with a known table of their own.
 ///
 /// # Errors
 ///
-/// A table that specs cannot say.
+/// The table cannot be expressed in specs.
 pub fn entered<'a, I: Iterator<Item = &'a Table>>(
     texts: &mut Texts,
     table: &Table,
@@ -59,7 +59,7 @@ pub fn entered<'a, I: Iterator<Item = &'a Table>>(
     texts::enter(texts, &axis)?;
     let before = texts::spec(texts);
     let axis = &before.axis;
-    let target = find(axis, table.build, table.arch).ok_or("the kernel is not on the axis")?;
+    let target = find(axis, table.build, table.arch).ok_or("the build is not on the version axis")?;
     let told =
         |arch: Arch| known().any(|other| other.arch == arch && find(axis, table.build, arch) == axis.at(other.build, arch));
     let followers = axis.follows.iter().filter(|&(arch, leader)| *leader == table.arch && !told(*arch));

@@ -1,10 +1,10 @@
-//! From spec texts and symbol tables to the spec texts that say what the tables say. Nothing is written here.
+//! Conversion of spec texts and symbol tables to updated spec texts. Nothing is written to disk here.
 //!
-//! One whose layouts are known changes nothing, or says from which revision on they are so (`step.rs`). Any other table passes straight
-//! through (`pass.rs`): it gets its row on the axis (`rows.rs`), its members are given to those of the definitions (`enter.rs`, `align.rs`),
-//! gaps are explained (`explain.rs`), and the definitions that changed are written anew (`texts.rs`). Then structures
-//! that no spec has are filled in from all tables at once (`fill.rs`). When all tables have passed, the whole is resolved once. A border
-//! that images prove (`images.rs`) is a table like any other.
+//! A table with known layouts changes nothing, or dates their first revision (`step.rs`). Any other table is processed
+//! (`pass.rs`): it gets a row on the axis (`rows.rs`), its members are assigned to those of the definitions (`enter.rs`,
+//! `align.rs`), gaps are explained (`explain.rs`), and changed definitions are rewritten (`texts.rs`). Then new structures are
+//! added from all tables at once (`fill.rs`). Finally the whole set is resolved. A border from images (`images.rs`) is processed
+//! like a table.
 
 use super::fill;
 use super::images::Border;
@@ -15,50 +15,52 @@ use super::step::{self, Step};
 use super::texts::{self, Texts};
 use crate::Error;
 use crate::tables::Table;
-use etw_layouts_codegen::MOST_FILES;
 use etw_layouts_codegen::axis::Build;
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_symbols::Rules;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What an import comes to.
+/// Limit for symbol files of unknown origin; Windows has some thousand types.
+const MOST_FILES: usize = 1 << 14;
+
+/// Result of planning an import.
 pub struct Plan {
     /// All texts of the spec set.
     pub texts: Texts,
     /// Their layouts.
     pub layouts: Layouts,
-    /// The targets that the new tables are a row of the axis for, or change.
+    /// The targets that new tables add or change.
     pub new: Vec<usize>,
-    /// The targets whose layouts other new tables state, each with their builds.
+    /// The targets whose layouts other new tables confirm, each with their builds.
     pub same: BTreeMap<usize, Vec<Build>>,
-    /// The kernels that begin earlier than was known: what they were, and what they are.
+    /// The kernels that begin earlier than previously known: old and new build.
     pub moved: Vec<[Build; 2]>,
-    /// The named updates that new kernels are part of.
+    /// The named updates that include new kernels.
     pub updates: BTreeSet<String>,
-    /// The borders that images prove.
+    /// The borders that images show.
     pub borders: Vec<Border>,
 }
 
-/// What is to be imported.
+/// Input of an import.
 pub struct Input<'a> {
     /// The spec set.
     pub texts: &'a Texts,
-    /// What is known of other kernels.
+    /// Tables of known kernels.
     pub known: &'a [Table],
     /// The new tables.
     pub new: &'a [Table],
-    /// Structures to specify even though no neighbour has them.
+    /// Structures to add even if no neighbor has them.
     pub added: &'a [String],
-    /// Where a new structure goes.
+    /// Folder for new structures.
     pub folder: &'a str,
 }
 
-/// Plans an import: each table in the order of the revisions, and of each build those that symbols state whole before those that were
-/// converted, which tell less.
+/// Plans an import. Tables are processed in revision order; for each build, complete tables before converted ones, which have
+/// less information.
 ///
 /// # Errors
 ///
-/// Specs that are wrong already, and tables that specs cannot say.
+/// The specs are already invalid, or a table cannot be expressed in specs.
 pub fn plan(input: &Input) -> Result<Plan, Error> {
     let mut tables: Vec<&Table> = input.new.iter().collect();
     let converted = |table: &Table| Rules::for_producer(&table.producer) == Rules::Converted;
@@ -106,8 +108,8 @@ pub fn plan(input: &Input) -> Result<Plan, Error> {
     }
     if texts.len() > MOST_FILES {
         let count = texts.len();
-        let help = "name the types that are wanted with --add, in specs that have a type already";
-        return Err(format!("{count} spec files would be written, and specs have {MOST_FILES} at the most; {help}").into());
+        let help = "select types to add, in specs that already define a type";
+        return Err(format!("too many types: {count} spec files, limit {MOST_FILES}; {help}").into());
     }
     let mut layouts = match layouts {
         Some(layouts) => layouts,
@@ -123,7 +125,7 @@ pub fn plan(input: &Input) -> Result<Plan, Error> {
     let new: BTreeSet<_> = entered.iter().filter_map(target).collect();
     let mut stated: BTreeMap<usize, Vec<Build>> = BTreeMap::new();
     for table in &same {
-        stated.entry(target(table).ok_or("the kernel is not on the axis")?).or_default().push(table.build);
+        stated.entry(target(table).ok_or("the build is not on the version axis")?).or_default().push(table.build);
     }
     Ok(Plan { texts, new: new.into_iter().collect(), same: stated, moved, updates, borders: Vec::new(), layouts })
 }

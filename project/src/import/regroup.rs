@@ -1,27 +1,27 @@
-//! New kernels as parts of named updates.
+//! Assignment of new kernels to named updates.
 //!
-//! Windows is serviced as a tree: the same change reaches several builds. Whether a new row of the axis begins an update shows in the specs:
-//! where it does, their ranges are shorter when the update says so.
+//! Windows servicing applies the same change to several builds. Whether a new row of the axis starts an update is visible in the
+//! specs: if it does, their ranges become shorter with the update.
 
 use etw_layouts_codegen::axis::{Axis, Build, Update};
 use etw_layouts_codegen::emit;
 use etw_layouts_codegen::spec::{Definition, Spec};
 use std::collections::BTreeSet;
 
-/// How many new kernels are tried as an update of their own, each with each.
+/// Maximum number of new kernels that are tried pairwise as a new update.
 const MOST_TRIED: usize = 16;
 
-/// How many characters an update has to save: less is a coincidence.
+/// Minimum number of characters that an update must save: smaller savings are coincidences.
 const LEAST: usize = 24;
 
-/// Has new kernels be those of updates where that makes the specs shorter: the spec, and what changed of the updates, by name.
+/// Adds new kernels to updates where that shortens the specs. Returns the spec, and the changed updates by name.
 pub fn regrouped(spec: &Spec, old: &Axis) -> (Spec, BTreeSet<String>) {
     let is_new = |build: &Build| !old.kernels.iter().any(|kernel| kernel.build == *build);
     let builds = spec.axis.kernels.iter().map(|kernel| kernel.build);
     let is_update =
         |build: &Build| spec.axis.kernels.iter().any(|kernel| kernel.build.number == build.number && kernel.build < *build);
     let new: Vec<Build> = builds.filter(is_new).filter(is_update).collect();
-    // Only ranges that name a new kernel are shorter by an update.
+    // Only ranges with a new kernel can become shorter.
     let named: Vec<String> = new.iter().map(|build| format!("{build:#}")).collect();
     let names_one = |definition: &&Definition| {
         let text = &spec.sources.file(definition.name.span).text;
@@ -56,20 +56,20 @@ pub fn regrouped(spec: &Spec, old: &Axis) -> (Spec, BTreeSet<String>) {
     (best, names)
 }
 
-/// How long the definitions are, and the axis.
+/// Length of the definitions and the axis.
 fn cost(spec: &Spec, changed: &[&Definition]) -> usize {
     let definitions = changed.iter().map(|definition| emit::toml::definition(spec, definition).len());
     definitions.sum::<usize>() + emit::toml::axis(&spec.axis).len()
 }
 
-/// The axis with a kernel as the first of its build that has an update, where it was a later one, or none.
+/// The axis with a kernel as the first of its build in an update that had a later one, or none.
 fn joined(axis: &Axis, update: usize, build: Build) -> Option<(Axis, String)> {
     let mut axis = axis.clone();
     let Update { kernels, name, without, .. } = &mut axis.updates[update];
     let last = kernels.last().copied()?;
     let later = match kernels.iter().position(|kernel| kernel.number == build.number) {
         Some(at) if kernels[at] > build => Some(std::mem::replace(&mut kernels[at], build)),
-        // Whatever is newer than the last of the kernels has the update already.
+        // Builds newer than the last kernel already have the update.
         None if build.number < last.number => {
             let at = kernels.partition_point(|kernel| *kernel < build);
             kernels.insert(at, build);
@@ -79,7 +79,7 @@ fn joined(axis: &Axis, update: usize, build: Build) -> Option<(Axis, String)> {
         _ => return None,
     };
     let name = name.clone();
-    // The later one stays a row of the axis.
+    // The later kernel remains a row of the axis.
     let is_named = |axis: &Axis, build: Build| axis.updates.iter().any(|update| update.kernels.contains(&build));
     let alone: Vec<bool> =
         axis.kernels.iter().map(|kernel| Some(kernel.build) == later && !is_named(&axis, kernel.build)).collect();
@@ -87,7 +87,7 @@ fn joined(axis: &Axis, update: usize, build: Build) -> Option<(Axis, String)> {
     Some((axis, name))
 }
 
-/// The axis with an update that two kernels are the first to have.
+/// The axis with a new update of two kernels.
 fn begun(axis: &Axis, one: Build, other: Build) -> Option<(Axis, String)> {
     let mut axis = axis.clone();
     let name = format!("{}-{}", one.number[2], one.revision);

@@ -1,21 +1,21 @@
-//! The version axis: the kernels that an import makes rows of.
+//! Rows that an import adds to the version axis.
 
 use etw_layouts_codegen::axis::{Arch, Axis, Build, Kernel, Version};
 use etw_layouts_codegen::spec::{Fact, Spec, What};
 
-/// The kernel that a build is: several builds may be one kernel line.
+/// The kernel for a build: several builds can be the same kernel.
 pub fn kernel_of(build: Build, axis: &Axis) -> Build {
     let release = axis.releases.iter().find(|release| release.same.iter().any(|same| same.number == build.number));
     let number = release.map_or(build.number, |release| release.build.number);
     axis.canonical(Build { number, ..build })
 }
 
-/// The index of a kernel on an architecture.
+/// Index of a kernel on an architecture.
 pub fn find(axis: &Axis, build: Build, arch: Arch) -> Option<usize> {
     axis.targets.iter().position(|t| t.arch == arch && axis.kernels[t.kernel].build == build)
 }
 
-/// A spec with a kernel that is another revision of its build from now on, wherever it is named.
+/// A spec in which a kernel has another revision of its build, wherever it is named.
 pub fn moved(spec: &Spec, from: Build, to: Build) -> Spec {
     let mut moved = spec.clone();
     for kernel in moved.axis.kernels.iter_mut().filter(|kernel| kernel.build == from) {
@@ -40,18 +40,18 @@ pub fn moved(spec: &Spec, from: Build, to: Build) -> Spec {
     moved
 }
 
-/// Makes a kernel a row of the axis, for an architecture and those that follow it in other kernels of its build.
+/// Adds a kernel to the axis, for an architecture and those that follow it in other kernels of its build.
 pub fn add(axis: &mut Axis, build: Build, arch: Arch) {
     let with = |of: &[Arch]| Arch::ALL.into_iter().filter(|a| *a == arch || of.contains(a)).collect::<Vec<_>>();
     if let Some(kernel) = axis.kernels.iter_mut().find(|kernel| kernel.build == build) {
-        // What an update does not give it, a row of its own does.
+        // Architectures outside the update need a separate row.
         kernel.of_update &= kernel.architectures.contains(&arch);
         kernel.architectures = with(&kernel.architectures);
         return;
     }
     let module = module(axis, build);
     let of_build = |kernel: &&Kernel| kernel.build.number == build.number;
-    // What follows the architecture in kernels of this build follows it in this one.
+    // Architectures follow as in other kernels of this build.
     let follows = |other: &Arch| {
         let is_known = axis.kernels.iter().filter(of_build).any(|kernel| kernel.architectures.contains(other));
         is_known && axis.follows.get(other) == Some(&arch)
@@ -62,7 +62,7 @@ pub fn add(axis: &mut Axis, build: Build, arch: Arch) {
     let mut same = Vec::new();
     let version = known.unwrap_or_else(|| {
         let release = axis.releases.iter().position(|release| release.build.number == build.number);
-        // What a release was to be called, its version is called now.
+        // The version gets the name of the release.
         let (label, release) = match release.map(|index| axis.releases.remove(index)) {
             Some(release) => {
                 same = release.same;
@@ -91,7 +91,7 @@ pub fn add(axis: &mut Axis, build: Build, arch: Arch) {
     axis.kernels.insert(at, kernel);
 }
 
-/// The module of a kernel: that of the build's first kernel or of the service pack, and the revision. The first has none.
+/// Module of a kernel: that of the build's first kernel or of the service pack, with the revision, which the first kernel lacks.
 fn module(axis: &Axis, build: Build) -> String {
     let of_build: Vec<_> = axis.kernels.iter().filter(|kernel| kernel.build.number == build.number).collect();
     let pack = of_build.iter().rfind(|kernel| kernel.build < build && kernel.service_pack.is_some());
@@ -104,7 +104,7 @@ fn module(axis: &Axis, build: Build) -> String {
     }
 }
 
-/// A module's name without the revision.
+/// The name of a module without the revision.
 fn stem(module: &str, build: Build) -> &str {
     module.strip_suffix(&format!("_{}", build.revision)).unwrap_or(module)
 }

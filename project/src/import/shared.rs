@@ -1,11 +1,11 @@
-//! Which members of a structure share bytes.
+//! Detection of members that share bytes.
 
 use super::types::Fact;
 use etw_layouts_codegen::spec::Member;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-/// Runs of members of which none shares bytes with one of another run, each in the order given, as they first come.
+/// Groups of members such that different groups share no bytes, each in the given order.
 fn runs(facts: &[Fact]) -> Vec<Vec<usize>> {
     let mut order: Vec<usize> = (0..facts.len()).collect();
     order.sort_by_key(|&i| facts[i].unit());
@@ -14,7 +14,7 @@ fn runs(facts: &[Fact]) -> Vec<Vec<usize>> {
     for i in order {
         let (start, end) = facts[i].unit();
         match runs.last_mut() {
-            // What begins one begins where no member of it does.
+            // A group begins at an offset outside all of its other members.
             Some(run) if start < last && first < end => {
                 run.push(i);
                 last = last.max(end);
@@ -30,7 +30,7 @@ fn runs(facts: &[Fact]) -> Vec<Vec<usize>> {
     runs
 }
 
-/// As [`runs`], and with those that share bytes what follows before a union of them could end: its size is a multiple of its alignment.
+/// As [`runs`], with the members that follow before a union could end, because its size is a multiple of its alignment.
 pub fn unions(facts: &[Fact]) -> Vec<Vec<usize>> {
     let start = |run: &Vec<usize>| run.iter().map(|&i| facts[i].unit().0).min();
     let end = |run: &Vec<usize>| {
@@ -52,8 +52,7 @@ pub fn unions(facts: &[Fact]) -> Vec<Vec<usize>> {
     all
 }
 
-/// Runs of members of which none is where one of another run is: as [`unions`], but bit fields of one unit are together only if
-/// they share bits, or if something else is in the unit.
+/// As [`unions`], but bit fields of one unit are grouped only if they share bits, or if another member overlaps the unit.
 pub fn conflicts(facts: &[Fact]) -> Vec<Vec<usize>> {
     let mut all: Vec<Vec<usize>> = Vec::new();
     for run in unions(facts) {
@@ -66,12 +65,12 @@ pub fn conflicts(facts: &[Fact]) -> Vec<Vec<usize>> {
     all
 }
 
-/// Whether two members cannot follow one another.
+/// Whether two members cannot be consecutive.
 pub fn any(facts: &[Fact]) -> bool {
     conflicts(facts).len() < facts.len()
 }
 
-/// Bit fields of one unit, those together that share bits.
+/// Groups of bit fields of one unit that share bits.
 fn bits(facts: &[Fact], mut run: Vec<usize>) -> Vec<Vec<usize>> {
     run.sort_by_key(|&i| facts[i].extent());
     let mut parts: Vec<Vec<usize>> = Vec::new();
@@ -88,10 +87,10 @@ fn bits(facts: &[Fact], mut run: Vec<usize>) -> Vec<Vec<usize>> {
     parts
 }
 
-/// Members that share bytes, or an anonymous group, in the order of their offsets, each with the child that they belong to.
+/// Groups of members that share bytes, or an anonymous group, in offset order, each with its child.
 pub fn together(children: &[Member], facts: Vec<Fact>, chosen: &[Option<usize>]) -> Vec<(Option<usize>, Vec<Fact>)> {
     let group = |i: usize| chosen[i].filter(|&c| children[c].name.is_none());
-    // Those of a group that have gone where another group is are no longer of it.
+    // Members that moved into the range of another group leave their group.
     let mut of: Vec<Option<usize>> = (0..facts.len()).map(group).collect();
     let mut sets = Sets::new(facts.len());
     for part in conflicts(&facts) {
@@ -123,14 +122,14 @@ pub fn together(children: &[Member], facts: Vec<Fact>, chosen: &[Option<usize>])
     sets.parts().into_iter().map(part).collect()
 }
 
-/// What is there most often; of several, the first.
+/// The most frequent value; of several, the first.
 fn most(list: impl Iterator<Item = usize>) -> Option<usize> {
     let mut counts: BTreeMap<usize, usize> = BTreeMap::new();
     list.for_each(|one| *counts.entry(one).or_default() += 1);
     counts.into_iter().max_by_key(|(one, count)| (*count, Reverse(*one))).map(|(one, _)| one)
 }
 
-/// Disjoint sets of numbers, each known by its least.
+/// Disjoint sets of numbers, represented by their least elements.
 struct Sets(Vec<usize>);
 
 impl Sets {
@@ -140,7 +139,7 @@ impl Sets {
 
     fn least(&mut self, mut one: usize) -> usize {
         while self.0[one] != one {
-            // The next time the way is half as long.
+            // Path halving.
             self.0[one] = self.0[self.0[one]];
             one = self.0[one];
         }

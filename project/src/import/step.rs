@@ -1,4 +1,4 @@
-//! What a table does to the specs: nothing if they have its layouts, or it moves a border, or it is a row of the axis.
+//! Effect of a table on the specs: none if they have its layouts, otherwise a moved border or a new row of the axis.
 
 use crate::tables::Table;
 use crate::verify::label::agrees;
@@ -6,17 +6,17 @@ use etw_layouts_codegen::axis::Build;
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_symbols::{Rules, compare};
 
-/// What a table does to the specs.
+/// The effect of a table on the specs.
 pub enum Step {
-    /// Nothing: the layouts of its build are so at its revision.
+    /// None: the layouts of its build apply to its revision.
     Known,
-    /// The row of that build begins at the table's revision, or before.
+    /// The row of that build begins at the table's revision, or earlier.
     Border(Build),
-    /// It is entered, as a row of that build.
+    /// The table becomes a row of that build.
     Row(Build),
 }
 
-/// What a table does to specs. `known` are the tables that they have been held against.
+/// The effect of a table on the specs. `known` are the tables that the specs have been verified against.
 pub fn of<'a, I: Iterator<Item = &'a Table>>(layouts: &Layouts, table: &Table, known: impl Fn() -> I) -> Step {
     let axis = &layouts.spec.axis;
     let build = |target: usize| axis.kernels[axis.targets[target].kernel].build;
@@ -36,7 +36,7 @@ pub fn of<'a, I: Iterator<Item = &'a Table>>(layouts: &Layouts, table: &Table, k
             return Step::Border(build(next));
         }
     }
-    // What symbols say whole, a row may have from tables that were converted from them: it says no more than those told.
+    // A row may exist for converted tables of the same symbols, which have no more information.
     if let Some(own) = own.filter(|_| Rules::for_producer(&table.producer) == Rules::Faithful) {
         let told = |other: &&Table| axis.at(other.build, other.arch) == Some(own);
         let less = |other: &Table| {
@@ -50,7 +50,7 @@ pub fn of<'a, I: Iterator<Item = &'a Table>>(layouts: &Layouts, table: &Table, k
     Step::Row(table.build)
 }
 
-/// The first of the known kernels that are later than a new row and have the layouts of the row before it. It has to be a row too.
+/// The first known kernel after a new row that has the layouts of the row before it. It has to become a row too.
 pub fn later<'a>(layouts: &Layouts, new: &Table, build: Build, known: impl Iterator<Item = &'a Table>) -> Option<&'a Table> {
     let axis = &layouts.spec.axis;
     let own = axis.at(build, new.arch).filter(|&own| axis.kernels[axis.targets[own].kernel].build != build)?;

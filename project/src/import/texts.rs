@@ -1,4 +1,4 @@
-//! Spec texts: read, and written where an import changed what they say.
+//! Parsing and rewriting of spec texts.
 
 use crate::Error;
 use etw_layouts_codegen::axis::Axis;
@@ -10,13 +10,13 @@ use etw_layouts_codegen::syntax::Tree;
 use etw_layouts_codegen::{Errors, Sources, read, read_partly, resolve};
 use std::collections::BTreeMap;
 
-/// Spec texts by their paths.
+/// Spec texts by path.
 pub type Texts = BTreeMap<String, String>;
 
-/// How a line begins by which import says what symbols leave open.
+/// Prefix of comments about questions that symbols leave open.
 pub const MARK: &str = "# import: ";
 
-/// What the texts say, without what is wrong in them: before the first kernel is entered there is no axis.
+/// The spec in the texts, ignoring errors: before the first kernel is imported there is no axis.
 pub fn spec(texts: &Texts) -> Spec {
     read_partly(sources(texts.iter())).0
 }
@@ -35,7 +35,7 @@ pub fn axis(texts: &Texts) -> Result<Axis, Error> {
 ///
 /// # Errors
 ///
-/// What is wrong in them.
+/// The texts have errors.
 pub fn layouts(texts: &Texts) -> Result<Layouts, Error> {
     read(sources(texts.iter())).and_then(resolve).map_err(rendered)
 }
@@ -50,7 +50,7 @@ pub fn enter(texts: &mut Texts, axis: &Axis) -> Result<(), Error> {
     Ok(())
 }
 
-/// Writes those definitions that an import changed: the others stay as they are, byte for byte.
+/// Rewrites the definitions that an import changed; all others stay byte for byte unchanged.
 pub fn changed(texts: &mut Texts, before: &Spec, after: &Spec, folder: &str) {
     for (name, definition) in &after.definitions {
         let text = emit::toml::definition(after, definition);
@@ -62,7 +62,7 @@ pub fn changed(texts: &mut Texts, before: &Spec, after: &Spec, folder: &str) {
     }
 }
 
-/// Says in a comment, once, what symbols leave open.
+/// Adds a comment about an open question once.
 pub fn remark(comments: &mut Vec<String>, note: &str) {
     let line = format!("{MARK}{note}");
     if !comments.contains(&line) {
@@ -74,14 +74,13 @@ pub fn remark(comments: &mut Vec<String>, note: &str) {
 ///
 /// # Errors
 ///
-/// There is none, or one that extends another.
+/// There is none, or it extends another axis.
 fn windows(texts: &Texts) -> Result<String, Error> {
     let found = texts.iter().find(|(path, _)| path.rsplit('/').next() == Some("windows.toml"));
     let (path, text) = found.ok_or("the specs have no windows.toml")?;
     if Tree::parse(text).0.root().get("extends").is_some() {
-        let help =
-            "let it list all kernels, as specs/windows.toml of etw-layouts does, beside copies of the types that are embedded";
-        return Err(format!("{path} extends the axis of Windows, and import enters kernels into a whole one: {help}").into());
+        let help = "replace it by a copy of specs/windows.toml of etw-layouts, and copy the embedded types";
+        return Err(format!("{path} extends the built-in version axis, but an import needs a complete one; {help}").into());
     }
     Ok(path.clone())
 }
@@ -90,7 +89,7 @@ fn windows(texts: &Texts) -> Result<String, Error> {
 fn home(name: &str, folder: &str) -> String {
     let tracing = ["ETW_", "ETWP_", "WMI_", "WNODE_", "EVENT_", "PERFINFO_"].iter().any(|start| name.starts_with(start));
     let tracing = tracing || name.contains("TRACE_");
-    // No type is called so: no name has a hyphen.
+    // A hyphen cannot be part of a type name, so the file name is unique.
     let suffix = if is_device(&name.to_ascii_uppercase()) { "-type" } else { "" };
     format!("{folder}/{}/{name}{suffix}.toml", if tracing { "etw" } else { "nt" })
 }

@@ -1,4 +1,4 @@
-//! Types of symbols as specs spell them, and whether a spelling is what symbols state.
+//! Types of symbols in the spelling of specs, and comparison of both.
 
 use etw_layouts_codegen::axis::Arch;
 use etw_layouts_codegen::ctype::{CType, Length};
@@ -8,26 +8,26 @@ use etw_layouts_symbols::compare::What;
 use etw_layouts_symbols::{Aggregate, AggregateKind, Integer, Member, Rules, Type, TypeFacts, Types, compare};
 use std::collections::BTreeSet;
 
-/// A member that symbols state, apart from those of named unnamed types within it.
+/// A member in symbols, except those of named unnamed types within it.
 #[derive(Clone, Debug)]
 pub struct Fact {
     /// The name.
     pub name: String,
-    /// Bytes from the start of the structure.
+    /// Offset from the start of the structure, in bytes.
     pub offset: u64,
-    /// Position and width, if it is a bit field.
+    /// Position and width of a bit field.
     pub bits: Option<(u64, u64)>,
-    /// The type; of a bit field, that of its unit.
+    /// The type; for a bit field that of its unit.
     pub ty: Type,
-    /// Bytes; of a bit field, those of its unit.
+    /// Size in bytes; for a bit field that of its unit.
     pub size: u64,
 }
 
-/// No member ends farther: 4 GiB, in which bits can be counted.
+/// Maximum end of a member: 4 GiB, so that bits can be counted.
 const FARTHEST: u64 = u32::MAX as u64;
 
 impl Fact {
-    /// The alignment of its type, in bytes, or 1 if that is another structure's.
+    /// Alignment of its type in bytes; 1 for a nested structure.
     pub fn least_alignment(&self) -> u64 {
         let (mut ty, mut size) = (&self.ty, self.size);
         while let Type::Array(of, count) = ty {
@@ -43,23 +43,24 @@ impl Fact {
     ///
     /// # Errors
     ///
-    /// A type whose size the table does not tell, or a member that lies beyond any structure.
+    /// The table lacks the size of a type, or a member is outside any possible structure.
     pub fn list(aggregate: &Aggregate, types: &Types, arch: Arch) -> Result<Vec<Fact>, String> {
         let one = |member: &Member| {
             let (bits, ty) = match &member.ty {
                 Type::Bits { unit, position, width } => (Some((u64::from(*position), u64::from(*width))), (**unit).clone()),
                 ty => (None, ty.clone()),
             };
-            let size = size(&ty, types, arch).ok_or_else(|| format!("`{}` has a type of unknown size, {ty}", member.name))?;
+            let size =
+                size(&ty, types, arch).ok_or_else(|| format!("`{}` has the type {ty}, whose size is unknown", member.name))?;
             match member.offset.checked_add(size) {
                 Some(..=FARTHEST) => Ok(Fact { name: member.name.clone(), offset: member.offset, bits, ty, size }),
-                _ => Err(format!("`{}` has {size:#x} bytes at {:#x}, which no structure has", member.name, member.offset)),
+                _ => Err(format!("invalid member `{}`: {size:#x} bytes at offset {:#x}", member.name, member.offset)),
             }
         };
         aggregate.members.iter().map(one).collect()
     }
 
-    /// The first and the last bit, from the start of the structure; the last is not its own.
+    /// First bit, and the bit after the last, from the start of the structure.
     pub fn extent(&self) -> (u64, u64) {
         let start = self.offset * 8;
         match self.bits {
@@ -68,12 +69,12 @@ impl Fact {
         }
     }
 
-    /// The bits that nothing else but bit fields of the same unit can have.
+    /// The range of bits that only bit fields of the same unit can use.
     pub fn unit(&self) -> (u64, u64) {
         (self.offset * 8, (self.offset + self.size) * 8)
     }
 
-    /// Whether the two cannot follow one another in a structure.
+    /// Whether the two members cannot be consecutive in a structure.
     pub fn conflicts(&self, other: &Fact) -> bool {
         let overlap = |one: (u64, u64), two: (u64, u64)| one.0 < two.1 && two.0 < one.1;
         match self.shares_unit(other) {
@@ -82,12 +83,12 @@ impl Fact {
         }
     }
 
-    /// Whether both are bit fields of one unit.
+    /// Whether both are bit fields of the same unit.
     pub fn shares_unit(&self, other: &Fact) -> bool {
         self.bits.is_some() && other.bits.is_some() && self.unit() == other.unit()
     }
 
-    /// Whether the other begins where this one ends.
+    /// Whether the other member begins where this one ends.
     pub fn precedes(&self, other: &Fact) -> bool {
         let end = if self.bits.is_some() && other.bits.is_none() { self.unit().1 } else { self.extent().1 };
         end == other.extent().0
@@ -102,7 +103,7 @@ fn size(ty: &Type, types: &Types, arch: Arch) -> Option<u64> {
         Type::Array(of, count) => size(of, types, arch)?.checked_mul(*count)?,
         Type::Bits { unit, .. } => size(unit, types, arch)?,
         Type::Aggregate(name) => extent(types.get(name)?),
-        // What a table lacks has the size that compilers give it; the specs' own layout is held against all that the table has.
+        // A type that the table lacks gets its size in compilers. The layouts of the specs are verified against the table later.
         Type::Enumeration(name) => types.get(name).map_or(4, extent),
         Type::Unnamed(definition) => extent(definition),
         Type::Void | Type::Function | Type::Opaque => return None,
@@ -116,25 +117,25 @@ fn extent(definition: &TypeFacts) -> u64 {
     }
 }
 
-/// The names that types are spelled with.
+/// Names for the spelling of types.
 pub struct Names<'a> {
     /// The scalar types and typedefs.
     pub spec: &'a Spec,
-    /// The names of the enumerations.
+    /// Names of the enumerations.
     pub enumerations: BTreeSet<String>,
 }
 
 impl Names<'_> {
-    /// Whether a type is what symbols state, at a target.
+    /// Whether a type is equal to that of symbols, at a target.
     pub fn agree(&self, ctype: &CType, target: usize, ty: &Type, rules: Rules) -> bool {
         self.meaning(ctype, target, 0).is_some_and(|ours| same(ours, ty.clone(), rules))
     }
 
-    /// A type as specs have it, and what it leaves open.
+    /// A type in the spelling of specs, with a note about an open question.
     ///
     /// # Errors
     ///
-    /// A type that specs cannot spell.
+    /// Specs cannot spell the type.
     pub fn spell(&self, ty: &Type, rules: Rules) -> Result<(CType, Option<&'static str>), String> {
         let mut of = ty;
         while let Type::Array(inner, _) = of {
@@ -144,7 +145,9 @@ impl Names<'_> {
             && !self.enumerations.contains(name)
         {
             let name = shown(name);
-            return Err(format!("its enumeration {name} is not in the table; specify it in a file of its own, and import again"));
+            return Err(format!(
+                "its enumeration {name} is not in the symbol table; define it in a file of its own, and import again"
+            ));
         }
         let text = self.declared(ty)?;
         let note = match ty {
@@ -168,7 +171,7 @@ impl Names<'_> {
                     let gap = if inner.ends_with('*') { "" } else { " " };
                     format!("{inner}{gap}*")
                 }
-                to => return Err(format!("a pointer to {to} cannot be spelled in a spec")),
+                to => return Err(format!("specs cannot express a pointer to {to}")),
             },
             Type::Array(..) => {
                 let (mut of, mut lengths) = (ty, String::new());
@@ -182,13 +185,13 @@ impl Names<'_> {
                 spelled(of)?;
                 of.clone()
             }
-            ty => return Err(format!("the type {ty} cannot be spelled in a spec")),
+            ty => return Err(format!("specs cannot express the type {ty}")),
         })
     }
 
     fn scalar(&self, integer: Integer) -> Result<&str, String> {
         let usual = match integer {
-            // As CodeView names it; BOOL is an INT.
+            // The name in CodeView; BOOL is an INT.
             Integer::Bool => "BOOL8",
             Integer::SignedChar => "INT8",
             Integer::Int => "INT",
@@ -211,11 +214,11 @@ impl Names<'_> {
             let (c, size) = (integer.as_c(), integer.size());
             let signed = if integer.is_signed() { " signed = true," } else { "" };
             let line = format!("{usual} = {{ size = {size},{signed} c = \"{c}\" }}");
-            format!("specs/scalars.toml has no `{c}`. Under its [scalar] add, by that name or another, {line}  and import again")
+            format!("specs/scalars.toml has no scalar type `{c}`; add it under [scalar], with this or another name: {line}  and import again")
         })
     }
 
-    /// The integer that a type's name means.
+    /// The integer type with a name.
     pub fn integer(&self, name: &str, target: usize) -> Option<Integer> {
         match self.meaning(&CType::parse(name).ok()?, target, 0)? {
             Type::Integer(integer) => Some(integer),
@@ -223,7 +226,7 @@ impl Names<'_> {
         }
     }
 
-    /// What a spelling means to symbols.
+    /// The type in the model of symbols for a spelling.
     fn meaning(&self, ctype: &CType, target: usize, depth: usize) -> Option<Type> {
         Some(match ctype {
             _ if depth > 16 => return None,
@@ -256,26 +259,28 @@ impl Names<'_> {
     }
 }
 
-/// Whether a spec can have a name.
+/// Verifies that a name is valid in specs.
 ///
 /// # Errors
 ///
-/// It cannot.
+/// The name is not valid.
 pub fn spelled(name: &str) -> Result<(), String> {
     match is_identifier(name) {
         true => Ok(()),
         false => {
             let name = shown(name);
-            Err(format!("`{name}` is no name that a spec can have: letters, digits and `_`, a letter first, at most 128"))
+            Err(format!(
+                "`{name}` is not a valid name in specs: it needs a letter first, then letters, digits and `_`, at most 128"
+            ))
         }
     }
 }
 
-/// Whether specs can have every name of a type.
+/// Verifies that all names of a type are valid in specs.
 ///
 /// # Errors
 ///
-/// The first that they cannot have.
+/// The first invalid name.
 pub fn spellable(facts: &TypeFacts) -> Result<(), String> {
     match facts {
         TypeFacts::Enumeration(enumeration) => enumeration.constants.iter().try_for_each(|(name, _)| spelled(name)),
@@ -289,7 +294,7 @@ pub fn spellable(facts: &TypeFacts) -> Result<(), String> {
     }
 }
 
-/// Whether a spec can define a type of a name.
+/// Verifies that a spec can define a type with this name.
 ///
 /// # Errors
 ///
@@ -298,16 +303,16 @@ pub fn definable(name: &str) -> Result<(), String> {
     spelled(name)?;
     match is_definable(name) {
         true => Ok(()),
-        false => Err(format!("`{name}` has a meaning in generated code")),
+        false => Err(format!("`{name}` is a reserved name of generated code")),
     }
 }
 
-/// The beginning, for messages, of a name that may hold anything.
+/// The start of an arbitrary name, for messages.
 pub fn shown(name: &str) -> String {
     name.chars().take(64).flat_map(char::escape_debug).collect()
 }
 
-/// The name of what a type holds by value.
+/// Name of the type that a type embeds.
 pub fn held(mut ctype: &CType) -> Option<String> {
     loop {
         match ctype {
@@ -318,7 +323,7 @@ pub fn held(mut ctype: &CType) -> Option<String> {
     }
 }
 
-/// The names of what a structure or union embeds.
+/// Names of the types that a structure or union embeds.
 pub fn by_value(facts: &TypeFacts) -> Vec<String> {
     let mut found = Vec::new();
     if let TypeFacts::Aggregate(aggregate) = facts {
@@ -327,7 +332,7 @@ pub fn by_value(facts: &TypeFacts) -> Vec<String> {
     found
 }
 
-/// Some types of a table, and all that they embed.
+/// The given types of a table, and all types that they embed.
 pub fn embraced(types: &Types, mut pending: Vec<String>) -> BTreeSet<String> {
     let mut all = BTreeSet::new();
     while let Some(name) = pending.pop() {
@@ -340,7 +345,7 @@ pub fn embraced(types: &Types, mut pending: Vec<String>) -> BTreeSet<String> {
     all
 }
 
-/// The names that a type of symbols holds by value.
+/// Collects the names of types that a type embeds.
 pub fn holds(ty: &Type, found: &mut Vec<String>) {
     match ty {
         Type::Aggregate(name) | Type::Enumeration(name) => found.push(name.clone()),
@@ -362,7 +367,7 @@ fn function(ty: &Type) -> bool {
     }
 }
 
-/// Whether the comparison that `verify` makes has two types agree.
+/// Whether two types agree by the comparison of `verify`.
 fn same(ours: Type, theirs: Type, rules: Rules) -> bool {
     let one = |ty| {
         let members = vec![Member { name: "m".into(), offset: 0, ty }];

@@ -1,14 +1,14 @@
-//! Unnamed structures and unions, which symbol files flatten, declared so that the offsets are right.
+//! Reconstruction of unnamed structures and unions, which symbol files flatten, such that the offsets are right.
 //!
-//! Members that share bytes are alternatives of a union; a member joins the alternative that ends where it begins. Others would give the
-//! same offsets, and symbols cannot tell them apart: what is made here is marked in the spec.
+//! Members that share bytes are alternatives of a union; a member is added to the alternative that ends where it begins. Other
+//! groups could give the same offsets, and symbols cannot distinguish them: reconstructed unions are marked in the spec.
 
 use super::shared;
 use super::types::Fact;
 use etw_layouts_codegen::spec::Kind;
 use std::cmp::Reverse;
 
-/// What is said of a union that was declared here.
+/// Note on a reconstructed union.
 pub const TOGETHER: &str = "which members of a union belong together is inferred from their offsets";
 
 /// A member, or an unnamed group of them.
@@ -19,18 +19,18 @@ pub enum Item {
     Group {
         /// Structure or union.
         kind: Kind,
-        /// What is in it.
+        /// Contents of the group.
         items: Vec<Item>,
         /// Whether other groups would give the same offsets.
         is_open: bool,
     },
 }
 
-/// Members of a structure, in the order of their offsets.
+/// Groups the members of a structure, in offset order.
 ///
 /// # Errors
 ///
-/// Members that share bytes in too many ways.
+/// Members overlap in too many ways.
 pub fn structure(mut facts: Vec<Fact>) -> Result<Vec<Item>, String> {
     facts.sort_by(|a, b| (a.extent().0, Reverse(a.extent().1), &a.name).cmp(&(b.extent().0, Reverse(b.extent().1), &b.name)));
     let mut items = Vec::new();
@@ -46,11 +46,11 @@ pub fn structure(mut facts: Vec<Fact>) -> Result<Vec<Item>, String> {
     Ok(items)
 }
 
-/// Members of a union, and whether others would give the same offsets.
+/// Groups the members of a union. Returns whether other groups would give the same offsets.
 ///
 /// # Errors
 ///
-/// Members that share bytes in too many ways.
+/// Members overlap in too many ways.
 pub fn union(mut facts: Vec<Fact>) -> Result<(Vec<Item>, bool), String> {
     facts.sort_by(|a, b| (a.extent().0, Reverse(a.extent().1), &a.name).cmp(&(b.extent().0, Reverse(b.extent().1), &b.name)));
     let start = facts.first().map_or(0, |fact| fact.extent().0);
@@ -64,7 +64,7 @@ pub fn union(mut facts: Vec<Fact>) -> Result<(Vec<Item>, bool), String> {
 ///
 /// # Errors
 ///
-/// Members that share bytes in too many ways.
+/// Members overlap in too many ways.
 pub fn alternative(facts: Vec<Fact>) -> Result<Item, String> {
     match <[Fact; 1]>::try_from(facts) {
         Ok([one]) if one.bits.is_none() => Ok(Item::Member(one)),
@@ -73,24 +73,24 @@ pub fn alternative(facts: Vec<Fact>) -> Result<Item, String> {
     }
 }
 
-/// How many alternatives a union has at the most, and how many pairs of members are compared for each member.
+/// Maximum number of alternatives of a union, and of pairs of members compared for each member.
 const MOST: usize = 1024;
 
-/// Gives members, which are in order, to the alternatives of a union that begins at a bit, new ones among them. Of each alternative, whether
-/// one of them could have gone elsewhere.
+/// Distributes members, in order, to the alternatives of a union that begins at a bit, adding alternatives. Returns for each
+/// alternative whether one of its members could be in another one.
 ///
 /// # Errors
 ///
-/// Members that share bytes in too many ways.
+/// Members overlap in too many ways.
 pub fn distribute(alternatives: &mut Vec<Vec<Fact>>, facts: Vec<Fact>, start: u64) -> Result<Vec<bool>, String> {
     let mut open = vec![false; alternatives.len()];
     let mut work = MOST * (1 + facts.len() + alternatives.len());
-    // What begins the union follows nothing in it, and may precede what is known.
+    // Members at the start of the union follow no other, and may precede known ones.
     let known = alternatives.len();
     for fact in facts {
         let tried = if fact.extent().0 == start { known } else { alternatives.len() };
         let pairs: usize = alternatives[..tried].iter().map(Vec::len).sum();
-        work = work.checked_sub(pairs).ok_or("its members share bytes in more ways than can be tried; enter it by hand")?;
+        work = work.checked_sub(pairs).ok_or("its members share bytes in too many ways; define it by hand")?;
         let suit = |(index, own): (usize, &Vec<Fact>)| Some((suits(own, &fact)?, kin(own, &fact), index));
         let suiting: Vec<_> = alternatives[..tried].iter().enumerate().filter_map(suit).collect();
         match suiting.iter().max() {
@@ -107,7 +107,7 @@ pub fn distribute(alternatives: &mut Vec<Vec<Fact>>, facts: Vec<Fact>, start: u6
     Ok(open)
 }
 
-/// Takes out of an alternative the bit fields amid a unit that follow no other in it.
+/// Removes bit fields in the middle of a unit that follow no other bit field in an alternative.
 pub fn lost(own: &mut Vec<Fact>) -> Vec<Fact> {
     let mut all = Vec::new();
     let is_lost = |own: &[Fact], fact: &Fact| {
@@ -120,15 +120,15 @@ pub fn lost(own: &mut Vec<Fact>) -> Vec<Fact> {
     all
 }
 
-/// How well a member suits an alternative: whether it is beside something in it, and shares no bytes with any. `None` if it can neither follow
-/// nor precede what is there.
+/// Suitability of an alternative for a member: whether it is adjacent to a member, and whether it overlaps none. `None` if it can
+/// neither follow nor precede the alternative's members.
 fn suits(own: &[Fact], fact: &Fact) -> Option<(bool, bool)> {
     let is_free = !own.iter().any(|other| other.conflicts(fact));
     let first = own.iter().map(|other| other.extent().1).min()?;
     if first > fact.extent().0 {
         return own.iter().any(|other| fact.precedes(other)).then_some((true, true)).filter(|_| is_free);
     }
-    // A bit field amid its unit follows another of the unit.
+    // A bit field in the middle of its unit follows another one of the unit.
     let amid = fact.bits.is_some_and(|(position, _)| position > 0);
     if amid && !own.iter().any(|other| other.shares_unit(fact) && other.precedes(fact)) {
         return None;
@@ -138,7 +138,8 @@ fn suits(own: &[Fact], fact: &Fact) -> Option<(bool, bool)> {
     Some((is_padded || own.iter().any(|other| other.precedes(fact)), is_free))
 }
 
-/// How many letters a member's name begins with in common with one of some others: members of one alternative are often called alike.
+/// Length of the longest common prefix of a member's name with one of several others: members of an alternative often have
+/// similar names.
 fn kin(facts: &[Fact], fact: &Fact) -> usize {
     let common = |other: &Fact| other.name.bytes().zip(fact.name.bytes()).take_while(|(a, b)| a == b).count();
     facts.iter().map(common).max().unwrap_or(0)

@@ -1,4 +1,4 @@
-//! A change fails, or is interrupted, at every step that it takes on the disk.
+//! Failure or interruption of a change at each of its steps on disk.
 
 use super::*;
 use std::cell::Cell;
@@ -7,7 +7,7 @@ use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// A folder that is gone when this is.
+/// A folder that is removed on drop.
 struct Folder(PathBuf);
 
 impl Drop for Folder {
@@ -16,13 +16,13 @@ impl Drop for Folder {
     }
 }
 
-/// Every file but the journal, by path.
+/// All files except the journal, by path.
 type Files = BTreeMap<PathBuf, Vec<u8>>;
 
 impl Folder {
-    /// A project whose specs, facts and generated files hold something.
+    /// A project with some specs, facts and generated files.
     fn new(name: &str) -> Self {
-        // Tests of one process run beside each other.
+        // Tests of one process run in parallel.
         static COUNT: AtomicUsize = AtomicUsize::new(0);
         let own = format!("etw-layouts-lock-{}-{}-{name}", process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
         let folder = Self(std::env::temp_dir().join(own));
@@ -40,7 +40,7 @@ impl Folder {
         Project { generated: Some(|_, _| Ok(Vec::new())), ..Project::at(&self.0) }
     }
 
-    /// One file stays as it is, two change, two are new, and two go; one of those was not there.
+    /// One file is unchanged, two change, two are new, and two are removed; one of those did not exist.
     fn changes(&self) -> Changes {
         let files = [
             ("specs/windows.toml", Some("complete\n")),
@@ -75,7 +75,7 @@ impl Folder {
     }
 }
 
-/// What the files are when the change is made.
+/// The files after the change.
 fn after() -> (Files, usize) {
     let folder = Folder::new("after");
     let steps = Cell::new(0);
@@ -88,7 +88,7 @@ fn after() -> (Files, usize) {
     (files.collect(), steps.get())
 }
 
-/// Whether the folder is as it was or as it is to be; anything else is wrong.
+/// Whether the folder has its old or its new state; any other state is a failure.
 fn changed(folder: &Folder, before: &Files, after: &Files) -> bool {
     let after: Files = after.iter().map(|(path, text)| (folder.0.join(path), text.clone())).collect();
     let now = folder.files();
@@ -102,7 +102,7 @@ fn killed_at_any_step_it_is_completed_or_rolled_back() {
     assert!(steps > 12, "{steps}");
     let mut outcomes = [0, 0];
     for first in 0..steps {
-        // The recovery is killed as well, at every one of its steps, and then left alone.
+        // The recovery is killed as well, at each of its steps, and then completed.
         for second in 0.. {
             let folder = Folder::new("killed");
             let before = folder.files();
@@ -129,7 +129,7 @@ fn killed_at_any_step_it_is_completed_or_rolled_back() {
     assert!(outcomes.iter().all(|count| *count > 3), "{outcomes:?}");
 }
 
-/// Stops as a killed process does: nothing is undone.
+/// Stops like a killed process: nothing is undone.
 fn killed_at(step: usize) -> impl Fn() -> io::Result<()> {
     let count = Cell::new(0);
     move || {
@@ -181,7 +181,7 @@ fn a_journal_is_believed_only_within_its_project() {
         let project = Project { generated: None, ..folder.project() };
         if cfg!(unix) || !path.contains("link") {
             let error = project.recover().expect_err("it is elsewhere").to_string();
-            assert!(error.contains("in no folder of this project"), "{path}: {error}");
+            assert!(error.contains("outside of the folders of this project"), "{path}: {error}");
         }
         assert!(!folder.0.join("other/a").exists());
     }

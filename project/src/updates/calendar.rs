@@ -1,5 +1,5 @@
-//! Which updates are of the same month. The list has no dates, but every branch of Windows, that is every build, gets an update a month,
-//! and the KB numbers of a month's updates lie close together.
+//! Assignment of updates to months. The list has no dates, but every branch (build) of Windows gets an update each month, with KB
+//! numbers in a narrow range.
 
 use super::Updates;
 use core::fmt;
@@ -7,41 +7,41 @@ use core::str::FromStr;
 use etw_layouts_codegen::axis::{Axis, Build};
 use std::collections::BTreeMap;
 
-/// A month, written `2022-01`.
+/// A month, displayed as `2022-01`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Month(u32);
 
-/// When the updates of each branch came, by months.
+/// Months of the updates of each branch.
 #[derive(Clone, Debug)]
 pub struct Calendar {
     first: Month,
-    /// By build and first revision.
+    /// Branches by build and first revision.
     branches: BTreeMap<Build, Branch>,
 }
 
 /// The updates of a branch.
 #[derive(Clone, Debug, Default)]
 struct Branch {
-    /// All revisions but repairs, ascending.
+    /// All revisions except repairs, ascending.
     revisions: Vec<u32>,
-    /// Revisions whose month is known by their KB number, ascending, with the months since the first.
+    /// Revisions whose KB number determines the month, ascending, with the number of months since the first.
     known: Vec<(u32, u32)>,
 }
 
-/// Builds that get one update a month and no previews. Each is serviced for longer than the one before.
+/// Builds with one update a month and no previews, the later one serviced for longer.
 const MONTHLY: [[u32; 3]; 2] = [[10, 0, 10240], [10, 0, 14393]];
-/// Revisions of a build that lie further apart are two branches: since 2026, those of Windows Server 2025 begin at 26100.32230.
+/// Minimum gap between revisions of two branches of a build: since 2026, those of Windows Server 2025 begin at 26100.32230.
 const FORK: u32 = 10_000;
-/// A revision that follows another so closely only repairs it. Monthly ones lie further apart.
+/// Maximum gap between a revision and its repair. Monthly revisions are further apart.
 const REPAIR: u32 = 10;
-/// The KB numbers of a month's updates lie no further apart, in most months.
+/// Maximum gap between the KB numbers of updates of the same month, in most months.
 const CLOSE: u32 = 120;
-/// Updates that bring the same change lie no further apart, in months: a preview comes between half a month and a month before the update
-/// that has the change in branches without previews.
+/// Maximum time between updates with the same change, in months: a preview precedes the update with the change in branches
+/// without previews by half a month to a month.
 const SAME: f64 = 0.75;
 
 impl Updates {
-    /// The months of the updates; none if the list names no month. The axis tells which builds are one branch.
+    /// The months of the updates; `None` if the list has no month. The axis identifies builds of the same branch.
     pub fn calendar(&self, axis: &Axis) -> Option<Calendar> {
         let (first, kb) = self.first?;
         let mut rows: BTreeMap<[u32; 3], BTreeMap<u32, u32>> = BTreeMap::new();
@@ -61,7 +61,7 @@ impl Updates {
     }
 }
 
-/// The rows of a branch without repairs.
+/// The rows of a branch, without repairs.
 fn regular(rows: BTreeMap<u32, u32>) -> Vec<(u32, u32)> {
     let mut before = None;
     let rows = rows.into_iter().filter(|&(revision, _)| {
@@ -71,7 +71,7 @@ fn regular(rows: BTreeMap<u32, u32>) -> Vec<(u32, u32)> {
     rows.collect()
 }
 
-/// The KB number of an update of each month, from that of the first on.
+/// KB number of an update of each month, beginning with the first.
 fn months(branches: &BTreeMap<Build, Vec<(u32, u32)>>, first: u32) -> Vec<u32> {
     let mut months = Vec::new();
     for number in MONTHLY {
@@ -87,7 +87,7 @@ fn months(branches: &BTreeMap<Build, Vec<(u32, u32)>>, first: u32) -> Vec<u32> {
 }
 
 impl Branch {
-    /// A month's update is the first of the branch that is close to it: previews of the month come later.
+    /// The update of a month is the first of the branch close to it: previews of the month come later.
     fn new(rows: &[(u32, u32)], months: &[u32]) -> Self {
         let (mut known, mut rest) = (Vec::new(), rows);
         for (month, of_month) in (0..).zip(months) {
@@ -99,7 +99,7 @@ impl Branch {
         Self { revisions: rows.iter().map(|(revision, _)| *revision).collect(), known }
     }
 
-    /// When a revision came: in its place between those whose months are known.
+    /// Time of a revision, interpolated between revisions with known months.
     fn time(&self, revision: u32) -> Option<f64> {
         let after = self.known.partition_point(|(known, _)| *known < revision);
         match (self.known.get(after), after.checked_sub(1).map(|before| self.known[before])) {
@@ -114,15 +114,15 @@ impl Branch {
 }
 
 impl Calendar {
-    /// The month of an update; previews are of the month before the one that they preview. None of an update outside the list's months.
+    /// The month of an update; a preview has the month before the update that it previews. `None` outside the months of the list.
     pub fn month(&self, axis: &Axis, update: Build) -> Option<Month> {
         let time = self.branch(axis, update)?.1.time(update.revision)?;
-        // An update whose KB number tells no month is placed between its neighbours, and may seem to come a little before its month.
+        // An update without a known month is interpolated, and may seem slightly earlier than its month.
         Some(Month(self.first.0 + (time + 0.2) as u32))
     }
 
-    /// The updates of other branches that may have brought the same change as an update, of each branch the nearest in time first; branches
-    /// oldest first. Those that repair an earlier one are left out.
+    /// Updates of other branches that may contain the same change as an update, for each branch the nearest in time first, oldest
+    /// branch first. Updates that repair an earlier one are excluded.
     pub fn same(&self, axis: &Axis, update: Build) -> Vec<Vec<Build>> {
         let Some((own, branch)) = self.branch(axis, update) else { return Vec::new() };
         let Some(time) = branch.time(update.revision) else { return Vec::new() };

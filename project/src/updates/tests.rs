@@ -95,7 +95,7 @@ fn wrong_lists_are_refused_with_line_and_remedy() {
         ("# a list\n\nKB1", ":3: `KB1` has no kernels; write `KB5031356 10.0.19045.3570`"),
         ("KB1 10.0.1", ":1: invalid build `10.0.1`; write four numbers, as in 10.0.19045.3570"),
         ("KB1 10.0.1.2 x", ":1: invalid build `x`; write four numbers, as in 10.0.19045.3570"),
-        ("KB1 10.0.1.2\nKB2 10.0.1.3 # and\nKB1 10.0.1.2", ":3: duplicate entry: KB1 brings 10.0.1.2 already; remove one"),
+        ("KB1 10.0.1.2\nKB2 10.0.1.3 # and\nKB1 10.0.1.2", ":3: duplicate entry: KB1 already lists 10.0.1.2; remove one"),
         ("month 2022-13 KB1", ":1: invalid month `2022-13`; write year and month, as in 2022-01"),
         ("month 4294967295-01 KB1", ":1: invalid month `4294967295-01`; write year and month, as in 2022-01"),
         ("month 2022-01 KB1 x", ":1: unexpected `x`; write `month 2022-01 KB5009557`"),

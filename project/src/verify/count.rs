@@ -25,7 +25,7 @@ pub fn summary(layouts: &Layouts, names: &[&str], macros: bool, checked: &[Check
             summary.verified += verified;
             match layouts.unverifiable(name, target) {
                 Some(reason) if verified == 0 => {
-                    summary.not_verifiable += facts;
+                    summary.unverifiable += facts;
                     *reasons.entry(reason.to_owned()).or_default() += facts;
                 }
                 _ => summary.not_verified += facts - verified,
@@ -36,8 +36,8 @@ pub fn summary(layouts: &Layouts, names: &[&str], macros: bool, checked: &[Check
     for definition in layouts.spec.definitions.values().filter(|d| macros && ours::is_macros(layouts, &d.name.value)) {
         if let Body::Values(values) = &definition.body {
             let facts: usize = values.constants.iter().map(|constant| constant.value.0.len()).sum();
-            summary.not_verifiable += facts as u64;
-            let reason = definition.unverifiable.0.first().map_or("macros leave no trace in symbol files", |piece| &piece.value);
+            summary.unverifiable += facts as u64;
+            let reason = definition.unverifiable.0.first().map_or("macros are not in symbol files", |piece| &piece.value);
             *reasons.entry(reason.to_owned()).or_default() += facts as u64;
         }
     }

@@ -1,11 +1,13 @@
-//! What a verification found.
+//! The report of a verification.
 
+use super::finding::Finding;
 use super::variables::Variables;
+use crate::events;
 use crate::tables::Table;
 use etw_layouts_codegen::Asked;
 use etw_layouts_codegen::axis::Axis;
 use etw_layouts_codegen::registry::Registry;
-use etw_layouts_symbols::compare::{Difference, Rule};
+use etw_layouts_symbols::compare::Rule;
 use etw_layouts_symbols::{ImageFile, Pdb};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -14,18 +16,20 @@ use std::collections::BTreeMap;
 pub struct Report {
     /// Each table, compared.
     pub tables: Vec<Checked>,
-    /// Each image, compared: the offsets that it tells, and nothing else of its kernel.
+    /// Each image, compared by the offsets that it shows.
     pub images: Vec<Checked>,
     /// Files of other machines, which were passed over.
     pub skipped: Vec<String>,
-    /// What the specs say of where symbol data confirms them, and the shipped tables do not bear out.
+    /// Statements of the specs about evidence in symbol data that contradict the facts.
     pub claims: Vec<Finding>,
-    /// What the documents say otherwise.
+    /// The errata of published references.
     pub errata: Vec<String>,
     /// The totals.
     pub summary: Summary,
     /// The kernels that the project's facts are of.
     pub registry: Registry,
+    /// Events, if the specs were verified against the project's facts.
+    pub events: events::Report,
 }
 
 /// All that was compared.
@@ -57,7 +61,7 @@ pub struct Checked {
     pub pdb: Option<Pdb>,
     /// The kernel's image, if known.
     pub image: Option<ImageFile>,
-    /// The kernel, and the target whose layouts it was held against.
+    /// The build, and the target whose layouts it was compared with.
     pub asked: Asked,
     /// By name.
     pub structures: BTreeMap<String, Comparison>,
@@ -81,27 +85,6 @@ pub struct Comparison {
     pub differences: Vec<Finding>,
 }
 
-/// What differs if a variable is elsewhere than the facts of the same symbol file have it.
-pub(super) const ADDRESS: &str = "address";
-
-/// What differs if a table of images has a variable elsewhere than the facts of the PDB of such a kernel.
-pub(super) const IN_IMAGE: &str = "address in the image";
-
-/// A difference, and where the spec states its side of it, or that of the facts for an address.
-#[derive(Serialize)]
-pub struct Finding {
-    /// The member or constant; nothing for the structure itself.
-    pub member: String,
-    /// Which fact.
-    pub what: String,
-    /// What the spec says.
-    pub spec: String,
-    /// What the symbols say.
-    pub symbols: String,
-    /// Where the spec says it: path, line and column.
-    pub place: Option<String>,
-}
-
 /// The totals.
 #[derive(Default, Serialize)]
 pub struct Summary {
@@ -112,15 +95,15 @@ pub struct Summary {
     /// Images that were compared. They verify no structure.
     pub images: u64,
     /// Images that were not, being of an architecture that the specs do not have.
-    pub images_left_out: u64,
+    pub skipped_images: u64,
     /// Facts that a table confirms.
     pub verified: u64,
     /// Facts that no public symbols can confirm.
-    pub not_verifiable: u64,
+    pub unverifiable: u64,
     /// Facts of which no table was read yet, or which a rule had to accept.
     pub not_verified: u64,
     /// Tables that are labelled as another kernel's. They confirm nothing, and are counted nowhere else.
-    pub labelled_wrongly: u64,
+    pub mislabelled: u64,
     /// What differs.
     pub differences: u64,
     /// Errata of the documents.
@@ -145,12 +128,12 @@ impl Checked {
         }
     }
 
-    /// Whether this is a table of a kernel that has the layouts of that target: no other build stands in for its own.
+    /// Whether this is a table of a build that has the layouts of that target, and not one that only uses them in place of its own.
     pub fn is_of(&self, axis: &Axis, target: usize) -> bool {
         self.asked.target == target && self.asked.is_of_build(axis)
     }
 
-    /// Whether anything differs from the layouts that it was held against.
+    /// Whether anything differs from the layouts that it was compared with.
     pub fn differs(&self) -> bool {
         self.structures.values().any(|structure| !structure.differences.is_empty())
     }
@@ -171,33 +154,6 @@ impl Comparison {
     }
 }
 
-impl Finding {
-    /// A difference, stated at a place.
-    pub fn new(difference: &Difference, place: Option<String>) -> Self {
-        let Difference { member, what, spec, symbols } = difference;
-        Self { member: member.clone(), what: what.as_str().into(), spec: spec.clone(), symbols: symbols.clone(), place }
-    }
-
-    /// What the specs say of where symbol data confirms them, and what the shipped tables say.
-    pub fn claim(spec: String, symbols: String, place: Option<String>) -> Self {
-        Self { member: String::new(), what: "claim".into(), spec, symbols, place }
-    }
-
-    /// The finding in a line.
-    pub fn line(&self) -> String {
-        let place = self.place.as_deref().map(|place| format!("  {place}")).unwrap_or_default();
-        let Self { member, what, spec, symbols, .. } = self;
-        let space = if member.is_empty() { "" } else { " " };
-        // Specs state no addresses.
-        let (ours, theirs) = match what.as_str() {
-            ADDRESS => ("the facts of this PDB say", "the symbols say"),
-            IN_IMAGE => ("the facts of the kernel's PDB say", "the table says"),
-            _ => ("the spec says", "the symbols say"),
-        };
-        format!("{member}{space}{what}: {ours} {spec}, {theirs} {symbols}{place}")
-    }
-}
-
 impl Report {
     /// A report, its differences counted.
     pub fn new(registry: Registry, all: All, claims: Vec<Finding>, errata: Vec<String>, mut summary: Summary) -> Self {
@@ -206,14 +162,15 @@ impl Report {
         let structures = right.iter().flat_map(|table| table.structures.values());
         let variables: usize = right.iter().map(|table| table.variables.differences.len()).sum();
         let count = variables + structures.map(|compared| compared.differences.len()).sum::<usize>();
-        (summary.differences, summary.labelled_wrongly) = ((count + claims.len()) as u64, wrong.len() as u64);
-        (summary.images, summary.images_left_out) = (images.len() as u64, left_out as u64);
+        (summary.differences, summary.mislabelled) = ((count + claims.len()) as u64, wrong.len() as u64);
+        (summary.images, summary.skipped_images) = (images.len() as u64, left_out as u64);
         summary.errata = errata.len() as u64;
-        Self { tables, images, skipped, claims, errata, summary, registry }
+        let events = events::Report::default();
+        Self { tables, images, skipped, claims, errata, summary, registry, events }
     }
 
     /// Whether anything differs, or is labelled wrongly.
     pub fn differs(&self) -> bool {
-        self.summary.differences > 0 || self.summary.labelled_wrongly > 0
+        self.summary.differences > 0 || self.summary.mislabelled > 0 || self.events.differs()
     }
 }

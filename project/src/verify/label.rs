@@ -1,12 +1,12 @@
-//! Tables that are of another kernel than their label says.
+//! Tables that are labelled with the wrong build.
 //!
-//! No symbol table states its build. A label does: the file's name, `builds.tsv`, `--build`. That it is wrong shows only by the layouts, and
-//! only where those of the kernel it names are known from elsewhere: symbols of this very kernel were read, or of updates of its build
-//! before and after it, which agree. A table that contradicts those, and has the layouts of another kernel down to the last type, is
-//! that kernel's; one that has nobody's layouts merely differs. Nothing is said of a kernel that nobody has seen: it may well have
-//! got the layouts of its neighbour.
+//! A symbol table does not contain its build. The label states it: the file name, `builds.tsv` or `--build`. A wrong label can be found
+//! only by the layouts, and only if other symbols verify the layouts of the labelled build: symbols of the same build, or of updates
+//! before and after it that agree. The label is wrong if the table contradicts them and equals the layouts of another build in
+//! all types. A table that equals no known layouts only differs. Labels of builds that have not been examined are not checked: such a
+//! build can have the layouts of its neighbor.
 //!
-//! A program database belongs to one kernel. A table of a PDB that the facts have under another build is that build's, whatever its layouts.
+//! A PDB belongs to one kernel. If the facts have the PDB of a table under another build, the label is wrong, whatever the layouts are.
 
 use super::found::{Checked, Comparison};
 use super::ours;
@@ -45,13 +45,13 @@ const NAMED: usize = 4;
 pub fn sentence(axis: &Axis, checked: &Checked) -> String {
     let Checked { source, build, arch, facts_of, pdb_of, .. } = checked;
     if let Some(kernel) = pdb_of {
-        return format!("{source} is labelled {build}-{arch}, but the facts have its PDB as that of {kernel}");
+        return format!("{source}: labelled {build}-{arch}, but its PDB belongs to {kernel} in the facts");
     }
     let mut others: Vec<_> = facts_of.iter().take(NAMED).map(|&target| axis.target_name(target)).collect();
     if facts_of.len() > NAMED {
         others.push(format!("{} more", facts_of.len() - NAMED));
     }
-    format!("{source} is labelled {build}-{arch}, but has the layouts of {}", others.join(" or "))
+    format!("{source}: labelled {build}-{arch}, but has the layouts of {}", others.join(" or "))
 }
 
 /// Why a table is not to be written anywhere: it is labelled as one kernel and has the layouts, or the PDB, of others. Entered, the kernel
@@ -64,8 +64,7 @@ pub fn refusal(layouts: &Layouts, names: &[&str], seen: &Registry, pdbs: &Regist
         false => Vec::new(),
     };
     let checked = Checked { build: table.label.clone(), facts_of, pdb_of, ..checked };
-    let help =
-        "nothing was written. Say of which kernel it is with --build, in builds.tsv or in the file's name, or leave it out";
+    let help = "nothing was written; correct the build, in builds.tsv or in the file name, or leave the file out";
     checked.is_labelled_wrongly().then(|| format!("{}; {help}", sentence(&layouts.spec.axis, &checked)))
 }
 

@@ -1,6 +1,7 @@
-//! The layouts of specs, held against symbol data.
+//! The verification of layouts against symbol data.
 
 mod count;
+mod finding;
 mod found;
 pub mod label;
 pub mod ours;
@@ -8,7 +9,8 @@ pub mod partly;
 mod variables;
 mod wholly;
 
-pub use found::{Checked, Comparison, Finding, Report, Summary};
+pub use finding::Finding;
+pub use found::{Checked, Comparison, Report, Summary};
 pub use variables::Variables;
 pub use wholly::{against, compared, names, wanted};
 
@@ -17,7 +19,7 @@ use self::wholly::{asked, held_against};
 use crate::project::Project;
 use crate::registry;
 use crate::tables::{self, Foreign, Stated, SymbolFile, Table};
-use crate::{Error, errata};
+use crate::{Error, Several, errata, events};
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_codegen::registry::Registry;
 use etw_layouts_symbols::Types;
@@ -27,7 +29,7 @@ use std::mem;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-/// Holds all layouts against the project's facts.
+/// Verifies all layouts against the facts of the project.
 ///
 /// # Errors
 ///
@@ -36,8 +38,8 @@ pub fn shipped(project: &Project, layouts: &Layouts) -> Result<Report, Error> {
     report(project, layouts, None, &[], &Stated::default(), &|_| ())
 }
 
-/// Holds the layouts, all or those of one structure, against symbol files; against the project's facts, if none is named.
-/// `progress` is told of each file that is read, and how many there are.
+/// Verifies the layouts of all structures or of one against symbol files or, if none is named, against the facts of the project.
+/// `progress` is called for each file that is read, with the number of files.
 ///
 /// # Errors
 ///
@@ -81,7 +83,11 @@ pub fn report(
     let summary = count::summary(layouts, &names, only.is_none(), &all.tables);
     let errata = errata::list(layouts, only);
     let registry = if is_shipped { mem::take(&mut all.registry) } else { registry()?.clone() };
-    Ok(Report::new(registry, all, claimed, errata, summary))
+    let mut report = Report::new(registry, all, claimed, errata, summary);
+    if is_shipped && only.is_none() {
+        report.events = events::verify(&layouts.spec, &project.statements()?);
+    }
+    Ok(report)
 }
 
 /// What tells of a table that differs whose layouts it has.
@@ -119,7 +125,11 @@ fn check(
                 || table.is_partial() && table.globals.keys().any(|name| spec.globals.contains_key(name))
         };
         if !read.iter().all(is_specified) {
-            return Err(format!("{}: holds none of the specified types; is it a kernel's?", file.path().display()).into());
+            return Err(format!(
+                "{}: contains no type of the specs; check that it is the symbol file of a Windows kernel",
+                file.path().display()
+            )
+            .into());
         }
         let registry = registry::of(&read);
         let (of_images, tables): (Vec<_>, Vec<_>) = read.into_iter().partition(Table::is_partial);
@@ -143,12 +153,12 @@ fn check(
                 all.of_images.extend(of_images);
             }
             Err(error) if error.is::<Foreign>() && files.len() > 1 => all.skipped.push(error.to_string()),
-            Err(error) => errors.push(error.to_string()),
+            Err(error) => errors.push(error),
         }
     }
     match errors.is_empty() {
         true => Ok(All { registry: registry::merged(registries), ..all }),
-        false => Err(errors.join("\nerror: ").into()),
+        false => Err(Several(errors).into()),
     }
 }
 
@@ -179,12 +189,15 @@ pub fn claims(layouts: &Layouts, names: &[&str], checked: &[Checked]) -> Vec<Fin
             let holder = holder(target);
             let reason = layouts.unverifiable(name, target);
             let wrong = match (reason, holder) {
-                _ if layouts.get(target, name).is_none() => "no layout came of it".to_owned(),
-                (None, None) if seen && !axis.is_standard && !between(target) => "no table of its kernels holds it".to_owned(),
-                (Some(_), Some(table)) => format!("the table of {}-{} holds it", table.build, table.arch),
+                _ if layouts.get(target, name).is_none() => "it has no layout".to_owned(),
+                (None, None) if seen && !axis.is_standard && !between(target) => {
+                    "no symbol table of its builds contains it; add `unverifiable`, or facts that contain it".to_owned()
+                }
+                (Some(_), Some(table)) => format!("the table of {}-{} contains it", table.build, table.arch),
                 _ => continue,
             };
-            let spec = format!("{name} {}: {}", axis.target_name(target), reason.unwrap_or("symbol data can confirm it"));
+            let stated = reason.map_or_else(|| "no `unverifiable`".to_owned(), |reason| format!("`unverifiable`: {reason}"));
+            let spec = format!("{name} {}: {stated}", axis.target_name(target));
             found.push(Finding::claim(spec, wrong, place.clone()));
         }
     }
@@ -192,7 +205,7 @@ pub fn claims(layouts: &Layouts, names: &[&str], checked: &[Checked]) -> Vec<Fin
         let taken = &axis.kernels[axis.targets[table.asked.target].kernel];
         if !table.asked.is_of_build(axis) {
             let (spec, symbols) = match table.asked.is_of_other_build(axis) {
-                true => (format!("no kernel of the build of {}-{}", table.build, table.arch), "a table is of it".to_owned()),
+                true => (format!("no row for the build of {}-{}", table.build, table.arch), "a table of it exists".to_owned()),
                 false => {
                     (format!("{} is the first of its build", taken.build), format!("{}-{} is earlier", table.build, table.arch))
                 }
@@ -203,7 +216,7 @@ pub fn claims(layouts: &Layouts, names: &[&str], checked: &[Checked]) -> Vec<Fin
         for (name, _) in unspecified {
             let place = layouts.spec.definitions.get(name).map(|d| layouts.spec.sources.place(d.name.span));
             let spec = format!("{name} not at {}-{}", table.build, table.arch);
-            found.push(Finding::claim(spec, "a table holds it".into(), place));
+            found.push(Finding::claim(spec, "a table contains it".into(), place));
         }
     }
     found

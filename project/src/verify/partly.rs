@@ -1,7 +1,8 @@
 //! What images tell, verified against the layouts: the offsets of some members; and against addresses that PDBs of the same kernels
 //! state: those of some global variables.
 
-use super::found::{Checked, Comparison, Finding};
+use super::finding::Finding;
+use super::found::{Checked, Comparison};
 use super::{Variables, ours};
 use crate::tables::Table;
 use etw_layouts_codegen::Asked;

@@ -4,7 +4,7 @@
 //! the PDBs of the same image, or of the same build and architecture if the table names no image either. Several images can share these,
 //! so one PDB with the same address is enough.
 
-use super::found::{ADDRESS, Finding, IN_IMAGE};
+use super::finding::{ADDRESS, Finding, IN_IMAGE};
 use crate::evidence::by_pdb;
 use crate::tables::Table;
 use etw_layouts_codegen::layouts::Layouts;
@@ -23,7 +23,7 @@ pub struct Variables {
 }
 
 impl Variables {
-    /// Those of a table, which is held against the layouts of a target.
+    /// The variables of a table that is verified against a target.
     pub fn of(layouts: &Layouts, facts: Option<&Registry>, table: &Table, target: usize) -> Self {
         let spec = &layouts.spec;
         let own: Vec<&Seen> = match (facts, &table.pdb) {
@@ -38,7 +38,7 @@ impl Variables {
             compared.stated += 1;
             let differs = |what: &str, spec: String, place: Option<String>| Finding {
                 member: name.clone(),
-                what: what.into(),
+                kind: what.into(),
                 spec,
                 symbols: format!("{at:#x}"),
                 place,

@@ -1,6 +1,7 @@
-//! What tables tell, held against the layouts.
+//! The comparison of symbol tables with layouts.
 
-use super::found::{Checked, Comparison, Finding};
+use super::finding::Finding;
+use super::found::{Checked, Comparison};
 use super::ours;
 use crate::Error;
 use crate::names::{self, Among};
@@ -35,7 +36,7 @@ pub fn compared(layouts: &Layouts, names: &[&str], table: &Table) -> Result<Chec
     Ok(Checked::new(table, asked, structures))
 }
 
-/// The kernel of a table, and the target whose layouts it is held against.
+/// The build of a table, and the target whose layouts it is compared with.
 ///
 /// # Errors
 ///

@@ -1,42 +1,45 @@
-//! The version axis: kernels and builds.
+//! The version axis: the builds at which layouts change.
 
 use core::fmt;
 use core::str::FromStr;
 
 /// The version axis.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Axis {
-    /// The kernels, oldest first.
+    /// The builds, oldest first.
     pub kernels: &'static [Kernel],
     /// The named updates, oldest first.
     pub updates: &'static [Update<'static>],
 }
 
-/// A change that Windows was serviced with, on several branches at about the same time.
+/// A change delivered by servicing, on several branches at about the same time.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct Update<'a> {
     /// Its name, such as `2022-01`.
     pub name: &'a str,
-    /// The first kernel of each branch that has it, oldest branch first. Builds after the last of them have it from the start.
+    /// First build of each branch with the update, oldest branch first. Builds after the last of them have it from the start.
     pub kernels: &'a [Build],
-    /// Builds after the last of the kernels, or between them, that never got it.
+    /// Builds after the last of these, or between them, that never got the update.
     pub without: &'a [[u32; 3]],
 }
 
-/// A kernel at which layouts change, or a release begins.
+/// A build at which a layout changes or a release begins.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Kernel {
     /// Build and revision.
     pub build: Build,
-    /// The release, such as `1709`.
+    /// Name of the release, such as `1709`.
     pub label: &'static str,
-    /// The architectures that it exists for.
+    /// Architectures that the build exists for.
     pub architectures: &'static [Arch],
-    /// Other builds that are this kernel, revision by revision, each with its first; 0 if that is not known.
+    /// Other builds that are identical to this one, revision by revision, each with its first revision; 0 if unknown.
     pub same: &'static [Build],
 }
 
-/// A processor architecture; as text, `x86`, `x64` and `arm64`.
+/// A processor architecture; displayed as `x86`, `x64` and `arm64`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Arch {
     /// 32-bit x86.
@@ -47,22 +50,22 @@ pub enum Arch {
     Arm64,
 }
 
-/// A build such as 10.0.19041.1415, as text too. `{:#}` leaves out a revision of 0.
+/// A build such as 10.0.19041.1415, which is also its text form. `{:#}` omits a revision of 0.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Build {
-    /// Major version, minor version, build.
+    /// Major version, minor version and build number.
     pub number: [u32; 3],
-    /// Revision; 0 for the first, or if it is not known.
+    /// Revision (update); 0 for the first, or if unknown.
     pub revision: u32,
 }
 
-/// A text that is no build, or no architecture.
+/// Error of a text that is not a build or an architecture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ParseError(&'static str);
 
 impl Axis {
-    /// The build that another is the same kernel as. Its revision stays, but for 0, which stands for its first: no kernel under that number
-    /// has a lower one.
+    /// The build on the axis that is identical to a build. The revision is kept; 0 becomes the first one, because no kernel with
+    /// that number has a lower revision.
     pub fn canonical(&self, build: Build) -> Build {
         self.same(build).map_or(build, |(kernel, first)| {
             let revision = if build.revision == 0 { first.revision } else { build.revision };
@@ -70,7 +73,7 @@ impl Axis {
         })
     }
 
-    /// The kernel that a build is under another number, and the build with its first revision.
+    /// The build on the axis that a build is identical to, and the build with its first revision.
     pub(super) fn same(&self, build: Build) -> Option<(&'static Kernel, Build)> {
         let first = |kernel: &Kernel| kernel.same.iter().copied().find(|same| same.number == build.number);
         self.kernels.iter().find_map(|kernel| Some((kernel, first(kernel)?)))
@@ -78,7 +81,7 @@ impl Axis {
 }
 
 impl Update<'_> {
-    /// Whether a kernel has it.
+    /// Whether a build has the update.
     pub fn has(&self, build: Build) -> bool {
         match self.first_of(build) {
             Some(first) => first.revision <= build.revision,
@@ -87,17 +90,17 @@ impl Update<'_> {
         }
     }
 
-    /// The first kernel of a build's branch that has it, if the branch got it by an update.
+    /// The first build with the update on the branch of a build, if the branch got it by servicing.
     pub fn first_of(&self, build: Build) -> Option<Build> {
         self.kernels.iter().copied().find(|kernel| kernel.number == build.number)
     }
 }
 
 impl Arch {
-    /// All of them.
+    /// All architectures.
     pub const ALL: [Self; 3] = [Self::X86, Self::X64, Self::Arm64];
 
-    /// Its name.
+    /// Name of the architecture.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::X86 => "x86",
@@ -106,7 +109,7 @@ impl Arch {
         }
     }
 
-    /// Bytes of a pointer.
+    /// Size of a pointer, in bytes.
     pub const fn pointer_size(self) -> u64 {
         match self {
             Self::X86 => 4,
@@ -116,7 +119,7 @@ impl Arch {
 }
 
 impl Build {
-    /// A build and revision by their four numbers.
+    /// A build from its four numbers.
     pub const fn new(major: u32, minor: u32, build: u32, revision: u32) -> Self {
         Self { number: [major, minor, build], revision }
     }
@@ -125,7 +128,7 @@ impl Build {
 impl FromStr for Build {
     type Err = ParseError;
 
-    /// Three numbers, or four; without the fourth, the revision is 0.
+    /// Parses three or four numbers; without the fourth, the revision is 0.
     fn from_str(text: &str) -> Result<Self, ParseError> {
         let mut numbers = [0; 4];
         let mut count = 0;
@@ -145,12 +148,12 @@ impl FromStr for Arch {
 
     fn from_str(text: &str) -> Result<Self, ParseError> {
         let found = Self::ALL.into_iter().find(|arch| arch.as_str() == text);
-        found.ok_or(ParseError("no architecture: write `x86`, `x64` or `arm64`"))
+        found.ok_or(ParseError("invalid architecture: write `x86`, `x64` or `arm64`"))
     }
 }
 
 impl ParseError {
-    const BUILD: Self = Self("no build: write three numbers or four, such as `10.0.19041.1415`");
+    const BUILD: Self = Self("invalid build: write three or four numbers, such as `10.0.19041.1415`");
 }
 
 impl fmt::Display for ParseError {

@@ -1,9 +1,9 @@
-//! How sure a layout is.
+//! The confidence in a layout.
 
 use super::axis::{Arch, Build};
 use core::fmt;
 
-/// How sure a layout is for the build that was asked for. It displays as a sentence.
+/// The confidence in a layout for the selected build. It displays as a sentence.
 ///
 /// An *examined build* is one whose symbols or image were read and verified against the layouts. The confidence is that of one
 /// structure: the symbols of a build may contain one structure and not another.
@@ -16,12 +16,13 @@ pub enum Confidence {
     /// Only the image of this build was examined. It shows the offsets of some members, which agree. Check that what you read is
     /// plausible, or verify the layout against the PDB of the kernel (`etw verify`, `etw import`).
     PartlyVerified,
-    /// The layout is as documents or the author of the specs state it, and no symbols verify it. Check that what you read is plausible.
+    /// The layout is that of published references or of the author of the specs, and no symbols verify it. Check that what you read is
+    /// plausible.
     Documented {
         /// Whether symbols of this build were examined and do not contain the structure, so that no public symbols can verify it.
         unverifiable: bool,
     },
-    /// This build has not been examined. The layout follows from builds that have been.
+    /// This build has not been examined. The layout is inferred from examined builds.
     Inferred(Reason),
     /// This build has not been examined, and the known builds before and after it have different layouts. The layout is that of one, and
     /// the other is given beside it: decide by what is in memory, or by the PDB of the kernel.
@@ -42,11 +43,11 @@ pub enum SymbolSource {
     Converted,
 }
 
-/// What a layout is inferred from, by falling weight.
+/// The source of an inferred layout, strongest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Reason {
-    /// The same update on another architecture: what changed there at an update, changed here.
+    /// The same update on another architecture, whose layout changed at the same updates.
     Architecture {
         /// The other architecture.
         arch: Arch,
@@ -91,31 +92,31 @@ pub enum Reason {
     },
 }
 
-/// Why there is no layout for a kernel. It displays as a sentence.
+/// The reason why there is no layout for a build. It displays as a sentence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Absent {
-    /// The version axis has no kernel of the architecture.
+    /// The version axis has no build of the architecture.
     Arch,
-    /// There is no such kernel, or none that is known: it is older than every kernel of its architecture.
+    /// The build does not exist or is unknown: it is older than every build of its architecture.
     Older {
-        /// The first.
+        /// The oldest known build.
         first: Build,
     },
-    /// There is no such kernel: newer builds do not exist for its architecture.
+    /// The build does not exist: it is newer than every build of its architecture.
     Newer {
-        /// The last.
+        /// The newest known build.
         last: Build,
     },
-    /// The kernel does not have the structure.
+    /// The build does not have the structure.
     Structure {
-        /// How sure that is.
+        /// The confidence in this.
         confidence: Confidence,
     },
 }
 
 impl Confidence {
-    /// A word for it that stays the same, for documents that programs read.
+    /// Stable identifier of the confidence, for machine-readable output.
     pub const fn word(&self) -> &'static str {
         match self {
             Self::Verified(SymbolSource::Pdb) => "verified (PDB)",
@@ -127,7 +128,7 @@ impl Confidence {
         }
     }
 
-    /// A word for what it is inferred from, that stays the same.
+    /// Stable identifier of the source of an inferred layout.
     pub const fn reason(&self) -> Option<&'static str> {
         match self {
             Self::Inferred(Reason::Architecture { .. }) => Some("architecture"),
@@ -141,24 +142,24 @@ impl Confidence {
         }
     }
 
-    /// Whether the build was not examined, so that the layout is that of others.
+    /// Whether the build was not examined, so that the layout is that of other builds.
     pub const fn is_inferred(&self) -> bool {
         matches!(self, Self::Inferred(_) | Self::Uncertain { .. })
     }
 
-    /// Whether symbols of this build verify all of the layout.
+    /// Whether symbols of this build verify the whole layout.
     pub const fn is_verified(&self) -> bool {
         matches!(self, Self::Verified(_))
     }
 
-    /// Whether the layout can be used without a check of what is read: symbols verify it, of this build or of the same update elsewhere,
-    /// or of updates on both sides.
+    /// Whether the layout can be used without checking the data: it is verified by symbols of this build, of the same update
+    /// elsewhere, or of updates before and after it.
     pub const fn is_sure(&self) -> bool {
         let by = matches!(self, Self::Inferred(Reason::Architecture { .. } | Reason::Branch { .. } | Reason::Between { .. }));
         self.is_verified() || by
     }
 
-    /// The builds that it is inferred from, the older and the newer one.
+    /// The builds that the layout is inferred from, the older and the newer one.
     pub const fn neighbours(&self) -> [Option<Build>; 2] {
         match *self {
             Self::Uncertain { older, newer }
@@ -173,7 +174,7 @@ impl Confidence {
 }
 
 impl Absent {
-    /// A word for it that stays the same, for documents that programs read.
+    /// Stable identifier of the reason, for machine-readable output.
     pub const fn word(&self) -> &'static str {
         match self {
             Self::Structure { .. } => "no such structure",
@@ -188,7 +189,9 @@ impl fmt::Display for Confidence {
             Self::Verified(SymbolSource::Pdb) => f.write_str("verified against the symbols of this build"),
             Self::Verified(SymbolSource::Converted) => f.write_str("verified against converted symbols of this build"),
             Self::PartlyVerified => f.write_str("partly verified: the image of this build shows the offsets of some members"),
-            Self::Documented { unverifiable: true } => f.write_str("documented; the symbols of this build do not contain it"),
+            Self::Documented { unverifiable: true } => {
+                f.write_str("documented; the symbols of this build do not contain the structure")
+            }
             Self::Documented { unverifiable: false } => f.write_str("documented; no symbols of this build were examined"),
             Self::Inferred(reason) => reason.fmt(f),
             Self::Uncertain { older, newer } => {
@@ -225,9 +228,11 @@ impl fmt::Display for Absent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Arch => f.write_str("no kernel of this architecture is known"),
-            Self::Older { first } => write!(f, "no such kernel: the first of this architecture is {first}"),
-            Self::Newer { last } => write!(f, "no such kernel: the last of this architecture is {last}, and its updates"),
-            Self::Structure { confidence } => write!(f, "the kernel does not have the structure: {confidence}"),
+            Self::Older { first } => write!(f, "no such kernel: the oldest build of this architecture is {first}"),
+            Self::Newer { last } => {
+                write!(f, "no such kernel: the newest build of this architecture is {last}, with its updates")
+            }
+            Self::Structure { confidence } => write!(f, "this build does not have the structure: {confidence}"),
         }
     }
 }

@@ -1,108 +1,112 @@
-//! A layout as data: members, what their bytes mean, and the names of values.
+//! Layouts as data: members, their types, and names of values.
 
 use crate::token::{LayoutOf, Tokens};
 use bytemuck::Pod;
 
-/// A generated type, described.
+/// A generated type with metadata.
 pub trait Described: Pod {
-    /// The structure whose tokens its layout takes.
+    /// The structure whose tokens its layout accepts.
     type Of: Tokens;
     /// Its layout.
     const LAYOUT: LayoutOf<Self::Of>;
 }
 
-/// A generated enumeration or set of values, described.
+/// A generated enumeration or flags type with metadata.
 pub trait Named: Pod {
-    /// Its values.
+    /// Its named values.
     const VALUES: &'static Values;
 
-    /// The number; of flags, without sign.
+    /// The number; unsigned for flags.
     fn number(self) -> i64;
 }
 
-/// A type whose bytes mean something to metadata: integers, addresses, arrays of any length, and what is generated.
+/// A type that metadata can describe: integers, addresses, arrays of any length, and generated types.
 pub trait Typed: Pod {
-    /// What they mean.
+    /// Type of the bytes.
     const TYPE: Type;
-    /// How many they are.
+    /// Size in bytes.
     const SIZE: usize = size_of::<Self>();
 }
 
-/// One layout of a structure. Two are equal if they are in all that they state, not only if they are at one address.
+/// One layout of a structure. Two are equal if all their contents are, even at different addresses.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Layout {
     /// Microsoft's name of the structure.
     pub name: &'static str,
-    /// Bytes, tail padding included.
+    /// Size in bytes, tail padding included.
     pub size: usize,
     /// Alignment in bytes.
     pub align: usize,
-    /// The members in the order of the declaration, those of unnamed structures and unions among them.
+    /// Members in order of declaration, including those of unnamed structures and unions.
     pub members: &'static [Member],
-    /// The members of the structure in all its layouts.
+    /// Members of the structure in all its layouts.
     pub of: &'static Members,
-    /// For each of those, its place in [`members`](Self::members), counted from 1; 0 if this layout does not have it.
+    /// For each of these, its index in [`members`](Self::members) plus 1; 0 if this layout lacks it.
     pub places: &'static [u16],
 }
 
-/// The members that a structure has in any layout: what its tokens stand for.
+/// The members of a structure in all its layouts: the set that its tokens denote.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Members {
     /// Microsoft's name of the structure.
     pub name: &'static str,
-    /// Their names.
+    /// Names of the members.
     pub names: &'static [&'static str],
 }
 
 /// A member of a layout.
 #[derive(Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Member {
-    /// Microsoft's name, or ours where none is known.
+    /// Microsoft's name, or this project's if none is known.
     pub name: &'static str,
-    /// Bytes from the start of the structure.
+    /// Offset from the start of the structure, in bytes.
     pub offset: usize,
-    /// Bytes; those of the whole unit for a bit field.
+    /// Size in bytes; for a bit field that of its whole unit.
     pub size: usize,
-    /// Lowest bit within the unit, and number of bits, of a bit field.
+    /// For a bit field, lowest bit within the unit, and number of bits.
     pub bits: Option<(u32, u32)>,
-    /// The type as C spells it.
+    /// Type in C.
     pub c: &'static str,
-    /// What the bytes mean.
+    /// Type of the bytes.
     pub ty: Type,
 }
 
-/// What the bytes of a member mean.
+/// Type of a member's bytes.
 #[derive(Debug, PartialEq)]
 pub enum Type {
-    /// An integer without sign.
+    /// An unsigned integer.
     Unsigned,
-    /// An integer with sign.
+    /// A signed integer.
     Signed,
     /// An address.
     Pointer,
-    /// One of named values, or a set of named bits.
+    /// A named value, or a combination of flags.
     Values(&'static Values),
-    /// A structure of its own.
+    /// A nested structure.
     Layout(&'static Layout),
-    /// Elements of a type and a size in bytes.
+    /// An array of a type and its element size in bytes.
     Array(&'static Type, usize),
 }
 
 /// Named values.
 #[derive(Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Values {
-    /// Microsoft's name of the enumeration, or ours of a set of macros.
+    /// Microsoft's name of the enumeration, or this project's for a set of macros.
     pub name: &'static str,
-    /// Whether they are bits that combine.
+    /// Whether values are flags that can be combined.
     pub flags: bool,
-    /// Whether the type that holds them is signed.
+    /// Whether the underlying type is signed.
     pub signed: bool,
     /// Names and values.
     pub constants: &'static [(&'static str, i64)],
 }
 
-/// For each of `N` members of a structure, its place in a layout, counted from 1; 0 if the layout does not have it. The layout has
-/// the members `indices`.
+/// For each of `N` members of a structure, its index in a layout plus 1; 0 if the layout lacks it. The layout has the members
+/// `indices`.
 #[doc(hidden)]
 pub const fn places<const N: usize>(indices: &[u16]) -> [u16; N] {
     let mut places = [0; N];
@@ -115,7 +119,7 @@ pub const fn places<const N: usize>(indices: &[u16]) -> [u16; N] {
 }
 
 impl Layout {
-    /// The member of that name, among those that are not members of named members.
+    /// The member with a name, except members of named members.
     pub fn member(&self, name: &str) -> Option<&'static Member> {
         self.members.iter().find(|member| member.name == name)
     }
@@ -124,7 +128,7 @@ impl Layout {
 impl PartialEq for Layout {
     fn eq(&self, other: &Self) -> bool {
         let whole = |layout: &Self| (layout.name, layout.size, layout.align);
-        // The compiler may place one layout twice.
+        // The compiler may duplicate a layout.
         core::ptr::eq(self, other) || (whole(self) == whole(other) && self.members == other.members)
     }
 }

@@ -1,75 +1,77 @@
-//! How a layout is chosen for a build: the one state machine, for metadata at run time and for the commands alike.
+//! Selection of the layout for a build: a single algorithm, for metadata at run time and for the commands.
 
 use super::axis::{Arch, Build, Update};
 use super::confidence::{Absent, Confidence, Reason, SymbolSource};
 use core::cmp::{Ordering, Reverse};
 
-/// What is known of one structure along the kernels of Windows. Builds are those of the version axis: of those that are the same
-/// kernel, the one that it names.
+/// Knowledge about one structure along the builds of Windows. Builds are those of the version axis: of identical builds, the one
+/// on the axis.
 pub trait Line {
-    /// A kernel of the version axis on an architecture.
+    /// A build of the version axis on an architecture.
     type Kernel: Copy;
     /// A layout.
     type Layout: Copy + PartialEq;
 
-    /// The kernels of the version axis on an architecture, oldest first.
+    /// The builds of the version axis on an architecture, oldest first.
     fn kernels(&self, arch: Arch) -> impl Iterator<Item = (Build, Self::Kernel)> + Clone;
 
     /// The newest build of the version axis, of any architecture.
     fn newest(&self) -> Option<Build>;
 
-    /// The layout at a kernel; none if it does not have the structure.
+    /// The layout of a build; `None` if it lacks the structure.
     fn layout(&self, kernel: Self::Kernel) -> Option<Self::Layout>;
 
-    /// The examined builds of a branch, or of all, in any order, and what their facts show of the structure.
+    /// The examined builds of a branch, or of all branches, in any order, with the evidence for the structure.
     fn examined(&self, branch: Option<[u32; 3]>) -> impl Iterator<Item = Examined>;
 
     /// The named updates.
     fn updates(&self) -> impl Iterator<Item = Update<'_>>;
 }
 
-/// What the facts of an examined build show of a structure.
+/// Evidence for a structure from an examined build.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Examined {
     /// The build.
     pub build: Build,
     /// The architecture.
     pub arch: Arch,
-    /// What they show.
+    /// The evidence level.
     pub evidence: Evidence,
 }
 
-/// What a set of facts shows of a structure, the least first.
+/// Evidence level of a set of facts for a structure, weakest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Evidence {
-    /// They are of a whole symbol table, which does not contain the structure.
+    /// A complete symbol table that lacks the structure.
     Lacks,
-    /// They show some members.
+    /// Facts about some members.
     Partly,
-    /// They contain the structure, and were converted from another form.
+    /// Facts about the whole structure, converted from another form.
     Converted,
-    /// They contain the structure.
+    /// Facts about the whole structure.
     Symbols,
 }
 
-/// What is chosen.
+/// Result of the selection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Chosen<K, L> {
-    /// The kernel of the version axis whose layout it is.
+    /// The build of the version axis whose layout was selected.
     pub kernel: K,
     /// The layout.
     pub layout: L,
-    /// The kernel and layout of a neighbour that has another one, if the layout is not sure.
+    /// Build and layout of a neighbor with a different layout, if the selection is uncertain.
     pub other: Option<(K, L)>,
-    /// How sure the layout is.
+    /// Confidence in the layout.
     pub confidence: Confidence,
 }
 
-/// The kernel of an axis whose layouts a build has: of the same build the last at or before it, or the first; for a build that the axis
-/// does not have, the first release of the one before, since its updates are a branch that others do not follow.
+/// The build of an axis whose layouts apply to a build. This is the last row of the same build with the same or an earlier
+/// revision, or else its first row. For a build that is not on the axis, it is the first release of the previous build, because
+/// later updates of that build are a separate branch.
 ///
 /// # Errors
 ///
+/// There is no such build.
 /// There is no such kernel.
 pub fn place<K>(
     build: Build,
@@ -91,11 +93,11 @@ pub fn place<K>(
     kernels.find(|(kernel, _)| kernel.number == older.number).ok_or(Absent::Older { first })
 }
 
-/// The layout for a build, and how sure it is.
+/// The layout for a build, with its confidence.
 ///
 /// # Errors
 ///
-/// There is no such kernel, or it does not have the structure.
+/// There is no such build, or it lacks the structure.
 pub fn choose<S: Line>(line: &S, build: Build, arch: Arch) -> Result<Chosen<S::Kernel, S::Layout>, Absent> {
     let (row, kernel) = place(build, line.kernels(arch), line.newest())?;
     let asked = Asked { line, build, arch, row, layout: line.layout(kernel) };
@@ -109,18 +111,18 @@ pub fn choose<S: Line>(line: &S, build: Build, arch: Arch) -> Result<Chosen<S::K
     Ok(Chosen { kernel, layout, other: after.or(before), confidence })
 }
 
-/// A build that was asked for, and the layout that the version axis gives it.
+/// A requested build, and its layout on the version axis.
 struct Asked<'a, S: Line> {
     line: &'a S,
     build: Build,
     arch: Arch,
-    /// The build of the kernel whose layout that is.
+    /// The row of the version axis with that layout.
     row: Build,
     layout: Option<S::Layout>,
 }
 
 impl<S: Line> Asked<'_, S> {
-    /// How sure the layout is, and the builds before and after that this is judged by.
+    /// The confidence, and the builds before and after it that determine the confidence.
     fn judged(&self) -> (Confidence, [Option<Build>; 2]) {
         let near = self.near();
         let [older, newer] = [near.older, near.newer].map(|side| side.map(|side| side.build));
@@ -137,7 +139,7 @@ impl<S: Line> Asked<'_, S> {
             return inferred(Reason::Architecture { arch: same.arch, older: self.build, newer: self.build });
         }
         let fits = |side: Option<Examined>| side.is_some_and(|side| self.has(side.build) == self.layout);
-        // The change that its layout has came later than the last examined update without, so that it is known from elsewhere.
+        // The change to this layout came after the last examined update without it, so it is known from another source.
         if near.older.is_some()
             && !fits(near.older)
             && let Some(reason) = self.of_branch()
@@ -153,14 +155,14 @@ impl<S: Line> Asked<'_, S> {
                 }
             }
             (Some(older), Some(newer)) => {
-                // Since when the other layout is there may be known without anybody's having examined that very build.
+                // The first build with the other layout may be known although it was not examined.
                 let first = self.next().filter(|_| fits(near.older)).unwrap_or(newer.build);
                 let (older, newer) = (older.build, newer.build.min(first));
                 (Confidence::Uncertain { older, newer }, [Some(older), Some(newer)])
             }
             (Some(last), None) => {
                 let last = last.build;
-                // What came to newer releases may have come to this one, too.
+                // A change of newer releases may apply to this one too.
                 match self.next().filter(|next| fits(near.older) && self.has(*next) != self.layout) {
                     Some(newer) => (Confidence::Uncertain { older: last, newer }, [Some(last), Some(newer)]),
                     None => inferred(Reason::After { last }),
@@ -170,14 +172,15 @@ impl<S: Line> Asked<'_, S> {
             (None, None) if near.lacks => (Confidence::Documented { unverifiable: true }, [None; 2]),
             (None, None) if is_own_branch => (Confidence::Documented { unverifiable: false }, [None; 2]),
             (None, None) => match self.unknown() {
-                // The offsets that its image shows are those of one of its neighbours: of which, only tells where both have one layout.
+                // The image shows the offsets of one of the neighbors' layouts, which decides only if both neighbors have the
+                // same layout.
                 (Confidence::Inferred(_), sides) if near.own.is_some() => (Confidence::PartlyVerified, sides),
                 unknown => unknown,
             },
         }
     }
 
-    /// That of a build whose branch nobody examined and the version axis does not have.
+    /// The confidence for a build whose branch is neither examined nor on the version axis.
     fn unknown(&self) -> (Confidence, [Option<Build>; 2]) {
         let older = self.row;
         match self.next() {
@@ -189,8 +192,8 @@ impl<S: Line> Asked<'_, S> {
         }
     }
 
-    /// The next kernel of this branch that has another layout, or else the first of a newer branch that lacks no update which this
-    /// build has: of others, nothing comes to this one any more.
+    /// The next build of this branch with another layout; otherwise the first build of a newer branch that has all updates of
+    /// this build. Changes of other branches no longer reach this one.
     fn next(&self) -> Option<Build> {
         let is_ahead = |kernel| self.line.updates().all(|update| !update.has(self.build) || update.has(kernel));
         let mut later = self.line.kernels(self.arch).filter(|(kernel, _)| *kernel > self.build);
@@ -201,12 +204,12 @@ impl<S: Line> Asked<'_, S> {
         next.map(|(kernel, _)| kernel)
     }
 
-    /// The kernel whose layouts a build has.
+    /// The row of the version axis for a build.
     fn at(&self, build: Build, arch: Arch) -> Option<(Build, S::Kernel)> {
         place(build, self.line.kernels(arch), self.line.newest()).ok()
     }
 
-    /// The layout of a build, on the architecture that was asked for.
+    /// The layout of a build on the requested architecture.
     fn has(&self, build: Build) -> Option<S::Layout> {
         self.at(build, self.arch).and_then(|(_, kernel)| self.line.layout(kernel))
     }
@@ -214,7 +217,7 @@ impl<S: Line> Asked<'_, S> {
     /// The nearest examined builds of this branch.
     fn near(&self) -> Near {
         let mut near = Near::default();
-        // Of several sets of facts of a build those count that show the most.
+        // If a build has several sets of facts, the strongest evidence counts.
         let rank = |seen: Examined| {
             let distance = seen.build.revision.abs_diff(self.build.revision);
             (Reverse(distance), self.kinship(seen.arch), seen.evidence)
@@ -238,8 +241,8 @@ impl<S: Line> Asked<'_, S> {
         near
     }
 
-    /// Whether an examined build shows which layout it has on the architecture that was asked for. Another architecture does so only if
-    /// its layout changed between the two builds where that of this one did.
+    /// Whether an examined build shows its layout on the requested architecture. Another architecture does so only if its layout
+    /// changed between the same two builds.
     fn is_shown_by(&self, seen: Examined) -> bool {
         let holds = matches!(seen.evidence, Evidence::Symbols | Evidence::Converted);
         if seen.evidence == Evidence::Partly {
@@ -253,7 +256,7 @@ impl<S: Line> Asked<'_, S> {
         there.is_some() == holds && here.is_some() == holds && (there == now) == (here == self.layout)
     }
 
-    /// How near an architecture is to the one that was asked for: the same, or one of the same pointers, comes before others.
+    /// Similarity of an architecture to the requested one: the same, then the same pointer size, then others.
     fn kinship(&self, arch: Arch) -> (bool, bool) {
         (arch == self.arch, arch.pointer_size() == self.arch.pointer_size())
     }
@@ -280,12 +283,12 @@ impl<S: Line> Asked<'_, S> {
 /// The nearest examined builds of a branch that show the layout.
 #[derive(Default)]
 struct Near {
-    /// What the facts of the very build show.
+    /// Evidence from the build itself.
     own: Option<Evidence>,
-    /// The very build on another architecture.
+    /// The build itself on another architecture.
     same: Option<Examined>,
     older: Option<Examined>,
     newer: Option<Examined>,
-    /// Whether symbols of other builds do not contain the structure.
+    /// Whether symbols of other builds lack the structure.
     lacks: bool,
 }

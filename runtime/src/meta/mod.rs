@@ -6,6 +6,8 @@ mod layout;
 mod line;
 mod registry;
 mod structure;
+#[cfg(test)]
+mod tests;
 
 pub use axis::{Arch, Axis, Build, Kernel, ParseError, Update};
 pub use confidence::{Absent, Confidence, Reason, SymbolSource};

@@ -1,4 +1,4 @@
-//! Structures in all their layouts, and the layout of a build.
+//! Structures with all their layouts, and selection by build.
 
 use super::axis::{Arch, Axis, Build, Kernel, Update};
 use super::confidence::{Absent, Confidence};
@@ -9,84 +9,90 @@ use crate::token::LayoutOf;
 use core::fmt;
 use core::marker::PhantomData;
 
-/// A structure or union in all its layouts: `S`, whose tokens they take, or any.
+/// A structure or union with all its layouts. `S` is the structure whose tokens the layouts accept, or `()` for any structure.
+#[non_exhaustive]
 pub struct Structure<S: 'static = ()> {
-    /// Microsoft's name.
+    /// Microsoft's name of the structure.
     pub name: &'static str,
     /// The version axis.
     pub axis: &'static Axis,
     /// The examined builds.
     pub registry: &'static Registry,
-    /// Which of the registry's witnesses hold the structure: a bit each, the lowest of the first word for the first.
+    /// Bit mask of the registry's witnesses that contain the structure, beginning with the lowest bit of the first word.
     pub held: &'static [u64],
-    /// The kernels from which on an architecture has another layout than before, oldest first; before its first, it has none.
+    /// Changes of the layout per architecture, oldest first; before the first change, the structure does not exist.
     pub changes: &'static [Change],
-    /// Whose tokens the layouts take.
+    /// Marker for the structure whose tokens the layouts accept.
     pub of: PhantomData<fn() -> S>,
 }
 
-/// From a kernel on, up to the next change of the architecture: the layout.
+/// A change of the layout, valid up to the next change of the same architecture.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Change {
-    /// The kernel.
+    /// First build with the change.
     pub since: Build,
     /// The architecture.
     pub arch: Arch,
-    /// The layout; `None` if the structure is not there.
+    /// The layout; `None` if the structure does not exist.
     pub layout: Option<&'static Layout>,
 }
-/// A kernel of the version axis and an architecture that have a structure.
+/// A build and architecture of the version axis that has a structure.
+#[non_exhaustive]
 pub struct Target<S = ()> {
-    /// The kernel.
+    /// The build.
     pub kernel: &'static Kernel,
     /// The architecture.
     pub arch: Arch,
-    /// The layout that they have.
+    /// The layout of the structure.
     pub layout: LayoutOf<S>,
-    /// How sure it is.
+    /// Confidence in the layout.
     pub confidence: Confidence,
 }
 
-/// A layout chosen for a build.
+/// A layout selected for a build.
+#[non_exhaustive]
 pub struct Selection<S = ()> {
     /// The layout.
     pub layout: LayoutOf<S>,
-    /// The kernel of the version axis whose layout it is.
+    /// The build of the version axis whose layout it is.
     pub kernel: &'static Kernel,
-    /// How sure it is for the build that was asked for.
+    /// Confidence in the layout for the requested build.
     pub confidence: Confidence,
-    /// The other layout that it may have, where it is not sure: that of a neighbour. None also where that neighbour lacks the structure.
+    /// The other possible layout if the selection is uncertain: that of a neighbor. Also `None` if that neighbor lacks the
+    /// structure.
     pub other: Option<LayoutOf<S>>,
 }
 
 impl Change {
-    /// A layout.
+    /// A change to a layout.
     pub const fn layout(since: Build, arch: Arch, layout: &'static Layout) -> Self {
         Self { since, arch, layout: Some(layout) }
     }
 
-    /// No such structure.
+    /// The removal of the structure.
     pub const fn none(since: Build, arch: Arch) -> Self {
         Self { since, arch, layout: None }
     }
 }
 
 impl<S> Structure<S> {
-    /// The same structure, without tokens: as one of many.
+    /// The same structure without tokens, for collections of structures.
     pub const fn any(&self) -> Structure {
         let Self { name, axis, registry, held, changes, .. } = *self;
         Structure { name, axis, registry, held, changes, of: PhantomData }
     }
 
-    /// The layout for a build, and how sure it is.
+    /// Selects the layout for a build, with its confidence.
     ///
-    /// A revision has the layout of the last kernel of its build on the version axis that is not later. Without one, a build that is another
-    /// kernel's under a later number, such as 10.0.19045, has that of its first revision, and is not taken for examined. A build that is not on the axis is
-    /// taken for the first release of the one before it. Without allocation, in microseconds.
+    /// A revision has the layout of the last row of its build on the version axis with the same or an earlier revision. Without
+    /// such a row, a build that is identical to another under a later number, such as 10.0.19045, has the layout of its first
+    /// revision, and counts as not examined. A build that is not on the axis is treated as the first release of the previous one.
+    /// Takes microseconds, without allocation.
     ///
     /// # Errors
     ///
-    /// There is no such kernel, or it does not have the structure.
+    /// There is no such build, or it lacks the structure.
     pub fn select(&self, build: Build, arch: Arch) -> Result<Selection<S>, Absent> {
         let has_none = self.axis.same(build).is_some_and(|(_, first)| build.revision < first.revision);
         let build = self.axis.canonical(build);
@@ -95,7 +101,7 @@ impl<S> Structure<S> {
         Ok(Selection { layout: LayoutOf::known(chosen.layout), kernel: chosen.kernel.0, confidence: chosen.confidence, other })
     }
 
-    /// Every layout once, oldest first.
+    /// The distinct layouts, oldest first.
     pub fn layouts(&self) -> impl Iterator<Item = LayoutOf<S>> + use<S> {
         let changes = self.changes;
         let is_first =
@@ -103,7 +109,7 @@ impl<S> Structure<S> {
         changes.iter().enumerate().filter(is_first).filter_map(|(_, change)| change.layout.map(LayoutOf::known))
     }
 
-    /// The kernels of the version axis and architectures that have the structure, oldest first, and the layout of each.
+    /// The builds and architectures of the version axis that have the structure, oldest first, each with its layout.
     pub fn targets(&self) -> impl Iterator<Item = Target<S>> + '_ {
         let targets = self.axis.kernels.iter().flat_map(|kernel| kernel.architectures.iter().map(move |&arch| (kernel, arch)));
         targets.filter_map(|(kernel, arch)| {
@@ -112,20 +118,20 @@ impl<S> Structure<S> {
         })
     }
 
-    /// Whether a witness of the registry holds the structure.
+    /// Whether a witness of the registry contains the structure.
     fn is_held(&self, witness: u32) -> bool {
         self.held.get(witness as usize / 64).is_some_and(|word| word >> (witness % 64) & 1 == 1)
     }
 }
 
-/// A structure along the kernels.
+/// A structure along the builds.
 struct Along<'a> {
     structure: &'a Structure,
-    /// An examined build, but not under the number that is asked for, which never had this revision.
+    /// An examined build whose number differs from the requested one, which never had this revision.
     unseen: Option<Build>,
 }
 
-// Derived, these would ask the same of `S`, of which there are no values.
+// Derived implementations would require the trait for `S`, which has no values.
 macro_rules! copy {
     ($($name:ident)*) => { $(
         impl<S> Clone for $name<S> {

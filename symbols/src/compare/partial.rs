@@ -1,12 +1,12 @@
-//! The comparison with a witness that knows some offsets and nothing else.
+//! Comparison with partial evidence: offsets of some members.
 
 use super::{Difference, Status, StructureReport, What};
 use crate::model::{Offsets, TypeFacts, Types};
 use std::collections::BTreeMap;
 
-/// Compares the offsets that are stated of some members with those of our definitions of the same names, in the order of the names.
-/// Structures that we do not have are left out. What is not stated is not counted: a report without differences says of a structure
-/// that as many offsets of it agree as there are equal facts, and no more.
+/// Compares known member offsets with those of the definitions of the same names, in name order. Structures without a definition
+/// are skipped, and unknown facts are not counted: a report without differences confirms only as many offsets as there are equal
+/// facts.
 pub fn compare_offsets(ours: &Types, stated: &Offsets) -> Vec<StructureReport> {
     let both = stated.iter().filter_map(|(name, members)| Some((name, ours.get(name)?, members)));
     both.map(|(name, ours, members)| structure(name, ours, members)).collect()

@@ -1,11 +1,11 @@
-//! The walk over two definitions of one type.
+//! Comparison of two definitions of one type.
 
 use super::{Difference, Rule, Rules, Status, StructureReport, What};
 use crate::model::{Aggregate, Enumeration, Integer, Member, Type, TypeFacts, Types};
 use std::collections::BTreeMap;
 use std::fmt::{self, Display, Formatter};
 
-/// Compares the type of a name. `named` are the enumerations of ours that may have lost their names.
+/// Compares the types with a name. `named` are the enumerations of the definitions that may have lost their names.
 pub(super) fn structure(
     name: &str,
     ours: &TypeFacts,
@@ -33,12 +33,12 @@ struct Walk<'a> {
     differences: Vec<Difference>,
 }
 
-/// The way to a fact, which is spelled only if that differs.
+/// The path to a fact, formatted only if the fact differs.
 #[derive(Clone, Copy)]
 enum Path<'a> {
     /// The type itself.
     Type,
-    /// A member or constant, behind those that enclose it.
+    /// A member or constant, within the path of its parent.
     Member(&'a Path<'a>, &'a str),
 }
 
@@ -52,10 +52,10 @@ impl Display for Path<'_> {
     }
 }
 
-/// How two facts agree.
+/// Result of comparing two facts.
 enum Agreement {
     Exact,
-    /// If the rules are those of a converted table.
+    /// Equal under the rules for a converted table.
     By(Rule),
     None,
 }
@@ -76,7 +76,7 @@ impl Walk<'_> {
     }
 
     fn aggregate(&mut self, path: Path<'_>, ours: &Aggregate, theirs: &Aggregate) {
-        // Of an unnamed type, the kind is part of the member's type.
+        // The kind of an unnamed type is part of the member's type.
         if matches!(path, Path::Type) && ours.kind != theirs.kind {
             let agreement = if apart(ours) && apart(theirs) { Agreement::By(Rule::Kind) } else { false.into() };
             self.fact(agreement, path, What::Kind, || (ours.kind.as_str().to_owned(), theirs.kind.as_str().to_owned()));
@@ -92,7 +92,7 @@ impl Walk<'_> {
         }
         let mut unmatched = BTreeMap::new();
         for member in &theirs.members {
-            // No type has two members of a name; should a table have them, the second is one too many.
+            // Member names are unique; if a table has a duplicate, the second is reported as extra.
             if unmatched.contains_key(&member.name) {
                 self.extra(path, member);
             } else {
@@ -156,7 +156,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Counts a fact, and returns whether it agrees. `spellings` gives ours and the table's.
+    /// Counts a fact, and returns whether it agrees. `spellings` returns the text of the definition's and the table's value.
     fn fact(&mut self, agreement: Agreement, path: Path<'_>, what: What, spellings: impl FnOnce() -> (String, String)) -> bool {
         match agreement {
             Agreement::Exact => self.equal += 1,
@@ -175,7 +175,7 @@ impl Walk<'_> {
     }
 }
 
-/// Whether two lists have the same names in the same order, each once. It is nearly always so, and nothing has to be looked for then.
+/// Whether two lists have the same names in the same order, each once. This is the usual case, which needs no lookup.
 fn paired<'n>(ours: impl Iterator<Item = &'n String> + Clone, theirs: impl Iterator<Item = &'n String>) -> bool {
     let mut names: Vec<_> = ours.clone().collect();
     names.sort_unstable();
@@ -186,7 +186,7 @@ fn names(enumeration: &Enumeration) -> impl Iterator<Item = &String> + Clone {
     enumeration.constants.iter().map(|(name, _)| name)
 }
 
-/// Whether the type of a member of ours is what the table says, apart from bit positions and the content of unnamed types.
+/// Compares the types of two members, except for bit positions and the content of unnamed types.
 fn agreement(ours: &Type, theirs: &Type) -> Agreement {
     match (ours, theirs) {
         (Type::Pointer(ours), Type::Pointer(theirs)) => pointee(ours, theirs),
@@ -208,7 +208,7 @@ fn agreement(ours: &Type, theirs: &Type) -> Agreement {
 fn pointee(ours: &Type, theirs: &Type) -> Agreement {
     match (ours, theirs) {
         (Type::Function, Type::Void) => Agreement::By(Rule::FunctionPointer),
-        // What we point to need not have a definition, so ours need not know which of the two it is.
+        // A pointee need not be defined, so its kind may be unknown.
         (Type::Aggregate(ours) | Type::Enumeration(ours), Type::Aggregate(theirs) | Type::Enumeration(theirs)) => {
             (ours == theirs).into()
         }
@@ -217,7 +217,7 @@ fn pointee(ours: &Type, theirs: &Type) -> Agreement {
     }
 }
 
-/// What a type holds by value without the table naming it. `named` are the enumerations that may have lost their names.
+/// The unnamed definition that a type embeds. `named` are the enumerations that may have lost their names.
 fn content<'t>(ty: &'t Type, named: Option<&'t Types>) -> Option<&'t TypeFacts> {
     match ty {
         Type::Unnamed(definition) => Some(definition),
@@ -227,7 +227,8 @@ fn content<'t>(ty: &'t Type, named: Option<&'t Types>) -> Option<&'t TypeFacts> 
     }
 }
 
-/// Whether no two members are at one offset, so that offsets do not tell a structure from a union. Readers sort members by offset.
+/// Whether all members have distinct offsets, so that offsets do not distinguish a structure from a union. Readers sort members
+/// by offset.
 fn apart(aggregate: &Aggregate) -> bool {
     aggregate.members.windows(2).all(|pair| pair[0].offset != pair[1].offset)
 }

@@ -5,7 +5,7 @@ use object::LittleEndian;
 use object::pe::{self, ImageResourceDirectoryEntry};
 use object::read::pe::{ImageNtHeaders, PeFile, ResourceDirectory, ResourceDirectoryTable};
 
-/// Where VS_FIXEDFILEINFO stands: after three words and the key `VS_VERSION_INFO` in UTF-16, aligned to four bytes.
+/// Offset of VS_FIXEDFILEINFO: after three words and the key `VS_VERSION_INFO` in UTF-16, aligned to four bytes.
 const FIXED: usize = 40;
 const SIGNATURE: u32 = 0xFEEF_04BD;
 
@@ -17,14 +17,14 @@ pub(super) fn file<Headers: ImageNtHeaders>(file: &PeFile<Headers>, bytes: &[u8]
     let types = section.root().map_err(&damaged)?;
     let version = |entry: &&ImageResourceDirectoryEntry| entry.name_or_id().id() == Some(pe::RT_VERSION);
     let version = types.entries.iter().find(version).ok_or(Error::NoVersion)?;
-    // Below the type are tables of names and of languages, and of neither is there more than one that matters.
+    // Below the type are tables of names and of languages; only the first entry of each matters.
     let names = table(version, section)?;
     let languages = table(names.entries.first().ok_or(Error::NoVersion)?, section)?;
     let leaf = languages.entries.first().ok_or(Error::NoVersion)?.data(section).map_err(&damaged)?;
     let leaf = leaf.data().ok_or(Error::NoVersion)?;
     let data = sections.pe_data_at(bytes, leaf.offset_to_data.get(LittleEndian));
     fixed(data.unwrap_or_default().get(..leaf.size.get(LittleEndian) as usize).unwrap_or_default()).ok_or_else(|| {
-        let reason = "the version resource holds no VS_FIXEDFILEINFO".to_owned();
+        let reason = "the version resource has no VS_FIXEDFILEINFO".to_owned();
         Error::Damaged { part: "resources", reason }
     })
 }

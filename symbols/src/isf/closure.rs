@@ -1,4 +1,4 @@
-//! The wanted types of a document, and those that they hold by value.
+//! The wanted types of a document, and the types that they embed.
 
 use super::document::{BaseKind, Document, EnumType, Field, Name, TypeReference, UserKind, UserType, invalid, parse_value};
 use super::known::{self, Definition, Known};
@@ -9,19 +9,22 @@ use crate::wanted::Wanted;
 use serde::de::Deserialize;
 use std::borrow::Cow;
 
-/// Bytes of text that are converted of a table of so many bytes of JSON, at the most: 4 MiB, which is a moment's work, and twice
-/// its size. A named type is converted once, so that what exceeds this is unnamed types that hold each other many times, or
-/// references to one that is long; such a table is [`Error::TooMuch`].
+/// Maximum number of bytes of text converted for a table with the given bytes of JSON: twice the size plus a fixed 4 MiB. Named
+/// types are converted once, so only unnamed types that embed each other many times, or repeated references to a long one, exceed
+/// it; such a table causes [`Error::TooMuch`].
 pub const fn work_limit(json: usize) -> usize {
     json.saturating_mul(2).saturating_add(4 << 20)
 }
 
-/// Converts the wanted types and all that they embed.
+/// Converts the wanted types and all types that they embed.
 pub(super) fn types(text: &str, document: &Document<'_>, wanted: &Wanted) -> Result<Types, Error> {
     let mut types = Types::new();
     let pending = match wanted {
         Wanted::Named(names) => names.iter().map(|name| name.as_str().into()).collect(),
-        Wanted::All => document.user_types.keys().chain(document.enums.keys()).filter_map(plain).map(Cow::Borrowed).collect(),
+        Wanted::All => {
+            let names = document.user_types.keys().chain(document.enums.keys());
+            names.filter_map(|name| plain(&name.0)).map(Cow::Borrowed).collect()
+        }
     };
     known::with(document.base_text, |known| {
         let (members, work) = (MAX_MEMBERS, work_limit(text.len()));
@@ -42,13 +45,13 @@ struct Closure<'a> {
     text: &'a str,
     document: &'a Document<'a>,
     known: &'a mut Known,
-    /// Names of types that are still to be converted, some of them more than once.
+    /// Names of types to convert, possibly with duplicates.
     pending: Vec<Cow<'a, str>>,
-    /// How many more members are accepted.
+    /// Number of further members accepted.
     members: usize,
-    /// How many more bytes of text are converted.
+    /// Number of further bytes of text to convert.
     work: usize,
-    /// Whether nothing but base types was looked up for the named type that is being converted.
+    /// Whether only base types were looked up for the current named type.
     is_alone: bool,
 }
 
@@ -59,7 +62,7 @@ enum Text<'a> {
     Enumeration(&'a str),
 }
 
-/// What a type is reached through.
+/// How a type is referenced.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Held {
     ByValue,
@@ -67,7 +70,7 @@ enum Held {
 }
 
 impl<'a> Closure<'a> {
-    /// The type of a name that has lost its underscore.
+    /// The type with a name whose underscore was removed.
     fn find(&self, name: &str) -> Result<Option<Text<'a>>, Error> {
         let keys = [format!("_{name}"), name.to_owned()];
         let mut found = keys.iter().filter(|key| plain(key) == Some(name)).flat_map(|key| self.texts(key));
@@ -77,21 +80,21 @@ impl<'a> Closure<'a> {
         }
     }
 
-    /// What the document defines under a name as it stands there.
+    /// The definitions with this exact name in the document.
     fn texts(&self, key: &str) -> impl Iterator<Item = Text<'a>> + use<'a> {
-        let aggregate = self.document.user_types.get(key).map(Text::Aggregate);
-        let enumeration = self.document.enums.get(key).map(Text::Enumeration);
+        let aggregate = self.document.user_types.get(key).map(|text| Text::Aggregate(text.get()));
+        let enumeration = self.document.enums.get(key).map(|text| Text::Enumeration(text.get()));
         aggregate.into_iter().chain(enumeration)
     }
 
-    /// The definition of a named type; the one that its text had before, if it was met.
+    /// The definition of a named type; a cached one if its text was converted before.
     fn named(&mut self, source: Text<'a>, name: &str) -> Result<TypeFacts, Error> {
         let (Text::Aggregate(text) | Text::Enumeration(text)) = source;
         if let Some(Definition { facts, holds }) = self.known.get(text) {
             let members = match (source, facts) {
                 (Text::Aggregate(_), TypeFacts::Aggregate(aggregate)) => Some(aggregate.members.len()),
                 (Text::Enumeration(_), TypeFacts::Enumeration(enumeration)) => Some(enumeration.constants.len()),
-                // A text may be read as either.
+                // The text can be a structure or an enumeration.
                 _ => None,
             };
             if let Some(members) = members {
@@ -150,12 +153,12 @@ impl<'a> Closure<'a> {
         Ok(Aggregate { kind, size, members })
     }
 
-    /// The aggregate whose members a field stands for, if it is anonymous.
+    /// The aggregate whose members replace a field, if the field is anonymous.
     fn anonymous(&mut self, name: &str, field: &Field<'_>) -> Option<&'a str> {
         match &field.ty {
             TypeReference::Struct { name: key } if field.anonymous || name.is_empty() => {
                 self.is_alone = false;
-                self.document.user_types.get(key)
+                self.document.user_types.get(&**key).map(|text| text.get())
             }
             _ => None,
         }
@@ -164,7 +167,7 @@ impl<'a> Closure<'a> {
     fn enumeration(&mut self, value: &'a str) -> Result<Enumeration, Error> {
         let EnumType { size, base, constants } = self.parsed(value)?;
         self.count_members(constants.len())?;
-        let base = self.document.base_types.get(&base);
+        let base = self.document.base_types.get(&*base.0);
         let base = base.ok_or_else(|| invalid(self.text, value, "the enumeration's base type is unknown".to_owned()))?;
         let mut constants: Vec<_> = constants.into_iter().map(|(Name(name), value)| (name.into_owned(), value)).collect();
         constants.sort_by(|(a, x), (b, y)| (x, a).cmp(&(y, b)));
@@ -214,7 +217,7 @@ impl<'a> Closure<'a> {
         })
     }
 
-    /// The elements of an array. Volatility 2 took the size of an enumeration to be -1 byte, and divided by it.
+    /// Number of elements of an array. Volatility 2 assumed an enumeration size of -1 byte, and divided by it.
     fn elements(&mut self, value: &str, count: i64, element: &TypeReference<'_>) -> Result<u64, Error> {
         if let Ok(count) = u64::try_from(count) {
             return Ok(count);
@@ -222,8 +225,8 @@ impl<'a> Closure<'a> {
         self.is_alone = false;
         let bytes = count.unsigned_abs();
         if let TypeReference::Enum { name } = element
-            && let Some(definition) = self.document.enums.get(name)
-            && let EnumType { size: size @ 1.., .. } = self.parsed(definition)?
+            && let Some(definition) = self.document.enums.get(&**name)
+            && let EnumType { size: size @ 1.., .. } = self.parsed(definition.get())?
             && bytes.is_multiple_of(size)
         {
             return Ok(bytes / size);
@@ -233,7 +236,7 @@ impl<'a> Closure<'a> {
 
     fn base(&self, value: &str, name: &str) -> Result<Type, Error> {
         let unknown = || invalid(self.text, value, format!("the base type `{name}` is unknown"));
-        let base = self.document.base_types.get(&Name(name.into())).ok_or_else(unknown)?;
+        let base = self.document.base_types.get(name).ok_or_else(unknown)?;
         match base.kind {
             BaseKind::Void => Ok(Type::Void),
             BaseKind::Float => Ok(Type::Float(base.size)),
@@ -248,7 +251,7 @@ impl<'a> Closure<'a> {
         Ok(())
     }
 
-    /// A definition from its text, which costs as much work as it has bytes, blanks among them.
+    /// Parses a definition, which counts as work by its length in bytes, whitespace included.
     fn parsed<T: Deserialize<'a>>(&mut self, value: &'a str) -> Result<T, Error> {
         self.spend(value)?;
         parse_value(self.text, value)
@@ -260,9 +263,9 @@ impl<'a> Closure<'a> {
     }
 }
 
-/// The integer of a base type: by its name if that is one of C or CodeView, else by what is said of it.
+/// The integer type of a base type: by name if it is one of C or CodeView, otherwise by its properties.
 ///
-/// The name comes first because tables are wrong about the signedness of `wchar` and `HRESULT`.
+/// The name has priority because tables state a wrong signedness for `wchar` and `HRESULT`.
 fn integer(name: &str, kind: BaseKind, size: u64, signed: bool) -> Option<Integer> {
     let by_name = match name {
         "wchar" => Some(Integer::UnsignedShort),

@@ -1,117 +1,60 @@
-//! The shape of an ISF document. Types stay unparsed text until they are wanted.
+//! Structure of an ISF document. Types remain unparsed text until needed.
 
-use super::cursor::Cursor;
 use super::error::{Error, Fault};
 use crate::identity::{self, Pdb};
 use crate::model::{Arch, Globals, Machine};
-use serde::de::{Deserialize, Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
+use serde::de::{Deserialize, DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
 use serde_json::error::Category;
-use std::borrow::Cow;
+use serde_json::value::RawValue;
+use std::borrow::{Borrow, Cow};
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{self, Formatter};
 use std::marker::PhantomData;
 
-/// The sections that matter here.
+/// The relevant sections.
 pub(super) struct Document<'a> {
     metadata: Metadata,
-    /// The text of the base types.
+    /// Text of the base types.
     pub base_text: &'a str,
     pub base_types: BTreeMap<Name<'a>, BaseType>,
     pub user_types: Unread<'a>,
     pub enums: Unread<'a>,
-    /// The names of wanted symbols, and their texts.
-    symbols: Vec<(Cow<'a, str>, &'a str)>,
+    /// Addresses of the wanted symbols.
+    pub globals: Globals,
 }
 
-/// The texts of values by their keys, sorted.
-pub(super) struct Unread<'a>(Vec<(Cow<'a, str>, &'a str)>);
+/// Texts of values by key.
+pub(super) type Unread<'a> = BTreeMap<Name<'a>, &'a RawValue>;
 
-impl<'a> Unread<'a> {
-    pub(super) fn get(&self, key: &str) -> Option<&'a str> {
-        let found = self.0.binary_search_by(|(own, _)| (**own).cmp(key)).ok()?;
-        Some(self.0[found].1)
-    }
-
-    pub(super) fn keys(&self) -> impl Iterator<Item = &str> {
-        self.0.iter().map(|(key, _)| &**key)
-    }
-}
-
-/// A name as it stands in the text, if it is written there without escapes.
+/// A name, borrowed from the text if it has no escapes there.
 #[derive(PartialEq, Eq, PartialOrd, Ord, serde::Deserialize)]
 pub(super) struct Name<'a>(#[serde(borrow)] pub Cow<'a, str>);
 
-/// Splits a document into its types, and those of its symbols that have one of these names.
+impl Borrow<str> for Name<'_> {
+    fn borrow(&self) -> &str {
+        &self.0
+    }
+}
+
+/// Splits a document into its types, and reads the symbols with the given names.
 pub(super) fn parse<'a>(text: &'a str, names: &BTreeSet<&str>) -> Result<Document<'a>, Error> {
-    let (mut metadata, mut base_types, mut user_types, mut enums, mut symbols) = (None, None, None, None, None);
-    let mut doubled = None;
-    let mut cursor = Cursor::new(text);
-    let whole = cursor.object(|cursor, section| {
-        match &*section {
-            "metadata" if metadata.is_none() => metadata = Some(cursor.value()?),
-            "base_types" if base_types.is_none() => base_types = Some(cursor.value()?),
-            "user_types" if user_types.is_none() => user_types = Some(entries(cursor)?),
-            "enums" if enums.is_none() => enums = Some(entries(cursor)?),
-            "symbols" if symbols.is_none() => {
-                let symbols: &mut Vec<(Cow<str>, &str)> = symbols.insert(Vec::new());
-                cursor.object(|cursor, name| {
-                    let value = cursor.value()?;
-                    if names.contains(&*name) {
-                        match symbols.iter().any(|(other, _)| *other == name) {
-                            true => doubled = doubled.take().or(Some((name, value))),
-                            false => symbols.push((name, value)),
-                        }
-                    }
-                    Some(())
-                })?;
-            }
-            // A second one is wrong, and is said to be.
-            "metadata" | "base_types" | "user_types" | "enums" | "symbols" => return None,
-            _ => _ = cursor.value()?,
-        }
-        Some(())
-    });
-    if let Some((name, value)) = doubled {
-        return Err(invalid(text, value, twice(&name)));
-    }
-    match (metadata, base_types, user_types, enums) {
-        (Some(metadata), Some(base_types), Some(user_types), Some(enums)) if whole.is_some() && cursor.at_end() => {
-            let (base_text, Unique(base_types)) = (base_types, parse_value(text, base_types)?);
-            let (user_types, enums) = (unread(text, user_types)?, unread(text, enums)?);
-            Ok(Document {
-                metadata: parse_value(text, metadata)?,
-                base_text,
-                base_types,
-                user_types,
-                enums,
-                symbols: symbols.unwrap_or_default(),
-            })
-        }
-        _ => Err(why_not(text)),
-    }
+    let Sections { metadata, base_types, user_types, enums, symbols } = parse_value(text, text)?;
+    let globals = symbols.map_or(Ok(Globals::new()), |symbols| {
+        let symbols = symbols.get();
+        let read = Symbols(names).deserialize(&mut serde_json::Deserializer::from_str(symbols));
+        read.map_err(|error| fault(text, symbols, &error))
+    })?;
+    let (base_text, Unique(base_types)) = (base_types.get(), parse_value(text, base_types.get())?);
+    Ok(Document { metadata, base_text, base_types, user_types, enums, globals })
 }
 
-fn entries<'a>(cursor: &mut Cursor<'a>) -> Option<Vec<(Cow<'a, str>, &'a str)>> {
-    let mut entries = Vec::new();
-    cursor.object(|cursor, key| cursor.value().map(|value| entries.push((key, value))))?;
-    Some(entries)
-}
-
-fn unread<'a>(text: &str, mut entries: Vec<(Cow<'a, str>, &'a str)>) -> Result<Unread<'a>, Error> {
-    entries.sort_by(|(a, _), (b, _)| a.cmp(b));
-    match entries.windows(2).find(|pair| pair[0].0 == pair[1].0) {
-        Some(pair) => Err(invalid(text, pair[1].1, twice(&pair[1].0))),
-        None => Ok(Unread(entries)),
-    }
-}
-
-/// Of two values of a key, none is the one that is meant.
+/// With duplicate keys, the intended value is unknown.
 fn twice(key: &str) -> String {
-    format!("the key `{}` is there twice", key.escape_debug())
+    format!("duplicate key `{}`", key.escape_debug())
 }
 
-/// A map that has no key twice.
+/// A map with unique keys.
 struct Unique<'a, V>(BTreeMap<Name<'a>, V>);
 
 impl<'de, V: Deserialize<'de>> Deserialize<'de> for Unique<'de, V> {
@@ -145,40 +88,57 @@ fn unique<'de, D: Deserializer<'de>, V: Deserialize<'de>>(deserializer: D) -> Re
     deserializer.deserialize_map(Entries(PhantomData))
 }
 
-/// What is wrong with a document that cannot be split.
-fn why_not(text: &str) -> Error {
-    let sections: Sections = match serde_json::from_str(text) {
-        Ok(sections) => sections,
-        Err(error) => return fault(text, text, &error),
-    };
-    let Sections { metadata, base_types, user_types, enums, .. } = sections;
-    let sections = [
-        ("metadata", metadata.is_some()),
-        ("base_types", base_types.is_some()),
-        ("user_types", user_types.is_some()),
-        ("enums", enums.is_some()),
-    ];
-    let missing = sections.into_iter().find(|(_, present)| !present);
-    missing.map_or(Error::Unrecognized, |(section, _)| Error::Missing { section })
+/// Addresses of the symbols with the given names.
+struct Symbols<'n>(&'n BTreeSet<&'n str>);
+
+impl<'de> DeserializeSeed<'de> for Symbols<'_> {
+    type Value = Globals;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Globals, D::Error> {
+        deserializer.deserialize_map(self)
+    }
 }
 
-/// Parses one value of the document, and places errors within the whole.
+impl<'de> Visitor<'de> for Symbols<'_> {
+    type Value = Globals;
+
+    fn expecting(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str("a map")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Globals, A::Error> {
+        let mut globals = Globals::new();
+        while let Some(Name(name)) = access.next_key::<Name<'de>>()? {
+            if !self.0.contains(&*name) {
+                access.next_value::<IgnoredAny>()?;
+            } else if globals.contains_key(&*name) {
+                return Err(A::Error::custom(twice(&name)));
+            } else {
+                let Symbol { address } = access.next_value()?;
+                globals.insert(name.into_owned(), address);
+            }
+        }
+        Ok(globals)
+    }
+}
+
+/// Parses one value of the document, with error positions relative to the whole document.
 pub(super) fn parse_value<'a, T: Deserialize<'a>>(text: &str, value: &'a str) -> Result<T, Error> {
     serde_json::from_str(value).map_err(|error| fault(text, value, &error))
 }
 
-/// An error that concerns a whole value of the document.
+/// An error about a whole value of the document.
 pub(super) fn invalid(text: &str, value: &str, reason: String) -> Error {
     let (line, column) = place(text, value);
     Error::Isf(Fault { line, column, reason })
 }
 
-/// An error of `serde_json` in `part`, which is a slice of `text`.
+/// Converts an error of `serde_json` in `part`, a slice of `text`.
 fn fault(text: &str, part: &str, error: &serde_json::Error) -> Error {
     let (line, column) = place(text, part);
     let column = if error.line() == 1 { column - 1 + error.column() } else { error.column() };
     let message = error.to_string();
-    // The message ends in the place within the part, which means nothing outside of it.
+    // The message ends with the position within the part, which is meaningless for the whole text.
     let reason = message.rsplit_once(" at line ").map_or(message.as_str(), |(reason, _)| reason).to_owned();
     let fault = Fault { line: line - 1 + error.line().max(1), column: column.max(1), reason };
     if error.classify() == Category::Data { Error::Isf(fault) } else { Error::Json(fault) }
@@ -194,17 +154,11 @@ fn place(text: &str, part: &str) -> (usize, usize) {
 }
 
 impl Document<'_> {
-    /// The addresses of the wanted symbols.
-    pub fn addresses(&self, text: &str) -> Result<Globals, Error> {
-        let address = |value| parse_value::<Symbol>(text, value).map(|symbol| symbol.address);
-        self.symbols.iter().map(|(name, value)| Ok((name.clone().into_owned(), address(value)?))).collect()
-    }
-
-    /// The producer, symbol file and architecture, as far as the table tells; the machine, if that is another.
+    /// The producer, symbol file and architecture, as far as the table states them; the machine type if unsupported.
     pub fn identity(&self) -> (String, Option<Pdb>, Option<Arch>, Option<Machine>) {
         let producer = self.metadata.producer.as_ref().and_then(|producer| producer.name.clone());
         let pdb = self.metadata.windows.as_ref().and_then(|windows| windows.pdb.as_ref());
-        let pointer_size = self.base_types.get(&Name("pointer".into())).map(|pointer| pointer.size);
+        let pointer_size = self.base_types.get("pointer").map(|pointer| pointer.size);
         let machine = pdb.and_then(|pdb| pdb.machine_type);
         let arch = Arch::stated(machine, pointer_size);
         let foreign = machine.map(Machine).filter(|_| arch.is_none());
@@ -213,16 +167,18 @@ impl Document<'_> {
     }
 }
 
-/// What a document has to hold.
+/// Required sections of a document.
 #[derive(serde::Deserialize)]
-struct Sections {
-    metadata: Option<Metadata>,
-    base_types: Option<BTreeMap<String, BaseType>>,
-    user_types: Option<BTreeMap<String, IgnoredAny>>,
-    enums: Option<BTreeMap<String, IgnoredAny>>,
-    /// There may be none; what is no object is an error.
-    #[serde(default, rename = "symbols")]
-    _symbols: BTreeMap<String, IgnoredAny>,
+struct Sections<'a> {
+    metadata: Metadata,
+    #[serde(borrow)]
+    base_types: &'a RawValue,
+    #[serde(borrow, deserialize_with = "unique")]
+    user_types: Unread<'a>,
+    #[serde(borrow, deserialize_with = "unique")]
+    enums: Unread<'a>,
+    #[serde(borrow)]
+    symbols: Option<&'a RawValue>,
 }
 
 #[derive(serde::Deserialize)]
@@ -323,7 +279,8 @@ pub(super) enum TypeReference<'a> {
         subtype: Box<TypeReference<'a>>,
     },
     Array {
-        /// Negative in tables made from Volatility 2 profiles: the array's bytes, if its elements are enumerations.
+        /// Negative in tables converted from Volatility 2 profiles: minus the size of the array in bytes, if its elements are
+        /// enumerations.
         count: i64,
         subtype: Box<TypeReference<'a>>,
     },
@@ -341,8 +298,8 @@ pub(super) enum TypeReference<'a> {
     Function,
 }
 
-/// The type of a field as it stands there, with the keys of all kinds. Serde's way to read an enumeration by the key that tells its
-/// kind keeps all values aside first, which takes as long as the rest.
+/// The type of a field, with the keys of all kinds. Serde's internally tagged enumerations would buffer all values first, which
+/// doubles the time.
 #[derive(serde::Deserialize)]
 struct RawReference<'a> {
     kind: ReferenceKind,

@@ -1,46 +1,41 @@
-//! Why a table cannot be read.
+//! Errors of reading a table.
 
 use std::fmt::{self, Display, Formatter};
 
-/// Why a table cannot be read, where, and what to do. The caller knows the file's name and puts it in front.
+/// Error of reading a table, with its position and a remedy. The message does not include the file name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
-    /// The input begins neither like JSON nor like xz.
+    /// The input begins neither as JSON nor as xz.
     Unrecognized,
-    /// The xz data is cut short or damaged.
+    /// The xz data is truncated or corrupt.
     Xz {
-        /// The bytes of JSON that came out before the fault.
+        /// Number of bytes of JSON decoded before the error.
         decoded: usize,
-        /// What the decoder says.
+        /// Message of the decoder.
         reason: String,
     },
-    /// The xz data takes more memory to decode than that of `xz -9`.
+    /// Decoding the xz data needs more memory than `xz -9` files do.
     XzMemory,
     /// The table is larger than [`super::MAX_JSON`].
     TooLarge,
     /// The text is not UTF-8.
     Utf8 {
-        /// Where, in bytes from the start of the JSON.
+        /// Offset in bytes from the start of the JSON.
         offset: usize,
     },
     /// The text is not JSON.
     Json(Fault),
     /// The text is JSON, but not ISF.
     Isf(Fault),
-    /// A section that every ISF table has is missing.
-    Missing {
-        /// The section's name.
-        section: &'static str,
-    },
-    /// Two types differ in nothing but the underscore in front.
+    /// Two type names differ only by the leading underscore.
     Ambiguous {
-        /// Their name without it.
+        /// The common name without the underscore.
         name: String,
     },
-    /// Types nest deeper than [`crate::MAX_DEPTH`], or without end.
+    /// Types nest deeper than [`crate::MAX_DEPTH`], or endlessly.
     TooDeep {
-        /// The type in which this shows.
+        /// A type on the path.
         name: String,
     },
     /// The wanted types have more members than [`super::MAX_MEMBERS`].
@@ -49,14 +44,14 @@ pub enum Error {
     TooMuch,
 }
 
-/// A place in the JSON text and what is wrong there.
+/// A position in the JSON text, and the error there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
     /// The line, from 1.
     pub line: usize,
-    /// The column in bytes, from 1; in a line that is a whole table, it is what finds the place.
+    /// The column in bytes, from 1; relevant when a whole table is on one line.
     pub column: usize,
-    /// What is wrong.
+    /// The cause.
     pub reason: String,
 }
 
@@ -65,34 +60,31 @@ impl Display for Error {
         match self {
             Error::Unrecognized => write!(f, "neither JSON nor xz: give an ISF table, `.json` or `.json.xz`"),
             Error::Xz { decoded, reason } => {
-                write!(f, "the xz data ends in error after {decoded} bytes of JSON ({reason}): fetch the file again")
+                write!(f, "corrupt xz data after {decoded} bytes of JSON ({reason}): download the file again")
             }
             Error::XzMemory => write!(
                 f,
-                "xz data that takes over {} MiB of memory to decode: compress it again with no larger dictionary than that of `xz -9`",
+                "xz data needs more than {} MiB of memory to decode: compress it again with a dictionary no larger than that of `xz -9`",
                 super::unpack::XZ_MEMORY >> 20
             ),
-            Error::TooLarge => write!(f, "more than {} MiB of JSON: this is no table of a Windows kernel", super::MAX_JSON >> 20),
+            Error::TooLarge => write!(f, "more than {} MiB of JSON: not a table of a Windows kernel", super::MAX_JSON >> 20),
             Error::Utf8 { offset } => write!(f, "not UTF-8 at byte {offset} of the JSON: convert the table to UTF-8"),
-            Error::Json(fault) => write!(f, "not JSON at {fault}: the file is damaged, fetch or make it again"),
+            Error::Json(fault) => write!(f, "invalid JSON at {fault}: download or create the file again"),
             Error::Isf(fault) => {
-                write!(f, "JSON but not ISF at {fault}: make the table with Volatility 3 (format 6)")
-            }
-            Error::Missing { section } => {
-                write!(f, "JSON but not ISF: `{section}` is missing; make the table with Volatility 3 (format 6)")
+                write!(f, "valid JSON, but not ISF at {fault}: create the table with Volatility 3 (format 6)")
             }
             Error::Ambiguous { name } => {
-                write!(f, "several types are named `{name}` but for an underscore in front: rename one in the table")
+                write!(f, "ambiguous type `{name}`: several names differ only by the leading underscore; rename one in the table")
             }
             Error::TooDeep { name } => {
-                write!(f, "`{name}` nests types more than {} deep: the table is damaged, make it again", crate::MAX_DEPTH)
+                write!(f, "`{name}` nests types more than {} levels deep: create the table again", crate::MAX_DEPTH)
             }
             Error::TooMany => write!(
                 f,
-                "the wanted types have more than {} members: want fewer types, or make the table again",
+                "the wanted types have more than {} members: request fewer types, or create the table again",
                 super::MAX_MEMBERS
             ),
-            Error::TooMuch => f.write_str("unnamed types repeat without end: the table is damaged, make it again"),
+            Error::TooMuch => f.write_str("unnamed types repeat endlessly: create the table again"),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! From the bytes of a file to the text of a table.
+//! Decoding of a file to the text of a table.
 
 use super::{Error, MAX_JSON};
 use liblzma::bufread::XzDecoder;
@@ -9,21 +9,21 @@ use std::io::{self, Read};
 
 const XZ_MAGIC: &[u8] = b"\xFD7zXZ\0";
 
-/// Enough for the dictionary of `xz -9`, which is 64 MiB.
+/// Memory limit, which suffices for the 64 MiB dictionary of `xz -9`.
 pub(super) const XZ_MEMORY: u64 = 96 << 20;
 
 thread_local! {
-    /// Where a thread decoded its last table. Over a folder of them, memory of the system's for each is a tenth of the time.
+    /// Output buffer of the thread, reused for the next table: allocation for each table of a folder takes a tenth of the time.
     static ROOM: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
 }
 
-/// The most bytes that a thread keeps between tables. Kernels' need less.
+/// Maximum size of the buffer kept between tables. Tables of kernels need less.
 const KEPT: usize = 16 << 20;
 
-/// Where a buffer begins to grow, in bytes: the tables of Windows kernels are 0.5 to 7 MB.
+/// Initial size of the buffer, in bytes: tables of Windows kernels have 0.5 to 7 MB.
 const FIRST: usize = 2 << 20;
 
-/// Hands the text on, decoded if it is xz.
+/// Calls `then` with the text, decompressed if it is xz.
 pub(super) fn with_text<T>(input: &[u8], then: impl FnOnce(&str) -> Result<T, Error>) -> Result<T, Error> {
     if input.starts_with(XZ_MAGIC) {
         let mut room = ROOM.take();
@@ -46,7 +46,7 @@ fn utf8(text: &[u8]) -> Result<&str, Error> {
     str::from_utf8(without_mark(text)).map_err(|error| Error::Utf8 { offset: error.valid_up_to() })
 }
 
-/// The text behind a byte order mark, which editors and shells of Windows put in front.
+/// The text without the byte order mark that Windows editors and shells write.
 fn without_mark(text: &[u8]) -> &[u8] {
     text.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(text)
 }
@@ -55,7 +55,7 @@ fn is_memory_limit(error: &io::Error) -> bool {
     matches!(error.get_ref().and_then(|error| error.downcast_ref()), Some(liblzma::stream::Error::MemLimit))
 }
 
-/// Decodes to the start of `room`, which grows as it must and stays as it is behind, and gives the text's length.
+/// Decodes to the start of `room`, which grows as needed, and returns the length of the text. The rest of `room` is unspecified.
 fn decode(input: &[u8], room: &mut Vec<u8>) -> Result<usize, Error> {
     let failed = |decoded, error: &dyn Display| Error::Xz { decoded, reason: error.to_string() };
     let stream = Stream::new_stream_decoder(XZ_MEMORY, CONCATENATED).map_err(|error| failed(0, &error))?;
@@ -66,7 +66,7 @@ fn decode(input: &[u8], room: &mut Vec<u8>) -> Result<usize, Error> {
             return Err(Error::TooLarge);
         }
         if length == room.len() {
-            // One byte more than allowed tells a table that is too large from one that just fits.
+            // One byte more than allowed distinguishes a table that is too large from one that just fits.
             room.resize((2 * length).clamp(FIRST, MAX_JSON + 1), 0);
         }
         match decoder.read(&mut room[length..]) {

@@ -1,4 +1,4 @@
-//! The wanted types of a file, and those that they hold by value.
+//! The wanted types of a file, and the types that they embed.
 
 use super::records::Records;
 use super::sound::FIRST_INDEX;
@@ -8,14 +8,14 @@ use crate::names::plain;
 use crate::wanted::Wanted;
 use pdb2::{ArrayType, EnumerationType, RawString, TypeData, TypeIndex, Variant};
 
-/// Bytes of records that are converted of a file with so many bytes of them, at the most: 4 MiB, which is a moment's work, and
-/// four times their size. A named type is converted once, so that what exceeds this is unnamed types that hold each other many
-/// times; such a file is [`Error::TooLarge`].
+/// Maximum number of bytes of records converted for a file with the given bytes of records: four times the size plus a fixed 4
+/// MiB. Named types are converted once, so only unnamed types that embed each other many times exceed it; such a file causes
+/// [`Error::TooLarge`].
 pub const fn work_limit(records: usize) -> usize {
     records.saturating_mul(4).saturating_add(4 << 20)
 }
 
-/// Converts the wanted types and all that they embed.
+/// Converts the wanted types and all types that they embed.
 pub(super) fn types(records: &Records<'_>, wanted: &Wanted) -> Result<Types, Error> {
     let mut types = Types::new();
     let pending = match wanted {
@@ -33,7 +33,7 @@ pub(super) fn types(records: &Records<'_>, wanted: &Wanted) -> Result<Types, Err
     Ok(types)
 }
 
-/// Who wants all types of a file wants them even if two of its objects disagree on some.
+/// When all types are wanted, ambiguous ones are skipped instead of causing an error.
 fn excuse(error: Error, wanted: &Wanted) -> Result<Option<TypeFacts>, Error> {
     match (error, wanted) {
         (Error::Ambiguous { .. }, Wanted::All) => Ok(None),
@@ -43,20 +43,20 @@ fn excuse(error: Error, wanted: &Wanted) -> Result<Option<TypeFacts>, Error> {
 
 struct Closure<'a, 's> {
     records: &'a Records<'s>,
-    /// Names of types that are still to be converted, some of them more than once.
+    /// Names of types to convert, possibly with duplicates.
     pending: Vec<String>,
-    /// How many more bytes of records are converted.
+    /// Number of further bytes of records to convert.
     work: usize,
 }
 
-/// What a type is reached through.
+/// How a type is referenced.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Held {
     ByValue,
     ByPointer,
 }
 
-/// The way to a type: the named type that it is part of, and how deep within.
+/// The path to a type: the named type that contains it, and the depth within.
 #[derive(Clone, Copy)]
 struct Place<'a> {
     root: &'a str,
@@ -71,7 +71,7 @@ impl<'a> Place<'a> {
 }
 
 impl<'s> Closure<'_, 's> {
-    /// The type of a name that has lost its underscore. Linkers keep equal definitions from several objects.
+    /// The type with a name whose underscore was removed. Linkers keep equal definitions from several objects.
     fn find(&mut self, name: &str) -> Result<Option<TypeFacts>, Error> {
         let mut found = None;
         for index in self.records.defined(name) {
@@ -90,7 +90,7 @@ impl<'s> Closure<'_, 's> {
             Some(TypeData::Class(class)) => self.aggregate(Struct, class.size, class.fields, place),
             Some(TypeData::Union(union)) => self.aggregate(Union, union.size, Some(union.fields), place),
             Some(TypeData::Enumeration(enumeration)) => self.enumeration(&enumeration, place),
-            _ => Err(Error::damaged(format!("type {:#x} is no definition", index.0))),
+            _ => Err(Error::damaged(format!("type {:#x} is not a definition", index.0))),
         }
     }
 
@@ -103,7 +103,7 @@ impl<'s> Closure<'_, 's> {
     ) -> Result<TypeFacts, Error> {
         let mut members = Vec::new();
         self.fields(fields, |closure, field| {
-            // Base classes, functions and the like are no members of ours.
+            // Base classes, functions and the like are not members.
             if let TypeData::Member(member) = field {
                 let ty = closure.ty(member.field_type, Held::ByValue, place.deeper()?)?;
                 members.push(Member { name: member.name.to_string().into_owned(), offset: member.offset, ty });
@@ -116,7 +116,7 @@ impl<'s> Closure<'_, 's> {
 
     fn enumeration(&mut self, data: &EnumerationType<'s>, place: Place<'_>) -> Result<TypeFacts, Error> {
         let Type::Integer(integer) = self.ty(data.underlying_type, Held::ByValue, place.deeper()?)? else {
-            return Err(Error::damaged(format!("the enumeration `{}` is not of integers", data.name)));
+            return Err(Error::damaged(format!("the enumeration `{}` has no integer type", data.name)));
         };
         let (size, signed) = (integer.size(), integer.is_signed());
         let mut constants = Vec::new();
@@ -130,7 +130,7 @@ impl<'s> Closure<'_, 's> {
         Ok(TypeFacts::Enumeration(Enumeration { size, signed, constants }))
     }
 
-    /// Visits a list of fields. A long one continues in another record.
+    /// Visits a list of fields. A long list continues in another record.
     fn fields(
         &mut self,
         first: Option<TypeIndex>,
@@ -139,7 +139,7 @@ impl<'s> Closure<'_, 's> {
         let mut next = first.filter(|index| index.0 >= FIRST_INDEX);
         while let Some(index) = next {
             let Some(TypeData::FieldList(list)) = self.parse(index)? else {
-                return Err(Error::damaged(format!("type {:#x} is no list of members", index.0)));
+                return Err(Error::damaged(format!("type {:#x} is not a list of members", index.0)));
             };
             for field in &list.fields {
                 visit(self, field)?;
@@ -172,7 +172,7 @@ impl<'s> Closure<'_, 's> {
         })
     }
 
-    /// A class, structure, union or enumeration, by its name if it has one.
+    /// A class, structure, union or enumeration, with a name or without.
     fn named(
         &mut self,
         name: RawString<'s>,
@@ -197,7 +197,7 @@ impl<'s> Closure<'_, 's> {
         }
     }
 
-    /// The elements of an array, of which the file states the bytes.
+    /// Number of elements of an array, from its size in bytes.
     fn count(&mut self, array: &ArrayType, index: TypeIndex, place: Place<'_>) -> Result<u64, Error> {
         let bytes = array.dimensions.first().copied().map_or(0, u64::from);
         let count = match self.size(array.element_type, place)? {
@@ -205,10 +205,12 @@ impl<'s> Closure<'_, 's> {
             Some(size @ 1..) if bytes.is_multiple_of(size) => Some(bytes / size),
             _ => None,
         };
-        count.ok_or_else(|| Error::damaged(format!("the array type {:#x} of {bytes} bytes holds no number of elements", index.0)))
+        count.ok_or_else(|| {
+            Error::damaged(format!("the array type {:#x} of {bytes} bytes is not a whole number of elements", index.0))
+        })
     }
 
-    /// The size of a type in bytes; `None` if the file does not tell.
+    /// Size of a type in bytes; `None` if unknown.
     fn size(&mut self, index: TypeIndex, place: Place<'_>) -> Result<Option<u64>, Error> {
         let Some(data) = self.parse(index)? else { return Ok(None) };
         let mut nested = |inner| self.size(inner, place.deeper()?);
@@ -231,7 +233,7 @@ impl<'s> Closure<'_, 's> {
         }
     }
 
-    /// A record, which costs as much work as it has bytes, padding among them.
+    /// Parses a record, which counts as work by its size in bytes, padding included.
     fn parse(&mut self, index: TypeIndex) -> Result<Option<TypeData<'s>>, Error> {
         let (data, bytes) = self.records.parse(index)?;
         self.work = self.work.checked_sub(bytes).ok_or(Error::TooLarge)?;
@@ -239,7 +241,7 @@ impl<'s> Closure<'_, 's> {
     }
 }
 
-/// A constant as an integer of its enumeration holds it, whatever number the record stores it as.
+/// A constant converted to the integer type of its enumeration, whatever numeric form the record uses.
 fn value(variant: Variant, size: u64, signed: bool) -> i64 {
     let stored = match variant {
         Variant::U8(value) => value.into(),

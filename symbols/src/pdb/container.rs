@@ -1,12 +1,15 @@
-//! What a file is by its first bytes, and the streams in it.
+//! Detection of the container format, and access to streams.
 
 use super::{Error, msfz};
-use crate::msf::{Fault, Header, MSF_2, MSF_7, MSFZ};
+use crate::little_endian::u32_at;
 use pdb2::{PDB, Source, SourceSlice, SourceView};
 use std::borrow::Cow;
 use std::io;
 
 const FAMILY: &[u8] = b"Microsoft C/C++ ";
+pub(super) const MSF_7: &[u8] = b"Microsoft C/C++ MSF 7.00\r\n\x1aDS\0\0\0";
+const MSF_2: &[u8] = b"Microsoft C/C++ program database 2.00\r\n\x1aJG\0\0";
+const MSFZ: &[u8] = b"Microsoft MSFZ Container\r\n\x1aALD\0\0";
 
 /// An opened file.
 pub(super) type File<'a> = PDB<'a, Bytes<'a>>;
@@ -16,20 +19,15 @@ pub(super) fn recognizes(input: &[u8]) -> bool {
     others.into_iter().any(|magic| input.starts_with(magic)) || begins(input)
 }
 
-/// Whether this is an MSF of any kind, or the beginning of one.
+/// Whether this is the start of an MSF of any version.
 fn begins(input: &[u8]) -> bool {
     !input.is_empty() && input.iter().zip(FAMILY).all(|(a, b)| a == b)
 }
 
-/// Whether the container is the one that Visual C++ wrote before 7.0.
-pub(super) fn is_old(msf: &[u8]) -> bool {
-    msf.starts_with(MSF_2)
-}
-
-/// The streams of identity, types and modules have fixed numbers, and are the first of a file.
+/// The first streams of a file have fixed numbers: identity, types and modules.
 pub(super) const TYPES: usize = 4;
 
-/// The file as an MSF, or what it is instead. One that is unpacked has as many of the first streams as are asked for.
+/// The file as an MSF, or an error with its actual format. From a compressed file, the given number of first streams is unpacked.
 pub(super) fn msf(input: &[u8], streams: usize) -> Result<Cow<'_, [u8]>, Error> {
     match input {
         [] => Err(Error::Empty),
@@ -37,28 +35,33 @@ pub(super) fn msf(input: &[u8], streams: usize) -> Result<Cow<'_, [u8]>, Error> 
         [b'B', b'S', b'J', b'B', ..] => Err(Error::Portable),
         [b'M', b'Z', ..] => Err(Error::Image),
         _ if input.starts_with(MSFZ) => msfz::unpack(input, streams).map(Cow::Owned),
-        _ if input.starts_with(MSF_7) || input.starts_with(MSF_2) => Ok(Cow::Borrowed(input)),
+        _ if input.starts_with(MSF_7) => Ok(Cow::Borrowed(input)),
+        _ if input.starts_with(MSF_2) => Err(Error::Msf2),
         _ if input.len() < MSF_2.len() && begins(input) => Err(Error::Truncated { expected: None, actual: input.len() as u64 }),
         _ => Err(Error::Unrecognized),
     }
 }
 
-/// Opens an MSF whose header holds what `pdb2` relies on.
+/// Opens an MSF after verifying the header members that `pdb2` relies on.
 pub(super) fn open(msf: &[u8]) -> Result<File<'_>, Error> {
     let actual = msf.len() as u64;
-    let Header { directory, .. } = Header::read(msf, actual).map_err(|fault| match fault {
-        Fault::Short => Error::Truncated { expected: None, actual },
-        Fault::PageSize(size) => Error::damaged(format!("its pages are said to have {size} bytes")),
-        Fault::CutShort(expected) => Error::Truncated { expected: Some(expected), actual },
-    })?;
+    let field = |at| u32_at(msf, at).ok_or(Error::Truncated { expected: None, actual });
+    let (page_size, pages, directory) = (field(32)?, field(40)?, field(44)?);
+    if !page_size.is_power_of_two() || !(256..=1 << 16).contains(&page_size) {
+        return Err(Error::damaged(format!("invalid page size of {page_size} bytes")));
+    }
+    let expected = u64::from(page_size) * u64::from(pages);
+    if actual < expected {
+        return Err(Error::Truncated { expected: Some(expected), actual });
+    }
     // `pdb2` counts pages up to this number, in 32 bits.
     if u64::from(directory) > actual {
-        return Err(Error::damaged(format!("its directory is said to have {directory} bytes")));
+        return Err(Error::damaged(format!("invalid directory size of {directory} bytes")));
     }
     Ok(PDB::open(Bytes(msf))?)
 }
 
-/// Streams are cut from the file, and never larger than it, whatever a directory says of them.
+/// Source of streams, which limits them to the size of the file, whatever the directory states.
 #[derive(Debug)]
 pub(super) struct Bytes<'a>(&'a [u8]);
 
@@ -71,7 +74,7 @@ impl<'a> Source<'a> for Bytes<'a> {
         for slice in slices {
             let rest = usize::try_from(slice.offset).ok().and_then(|offset| self.0.get(offset..));
             let part = rest.and_then(|rest| rest.get(..slice.size)).ok_or(io::ErrorKind::UnexpectedEof)?;
-            // A page belongs to one stream, once.
+            // Each page belongs to one stream only.
             if part.len() > self.0.len() - bytes.len() {
                 return Err(io::ErrorKind::InvalidData.into());
             }

@@ -1,54 +1,54 @@
-//! Why a program database cannot be read.
+//! Errors of reading a program database.
 
 use std::fmt::{self, Display, Formatter};
 
-/// Why a program database cannot be read, and what to do. The caller knows the file's name and puts it in front.
+/// Error of reading a program database, with a remedy. The message does not include the file name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
     /// The input is empty.
     Empty,
-    /// The input begins like no program database.
+    /// The input does not begin as a program database.
     Unrecognized,
-    /// A program or library, not its symbols.
+    /// The input is a program or library, not its symbols.
     Image,
-    /// A cabinet, as symbol servers keep files that end in an underscore.
+    /// The input is a cabinet, the form of symbol server files whose names end in an underscore.
     Cabinet,
-    /// A Portable PDB, which .NET compilers write.
+    /// The input is a Portable PDB, as written by .NET compilers.
     Portable,
-    /// A Windows PDB of a .NET assembly.
+    /// The input is a Windows PDB of a .NET assembly.
     Managed,
-    /// Linked with `/DEBUG:FASTLINK`: the types are elsewhere.
+    /// The PDB was linked with `/DEBUG:FASTLINK`: the types are in the object files.
     FastLink,
-    /// A container of Visual C++ 6 or earlier without types: the compiler's state, as in `vc60.idb`.
-    State,
-    /// A program database without types.
+    /// The container is of Visual C++ 6 or earlier.
+    Msf2,
+    /// The program database has no types.
     NoTypes,
-    /// A version or method that this reader does not know.
+    /// The version or method is not supported.
     Unsupported {
-        /// Which, as in `MSFZ compression 2`.
+        /// The unsupported feature, as in `MSFZ compression 2`.
         what: String,
     },
-    /// The file ends too early.
+    /// The file is truncated.
     Truncated {
-        /// Bytes that it should have, if it says so.
+        /// Expected size in bytes, if stated.
         expected: Option<u64>,
-        /// Bytes that it has.
+        /// Actual size in bytes.
         actual: u64,
     },
-    /// The file contradicts itself.
+    /// The file is corrupt.
     Damaged {
-        /// How.
+        /// The cause.
         reason: String,
     },
-    /// Several types have a name, or names that differ in nothing but the underscore in front, and are not the same.
+    /// Different types have the same name, or names that differ only by the leading underscore.
     Ambiguous {
-        /// The name without the underscore.
+        /// The common name without the underscore.
         name: String,
     },
-    /// Types nest deeper than [`crate::MAX_DEPTH`], or without end.
+    /// Types nest deeper than [`crate::MAX_DEPTH`], or endlessly.
     TooDeep {
-        /// The type in which this shows.
+        /// A type on the path.
         name: String,
     },
     /// Unnamed types are repeated until the result is several times as large as all types of the file.
@@ -70,36 +70,36 @@ impl From<pdb2::Error> for Error {
 impl Display for Error {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
-            Error::Empty => f.write_str("an empty file: fetch it again"),
+            Error::Empty => f.write_str("empty file: download it again"),
             Error::Unrecognized => f.write_str("not a program database: give a .pdb or .pdz file of the Microsoft linker or LLD"),
-            Error::Image => f.write_str("a program or library, not its symbols: give its .pdb file"),
+            Error::Image => f.write_str("program or library instead of its symbols: give its .pdb file"),
             Error::Cabinet => f.write_str(
-                "a CAB-compressed symbol file: expand it first, with `expand FILE.pd_ FILE.pdb` on Windows, else with `cabextract FILE.pd_`",
+                "CAB-compressed symbol file: expand it first, with `expand FILE.pd_ FILE.pdb` on Windows, otherwise with `cabextract FILE.pd_`",
             ),
-            Error::Portable => f.write_str("a Portable PDB of a .NET assembly, which holds no C types: give the .pdb of native code"),
-            Error::Managed => f.write_str("a Windows PDB of a .NET assembly, which holds no C types: give the .pdb of native code"),
+            Error::Portable => f.write_str("Portable PDB of a .NET assembly, which has no C types: give the .pdb of native code"),
+            Error::Managed => f.write_str("Windows PDB of a .NET assembly, which has no C types: give the .pdb of native code"),
             Error::FastLink => f.write_str(
-                "a PDB linked with /DEBUG:FASTLINK, whose types stayed in the object files: link again with /DEBUG:FULL, or run `mspdbcmf /pdb:FILE.pdb` where these are",
+                "PDB linked with /DEBUG:FASTLINK, whose types are in the object files: link again with /DEBUG:FULL, or run `mspdbcmf /pdb:FILE.pdb` with access to these files",
             ),
-            Error::State => f.write_str(
-                "an MSF 2.00 file without types, such as the compiler's .idb: give the .pdb that the compiler or linker wrote",
+            Error::Msf2 => f.write_str(
+                "unsupported PDB in MSF 2.00, the format of Visual C++ 6 and Windows 2000: give one of Windows XP or later",
             ),
-            Error::NoTypes => f.write_str("a PDB without types, as they were stripped or never written: give one with types"),
-            Error::Unsupported { what } => write!(f, "a PDB with {what}, which is not known here: convert it to MSF 7.00"),
+            Error::NoTypes => f.write_str("PDB without types, which were stripped or never written: give one with types"),
+            Error::Unsupported { what } => write!(f, "unsupported PDB with {what}: convert it to MSF 7.00"),
             Error::Truncated { expected: Some(expected), actual } => {
-                write!(f, "a truncated PDB of {actual} bytes that should have {expected}: fetch it again")
+                write!(f, "truncated PDB, {actual} of {expected} bytes: download it again")
             }
             Error::Truncated { expected: None, actual } => {
-                write!(f, "a truncated PDB that breaks off after {actual} bytes: fetch it again")
+                write!(f, "PDB truncated after {actual} bytes: download it again")
             }
-            Error::Damaged { reason } => write!(f, "a damaged PDB ({reason}): fetch it again"),
+            Error::Damaged { reason } => write!(f, "corrupt PDB ({reason}): download it again"),
             Error::Ambiguous { name } => {
-                write!(f, "the PDB defines several different types named `{name}`: give one that was linked without the others")
+                write!(f, "ambiguous type `{name}`: the PDB has several different definitions; give one that was linked without the others")
             }
             Error::TooDeep { name } => {
-                write!(f, "a damaged PDB (`{name}` nests types more than {} deep): fetch it again", crate::MAX_DEPTH)
+                write!(f, "corrupt PDB (`{name}` nests types more than {} levels deep): download it again", crate::MAX_DEPTH)
             }
-            Error::TooLarge => f.write_str("a damaged PDB (unnamed types repeat without end): fetch it again"),
+            Error::TooLarge => f.write_str("corrupt PDB (unnamed types repeat endlessly): download it again"),
         }
     }
 }

@@ -1,28 +1,27 @@
-//! Where global variables and functions are: the public symbols of a program database, from their sections to the image.
+//! Addresses of global variables and functions: the public symbols of a program database, converted from sections to the image.
 
 use crate::little_endian::{u16_at, u32_at};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What a public symbol is from Visual C++ 7.0 on, its name terminated; and before, its name with a length in front.
+/// Kind of public symbols.
 const PUBLIC: u16 = 0x110E;
-const PUBLIC_ST: u16 = 0x1009;
 
-/// Bytes of the header of the stream that tells what the others are.
+/// Size in bytes of the header of the stream that describes the others.
 const HEADER: usize = 64;
-/// Where that header has the number of the stream of symbols.
+/// Offset in that header of the number of the symbol stream.
 const SYMBOLS: usize = 20;
-/// Where it has the sizes of what follows it, the last of which are the numbers of further streams.
+/// Offsets in that header of the sizes of the parts after it; the last part has the numbers of further streams.
 const SIZES: [usize; 6] = [24, 28, 32, 36, 40, 52];
-/// The place among those of the streams of: the map from the linker's addresses to the image's, the sections of the image, and its
-/// sections as the linker made them, where a tool has moved code and data since.
+/// Indices among those streams: the map from linker addresses to image addresses, the sections of the image, and the original
+/// sections of the linker, used if a tool has moved code and data since.
 const MAP: usize = 4;
 const SECTIONS: usize = 5;
 const LINKED_SECTIONS: usize = 10;
-/// Bytes of a section's header, and where in it its address is.
+/// Size in bytes of a section header, and offset of its address.
 const SECTION: usize = 40;
 const SECTION_ADDRESS: usize = 12;
 
-/// The numbers of the streams that tell addresses; `None` for what the file does not have.
+/// Numbers of the streams with addresses; `None` for those that the file lacks.
 pub(super) struct Streams {
     pub symbols: u16,
     pub map: Option<u16>,
@@ -30,7 +29,7 @@ pub(super) struct Streams {
 }
 
 impl Streams {
-    /// Reads them from the stream of modules; `None` if it has none, as in files without an image.
+    /// Decodes them from the module stream; `None` if it has none, as in files without an image.
     pub fn read(modules: &[u8]) -> Option<Streams> {
         if u32_at(modules, 0) != Some(u32::MAX) {
             return None;
@@ -47,7 +46,7 @@ impl Streams {
     }
 }
 
-/// The addresses of wanted names, counted from where the image begins. Of a name that stands there twice, the first.
+/// Addresses of wanted names, relative to the image base. Of a duplicate name, the first address is used.
 pub(super) fn addresses(symbols: &[u8], sections: &[u8], map: Option<&[u8]>, names: &BTreeSet<&str>) -> BTreeMap<String, u64> {
     let mut found = BTreeMap::new();
     let mut rest = symbols;
@@ -66,15 +65,10 @@ pub(super) fn addresses(symbols: &[u8], sections: &[u8], map: Option<&[u8]>, nam
 /// Name, section and offset of a public symbol.
 fn public(record: &[u8]) -> Option<(&[u8], u16, u32)> {
     let (offset, section, name) = (u32_at(record, 6)?, u16_at(record, 10)?, record.get(12..)?);
-    let name = match u16_at(record, 0)? {
-        PUBLIC => name.split(|byte| *byte == 0).next()?,
-        PUBLIC_ST => name.get(1..)?.get(..usize::from(*name.first()?))?,
-        _ => return None,
-    };
-    Some((name, section, offset))
+    (u16_at(record, 0)? == PUBLIC).then_some((name.split(|byte| *byte == 0).next()?, section, offset))
 }
 
-/// The name that is asked for by a symbol's, which has an underscore in front in 32-bit images.
+/// The wanted name of a symbol, whose own name has a leading underscore in 32-bit images.
 fn wanted<'n>(name: &[u8], names: &BTreeSet<&'n str>) -> Option<&'n str> {
     let name = str::from_utf8(name).ok()?;
     let plain = || names.get(name.strip_prefix('_')?);
@@ -85,7 +79,8 @@ fn address(sections: &[u8], map: Option<&[u8]>, section: u16, offset: u32) -> Op
     let header = usize::from(section).checked_sub(1)? * SECTION;
     let linked = u32_at(sections, header + SECTION_ADDRESS)?.checked_add(offset)?;
     let Some(map) = map else { return Some(linked.into()) };
-    // Pairs of addresses, sorted by the first: what begins there went to the second, or nowhere if that is zero.
+    // Pairs of addresses, sorted by the first: the range that begins there was moved to the second address, or removed if that is
+    // zero.
     let (mut low, mut high) = (0, map.len() / 8);
     while low < high {
         let middle = low.midpoint(high);

@@ -1,14 +1,7 @@
-//! The kinds of type records and of the members within them, as CodeView numbers them.
-//!
-//! Those that end in `_ST` have names with a length in front, as Visual C++ wrote them before 7.0.
+//! Kinds of type records and of their members, with the numbers of CodeView.
 
 pub(super) const MODIFIER: u16 = 0x1001;
 pub(super) const POINTER: u16 = 0x1002;
-pub(super) const ARRAY_ST: u16 = 0x1003;
-pub(super) const CLASS_ST: u16 = 0x1004;
-pub(super) const STRUCTURE_ST: u16 = 0x1005;
-pub(super) const UNION_ST: u16 = 0x1006;
-pub(super) const ENUM_ST: u16 = 0x1007;
 pub(super) const PROCEDURE: u16 = 0x1008;
 pub(super) const MEMBER_FUNCTION: u16 = 0x1009;
 pub(super) const FIELD_LIST: u16 = 0x1203;
@@ -17,16 +10,7 @@ pub(super) const BASE_CLASS: u16 = 0x1400;
 pub(super) const VIRTUAL_BASE: u16 = 0x1401;
 pub(super) const INDIRECT_VIRTUAL_BASE: u16 = 0x1402;
 pub(super) const INDEX: u16 = 0x1404;
-pub(super) const MEMBER_ST: u16 = 0x1405;
-pub(super) const STATIC_MEMBER_ST: u16 = 0x1406;
-pub(super) const METHOD_ST: u16 = 0x1407;
-pub(super) const NESTED_ST: u16 = 0x1408;
 pub(super) const FUNCTION_TABLE: u16 = 0x1409;
-pub(super) const ONE_METHOD_ST: u16 = 0x140B;
-pub(super) const NESTED_EX_ST: u16 = 0x140D;
-/// Up to this one, names have a length in front.
-pub(super) const ST_MAX: u16 = 0x1500;
-pub(super) const ENUMERATE_ST: u16 = 0x0403;
 pub(super) const ENUMERATE: u16 = 0x1502;
 pub(super) const ARRAY: u16 = 0x1503;
 pub(super) const CLASS: u16 = 0x1504;
@@ -46,7 +30,7 @@ pub(super) const STRUCTURE_2: u16 = 0x1609;
 pub(super) const UNION_2: u16 = 0x160A;
 pub(super) const INTERFACE_2: u16 = 0x160B;
 
-/// Numbers of 0x8000 and more begin with one of these.
+/// Prefixes of numbers from 0x8000 upward.
 pub(super) mod number {
     pub const FIRST: u16 = 0x8000;
     pub const CHAR: u16 = 0x8000;

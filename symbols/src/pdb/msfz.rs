@@ -1,17 +1,17 @@
-//! MSFZ, the compressed container: the streams that matter here, as an MSF.
+//! MSFZ, the compressed container: unpacks the relevant streams to an MSF.
 //!
-//! Facts of the format: `docs/pdb/msfz.md` of <https://github.com/microsoft/pdb-rs>.
+//! The format is described in `docs/pdb/msfz.md` of <https://github.com/microsoft/pdb-rs>.
 
 use super::Error;
+use super::container::MSF_7;
 use crate::little_endian::u32_at;
-use crate::msf::MSF_7;
 use ruzstd::decoding::FrameDecoder;
 use std::collections::BTreeMap;
 
-/// How much larger than the file its contents may be. Those of kernels are 4 times as large.
+/// Maximum ratio of unpacked to packed size. The ratio of kernel files is 4.
 const RATIO: usize = 100;
 
-/// The largest distance that a compressor looks back over, unless the chunk is larger.
+/// Maximum distance that a compressor looks back, except in larger chunks.
 const WINDOW: u64 = 8 << 20;
 
 const PAGE: usize = 4096;
@@ -21,7 +21,7 @@ const NIL: u32 = u32::MAX;
 const COMPRESSED: u32 = 1 << 31;
 const CHUNK_ENTRY: usize = 20;
 
-/// The first streams of a file, so many at the most, as an MSF 7.00 that holds nothing else.
+/// Unpacks at most the given number of first streams to an MSF 7.00 with no other contents.
 pub(super) fn unpack(input: &[u8], most: usize) -> Result<Vec<u8>, Error> {
     let mut file = File { input, chunks: &[], decoded: BTreeMap::new(), left: input.len().saturating_mul(RATIO) };
     let header = |offset| u32_at(input, offset).ok_or_else(|| truncated(input));
@@ -45,18 +45,18 @@ struct File<'a> {
     input: &'a [u8],
     /// The chunk table.
     chunks: &'a [u8],
-    /// Chunks by number; each is decoded once.
+    /// Decoded chunks by number.
     decoded: BTreeMap<u32, Vec<u8>>,
-    /// How many more bytes are decoded or copied.
+    /// Number of further bytes to decode or copy.
     left: usize,
 }
 
 impl File<'_> {
-    /// The next stream of the directory; `None` if it does not exist.
+    /// The next stream in the directory; `None` if it does not exist.
     fn stream(&mut self, words: &mut impl Iterator<Item = u32>) -> Result<Option<Vec<u8>>, Error> {
         let mut stream = Vec::new();
         loop {
-            let mut word = || words.next().ok_or_else(|| Error::damaged("its directory breaks off"));
+            let mut word = || words.next().ok_or_else(|| Error::damaged("its directory is truncated"));
             match word()? {
                 NIL => return Ok(None),
                 0 => return Ok(Some(stream)),
@@ -64,7 +64,7 @@ impl File<'_> {
                     let (low, high) = (word()?, word()?);
                     self.spend(size)?;
                     if high & COMPRESSED == 0 {
-                        // The file is below 4 GiB, so that a higher offset is past its end.
+                        // The file is smaller than 4 GiB, so that a higher offset is beyond its end.
                         let offset = if high & 0xFFFF == 0 { low } else { u32::MAX };
                         stream.extend_from_slice(slice(self.input, offset, size)?);
                     } else {
@@ -75,7 +75,7 @@ impl File<'_> {
         }
     }
 
-    /// Appends what is compressed in a chunk, and in those that follow it.
+    /// Appends the contents of a chunk, and of those that follow it.
     fn fragment(&mut self, first: u32, mut offset: usize, mut size: usize, stream: &mut Vec<u8>) -> Result<(), Error> {
         for number in first.. {
             if !self.decoded.contains_key(&number) {
@@ -100,7 +100,7 @@ impl File<'_> {
     fn chunk(&mut self, number: u32) -> Result<Vec<u8>, Error> {
         let start = (number as usize).saturating_mul(CHUNK_ENTRY);
         let entry = self.chunks.get(start..).and_then(|rest| rest.get(..CHUNK_ENTRY));
-        let entry = entry.ok_or_else(|| Error::damaged(format!("there is no chunk {number}")))?;
+        let entry = entry.ok_or_else(|| Error::damaged(format!("chunk {number} does not exist")))?;
         let field = |offset| u32_at(entry, offset).unwrap_or_default();
         let offset = if field(4) == 0 { field(0) } else { u32::MAX };
         self.decode(field(8), slice(self.input, offset, field(12))?, field(16))
@@ -108,7 +108,7 @@ impl File<'_> {
 
     fn decode(&mut self, compression: u32, packed: &[u8], size: u32) -> Result<Vec<u8>, Error> {
         self.spend(size)?;
-        // Chunks may share what they are packed as.
+        // Chunks can share packed bytes.
         self.spend(packed.len() as u32)?;
         match compression {
             NONE => Ok(packed.to_vec()),
@@ -125,7 +125,7 @@ impl File<'_> {
     }
 
     fn spend(&mut self, bytes: u32) -> Result<(), Error> {
-        let too_large = || Error::damaged(format!("its contents are said to be over {RATIO} times as large"));
+        let too_large = || Error::damaged(format!("its stated unpacked size is more than {RATIO} times as large"));
         self.left = self.left.checked_sub(bytes as usize).ok_or_else(too_large)?;
         Ok(())
     }
@@ -140,7 +140,8 @@ fn truncated(input: &[u8]) -> Error {
     Error::Truncated { expected: None, actual: input.len() as u64 }
 }
 
-/// An MSF 7.00 of streams: header, two pages for free page maps, the streams, their directory, and where that is.
+/// An MSF 7.00 with streams: header, two pages for free page maps, the streams, their directory, and the page list of the
+/// directory.
 fn msf(streams: &[Option<Vec<u8>>]) -> Vec<u8> {
     let mut file = vec![0; 3 * PAGE];
     let mut append = |bytes: &[u8]| {

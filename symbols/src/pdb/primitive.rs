@@ -9,7 +9,7 @@ pub(super) fn ty(primitive: PrimitiveType) -> Type {
     if primitive.indirection.is_some() { Type::Pointer(Box::new(ty)) } else { ty }
 }
 
-/// Size in bytes; `None` if it is not known.
+/// Size in bytes; `None` if unknown.
 pub(super) fn size(primitive: PrimitiveType) -> Option<u64> {
     match primitive.indirection {
         None => match kind(primitive.kind) {
@@ -45,7 +45,7 @@ fn kind(kind: PrimitiveKind) -> Type {
         Kind::F64 => return Type::Float(8),
         Kind::F80 => return Type::Float(10),
         Kind::F128 => return Type::Float(16),
-        // Integers of 16 bytes, complex numbers, and no type at all: C has no name for them.
+        // 16-byte integers, complex numbers and missing types have no name in C.
         _ => return Type::Opaque,
     })
 }

@@ -1,6 +1,6 @@
 //! The type records of a program database, by index and by name.
 
-use super::container::{self, File};
+use super::container::File;
 use super::sound::{self, FIRST_INDEX, Survey};
 use super::{Error, leaf};
 use crate::identity::{INFORMATION, Stated};
@@ -10,7 +10,7 @@ use std::collections::HashMap;
 
 const TYPES: StreamIndex = StreamIndex(2);
 
-/// A type stream, found sound.
+/// A validated type stream.
 pub(super) struct Stream<'s> {
     information: TypeInformation<'s>,
     survey: Survey,
@@ -19,8 +19,8 @@ pub(super) struct Stream<'s> {
 /// `IMAGE_FILE_MACHINE_…` of .NET assemblies.
 const MANAGED: u16 = 0xC0EE;
 
-/// The type stream of a file; without types, why there are none.
-pub(super) fn stream<'s>(file: &mut File<'s>, msf: &[u8], stated: &Stated) -> Result<Stream<'s>, Error> {
+/// The type stream of a file; if it has no types, an error with the reason.
+pub(super) fn stream<'s>(file: &mut File<'s>, stated: &Stated) -> Result<Stream<'s>, Error> {
     let survey = match file.raw_stream(TYPES) {
         Ok(Some(stream)) => sound::survey(&stream)?,
         Ok(None) | Err(pdb2::Error::StreamNotFound(_)) => Survey::default(),
@@ -30,14 +30,13 @@ pub(super) fn stream<'s>(file: &mut File<'s>, msf: &[u8], stated: &Stated) -> Re
         return Err(match () {
             () if is_fast_link(file) => Error::FastLink,
             () if stated.machine == Some(MANAGED) => Error::Managed,
-            () if container::is_old(msf) => Error::State,
             () => Error::NoTypes,
         });
     }
     Ok(Stream { information: file.type_information()?, survey })
 }
 
-/// Whether the types stayed in the object files.
+/// Whether the types are in the object files.
 fn is_fast_link(file: &mut File<'_>) -> bool {
     let Ok(information) = file.pdb_information() else { return false };
     let Ok(Some(stream)) = file.raw_stream(StreamIndex(INFORMATION)) else { return false };
@@ -49,7 +48,7 @@ fn is_fast_link(file: &mut File<'_>) -> bool {
 pub(super) struct Records<'s> {
     finder: TypeFinder<'s>,
     survey: &'s Survey,
-    /// Classes, structures, unions and enumerations that are more than declared.
+    /// Definitions of classes, structures, unions and enumerations, without forward declarations.
     by_name: HashMap<RawString<'s>, Vec<TypeIndex>>,
     by_unique_name: HashMap<RawString<'s>, TypeIndex>,
 }
@@ -76,20 +75,20 @@ impl<'s> Records<'s> {
         Ok(Records { finder, survey, by_name, by_unique_name })
     }
 
-    /// The names of all types that have one, as they stand in the file.
+    /// Names of all named types, unchanged.
     pub fn names(&self) -> impl Iterator<Item = String> {
         self.by_name.keys().map(|name| name.to_string().into_owned())
     }
 
-    /// What is defined under a name that has lost its underscore.
+    /// Definitions with a name whose underscore was removed.
     pub fn defined(&self, name: &str) -> Vec<TypeIndex> {
         let keys = [format!("_{name}"), name.to_owned()];
         let keys = keys.iter().filter(|key| plain(key) == Some(name));
         keys.filter_map(|key| self.by_name.get(&RawString::from(key.as_bytes()))).flatten().copied().collect()
     }
 
-    /// The definition of a type that is only declared at an index, or the index itself if it is more; `None` if the file has
-    /// no definition.
+    /// The definition for a forward declaration at an index, or the index itself for a definition; `None` if the file has no
+    /// definition.
     pub fn resolve(&self, index: TypeIndex, data: &TypeData<'s>) -> Option<TypeIndex> {
         let (properties, name, unique_name) = properties(data)?;
         if !properties.forward_reference() {
@@ -97,12 +96,12 @@ impl<'s> Records<'s> {
         }
         match unique_name {
             Some(unique_name) => self.by_unique_name.get(&unique_name).copied(),
-            // One name of several unnamed types tells none of them.
+            // A name shared by several unnamed types identifies none of them.
             None => self.by_name.get(&name).filter(|_| plain(&name.to_string()).is_some())?.first().copied(),
         }
     }
 
-    /// A record, `None` if it is of a kind that has no place in the model, and how many bytes were looked at.
+    /// A parsed record and the number of bytes read; `None` if the model does not represent this kind of record.
     pub fn parse(&self, index: TypeIndex) -> Result<(Option<TypeData<'s>>, usize), Error> {
         if index.0 < FIRST_INDEX {
             return Ok((self.finder.find(index)?.parse().ok(), 0));
@@ -123,13 +122,13 @@ impl<'s> Records<'s> {
         self.survey.pointer_size
     }
 
-    /// How many bytes all records take.
+    /// Size of all records, in bytes.
     pub fn bytes(&self) -> usize {
         self.survey.bytes
     }
 }
 
-/// The name and unique name of a type that is more than declared.
+/// Name and unique name of a defined type.
 fn names<'s>(data: &TypeData<'s>) -> Option<(RawString<'s>, Option<RawString<'s>>)> {
     let (properties, name, unique_name) = properties(data)?;
     (!properties.forward_reference()).then_some((name, unique_name))
@@ -150,16 +149,12 @@ fn is_definition(kind: u16) -> bool {
         leaf::CLASS
             | leaf::STRUCTURE
             | leaf::INTERFACE
-            | leaf::CLASS_ST
-            | leaf::STRUCTURE_ST
             | leaf::CLASS_2
             | leaf::STRUCTURE_2
             | leaf::INTERFACE_2
             | leaf::UNION
-            | leaf::UNION_ST
             | leaf::UNION_2
             | leaf::ENUM
-            | leaf::ENUM_ST
     )
 }
 
@@ -170,7 +165,6 @@ fn is_known(kind: u16) -> bool {
             leaf::MODIFIER
                 | leaf::POINTER
                 | leaf::ARRAY
-                | leaf::ARRAY_ST
                 | leaf::PROCEDURE
                 | leaf::MEMBER_FUNCTION
                 | leaf::BIT_FIELD

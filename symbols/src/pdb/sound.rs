@@ -1,56 +1,56 @@
-//! What has to hold of a type stream before `pdb2` may parse it.
+//! Validation of a type stream before `pdb2` parses it.
 //!
-//! `pdb2` 0.11 takes files for well made: in debug builds it panics on a number of unknown form, in all builds on a pointer
-//! of unknown kind; a list of members within a list of members makes it recurse until the stack ends, and it allocates as
-//! many places as a header announces. So each record is walked first, and one that does not hold is never handed over.
+//! `pdb2` 0.11 assumes valid files. In debug builds it panics on a number in an unknown form; in all builds on a pointer of an
+//! unknown kind. A list of members within a list of members makes it recurse until the stack overflows, and it allocates as many
+//! entries as a header states. So each record is validated first, and invalid records are never passed to it.
 
 use super::Error;
 use super::leaf::{self, number};
 use crate::little_endian::{u16_at, u32_at};
 use std::collections::BTreeSet;
 
-/// The index of the first record; lower ones denote base types.
+/// Index of the first record; lower ones denote base types.
 pub(super) const FIRST_INDEX: u32 = 0x1000;
 
-/// The version of Visual C++ 5, the first with type indices of 32 bits.
-const OLDEST: u32 = 19_961_031;
+/// The version of Visual C++ 7, the first with zero-terminated names.
+const OLDEST: u32 = 19_990_903;
 
 const HEADER: u32 = 56;
 
-/// What a walk over a type stream found.
+/// Result of validating a type stream.
 #[derive(Default)]
 pub(super) struct Survey {
-    /// How many records there are.
+    /// Number of records.
     pub count: u32,
-    /// How many bytes they take.
+    /// Size of the records, in bytes.
     pub bytes: usize,
-    /// The indices of those that must not be parsed.
+    /// Indices of the records that must not be parsed.
     pub malformed: BTreeSet<u32>,
-    /// The size of the first pointer of 4 or 8 bytes.
+    /// Size of the first pointer of 4 or 8 bytes.
     pub pointer_size: Option<u64>,
 }
 
-/// Walks a type stream. An empty one has no records.
+/// Validates a type stream. An empty one has no records.
 pub(super) fn survey(stream: &[u8]) -> Result<Survey, Error> {
     let mut survey = Survey::default();
     if stream.is_empty() {
         return Ok(survey);
     }
-    let header = |offset| u32_at(stream, offset).ok_or_else(|| Error::damaged("the header of its types breaks off"));
+    let header = |offset| u32_at(stream, offset).ok_or_else(|| Error::damaged("the header of its types is truncated"));
     let (version, header_size, first, end, bytes) = (header(0)?, header(4)?, header(8)?, header(12)?, header(16)?);
     if version < OLDEST {
-        return Err(Error::Unsupported { what: format!("types of version {version}, from before Visual C++ 5") });
+        return Err(Error::Unsupported { what: format!("types of version {version}, from before Visual C++ 7") });
     }
     if !(HEADER..=1024).contains(&header_size) || first != FIRST_INDEX {
-        return Err(Error::damaged("the header of its types is none"));
+        return Err(Error::damaged("the header of its types is invalid"));
     }
     let records = stream.get(header_size as usize..).and_then(|rest| rest.get(..bytes as usize));
-    let mut rest = records.ok_or_else(|| Error::damaged("its types break off"))?;
+    let mut rest = records.ok_or_else(|| Error::damaged("its types are truncated"))?;
     survey.bytes = rest.len();
     while let Some(length) = u16_at(rest, 0) {
         let index = FIRST_INDEX + survey.count;
         let record = rest.get(2..2 + usize::from(length)).filter(|record| record.len() >= 2);
-        let record = record.ok_or_else(|| Error::damaged(format!("type {index:#x} breaks off")))?;
+        let record = record.ok_or_else(|| Error::damaged(format!("type {index:#x} is truncated")))?;
         let mut cursor = Cursor { rest: record, pointer_size: &mut survey.pointer_size };
         if cursor.record().is_none() {
             survey.malformed.insert(index);
@@ -59,7 +59,7 @@ pub(super) fn survey(stream: &[u8]) -> Result<Survey, Error> {
         rest = &rest[2 + record.len()..];
     }
     if !rest.is_empty() || end.checked_sub(first) != Some(survey.count) {
-        return Err(Error::damaged(format!("it has {} types, and says it ends at {end:#x}", survey.count)));
+        return Err(Error::damaged(format!("it has {} types, but states the end {end:#x}", survey.count)));
     }
     Ok(survey)
 }
@@ -69,41 +69,41 @@ struct Cursor<'a> {
     pointer_size: &'a mut Option<u64>,
 }
 
-/// Each of these gives nothing if the record breaks off or is not of its form.
+/// These functions return `None` if the record is truncated or does not have the expected form.
 impl Cursor<'_> {
     fn record(&mut self) -> Option<()> {
         let leaf = self.u16()?;
         match leaf {
-            leaf::CLASS | leaf::STRUCTURE | leaf::INTERFACE | leaf::CLASS_ST | leaf::STRUCTURE_ST => {
+            leaf::CLASS | leaf::STRUCTURE | leaf::INTERFACE => {
                 self.skip(2)?;
                 let properties = self.u16()?;
                 self.skip(12)?;
-                self.sized(leaf, properties.into())
+                self.sized(properties.into())
             }
             leaf::CLASS_2 | leaf::STRUCTURE_2 | leaf::INTERFACE_2 => {
                 let properties = self.u32()?;
                 self.skip(14)?;
-                self.sized(leaf, properties)
+                self.sized(properties)
             }
-            leaf::UNION | leaf::UNION_ST => {
+            leaf::UNION => {
                 self.skip(2)?;
                 let properties = self.u16()?;
                 self.skip(4)?;
-                self.sized(leaf, properties.into())
+                self.sized(properties.into())
             }
             leaf::UNION_2 => {
                 let properties = self.u32()?;
                 self.skip(6)?;
-                self.sized(leaf, properties)
+                self.sized(properties)
             }
-            leaf::ENUM | leaf::ENUM_ST => {
+            leaf::ENUM => {
                 self.skip(2)?;
                 let properties = self.u16()?;
                 self.skip(8)?;
-                self.names(leaf, properties.into())
+                self.names(properties.into())
             }
-            // An array with a name would be taken for one of several dimensions.
-            leaf::ARRAY | leaf::ARRAY_ST => {
+            // `pdb2` would treat an array with a name as multidimensional.
+            leaf::ARRAY => {
                 self.skip(8)?;
                 self.number(false)?;
                 (self.u8()? == 0).then_some(())
@@ -126,28 +126,28 @@ impl Cursor<'_> {
                 }
                 Some(())
             }
-            // Fixed fields only; and what is none of ours is not parsed.
+            // All other records have fixed members, or are not parsed.
             _ => Some(()),
         }
     }
 
-    /// The end of a class, structure or union.
-    fn sized(&mut self, leaf: u16, properties: u32) -> Option<()> {
+    /// The end of a class, structure or union record.
+    fn sized(&mut self, properties: u32) -> Option<()> {
         self.number(false)?;
-        self.names(leaf, properties)
+        self.names(properties)
     }
 
-    fn names(&mut self, leaf: u16, properties: u32) -> Option<()> {
+    fn names(&mut self, properties: u32) -> Option<()> {
         const HAS_UNIQUE_NAME: u32 = 0x200;
-        self.name(leaf)?;
-        if properties & HAS_UNIQUE_NAME == 0 { Some(()) } else { self.name(leaf) }
+        self.name()?;
+        if properties & HAS_UNIQUE_NAME == 0 { Some(()) } else { self.name() }
     }
 
     fn member(&mut self) -> Option<()> {
         let leaf = self.u16()?;
         let attributes = self.u16()?;
         match leaf {
-            leaf::MEMBER | leaf::MEMBER_ST => {
+            leaf::MEMBER => {
                 let ty = self.u32()?;
                 self.pointer(match ty {
                     0x400..0x500 => Some(4),
@@ -155,27 +155,20 @@ impl Cursor<'_> {
                     _ => None,
                 });
                 self.number(false)?;
-                self.name(leaf)
+                self.name()
             }
-            leaf::ENUMERATE | leaf::ENUMERATE_ST => {
+            leaf::ENUMERATE => {
                 self.number(true)?;
-                self.name(leaf)
+                self.name()
             }
-            leaf::STATIC_MEMBER
-            | leaf::STATIC_MEMBER_ST
-            | leaf::METHOD
-            | leaf::METHOD_ST
-            | leaf::NESTED
-            | leaf::NESTED_ST
-            | leaf::NESTED_EX
-            | leaf::NESTED_EX_ST => {
+            leaf::STATIC_MEMBER | leaf::METHOD | leaf::NESTED | leaf::NESTED_EX => {
                 self.skip(4)?;
-                self.name(leaf)
+                self.name()
             }
-            leaf::ONE_METHOD | leaf::ONE_METHOD_ST => {
+            leaf::ONE_METHOD => {
                 let introduces_virtual = matches!(attributes >> 2 & 7, 4 | 6);
                 self.skip(if introduces_virtual { 8 } else { 4 })?;
-                self.name(leaf)
+                self.name()
             }
             leaf::BASE_CLASS | leaf::BASE_INTERFACE => {
                 self.skip(4)?;
@@ -191,7 +184,7 @@ impl Cursor<'_> {
         }
     }
 
-    /// Bytes of 0xF1 to 0xFF say how far the next member is.
+    /// Bytes from 0xF1 to 0xFF state the distance to the next member.
     fn padding(&mut self) -> Option<()> {
         while let Some(&byte @ 0xF0..) = self.rest.first() {
             self.skip(usize::from(byte & 0xF).max(1))?;
@@ -217,11 +210,7 @@ impl Cursor<'_> {
         }
     }
 
-    fn name(&mut self, leaf: u16) -> Option<()> {
-        if leaf <= leaf::ST_MAX {
-            let length = self.u8()?;
-            return self.skip(length.into());
-        }
+    fn name(&mut self) -> Option<()> {
         let end = self.rest.iter().position(|&byte| byte == 0)?;
         self.skip(end + 1)
     }

@@ -7,7 +7,7 @@ use crate::model::{Aggregate, AggregateKind, Enumeration, Globals, MAX_DEPTH, Me
 use std::collections::BTreeMap;
 use std::str::Lines;
 
-/// What begins the line of a structure of which some offsets are known.
+/// Prefix of the line of a structure with some known offsets.
 const OFFSETS: &str = "offsets ";
 
 /// Reads the whole text.
@@ -15,7 +15,7 @@ pub(super) fn snapshot(text: &str) -> Result<Snapshot, Error> {
     let mut lines = text.lines();
     let mut parser = Parser { next: lines.next(), line: 1, lines };
     if parser.peek() != Some(HEADER) {
-        return Err(parser.error(format!("the first line is not `{HEADER}`")));
+        return Err(parser.error(format!("expected `{HEADER}` in the first line")));
     }
     parser.advance();
     let producer = parser.peek().and_then(|line| unescape(line.strip_prefix("producer ")?, true));
@@ -65,11 +65,11 @@ fn kernel(line: &str) -> Option<Kernel> {
 }
 
 struct Parser<'a> {
-    /// The line that comes next.
+    /// The next line.
     next: Option<&'a str>,
     /// Its number, from 1.
     line: usize,
-    /// Those behind it.
+    /// The lines after it.
     lines: Lines<'a>,
 }
 
@@ -83,7 +83,7 @@ impl<'a> Parser<'a> {
         self.line += 1;
     }
 
-    /// The next line without its indentation, if it is as deep as that.
+    /// The next line without its indentation, if it is indented exactly this far.
     fn peek_at(&self, indent: usize) -> Option<&'a str> {
         let line = self.peek()?;
         let text = line.trim_start_matches(' ');
@@ -99,11 +99,11 @@ impl<'a> Parser<'a> {
         while self.peek().is_some_and(|line| !line.starts_with(OFFSETS)) {
             let (name, mut definition) = self.peek_at(0).and_then(top).ok_or_else(|| {
                 self.error(
-                    "expected `struct` or `union`, name and size, or `enum`, name and integer, or `offsets` and name, or a line less far in",
+                    "expected `struct` or `union`, name and size, or `enum`, name and integer, or `offsets` and name, or a line with less indentation",
                 )
             })?;
             if types.last().is_some_and(|(last, _)| *last >= name) {
-                return Err(self.error(format!("`{name}` is out of order or here twice: types are sorted by name")));
+                return Err(self.error(format!("`{name}` is out of order or duplicate: types are sorted by name")));
             }
             self.advance();
             self.content(&mut definition, 1, 0)?;
@@ -112,7 +112,7 @@ impl<'a> Parser<'a> {
         Ok(types.into_iter().collect())
     }
 
-    /// Reads the structures of which some offsets are known.
+    /// Reads the structures with some known offsets.
     fn offsets(&mut self) -> Result<Offsets, Error> {
         let mut all = Offsets::new();
         while let Some(line) = self.peek() {
@@ -120,7 +120,7 @@ impl<'a> Parser<'a> {
             let name =
                 name.ok_or_else(|| self.error("expected `offsets` and a name, or an offset that begins with 0x and a name"))?;
             if all.last_key_value().is_some_and(|(last, _)| *last >= name) {
-                return Err(self.error(format!("`{name}` is out of order or here twice: structures are sorted by name")));
+                return Err(self.error(format!("`{name}` is out of order or duplicate: structures are sorted by name")));
             }
             self.advance();
             let members = self.places("members")?;
@@ -129,13 +129,13 @@ impl<'a> Parser<'a> {
         Ok(all)
     }
 
-    /// Reads the lines of a number and a name that follow, one space in.
+    /// Reads consecutive lines of a number and a name, indented by one space.
     fn places(&mut self, of: &str) -> Result<BTreeMap<String, u64>, Error> {
         let mut places = BTreeMap::new();
         while let Some((place, name)) = self.peek_at(1).and_then(|text| text.split_once(' ')) {
             let (Some(place), Some(name)) = (hexadecimal(place), unescape(name, false)) else { break };
             if places.last_key_value().is_some_and(|(last, _)| *last >= name) {
-                return Err(self.error(format!("`{name}` is out of order or here twice: {of} are sorted by name")));
+                return Err(self.error(format!("`{name}` is out of order or duplicate: {of} are sorted by name")));
             }
             places.insert(name, place);
             self.advance();
@@ -200,7 +200,7 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// A type that is not made of another.
+/// A type that contains no other.
 fn leaf(text: &str) -> Option<Type> {
     if let Some(name) = text.strip_prefix('.') {
         return unescape(name, false).map(Type::Aggregate);
@@ -219,7 +219,7 @@ fn leaf(text: &str) -> Option<Type> {
     }
 }
 
-/// The first line of a type: its name and its definition, still without content.
+/// The first line of a type: its name and its definition without content.
 fn top(line: &str) -> Option<(String, TypeFacts)> {
     let mut fields = line.split(' ');
     let (keyword, name, shape) = (fields.next()?, fields.next()?, fields.next()?);

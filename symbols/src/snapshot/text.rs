@@ -1,4 +1,4 @@
-//! How names and numbers are spelled.
+//! Spelling of names and numbers.
 
 use crate::model::Integer;
 
@@ -25,19 +25,19 @@ pub(super) fn integer_code(integer: Integer) -> &'static str {
     INTEGERS.iter().find(|(_, known)| *known == integer).map_or("", |(code, _)| code)
 }
 
-/// A decimal number of digits only.
+/// Parses a decimal number that consists of digits only.
 pub(crate) fn decimal<T: std::str::FromStr>(digits: &str) -> Option<T> {
     digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse().ok()).flatten()
 }
 
-/// A hexadecimal number that begins with `0x`.
+/// Parses a hexadecimal number with the prefix `0x`.
 pub(crate) fn hexadecimal(text: &str) -> Option<u64> {
     let digits = text.strip_prefix("0x")?;
     let valid = digits.bytes().all(|byte| byte.is_ascii_hexdigit());
     valid.then(|| u64::from_str_radix(digits, 16).ok()).flatten()
 }
 
-/// Four decimal numbers between dots: major and minor version, build, revision.
+/// Parses four decimal numbers separated by dots: major and minor version, build, revision.
 pub(crate) fn build(text: &str) -> Option<[u32; 4]> {
     let mut numbers = text.split('.').map(decimal);
     let build = [numbers.next()??, numbers.next()??, numbers.next()??, numbers.next()??];
@@ -62,7 +62,7 @@ pub(super) fn escape(name: &str, spaces: bool) -> String {
     escaped
 }
 
-/// The name that a field stands for, if [`escape`] spells it so.
+/// The name in a field, if the field is spelled as by [`escape`].
 pub(super) fn unescape(field: &str, spaces: bool) -> Option<String> {
     if field == "%" {
         return Some(String::new());

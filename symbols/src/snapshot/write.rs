@@ -33,7 +33,7 @@ pub(super) fn snapshot(f: &mut Formatter<'_>, snapshot: &Snapshot) -> Result {
     Ok(())
 }
 
-/// Writes a line for each name, one space in.
+/// Writes a line for each name, indented by one space.
 fn write_places(f: &mut Formatter<'_>, places: &BTreeMap<String, u64>) -> Result {
     places.iter().try_for_each(|(name, place)| writeln!(f, " {place:#x} {}", escape(name, false)))
 }
@@ -52,7 +52,7 @@ fn write_kernel(f: &mut Formatter<'_>, Kernel { build, arch, pdb, image, globals
     write_places(f, globals)
 }
 
-/// Writes the lines below a type, so many spaces in.
+/// Writes the lines below a type, with the given indentation.
 fn write_content(f: &mut Formatter<'_>, definition: &TypeFacts, indent: usize) -> Result {
     match definition {
         TypeFacts::Aggregate(aggregate) => {

@@ -1,4 +1,4 @@
-//! Compressed entries: a cabinet that holds one file.
+//! Compressed store entries: cabinets with a single file.
 
 use super::MAX_FILE;
 use cab::Cabinet;
@@ -6,23 +6,23 @@ use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
 
-/// Whether a file begins like a cabinet.
+/// Whether a file begins as a cabinet.
 pub(super) fn is(path: &Path) -> io::Result<bool> {
     let mut start = Vec::new();
     File::open(path)?.take(4).read_to_end(&mut start)?;
     Ok(start == b"MSCF")
 }
 
-/// Expands the file of a cabinet into another. Stores compress each file into a cabinet of its own.
+/// Expands the file in a cabinet. Stores compress each file to a separate cabinet.
 ///
 /// # Errors
 ///
-/// What is wrong with the cabinet, as the end of a sentence that begins with its name.
+/// The problem of the cabinet, phrased to follow its name.
 pub(super) fn expand(path: &Path, to: &Path) -> Result<(), String> {
     let damaged = |error: io::Error| format!("is a cabinet that cannot be expanded ({error})");
     let mut file = BufReader::new(File::open(path).map_err(damaged)?);
     if first_offset(&mut file).map_err(damaged)? != 0 {
-        return Err("is a cabinet that does not begin with its file".to_owned());
+        return Err("is a cabinet with other data before its file".to_owned());
     }
     let mut cabinet = Cabinet::new(file).map_err(damaged)?;
     let files: Vec<_> =
@@ -33,7 +33,7 @@ pub(super) fn expand(path: &Path, to: &Path) -> Result<(), String> {
     io::copy(&mut content.take(MAX_FILE), &mut out).map(drop).map_err(damaged)
 }
 
-/// Where the file begins in the expanded data. `cab` 0.6 panics on one that begins behind the end.
+/// Offset of the file in the expanded data. `cab` 0.6 panics if it is beyond the end.
 fn first_offset(cabinet: &mut (impl Read + Seek)) -> io::Result<u32> {
     let mut word = |at: u64| {
         let mut word = [0; 4];

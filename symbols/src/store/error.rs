@@ -1,25 +1,20 @@
-//! Why a path cannot be read, and why a symbol file was not found.
+//! Errors of symbol paths, and of searches for symbol files.
 
 use crate::identity::Pdb;
 use std::fmt::{self, Display, Formatter};
 
-/// Why a symbol path cannot be read, and what to do.
+/// Error of a symbol path, with a remedy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PathError {
     /// The path has no element.
     Empty,
-    /// A variable that is not set.
-    Variable {
-        /// The variable.
-        name: String,
-    },
     /// A symbol server other than `symsrv.dll`.
     Server {
         /// The element.
         element: String,
     },
-    /// A URL that is not of `http`, `https` or `file`.
+    /// A URL with a scheme other than `http` or `https`.
     Url {
         /// The URL.
         url: String,
@@ -29,15 +24,15 @@ pub enum PathError {
 impl Display for PathError {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
-            PathError::Empty => write!(f, "the symbol path is empty: name a folder, or srv*CACHE*{}", super::MICROSOFT),
-            PathError::Variable { name } => {
-                write!(f, "%{name}% in the symbol path is not set: set it, or write what it stands for")
-            }
+            PathError::Empty => write!(f, "empty symbol path: give a folder, or srv*CACHE*{}", super::MICROSOFT),
             PathError::Server { element } => {
-                write!(f, "`{element}` in the symbol path wants another server than symsrv.dll: write srv*CACHE*STORE")
+                write!(f, "unsupported symbol server in `{element}` of the symbol path: write srv*CACHE*STORE")
             }
             PathError::Url { url } => {
-                write!(f, "`{url}` in the symbol path is no URL of a store: it has to begin with https://, http:// or file://")
+                write!(
+                    f,
+                    "unsupported URL `{url}` in the symbol path: give one with https:// or http://, or the path of a folder"
+                )
             }
         }
     }
@@ -45,28 +40,28 @@ impl Display for PathError {
 
 impl std::error::Error for PathError {}
 
-/// A symbol file that no element of the path has.
+/// Error of a symbol file that was not found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {
     /// The symbol file.
     pub pdb: Pdb,
-    /// Every place that was tried, in order.
+    /// Every place searched, in order.
     pub tried: Vec<Tried>,
 }
 
-/// A place that was tried.
+/// A place searched.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tried {
     /// A folder, a file or a URL.
     pub place: String,
-    /// What it said.
+    /// Result of the search.
     pub answer: String,
 }
 
 impl Display for Error {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let Error { pdb, tried } = self;
-        write!(f, "{} of key {} is not to be had along the symbol path:", pdb.name.escape_debug(), pdb.key())?;
+        write!(f, "{} with key {} not found along the symbol path:", pdb.name.escape_debug(), pdb.key())?;
         for Tried { place, answer } in tried {
             write!(f, "\n  {place}: {answer}")?;
         }

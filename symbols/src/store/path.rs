@@ -1,9 +1,7 @@
-//! From the text of a symbol path to stores.
+//! Conversion of a symbol path to stores.
 
 use super::{MICROSOFT, PathError, Store, SymbolPath};
-use percent_encoding::percent_decode_str;
-use std::env;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 pub(super) fn parse(text: &str, default_cache: &Path) -> Result<SymbolPath, PathError> {
     let mut elements = Vec::new();
@@ -33,33 +31,12 @@ pub(super) fn parse(text: &str, default_cache: &Path) -> Result<SymbolPath, Path
     }
 }
 
-/// A folder with the values of the variables that it names as `%NAME%`. A single `%` stands for itself.
-fn expanded(text: &str) -> Result<String, PathError> {
-    let mut out = String::new();
-    let mut rest = text;
-    while let Some((before, behind)) = rest.split_once('%') {
-        out += before;
-        let named = |name: &str| !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"_()".contains(&b));
-        rest = match behind.split_once('%').filter(|(name, _)| named(name)) {
-            Some((name, behind)) => {
-                out += &env::var(name).map_err(|_| PathError::Variable { name: name.to_owned() })?;
-                behind
-            }
-            None => {
-                out.push('%');
-                behind
-            }
-        };
-    }
-    Ok(out + rest)
-}
-
 fn joined(caches: &[Store], stores: Vec<Store>) -> Vec<Store> {
     let new = stores.into_iter().filter(|store| !caches.contains(store));
     caches.iter().cloned().chain(new).collect()
 }
 
-/// What a server gives is kept in the default cache if nowhere else.
+/// Files of a server without a cache are stored in the default cache.
 fn cached(mut stores: Vec<Store>, default_cache: &Path) -> Vec<Store> {
     if matches!(stores.first(), Some(Store::Server(_))) {
         stores.insert(0, Store::Folder(default_cache.to_owned()));
@@ -67,7 +44,7 @@ fn cached(mut stores: Vec<Store>, default_cache: &Path) -> Vec<Store> {
     stores
 }
 
-/// The stores after `srv*`; where none is named, the default cache and Microsoft's, as with the debuggers.
+/// The stores after `srv*`; if there are none, the default cache and Microsoft's store, as in debuggers.
 fn server<'a>(parts: impl Iterator<Item = &'a str>, default_cache: &Path) -> Result<Vec<Store>, PathError> {
     let parts: Vec<_> = parts.collect();
     match parts.iter().all(|part| part.is_empty()) {
@@ -85,21 +62,9 @@ fn chain<'a>(parts: impl Iterator<Item = &'a str>, default_cache: &Path) -> Resu
 }
 
 fn store(text: &str) -> Result<Store, PathError> {
-    let Some((scheme, rest)) = text.split_once("://") else { return Ok(Store::Folder(expanded(text)?.into())) };
+    let Some((scheme, rest)) = text.split_once("://") else { return Ok(Store::Folder(text.into())) };
     match scheme.to_ascii_lowercase().as_str() {
         "http" | "https" if !rest.is_empty() => Ok(Store::Server(text.trim_end_matches('/').to_owned())),
-        "file" if !rest.is_empty() => Ok(Store::Folder(file(rest))),
         _ => Err(PathError::Url { url: text.to_owned() }),
-    }
-}
-
-/// What follows `file://`: `/folder`, `localhost/folder`, `/C:/folder`, or `server/share`.
-fn file(rest: &str) -> PathBuf {
-    let path = percent_decode_str(rest).decode_utf8_lossy();
-    let local = path.strip_prefix("localhost").filter(|path| path.starts_with('/')).unwrap_or(&path);
-    match local.as_bytes() {
-        [b'/', drive, b':', ..] if drive.is_ascii_alphabetic() => local[1..].into(),
-        [b'/', ..] => local.into(),
-        _ => format!("//{local}").into(),
     }
 }

@@ -1,28 +1,24 @@
-//! The search along a path.
+//! Search along a symbol path.
 
-use super::check::check;
-use super::download::{Client, Failure, Part};
-use super::folder::{self, POINTER, TIERS};
+use super::download::{Failure, download};
 use super::{Error, Progress, Store, SymbolPath, Tried, cabinet};
 use crate::identity::{Pdb, is_file_name};
+use crate::{load, pdb};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use std::collections::BTreeSet;
 use std::fmt::Display;
-use std::fs::{self, File};
-use std::io::Read;
+use std::io;
 use std::path::{Path, PathBuf};
-use std::process;
+use std::{fs, process};
 
-/// What needs no escape in a URL.
+/// Characters that need no escape in a URL.
 const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'.').remove(b'_').remove(b'-').remove(b'~').remove(b'+');
-/// The longest `file.ptr`, in bytes: longer than any path.
-const MAX_POINTER: u64 = 64 << 10;
 
 pub(super) fn find(path: &SymbolPath, pdb: &Pdb, progress: &mut Progress) -> Result<PathBuf, Error> {
     let SymbolPath { elements, default_cache } = path;
-    let mut search = Search { pdb, key: pdb.key(), default_cache, client: Client::new(), progress, tried: Vec::new() };
+    let mut search = Search { pdb, key: pdb.key(), default_cache, tried: Vec::new() };
     if !is_file_name(&pdb.name) {
-        search.note("its name", "is no file name");
+        search.note("its name", "is not a file name");
         return Err(Error { pdb: pdb.clone(), tried: search.tried });
     }
     let mut seen = BTreeSet::new();
@@ -32,10 +28,10 @@ pub(super) fn find(path: &SymbolPath, pdb: &Pdb, progress: &mut Progress) -> Res
             let found = match store {
                 _ if !seen.insert(store) => None,
                 Store::Folder(root) => search.folder(root, &caches),
-                Store::Server(url) => search.server(url, &caches),
+                Store::Server(url) => search.server(url, &caches, progress),
             };
             if let Some(found) = found {
-                return Ok(found);
+                return Ok(search.cached(found, &caches));
             }
             if let Store::Folder(root) = store {
                 caches.push(root.as_path());
@@ -45,199 +41,154 @@ pub(super) fn find(path: &SymbolPath, pdb: &Pdb, progress: &mut Progress) -> Res
     Err(Error { pdb: pdb.clone(), tried: search.tried })
 }
 
-struct Search<'a, 'b> {
+struct Search<'a> {
     pdb: &'a Pdb,
     key: String,
     default_cache: &'a Path,
-    client: Client,
-    progress: &'a mut Progress<'b>,
     tried: Vec<Tried>,
 }
 
-impl Search<'_, '_> {
+impl Search<'_> {
     fn note(&mut self, place: impl Display, answer: impl Display) {
         self.tried.push(Tried { place: place.to_string(), answer: answer.to_string() });
     }
 
     fn folder(&mut self, root: &Path, caches: &[&Path]) -> Option<PathBuf> {
-        let before = self.tried.len();
-        for file in folder::candidates(root, &self.pdb.name, &self.key) {
-            let is_pointer = file.file_name().is_some_and(|name| name.eq_ignore_ascii_case(POINTER));
-            let found = match is_pointer {
-                true => self.pointer(&file.display().to_string(), &text(&file), caches),
-                false => self.offered(&file, caches),
+        let files = candidates(root, &self.pdb.name, &self.key);
+        if files.is_empty() {
+            self.note(root.display(), if root.is_dir() { "does not have it" } else { "the folder does not exist" });
+        }
+        for file in files {
+            let found = match cabinet::is(&file) {
+                Ok(true) => self.put(self.nearest(caches), |new| cabinet::expand(&file, new)),
+                Ok(false) => check(&file, self.pdb).map(|()| file.clone()),
+                Err(error) => Err(format!("cannot be read ({error})")),
             };
-            if found.is_some() {
-                return found;
-            }
-        }
-        if self.tried.len() == before {
-            self.note(root.display(), if root.is_dir() { "does not have it" } else { "there is no such folder" });
-        }
-        None
-    }
-
-    fn server(&mut self, base: &str, caches: &[&Path]) -> Option<PathBuf> {
-        let name = self.pdb.name.clone();
-        let caches = self.or_default(caches);
-        for tiers in [false, true] {
-            let tier = if tiers { format!("{}/", escaped(folder::tier(&name))) } else { String::new() };
-            if tiers && self.client.text(&below(base, TIERS), MAX_POINTER).is_err() {
-                return None;
-            }
-            for file in [&name, &folder::compressed(&name), POINTER] {
-                let url = below(base, &format!("{tier}{}/{}/{}", escaped(&name), self.key, escaped(file)));
-                match if file == POINTER { self.fetch_pointer(&url, &caches) } else { self.fetch(&url, file, &caches) } {
-                    Ok(None) => continue,
-                    Ok(found) => return found,
-                    Err(Unreachable) => return None,
-                }
+            match found {
+                Ok(found) => return Some(found),
+                Err(answer) => self.note(file.display(), answer),
             }
         }
         None
     }
 
-    fn or_default<'a>(&'a self, caches: &[&'a Path]) -> Vec<PathBuf> {
-        let default = [self.default_cache];
-        let caches = if caches.is_empty() { &default[..] } else { caches };
-        caches.iter().map(|cache| cache.to_path_buf()).collect()
-    }
-
-    /// Downloads a file into the first cache that takes it, and copies it to the others.
-    fn fetch(&mut self, url: &str, file: &str, caches: &[PathBuf]) -> Result<Option<PathBuf>, Unreachable> {
-        for cache in caches {
-            let home = folder::home(cache, &self.pdb.name, &self.key);
-            match self.client.download(url, &home.join(format!("{file}.part")), self.progress) {
-                Ok(part) => {
-                    let kept = self.downloaded(&part, &home);
-                    part.remove();
-                    let Ok(kept) = kept.map_err(|answer| self.note(url, format!("{answer}; it was deleted"))) else { break };
-                    for other in caches.iter().filter(|other| *other != cache) {
-                        let _ = self.put(&kept, &folder::home(other, &self.pdb.name, &self.key));
+    fn server(&mut self, base: &str, caches: &[&Path], progress: &mut Progress) -> Option<PathBuf> {
+        let name = &self.pdb.name;
+        for file in [name, &compressed(name)] {
+            let url = format!("{base}/{}/{}/{}", escaped(name), self.key, escaped(file));
+            let mut answers = true;
+            let kept = self.put(self.nearest(caches), |new| {
+                download(&url, new, progress).map_err(|failure| match failure {
+                    Failure::Refused(answer) => answer,
+                    Failure::Broken(answer) => {
+                        answers = false;
+                        answer
                     }
-                    return Ok(Some(kept));
-                }
-                Err(failure) => {
-                    self.note(url, &failure);
-                    match failure {
-                        Failure::Missing(_) => break,
-                        Failure::Disk(_) => {}
-                        Failure::Broken(_) | Failure::Slow(_) => return Err(Unreachable),
-                    }
-                }
+                })?;
+                expand_in_place(new)
+            });
+            match kept {
+                Ok(kept) => return Some(kept),
+                Err(answer) => self.note(url, answer),
+            }
+            // A server that does not respond is not tried again.
+            if !answers {
+                break;
             }
         }
-        Ok(None)
+        None
     }
 
-    fn downloaded(&self, part: &Part, home: &Path) -> Result<PathBuf, String> {
-        if is_cabinet(&part.path)? {
-            return self.put(&part.path, home);
-        }
-        check(&part.path, self.pdb)?;
-        let kept = home.join(&self.pdb.name);
-        fs::rename(&part.path, &kept).map_err(|error| format!("cannot be kept as {} ({error})", kept.display()))?;
-        Ok(kept)
+    /// The cache that a file is stored in first.
+    fn nearest<'c>(&'c self, caches: &[&'c Path]) -> &'c Path {
+        caches.last().copied().unwrap_or(self.default_cache)
     }
 
-    fn fetch_pointer(&mut self, url: &str, caches: &[PathBuf]) -> Result<Option<PathBuf>, Unreachable> {
-        let caches: Vec<_> = caches.iter().map(PathBuf::as_path).collect();
-        match self.client.text(url, MAX_POINTER) {
-            Ok(text) => Ok(self.pointer(url, &text, &caches)),
-            Err(failure) => {
-                self.note(url, &failure);
-                if matches!(failure, Failure::Broken(_) | Failure::Slow(_)) { Err(Unreachable) } else { Ok(None) }
-            }
-        }
-    }
-
-    /// `PATH:` and a path, `MSG:` and a message, or a path alone.
-    fn pointer(&mut self, place: &str, text: &str, caches: &[&Path]) -> Option<PathBuf> {
-        let text = text.trim_matches(['\u{FEFF}', '\0', ' ', '\t', '\r', '\n']);
-        if let Some(message) = text.strip_prefix("MSG:") {
-            self.note(place, format!("says: {}", message.trim().escape_debug()));
-            return None;
-        }
-        let target = text.strip_prefix("PATH:").unwrap_or(text).trim();
-        if target.starts_with("https://") || target.starts_with("http://") {
-            let caches = self.or_default(caches);
-            return self.fetch(target, &self.pdb.name.clone(), &caches).unwrap_or(None);
-        }
-        let file = Path::new(target);
-        let there = file.is_file();
-        let found = if there { self.checked(file, caches).ok() } else { None };
-        if found.is_none() {
-            // A server may point to any file of this machine, of which nothing more is told.
-            let what = if there { "the wanted PDB" } else { "there" };
-            self.note(place, format!("points to `{}`, which is not {what}", target.escape_debug()));
+    /// Copies a file to every cache on the way, and returns the last copy.
+    fn cached(&self, mut found: PathBuf, caches: &[&Path]) -> PathBuf {
+        for cache in caches.iter().rev() {
+            let copied = self.put(cache, |new| fs::copy(&found, new).map(drop).map_err(|error| error.to_string()));
+            // A cache that cannot be written does not prevent use of the file.
+            found = copied.unwrap_or(found);
         }
         found
     }
 
-    /// A file of a folder, if it is the wanted one: in the first cache, or where it is.
-    fn offered(&mut self, file: &Path, caches: &[&Path]) -> Option<PathBuf> {
-        let found = self.checked(file, caches);
-        found.map_err(|answer| self.note(file.display(), answer)).ok()
-    }
-
-    fn checked(&self, file: &Path, caches: &[&Path]) -> Result<PathBuf, String> {
-        let packed = is_cabinet(file)?;
-        let caches = if packed { self.or_default(caches) } else { caches.iter().map(|cache| cache.to_path_buf()).collect() };
-        if !packed {
-            check(file, self.pdb)?;
-        }
-        let mut kept = Err(String::new());
-        for cache in caches {
-            let source = kept.as_deref().unwrap_or(file);
-            let put = self.put(source, &folder::home(&cache, &self.pdb.name, &self.key));
-            kept = kept.or(put);
-        }
-        // A cache that cannot be written to is no reason to refuse a file that needs none.
-        if packed { kept } else { Ok(kept.unwrap_or(file.to_owned())) }
-    }
-
-    /// Puts a file into a cache, expanded, if it is not there already.
-    fn put(&self, file: &Path, home: &Path) -> Result<PathBuf, String> {
-        let failed = |error| format!("cannot be kept in {} ({error})", home.display());
-        if check(&home.join(&self.pdb.name), self.pdb).is_ok() {
-            return Ok(home.join(&self.pdb.name));
-        }
-        fs::create_dir_all(home).map_err(failed)?;
+    /// Adds a file to a cache unless it is present.
+    fn put(&self, cache: &Path, write: impl FnOnce(&Path) -> Result<(), String>) -> Result<PathBuf, String> {
+        let home = cache.join(&self.pdb.name).join(&self.key);
+        let failed = |error: io::Error| format!("cannot be stored in {} ({error})", home.display());
         let (kept, new) = (home.join(&self.pdb.name), home.join(format!("{}.{}.new", self.pdb.name, process::id())));
-        let made = match is_cabinet(file)? {
-            true => cabinet::expand(file, &new),
-            false => fs::copy(file, &new).map(drop).map_err(failed),
-        };
-        let checked = made.and_then(|()| check(&new, self.pdb));
-        let renamed = checked.and_then(|()| fs::rename(&new, &kept).map_err(failed));
-        if renamed.is_err() {
+        if check(&kept, self.pdb).is_ok() {
+            return Ok(kept);
+        }
+        fs::create_dir_all(&home).map_err(failed)?;
+        let made = write(&new).and_then(|()| check(&new, self.pdb)).and_then(|()| fs::rename(&new, &kept).map_err(failed));
+        if made.is_err() {
             let _ = fs::remove_file(&new);
         }
-        renamed.map(|()| kept)
+        made.map(|()| kept)
     }
 }
 
-/// A server that does not answer is not asked again.
-struct Unreachable;
-
-/// The text of a `file.ptr`.
-fn text(file: &Path) -> String {
-    let mut text = Vec::new();
-    // One that cannot be read points nowhere.
-    let _ = File::open(file).and_then(|file| file.take(MAX_POINTER).read_to_end(&mut text));
-    String::from_utf8_lossy(&text).into_owned()
-}
-
-fn is_cabinet(file: &Path) -> Result<bool, String> {
-    cabinet::is(file).map_err(|error| format!("cannot be read ({error})"))
-}
-
-/// What is below the URL of a store, with the store's own query.
-fn below(base: &str, path: &str) -> String {
-    match base.split_once('?') {
-        Some((base, query)) => format!("{}/{path}?{query}", base.trim_end_matches('/')),
-        None => format!("{base}/{path}"),
+/// Verifies that a file is the wanted PDB, and complete.
+///
+/// # Errors
+///
+/// The problem of the file, phrased to follow its name.
+fn check(path: &Path, pdb: &Pdb) -> Result<(), String> {
+    let bytes = load(path).map_err(|error| format!("cannot be read ({error})"))?;
+    let stated = pdb::stated(&bytes).map_err(|error| match error {
+        pdb::Error::Unrecognized => format!("is not a PDB: it begins with `{}`", bytes[..bytes.len().min(16)].escape_ascii()),
+        error => format!("cannot be used: {error}"),
+    })?;
+    match stated.pdb() {
+        _ if stated.is(pdb) => Ok(()),
+        Some(Pdb { guid, age, .. }) => Err(format!("is a different PDB, with GUID {guid:032X} and age {age}")),
+        None => Err("is a PDB without a GUID".to_owned()),
     }
+}
+
+/// Expands a downloaded file if it is a cabinet.
+fn expand_in_place(file: &Path) -> Result<(), String> {
+    let failed = |error: io::Error| format!("cannot be read ({error})");
+    if !cabinet::is(file).map_err(failed)? {
+        return Ok(());
+    }
+    let packed = file.with_extension("cab");
+    fs::rename(file, &packed).map_err(failed)?;
+    let expanded = cabinet::expand(&packed, file);
+    fs::remove_file(&packed).map_err(failed)?;
+    expanded
+}
+
+/// Possible files in a folder that exist, most likely first: `NAME`, `pdb/NAME`, `symbols/pdb/NAME`, `NAME/KEY/NAME` and
+/// `NAME/KEY/NA_`.
+fn candidates(root: &Path, name: &str, key: &str) -> Vec<PathBuf> {
+    let compressed = compressed(name);
+    let extension = name.rsplit_once('.').map_or("pdb", |(_, extension)| extension);
+    let paths: [&[&str]; 5] =
+        [&[name], &[extension, name], &["symbols", extension, name], &[name, key, name], &[name, key, &compressed]];
+    let found = paths.into_iter().filter_map(|path| path.iter().try_fold(root.to_owned(), |at, part| below(&at, part)));
+    found.filter(|path| path.is_file()).collect()
+}
+
+/// An entry of a folder, ignoring case: stores are created on systems that ignore case, and may be read on one that does not.
+fn below(folder: &Path, name: &str) -> Option<PathBuf> {
+    let exact = folder.join(name);
+    if exact.exists() {
+        return Some(exact);
+    }
+    let entries = fs::read_dir(folder).ok()?.filter_map(Result::ok);
+    let same = |entry: &fs::DirEntry| entry.file_name().to_str().is_some_and(|other| other.eq_ignore_ascii_case(name));
+    entries.into_iter().find(same).map(|entry| entry.path())
+}
+
+/// Name of a compressed file, with `_` as the last character.
+fn compressed(name: &str) -> String {
+    let mut name = name.to_owned();
+    name.pop();
+    name + "_"
 }
 
 fn escaped(name: &str) -> impl Display {

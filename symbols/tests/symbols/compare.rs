@@ -46,96 +46,96 @@ fn every_kind_of_difference() {
     let u = "/user_types/__anonymous_10db";
     let s = "/user_types/__unnamed_3";
     let cases = [
-        ("/user_types/_LOGGER/size".to_owned(), json!(0x98), "LOGGER size: the spec says 0x90, the symbols say 0x98"),
-        ("/user_types/_LOGGER/kind".to_owned(), json!("union"), "LOGGER kind: the spec says struct, the symbols say union"),
+        ("/user_types/_LOGGER/size".to_owned(), json!(0x98), "LOGGER size: the spec has 0x90, the symbols have 0x98"),
+        ("/user_types/_LOGGER/kind".to_owned(), json!("union"), "LOGGER kind: the spec has struct, the symbols have union"),
         (
             "/user_types/_LOGGER/fields/Id".to_owned(),
             Value::Null,
-            "LOGGER Id missing: the spec says unsigned long at offset 0x0, the symbols say none",
+            "LOGGER Id missing: the spec has unsigned long at offset 0x0, the symbols have none",
         ),
         (
             "/user_types/_LOGGER/fields/New".to_owned(),
             json!({"offset": 16, "type": pointer(pointer(named("base", "void")))}),
-            "LOGGER New extra: the spec says none, the symbols say void ** at offset 0x10",
+            "LOGGER New extra: the spec has none, the symbols have void ** at offset 0x10",
         ),
-        ("/user_types/_LOGGER/fields/Id/offset".to_owned(), json!(2), "LOGGER Id offset: the spec says 0x0, the symbols say 0x2"),
+        ("/user_types/_LOGGER/fields/Id/offset".to_owned(), json!(2), "LOGGER Id offset: the spec has 0x0, the symbols have 0x2"),
         (
             ty("Id"),
             named("base", "unsigned short"),
-            "LOGGER Id type: the spec says unsigned long, the symbols say unsigned short",
+            "LOGGER Id type: the spec has unsigned long, the symbols have unsigned short",
         ),
-        (ty("Id"), named("base", "long"), "LOGGER Id type: the spec says unsigned long, the symbols say long"),
-        (ty("Id"), named("base", "unsigned int"), "LOGGER Id type: the spec says unsigned long, the symbols say unsigned int"),
+        (ty("Id"), named("base", "long"), "LOGGER Id type: the spec has unsigned long, the symbols have long"),
+        (ty("Id"), named("base", "unsigned int"), "LOGGER Id type: the spec has unsigned long, the symbols have unsigned int"),
         (
             ty("Ratio"),
             named("base", "unsigned long long"),
-            "LOGGER Ratio type: the spec says double, the symbols say unsigned long long",
+            "LOGGER Ratio type: the spec has double, the symbols have unsigned long long",
         ),
         (
             ty("Thread"),
             pointer(named("struct", "_PROCESS")),
-            "LOGGER Thread type: the spec says THREAD *, the symbols say PROCESS *",
+            "LOGGER Thread type: the spec has THREAD *, the symbols have PROCESS *",
         ),
-        (ty("Thread"), pointer(named("base", "void")), "LOGGER Thread type: the spec says THREAD *, the symbols say void *"),
+        (ty("Thread"), pointer(named("base", "void")), "LOGGER Thread type: the spec has THREAD *, the symbols have void *"),
         (
             ty("Clock"),
             named("base", "unsigned long long"),
-            "LOGGER Clock type: the spec says function *, the symbols say unsigned long long",
+            "LOGGER Clock type: the spec has function *, the symbols have unsigned long long",
         ),
         (
             ty("Hidden"),
             pointer(named("struct", "_THREAD")),
-            "LOGGER Hidden type: the spec says unnamed type *, the symbols say THREAD *",
+            "LOGGER Hidden type: the spec has unnamed type *, the symbols have THREAD *",
         ),
         (
             ty("Grid"),
             array(2, array(8, named("base", "unsigned char"))),
-            "LOGGER Grid type: the spec says unsigned char [2][4], the symbols say unsigned char [2][8]",
+            "LOGGER Grid type: the spec has unsigned char [2][4], the symbols have unsigned char [2][8]",
         ),
         (
             ty("Kind"),
             bits(0, 4, named("base", "unsigned long long")),
-            "LOGGER Kind bits: the spec says unsigned long long : 3 at bit 0, the symbols say unsigned long long : 4 at bit 0",
+            "LOGGER Kind bits: the spec has unsigned long long : 3 at bit 0, the symbols have unsigned long long : 4 at bit 0",
         ),
         (
             ty("Kind"),
             bits(0, 3, named("base", "unsigned long")),
-            "LOGGER Kind type: the spec says unsigned long long : 3 at bit 0, the symbols say unsigned long : 3 at bit 0",
+            "LOGGER Kind type: the spec has unsigned long long : 3 at bit 0, the symbols have unsigned long : 3 at bit 0",
         ),
         (
             ty("Kind"),
             named("base", "unsigned long long"),
-            "LOGGER Kind type: the spec says unsigned long long : 3 at bit 0, the symbols say unsigned long long",
+            "LOGGER Kind type: the spec has unsigned long long : 3 at bit 0, the symbols have unsigned long long",
         ),
-        (ty("State"), named("enum", "MODE"), "LOGGER State type: the spec says enum STATE, the symbols say enum MODE"),
-        (ty("State"), named("base", "long"), "LOGGER State type: the spec says enum STATE, the symbols say long"),
-        (format!("{u}/size"), json!(16), "LOGGER u size: the spec says 0x8, the symbols say 0x10"),
-        (format!("{u}/kind"), json!("struct"), "LOGGER u type: the spec says unnamed union, the symbols say unnamed struct"),
-        (format!("{u}/fields/s/offset"), json!(4), "LOGGER u.s offset: the spec says 0x0, the symbols say 0x4"),
+        (ty("State"), named("enum", "MODE"), "LOGGER State type: the spec has enum STATE, the symbols have enum MODE"),
+        (ty("State"), named("base", "long"), "LOGGER State type: the spec has enum STATE, the symbols have long"),
+        (format!("{u}/size"), json!(16), "LOGGER u size: the spec has 0x8, the symbols have 0x10"),
+        (format!("{u}/kind"), json!("struct"), "LOGGER u type: the spec has unnamed union, the symbols have unnamed struct"),
+        (format!("{u}/fields/s/offset"), json!(4), "LOGGER u.s offset: the spec has 0x0, the symbols have 0x4"),
         (
             "/enums/__unnamed_9/constants/Left".to_owned(),
             json!(7),
-            "LOGGER Sides.Left constant: the spec says 1, the symbols say 7",
+            "LOGGER Sides.Left constant: the spec has 1, the symbols have 7",
         ),
         (
             "/enums/_STATE/constants/StateFree".to_owned(),
             json!(5),
-            "STATE StateFree constant: the spec says 0, the symbols say 5",
+            "STATE StateFree constant: the spec has 0, the symbols have 5",
         ),
         (
             "/enums/_STATE/constants/StateLast".to_owned(),
             Value::Null,
-            "STATE StateLast constant: the spec says 1, the symbols say none",
+            "STATE StateLast constant: the spec has 1, the symbols have none",
         ),
         (
             "/enums/_STATE/constants/StateNew".to_owned(),
             json!(1),
-            "STATE StateNew constant: the spec says none, the symbols say 1",
+            "STATE StateNew constant: the spec has none, the symbols have 1",
         ),
         (
             "/enums/MODE/base".to_owned(),
             json!("int"),
-            "MODE size: the spec says 4 bytes, unsigned, the symbols say 4 bytes, signed",
+            "MODE size: the spec has 4 bytes, unsigned, the symbols have 4 bytes, signed",
         ),
     ];
     for (place, value, expected) in cases {
@@ -147,8 +147,8 @@ fn every_kind_of_difference() {
     // A member of an unnamed type twice, and a flattened one: each place is named.
     let reports = against(&[(&format!("{s}/fields/Low/type"), named("base", "char"))], Rules::Faithful);
     let expected = [
-        "LIST Low type: the spec says unsigned short, the symbols say char",
-        "LOGGER u.s.Low type: the spec says unsigned short, the symbols say char",
+        "LIST Low type: the spec has unsigned short, the symbols have char",
+        "LOGGER u.s.Low type: the spec has unsigned short, the symbols have char",
     ];
     assert_eq!(differences(&reports), expected);
 }
@@ -158,7 +158,7 @@ fn types_of_another_kind_and_absent_ones() {
     let state = json!({"kind": "struct", "size": 4, "fields": {}});
     let reports =
         against(&[("/enums/_STATE", Value::Null), ("/user_types/_STATE", state), ("/enums/MODE", Value::Null)], Rules::Faithful);
-    assert_eq!(differences(&reports), ["STATE kind: the spec says enum, the symbols say struct"]);
+    assert_eq!(differences(&reports), ["STATE kind: the spec has enum, the symbols have struct"]);
     assert_eq!(reports[2].status, Status::Absent);
     assert_eq!((reports[2].name.as_str(), reports[2].equal), ("MODE", 0));
 }

@@ -3,20 +3,16 @@
 use etw_layouts_symbols::{Symbols, Wanted, globals, read};
 use std::collections::BTreeMap;
 use test_support::isf as fixture;
-use test_support::pdb::{Form, container, modules, record, streams, words};
+use test_support::pdb::{container, modules, record, streams, words};
 use test_support::witness;
 
 const NAMES: [&str; 3] = ["EtwpDebuggerData", "WmipLoggerContext", "NtBuildNumber"];
 
 /// A file with public symbols in two sections, whose code and data a tool has moved since if `moved`.
-fn pdb(old: bool, moved: bool) -> Vec<u8> {
-    let name = |name: &str| match old {
-        true => [&[name.len() as u8], name.as_bytes()].concat(),
-        false => [name.as_bytes(), &[0]].concat(),
-    };
+fn pdb(moved: bool) -> Vec<u8> {
     let symbol = |text: &str, section: u16, offset: u32| {
-        let content = [&words(&[2, offset])[..], &section.to_le_bytes(), &name(text)].concat();
-        record(if old { 0x1009 } else { 0x110E }, &content)
+        let content = [&words(&[2, offset])[..], &section.to_le_bytes(), text.as_bytes(), &[0]].concat();
+        record(0x110E, &content)
     };
     let symbols = [
         record(0x1108, b"no public symbol"),
@@ -27,7 +23,7 @@ fn pdb(old: bool, moved: bool) -> Vec<u8> {
         symbol("NtBuildNumber", 9, 0),
     ];
     let section = |address: u32| [&[0; 12][..], &words(&[address]), &[0; 24]].concat();
-    let mut header = modules(Form::New, 0x8664);
+    let mut header = modules(0x8664);
     header[20..22].copy_from_slice(&5_u16.to_le_bytes());
     // 8 bytes of something before the numbers of streams.
     header[24..28].copy_from_slice(&8_u32.to_le_bytes());
@@ -39,12 +35,12 @@ fn pdb(old: bool, moved: bool) -> Vec<u8> {
         (others[4], others[10]) = (7, 8);
     }
     header.extend(others.iter().flat_map(|stream| stream.to_le_bytes()));
-    let mut streams = streams(Form::New);
+    let mut streams = streams();
     streams[3] = header;
     let map = words(&[0x1000, 0x9000, 0x1020, 0xA000, 0x2000, 0x7000, 0x2018, 0]);
     streams.extend([Vec::new(), symbols.concat(), [section(0x1000), section(0x2000)].concat(), map]);
     streams.push([section(0x1000), section(0x2000)].concat());
-    container(Form::New, &streams)
+    container(&streams)
 }
 
 fn expected(pairs: &[(&str, u64)]) -> BTreeMap<String, u64> {
@@ -53,18 +49,16 @@ fn expected(pairs: &[(&str, u64)]) -> BTreeMap<String, u64> {
 
 #[test]
 fn of_program_databases() {
-    for old in [false, true] {
-        let there = expected(&[("EtwpDebuggerData", 0x2010), ("WmipLoggerContext", 0x1024)]);
-        assert_eq!(globals(&pdb(old, false), NAMES), Ok(there));
-        let moved = expected(&[("EtwpDebuggerData", 0x7010), ("WmipLoggerContext", 0xA004)]);
-        assert_eq!(globals(&pdb(old, true), NAMES), Ok(moved));
-    }
+    let there = expected(&[("EtwpDebuggerData", 0x2010), ("WmipLoggerContext", 0x1024)]);
+    assert_eq!(globals(&pdb(false), NAMES), Ok(there));
+    let moved = expected(&[("EtwpDebuggerData", 0x7010), ("WmipLoggerContext", 0xA004)]);
+    assert_eq!(globals(&pdb(true), NAMES), Ok(moved));
     // Who reads types gets them too.
-    let Ok(Symbols::Table(table)) = read(&pdb(false, true), &Wanted::from_iter(NAMES)) else { panic!("a table") };
+    let Ok(Symbols::Table(table)) = read(&pdb(true), &Wanted::from_iter(NAMES)) else { panic!("a table") };
     assert_eq!(table.globals, expected(&[("EtwpDebuggerData", 0x7010), ("WmipLoggerContext", 0xA004)]));
     // What belongs to no image has no addresses, and what is damaged no panic.
-    assert_eq!(globals(&test_support::pdb::file(Form::New), NAMES), Ok(BTreeMap::new()));
-    let whole = pdb(false, true);
+    assert_eq!(globals(&test_support::pdb::file(), NAMES), Ok(BTreeMap::new()));
+    let whole = pdb(true);
     for at in 0..whole.len() {
         let mut damaged = whole.clone();
         damaged[at] ^= 0xFF;
@@ -87,7 +81,7 @@ fn of_tables() {
     let symbol = "\"NtBuildNumber\":{\"address\":4096}";
     assert!(table.contains(symbol), "{table}");
     let twice = table.replace(symbol, &format!("\"NtBuildNumber\":{{\"address\":1}},{symbol}"));
-    assert!(globals(twice.as_bytes(), NAMES).is_err_and(|error| error.to_string().contains("`NtBuildNumber` is there twice")));
+    assert!(globals(twice.as_bytes(), NAMES).is_err_and(|error| error.to_string().contains("duplicate key `NtBuildNumber`")));
     let sections = table.replacen('{', "{\"symbols\":{\"NtBuildNumber\":{\"address\":1}},", 1);
     assert!(globals(sections.as_bytes(), NAMES).is_err_and(|error| error.to_string().contains("duplicate field `symbols`")));
     assert!(globals(b"", NAMES).is_err() && globals(b"PK", NAMES).is_err());

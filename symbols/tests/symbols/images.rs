@@ -96,33 +96,33 @@ fn errors_name_the_place() {
         (HEAD.to_owned() + &"\tA.B".repeat(65), 1, None, "expected 1 to 64 members"),
         (HEAD.to_owned() + "\t7A", 1, Some(6), "expected STRUCTURE.MEMBER or VARIABLE, not `7A`"),
         (HEAD.to_owned() + "\tA.B\tA.u.C", 1, Some(7), "expected STRUCTURE.MEMBER or VARIABLE, not `A.u.C`"),
-        (HEAD.to_owned() + "\tA\tA", 1, Some(7), "`A` is here twice"),
+        (HEAD.to_owned() + "\tA\tA", 1, Some(7), "duplicate column `A`"),
         ("build\tmachine\tA".to_owned(), 1, Some(2), "expected `arch`"),
-        ("build\tarch".to_owned(), 1, None, "expected 1 to 64 members or variables behind `build arch`"),
+        ("build\tarch".to_owned(), 1, None, "expected 1 to 64 members or variables after `build arch`"),
         ("build\tarch\tA\n10.0.1.1\tx64\n".to_owned(), 2, None, "expected 3 columns"),
-        ("build\tarch\tA\n10.0.1\tx64\t1\n".to_owned(), 2, Some(1), "`10.0.1` is no version"),
-        ("build\tarch\tA\n10.0.1.1\tarm\t1\n".to_owned(), 2, Some(2), "`arm` is no architecture"),
-        ("build\tarch\tA\n10.0.1.1\tx64\t\n".to_owned(), 2, Some(3), "`` is no hexadecimal number"),
-        ("build\tarch\tA\n10.0.1.1\tx64\t0x1g\n".to_owned(), 2, Some(3), "`0x1g` is no hexadecimal number"),
-        ("build\tarch\tA\n10.0.1.1\tx64\t1\n10.0.01.1\tx64\t2\n".to_owned(), 3, None, "the image of line 2 again"),
-        (HEAD.to_owned() + "\tA.B\tA.B", 1, Some(7), "`A.B` is here twice"),
-        (HEAD.to_owned() + "\tA.B", 2, None, "no image"),
+        ("build\tarch\tA\n10.0.1\tx64\t1\n".to_owned(), 2, Some(1), "`10.0.1` is not a version such"),
+        ("build\tarch\tA\n10.0.1.1\tarm\t1\n".to_owned(), 2, Some(2), "`arm` is not a known architecture"),
+        ("build\tarch\tA\n10.0.1.1\tx64\t\n".to_owned(), 2, Some(3), "`` is not a hexadecimal number"),
+        ("build\tarch\tA\n10.0.1.1\tx64\t0x1g\n".to_owned(), 2, Some(3), "`0x1g` is not a hexadecimal number"),
+        ("build\tarch\tA\n10.0.1.1\tx64\t1\n10.0.01.1\tx64\t2\n".to_owned(), 3, None, "duplicate of the image in line 2"),
+        (HEAD.to_owned() + "\tA.B\tA.B", 1, Some(7), "duplicate column `A.B`"),
+        (HEAD.to_owned() + "\tA.B", 2, None, "table has no images"),
         (row(""), 2, None, "expected 6 columns"),
         (row(&format!("{good}\t0x1")), 2, None, "expected 6 columns"),
-        (row(&good.replace("ntoskrnl", "..\\ntoskrnl")), 2, Some(1), "`..\\\\ntoskrnl.exe` is no name of a file"),
-        (row(&good.replace("0.16299", "0")), 2, Some(2), "`10.0.15` is no version"),
-        (row(&good.replace("arm64", "arm")), 2, Some(3), "`arm` is no architecture"),
-        (row(&good.replace("0x59cda103", "1506648323")), 2, Some(4), "`1506648323` is no number"),
-        (row(&good.replace("0x008cc000", "0x1008cc0000")), 2, Some(5), "`0x1008cc0000` is no number"),
-        (row(&good.replace("0x0018", "-0x18")), 2, Some(6), "`-0x18` is no hexadecimal number"),
+        (row(&good.replace("ntoskrnl", "..\\ntoskrnl")), 2, Some(1), "`..\\\\ntoskrnl.exe` is not a file name"),
+        (row(&good.replace("0.16299", "0")), 2, Some(2), "`10.0.15` is not a version such"),
+        (row(&good.replace("arm64", "arm")), 2, Some(3), "`arm` is not a known architecture"),
+        (row(&good.replace("0x59cda103", "1506648323")), 2, Some(4), "`1506648323` is not a number"),
+        (row(&good.replace("0x008cc000", "0x1008cc0000")), 2, Some(5), "`0x1008cc0000` is not a number"),
+        (row(&good.replace("0x0018", "-0x18")), 2, Some(6), "`-0x18` is not a hexadecimal number"),
         (row(&good.replace("0x0018", &"\u{1b}".repeat(100))), 2, Some(6), "`\\u{1b}"),
-        (row(&format!("{good}\n{}", good.replace("0x0018", "0x0028"))), 3, None, "the image of line 2 again"),
+        (row(&format!("{good}\n{}", good.replace("0x0018", "0x0028"))), 3, None, "duplicate of the image in line 2"),
     ];
     for (text, line, column, reason) in cases {
         let error = images::read(&text, &Wanted::All).expect_err(&text);
         assert_eq!((error.line, error.column), (line, column), "{error}\n{text}");
         assert!(error.reason.starts_with(reason), "{error}\n{text}");
-        assert!(error.to_string().len() < 400 && error.to_string().ends_with("; correct it, or fetch the table of images again"));
+        assert!(error.to_string().len() < 400 && error.to_string().ends_with("; correct the line, or download the table again"));
     }
     let many: String = (0..=images::MAX_IMAGES).map(|n| good.replace("0x59cda103", &format!("{n:#x}")) + "\n").collect();
     let error = images::read(&row(&many), &Wanted::All).unwrap_err();
@@ -146,7 +146,7 @@ fn only_what_is_stated() {
     let row = "\nntoskrnl.exe\t10.0.1.1\tx64\t0x1\t0x1\t";
     assert_eq!(compared(&format!("ETW_GUID_ENTRY.Guid\tOTHER.Guid{row}0x18\t0x0")), [("ETW_GUID_ENTRY".into(), 1, vec![])]);
     let differs =
-        ["Guid offset: the spec says 0x18, the symbols say 0x28", "Lock extra: the spec says none, the symbols say 0x8"];
+        ["Guid offset: the spec has 0x18, the symbols have 0x28", "Lock extra: the spec has none, the symbols have 0x8"];
     let differs = differs.map(str::to_owned).to_vec();
     assert_eq!(
         compared(&format!("ETW_GUID_ENTRY.Guid\tETW_GUID_ENTRY.Lock\tETW_GUID_ENTRY.RefCount{row}0x28\t0x8\t0x10")),

@@ -18,15 +18,15 @@ fn damaged_input() {
     let cases: [(&[u8], &str); 11] = [
         (b"", "neither JSON nor xz"),
         (b"Microsoft C/C++ MSF 7.00\r\n", "neither JSON nor xz"),
-        (&packed[..packed.len() - 20], "the xz data ends in error after"),
-        (&packed[..6], "the xz data ends in error after 0 bytes"),
-        (&flipped, "the xz data ends in error after"),
+        (&packed[..packed.len() - 20], "corrupt xz data after"),
+        (&packed[..6], "corrupt xz data after 0 bytes"),
+        (&flipped, "corrupt xz data after"),
         (b"{\n\"a\": \xFF}", "not UTF-8 at byte 7"),
-        (b"{\n \"metadata\": oops}", "not JSON at line 2 column 14"),
-        (b"{\"metadata\": {", "not JSON at line 1 column 14 (EOF"),
-        (form_feed.as_bytes(), "not JSON at line 1 column 2 (key must be a string"),
-        (twice.as_bytes(), "JSON but not ISF at line 1"),
-        (b"{\"user_types\": []}", "JSON but not ISF at line 1 column 15 (invalid type: sequence"),
+        (b"{\n \"metadata\": oops}", "invalid JSON at line 2 column 14"),
+        (b"{\"metadata\": {", "invalid JSON at line 1 column 14 (EOF"),
+        (form_feed.as_bytes(), "invalid JSON at line 1 column 2 (key must be a string"),
+        (twice.as_bytes(), "valid JSON, but not ISF at line 1"),
+        (b"{\"user_types\": []}", "valid JSON, but not ISF at line 1 column 15 (invalid type: sequence"),
     ];
     for (input, expected) in cases {
         let message = message(input);
@@ -50,10 +50,10 @@ fn json_that_is_not_isf() {
     let field = "/user_types/_LOGGER/fields/Id";
     let ty = "/user_types/_LOGGER/fields/Id/type";
     let cases = [
-        ("/metadata", Value::Null, "`metadata` is missing"),
-        ("/base_types", Value::Null, "`base_types` is missing"),
-        ("/user_types", Value::Null, "`user_types` is missing"),
-        ("/enums", Value::Null, "`enums` is missing"),
+        ("/metadata", Value::Null, "missing field `metadata`"),
+        ("/base_types", Value::Null, "missing field `base_types`"),
+        ("/user_types", Value::Null, "missing field `user_types`"),
+        ("/enums", Value::Null, "missing field `enums`"),
         ("/metadata/windows/pdb/GUID", json!("12"), "the GUID is not 32 hexadecimal digits"),
         ("/user_types/_LOGGER/kind", json!("interface"), "unknown variant `interface`"),
         ("/user_types/_LOGGER/size", json!(-1), "invalid value: integer `-1`"),
@@ -69,7 +69,7 @@ fn json_that_is_not_isf() {
         ("/base_types/int/kind", json!("complex"), "unknown variant `complex`"),
         ("/base_types/unsigned long/size", json!(3), "the base type `unsigned long` is unknown"),
         ("/user_types/__unnamed_3/fields/Low/offset", json!(u64::MAX), "the offset of `Low` is too large"),
-        ("/enums/_LIST", json!({"base": "int", "size": 4, "constants": {}}), "several types are named `LIST`"),
+        ("/enums/_LIST", json!({"base": "int", "size": 4, "constants": {}}), "ambiguous type `LIST`"),
     ];
     for (place, value, expected) in cases {
         let message = read(&changed(&[(place, value)])).unwrap_err().to_string();
@@ -154,7 +154,7 @@ fn keys_that_are_there_twice() {
     for key in ["_LOGGER", "__unnamed_9", "Id", "StateFree", "unsigned long long", "size", "base", "producer"] {
         let message = twice(key);
         assert!(
-            message.starts_with("JSON but not ISF at line 1 column") && message.contains(&format!("`{key}`")),
+            message.starts_with("valid JSON, but not ISF at line 1 column") && message.contains(&format!("`{key}`")),
             "{key}: {message}"
         );
     }
@@ -169,7 +169,7 @@ fn a_byte_order_mark_is_no_part_of_a_table() {
         assert_eq!(isf::read(input, &Wanted::from_iter(["LOGGER"])), read(&table()));
         assert!(matches!(etw_layouts_symbols::read(input, &Wanted::All), Ok(etw_layouts_symbols::Symbols::Table(_))));
     }
-    assert!(message(b"\xEF\xBB\xBF{\n \"metadata\": oops}").starts_with("not JSON at line 2 column 14"));
+    assert!(message(b"\xEF\xBB\xBF{\n \"metadata\": oops}").starts_with("invalid JSON at line 2 column 14"));
 }
 
 /// A dictionary of 1 GiB, which a file of a few bytes can demand.
@@ -183,7 +183,7 @@ fn memory_for_decoding_is_bounded() {
     std::io::Write::write_all(&mut encoder, b"{}").unwrap();
     let packed = encoder.finish().unwrap();
     assert!(
-        message(&packed).starts_with("xz data that takes over 96 MiB of memory to decode: compress it again"),
+        message(&packed).starts_with("xz data needs more than 96 MiB of memory to decode: compress it again"),
         "{}",
         message(&packed)
     );

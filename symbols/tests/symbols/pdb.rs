@@ -3,7 +3,7 @@
 use etw_layouts_symbols::{Arch, Pdb, SymbolTable, Symbols, Wanted, isf, pdb, read};
 use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 use test_support::isf as fixture;
-use test_support::pdb::{Form, container, file, information, modules, streams, words};
+use test_support::pdb::{container, file, information, modules, streams, words};
 
 fn logger(input: &[u8]) -> SymbolTable {
     pdb::read(input, &Wanted::from_iter(["LOGGER"])).unwrap_or_else(|error| panic!("{error}"))
@@ -13,60 +13,56 @@ fn logger(input: &[u8]) -> SymbolTable {
 #[test]
 fn types_are_those_of_a_table() {
     let theirs = fixture::read(&fixture::table()).unwrap();
-    for form in [Form::Old, Form::New] {
-        assert_eq!(logger(&file(form)).types, theirs.types);
-    }
+    assert_eq!(logger(&file()).types, theirs.types);
     let all = fixture::table().to_string();
     let all = isf::read(all.as_bytes(), &Wanted::All).unwrap();
-    assert_eq!(pdb::read(&file(Form::New), &Wanted::All).map(|table| table.types), Ok(all.types));
+    assert_eq!(pdb::read(&file(), &Wanted::All).map(|table| table.types), Ok(all.types));
 }
 
 #[test]
 fn identity() {
-    let SymbolTable { producer, pdb, arch, .. } = logger(&file(Form::New));
+    let SymbolTable { producer, pdb, arch, .. } = logger(&file());
     let guid = 0x0123_4567_89AB_CDEF_0123_4567_89AB_CDEF;
     assert_eq!(producer, "program database");
     assert_eq!((pdb, arch), (Some(Pdb { name: String::new(), guid, age: 2 }), Some(Arch::X64)));
     // The size of pointers tells the architecture, where no machine is named.
-    let old = logger(&file(Form::Old));
-    assert_eq!((old.pdb, old.arch), (None, Some(Arch::X64)));
     for (machine, arch) in [(0, Some(Arch::X64)), (0x14C, Some(Arch::X86)), (0xAA64, Some(Arch::Arm64)), (0x1C4, None)] {
-        let mut streams = streams(Form::New);
-        streams[3] = modules(Form::New, machine);
-        assert_eq!(logger(&container(Form::New, &streams)).arch, arch, "machine {machine:#x}");
+        let mut streams = streams();
+        streams[3] = modules(machine);
+        assert_eq!(logger(&container(&streams)).arch, arch, "machine {machine:#x}");
     }
-    let mut compiler = streams(Form::New);
-    compiler[1] = information(Form::New, &[*b"VC14"]);
+    let mut compiler = streams();
+    compiler[1] = information(&[*b"VC14"]);
     compiler.truncate(3);
-    assert_eq!(logger(&container(Form::New, &compiler)).pdb.map(|pdb| pdb.age), Some(3));
+    assert_eq!(logger(&container(&compiler)).pdb.map(|pdb| pdb.age), Some(3));
 }
 
 #[test]
 fn compressed_files_are_the_same() {
-    assert_eq!(logger(&msfz()), logger(&file(Form::New)));
+    assert_eq!(logger(&msfz()), logger(&file()));
 }
 
 #[test]
 fn content_tells_the_format() {
     let wanted = Wanted::from_iter(["LOGGER"]);
     let table = fixture::table().to_string();
-    for input in [file(Form::Old), file(Form::New), msfz(), table.into_bytes()] {
+    for input in [file(), msfz(), table.into_bytes()] {
         assert!(matches!(read(&input, &wanted), Ok(Symbols::Table(table)) if table.types.contains_key("LOGGER")));
     }
     let snapshot = "etw-layouts-symbols 1\nproducer none\nkernel 5.1.2600.0 x86 -\n";
     assert!(matches!(read(snapshot.as_bytes(), &wanted), Ok(Symbols::Snapshot(_))));
     let message = |input: &[u8]| read(input, &wanted).unwrap_err().to_string();
-    assert!(message(b"").starts_with("an empty file"));
-    assert!(message(b"PK\x03\x04").starts_with("no symbol file: give a program database"));
-    assert!(message(b"{}").starts_with("JSON but not ISF"));
+    assert!(message(b"").starts_with("empty file"));
+    assert!(message(b"PK\x03\x04").starts_with("not a symbol file: give a program database"));
+    assert!(message(b"{}").starts_with("valid JSON, but not ISF"));
     assert!(message(b"etw-layouts-symbols 2\n").starts_with("line 1"));
-    assert!(message(b"etw-layouts-symbols 1\n\xFF").starts_with("a text that is not UTF-8 at byte 22"));
-    assert!(message(b"MSCF").starts_with("a CAB-compressed symbol file"));
+    assert!(message(b"etw-layouts-symbols 1\n\xFF").starts_with("invalid UTF-8 at byte 22"));
+    assert!(message(b"MSCF").starts_with("CAB-compressed symbol file"));
 }
 
 /// One stream as it is, one in two parts of a compressed chunk, one across two chunks of which one is not compressed.
 pub fn msfz() -> Vec<u8> {
-    let streams = streams(Form::New);
+    let streams = streams();
     let [_, information, types, modules] = &streams[..] else { unreachable!() };
     let chunk = [&types[..], &modules[..10]].concat();
     let packed = compress_to_vec(&chunk[..], CompressionLevel::Fastest);

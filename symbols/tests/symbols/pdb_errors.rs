@@ -4,7 +4,7 @@ use crate::pdb::msfz;
 use etw_layouts_symbols::pdb::{self, Error};
 use etw_layouts_symbols::{SymbolTable, Wanted};
 use std::path::Path;
-use test_support::pdb::{Form, container, file, information, modules, record, streams, type_stream, words};
+use test_support::pdb::{container, file, information, modules, record, streams, type_stream, words};
 use test_support::witness;
 
 fn logger(input: &[u8]) -> Result<SymbolTable, Error> {
@@ -17,9 +17,9 @@ fn message(input: &[u8]) -> String {
 
 /// A file whose types are these records, of which the last is `LOGGER`.
 fn records(records: &[Vec<u8>]) -> Vec<u8> {
-    let mut streams = streams(Form::New);
+    let mut streams = streams();
     streams[2] = type_stream(20_040_203, records);
-    container(Form::New, &streams)
+    container(&streams)
 }
 
 /// A structure without members but those of a list.
@@ -35,32 +35,32 @@ fn list(ty: u32) -> Vec<u8> {
 #[test]
 fn what_is_none() {
     let with = |features: &[[u8; 4]], machine, types: &[u8]| {
-        let streams = [vec![], information(Form::New, features), types.to_vec(), modules(Form::New, machine)];
-        container(Form::New, &streams)
+        let streams = [vec![], information(features), types.to_vec(), modules(machine)];
+        container(&streams)
     };
     let mut unknown = msfz();
     unknown[60] = 2;
     let mut version = msfz();
     version[32] = 1;
-    let whole = file(Form::New);
+    let whole = file();
     let cases: [(&[u8], &str); 17] = [
-        (b"", "an empty file"),
+        (b"", "empty file"),
         (b"{}", "not a program database"),
-        (b"MZ\x90\0", "a program or library"),
-        (b"MSCF\0\0\0\0", "a CAB-compressed symbol file"),
-        (b"BSJB\x01\0", "a Portable PDB"),
-        (b"Microsoft C/C++ program", "a truncated PDB that breaks off after 23 bytes"),
+        (b"MZ\x90\0", "program or library"),
+        (b"MSCF\0\0\0\0", "CAB-compressed symbol file"),
+        (b"BSJB\x01\0", "Portable PDB"),
+        (b"Microsoft C/C++ program", "PDB truncated after 23 bytes"),
         (b"Microsoft C/C++ compiled header, precompiled by version 14\r\n", "not a program database"),
-        (&whole[..40], "a truncated PDB that breaks off after 40 bytes"),
-        (&whole[..whole.len() - 1], "a truncated PDB of 10239 bytes that should have 10240"),
-        (&msfz()[..70], "a truncated PDB that breaks off after 70 bytes"),
-        (&with(&[*b"MINI"], 0x8664, &[]), "a PDB linked with /DEBUG:FASTLINK"),
-        (&with(&[], 0xC0EE, &[]), "a Windows PDB of a .NET assembly"),
-        (&with(&[], 0x8664, &type_stream(20_040_203, &[])), "a PDB without types"),
-        (&container(Form::Old, &[vec![], information(Form::Old, &[])]), "an MSF 2.00 file without types"),
-        (&with(&[], 0x8664, &type_stream(19_950_410, &[])), "a PDB with types of version 19950410"),
-        (&unknown, "a PDB with MSFZ compression 2"),
-        (&version, "a PDB with MSFZ version 1"),
+        (&whole[..40], "PDB truncated after 40 bytes"),
+        (&whole[..whole.len() - 1], "truncated PDB, 10239 of 10240 bytes"),
+        (&msfz()[..70], "PDB truncated after 70 bytes"),
+        (&with(&[*b"MINI"], 0x8664, &[]), "PDB linked with /DEBUG:FASTLINK"),
+        (&with(&[], 0xC0EE, &[]), "Windows PDB of a .NET assembly"),
+        (&with(&[], 0x8664, &type_stream(20_040_203, &[])), "PDB without types"),
+        (b"Microsoft C/C++ program database 2.00\r\n\x1aJG\0\0", "unsupported PDB in MSF 2.00"),
+        (&with(&[], 0x8664, &type_stream(19_950_410, &[])), "unsupported PDB with types of version 19950410"),
+        (&unknown, "unsupported PDB with MSFZ compression 2"),
+        (&version, "unsupported PDB with MSFZ version 1"),
     ];
     for (input, expected) in cases {
         let message = message(input);
@@ -86,9 +86,9 @@ fn what_a_library_takes_for_sound() {
         (pointer(0x1F), 1, "type 0x1000 is malformed"),
         (pointer(0xEC), 1, "type 0x1000 is malformed"),
         (named_array, 1, "type 0x1000 is malformed"),
-        (endless, 0, "unnamed types repeat without end"),
-        (itself, 1, "nests types more than 64 deep"),
-        (array, 1, "holds no number of elements"),
+        (endless, 0, "unnamed types repeat endlessly"),
+        (itself, 1, "nests types more than 64 levels deep"),
+        (array, 1, "is not a whole number of elements"),
     ];
     for (bad, through_member, expected) in cases {
         let member = if through_member == 1 { list(0x1000) } else { record(0x1203, &[]) };
@@ -100,14 +100,14 @@ fn what_a_library_takes_for_sound() {
     assert!(logger(&records(&[shape, list(0x1000), structure("_LOGGER", 0x1001)])).is_ok());
 
     let announced = |at: usize, value: u32| {
-        let mut streams = streams(Form::New);
+        let mut streams = streams();
         streams[2][at..at + 4].copy_from_slice(&words(&[value]));
-        message(&container(Form::New, &streams))
+        message(&container(&streams))
     };
-    assert!(announced(4, 0x4000).contains("the header of its types is none"));
-    assert!(announced(8, u32::MAX - 1).contains("the header of its types is none"));
-    assert!(announced(12, u32::MAX).contains("says it ends at 0xffffffff"));
-    assert!(announced(16, u32::MAX).contains("its types break off"));
+    assert!(announced(4, 0x4000).contains("the header of its types is invalid"));
+    assert!(announced(8, u32::MAX - 1).contains("the header of its types is invalid"));
+    assert!(announced(12, u32::MAX).contains("states the end 0xffffffff"));
+    assert!(announced(16, u32::MAX).contains("its types are truncated"));
 }
 
 #[test]
@@ -153,7 +153,7 @@ fn work_is_bounded() {
 /// A directory that gives one page to a stream many times, and a chunk that claims to unpack into what no file holds.
 #[test]
 fn memory_is_bounded() {
-    let mut repeated = file(Form::New);
+    let mut repeated = file();
     let page = |file: &[u8], at: usize| u32::from_le_bytes(file[at..at + 4].try_into().unwrap()) as usize * 1024;
     let directory = page(&repeated, page(&repeated, 52));
     // The fourth size is that of the type stream; the pages follow the sizes.
@@ -167,14 +167,14 @@ fn memory_is_bounded() {
     let mut claims = msfz();
     let chunks = page(&claims, 48) / 1024;
     claims[chunks + 16..chunks + 20].copy_from_slice(&words(&[u32::MAX]));
-    assert!(message(&claims).contains("over 100 times as large"));
+    assert!(message(&claims).contains("more than 100 times as large"));
 }
 
 /// Bytes changed at seeded places, and every prefix.
 #[test]
 fn no_damage_panics() {
     let wanted = [Wanted::All, Wanted::from_iter(["LOGGER"])];
-    for whole in [file(Form::Old), file(Form::New), msfz()] {
+    for whole in [file(), msfz()] {
         let mut state = 0x2545_F491_4F6C_DD1D_u64;
         let mut random = |below: usize| {
             state ^= state << 13;
@@ -205,23 +205,23 @@ fn no_damage_panics() {
 fn every_real_file_gives_types_or_its_own_message() {
     const EXPECTED: [(&str, Result<usize, &str>); 21] = [
         ("arm64_xcpt4.pdb", Ok(212)),
-        ("cab_named_pdb.pdb", Err("a CAB-compressed symbol file: expand it first")),
+        ("cab_named_pdb.pdb", Err("CAB-compressed symbol file: expand it first")),
         ("compiler_vc141_nodbi.pdb", Ok(294)),
-        ("corrupt_29bytes.pdb", Err("a truncated PDB that breaks off after 29 bytes")),
-        ("corrupt_empty.pdb", Err("an empty file")),
-        ("corrupt_fuzzed.pdb", Err("a damaged PDB (MSF referred to page number")),
-        ("fastlink_x64.pdb", Err("a PDB linked with /DEBUG:FASTLINK")),
-        ("fastlink_x86.pdb", Err("a PDB linked with /DEBUG:FASTLINK")),
-        ("managed_windows_pdb_512.pdb", Err("a Windows PDB of a .NET assembly")),
+        ("corrupt_29bytes.pdb", Err("PDB truncated after 29 bytes")),
+        ("corrupt_empty.pdb", Err("empty file")),
+        ("corrupt_fuzzed.pdb", Err("corrupt PDB (MSF referred to page number")),
+        ("fastlink_x64.pdb", Err("PDB linked with /DEBUG:FASTLINK")),
+        ("fastlink_x86.pdb", Err("PDB linked with /DEBUG:FASTLINK")),
+        ("managed_windows_pdb_512.pdb", Err("Windows PDB of a .NET assembly")),
         ("minimal_x86.pdb", Ok(4)),
-        ("msf2_jg_vc60.idb", Err("an MSF 2.00 file without types")),
-        ("msf2_jg_vc60_types.pdb", Ok(704)),
-        ("msfz_HelloWorld.pdz", Err("a Windows PDB of a .NET assembly")),
+        ("msf2_jg_vc60.idb", Err("unsupported PDB in MSF 2.00")),
+        ("msf2_jg_vc60_types.pdb", Err("unsupported PDB in MSF 2.00")),
+        ("msfz_HelloWorld.pdz", Err("Windows PDB of a .NET assembly")),
         ("msfz_ntkrnlpa_xpsp3_x86.pdz", Ok(491)),
         ("ntdll_win10or11_x64_CCC0E361.pdb", Ok(608)),
         ("ntdll_win7_x86_E3C1142B.pdb", Ok(318)),
         ("ntkrnlpa_xpsp3_x86_30B5FB31.pdb", Ok(491)),
-        ("portable_ppdb_small.pdb", Err("a Portable PDB")),
+        ("portable_ppdb_small.pdb", Err("Portable PDB")),
         ("types_x64_syzygy.pdb", Ok(40)),
         ("types_x86_syzygy.pdb", Ok(40)),
         ("wntdll_win10or11_x86_1C96EAD8.pdb", Ok(594)),

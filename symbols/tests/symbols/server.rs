@@ -11,8 +11,8 @@ use std::thread::JoinHandle;
 #[derive(Clone)]
 pub enum Entry {
     File(Vec<u8>),
-    /// A file under another version, and how many bytes of it each answer sends before the connection breaks.
-    Cut(&'static str, Vec<u8>, usize),
+    /// A file, and how many bytes of it are sent before the connection breaks.
+    Cut(Vec<u8>, usize),
     /// Zeros, as long as anybody reads.
     Endless,
     Status(u16),
@@ -56,7 +56,7 @@ impl Server {
         self.entries.lock().unwrap().insert(format!("/symbols/{path}"), entry);
     }
 
-    /// The requests so far: path and, if there is one, range. They are forgotten.
+    /// The paths of the requests since the last call.
     pub fn requests(&self) -> Vec<String> {
         std::mem::take(&mut self.requests.lock().unwrap())
     }
@@ -72,16 +72,11 @@ impl Drop for Server {
 
 fn answer(mut stream: &TcpStream, entries: &BTreeMap<String, Entry>, requests: &Mutex<Vec<String>>) -> std::io::Result<()> {
     let lines: Vec<_> = BufReader::new(stream).lines().map_while(Result::ok).take_while(|line| !line.is_empty()).collect();
-    let header = |name: &str| {
-        let field = |line: &&String| line.split(':').next().is_some_and(|field| field.eq_ignore_ascii_case(name));
-        lines.iter().skip(1).find(field).and_then(|line| line.split_once(": ")).map(|(_, value)| value.to_owned())
-    };
     let Some(path) = lines.first().and_then(|line| line.split(' ').nth(1)) else { return Ok(()) };
-    let range = header("range");
-    requests.lock().unwrap().push([path, range.as_deref().unwrap_or_default()].join(" ").trim().to_owned());
-    let (version, body, cut) = match entries.get(path) {
-        Some(Entry::File(body)) => ("\"1\"", body, usize::MAX),
-        Some(Entry::Cut(version, body, cut)) => (*version, body, *cut),
+    requests.lock().unwrap().push(path.to_owned());
+    let (body, cut) = match entries.get(path) {
+        Some(Entry::File(body)) => (body, usize::MAX),
+        Some(Entry::Cut(body, cut)) => (body, *cut),
         Some(Entry::Endless) => {
             write!(stream, "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n")?;
             loop {
@@ -96,13 +91,7 @@ fn answer(mut stream: &TcpStream, entries: &BTreeMap<String, Entry>, requests: &
         }
         None => return write!(stream, "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"),
     };
-    let range = range.filter(|_| header("if-range").is_some_and(|of| of == version));
-    let start: Option<usize> = range.and_then(|range| range.strip_prefix("bytes=")?.strip_suffix('-')?.parse().ok());
-    let rest = &body[start.unwrap_or(0).min(body.len())..];
-    let status = start.map_or("200 OK".to_owned(), |start| {
-        format!("206 Partial Content\r\nContent-Range: bytes {start}-{}/{}", body.len() - 1, body.len())
-    });
-    let length = rest.len();
-    write!(stream, "HTTP/1.1 {status}\r\nETag: {version}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n")?;
-    stream.write_all(&rest[..cut.min(length)])
+    let length = body.len();
+    write!(stream, "HTTP/1.1 200 OK\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n")?;
+    stream.write_all(&body[..cut.min(length)])
 }

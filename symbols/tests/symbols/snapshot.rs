@@ -95,8 +95,8 @@ fn errors_name_the_line() {
     let with = |body: &str| format!("{HEAD}{body}");
     let member = |ty: &str| with(&format!("struct A 0x4\n 0x0 a {ty}\n"));
     let cases = [
-        (String::new(), 1, "the first line is not `etw-layouts-symbols 1`"),
-        (HEAD.replace("symbols 1", "symbols 2"), 1, "the first line is not `etw-layouts-symbols 1`"),
+        (String::new(), 1, "expected `etw-layouts-symbols 1` in the first line"),
+        (HEAD.replace("symbols 1", "symbols 2"), 1, "expected `etw-layouts-symbols 1` in the first line"),
         ("etw-layouts-symbols 1\n".to_owned(), 2, "expected `producer` and a name"),
         ("etw-layouts-symbols 1\nproducer x\n".to_owned(), 3, "expected a `kernel` line"),
         (HEAD.replace("6.1.", "6."), 3, "expected `kernel`"),
@@ -110,7 +110,7 @@ fn errors_name_the_line() {
         (HEAD.replace("x86 -", "x86 - ntoskrnl.exe 0x1 0x123456789"), 3, "expected `kernel`"),
         (HEAD.replace("x86 -", "x86 - ntoskrnl.exe 0x1 0x2 0x3"), 3, "expected `kernel`"),
         (HEAD.replace("x86 -", &format!("x86 ntoskrnl.exe {:032} 1", 0)), 3, "expected `kernel`"),
-        (with(" 0x8 b\n 0x4 a\n"), 5, "`a` is out of order or here twice: variables are sorted by name"),
+        (with(" 0x8 b\n 0x4 a\n"), 5, "`a` is out of order or duplicate: variables are sorted by name"),
         (with(" 0x8 a b\n"), 4, "expected `struct` or `union`"),
         (with(" 8 a\n"), 4, "expected `struct` or `union`"),
         (with("kernel\n"), 4, "expected `struct` or `union`"),
@@ -154,7 +154,7 @@ fn errors_name_the_line() {
         let error = Snapshot::parse(&text).expect_err(&text);
         assert_eq!(error.line, line, "{error}\n{text}");
         assert!(error.reason.starts_with(reason), "{error}\n{text}");
-        assert!(error.to_string().ends_with("; correct it, or make the snapshot again from its table"));
+        assert!(error.to_string().ends_with("; correct the line, or create the snapshot again from its table"));
     }
     assert!(Snapshot::parse(HEAD).is_ok());
 }

@@ -9,7 +9,7 @@ use etw_layouts::win10_2004::x64::{
 };
 use etw_layouts::win10_2004::x86::{DUMP_HEADER32, TRIAGE_DUMP32};
 use etw_layouts::{Arch, Build, structures};
-use etw_layouts_etl::wire::{large, zero};
+use etw_layouts_etl::wire::{large, wire_guid, zero};
 use etw_layouts_etl::write::Producer;
 use etw_layouts_etl::{ClockType, Guid, HeaderType, LogFile, Trace};
 
@@ -35,7 +35,7 @@ impl Session {
     /// One that was made as a file; `None` if the producer has no such clock.
     pub fn new(producer: Producer, clock: ClockType, logger_id: u16, rounds: usize) -> Option<Self> {
         let made = fixture_of(producer, clock, false, rounds, &HeaderType::is_known)?;
-        let trace = Trace::new(&made.bytes).expect("a trace");
+        let trace = Trace::from_bytes(&made.bytes).expect("a trace");
         let buffers = trace.buffers().skip(1).map(|buffer| {
             let buffer = buffer.expect("a buffer");
             let mut bytes = buffer.bytes()[..buffer.head().offset as usize].to_vec();
@@ -118,7 +118,7 @@ fn secondary(build: Build, sessions: &[Session], out: &mut Vec<u8>) {
 
 fn blob(tag: Guid, data: &[u8], out: &mut Vec<u8>) {
     let mut header: DUMP_BLOB_HEADER = zero();
-    (header.HeaderSize, header.Tag) = (size_of_val(&header) as u32, tag.into());
+    (header.HeaderSize, header.Tag) = (size_of_val(&header) as u32, wire_guid(tag));
     (header.DataSize, header.PostPad) = (data.len() as u32, (data.len().next_multiple_of(8) - data.len()) as u32);
     out.extend_from_slice(bytes_of(&header));
     out.extend_from_slice(data);

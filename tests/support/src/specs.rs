@@ -11,7 +11,8 @@ pub fn held(layouts: &Layouts, target: usize) -> Vec<&str> {
 
 /// Path and text of each spec file of a project without structures.
 pub fn without_structures(layouts: &Layouts) -> impl Iterator<Item = (&str, &str)> {
-    let definitions = ["specs/dump/", "specs/etw/", "specs/nt/"];
+    // Payloads of events name enumerations of ETW.
+    let definitions = ["specs/dump/", "specs/etw/", "specs/events/", "specs/nt/"];
     let files = layouts.spec.sources.files().iter().map(|file| (&*file.path, &*file.text));
     files.filter(move |(path, _)| !definitions.iter().any(|folder| path.starts_with(folder)))
 }

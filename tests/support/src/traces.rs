@@ -4,7 +4,7 @@ use etw_layouts_etl::compression::Format;
 use etw_layouts_etl::header::{Counters, Header, Message};
 use etw_layouts_etl::wire::{
     Arch, EVENT_HEADER, EVENT_HEADER_EXT_TYPE, EVENT_INSTANCE_GUID_HEADER, EVENT_INSTANCE_HEADER, EVENT_TRACE_HEADER,
-    LOG_FILE_MODE, PERFINFO_TRACE_HEADER, SYSTEM_TRACE_HEADER, large, zero,
+    LOG_FILE_MODE, PERFINFO_TRACE_HEADER, SYSTEM_TRACE_HEADER, large, wire_guid, zero,
 };
 use etw_layouts_etl::write::{Error, FileWriter, Producer, Record};
 use etw_layouts_etl::{ClockType, Guid, HeaderType, Item, LogFile, Scratch, Trace};
@@ -118,7 +118,7 @@ pub fn fixture_of(
 /// The same file whose buffers are compressed in a format; one that the format makes larger than the logger's buffers stays as it
 /// is read, uncompressed.
 pub fn in_format(file: &[u8], format: Format) -> Vec<u8> {
-    let trace = Trace::new(file).expect("a trace");
+    let trace = Trace::from_bytes(file).expect("a trace");
     let largest = trace.log_file().buffer_size as usize;
     let mut out = Vec::new();
     for buffer in trace.buffers() {
@@ -188,7 +188,7 @@ pub fn headers(from: i64) -> Vec<(bool, Header)> {
         }
         let mut full: EVENT_TRACE_HEADER = zero();
         (full.ThreadId, full.ProcessId, full.TimeStamp) = (21, 22, time());
-        full.set_Guid(Guid(0x3d6f_a8d1_fe05_11d0_9dda_00c0_4fd7_ba7c).into());
+        full.set_Guid(wire_guid(Guid(0x3d6f_a8d1_fe05_11d0_9dda_00c0_4fd7_ba7c)));
         all.push((wide, Header::Full(full)));
         let mut instance: EVENT_INSTANCE_GUID_HEADER = zero();
         (instance.TimeStamp, instance.InstanceId) = (time(), 5);
@@ -200,7 +200,7 @@ pub fn headers(from: i64) -> Vec<(bool, Header)> {
         (descriptor.Channel, descriptor.Level, descriptor.Task) = (11, 4, 7);
         // Those of one width have none, so that it makes a difference.
         descriptor.Keyword = if wide { 1 << 63 | 2 } else { 0 };
-        event.ProviderId = Guid(0xa61e_a624_4944_55fc_c2a8_3782_8829_438d).into();
+        event.ProviderId = wire_guid(Guid(0xa61e_a624_4944_55fc_c2a8_3782_8829_438d));
         all.push((wide, Header::Event(event)));
         let whole = Message {
             number: 43,

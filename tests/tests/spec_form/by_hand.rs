@@ -24,7 +24,7 @@ impl Hand {
             Sort::File => self.definition(text, &tree),
             Sort::Axis if self.with_comments => self.lines(text),
             // The form of other files is their authors'.
-            Sort::Axis | Sort::Scalars | Sort::Globals => text.to_owned(),
+            Sort::Axis | Sort::Scalars | Sort::Globals | Sort::Events => text.to_owned(),
             sort => panic!("{path} is {sort:?}"),
         }
     }

@@ -14,9 +14,9 @@ pub fn of(spec: &Spec) -> Vec<String> {
     axis.comments.clear();
     let mut lines = vec![format!("{axis:?}")];
     for definition in spec.definitions.values() {
-        let Definition { name, scope, source, unverifiable, doc, errata, body, comments: _, end: _ } = definition;
+        let Definition { name, scope, source, unverifiable, feature, doc, errata, body, comments: _, end: _ } = definition;
         let name = &name.value;
-        let facts = format!("{} {} {doc:?} {}", targets(scope), pieces(source), pieces(unverifiable));
+        let facts = format!("{} {feature:?} {} {doc:?} {}", targets(scope), pieces(source), pieces(unverifiable));
         lines.push(format!("{name}: {facts} {}", self::errata(errata)));
         match body {
             Body::Aggregate(Aggregate { kind, size, align, pack, members }) => {

@@ -83,7 +83,7 @@ fn no_comment_is_dropped() {
                 let text = changed.get("windows.toml").unwrap_or(&text);
                 assert_eq!(comments(text).collect::<Vec<_>>(), ["# A comment."], "line {at}: {text}");
             }
-            Err(error) => assert!(error.contains("windows.toml: the comment `# A comment.` would be lost"), "{error}"),
+            Err(error) => assert!(error.contains("windows.toml: formatting would remove the comment `# A comment.`"), "{error}"),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Dependencies: licences, duplicates and sources by `deny.toml`, and known vulnerabilities.
+//! Dependencies: licenses, duplicates and sources by `deny.toml`, and known vulnerabilities.
 
 use super::{Run, Step, command};
 use crate::Error;

@@ -1,13 +1,13 @@
-//! Memory: what Miri interprets, and what runs under AddressSanitizer.
+//! Memory checks: Miri and AddressSanitizer.
 
 use super::{Run, Step, nightly, rustup};
 use crate::Error;
 
 const HOST: &str = "x86_64-unknown-linux-gnu";
 
-/// Crates with `unsafe` code, their test binary, and the tests that Miri interprets: those that reach `unsafe` code, since it is a thousand times slower than
-/// the machine. The tests of the generated crate are those of the runtime, too. Tests that measure the memory of their process
-/// are in binaries of their own, because they would measure that of the tool.
+/// Crates with `unsafe` code, their test binary, and the tests for Miri: only those that reach `unsafe` code, as Miri is a
+/// thousand times slower than native code. The tests of the generated crate also cover the runtime. Tests that measure the memory
+/// of their process are in separate binaries, because they would measure that of the tool.
 const TESTS: [(&str, &str, &str); 2] = [("etw-layouts", "layouts", ""), ("etw-layouts-etl", "etl", "xpress::")];
 
 pub fn steps() -> Vec<(String, Run)> {
@@ -26,7 +26,7 @@ fn miri(name: &str, test: &str, of: &str) -> Result<Step, Error> {
 
 fn sanitized() -> Result<Step, Error> {
     if !component("rustc") {
-        return Ok(Step::Absent("there is no nightly toolchain: rustup toolchain install nightly".into()));
+        return Ok(Step::Absent("the nightly toolchain is not installed: rustup toolchain install nightly".into()));
     }
     let mut args = vec!["test", "-q", "--target", HOST];
     args.extend(TESTS.iter().flat_map(|(name, test, _)| ["-p", *name, "--test", *test]));

@@ -1,12 +1,12 @@
-//! Packages: what would be published compiles by itself.
+//! Packages: verifies that published crates compile.
 
 use super::{Step, cargo};
 use crate::{Error, workspace};
 use std::fs;
 
-/// The public crates can be published: all compile from what is in their packages.
+/// Checks that the public crates compile from the contents of their packages.
 ///
-/// `cargo package` itself would compile each once as a package, and once for each package that depends on it.
+/// `cargo package` itself would compile each crate once as a package, and once for each package that depends on it.
 pub fn complete() -> Result<Step, Error> {
     let manifest = fs::read_to_string(workspace::root().join("Cargo.toml"))?;
     let table = manifest.split("[workspace.dependencies]").nth(1).and_then(|rest| rest.split("\n[").next()).unwrap_or_default();
@@ -26,11 +26,11 @@ pub fn complete() -> Result<Step, Error> {
     fs::create_dir_all(&folder)?;
     for (_, package) in &packages {
         let archive = format!("{}/package/{package}.crate", target.display());
-        // Packages state one time for all files. With the current one, cargo compiles what has changed.
+        // Packages use a fixed modification time for all files. With the current time, cargo recompiles only changes.
         let unpacked = super::command("tar", &["-xmzf", &archive, "-C", &folder.display().to_string()], &[])?;
         let Step::Passed = unpacked else { return Ok(unpacked) };
     }
-    // The profiles are ours, so that crates of others are compiled no more than once.
+    // The profiles of the workspace are used, so that dependencies are compiled only once.
     let profiles = manifest.find("[profile.").map_or("", |at| &manifest[at..]);
     let members: String = packages.iter().map(|(_, package)| format!("{package:?}, ")).collect();
     let patches: String = packages.iter().map(|(name, package)| format!("{name} = {{ path = {package:?} }}\n")).collect();

@@ -1,20 +1,20 @@
-//! Every fact of a spec file, and how to change it.
+//! The facts in a spec file, and their mutations.
 
 use core::ops::Range;
 use etw_layouts_codegen::syntax::{Entry, Holds, Node, Pieces, Sort, Table, Tree};
 
-/// One change of one fact.
+/// A mutation of one fact.
 #[derive(Clone, Debug)]
 pub struct Mutant {
-    /// What sort of fact.
+    /// Kind of the fact.
     pub kind: FactKind,
-    /// The bytes that are replaced.
+    /// The bytes to replace.
     pub range: Range<usize>,
-    /// What replaces them.
+    /// The replacement.
     pub with: String,
 }
 
-/// What sort of fact is changed.
+/// Kind of a mutated fact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum FactKind {
     /// The offset of a member.
@@ -46,7 +46,7 @@ pub enum FactKind {
 }
 
 impl FactKind {
-    /// In words.
+    /// Name of the kind.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Offset => "offset",
@@ -66,7 +66,7 @@ impl FactKind {
     }
 }
 
-/// The mutants of a spec file; `labels` are those of the version axis, in order, then the names of its updates.
+/// The mutants of a spec file; `labels` are those of the version axis in order, then the names of its updates.
 pub fn mutants(text: &str, labels: &[String]) -> Vec<Mutant> {
     let (tree, errors) = Tree::parse(text);
     if !errors.is_empty() {
@@ -77,14 +77,14 @@ pub fn mutants(text: &str, labels: &[String]) -> Vec<Mutant> {
     finder.list
 }
 
-struct Finder<'a> {
-    text: &'a str,
+pub(super) struct Finder<'a> {
+    pub text: &'a str,
     labels: &'a [String],
     list: Vec<Mutant>,
 }
 
 impl Finder<'_> {
-    fn add(&mut self, kind: FactKind, range: Range<usize>, with: impl Into<String>) {
+    pub fn add(&mut self, kind: FactKind, range: Range<usize>, with: impl Into<String>) {
         self.list.push(Mutant { kind, range, with: with.into() });
     }
 
@@ -94,6 +94,9 @@ impl Finder<'_> {
                 Some(Holds::Tables(Sort::Member)) => self.members(root, &entry.tables()),
                 Some(Holds::Tables(Sort::Version)) => entry.tables().into_iter().for_each(|version| self.version(version)),
                 Some(Holds::Tables(Sort::Update)) => entry.tables().into_iter().for_each(|update| self.update(update)),
+                Some(Holds::Tables(Sort::Event)) => entry.tables().into_iter().for_each(|event| self.event(event)),
+                // Which class a file is of, its events show.
+                Some(Holds::Table(Sort::Class)) => {}
                 Some(Holds::Table(_)) => {
                     entry.tables().into_iter().for_each(|table| self.table(table, entry.name == "struct"));
                 }
@@ -104,7 +107,7 @@ impl Finder<'_> {
         }
     }
 
-    /// The `[[member]]` tables of a file, each to the next one.
+    /// The `[[member]]` tables of a file, each extending to the next one.
     fn members(&mut self, root: Table, members: &[Table]) {
         let ordered = root.get("union").is_none();
         let starts = members.iter().map(|member| member.span().start);
@@ -144,7 +147,7 @@ impl Finder<'_> {
         }
     }
 
-    /// Of the version axis, the builds of kernels.
+    /// The builds of kernels on the version axis.
     fn version(&mut self, version: Table) {
         for kernel in version.tables("kernels") {
             if let Some(build) = kernel.get("build") {
@@ -153,7 +156,7 @@ impl Finder<'_> {
         }
     }
 
-    /// Of a named update, the kernels that are the first with it.
+    /// The first kernels of a named update.
     fn update(&mut self, update: Table) {
         let kernels = update.get("kernels").and_then(|kernels| kernels.value.get_ref().as_array());
         kernels.into_iter().flatten().for_each(|build| self.build(build));
@@ -164,11 +167,11 @@ impl Finder<'_> {
         self.add(FactKind::Build, end..end, "1");
     }
 
-    /// A table; whether the members of groups in it follow each other.
+    /// A table; `ordered` states whether the order of its members matters in groups.
     fn table(&mut self, table: Table, ordered: bool) {
         for entry in table.entries() {
             let holds = entry.key.map(|key| key.holds);
-            // Provenance is held against nothing.
+            // Sources are not verified.
             if holds.is_some_and(Holds::is_piecewise) && entry.name != "source" {
                 self.scopes(&entry.pieces());
             }
@@ -186,7 +189,7 @@ impl Finder<'_> {
             }
             if let Some(Holds::Tables(Sort::Member | Sort::Constant)) = holds {
                 let tables = entry.tables();
-                // The order of branches and of constants says nothing.
+                // The order of union branches and constants does not matter.
                 let ordered = entry.name == "struct" || entry.name == "members" && ordered;
                 self.rows(tables.iter().map(|table| table.span()).collect(), ordered);
                 tables.into_iter().for_each(|table| self.table(table, ordered));
@@ -195,7 +198,7 @@ impl Finder<'_> {
     }
 
     /// The elements of an array: each dropped, and swapped with the next.
-    fn rows(&mut self, spans: Vec<Range<usize>>, ordered: bool) {
+    pub fn rows(&mut self, spans: Vec<Range<usize>>, ordered: bool) {
         for span in &spans {
             let comma = self.text[span.end..].starts_with(',');
             self.add(FactKind::Dropped, span.start..span.end + usize::from(comma), "");
@@ -207,7 +210,7 @@ impl Finder<'_> {
         }
     }
 
-    /// The ends of the ranges that a piecewise fact has.
+    /// The ends of the ranges of a piecewise fact.
     fn scopes(&mut self, pieces: &Pieces) {
         for (_, span) in pieces.scopes() {
             let quotes = usize::from(self.text[span.clone()].starts_with(['"', '\'']));
@@ -238,7 +241,7 @@ impl Finder<'_> {
     }
 
     fn ty(&mut self, ty: &str, span: Range<usize>) {
-        // Another type of the same size and alignment, so that only its meaning changes.
+        // Another type with the same size and alignment, so that only its meaning changes.
         let word = ty.split([' ', '*', '[']).next().unwrap_or_default();
         let other = match word {
             "ULONG" | "NTSTATUS" if !ty.contains('*') => "LONG",

@@ -1,5 +1,6 @@
-//! `cargo xtask mutants`: would a wrong fact be caught?
+//! `cargo xtask mutants`: measures whether wrong facts are detected.
 
+mod events;
 mod facts;
 mod scope;
 #[cfg(test)]
@@ -7,7 +8,7 @@ mod tests;
 
 pub use facts::Mutant;
 
-use crate::{Error, Format, Outcome, workspace};
+use crate::{Error, Format, Outcome, trust, workspace};
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_codegen::registry::Registry;
 use etw_layouts_codegen::{Errors, SourceFile, Sources, compile, recompile};
@@ -23,43 +24,46 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
 
-/// Change every fact of the specs, one at a time, and see whether `generate` or `verify` would refuse it.
+/// Change every fact of the specs, one at a time, and check whether `generate` or `verify` detects it.
 ///
-/// Each offset, size, type, count, bit position and width, constant, range end, name, alignment and build is changed, each
-/// member dropped, neighbours swapped. A change that no layout shows is not counted. What survives is listed with the reason.
-/// What specs say of global variables is left out: no symbols state their types.
+/// Each offset, size, type, count, bit position and width, constant, range end, name, alignment and build is changed, each member
+/// is dropped, and neighbors are swapped. Changes that affect no layout are not counted. Undetected changes are listed with the
+/// reason. Facts about global variables are excluded, as symbols state no types for them.
 ///
-/// Exit status: 0 every survivor has a reason, 1 one has none, 2 there is no such spec.
+/// Exit status: 0 every undetected change has a reason, 1 one has none, 2 no spec matches.
 #[derive(clap::Args)]
 pub struct Args {
-    /// Mutate only the specs whose path contains this: a file, a folder, or the name of a structure.
+    /// Mutate only specs whose path contains this text: a file, a folder, or the name of a structure.
     #[arg(long, value_name = "TEXT")]
     only: Option<String>,
-    /// List every survivor, not only how many for each reason.
+    /// List every undetected change instead of the number for each reason.
     #[arg(long)]
     list: bool,
-    /// Text to read, or one JSON document.
+    /// Add the counts to docs/TRUST.md, if no change is missed.
+    #[arg(long, conflicts_with = "only")]
+    record: bool,
+    /// Output format: text, or a JSON document.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
 }
 
-/// What became of a mutant.
+/// Result of a mutant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fate {
-    /// Reading or resolving the specs fails; whether the error names the mutated file or its structure, or any of the specs
-    /// if the file has no structure.
+    /// Reading or resolving the specs fails; whether the error names the mutated file or its structure, or any spec if the file
+    /// has no structure.
     Refused(bool),
-    /// Verification finds a difference; whether it names the same.
+    /// Verification reports a difference; whether it names the file or structure.
     Differs(bool),
     /// No layout changes.
     Equivalent,
-    /// It is not noticed, for this reason.
+    /// Not detected, for this reason.
     Survived(String),
-    /// It is not noticed, and should be.
+    /// Not detected, although it should be.
     Missed(String),
 }
 
-/// The specs, and what they are held against.
+/// The specs, with the symbol tables for their verification.
 pub struct Bench {
     labels: Vec<String>,
     tables: Vec<Table>,
@@ -67,6 +71,7 @@ pub struct Bench {
     original: Layouts,
     types: Vec<Types>,
     reaches: Vec<Reach>,
+    events: events::Events,
 }
 
 impl Bench {
@@ -74,7 +79,7 @@ impl Bench {
     ///
     /// # Errors
     ///
-    /// Specs or tables that cannot be read.
+    /// Specs or tables cannot be read.
     pub fn new() -> Result<Self, Error> {
         let project = workspace::project();
         let layouts = project.layouts()?;
@@ -87,10 +92,11 @@ impl Bench {
         let labels = labels.cloned().collect();
         let types = all_types(&layouts, &names);
         let reaches = scope::reaches(&layouts);
-        Ok(Self { labels, tables, registry, original: layouts, types, reaches })
+        let events = events::Events::of(&layouts.spec, project.statements()?);
+        Ok(Self { labels, tables, registry, original: layouts, types, reaches, events })
     }
 
-    /// Every mutant, with the index of its file.
+    /// All mutants, with the index of their files.
     pub fn mutants(&self) -> Vec<(usize, Mutant)> {
         let of = |(index, file): (usize, &SourceFile)| {
             facts::mutants(&file.text, &self.labels).into_iter().map(move |mutant| (index, mutant)).collect::<Vec<_>>()
@@ -102,12 +108,12 @@ impl Bench {
         self.original.spec.sources.files()
     }
 
-    /// The path of a file.
+    /// Path of a file.
     pub fn path(&self, file: usize) -> &str {
         &self.files()[file].path
     }
 
-    /// `path:line`, and what is changed there.
+    /// Describes a mutant: `path:line`, and the change.
     pub fn describe(&self, file: usize, mutant: &Mutant) -> String {
         let source = &self.files()[file];
         let line = source.text[..mutant.range.start].matches('\n').count() + 1;
@@ -116,13 +122,16 @@ impl Bench {
         format!("{}:{line}: {} `{}` -> `{}`", source.path, mutant.kind.as_str(), short(old), short(&mutant.with))
     }
 
-    /// Applies a mutant to the specs, and runs all that checks them.
+    /// Applies a mutant to the specs, and runs all checks.
     pub fn run(&self, file: usize, mutant: &Mutant) -> Fate {
+        if self.is_events(file) {
+            return self.run_event(file, mutant);
+        }
         let path = self.path(file);
         let subject = path_stem(path);
         let shows = |text: &str| match self.original.spec.definitions.contains_key(&subject) {
             true => text.contains(path) || has_word(text, &subject),
-            // Whoever uses a scalar or a kernel shows what is wrong with it.
+            // For a scalar or a kernel, the error is reported at its uses.
             false => text.contains("specs"),
         };
         let layouts = match self.compile(file, mutant) {
@@ -155,17 +164,17 @@ impl Bench {
         compile(sources)
     }
 
-    /// Why nothing notices: because nothing changed, or because nothing can tell.
+    /// The result of an undetected mutant: equivalent, or undetectable for a reason.
     fn survivor(&self, layouts: &Layouts, names: &[&str], path: &str) -> Fate {
         let mutated = all_types(layouts, names);
         let mut reason = None;
         let by_symbols = [layouts, &self.original].map(|layouts| evidence::confirmed(&self.registry, &layouts.spec.axis));
         let subject = path_stem(path);
         for (target, (new, old)) in mutated.iter().zip(&self.types).enumerate() {
-            // What the mutated specs still have, and what they may have lost.
+            // Definitions of the mutated specs, and those that they may have lost.
             let all = new.keys().chain(old.keys().filter(|name| **name == subject));
             for name in all.filter(|name| new.get(*name) != old.get(*name)) {
-                // A changed name is known to one side only.
+                // A changed name exists on one side only.
                 let (known, by_symbols) = match layouts.spec.definitions.contains_key(name) {
                     true => (layouts, &by_symbols[0]),
                     false => (&self.original, &by_symbols[1]),
@@ -173,7 +182,7 @@ impl Bench {
                 match by_symbols.why_not(known, name, target).map(|why| why.text().to_owned()) {
                     Some(why) => reason = reason.or(Some(why)),
                     None if self.converted(target, layouts) => {
-                        reason = Some("only converted tables are of these kernels, and a rule accepts it".to_owned());
+                        reason = Some("these kernels have only converted tables, and a rule accepts the change".to_owned());
                     }
                     None => return Fate::Missed(format!("{name} at {}", layouts.spec.axis.target_name(target))),
                 }
@@ -181,7 +190,7 @@ impl Bench {
         }
         match reason {
             Some(reason) => Fate::Survived(reason),
-            None if path.contains("constants/") => Fate::Survived("macros leave no trace in symbol files".into()),
+            None if path.contains("constants/") => Fate::Survived("macros are not in symbol files".into()),
             None => Fate::Equivalent,
         }
     }
@@ -192,12 +201,12 @@ impl Bench {
     }
 }
 
-/// The structure that a spec file is named for.
+/// The structure that a spec file is named after.
 fn path_stem(path: &str) -> String {
     Path::new(path).file_stem().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// Whether a text has a word that is no part of a longer identifier.
+/// Whether a text has a word that is not part of a longer identifier.
 fn has_word(text: &str, word: &str) -> bool {
     text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').any(|part| part == word)
 }
@@ -221,9 +230,7 @@ pub fn run(args: &Args) -> Result<Outcome, Error> {
     let wanted = |file: usize| args.only.as_ref().is_none_or(|only| bench.path(file).contains(only));
     let mutants: Vec<_> = bench.mutants().into_iter().filter(|(file, _)| wanted(*file)).collect();
     if let (Some(only), true) = (&args.only, mutants.is_empty()) {
-        return Err(
-            format!("no spec with facts to change has `{only}` in its path, such as specs/etw/WMI_BUFFER_HEADER.toml").into()
-        );
+        return Err(format!("no spec matches `{only}`; write a part of a path such as specs/etw/WMI_BUFFER_HEADER.toml").into());
     }
     let style = ProgressStyle::with_template("{bar:30} {pos}/{len} mutants, {eta} left")?;
     let bar = ProgressBar::new(mutants.len() as u64).with_style(style);
@@ -259,6 +266,9 @@ pub fn run(args: &Args) -> Result<Outcome, Error> {
         Format::Text => anstream::print!("{}", text(&counts, &reasons, &missed, args.list)),
         Format::Json => anstream::println!("{}", json(&counts, &reasons, &missed)?),
     }
+    if args.record && good {
+        trust::record(trust::MUTANTS, &counts.iter().map(recorded).collect::<Vec<_>>())?;
+    }
     Ok(if good { Outcome::Good } else { Outcome::Differs })
 }
 
@@ -274,7 +284,7 @@ fn text(counts: &BTreeMap<&str, Count>, reasons: &BTreeMap<String, Vec<String>>,
         total.missed += count.missed;
     }
     row("all", &total, &mut out);
-    let _ = writeln!(out, "\nSurvivors, and why nothing can notice them:");
+    let _ = writeln!(out, "\nUndetected changes, with the reason:");
     for (reason, survivors) in reasons {
         let _ = writeln!(out, "{:8}  {reason}", survivors.len());
         for survivor in survivors.iter().filter(|_| list) {
@@ -284,7 +294,7 @@ fn text(counts: &BTreeMap<&str, Count>, reasons: &BTreeMap<String, Vec<String>>,
     for mutant in missed {
         let _ = writeln!(out, "missed: {mutant}");
     }
-    let _ = writeln!(out, "{:8}  missed: symbol data covers them, and nothing noticed", missed.len());
+    let _ = writeln!(out, "{:8}  missed: covered by symbol data, but not detected", missed.len());
     out
 }
 
@@ -293,6 +303,14 @@ fn row(kind: &str, count: &Count, out: &mut String) {
     let share = 100.0 * caught as f64 / count.mutants.max(1) as f64;
     let survive = count.survived + count.missed;
     let _ = writeln!(out, "{kind:12} {:8} {:8} {:8} {survive:8}  {share:6.1}%", count.mutants, count.refused, count.differs);
+}
+
+/// A row of docs/TRUST.md.
+fn recorded((kind, count): (&&str, &Count)) -> String {
+    let Count { mutants, refused, differs, survived, missed } = *count;
+    let caught = refused + differs;
+    let share = 100.0 * caught as f64 / mutants.max(1) as f64;
+    format!("| {kind} | {mutants} | {caught} | {share:.1} % | {survived} | {missed} |")
 }
 
 fn json(counts: &BTreeMap<&str, Count>, reasons: &BTreeMap<String, Vec<String>>, missed: &[String]) -> Result<String, Error> {

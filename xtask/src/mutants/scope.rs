@@ -1,24 +1,24 @@
-//! What a change of one spec file can concern, so that the rest need not be read, laid out and compared again for each mutant.
+//! The files that a change of one spec file can affect, so that others need not be processed again for each mutant.
 
 use etw_layouts_codegen::layouts::{Form, Layouts};
 use etw_layouts_codegen::spec::{Definition, Spec};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How far a change of a file reaches.
+/// Effect of a change of a file.
 pub enum Reach {
-    /// Every layout may be another: the file is that of the version axis or of the scalars.
+    /// All layouts may change: the file is that of the version axis or of the scalars.
     All,
-    /// It specifies one thing.
+    /// The file defines one type.
     Some {
-        /// The files of it and of what embeds it: their layouts may change.
+        /// Its file, and those of types that embed it: their layouts may change.
         changed: BTreeSet<usize>,
-        /// Those, and the files of all that they need.
+        /// Those files, and the files of all types that they need.
         needed: BTreeSet<usize>,
     },
 }
 
 impl Reach {
-    /// Of a spec set, what is needed to see a change.
+    /// The part of a spec set that is needed to detect a change.
     pub fn needed(&self, spec: &Spec) -> Spec {
         let Self::Some { needed, .. } = self else { return spec.clone() };
         let is_needed = |definition: &Definition| needed.contains(&file(spec, definition));
@@ -28,15 +28,16 @@ impl Reach {
             axis: spec.axis.clone(),
             scalars: spec.scalars.clone(),
             typedefs: spec.typedefs.clone(),
-            // No layout depends on them.
+            // Layouts do not depend on them.
             globals: BTreeMap::new(),
+            classes: Vec::new(),
             definitions: within.into_iter().map(|(name, definition)| (name.clone(), definition.clone())).collect(),
-            // What members lead to may be among these.
+            // These may include structures that `leads_to` refers to.
             broken: without.into_iter().map(|(name, _)| name.clone()).collect(),
         }
     }
 
-    /// Whether the layouts of a type may change.
+    /// Whether the layout of a type may change.
     pub fn changes(&self, spec: &Spec, name: &str) -> bool {
         match self {
             Self::All => true,
@@ -45,7 +46,7 @@ impl Reach {
     }
 }
 
-/// How far a change of each file reaches.
+/// The effect of a change of each file.
 pub fn reaches(layouts: &Layouts) -> Vec<Reach> {
     let spec = &layouts.spec;
     let count = spec.sources.files().len();

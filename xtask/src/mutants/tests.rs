@@ -1,10 +1,10 @@
-//! A wrong fact in a spec is refused or differs, and the message shows the file.
+//! A wrong fact in a spec is detected, and the message shows the file.
 
 use super::{Bench, Fate};
 use rayon::prelude::*;
 use std::collections::BTreeSet;
 
-/// Mutants of a file that are tried; all files together make several hundred.
+/// Number of mutants tried per file; all files together have several hundred.
 const OF_EACH_FILE: usize = 8;
 
 #[test]
@@ -28,8 +28,8 @@ fn wrong_facts_are_caught() {
                 caught += 1;
                 caught_files.insert(*file);
             }
-            Fate::Missed(at) => panic!("not caught, though symbol data covers it at {at}: {what}"),
-            Fate::Survived(reason) => println!("not checkable: {what}: {reason}"),
+            Fate::Missed(at) => panic!("not detected, although symbol data covers it at {at}: {what}"),
+            Fate::Survived(reason) => println!("undetectable: {what}: {reason}"),
             Fate::Equivalent => {}
         }
     }

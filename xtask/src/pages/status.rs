@@ -1,4 +1,4 @@
-//! What is verified: by release, by update, by structure.
+//! Verification status by release, by update, and by structure.
 
 use etw_layouts_codegen::axis::{Arch, Build, TargetSet};
 use etw_layouts_codegen::layouts::{Form, Layouts};
@@ -8,24 +8,24 @@ use etw_layouts_project::verify;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-/// The page: a table of the releases, the updates of each, a table of the structures.
+/// The page: a table of the releases, the updates of each, and a table of the structures.
 ///
 /// # Errors
 ///
-/// None that the specs can cause.
+/// None caused by the specs.
 pub fn page(layouts: &Layouts, registry: &Registry) -> Result<String, crate::Error> {
     let names = verify::names(layouts, None)?;
     let seen = Seen::of(layouts, registry);
     let mut out = String::from(
         "# Status\n\n\
-         Written by `cargo xtask generate` from specs and facts: what is verified of each Windows release, newest first; then the updates at\n\
-         which layouts change, and the structures. `etw show STRUCTURE --build B` shows the same for one build.\n\n\
-         Examined builds are counted by what was examined: *PDB*, all of their own symbols; *converted symbols*, which lost some names and types\n\
-         but no offsets; or only the *image*, which shows the offsets of some members. Structures, enumerations among them, are counted by the\n\
-         least sure layout that the release has of them: *verified (PDB)* if the symbols of a build with that layout contain it, *verified\n\
-         (converted)* if only converted symbols do, *partly verified* if only an image shows some of it, *not in public symbols*, or *not\n\
-         examined*: as documents state it, or inferred from other builds. A layout is verified at the builds that are counted; that the\n\
-         updates between them have it too is inferred.\n\n\
+         Written by `cargo xtask generate` from specs and facts: the verified layouts of each Windows release, newest first; the updates that\n\
+         changed layouts; and the structures. `etw show STRUCTURE --build B` prints the same for one build.\n\n\
+         Examined builds are counted by evidence: *PDB*, the symbols of the build; *converted symbols*, which lost some names and types, but no\n\
+         offsets; *image*, which shows the offsets of some members. Structures and enumerations are counted by the lowest confidence of their\n\
+         layouts in the release: *verified (PDB)* if the symbols of a build with the layout contain it, *verified (converted)* if only converted\n\
+         symbols contain it, *partly verified* if only an image shows some of its members, *not in public symbols*, or *not examined*: documented in\n\
+         published references, or inferred from other builds. A layout is verified for the counted builds; for the revisions between them it is\n\
+         inferred.\n\n\
          | release | | PDB | converted symbols | image only | verified (PDB) | verified (converted) | partly verified | not in public symbols | not examined |\n\
          |---|---|---|---|---|---|---|---|---|---|\n",
     );
@@ -48,10 +48,10 @@ pub fn page(layouts: &Layouts, registry: &Registry) -> Result<String, crate::Err
         }
     }
     if seen.elsewhere > 0 {
-        let _ = writeln!(out, "\n{} more examined builds are of releases that the version axis does not have.", seen.elsewhere);
+        let _ = writeln!(out, "\n{} more examined builds belong to releases outside the version axis.", seen.elsewhere);
     }
-    out += "\n## Updates\n\nEach build from which on layouts differ from those before, how many builds up to the next were examined, and which structures\n\
-            changed; for the first build of a release, since the first of the release before.\n";
+    out += "\n## Updates\n\nBuilds that changed layouts, the number of examined builds up to the next one, and the changed structures. The first build of a release is\n\
+            compared with the first build of the preceding release.\n";
     for (version, stated) in axis.versions.iter().enumerate().rev() {
         let _ = write!(out, "\n### {}\n\n", stated.release);
         out += "| from | PDB | converted symbols | image only | changed layouts |\n|---|---|---|---|---|\n";
@@ -65,7 +65,7 @@ pub fn page(layouts: &Layouts, registry: &Registry) -> Result<String, crate::Err
                     (None, Some((older, first))) => {
                         format!("since {}: {}", axis.versions[older].label, changed(layouts, &names, first, target))
                     }
-                    (None, None) => "the first".into(),
+                    (None, None) => "first build of this architecture".into(),
                 };
                 before = Some(target);
                 let _ = writeln!(out, "| {} | {} | {changed} |", axis.target_name(target), kernels.join(" | "));
@@ -76,21 +76,21 @@ pub fn page(layouts: &Layouts, registry: &Registry) -> Result<String, crate::Err
     Ok(out)
 }
 
-/// The rows of a release, in order.
+/// Architectures in the order of the rows.
 const ARCHITECTURES: [Arch; 3] = [Arch::X64, Arch::X86, Arch::Arm64];
 
-/// What is read of a kernel, a column each, the surest first.
+/// Evidence levels in the order of the columns, strongest first.
 const READ: [Evidence; 3] = [Evidence::Symbols, Evidence::Converted, Evidence::Partly];
 
-/// What was seen of the kernels of each target.
+/// The examined kernels of each target.
 struct Seen<'a> {
     layouts: &'a Layouts,
     registry: &'a Registry,
-    /// The kernels, each by the best that was read of it.
+    /// The kernels with their strongest evidence.
     kernels: Vec<BTreeMap<Build, Evidence>>,
     /// The sets of facts.
     witnesses: Vec<BTreeSet<usize>>,
-    /// How many kernels have no target.
+    /// Number of kernels without a target.
     elsewhere: usize,
 }
 
@@ -112,7 +112,7 @@ impl<'a> Seen<'a> {
         Self { layouts, registry, kernels, witnesses, elsewhere: elsewhere.len() }
     }
 
-    /// The kernels of a target of which that is the best that was read.
+    /// The kernels of a target with the given strongest evidence.
     fn count(&self, target: usize, kind: Evidence) -> String {
         match self.kernels[target].values().filter(|best| **best == kind).count() {
             0 => "–".into(),
@@ -120,7 +120,7 @@ impl<'a> Seen<'a> {
         }
     }
 
-    /// How many there are in all of these targets, and from which update to which.
+    /// Number of these kernels at the given targets, with the first and last update.
     fn range(&self, targets: &[usize], kind: Evidence) -> String {
         let kernels = targets.iter().flat_map(|&target| &self.kernels[target]);
         let kernels: BTreeSet<_> = kernels.filter(|(_, best)| **best == kind).map(|(build, _)| *build).collect();
@@ -134,8 +134,8 @@ impl<'a> Seen<'a> {
         }
     }
 
-    /// How many of the structures are verified by PDBs, by converted symbols, partly by images, not in public symbols, and not examined at these
-    /// targets.
+    /// Number of structures at these targets that are verified by PDBs, by converted symbols, partly by images, not in public
+    /// symbols, and not examined.
     fn counts(&self, names: &[&str], targets: &[usize]) -> [usize; 5] {
         let mut counts = [0; 5];
         for name in names {
@@ -159,7 +159,7 @@ impl<'a> Seen<'a> {
         counts
     }
 
-    /// The best that the kernels of a target say of a structure.
+    /// The strongest evidence of a target's kernels for a structure.
     fn best(&self, name: &str, target: usize) -> Option<Evidence> {
         let witnesses = self.witnesses[target].iter().map(|&witness| &self.registry.witnesses[witness]);
         let said = witnesses.filter_map(|witness| witness.kind.evidence(witness.holds.contains(name))).max();
@@ -167,7 +167,7 @@ impl<'a> Seen<'a> {
     }
 }
 
-/// The types whose layouts differ, and those that only one of the two has: their names, or how many if they are many.
+/// The types whose layouts differ or exist on one side only: their names, or their number if there are many.
 fn changed(layouts: &Layouts, names: &[&str], before: usize, after: usize) -> String {
     let [before, after] = [before, after].map(|target| &layouts.by_target[target]);
     let changed: Vec<_> = names.iter().copied().filter(|name| before.get(*name) != after.get(*name)).collect();
@@ -178,7 +178,7 @@ fn changed(layouts: &Layouts, names: &[&str], before: usize, after: usize) -> St
     }
 }
 
-/// The structures, and at how many targets symbol data confirms each.
+/// The structures, with the number of targets verified by symbol data.
 fn structures(layouts: &Layouts, registry: &Registry) -> String {
     let axis = &layouts.spec.axis;
     let by_symbols = confirmed(registry, axis);
@@ -211,10 +211,10 @@ mod tests {
     use super::*;
     use etw_layouts_symbols::Rules;
 
-    /// Held against the tables themselves: no more is proven of a release than its kernels' own symbols hold, no more proven or converted
-    /// than any tables of them hold, and each structure is counted once.
+    /// Compares with the tables: the page counts no more structures of a release as verified than the symbols of its kernels contain, no more
+    /// as verified or converted than all of their tables contain, and each structure once.
     #[test]
-    fn no_more_is_proven_than_tables_hold() {
+    fn counts_do_not_exceed_the_tables() {
         let project = crate::workspace::project();
         let layouts = project.layouts().expect("the specs resolve");
         let axis = &layouts.spec.axis;

@@ -1,7 +1,7 @@
 //! Structures and unions: an invocation of `layout!` for each, and for each part that C has no name for.
 
 use super::Emitter;
-use super::docs::{indented, literal, quoted};
+use super::docs::{Texts, indented, literal, quoted};
 use super::names::{Taken, join, unnamed};
 use crate::layouts::{Aggregate, Field, LayoutId, Type};
 use crate::spec::Kind;
@@ -16,12 +16,21 @@ struct Whole<'a> {
     /// How to get to the part: the names of members; empty for the layout itself.
     path: &'a str,
     aggregate: &'a Aggregate,
+    /// What is said of the structure's members.
+    texts: &'a Texts,
 }
 
 impl Emitter<'_> {
     /// The type of a layout, and those of its parts that are not `written` for an earlier layout of the structure.
-    pub(super) fn aggregate(&self, id: LayoutId, aggregate: &Aggregate, written: &mut BTreeSet<String>, out: &mut String) {
-        let whole = Whole { structure: &self.layouts.layouts[id].name, path: "", aggregate };
+    pub(super) fn aggregate(
+        &self,
+        id: LayoutId,
+        aggregate: &Aggregate,
+        texts: &Texts,
+        written: &mut BTreeSet<String>,
+        out: &mut String,
+    ) {
+        let whole = Whole { structure: &self.layouts.layouts[id].name, path: "", aggregate, texts };
         let of = format!("members::{}", whole.structure);
         self.define(self.type_name(id), &self.layout_doc(id, aggregate), Some(&of), whole, out);
         self.parts(whole, written, out);
@@ -71,7 +80,7 @@ impl Emitter<'_> {
         for row in rows {
             let Row { offset, name, ty, c, doc, within } = row;
             let c = c.map(|c| format!(" = {}", quoted(&c))).unwrap_or_default();
-            let _ = write!(out, "        {offset:#04x} {name}: {ty}{c}, {}", literal(&doc));
+            let _ = write!(out, "        {offset:#04x} {name}: {ty}{c}, {doc}");
             if of.is_none() || within.is_empty() {
                 out.push_str(";\n");
                 continue;
@@ -80,8 +89,7 @@ impl Emitter<'_> {
             for part in within {
                 let Part { offset, bits, name, ty, c, doc } = part;
                 let setter = setters.free(format!("set_{}", name.trim_start_matches("r#")));
-                let _ =
-                    writeln!(out, "            {offset:#04x} {bits}{name} {setter}: {ty} = {}, {};", quoted(&c), literal(&doc));
+                let _ = writeln!(out, "            {offset:#04x} {bits}{name} {setter}: {ty} = {}, {doc};", quoted(&c));
             }
             out.push_str("        }\n");
         }
@@ -143,11 +151,12 @@ impl Emitter<'_> {
         let ty = within.map(|size| format!("runtime::Bytes<{ty}, {size}>")).unwrap_or(ty);
         let offset = field.offset;
         let (name, c, doc) = match (field.bits, &field.name) {
-            (Some(_), _) => (taken.free(format!("bits{offset:02X}")), None, "bit fields, which have accessors.".to_owned()),
-            (None, Some(_)) => (name.to_owned(), Some(spelled(field)), self.member_doc(field)),
+            (Some(_), _) => (taken.free(format!("bits{offset:02X}")), None, literal("bit fields, which have accessors.")),
+            (None, Some(_)) => (name.to_owned(), Some(spelled(field)), whole.texts.of(field)),
             (None, None) => {
                 let errata = field.info.errata.iter().map(|erratum| format!("\n\nErratum, {erratum}."));
-                (name.to_owned(), None, format!("unnamed; its members have accessors.{}", errata.collect::<String>()))
+                let doc = format!("unnamed; its members have accessors.{}", errata.collect::<String>());
+                (name.to_owned(), None, literal(&doc))
             }
         };
         Row { offset, name, ty, c, doc, within: Vec::new() }
@@ -157,17 +166,22 @@ impl Emitter<'_> {
     fn within(&self, whole: Whole, field: &Field, name: &str, base: u64) -> Vec<Part> {
         let offset = base + field.offset;
         if field.name.is_some() {
+            let ty = self.field_type(field, &self.inner(whole, field, name));
+            let holds = |values: &str, width: u64| {
+                self.layouts.layouts.iter().any(|layout| layout.name == values && layout.extent().size * 8 >= width)
+            };
+            let (ty, unit) = match (&field.values, &field.ty, field.bits) {
+                (Some(values), Type::Scalar { .. }, Some(bits)) if holds(values, bits.width) => {
+                    (values.clone(), format!(" in {ty}"))
+                }
+                _ => (ty, String::new()),
+            };
             let bits = match field.bits.map(|bits| (bits.position, bits.position + bits.width.max(1) - 1)) {
-                Some((first, last)) if first == last => format!("[{first}] "),
-                Some((first, last)) => format!("[{first} to {last}] "),
+                Some((first, last)) if first == last => format!("[{first}{unit}] "),
+                Some((first, last)) => format!("[{first} to {last}{unit}] "),
                 None => String::new(),
             };
-            let ty = self.field_type(field, &self.inner(whole, field, name));
-            let ty = match (&field.values, &field.ty, field.bits) {
-                (Some(values), Type::Scalar { .. }, Some(_)) => format!("{ty} as {values}"),
-                _ => ty,
-            };
-            return vec![Part { offset, bits, name: name.to_owned(), ty, c: spelled(field), doc: self.member_doc(field) }];
+            return vec![Part { offset, bits, name: name.to_owned(), ty, c: spelled(field), doc: whole.texts.of(field) }];
         }
         let Type::Inline(aggregate) = &field.ty else { return Vec::new() };
         let path = join(whole.path, name);
@@ -202,6 +216,7 @@ struct Row {
     ty: String,
     /// The type in C, of a member that metadata tell of.
     c: Option<String>,
+    /// The expression that is the comment.
     doc: String,
     /// What accessors reach.
     within: Vec<Part>,
@@ -221,6 +236,6 @@ struct Part {
 impl Row {
     fn padding(offset: u64, size: u64, taken: &mut Taken) -> Self {
         let name = taken.free(format!("_padding{offset:02X}"));
-        Self { offset, name, ty: format!("[u8; {size}]"), c: None, doc: "padding.".into(), within: Vec::new() }
+        Self { offset, name, ty: format!("[u8; {size}]"), c: None, doc: literal("padding."), within: Vec::new() }
     }
 }

@@ -1,7 +1,8 @@
 //! Doc comments: what it is, since when, where the fact comes from, errata.
 
 use super::Emitter;
-use crate::layouts::{Aggregate, Field, LayoutId};
+use super::names::Taken;
+use crate::layouts::{Aggregate, Field, LayoutId, Type};
 use std::fmt::Write;
 
 impl Emitter<'_> {
@@ -19,19 +20,53 @@ impl Emitter<'_> {
         }
         comment(&doc, "")
     }
+}
 
-    /// What is known of a member; offset, type and bits stand beside it.
-    pub(super) fn member_doc(&self, field: &Field) -> String {
-        let info = &field.info;
-        let mut doc = format!("{}.", info.known());
-        if !info.doc.is_empty() {
-            let _ = write!(doc, " {}", info.doc);
+/// What is said of the members of a structure: each text once, for all layouts that have the member.
+#[derive(Default)]
+pub(super) struct Texts(Vec<(String, String)>);
+
+impl Texts {
+    /// Adds those of a layout.
+    pub fn add(&mut self, aggregate: &Aggregate) {
+        for field in &aggregate.fields {
+            let text = text(field);
+            if !text.is_empty() && !self.0.iter().any(|(_, known)| *known == text) {
+                let name = field.name.as_deref().unwrap_or("unnamed");
+                let mut taken = Taken::of(self.0.iter().map(|(name, _)| name.clone()));
+                self.0.push((taken.numbered(name.to_owned()), text));
+            }
+            if let Type::Inline(inner) = field.ty.element() {
+                self.add(inner);
+            }
         }
-        for erratum in &info.errata {
-            let _ = write!(doc, "\n\nErratum, {erratum}.");
-        }
-        doc
     }
+
+    /// The macro that gives them by name, behind where each is known from.
+    pub fn rules(&self) -> String {
+        let rules = self
+            .0
+            .iter()
+            .map(|(name, text)| format!("    ({name}, $known:literal) => {{ concat!($known, {}) }};\n", literal(text)));
+        let rules: String = rules.collect();
+        if rules.is_empty() { rules } else { format!("\nmacro_rules! text {{\n{rules}}}\n") }
+    }
+
+    /// The expression for the comment of a member; offset, type and bits stand beside it.
+    pub fn of(&self, field: &Field) -> String {
+        let (known, text) = (field.info.known(), text(field));
+        match self.0.iter().find(|(_, own)| *own == text) {
+            Some((name, _)) => format!("text!({name}, {})", quoted(known)),
+            None => quoted(&format!("{known}.")),
+        }
+    }
+}
+
+/// What a member is, behind where it is known from.
+fn text(field: &Field) -> String {
+    let doc = if field.info.doc.is_empty() { String::new() } else { format!(". {}", field.info.doc) };
+    let dot = if doc.is_empty() && !field.info.errata.is_empty() { "." } else { "" };
+    doc + dot + &field.info.errata.iter().map(|erratum| format!("\n\nErratum, {erratum}.")).collect::<String>()
 }
 
 /// Text as a doc comment.
@@ -48,6 +83,28 @@ pub(super) fn comment(text: &str, indent: &str) -> String {
 pub(super) fn indented(comment: &str) -> String {
     comment.lines().map(|line| format!("    {line}\n")).collect()
 }
+
+/// A list in braces, in one line behind `before` if it fits, else in lines a level deeper than `indent`.
+pub(super) fn braced(before: &str, items: &[String], indent: usize) -> String {
+    let one = format!("{:indent$}{before}{{{}}}", "", items.join(", "));
+    if one.len() < WIDTH {
+        return one;
+    }
+    let mut lines = format!("{:indent$}{before}{{", "");
+    let mut column = WIDTH;
+    for item in items {
+        let (start, width) = match column + item.len() + 2 > WIDTH {
+            true => (format!("\n{:1$}", "", indent + 4), indent + 4),
+            false => (" ".to_owned(), column + 1),
+        };
+        lines += &format!("{start}{item},");
+        column = width + item.len() + 1;
+    }
+    lines + &format!("\n{:indent$}}}", "")
+}
+
+/// A line of names is not longer.
+const WIDTH: usize = 130;
 
 /// Text as a literal that becomes a doc comment.
 pub(super) fn literal(text: &str) -> String {

@@ -14,7 +14,7 @@ impl Emitter<'_> {
         let mut text = self.header("The examined builds, whose symbols or image were read and verified against the layouts.");
         let _ = write!(
             text,
-            "#[allow(unused_imports)]\nuse {}::{{Arch::*, Build, meta::{{Image, Pdb, Registry, Seen, Witness, WitnessKind::*}}}};\n\n",
+            "#[allow(unused_imports)]\nuse {}::{{Arch::*, Build, generated::{{registry, seen, witness}}, meta::{{Image, Pdb, Registry, WitnessKind::*}}}};\n\n",
             self.options.runtime
         );
         text.push_str("/// The global variables that the specs speak of. A kernel has some of them.\n");
@@ -24,7 +24,7 @@ impl Emitter<'_> {
             let _ = write!(text, "{doc}\n    {name:?},");
         }
         text.push_str(if self.layouts.spec.globals.is_empty() { "];\n\n" } else { "\n];\n\n" });
-        text.push_str("/// The examined builds, oldest first.\npub static REGISTRY: Registry = Registry {\n    kernels: &[\n");
+        text.push_str("/// The examined builds, oldest first.\npub static REGISTRY: Registry = registry(\n    &[\n");
         for (canonical, seen) in &kernels {
             let pdb = seen
                 .pdb
@@ -35,19 +35,15 @@ impl Emitter<'_> {
                 .map_or("None".into(), |i| format!("Some(Image {{ time_stamp: {:#x}, size: {:#x} }})", i.time_stamp, i.size));
             let globals: Vec<_> = seen.globals.iter().map(|(name, at)| format!("({name:?}, {at:#x})")).collect();
             let (build, arch, witness, globals) = (build(canonical), variant(seen.arch), seen.witness, globals.join(", "));
-            let _ = writeln!(
-                text,
-                "        Seen {{ build: {build}, arch: {arch}, pdb: {pdb}, image: {image}, globals: &[{globals}], witness: {witness} }},"
-            );
+            let _ = writeln!(text, "        seen({build}, {arch}, {pdb}, {image}, &[{globals}], {witness}),");
         }
-        let _ =
-            writeln!(text, "    ],\n    pdbs: &[{}],", places(&kernels, |seen| seen.pdb.as_ref().map(|pdb| (pdb.guid, pdb.age))));
+        let _ = writeln!(text, "    ],\n    &[{}],", places(&kernels, |seen| seen.pdb.as_ref().map(|pdb| (pdb.guid, pdb.age))));
         let images = places(&kernels, |seen| seen.image.as_ref().map(|image| (image.time_stamp, image.size)));
-        let _ = writeln!(text, "    images: &[{images}],\n    witnesses: &[");
+        let _ = writeln!(text, "    &[{images}],\n    &[");
         for witness in &self.options.registry.witnesses {
-            let _ = writeln!(text, "        Witness {{ name: {:?}, kind: {:?} }},", witness.name, witness.kind);
+            let _ = writeln!(text, "        witness({:?}, {:?}),", witness.name, witness.kind);
         }
-        text.push_str("    ],\n};\n");
+        text.push_str("    ],\n);\n");
         text
     }
 }

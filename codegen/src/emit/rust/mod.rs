@@ -2,6 +2,8 @@
 
 mod aggregate;
 mod docs;
+mod events;
+mod features;
 mod kernels;
 mod modules;
 mod names;
@@ -10,13 +12,15 @@ mod targets;
 mod tokens;
 mod values;
 
-pub use names::{KEYWORDS, is_device};
+pub use names::is_device;
 
 use super::Files;
 use crate::axis::TargetSet;
 use crate::layouts::{Form, Layout, LayoutId, Layouts};
 use crate::registry::Registry;
 use crate::spec::{Body, Definition, ValuesKind};
+use docs::Texts;
+use features::Features;
 use modules::Module;
 use names::Names;
 use std::collections::BTreeSet;
@@ -31,10 +35,14 @@ pub struct Options {
     pub structures: Vec<String>,
     /// The targets that are wanted; every one if empty.
     pub targets: TargetSet,
+    /// The Cargo feature of structures whose specs name none; without one, what is generated has no features.
+    pub feature: Option<String>,
     /// The first line of each file.
     pub header: String,
     /// The kernels whose symbols were read.
     pub registry: Registry,
+    /// Path of the crate that decodes payloads, as generated code names it; without one, no schemas of events are generated.
+    pub payload: Option<String>,
 }
 
 impl Default for Options {
@@ -43,16 +51,21 @@ impl Default for Options {
             runtime: "::etw_layouts_runtime".into(),
             structures: Vec::new(),
             targets: TargetSet::default(),
+            feature: None,
             header: "Generated from the specs. Do not edit.".into(),
             registry: Registry::default(),
+            payload: None,
         }
     }
 }
 
 /// Writes the modules `axis`, `constants`, `kernels`, `layouts`, `members`, `structures` and `targets`, a file each, those within them
-/// too.
+/// too; and `events`, if the options name the crate for payloads.
 pub fn emit(layouts: &Layouts, options: &Options) -> Files {
     let mut files = Files::new();
+    if let Some(payload) = &options.payload {
+        events::events(&layouts.spec, options, payload).files("", &mut files);
+    }
     modules(layouts, options).iter().for_each(|module| module.files("", &mut files));
     files
 }
@@ -72,7 +85,8 @@ pub fn emit_inline(layouts: &Layouts, options: &Options) -> String {
 
 fn modules(layouts: &Layouts, options: &Options) -> Vec<Module> {
     let (wanted, names) = (wanted(layouts, options), Names::new(layouts));
-    let mut emitter = Emitter { layouts, options, wanted, names, tokens: Tokens::new() };
+    let features = options.feature.as_deref().map(|other| features::features(layouts, other)).unwrap_or_default();
+    let mut emitter = Emitter { layouts, options, wanted, names, features, tokens: Tokens::new() };
     emitter.tokens = emitter.collect();
     vec![
         Module::new("axis", emitter.axis()),
@@ -91,6 +105,7 @@ pub(super) struct Emitter<'a> {
     /// For each layout, the wanted targets that have it.
     wanted: Vec<TargetSet>,
     names: Names,
+    features: Features,
     tokens: Tokens,
 }
 
@@ -136,16 +151,16 @@ impl Emitter<'_> {
         let taken: BTreeSet<String> = definitions.iter().map(|(name, _)| names::module(name)).collect();
         for (name, definition) in definitions {
             let Some((text, types)) = self.definition(name, definition) else { continue };
-            let module = names::module(name);
+            let (module, cfg) = (names::module(name), self.cfg(name));
             // A type that is called as a module is: beside that it can stand only by a glob, which gives way.
             if types.is_disjoint(&taken) {
                 let types: Vec<String> = types.into_iter().collect();
                 let types: String = types.chunks(3).map(|line| format!("    {},\n", line.join(", "))).collect();
-                names.push_str(&format!("pub use {module}::{{\n{types}}};\n"));
+                names.push_str(&format!("{cfg}pub use {module}::{{\n{types}}};\n"));
             } else {
-                names.push_str(&format!("pub use {module}::*;\n"));
+                names.push_str(&format!("{cfg}pub use {module}::*;\n"));
             }
-            modules.push(Module { public: false, ..Module::new(module, text) });
+            modules.push(Module { cfg, public: false, ..Module::new(module, text) });
         }
         Module { modules, tail: names, ..Module::new(name, self.head(name)) }
     }
@@ -163,11 +178,18 @@ impl Emitter<'_> {
             self.macros(definition, values, &mut text);
             return Some((text, BTreeSet::from([name.to_owned()])));
         }
+        let mut texts = Texts::default();
+        for &id in &ids {
+            if let Form::Aggregate(aggregate) = &self.layouts.layouts[id].form {
+                texts.add(aggregate);
+            }
+        }
+        text.push_str(&texts.rules());
         let mut written = BTreeSet::new();
         for id in ids {
             written.insert(self.type_name(id).to_owned());
             match &self.layouts.layouts[id].form {
-                Form::Aggregate(aggregate) => self.aggregate(id, aggregate, &mut written, &mut text),
+                Form::Aggregate(aggregate) => self.aggregate(id, aggregate, &texts, &mut written, &mut text),
                 Form::Enumeration(enumeration) => self.enumeration(id, enumeration, &mut text),
             }
         }
@@ -202,7 +224,10 @@ impl Emitter<'_> {
         let text = self.header(
             "Every distinct layout once, called by the first kernel that has it; the modules of the kernels have Microsoft's names.",
         );
-        text + &format!("#[allow(unused_imports)]\nuse super::{{constants::*, members}};\nuse {runtime} as runtime;\n\n")
+        let version = etw_layouts_runtime::generated::VERSION;
+        let text =
+            text + &format!("#[allow(unused_imports)]\nuse super::{{constants::*, members}};\nuse {runtime} as runtime;\n\n");
+        text + &format!("const _: () = runtime::generated::version({version});\n\n")
     }
 
     fn header(&self, what: &str) -> String {

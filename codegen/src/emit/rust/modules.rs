@@ -5,6 +5,8 @@ use crate::emit::Files;
 /// A Rust module.
 pub(super) struct Module {
     pub name: String,
+    /// The attribute by which it is there, with a space behind it.
+    pub cfg: String,
     pub public: bool,
     /// What stands before the modules within it.
     pub head: String,
@@ -16,7 +18,7 @@ pub(super) struct Module {
 impl Module {
     /// A public module without others in it.
     pub fn new(name: impl Into<String>, text: String) -> Self {
-        Self { name: name.into(), public: true, head: text, modules: Vec::new(), tail: String::new() }
+        Self { name: name.into(), cfg: String::new(), public: true, head: text, modules: Vec::new(), tail: String::new() }
     }
 
     /// A file for the module, and one for each within it; `folder` is empty or ends in a slash.
@@ -38,6 +40,6 @@ impl Module {
     }
 
     fn opened(&self) -> String {
-        format!("{}mod {}", if self.public { "pub " } else { "" }, self.name)
+        format!("{}{}mod {}", self.cfg, if self.public { "pub " } else { "" }, self.name)
     }
 }

@@ -3,16 +3,8 @@
 use super::Emitter;
 use crate::axis::{Arch, Axis, Target, TargetSet};
 use crate::layouts::{Aggregate, Field, Form, LayoutId, Layouts, Type};
-use crate::spec::Kind;
+use crate::spec::{KEYWORDS, Kind};
 use std::collections::{BTreeMap, BTreeSet};
-
-/// Words that are no names in Rust, or will not be.
-pub const KEYWORDS: [&str; 48] = [
-    "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "do", "dyn", "else", "enum", "extern",
-    "false", "final", "fn", "for", "gen", "if", "impl", "in", "let", "loop", "macro", "match", "mod", "move", "mut", "override",
-    "priv", "pub", "ref", "return", "static", "struct", "trait", "true", "try", "type", "typeof", "unsafe", "unsized", "use",
-    "virtual", "where", "while", "yield",
-];
 
 /// Words that name something else where the modules of structures stand, or that no module can have.
 const OTHERS: [&str; 7] = ["core", "crate", "members", "meta", "runtime", "self", "super"];
@@ -108,7 +100,8 @@ pub(super) fn join(path: &str, name: &str) -> String {
     if path.is_empty() { name.to_owned() } else { format!("{path}_{name}") }
 }
 
-fn name_since(axis: &Axis, structure: &str, path: &str, targets: &TargetSet, taken: &mut Taken) -> String {
+/// A name with the kernel from which on targets have it, and the architecture if only one does.
+pub(super) fn name_since(axis: &Axis, structure: &str, path: &str, targets: &TargetSet, taken: &mut Taken) -> String {
     let Some(first) = targets.iter().next() else { return structure.to_owned() };
     let (kernel, arch) = since(axis, first);
     let only = is_of(axis, targets, arch);
@@ -119,7 +112,7 @@ fn name_since(axis: &Axis, structure: &str, path: &str, targets: &TargetSet, tak
     let (short, long) = (name(""), name(&format!("_{arch}")));
     // Two that begin at one kernel, each of which has both architectures sooner or later, are told apart by that of the first.
     let short_is_free = !only && !taken.has(&short);
-    taken.free(if short_is_free { short } else { long })
+    taken.numbered(if short_is_free { short } else { long })
 }
 
 /// A target's kernel, by the label of its version if it opens that, and the architecture.
@@ -155,6 +148,13 @@ impl Taken {
         }
         self.0.insert(name.clone());
         name
+    }
+
+    /// The name, with a number if it is taken; it then is.
+    pub fn numbered(&mut self, name: String) -> String {
+        let free = |name: &String| !self.has(name);
+        let new = (1..).map(|n| if n == 1 { name.clone() } else { format!("{name}_{n}") }).find(free);
+        self.free(new.unwrap_or(name))
     }
 }
 
@@ -217,15 +217,18 @@ impl Emitter<'_> {
     }
 }
 
-/// Names for the members of a structure that have none: `u20` is a union at offset 0x20.
+/// Names for the members of a structure that have none: `union_Flags` is a union that begins with `Flags`.
 pub(super) fn unnamed(fields: &[Field]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for field in fields {
         let name = match (&field.name, &field.ty) {
             (Some(name), _) => member(name),
             (None, Type::Inline(inner)) => {
-                let letter = if inner.kind == Kind::Union { 'u' } else { 's' };
-                let base = format!("{letter}{:02X}", field.offset);
+                let kind = if inner.kind == Kind::Union { "union" } else { "struct" };
+                let base = match inner.flat().first() {
+                    Some(first) => format!("{kind}_{}", first.name),
+                    None => format!("{kind}{:02X}", field.offset),
+                };
                 let taken = |name: &String| names.contains(name) || fields.iter().any(|f| f.name.as_ref() == Some(name));
                 (1..).map(|n| if n == 1 { base.clone() } else { format!("{base}_{n}") }).find(|n| !taken(n)).unwrap_or(base)
             }

@@ -14,7 +14,7 @@ impl Emitter<'_> {
         let _ = writeln!(text, "#[allow(unused_imports)]\nuse super::{{axis::AXIS, kernels::REGISTRY, layouts::*, members}};");
         let _ = writeln!(
             text,
-            "#[allow(unused_imports)]\nuse {}::{{Arch::*, Build, Described, core::marker::PhantomData, meta::{{Change, Structure}}}};",
+            "#[allow(unused_imports)]\nuse {}::{{Arch::*, Build, Described, generated::structure, meta::{{Change, Structure}}}};",
             self.options.runtime
         );
         let mut all = Vec::new();
@@ -27,13 +27,14 @@ impl Emitter<'_> {
             let held = self.held(name);
             let _ = write!(
                 text,
-                "\n{}pub static {name}: Structure<members::{name}::Type> = Structure {{\n    name: \"{name}\",\n    axis: &AXIS,\n    registry: &REGISTRY,\n    held: &[{held}],\n    changes: &[\n{changes}    ],\n    of: PhantomData,\n}};\n",
-                comment(&self.structure_doc(definition), "")
+                "\n{}{}pub static {name}: Structure<members::{name}::Type> = structure(\"{name}\", &AXIS, &REGISTRY, &[{held}], &[\n{changes}]);\n",
+                comment(&self.structure_doc(definition), ""),
+                self.cfg(name),
             );
         }
         let _ = write!(text, "\n/// Every structure, by name.\npub static ALL: &[Structure] = &[\n");
         for name in all {
-            let _ = writeln!(text, "    {name}.any(),");
+            let _ = writeln!(text, "    {}{name}.any(),", self.cfg(name));
         }
         text.push_str("];\n");
         text
@@ -65,9 +66,9 @@ impl Emitter<'_> {
             // A bit field may be called `LAYOUT`, and its accessor would be meant without the trait.
             let _ = match now {
                 Some(id) => {
-                    writeln!(text, "        Change::layout({since}, <{} as Described>::LAYOUT.layout()),", self.type_name(id))
+                    writeln!(text, "    Change::layout({since}, <{} as Described>::LAYOUT.layout()),", self.type_name(id))
                 }
-                None => writeln!(text, "        Change::none({since}),"),
+                None => writeln!(text, "    Change::none({since}),"),
             };
         }
         text
@@ -88,29 +89,29 @@ impl Emitter<'_> {
         let mut text = self.header("The version axis: the kernels at which layouts change, or a release begins.");
         let _ = write!(
             text,
-            "#[allow(unused_imports)]\nuse {}::{{Arch::*, Build, meta::{{Axis, Kernel, Update}}}};\n\n",
+            "#[allow(unused_imports)]\nuse {}::{{Arch::*, Build, generated::{{axis, kernel, update}}, meta::Axis}};\n\n",
             self.options.runtime
         );
-        text.push_str("/// The kernels, oldest first.\npub static AXIS: Axis = Axis {\n    kernels: &[\n");
+        text.push_str("/// The kernels, oldest first.\npub static AXIS: Axis = axis(\n    &[\n");
         for kernel in &axis.kernels {
             let version = &axis.versions[kernel.version];
             let list = |list: Vec<String>| list.join(", ");
             let _ = writeln!(
                 text,
-                "        Kernel {{ build: {}, label: {:?}, architectures: &[{}], same: &[{}] }},",
+                "        kernel({}, {:?}, &[{}], &[{}]),",
                 build(&kernel.build),
                 version.label,
                 list(kernel.architectures.iter().map(|arch| variant(*arch)).collect()),
                 list(kernel.same.iter().map(build).collect())
             );
         }
-        text.push_str("    ],\n    updates: &[\n");
+        text.push_str("    ],\n    &[\n");
         for update in &axis.updates {
             let kernels: Vec<_> = update.kernels.iter().map(build).collect();
             let (name, kernels, without) = (&update.name, kernels.join(", "), &update.without);
-            let _ = writeln!(text, "        Update {{ name: {name:?}, kernels: &[{kernels}], without: &{without:?} }},");
+            let _ = writeln!(text, "        update({name:?}, &[{kernels}], &{without:?}),");
         }
-        text.push_str("    ],\n};\n");
+        text.push_str("    ],\n);\n");
         text
     }
 }

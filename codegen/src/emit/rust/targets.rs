@@ -1,58 +1,89 @@
 //! A module for each kernel, with Microsoft's names for the types as it has them.
 //!
-//! Each name comes straight from the module of the layouts: names passed on from kernel to kernel are a chain, and what the newest
-//! compilers need to resolve one doubles with each link.
+//! Types that the same targets have are named once, in a private module, and each target imports those modules. The modules of targets
+//! do not import each other: in such a chain, the time that the compiler needs to resolve a name doubles with each link.
 
 use super::Emitter;
+use super::docs::braced;
 use super::modules::Module;
+use super::names::Taken;
 use crate::axis::Arch;
+use crate::layouts::LayoutId;
 use std::collections::BTreeMap;
+use std::fmt::Write;
 
-/// What one name is in a module: Microsoft's name, and the type.
-type Types<'a> = BTreeMap<&'a str, &'a str>;
+/// Types that the same targets have.
+struct Set {
+    name: String,
+    layouts: Vec<LayoutId>,
+}
 
 impl Emitter<'_> {
     pub(super) fn targets(&self) -> Module {
+        let sets = self.sets();
+        let mut text = self.header("A module for each kernel, in it one for each architecture.");
+        for Set { name, layouts } in sets.values() {
+            let mut by_cfg: BTreeMap<String, Vec<String>> = BTreeMap::new();
+            for &id in layouts {
+                let name = &self.layouts.layouts[id].name;
+                by_cfg.entry(self.cfg(name)).or_default().push(format!("{} as {name}", self.type_name(id)));
+            }
+            let _ = writeln!(text, "mod {name} {{");
+            for (cfg, types) in by_cfg {
+                let types = braced("pub use super::super::layouts::", &types, 4);
+                let _ = writeln!(text, "    {cfg}{};", types.trim_start());
+            }
+            text.push_str("}\n");
+        }
         let axis = &self.layouts.spec.axis;
-        let mut kernels = Vec::new();
-        // For each architecture, the path of the module where its types changed last, and the types.
-        let mut before: BTreeMap<Arch, (String, Types)> = BTreeMap::new();
+        // For each architecture, the path of the module where its types changed last, and its sets.
+        let mut before: BTreeMap<Arch, (String, Vec<&str>)> = BTreeMap::new();
         for (number, kernel) in axis.kernels.iter().enumerate() {
             let targets = axis.targets.iter().enumerate().filter(|(_, target)| target.kernel == number);
-            let types = targets.map(|(index, target)| (target.arch, self.types(index)));
-            let types: Vec<_> = types.filter(|(_, types)| !types.is_empty()).collect();
-            if types.is_empty() {
+            let own = targets.map(|(index, target)| (target.arch, imported(&sets, index)));
+            let own: Vec<_> = own.filter(|(_, sets)| !sets.is_empty()).collect();
+            if own.is_empty() {
                 continue;
             }
             let (name, release) = (axis.kernel_name(number), &axis.versions[kernel.version].release);
-            let text = self.header(&format!("{release}: the types of {name}."));
-            let mut modules = Vec::new();
-            for (arch, types) in types {
+            let _ = writeln!(text, "\n/// {release}: the types of {name}.\npub mod {} {{", kernel.module);
+            for (arch, sets) in own {
                 // The first kernel of one that follows has what the other has there.
                 let leader = axis.follows.get(&arch).and_then(|leader| before.get(leader));
-                let old = before.get(&arch).or(leader);
-                match old {
-                    Some((module, old)) if *old == types => {
+                match before.get(&arch).or(leader) {
+                    Some((module, old)) if *old == sets => {
                         let alias = if module.ends_with(&format!("::{arch}")) { String::new() } else { format!(" as {arch}") };
-                        modules.push(format!("#[doc(inline)]\npub use super::{module}{alias};\n"));
+                        let _ = writeln!(text, "    #[doc(inline)]\n    pub use super::{module}{alias};");
                     }
                     _ => {
-                        let uses: String = types.iter().map(|(name, ty)| format!("        {ty} as {name},\n")).collect();
-                        modules.push(format!("/// The types of {name}, on {arch}.\npub mod {arch} {{\n    pub use super::super::super::layouts::{{\n{uses}    }};\n}}\n"));
-                        before.insert(arch, (format!("{}::{arch}", kernel.module), types));
+                        let uses: Vec<_> = sets.iter().map(|set| format!("{set}::*")).collect();
+                        let uses = braced("pub use super::super::", &uses, 8);
+                        let _ = writeln!(text, "    /// The types of {name}, on {arch}.\n    pub mod {arch} {{\n{uses};\n    }}");
+                        before.insert(arch, (format!("{}::{arch}", kernel.module), sets));
                     }
                 }
             }
-            let text = text + &modules.join("\n");
-            kernels.push(Module::new(&kernel.module, text));
+            text.push_str("}\n");
         }
-        let head = self.header("A module for each kernel, in it one for each architecture.");
-        Module { modules: kernels, ..Module::new("targets", head) }
+        Module::new("targets", text)
     }
 
-    fn types(&self, target: usize) -> Types<'_> {
-        let is_type = |name: &str| !super::is_macros(&self.layouts.spec.definitions[name]);
-        let own = self.layouts.by_target[target].iter().filter(|(_, id)| self.wanted[**id].contains(target));
-        own.filter(|(name, _)| is_type(name)).map(|(name, id)| (name.as_str(), self.type_name(*id))).collect()
+    /// The types by the targets that have them. A set is called by its first type, so that a new kernel renames few.
+    fn sets(&self) -> BTreeMap<Vec<usize>, Set> {
+        let mut taken = Taken::of(self.layouts.spec.axis.kernels.iter().map(|kernel| kernel.module.clone()));
+        let mut sets = BTreeMap::new();
+        for name in self.layouts.spec.definitions.keys().filter(|name| !super::is_macros(&self.layouts.spec.definitions[*name])) {
+            let own = self.layouts.layouts.iter().enumerate().filter(|(_, layout)| layout.name == *name);
+            for (id, targets) in own.map(|(id, _)| (id, &self.wanted[id])).filter(|(_, targets)| !targets.is_empty()) {
+                let new = || Set { name: taken.numbered(format!("with_{}", self.type_name(id))), layouts: Vec::new() };
+                sets.entry(targets.iter().collect()).or_insert_with(new).layouts.push(id);
+            }
+        }
+        sets
     }
+}
+
+/// The sets that a target imports.
+fn imported(sets: &BTreeMap<Vec<usize>, Set>, target: usize) -> Vec<&str> {
+    sets.iter().filter(|(targets, _)| targets.contains(&target)).map(|(_, set)| set.name.as_str()).collect()
 }

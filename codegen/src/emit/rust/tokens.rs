@@ -2,7 +2,7 @@
 
 use super::Emitter;
 use super::docs::quoted;
-use super::names::{join, member, unnamed};
+use super::names::{Taken, join, member, unnamed};
 use crate::layouts::{Aggregate, Field, Form, LayoutId, Type};
 use heck::ToShoutySnakeCase;
 use std::collections::BTreeMap;
@@ -74,17 +74,19 @@ impl Emitter<'_> {
         );
         let _ = writeln!(text, "use {} as runtime;", self.options.runtime);
         for (name, tokens) in &self.tokens {
-            let _ = write!(text, "\nruntime::tokens! {{\n    {name} {{\n");
-            let mut taken = Vec::new();
+            let of = tokens.first().and_then(|token| token.layouts.first()).map(|&id| self.layouts.layouts[id].name.as_str());
+            let cfg = self.cfg(of.unwrap_or_default());
+            let _ = write!(text, "\n{cfg}runtime::tokens! {{\n    {name} {{\n");
+            let mut taken = Taken::of([]);
             for token in tokens {
-                let constant = unique(&token.name.to_shouty_snake_case(), &mut taken);
+                let constant = taken.numbered(token.name.to_shouty_snake_case());
                 let scope = quoted(&self.scope(&token.layouts));
                 let _ = write!(text, "        {} {}", member(&token.name), member(&constant));
                 let _ = match &token.nested {
                     Some(nested) if token.others.is_empty() => writeln!(text, ": {nested}, {scope};"),
                     Some(nested) => {
                         let own: Vec<_> = token.layouts.iter().copied().filter(|id| !token.others.contains(id)).collect();
-                        let value = unique(&format!("{constant}_VALUE"), &mut taken);
+                        let value = taken.numbered(format!("{constant}_VALUE"));
                         writeln!(text, ": {nested}, {} or {value}, {scope};", quoted(&self.scope(&own)))
                     }
                     None => writeln!(text, ", {scope};"),
@@ -109,12 +111,4 @@ impl Emitter<'_> {
             _ => None,
         }
     }
-}
-
-/// A name that no other has: two that differ in nothing but case are told apart by a number.
-fn unique(name: &str, taken: &mut Vec<String>) -> String {
-    let free = |name: &String| !taken.contains(name);
-    let new = (1..).map(|n| if n == 1 { name.to_owned() } else { format!("{name}_{n}") }).find(free).unwrap_or_default();
-    taken.push(new.clone());
-    new
 }

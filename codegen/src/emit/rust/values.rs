@@ -2,7 +2,7 @@
 
 use super::Emitter;
 use super::docs::{comment, literal};
-use super::names::{Taken, member};
+use super::names::{Taken, member, name_since};
 use crate::layouts::{Enumeration, LayoutId};
 use crate::spec::{Constant, Definition, Piece, Values, ValuesKind};
 use std::fmt::Write;
@@ -29,10 +29,13 @@ impl Emitter<'_> {
         let mut taken = Taken::of(values.constants.iter().filter(single).map(|constant| constant.name.value.clone()));
         for constant in &values.constants {
             for piece in &constant.value.0 {
-                let row = self.constant(constant, piece, rows_named(&rows, &constant.name.value));
-                let is_own = row.name == constant.name.value;
-                let name = if is_own { row.name } else { taken.free(row.name) };
-                rows.push(Row { name, ..row });
+                let name = &constant.name.value;
+                let several = constant.value.0.len() > 1 || rows.iter().any(|row| row.name == *name);
+                let name = match several {
+                    true => name_since(&self.layouts.spec.axis, name, "", &piece.targets, &mut taken),
+                    false => name.clone(),
+                };
+                rows.push(self.constant(name, constant, piece));
             }
         }
         let ty = self.layouts.layouts.iter().find_map(|l| match &l.form {
@@ -46,12 +49,10 @@ impl Emitter<'_> {
         guids(&definition.name.value, values, out);
     }
 
-    /// One value of a constant; where it has several, the scope makes the name.
-    fn constant(&self, constant: &Constant, piece: &Piece<i64>, taken: bool) -> Row {
+    /// One value of a constant.
+    fn constant(&self, name: String, constant: &Constant, piece: &Piece<i64>) -> Row {
         let axis = &self.layouts.spec.axis;
         let scope = axis.describe(&piece.targets);
-        let several = constant.value.0.len() > 1 || taken;
-        let suffix = if several { format!("_{}", identifier(&scope)) } else { String::new() };
         let mut doc = match (piece.targets == axis.all(), &constant.guid) {
             (false, _) => format!("{scope}."),
             (true, _) => String::new(),
@@ -65,7 +66,6 @@ impl Emitter<'_> {
         for erratum in &constant.errata {
             let _ = write!(doc, "\n\nErratum, {}.", erratum.sentence(axis));
         }
-        let name = format!("{}{suffix}", constant.name.value);
         let doc = if doc.trim().is_empty() { format!("`{}`.", constant.name.value) } else { doc.trim().to_owned() };
         Row { name, value: piece.value, doc }
     }
@@ -74,11 +74,7 @@ impl Emitter<'_> {
         let crate::spec::Body::Values(values) = &definition.body else { return String::new() };
         let found = values.constants.iter().find_map(|constant| {
             let piece = constant.value.0.iter().find(|piece| constant.name.value == name && piece.value == value)?;
-            let mut row = self.constant(constant, piece, false);
-            if row.doc.is_empty() {
-                row.doc = format!("`{name}`.");
-            }
-            Some(row.doc)
+            Some(self.constant(name.to_owned(), constant, piece).doc)
         });
         found.unwrap_or_default()
     }
@@ -111,16 +107,6 @@ struct Row {
     name: String,
     value: i64,
     doc: String,
-}
-
-fn rows_named(rows: &[Row], name: &str) -> bool {
-    rows.iter().any(|row| row.name == name)
-}
-
-/// A scope as part of a name.
-fn identifier(scope: &str) -> String {
-    let words: Vec<_> = scope.split(|c: char| !c.is_ascii_alphanumeric()).filter(|w| !w.is_empty()).collect();
-    words.join("_")
 }
 
 fn newtype(name: &str, shown: &str, doc: &str, ty: &str, kind: ValuesKind, rows: &[Row], out: &mut String) {

@@ -75,7 +75,7 @@ fn too_many_arrangements() {
     let stairs = structure((0..20_000).map(|i| (i, long())));
     for (what, facts) in [("bytes", bytes), ("stairs", stairs)] {
         let error = entered(one(facts)).map(|_| ()).expect_err(what).to_string();
-        assert!(error.contains("T: its members share bytes in more ways than can be tried"), "{error}");
+        assert!(error.contains("T: its members share bytes in too many ways"), "{error}");
     }
 }
 
@@ -124,7 +124,7 @@ fn names_that_are_none() {
         ];
         for types in all {
             let error = entered(types).map(|_| ()).expect_err(name).to_string();
-            assert!(error.starts_with("hostile, 10.0.99999.1-x64: ") && error.contains(" is no name"), "{error}");
+            assert!(error.starts_with("hostile, 10.0.99999.1-x64: ") && error.contains(" is not a valid name"), "{error}");
             assert!(error.len() < 300 && !error.contains('\u{1b}'), "{error:?}");
         }
     }
@@ -149,5 +149,5 @@ fn too_many_types() {
     let (texts, table) = empty((0..16_400).map(|i| (format!("T{i}"), structure(std::iter::once((0, byte()))))).collect());
     let input = Input { texts: &texts, known: &[], new: &[table], added: &[], folder: "specs" };
     let error = plan(&input).map(|_| ()).expect_err("too many files").to_string();
-    assert!(error.starts_with("16402 spec files would be written, and specs have 16384 at the most"), "{error}");
+    assert!(error.starts_with("too many types: 16402 spec files, limit 16384"), "{error}");
 }

@@ -1,0 +1,235 @@
+//! What the specs of event payloads state, with the place of every fact.
+
+mod types;
+
+pub use types::{IN_TYPES, InType, Kind, OUT_TYPES, OutType};
+
+use crate::source::{At, Span};
+
+/// A class of events, as one file states it. A class may have several files.
+#[derive(Clone, Debug)]
+pub struct Class {
+    /// Its name, such as `Process`.
+    pub name: At<String>,
+    /// The constant of `EVENT_TRACE_GROUP` that its events belong to.
+    pub group: Option<At<String>>,
+    /// The GUID of a class without a group, as 32 hexadecimal digits with dashes.
+    pub guid: Option<At<String>>,
+    /// The sources that state the class.
+    pub source: Vec<At<String>>,
+    /// What its events are about.
+    pub doc: String,
+    /// Its events, in the order of the file.
+    pub events: Vec<Event>,
+    /// The comments before it, a line each; empty for a blank line.
+    pub comments: Vec<String>,
+    /// The comments after its last event.
+    pub end: Vec<String>,
+}
+
+/// One list of fields, for some event types and versions.
+#[derive(Clone, Debug)]
+pub struct Event {
+    /// The event types, in the order of their numbers.
+    pub types: Vec<EventType>,
+    /// The versions of the event.
+    pub versions: At<Versions>,
+    /// What no source settles.
+    pub unsettled: String,
+    /// What the event reports.
+    pub doc: String,
+    /// The fields of all versions, in the order of the payload.
+    pub fields: Vec<Field>,
+    /// What sources state otherwise.
+    pub errata: Vec<Erratum>,
+    /// The comments before it, a line each; empty for a blank line.
+    pub comments: Vec<String>,
+    /// The whole table.
+    pub span: Span,
+}
+
+/// A type of events.
+#[derive(Clone, Debug)]
+pub struct EventType {
+    /// Its name, such as `Start`.
+    pub name: At<String>,
+    /// Its number, the low byte of the hook.
+    pub number: u8,
+    /// The versions of this type; those of the event if none.
+    pub versions: Option<At<Versions>>,
+    /// The group in the hook; that of the class if none.
+    pub group: Option<At<String>>,
+}
+
+/// Versions of an event, both ends included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Versions {
+    /// The first.
+    pub first: u8,
+    /// The last; 255 if the range is open.
+    pub last: u8,
+}
+
+/// A field of a payload.
+#[derive(Clone, Debug)]
+pub struct Field {
+    /// Its name.
+    pub name: At<String>,
+    /// How its values are encoded.
+    pub ty: At<&'static InType>,
+    /// The number of its values, of an array.
+    pub count: Option<At<Size>>,
+    /// The length of a value: bytes of binary data, characters of strings.
+    pub length: Option<At<Size>>,
+    /// How its values are shown, where the type does not tell.
+    pub out: Option<At<&'static OutType>>,
+    /// The enumeration or flags of its values.
+    pub values: Option<At<String>>,
+    /// The versions that have it; all of the event if none.
+    pub versions: Option<At<Versions>>,
+    /// The pointer size in bytes of the only traces that have it: padding of structures.
+    pub pointer: Option<u8>,
+    /// Whether payloads of the same version may end before it.
+    pub optional: bool,
+    /// What no source settles.
+    pub unsettled: String,
+    /// What it is, with its unit.
+    pub doc: String,
+    /// The members of a structure.
+    pub fields: Vec<Field>,
+    /// The comments before it, a line each; empty for a blank line.
+    pub comments: Vec<String>,
+}
+
+/// A count or length.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Size {
+    /// This many.
+    Number(u16),
+    /// As many as the value of an earlier field.
+    Field(String),
+    /// As many as the payload holds to its end.
+    Rest,
+}
+
+/// A statement of a source that is wrong.
+#[derive(Clone, Debug)]
+pub struct Erratum {
+    /// The field; the name that the source has, if the specs have none.
+    pub field: At<String>,
+    /// The source.
+    pub source: At<String>,
+    /// The versions that the statement covers; all of the event if none.
+    pub versions: Option<At<Versions>>,
+    /// What the source states.
+    pub states: At<String>,
+    /// What is so.
+    pub actual: At<String>,
+    /// Why.
+    pub doc: String,
+    /// The comments before it, a line each; empty for a blank line.
+    pub comments: Vec<String>,
+    /// The whole table.
+    pub span: Span,
+}
+
+impl Versions {
+    /// Whether a version is among them.
+    pub fn contains(self, version: u8) -> bool {
+        (self.first..=self.last).contains(&version)
+    }
+
+    /// The versions, in order.
+    pub fn iter(self) -> impl DoubleEndedIterator<Item = u8> {
+        self.first..=self.last
+    }
+
+    /// Whether any version is in both ranges.
+    pub fn overlaps(self, other: Self) -> bool {
+        self.first <= other.last && other.first <= self.last
+    }
+}
+
+impl core::fmt::Display for Versions {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match (self.first, self.last) {
+            (first, last) if first == last => write!(f, "{first}"),
+            (0, u8::MAX) => f.write_str("0.."),
+            (first, u8::MAX) => write!(f, "{first}.."),
+            (first, last) => write!(f, "{first}..{last}"),
+        }
+    }
+}
+
+impl Event {
+    /// The fields of a version, without the members of structures.
+    pub fn of(&self, version: u8) -> impl Iterator<Item = &Field> {
+        self.fields.iter().filter(move |field| field.is_in(version))
+    }
+
+    /// The versions of one of its types.
+    pub fn versions_of(&self, ty: &EventType) -> Versions {
+        ty.versions.as_ref().map_or(self.versions.value, |versions| versions.value)
+    }
+
+    /// Each event type with each of its versions.
+    pub fn each(&self) -> impl Iterator<Item = (&EventType, u8)> {
+        self.types.iter().flat_map(|ty| self.versions_of(ty).iter().map(move |version| (ty, version)))
+    }
+}
+
+impl Field {
+    /// Whether a version of the event has it.
+    pub fn is_in(&self, version: u8) -> bool {
+        self.versions.as_ref().is_none_or(|versions| versions.value.contains(version))
+    }
+
+    /// The members that a version of the event has.
+    pub fn of(&self, version: u8) -> impl Iterator<Item = &Field> {
+        self.fields.iter().filter(move |field| field.is_in(version))
+    }
+
+    /// Its size in bytes with pointers of 4 and of 8 bytes; none if it varies.
+    pub fn size(&self, version: u8) -> Option<[u64; 2]> {
+        let count = match self.count.as_ref().map(|count| &count.value) {
+            None => 1,
+            Some(Size::Number(count)) => u64::from(*count),
+            Some(Size::Field(_) | Size::Rest) => return None,
+        };
+        let one = match (self.ty.value.kind, self.length.as_ref().map(|length| &length.value)) {
+            (Kind::Structure, _) => self.of(version).try_fold([0; 2], |sum, field| Some(add(sum, field.size(version)?)))?,
+            (_, None) => self.ty.value.size?,
+            (_, Some(Size::Number(length))) => [u64::from(*length) * self.ty.value.unit; 2],
+            (_, Some(Size::Field(_) | Size::Rest)) => return None,
+        };
+        let [in_32, in_64] = one.map(|size| size.saturating_mul(count));
+        Some([if self.pointer == Some(8) { 0 } else { in_32 }, if self.pointer == Some(4) { 0 } else { in_64 }])
+    }
+
+    /// Whether its end is only known from the end of the payload.
+    pub fn is_open(&self) -> bool {
+        let is_rest = |size: &Option<At<Size>>| size.as_ref().is_some_and(|size| size.value == Size::Rest);
+        is_rest(&self.count) || is_rest(&self.length) || self.ty.value.is_open() && self.length.is_none()
+    }
+
+    /// Its type as specs of errata and tables spell it: `UInt32`, `UInt8[16]`, `Pointer[Count]`, `Binary(Length)`.
+    pub fn spelled(&self) -> String {
+        let length = self.length.as_ref().map(|length| format!("({})", length.value)).unwrap_or_default();
+        let count = self.count.as_ref().map(|count| format!("[{}]", count.value)).unwrap_or_default();
+        format!("{}{length}{count}", self.ty.value.name)
+    }
+}
+
+fn add(one: [u64; 2], other: [u64; 2]) -> [u64; 2] {
+    [one[0].saturating_add(other[0]), one[1].saturating_add(other[1])]
+}
+
+impl core::fmt::Display for Size {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            Self::Number(number) => write!(f, "{number}"),
+            Self::Field(name) => f.write_str(name),
+            Self::Rest => f.write_str("*"),
+        }
+    }
+}

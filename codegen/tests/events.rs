@@ -1,0 +1,90 @@
+//! A class of events, from its spec to the generated schemas and types: `events/Sample.toml` and what it becomes. `BLESS=1` rewrites that.
+
+use etw_layouts_codegen::emit::rust::{Options, emit};
+use etw_layouts_codegen::{Sources, emit, read, resolve};
+use std::fs;
+use std::path::Path;
+
+const SAMPLE: &str = include_str!("events/Sample.toml");
+const AXIS: &str = include_str!("../../tests/macro/specs/windows.toml");
+const SCALARS: &str = include_str!("../../tests/macro/specs/scalars.toml");
+const KIND: &str = "[flags]\nname = \"KIND\"\ntype = \"ULONG\"\nconstants = [\n  { name = \"A\", value = 1 },\n  \
+                    { name = \"B\", value = 2 },\n  { name = \"BOTH\", value = 3 },\n]\n";
+
+fn sources(class: &str) -> Sources {
+    let mut sources = Sources::default();
+    for (path, text) in [("windows.toml", AXIS), ("scalars.toml", SCALARS), ("KIND.toml", KIND), ("Sample.toml", class)] {
+        sources.add(path, text);
+    }
+    sources
+}
+
+#[test]
+fn a_class_becomes_schemas_and_types() {
+    let layouts = resolve(read(sources(SAMPLE)).expect("a spec")).expect("layouts");
+    let options = Options { payload: Some("payload".into()), ..Options::default() };
+    let files = emit(&layouts, &options);
+    let text: String = ["events/sample.rs", "events/index.rs", "events/maps.rs"].map(|path| files[path].clone()).concat();
+    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/events/sample.golden");
+    if std::env::var_os("BLESS").is_some() {
+        fs::write(&golden, &text).expect("the golden file can be written");
+    }
+    assert_eq!(text, fs::read_to_string(golden).unwrap_or_default());
+}
+
+/// The file is in the one form; keys in another order, and a comment at the end, give it again.
+#[test]
+fn a_class_has_one_form() {
+    let hand = SAMPLE.replace("name = \"Size\", type = \"UInt8\"", "type = \"UInt8\",   name = \"Size\"");
+    for text in [SAMPLE, &hand, &hand.replace('\n', "\r\n")] {
+        let spec = read(sources(text)).expect("a spec");
+        assert_eq!(emit::toml::events(&spec.classes[0]), SAMPLE);
+    }
+    let spec = read(sources(&format!("{SAMPLE}\n# Last.\n"))).expect("a spec");
+    assert_eq!(emit::toml::events(&spec.classes[0]), format!("{SAMPLE}\n# Last.\n"));
+}
+
+/// Each change makes the class wrong; the title of the one error says how.
+#[test]
+fn errors_of_classes() {
+    for (from, to, title) in [
+        ("type = \"UInt16\", doc = \"Number", "type = \"UInt17\", doc = \"Number", "unknown type `UInt17`"),
+        ("out = \"NTSTATUS\"", "out = \"NTSTATU\"", "unknown output type `NTSTATU`"),
+        ("out = \"NTSTATUS\"", "out = \"Port\"", "values of type `UInt32` cannot be shown as `Port`"),
+        ("values = \"KIND\"", "values = \"KINDS\"", "unknown enumeration `KINDS`"),
+        ("count = \"Count\"", "count = \"Counts\"", "no field `Counts` before `Parts` in version 1"),
+        ("count = \"Count\"", "count = \"Key\"", "no field `Key` before `Parts` in version 1"),
+        ("count = \"Count\"", "count = \"*\"", "values of type `Struct` differ in size"),
+        ("length = \"Size\"", "length = \"Kind\"", "no field `Kind` before `Data` in version 1"),
+        ("version = \"2..\"", "version = \"4..\"", "versions `4..` are not within those of the event, 1..3"),
+        ("version  = \"1..3\"", "version  = \"1..\"", "versions of an event are open"),
+        ("version  = \"1..3\"", "version  = \"3..1\"", "invalid range of versions `3..1`"),
+        ("version = \"0\"", "version = \"300\"", "invalid range of versions `300`"),
+        ("Tick = 3", "Tick = 300", "event type 300 is larger than 255"),
+        ("Tick = 3", "Tick = 3, Tack = 3", "duplicate event type `Tack`"),
+        ("{ Tick = 3 }\nversion = \"0\"", "{ Tick = 1 }\nversion = \"3\"", "version 3 of event type 1 is stated twice"),
+        ("\"2..3\" }", "\"2..4\" }", "versions `2..4` are not within those of the event, 1..3"),
+        ("versions = { End-Up", "versions = { EndUp", "unknown event type `EndUp`"),
+        ("name = \"Status\"", "name = \"Key\"", "duplicate field `Key`"),
+        ("name = \"Kind\",    type", "naem = \"Kind\",    type", "unknown key `naem`"),
+        ("optional = true", "optional = false", "expected `true`"),
+        ("count = 4, pointer = 8", "pointer = 8", "padding has no `count`"),
+        ("pointer = 8", "pointer = 5", "no pointer has 5 bytes"),
+        ("length = \"Size\"", "length = 70000", "number is larger than 65535"),
+        (
+            "type = \"UInt64\", out = \"ETWTIME\"",
+            "type = \"Binary\"",
+            "`Time` reaches to the end of the payload, and is not its last field",
+        ),
+        ("count = 4, pointer = 8", "count = 65535, length = 9", "type `UInt8` has no length of its own"),
+        ("guid   = \"{11111111-2222-3333-4444-555555555555}\"", "group  = \"G\"", "unknown group `G`"),
+        ("guid   = \"{11111111-2222-3333-4444-555555555555}\"\n", "", "class has no group"),
+        ("source = [\"mof\", \"phnt\"]\n", "", "missing key `source`"),
+    ] {
+        assert!(SAMPLE.contains(from), "{from}");
+        let errors = read(sources(&SAMPLE.replacen(from, to, 1))).expect_err(title);
+        let titles: Vec<_> = errors.list().iter().map(|error| error.title.as_str()).collect();
+        assert!(titles.contains(&title) && titles.len() <= 2, "{to}: {titles:?}");
+        assert!(errors.list().iter().all(|error| errors.place(error).starts_with("Sample.toml:") && !error.help.is_empty()));
+    }
+}

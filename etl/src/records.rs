@@ -1,0 +1,155 @@
+//! Iterators over the events of a trace.
+
+use crate::Guid;
+use crate::Stamp;
+use crate::buffers::Buffers;
+use crate::event::Event;
+use crate::finding::{Finding, Place};
+use crate::header_type::HeaderType;
+use crate::order::ByTime;
+use crate::trace::Trace;
+use crate::{Buffer, Clock, Scratch};
+use std::borrow::Cow;
+use std::collections::VecDeque;
+
+/// An event of a trace with its time, its processor and its place in the file.
+///
+/// It borrows from the file, or owns a copy of its bytes if its buffer is compressed.
+#[derive(Clone, Debug)]
+pub struct EventRecord<'t> {
+    bytes: Cow<'t, [u8]>,
+    offset: u32,
+    payload: u16,
+    header_type: HeaderType,
+    time: Option<Stamp>,
+    processor: u16,
+    place: Place,
+    late: u64,
+}
+
+/// Methods of [`Event`] that an [`EventRecord`] has too.
+macro_rules! forward {
+    ($($name:ident -> $ty:ty),* $(,)?) => {
+        $(
+            #[doc = concat!("See [`Event::", stringify!($name), "`].")]
+            pub fn $name(&self) -> $ty {
+                self.event().$name()
+            }
+        )*
+    };
+}
+
+impl EventRecord<'_> {
+    /// The event, for its header and its extended items.
+    pub fn event(&self) -> Event<'_> {
+        Event::new(&self.bytes, self.offset, self.payload, self.header_type)
+    }
+
+    /// The system time of the event. `None` if the event has no time.
+    pub fn time(&self) -> Option<Stamp> {
+        self.time
+    }
+
+    /// The processor that wrote the event.
+    pub fn processor(&self) -> u16 {
+        self.processor
+    }
+
+    /// The number of the event's buffer in the file, from 0.
+    pub fn buffer(&self) -> u32 {
+        self.place.index
+    }
+
+    /// The file offset of the event's buffer, in bytes.
+    pub fn buffer_offset(&self) -> u64 {
+        self.place.offset
+    }
+
+    /// In the order of time: how much earlier than a previous event its time stamp is, in ticks of the clock. 0 if it is not earlier.
+    pub fn late(&self) -> u64 {
+        self.late
+    }
+
+    /// The same event with its own copy of its bytes.
+    pub fn into_owned(self) -> EventRecord<'static> {
+        EventRecord { bytes: Cow::Owned(self.bytes.into_owned()), ..self }
+    }
+
+    forward! {
+        bytes -> &[u8], payload -> &[u8], header_type -> HeaderType, time_stamp -> Option<i64>, thread -> Option<u32>,
+        process -> Option<u32>, provider -> Option<Guid>, hook -> Option<u16>, id -> Option<u16>, version -> Option<u16>,
+        opcode -> Option<u8>, level -> Option<u8>, keyword -> Option<u64>, task -> Option<u16>, channel -> Option<u8>,
+        activity_id -> Option<Guid>, related_activity_id -> Option<Guid>,
+    }
+}
+
+impl<'t> EventRecord<'t> {
+    /// An event of a buffer: `bytes` are those of the event in the file, if the buffer is not compressed.
+    pub(crate) fn new(
+        event: &Event<'_>,
+        bytes: Option<&'t [u8]>,
+        clock: &Clock,
+        (processor, place): (u16, Place),
+        late: u64,
+    ) -> Self {
+        Self {
+            bytes: bytes.map_or_else(|| Cow::Owned(event.bytes().to_vec()), Cow::Borrowed),
+            offset: event.offset(),
+            payload: event.header_length() as u16,
+            header_type: event.header_type(),
+            time: event.time_stamp().map(|stamp| Stamp(clock.system_time(stamp))),
+            processor,
+            place,
+            late,
+        }
+    }
+}
+
+/// The events of a trace in file order, with diagnostics where the file is damaged.
+#[derive(Clone, Debug)]
+pub struct EventRecords<'t> {
+    trace: &'t Trace<'t>,
+    buffers: Buffers<'t>,
+    scratch: Scratch,
+    /// The rest of a buffer.
+    next: VecDeque<Result<EventRecord<'t>, Finding>>,
+}
+
+impl<'t> EventRecords<'t> {
+    pub(crate) fn new(trace: &'t Trace<'_>) -> Self {
+        Self { trace, buffers: trace.buffers(), scratch: Scratch::default(), next: VecDeque::new() }
+    }
+
+    /// All events of the trace sorted by time: see [`Trace::by_time`].
+    pub fn by_time(self) -> ByTime<'t> {
+        self.trace.by_time()
+    }
+
+    fn read(&mut self, buffer: &Buffer<'t>) {
+        let (clock, origin) = (self.trace.clock(), (buffer.head().processor(), buffer.place()));
+        let in_file = (!buffer.is_compressed()).then_some(buffer.bytes());
+        let image = buffer.image(&mut self.scratch);
+        self.next.extend(image.events().map(|event| {
+            let event = event?;
+            let start = event.offset() as usize;
+            let bytes = in_file.and_then(|bytes| bytes.get(start..start + event.bytes().len()));
+            Ok(EventRecord::new(&event, bytes, clock, origin, 0))
+        }));
+    }
+}
+
+impl<'t> Iterator for EventRecords<'t> {
+    type Item = Result<EventRecord<'t>, Finding>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            if let Some(event) = self.next.pop_front() {
+                return Some(event);
+            }
+            match self.buffers.next()? {
+                Ok(buffer) => self.read(&buffer),
+                Err(finding) => return Some(Err(finding)),
+            }
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! Values of kernel events, against the output of a consumer on Windows: `expected` in the folder of traces.
+
+use crate::payloads::each_kernel_event;
+use etw_layouts_etl::Decoded;
+use etw_layouts_etl::payload::{Data, Value};
+use std::collections::BTreeMap;
+use std::fs;
+use test_support::witness;
+
+/// A field that the consumer prints in another way.
+enum Other {
+    /// It is this field of ours, with an equal value.
+    Named(&'static str),
+    /// It is not compared, for this reason.
+    Not(&'static str),
+}
+use Other::{Named, Not};
+
+/// Fields with another name or value: the class and the field of the consumer. `*` stands for all classes.
+const OTHERS: &[(&str, &str, Other)] = &[
+    ("EventTrace", "SessionName", Named("SessionNameString")),
+    ("EventTrace", "LogFileName", Named("LogFileNameString")),
+    ("EventTrace", "UtcOffsetMinutes", Not("derived: the bias of TimeZoneInformation")),
+    ("Process", "PageDirectoryBase", Named("DirectoryTableBase")),
+    ("Process", "MemoryCount", Named("PageFaultCount")),
+    ("Process", "Flags", Not("presentation: flags by names of its own, `None` for 0")),
+    ("Thread", "StartAddr", Not("its name for Affinity before version 3; the value is Affinity, as Windows registers version 3")),
+    ("Thread", "ThreadName", Not("not in the payload of Windows 8: empty")),
+    ("Thread", "ParentThreadID", Not("derived: the thread of the event's header")),
+    ("Thread", "ParentProcessID", Not("derived: the process of the event's header")),
+    ("Image", "BuildTime", Not("derived: TimeDateStamp as a date")),
+    ("Image", "FileName", Not("presentation: the drive in place of the device")),
+    ("ImageID", "BuildTime", Not("derived: TimeDateStamp as a date")),
+    ("ImageID", "ProcessID", Not("0 for the process 4 in the payload; the payload is right")),
+    ("DiskIO", "FileKey", Named("FileObject")),
+    ("DiskIO", "FileName", Not("derived: the name of FileObject in another event")),
+    ("DiskIO", "IrpFlags", Not("presentation: flags by names of its own, and other names of bits with two")),
+    ("DiskIO", "Priority", Not("derived: bits 17 to 19 of IrpFlags")),
+    ("DiskIO", "ElapsedTimeMSec", Not("derived: HighResResponseTime in milliseconds")),
+    ("DiskIO", "DiskServiceTimeMSec", Not("derived: the part of HighResResponseTime after the request before it")),
+    ("Memory", "ElapsedTimeMSec", Not("derived: time since InitialTime")),
+    ("Memory", "FileKey", Named("FileObject")),
+    ("Memory", "FileName", Not("derived: the name of FileObject in another event")),
+    ("PerfInfo", "ProcessorNumber", Not("derived: the processor of the buffer")),
+    ("PerfInfo", "Priority", Not("derived: bits 3 to 7 of Reserved")),
+    ("PerfInfo", "ExecutingDPC", Not("derived: a bit of Reserved, 0 in all events")),
+    ("PerfInfo", "ExecutingISR", Not("derived: a bit of Reserved, 0 in all events")),
+    ("PerfInfo", "Rank", Not("derived: bits 8 to 15 of Reserved")),
+    ("PerfInfo", "SampleSource", Named("Source")),
+    (
+        "SystemConfig",
+        "ProcessName",
+        Not("derived: the name of the process 0 for a service without a process; the payload is empty"),
+    ),
+    ("UdpIp", "context", Not("PID and size of the payload as one number, as in version 0; Windows registers two fields")),
+    ("UdpIp", "dsize", Not("a field of version 0; at its place are seqnum and connid, 0")),
+];
+
+/// A row: what the consumer prints of an event.
+struct Row {
+    name: String,
+    payload: String,
+    fields: Vec<(String, String)>,
+}
+
+/// The rows of a table by buffer and offset, without events of manifests.
+fn rows(text: &str) -> BTreeMap<(u32, u32), Row> {
+    let mut lines = text.lines().map(|line| line.split('\t').collect::<Vec<_>>());
+    let head = lines.next().unwrap();
+    let column = |line: &[&str], name: &str| line[head.iter().position(|column| *column == name).unwrap()].to_owned();
+    let kernel = lines.filter(|line| !column(line, "header").starts_with("EVENT_HEADER"));
+    kernel
+        .map(|line| {
+            let place = (column(&line, "buffer").parse().unwrap(), column(&line, "offset").parse().unwrap());
+            let fields = serde_json::from_str(&column(&line, "fields")).unwrap();
+            (place, Row { name: column(&line, "name"), payload: column(&line, "payload_hex"), fields })
+        })
+        .collect()
+}
+
+/// Whether a value is what the consumer prints, up to where that is cut.
+fn is_equal(value: &Value<'_>, printed: &str) -> bool {
+    let (printed, is_cut) = printed.strip_suffix("...").map_or((printed, false), |part| (part, true));
+    let is = |text: &str| if is_cut { text.starts_with(printed) } else { text == printed };
+    let data = value.data();
+    if let Data::FileTime(_) = data {
+        // The consumer prints local time: minutes and seconds are equal.
+        let text = data.to_string();
+        return printed.split_once(':').is_some_and(|(_, printed)| text[14..].starts_with(printed));
+    }
+    if is(data.to_string().trim()) || is(&value.to_string()) {
+        return true;
+    }
+    let Some(number) = value.number() else { return false };
+    let signed = if value.bytes.len() == 4 { i64::from(number as i32) } else { number as i64 };
+    let truth = if number == 0 { "False" } else { "True" };
+    is(&grouped(number.to_string()))
+        || is(&grouped(signed.to_string()))
+        || is(&format!("{number:#010x}"))
+        || number < 2 && is(truth)
+}
+
+/// Digits in groups of three.
+fn grouped(digits: String) -> String {
+    let (sign, digits) = digits.strip_prefix('-').map_or(("", digits.as_str()), |digits| ("-", digits));
+    let mut text = sign.to_owned();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index) % 3 == 0 {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A field of ours with a name, without regard to case.
+fn field<'a>(decoded: &Decoded<'a>, name: &str) -> Option<Value<'a>> {
+    decoded.iter().find(|value| value.name.eq_ignore_ascii_case(name))
+}
+
+#[test]
+fn equal_values() {
+    let Some(folder) = witness::folder("ETW_LAYOUTS_ETL") else { return };
+    let (mut events, mut equal, mut used, mut wrong) = (0, 0, BTreeMap::<usize, usize>::new(), Vec::new());
+    for entry in fs::read_dir(folder.join("expected")).unwrap() {
+        let path = entry.unwrap().path();
+        let trace = path.file_name().unwrap().to_str().unwrap().split_once(".pairs").unwrap().0.to_owned();
+        let mut rows = rows(&fs::read_to_string(&path).unwrap());
+        each_kernel_event(&folder.join(format!("microsoft__{trace}.etl")), |buffer, event, schemas| {
+            let Some(row) = rows.remove(&(buffer, event.offset())) else { return };
+            events += 1;
+            let payload: String = event.payload().iter().map(|byte| format!("{byte:02x}")).collect();
+            assert!(payload.starts_with(&row.payload), "{trace}: {}", row.name);
+            let Some(decoded) = event.decode(schemas) else { return wrong.push(format!("{}: no schema", row.name)) };
+            let class = row.name.split('/').nth(1).unwrap();
+            for (name, printed) in &row.fields {
+                let other = OTHERS.iter().position(|other| (other.0 == "*" || other.0 == class) && other.1 == name);
+                if let Some(other) = other {
+                    *used.entry(other).or_default() += 1;
+                }
+                let ours = match other.map(|other| &OTHERS[other].2) {
+                    Some(Not(_)) => continue,
+                    Some(Named(ours)) => field(&decoded, ours),
+                    None => field(&decoded, name),
+                };
+                match ours {
+                    Some(value) if is_equal(&value, printed.trim()) => equal += 1,
+                    ours => {
+                        let ours = ours.map_or("no field".to_owned(), |value| format!("{}={value}", value.name));
+                        wrong.push(format!("{trace} {} {decoded}: {name}={printed}, here {ours}", row.name));
+                    }
+                }
+            }
+        });
+        assert!(rows.is_empty(), "{trace}: no event at {:?}", rows.keys());
+    }
+    println!("{equal} values of {events} events are equal");
+    for (index, count) in &used {
+        let (class, name, other) = &OTHERS[*index];
+        match other {
+            Named(ours) => println!("{count}\t{class}\t{name}\tis {ours}"),
+            Not(reason) => println!("{count}\t{class}\t{name}\tnot compared: {reason}"),
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(used.len() == OTHERS.len() && events > 0);
+}

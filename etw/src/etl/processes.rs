@@ -1,0 +1,265 @@
+//! `processes`.
+
+use crate::input::{Files, Opened};
+use crate::output::line::Origin;
+use crate::output::stop::Stop;
+use crate::output::tally::Tally;
+use crate::output::{Escaped, Format, Output};
+use anstyle::Style;
+use etw_layouts_cli::columns::{Row, aligned};
+use etw_layouts_cli::{Outcome, is_formula};
+use etw_layouts_etl::Stamp;
+use etw_layouts_etl::processes::{LoadedImage, Process, Processes};
+use serde::Serialize;
+use std::fmt::{self, Display, Write};
+use std::io;
+
+/// List the processes of trace files: identifier, parent, start, end, exit code, user, image and command line, from the
+/// events of the kernel's process class. Exit with status 1 if there are diagnostics.
+///
+/// Values that a trace does not contain are empty: a process without a start started before the trace, one
+/// without an end was running when the trace ended. Processes that started before the trace come first.
+///
+///     etw etl processes trace.etl
+///     etw etl processes --images trace.etl
+///     etw etl processes --format csv folder
+#[derive(clap::Args)]
+#[command(verbatim_doc_comment)]
+pub struct Args {
+    #[command(flatten)]
+    pub(crate) files: Files,
+    /// List the images that were loaded in each process. In CSV, print a row for each image in place of each process.
+    #[arg(long)]
+    images: bool,
+}
+
+/// The columns of processes.
+const COLUMNS: [&str; 9] = ["process", "parent", "start", "end", "exit_status", "session", "user", "image", "command_line"];
+
+/// The columns of images.
+const IMAGES: [&str; 6] = ["process", "base", "size", "load", "unload", "path"];
+
+/// State between files.
+pub struct Listing<'a> {
+    args: &'a Args,
+    is_headed: bool,
+}
+
+impl<'a> Listing<'a> {
+    pub fn new(args: &'a Args) -> Self {
+        Self { args, is_headed: false }
+    }
+
+    /// Lists the processes of a file.
+    pub fn file(&mut self, source: Opened<'_>, out: &mut Output) -> Result<Outcome, Stop> {
+        let (name, progress) = (source.name, source.progress.clone());
+        let mut buffers = source.reader()?;
+        let clock = buffers.log_file().to_clock();
+        let (mut tally, mut processes) = (Tally::default(), Processes::default());
+        let mut found = |finding| {
+            if let Some(told) = tally.add(Some(name), &finding) {
+                progress.beside(|| out.aside(&told));
+            }
+        };
+        while let Some(buffer) = buffers.next()? {
+            let image = match buffer {
+                Ok(image) => image,
+                Err(finding) => {
+                    found(finding);
+                    continue;
+                }
+            };
+            let origin = Origin::of(image.buffer());
+            for event in image.events() {
+                match event {
+                    Ok(event) => {
+                        if let Some(what) = event.fault() {
+                            found(origin.finding(&event, what));
+                        }
+                        if let Some(stamp) = event.time_stamp() {
+                            processes.add(&event, clock.system_time(stamp));
+                        }
+                    }
+                    Err(finding) => found(finding),
+                }
+            }
+        }
+        for told in tally.more(Some(name)) {
+            progress.beside(|| out.aside(&told));
+        }
+        let processes = processes.finish();
+        if processes.is_empty() {
+            out.aside(&Note { file: name, note: "no events of processes: the session did not enable them".into() });
+        }
+        self.print(name, &processes, out)?;
+        Ok(tally.outcome())
+    }
+
+    fn print(&mut self, file: &str, processes: &[Process], out: &mut Output) -> io::Result<()> {
+        let images = self.args.images;
+        match out.format {
+            Format::Json => processes.iter().try_for_each(|process| out.line(&Document::new(file, process, images))),
+            Format::Text => {
+                let rows: Vec<_> = processes.iter().map(|process| cells(process, false)).collect();
+                let styled = |cells: &[String]| Row { style: Style::new(), cells: cells.to_vec() };
+                let table = anstream::adapter::strip_str(&aligned(
+                    &COLUMNS,
+                    &rows.iter().map(|row| styled(row)).collect::<Vec<_>>(),
+                    None,
+                ))
+                .to_string();
+                let mut text = String::new();
+                // The first line of the table is its head.
+                let mut lines = table.lines();
+                if let Some(head) = lines.next().filter(|_| !rows.is_empty()) {
+                    let _ = writeln!(text, "{}\n{head}", Escaped(file));
+                }
+                for (line, process) in lines.zip(processes) {
+                    let _ = writeln!(text, "{line}");
+                    for image in process.images.iter().filter(|_| images) {
+                        let _ = writeln!(text, "          {:#018x} {:#10x}  {}", image.base, image.size, Escaped(&image.path));
+                    }
+                }
+                out.put(|out| out.extend_from_slice(text.as_bytes()))
+            }
+            Format::Csv => {
+                let mut text = String::new();
+                if !std::mem::replace(&mut self.is_headed, true) {
+                    let columns: &[&str] = if images { &IMAGES } else { &COLUMNS };
+                    let _ = writeln!(text, "file,{}", columns.join(","));
+                }
+                for process in processes {
+                    let rows = match images {
+                        true => process.images.iter().map(|image| image_cells(process, image)).collect(),
+                        false => vec![cells(process, true)],
+                    };
+                    for row in rows {
+                        let row: Vec<_> = [file.to_owned()].into_iter().chain(row).map(|cell| quoted(&cell)).collect();
+                        let _ = writeln!(text, "{}", row.join(","));
+                    }
+                }
+                out.put(|out| out.extend_from_slice(text.as_bytes()))
+            }
+        }
+    }
+}
+
+fn cells(process: &Process, is_csv: bool) -> Vec<String> {
+    let time = |time: Option<i64>| match time {
+        Some(time) if is_csv => Stamp(time).rfc3339().to_string(),
+        Some(time) => Stamp(time).to_string(),
+        None => String::new(),
+    };
+    let number = |number: Option<u32>| number.map(|number| number.to_string()).unwrap_or_default();
+    let text = |text: &Option<String>| match text {
+        Some(text) if is_csv => text.clone(),
+        Some(text) => Escaped(text).to_string(),
+        None => String::new(),
+    };
+    vec![
+        process.id.to_string(),
+        number(process.parent),
+        time(process.start),
+        time(process.end),
+        process.exit_status.map(|status| format!("{status:#x}")).unwrap_or_default(),
+        number(process.session),
+        text(&process.user),
+        text(&process.image),
+        text(&process.command_line),
+    ]
+}
+
+fn image_cells(process: &Process, image: &LoadedImage) -> Vec<String> {
+    let time = |time: Option<i64>| time.map(|time| Stamp(time).rfc3339().to_string()).unwrap_or_default();
+    let (base, size) = (format!("{:#x}", image.base), format!("{:#x}", image.size));
+    vec![process.id.to_string(), base, size, time(image.load), time(image.unload), image.path.clone()]
+}
+
+/// A cell of CSV (RFC 4180); a formula gets an apostrophe in front.
+fn quoted(cell: &str) -> String {
+    let cell = Escaped(cell).to_string();
+    let cell = if is_formula(cell.as_bytes()) { format!("'{cell}") } else { cell };
+    if cell.contains(['"', ',']) { format!("\"{}\"", cell.replace('"', "\"\"")) } else { cell }
+}
+
+#[derive(Serialize)]
+struct Document<'a> {
+    file: &'a str,
+    process: u32,
+    parent: Option<u32>,
+    /// In units of 100 ns since 1601.
+    start: Option<i64>,
+    start_utc: Option<String>,
+    end: Option<i64>,
+    end_utc: Option<String>,
+    exit_status: Option<u32>,
+    session: Option<u32>,
+    user: Option<&'a str>,
+    image: Option<&'a str>,
+    command_line: Option<&'a str>,
+    package: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    images: Option<Vec<ImageDocument<'a>>>,
+}
+
+#[derive(Serialize)]
+struct ImageDocument<'a> {
+    path: &'a str,
+    base: String,
+    size: u64,
+    load: Option<i64>,
+    load_utc: Option<String>,
+    unload: Option<i64>,
+    unload_utc: Option<String>,
+}
+
+impl<'a> Document<'a> {
+    fn new(file: &'a str, process: &'a Process, images: bool) -> Self {
+        let utc = |time: Option<i64>| time.map(|time| Stamp(time).rfc3339().to_string());
+        let image = |image: &'a LoadedImage| ImageDocument {
+            path: &image.path,
+            base: format!("{:#x}", image.base),
+            size: image.size,
+            load: image.load,
+            load_utc: utc(image.load),
+            unload: image.unload,
+            unload_utc: utc(image.unload),
+        };
+        Self {
+            file,
+            process: process.id,
+            parent: process.parent,
+            start: process.start,
+            start_utc: utc(process.start),
+            end: process.end,
+            end_utc: utc(process.end),
+            exit_status: process.exit_status,
+            session: process.session,
+            user: process.user.as_deref(),
+            image: process.image.as_deref(),
+            command_line: process.command_line.as_deref(),
+            package: process.package.as_deref(),
+            images: images.then(|| process.images.iter().map(image).collect()),
+        }
+    }
+}
+
+/// One line of text would repeat what the table says.
+impl Display for Document<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.process)
+    }
+}
+
+/// A note about a file.
+#[derive(Serialize)]
+struct Note<'a> {
+    file: &'a str,
+    note: String,
+}
+
+impl Display for Note<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: note: {}", Escaped(self.file), self.note)
+    }
+}

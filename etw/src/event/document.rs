@@ -1,0 +1,174 @@
+//! Events as JSON.
+
+use crate::print::plain_guid;
+use etw_layouts_codegen::event::{self, Size};
+use etw_layouts_codegen::spec::Spec;
+use etw_layouts_project::events::catalog::{all, group, guid, placed, sources};
+use etw_layouts_project::events::{Known, Statements};
+use serde::Serialize;
+
+/// An event type in all its versions.
+#[derive(Serialize)]
+pub struct Event<'a> {
+    /// Class and event, as in `Process/Start`.
+    pub name: String,
+    /// The event type: the low byte of the hook.
+    pub r#type: u8,
+    /// The constant of `EVENT_TRACE_GROUP` in the hook.
+    pub group: Option<&'a str>,
+    /// Group and type.
+    pub hook: Option<u16>,
+    /// The provider.
+    pub guid: String,
+    /// What it reports.
+    pub doc: &'a str,
+    /// The versions, those together that have the same fields.
+    pub versions: Vec<Version<'a>>,
+    /// Statements of sources that are wrong.
+    pub errata: Vec<Erratum<'a>>,
+}
+
+/// Versions with the same fields.
+#[derive(Serialize)]
+pub struct Version<'a> {
+    /// The first.
+    pub first: u8,
+    /// The last.
+    pub last: u8,
+    /// The sources that state any of them.
+    pub sources: Vec<String>,
+    /// What no source settles.
+    pub unsettled: &'a str,
+    /// The size with pointers of 4 and of 8 bytes; null if it varies.
+    pub size: Option<[u64; 2]>,
+    /// The fields.
+    pub fields: Vec<Field<'a>>,
+}
+
+/// A field.
+#[derive(Serialize)]
+pub struct Field<'a> {
+    /// The name.
+    pub name: &'a str,
+    /// The number of structures around it; those are before it.
+    pub depth: usize,
+    /// The type.
+    pub r#type: &'a str,
+    /// The number of values, or the name of the field that states it, or `*`.
+    pub count: Option<String>,
+    /// The length of a value, likewise.
+    pub length: Option<String>,
+    /// How values are shown.
+    pub out: Option<&'a str>,
+    /// The enumeration or flags of the values.
+    pub values: Option<&'a str>,
+    /// The offset with pointers of 4 and of 8 bytes; null behind a variable field.
+    pub offset: Option<[u64; 2]>,
+    /// The only pointer size of traces that have it.
+    pub pointer: Option<u8>,
+    /// Whether payloads may end before it.
+    pub optional: bool,
+    /// What no source settles.
+    pub unsettled: &'a str,
+    /// What it is.
+    pub doc: &'a str,
+}
+
+/// A statement of a source that is wrong.
+#[derive(Serialize)]
+pub struct Erratum<'a> {
+    field: &'a str,
+    source: &'a str,
+    versions: String,
+    states: &'a str,
+    actual: &'a str,
+    doc: &'a str,
+}
+
+impl Erratum<'_> {
+    /// The erratum in a sentence.
+    pub fn line(&self) -> String {
+        let Self { field, source, versions, states, actual, doc } = self;
+        let subject = if *field == "*" { "all fields".to_owned() } else { format!("field {field}") };
+        let doc = if doc.is_empty() { String::new() } else { format!(" {doc}") };
+        format!("{source}, version {versions}, {subject}: states {states}; actual: {actual}.{doc}")
+    }
+}
+
+/// All events.
+pub fn events<'a>(spec: &'a Spec, statements: &Statements) -> Vec<Event<'a>> {
+    let list = all(spec);
+    let same = |one: &Known, two: &Known| one.class.name.value == two.class.name.value && one.ty.number == two.ty.number;
+    list.chunk_by(same).map(|known| event(spec, statements, known)).collect()
+}
+
+/// An event type, of which `known` are the lists of fields.
+pub fn event<'a>(spec: &'a Spec, statements: &Statements, known: &[Known<'a>]) -> Event<'a> {
+    let first = known[0];
+    let group = group(spec, first);
+    let docs = known.iter().rev().map(|known| known.event.doc.as_str()).find(|doc| !doc.is_empty());
+    let errata = known.iter().flat_map(|known| known.event.errata.iter().map(|erratum| self::erratum(known, erratum)));
+    Event {
+        name: first.name(),
+        r#type: first.ty.number,
+        group: group.map(|(name, _)| name),
+        hook: group.map(|(_, number)| u16::from(number) << 8 | u16::from(first.ty.number)),
+        guid: plain_guid(&guid(spec, first)),
+        doc: docs.unwrap_or_default(),
+        versions: known.iter().flat_map(|known| versions(spec, statements, *known)).collect(),
+        errata: errata.collect(),
+    }
+}
+
+fn versions<'a>(spec: &'a Spec, statements: &Statements, known: Known<'a>) -> Vec<Version<'a>> {
+    let mut list: Vec<Version> = Vec::new();
+    let names = |version| known.event.of(version).map(std::ptr::from_ref).collect::<Vec<_>>();
+    for version in known.event.versions_of(known.ty).iter() {
+        let sources = sources(spec, statements, known, version);
+        if let Some(last) = list.last_mut().filter(|last| names(last.last) == names(version)) {
+            last.last = version;
+            let new: Vec<_> = sources.into_iter().filter(|source| !last.sources.contains(source)).collect();
+            last.sources.extend(new);
+            continue;
+        }
+        let size = known.event.of(version).try_fold([0; 2], |sum: [u64; 2], field| {
+            let size = field.size(version).filter(|_| !field.optional)?;
+            Some([sum[0].saturating_add(size[0]), sum[1].saturating_add(size[1])])
+        });
+        let fields = placed(known, version).into_iter().map(|placed| field(placed.field, placed.depth, placed.offset));
+        let (first, last, unsettled) = (version, version, known.event.unsettled.as_str());
+        list.push(Version { first, last, sources, unsettled, size, fields: fields.collect() });
+    }
+    list
+}
+
+fn field(field: &event::Field, depth: usize, offset: Option<[u64; 2]>) -> Field<'_> {
+    let size = |size: &Size| size.to_string();
+    Field {
+        name: &field.name.value,
+        depth,
+        r#type: field.ty.value.name,
+        count: field.count.as_ref().map(|count| size(&count.value)),
+        length: field.length.as_ref().map(|length| size(&length.value)),
+        out: field.out.as_ref().map(|out| out.value.name),
+        values: field.values.as_ref().map(|values| values.value.as_str()),
+        offset,
+        pointer: field.pointer,
+        optional: field.optional,
+        unsettled: &field.unsettled,
+        doc: &field.doc,
+    }
+}
+
+fn erratum<'a>(known: &Known, erratum: &'a event::Erratum) -> Erratum<'a> {
+    let own = known.event.versions_of(known.ty);
+    let versions = erratum.versions.as_ref().map_or(own, |versions| versions.value);
+    Erratum {
+        field: &erratum.field.value,
+        source: &erratum.source.value,
+        versions: versions.to_string(),
+        states: &erratum.states.value,
+        actual: &erratum.actual.value,
+        doc: &erratum.doc,
+    }
+}

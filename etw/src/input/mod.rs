@@ -1,0 +1,202 @@
+//! Input files: single files, files in folders, and standard input.
+
+pub mod kind;
+
+use crate::output::progress::Progress;
+use crate::output::stop::Stop;
+use crate::output::{Format, Output};
+use etw_layouts_cli::Outcome;
+use etw_layouts_etl::{Finding, Image, LogFile, Reader};
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::fs::{self, File};
+use std::io::{self, BufReader, Cursor, Read};
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+/// Arguments of every command.
+#[derive(clap::Args)]
+pub struct Files {
+    /// Trace files, folders to search for *.etl, or - for standard input.
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// Output format.
+    ///
+    /// JSON: `buffer` is the index of the buffer in the file, from 0; `buffer_offset` is the offset of the
+    /// buffer in the file; `offset` is an offset in the decompressed buffer. Times are 64-bit numbers in
+    /// units of 100 ns since 1601. Tools that use floating-point numbers, such as jq, round them; use the
+    /// `…_utc` strings (RFC 3339) there.
+    #[arg(long, value_enum, default_value_t = Format::Text, verbatim_doc_comment)]
+    pub format: Format,
+}
+
+/// An input file, readable or not.
+pub struct Input {
+    /// The name as given by the user.
+    pub name: String,
+    path: Result<PathBuf, String>,
+}
+
+/// The kind of file to search folders for.
+pub struct Kind {
+    /// The file name extension, without the dot.
+    pub ending: &'static str,
+    /// The name of the kind.
+    pub name: &'static str,
+}
+
+/// The path that means standard input.
+const STDIN: &str = "-";
+
+pub const TRACES: Kind = Kind { ending: "etl", name: "trace file" };
+
+/// The files of all paths without duplicates, because a file read twice would count its events twice. The outcome reports a
+/// duplicate.
+pub fn find_all(paths: &[PathBuf], kind: &Kind, out: &Output) -> (Vec<Input>, Outcome) {
+    let mut inputs: Vec<Input> = paths.iter().flat_map(|path| find(path, kind, out)).collect();
+    let (mut known, mut outcome) = (BTreeMap::new(), Outcome::Good);
+    inputs.retain(|input| {
+        let Some(file) = input.path().ok().and_then(identity) else { return true };
+        let Some(earlier) = known.get(&file) else {
+            known.insert(file, input.name.clone());
+            return true;
+        };
+        out.refused(&input.name, &format!("duplicate: same file as {earlier}; read only once"));
+        outcome = Outcome::Differs;
+        false
+    });
+    (inputs, outcome)
+}
+
+/// The canonical path of a file; `None` if the file does not exist.
+fn identity(path: &Path) -> Option<PathBuf> {
+    if path == Path::new(STDIN) { Some(path.to_owned()) } else { fs::canonicalize(path).ok() }
+}
+
+/// The file at the path, standard input, or the files of a kind in a folder and its subfolders.
+fn find(path: &Path, kind: &Kind, out: &Output) -> Vec<Input> {
+    let input = |path: PathBuf| Input { name: path.display().to_string(), path: Ok(path) };
+    // A missing file is reported when it is opened.
+    if path == Path::new(STDIN) || !path.is_dir() {
+        return vec![input(path.to_owned())];
+    }
+    let mut found = Vec::new();
+    let mut refused = Vec::new();
+    search(path, kind.ending, &mut found, &mut refused);
+    if !found.is_empty() {
+        out.searched(&path.display().to_string(), kind.name, found.len());
+    }
+    if found.is_empty() && refused.is_empty() {
+        refused.push((
+            path.to_owned(),
+            format!("no {}s (*.{}) in this folder or its subfolders; name a file", kind.name, kind.ending),
+        ));
+    }
+    let refused = refused.into_iter().map(|(path, why)| Input { name: path.display().to_string(), path: Err(why) });
+    found.into_iter().map(input).chain(refused).collect()
+}
+
+/// Adds the files with an extension in a folder and its subfolders, sorted by name. Does not follow links to folders, which could
+/// form a loop.
+fn search(folder: &Path, ending: &str, found: &mut Vec<PathBuf>, refused: &mut Vec<(PathBuf, String)>) {
+    let entries = fs::read_dir(folder).and_then(|entries| entries.collect::<io::Result<Vec<_>>>());
+    let mut entries = match entries {
+        Ok(entries) => entries,
+        Err(error) => return refused.push((folder.to_owned(), error.to_string())),
+    };
+    entries.sort_by_key(fs::DirEntry::file_name);
+    for entry in entries {
+        let path = entry.path();
+        let is_wanted = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(OsStr::new(ending)));
+        if entry.file_type().is_ok_and(|ty| ty.is_dir()) {
+            search(&path, ending, found, refused);
+        } else if is_wanted && path.is_file() {
+            found.push(path);
+        }
+    }
+}
+
+impl Input {
+    /// The path, or the error from the search.
+    pub fn path(&self) -> Result<&Path, Stop> {
+        self.path.as_deref().map_err(|why| Stop::Input(why.clone()))
+    }
+
+    /// Opens the file.
+    pub fn open(&self) -> Result<Opened<'_>, Stop> {
+        let path = self.path()?;
+        let progress = Rc::new(Progress::new(&self.name));
+        let mut inner: Box<dyn Read> = if path == Path::new(STDIN) {
+            Box::new(io::stdin().lock())
+        } else {
+            let file = File::open(path).map_err(unreadable)?;
+            if let Some(length) = file.metadata().ok().filter(fs::Metadata::is_file).map(|metadata| metadata.len()) {
+                progress.expect(length);
+            }
+            Box::new(file)
+        };
+        let mut head = Vec::new();
+        inner.by_ref().take(kind::HEAD).read_to_end(&mut head).map_err(unreadable)?;
+        if let Some(why) = kind::no_trace(&head) {
+            return Err(Stop::Input(why));
+        }
+        let inner = Box::new(Cursor::new(head).chain(inner));
+        Ok(Opened { name: &self.name, bytes: Bytes { inner, progress: progress.clone() }, progress })
+    }
+}
+
+/// An open file.
+pub struct Opened<'a> {
+    /// The name as given by the user.
+    pub name: &'a str,
+    pub progress: Rc<Progress>,
+    bytes: Bytes,
+}
+
+/// The size of the read buffer.
+const CAPACITY: usize = 1 << 18;
+
+impl Opened<'_> {
+    /// Reads the file as a stream.
+    pub fn reader(self) -> Result<Images, Stop> {
+        Reader::new(BufReader::with_capacity(CAPACITY, self.bytes)).map(Images).map_err(unreadable)
+    }
+
+    /// Reads the whole file.
+    pub fn bytes(mut self) -> Result<Vec<u8>, Stop> {
+        let mut bytes = Vec::new();
+        self.bytes.read_to_end(&mut bytes).map_err(unreadable)?;
+        Ok(bytes)
+    }
+}
+
+/// The buffers of a trace, streamed.
+pub struct Images(Reader<BufReader<Bytes>>);
+
+impl Images {
+    pub fn log_file(&self) -> &LogFile {
+        self.0.log_file()
+    }
+
+    /// The next buffer, or the diagnostic in its place.
+    pub fn next(&mut self) -> Result<Option<Result<Image<'_>, Finding>>, Stop> {
+        self.0.next_image().map_err(unreadable)
+    }
+}
+
+struct Bytes {
+    inner: Box<dyn Read>,
+    progress: Rc<Progress>,
+}
+
+impl Read for Bytes {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        let count = self.inner.read(bytes)?;
+        self.progress.add(count as u64);
+        Ok(count)
+    }
+}
+
+fn unreadable(error: io::Error) -> Stop {
+    Stop::Input(error.to_string())
+}

@@ -1,0 +1,365 @@
+//! The columns of the event table: names, widths and contents.
+
+use super::Escaped;
+use super::fields::{self, Style};
+use super::line::{self, Line, Names, Payload};
+use super::{document, put, structure, values};
+use clap::ValueEnum;
+use clap::builder::{EnumValueParser, PossibleValue, TypedValueParser};
+use etw_layouts_cli::is_formula;
+use etw_layouts_etl::tracelogging::Fault;
+use etw_layouts_etl::{Guid, names as known};
+use std::ffi::OsStr;
+
+/// A column of the event table.
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+#[value(rename_all = "snake_case")]
+pub enum Column {
+    /// Default columns; in CSV, names have columns of their own.
+    Default,
+    /// Time (UTC); in CSV a number, in units of 100 ns since 1601.
+    Time,
+    /// Time (UTC) in the form of RFC 3339.
+    TimeUtc,
+    /// Processor number.
+    Processor,
+    /// Thread ID.
+    Thread,
+    /// Process ID.
+    Process,
+    /// Process of the thread that the payload names, if the header has no process: derived from the start or rundown of that thread.
+    ThreadProcess,
+    /// Header type.
+    Header,
+    /// Provider GUID; in text, the provider's name if known.
+    Provider,
+    /// Provider name: the kernel event group, or the name in the event itself.
+    ProviderName,
+    /// Event name, such as Process/Start, of kernel and TraceLogging events. In text, other events show what identifies them.
+    Event,
+    /// A field of the payload, by its name.
+    #[value(skip)]
+    Field(&'static str),
+    /// Event version.
+    Version,
+    /// Opcode as a number; in text, its name if known.
+    Opcode,
+    /// Opcode name, if the opcode means the same for all providers.
+    OpcodeName,
+    /// Payload size in bytes.
+    PayloadSize,
+    /// Event ID as a number; in text, the name of a kernel event's hook ID.
+    Id,
+    /// Hook ID name of a kernel event.
+    IdName,
+    /// Level (severity).
+    Level,
+    /// Keyword bit mask.
+    Keyword,
+    /// Task number.
+    Task,
+    /// Event channel.
+    Channel,
+    /// Activity ID.
+    Activity,
+    /// Related activity ID.
+    Related,
+    /// Header flags as a number; in text, their names.
+    Flags,
+    /// Header flag names.
+    FlagsNames,
+    /// Extended data items with their sizes in bytes.
+    Items,
+    /// Payload, as hexadecimal digits or decoded members.
+    Payload,
+    /// Session name; only for events in a crash dump.
+    Session,
+    /// File name.
+    File,
+}
+
+/// The default columns for traces.
+pub const DEFAULT: [Column; 7] =
+    [Column::Time, Column::Processor, Column::Process, Column::Thread, Column::Event, Column::Version, Column::PayloadSize];
+
+/// Parses the name of a column, or of a field.
+#[derive(Clone)]
+pub struct Columns;
+
+impl TypedValueParser for Columns {
+    type Value = Column;
+
+    fn parse_ref(&self, command: &clap::Command, arg: Option<&clap::Arg>, value: &OsStr) -> Result<Column, clap::Error> {
+        let is_field = |name: &&str| name.starts_with(|c: char| c.is_ascii_uppercase()) && Column::from_str(name, false).is_err();
+        match value.to_str().filter(is_field) {
+            // Once per run and option: the name stays until the program ends.
+            Some(name) => Ok(Column::Field(String::leak(name.to_owned()))),
+            None => EnumValueParser::new().parse_ref(command, arg, value),
+        }
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(Column::value_variants().iter().filter_map(ValueEnum::to_possible_value)))
+    }
+}
+
+/// The requested columns without duplicates.
+pub fn chosen(asked: &[Column], default: &[Column], is_text: bool, payload: bool) -> Vec<Column> {
+    let asked = if asked.is_empty() { &[Column::Default] } else { asked };
+    let all = asked.iter().flat_map(|column| match column {
+        Column::Default if is_text => default.to_vec(),
+        Column::Default => default.iter().flat_map(|column| column.in_table()).collect(),
+        column => vec![*column],
+    });
+    let mut columns = Vec::new();
+    for column in all.chain(payload.then_some(Column::Payload)) {
+        if !columns.contains(&column) {
+            columns.push(column);
+        }
+    }
+    columns
+}
+
+impl Column {
+    /// The equivalent column for CSV, where a cell holds either names or numbers.
+    fn in_table(self) -> Vec<Self> {
+        match self {
+            Self::Time => vec![Self::TimeUtc],
+            Self::Provider => vec![Self::Provider, Self::ProviderName],
+            Self::Opcode => vec![Self::Opcode, Self::OpcodeName],
+            Self::Id => vec![Self::Id, Self::IdName],
+            Self::Event => vec![
+                Self::Header,
+                Self::Provider,
+                Self::ProviderName,
+                Self::Id,
+                Self::IdName,
+                Self::Opcode,
+                Self::OpcodeName,
+                Self::Event,
+            ],
+            column => vec![column],
+        }
+    }
+
+    /// Whether the column holds text from files.
+    fn is_foreign(self) -> bool {
+        matches!(self, Self::ProviderName | Self::Event | Self::Field(_) | Self::Payload | Self::Session | Self::File)
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Default => "default",
+            Self::Time => "time",
+            Self::TimeUtc => "time_utc",
+            Self::Processor => "processor",
+            Self::Thread => "thread",
+            Self::Process => "process",
+            Self::ThreadProcess => "thread_process",
+            Self::Header => "header",
+            Self::Provider => "provider",
+            Self::ProviderName => "provider_name",
+            Self::Event => "event",
+            Self::Field(name) => name,
+            Self::Version => "version",
+            Self::Opcode => "opcode",
+            Self::OpcodeName => "opcode_name",
+            Self::PayloadSize => "payload_size",
+            Self::Id => "id",
+            Self::IdName => "id_name",
+            Self::Level => "level",
+            Self::Keyword => "keyword",
+            Self::Task => "task",
+            Self::Channel => "channel",
+            Self::Activity => "activity",
+            Self::Related => "related",
+            Self::Flags => "flags",
+            Self::FlagsNames => "flags_names",
+            Self::Items => "items",
+            Self::Payload => "payload",
+            Self::Session => "session",
+            Self::File => "file",
+        }
+    }
+
+    /// Minimum width; a negative number aligns to the right.
+    fn width(self) -> isize {
+        match self {
+            Self::Time => 27,
+            Self::TimeUtc => 28,
+            Self::Processor => -9,
+            Self::Thread | Self::Opcode => -6,
+            Self::Process | Self::Version => -7,
+            Self::ThreadProcess => -14,
+            Self::Header => 15,
+            Self::Provider | Self::ProviderName | Self::Activity | Self::Related => 36,
+            Self::PayloadSize => -12,
+            Self::Level | Self::Task => -5,
+            Self::Keyword => 18,
+            Self::Channel => -7,
+            Self::Id | Self::IdName | Self::Event => 40,
+            Self::Field(_) => 16,
+            Self::OpcodeName => 14,
+            Self::Flags | Self::FlagsNames => 24,
+            Self::Items => 32,
+            Self::Session => 20,
+            Self::Default | Self::Payload | Self::File => 0,
+        }
+    }
+
+    /// Writes the cell, which is empty if the event has no such value. Returns the fault if a payload cannot be decoded.
+    fn cell(self, line: &Line<'_>, is_text: bool, names: &mut Names, out: &mut Vec<u8>) -> Option<Fault> {
+        fn number(out: &mut Vec<u8>, value: Option<impl itoa::Integer>) {
+            if let Some(value) = value {
+                put::number(out, value);
+            }
+        }
+        fn guid(out: &mut Vec<u8>, guid: Option<Guid>) {
+            if let Some(guid) = guid {
+                put::guid(out, guid);
+            }
+        }
+        let event = line.event;
+        match self {
+            Self::Default => {}
+            Self::Time if !is_text => number(out, line.time),
+            Self::Time | Self::TimeUtc => {
+                if let Some(time) = line.time {
+                    names.times.put(out, time, self == Self::Time);
+                }
+            }
+            Self::Processor => put::number(out, line.origin.processor),
+            Self::Thread => number(out, event.thread()),
+            Self::Process => number(out, event.process()),
+            Self::ThreadProcess => number(out, line.thread_process()),
+            Self::Header => document::header(out, line::header(line.event)),
+            Self::Provider if !is_text => guid(out, line.provider),
+            Self::ProviderName => put::shown(out, Escaped(line.provider_name().unwrap_or_default())),
+            Self::Provider => match (line.provider_name(), line.provider, line.hook) {
+                (Some(name), ..) => put::shown(out, Escaped(name)),
+                (None, Some(guid), _) => put::guid(out, guid),
+                (None, None, Some(hook)) => put::shown(out, format_args!("group {:#04x}", hook >> 8)),
+                _ => {}
+            },
+            Self::Event => match line.decoded() {
+                Some(decoded) => {
+                    put::shown(out, format_args!("{}/{}", Escaped(line.class(&decoded)), Escaped(decoded.schema.event)))
+                }
+                None if is_text => put::shown(out, Escaped(&known::identity(event))),
+                None => {}
+            },
+            Self::Field(name) => {
+                if let Some(value) = line.decoded().and_then(|decoded| decoded.get(name)) {
+                    values::cell(&value, line.clock.as_ref(), out);
+                }
+            }
+            Self::Version => number(out, event.version()),
+            Self::OpcodeName => out.extend_from_slice(line.opcode_name().unwrap_or_default().as_bytes()),
+            Self::Opcode => match line.opcode_name().filter(|_| is_text) {
+                Some(name) => out.extend_from_slice(name.as_bytes()),
+                None => number(out, event.opcode()),
+            },
+            Self::PayloadSize => put::number(out, event.payload().len()),
+            Self::IdName => out.extend_from_slice(line.id_name().unwrap_or_default().as_bytes()),
+            Self::Id if !is_text => number(out, event.id()),
+            Self::Id => match (line.id_name(), line.hook) {
+                (Some(name), _) => out.extend_from_slice(name.as_bytes()),
+                (None, Some(hook)) => put::shown(out, format_args!("{hook:#06x}")),
+                (None, None) => number(out, event.id()),
+            },
+            Self::Level => number(out, event.level()),
+            Self::Keyword => {
+                if let Some(keyword) = event.keyword() {
+                    put::keyword(out, keyword);
+                }
+            }
+            Self::Task => number(out, event.task()),
+            Self::Channel => number(out, event.channel()),
+            Self::Activity => guid(out, line.activity()),
+            Self::Related => guid(out, event.related_activity_id()),
+            Self::Flags if !is_text => number(out, event.flags().map(|flags| flags.0)),
+            Self::Flags | Self::FlagsNames => {
+                out.extend_from_slice(event.flags().map_or("", |flags| names.flags(flags)).as_bytes());
+            }
+            Self::Items => {
+                for (index, item) in event.items().enumerate() {
+                    let between = if index > 0 { " " } else { "" };
+                    put::shown(out, format_args!("{between}{}:{}", names.item(item.ty), item.data.len()));
+                }
+            }
+            Self::Payload => match event.trace_logging().filter(|_| line.payload == Some(Payload::Fields)) {
+                Some(logging) => return fields::event(&logging, Style::Text, out),
+                None => {
+                    if let Some(log) = line.log_file()
+                        && structure::log_file(event.payload(), &log, Style::Text, out)
+                    {
+                        return None;
+                    }
+                    let Some(decoded) = line.decoded().filter(|_| line.payload == Some(Payload::Fields)) else {
+                        put::hex(out, event.payload());
+                        return None;
+                    };
+                    let fault = values::fields(&decoded, line.clock.as_ref(), Style::Text, out);
+                    if !decoded.is_exact {
+                        put::shown(out, format_args!(" by the schema of version {}", decoded.schema.version));
+                    }
+                    let fault = fault?;
+                    out.extend_from_slice(b" undecoded ");
+                    put::hex(out, event.payload().get(fault.offset..).unwrap_or_default());
+                    put::shown(out, format_args!(" ({})", fault.reason));
+                    // A later version has more fields.
+                    return Some(fault).filter(|_| decoded.is_exact);
+                }
+            },
+            Self::Session => out.extend_from_slice(line.session.map_or("", |session| &session.name.text).as_bytes()),
+            Self::File => out.extend_from_slice(line.file.text.as_bytes()),
+        }
+        None
+    }
+}
+
+/// Writes the line of column names.
+pub fn heading(columns: &[Column], is_text: bool, out: &mut Vec<u8>) {
+    row(columns, is_text, out, |column, out| out.extend_from_slice(column.name().as_bytes()));
+}
+
+/// Writes an event as one line. Returns the fault if a payload cannot be decoded.
+pub fn event(columns: &[Column], is_text: bool, line: &Line<'_>, names: &mut Names, out: &mut Vec<u8>) -> Option<Fault> {
+    let mut fault = None;
+    row(columns, is_text, out, |column, out| {
+        let start = out.len();
+        fault = fault.or(column.cell(line, is_text, names, out));
+        if is_text && out.len() == start {
+            out.push(b'-');
+        }
+    });
+    fault
+}
+
+/// A line of text with padded columns, or a line of CSV (RFC 4180, except that lines end in LF).
+fn row(columns: &[Column], is_text: bool, out: &mut Vec<u8>, mut fill: impl FnMut(Column, &mut Vec<u8>)) {
+    for (index, column) in columns.iter().enumerate() {
+        if index > 0 {
+            out.extend_from_slice(if is_text { b"  " } else { b"," });
+        }
+        let start = out.len();
+        fill(*column, out);
+        let (width, is_last) = (column.width(), index + 1 == columns.len());
+        if !is_text {
+            if column.is_foreign() && is_formula(&out[start..]) {
+                out.insert(start, b'\'');
+            }
+            if out[start..].iter().any(|byte| matches!(byte, b'"' | b',')) {
+                let cell = out.split_off(start);
+                out.push(b'"');
+                out.extend(cell.iter().flat_map(|byte| std::iter::repeat_n(*byte, if *byte == b'"' { 2 } else { 1 })));
+                out.push(b'"');
+            }
+        } else if width < 0 {
+            put::align_right(out, start, width.unsigned_abs());
+        } else if !is_last {
+            put::align_left(out, start, width.unsigned_abs());
+        }
+    }
+    out.push(b'\n');
+}

@@ -1,0 +1,174 @@
+//! An event to print; values are decoded only when a column needs them.
+
+use super::Escaped;
+use super::put;
+use etw_layouts_etl::threads::Threads;
+use etw_layouts_etl::wire::{EVENT_HEADER_EXT_TYPE, EVENT_HEADER_FLAG};
+use etw_layouts_etl::{Buffer, Clock, Decoded, Event, Finding, Guid, HeaderType, LogFile, Schemas, What, names};
+use std::collections::BTreeMap;
+
+/// Values of an event that its buffer states.
+#[derive(Clone, Copy)]
+pub struct Origin {
+    pub buffer: u32,
+    pub offset: u64,
+    pub processor: u16,
+}
+
+impl Origin {
+    pub fn of(buffer: &Buffer<'_>) -> Self {
+        Self { buffer: buffer.index(), offset: buffer.offset(), processor: buffer.head().processor() }
+    }
+
+    /// The diagnostic for an event of the buffer.
+    pub fn finding(self, event: &Event<'_>, what: What) -> Finding {
+        Finding { buffer: self.buffer, buffer_offset: self.offset, offset: event.offset(), what }
+    }
+}
+
+/// Payload output.
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Payload {
+    /// Print payloads as hexadecimal digits.
+    Hex,
+    /// Decode payloads of kernel events, of TraceLogging events and of the log file header (TRACE_LOGFILE_HEADER); print others as
+    /// hexadecimal digits.
+    Fields,
+}
+
+/// An event to print.
+pub struct Line<'a> {
+    pub file: &'a Name,
+    /// The session, for an event in a dump.
+    pub session: Option<Session<'a>>,
+    pub event: &'a Event<'a>,
+    pub origin: Origin,
+    pub time: Option<i64>,
+    /// The hook ID of a kernel event.
+    pub hook: Option<u16>,
+    pub provider: Option<Guid>,
+    pub payload: Option<Payload>,
+    /// The clock of the session, for times in payloads.
+    pub clock: Option<Clock>,
+    /// The threads that are known at this event.
+    pub threads: Option<&'a Threads>,
+}
+
+/// The session of an event in a dump.
+#[derive(Clone, Copy)]
+pub struct Session<'a> {
+    pub name: &'a Name,
+    pub logger_id: u32,
+    /// The address of the buffer in memory.
+    pub buffer_address: Option<u64>,
+}
+
+/// A name from a file, ready to print.
+pub struct Name {
+    pub text: String,
+    pub json: Vec<u8>,
+}
+
+impl Name {
+    pub fn of(name: &str) -> Self {
+        let mut json = Vec::new();
+        put::json(&mut json, name.chars());
+        Self { text: Escaped(name).to_string(), json }
+    }
+}
+
+/// The name of the header type, or the number of an unknown type.
+pub fn header(event: &Event<'_>) -> Result<&'static str, u8> {
+    match event.header_type() {
+        HeaderType::Unknown => Err(event.bytes().get(2).copied().unwrap_or_default()),
+        header_type => Ok(header_type.name()),
+    }
+}
+
+impl<'a> Line<'a> {
+    /// An event of a trace.
+    pub fn new(file: &'a Name, event: &'a Event<'a>, origin: Origin, time: Option<i64>, payload: Option<Payload>) -> Self {
+        Self {
+            file,
+            session: None,
+            event,
+            origin,
+            time,
+            hook: event.hook(),
+            provider: event.provider(),
+            payload,
+            clock: None,
+            threads: None,
+        }
+    }
+
+    /// The event with its schema.
+    pub fn decoded(&self) -> Option<Decoded<'a>> {
+        self.event.decode(&Schemas::built_in())
+    }
+
+    /// The process of the thread that the payload names, if the header has no process.
+    pub fn thread_process(&self) -> Option<u32> {
+        self.threads?.process(self.event)
+    }
+
+    /// The provider in the name of an event with a schema.
+    pub fn class(&self, decoded: &Decoded<'a>) -> &'a str {
+        match decoded.schema.provider {
+            "" => self.provider_name().unwrap_or_default(),
+            class => class,
+        }
+    }
+
+    /// The group name of a kernel event, otherwise the provider name in the event.
+    pub fn provider_name(&self) -> Option<&'a str> {
+        let carried = || self.event.traits()?.ok().map(|traits| traits.name).filter(|name| !name.is_empty());
+        self.provider.and_then(names::provider).or_else(carried)
+    }
+
+    /// The log file header in the payload, if decoded output is requested.
+    pub fn log_file(&self) -> Option<LogFile> {
+        if self.payload == Some(Payload::Fields) { LogFile::read(self.event) } else { None }
+    }
+
+    /// The name of a kernel event's hook ID.
+    pub fn id_name(&self) -> Option<&'static str> {
+        self.hook.and_then(names::hook)
+    }
+
+    /// The name of an opcode that means the same for all providers.
+    pub fn opcode_name(&self) -> Option<&'static str> {
+        self.event.opcode().and_then(|opcode| names::opcode(self.event.header_type(), opcode))
+    }
+
+    /// The activity ID; a GUID of zeros means none.
+    pub fn activity(&self) -> Option<Guid> {
+        self.event.activity_id().filter(|activity| activity.0 != 0)
+    }
+}
+
+/// Cached text that many events share: names of flags and extended data items, and seconds.
+#[derive(Default)]
+pub struct Names {
+    pub times: put::Times,
+    flags: BTreeMap<u16, String>,
+    items: BTreeMap<u16, String>,
+}
+
+impl Names {
+    /// The flag names without their common prefix; empty for no flags.
+    pub fn flags(&mut self, flags: EVENT_HEADER_FLAG) -> &str {
+        self.flags.entry(flags.0).or_insert_with(|| match flags.0 {
+            0 => String::new(),
+            _ => format!("{flags:?}").replace("EVENT_HEADER_FLAG_", ""),
+        })
+    }
+
+    /// The name of an extended data item without the common prefix.
+    pub fn item(&mut self, ty: EVENT_HEADER_EXT_TYPE) -> &str {
+        self.items.entry(ty.0).or_insert_with(|| {
+            let name = format!("{ty:?}");
+            name.strip_prefix("EVENT_HEADER_EXT_TYPE_").map_or(name.as_str(), |name| name).to_owned()
+        })
+    }
+}

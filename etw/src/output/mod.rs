@@ -1,0 +1,202 @@
+//! Output of the commands on traces and dumps: tables, JSON and CSV, progress and diagnostics.
+
+pub mod columns;
+mod document;
+mod fields;
+pub mod line;
+pub mod printer;
+pub mod progress;
+mod put;
+pub mod stop;
+mod structure;
+pub mod tally;
+mod values;
+mod writer;
+
+use clap::ValueEnum;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use etw_layouts_cli::{compact, is_hidden};
+use serde::Serialize;
+use std::fmt::{self, Display, Write as _};
+use std::io::{self, IsTerminal, Write};
+use writer::Writer;
+
+/// Output format.
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Format {
+    /// Text for reading.
+    Text,
+    /// JSON, one object per line.
+    Json,
+    /// Comma-separated values. Text from a file that begins with = + - @ or an apostrophe gets an additional apostrophe in front,
+    /// so that a spreadsheet does not run it as a formula; remove the apostrophe to restore the text. Diagnostics are printed as
+    /// text.
+    Csv,
+}
+
+/// The --format option of a command that does not print a table.
+pub fn no_table(format: clap::Arg) -> clap::Arg {
+    let formats = [Format::Text, Format::Json];
+    let names = formats.iter().filter_map(Format::to_possible_value);
+    let of = move |name: String| if name == "json" { Format::Json } else { Format::Text };
+    format.value_parser(PossibleValuesParser::new(names).map(of))
+}
+
+/// Standard output in one format, and standard error for diagnostics.
+pub struct Output {
+    pub format: Format,
+    pub is_terminal: bool,
+    /// Pending output.
+    lines: Vec<u8>,
+    /// The writer, created for the first full block.
+    writer: Option<Writer>,
+}
+
+/// The block size in bytes.
+const BLOCK: usize = 1 << 17;
+
+impl Output {
+    pub fn new(format: Format) -> Self {
+        Self { format, is_terminal: io::stdout().is_terminal(), lines: Vec::new(), writer: None }
+    }
+
+    /// Appends a line to the pending output. A terminal gets whole lines, so that the progress bar never interrupts one.
+    pub fn put<T>(&mut self, line: impl FnOnce(&mut Vec<u8>) -> T) -> io::Result<T> {
+        let told = line(&mut self.lines);
+        if self.is_terminal {
+            self.write_rest()?;
+        } else if self.lines.len() >= BLOCK {
+            self.write_block()?;
+        }
+        Ok(told)
+    }
+
+    fn write_block(&mut self) -> io::Result<()> {
+        let Some(writer) = self.writer.take().or_else(|| Writer::new().ok()) else { return self.write_rest() };
+        let (writer, empty) = writer.write(std::mem::take(&mut self.lines))?;
+        (self.writer, self.lines) = (Some(writer), empty);
+        Ok(())
+    }
+
+    fn write_rest(&mut self) -> io::Result<()> {
+        let written = io::stdout().write_all(&self.lines);
+        self.lines.clear();
+        written
+    }
+
+    /// Prints a line as text or JSON.
+    pub fn line(&mut self, line: &(impl Serialize + Display)) -> io::Result<()> {
+        let line = self.lined(line);
+        self.put(|lines| lines.extend_from_slice(line.as_bytes()))
+    }
+
+    /// Prints a line to standard error. Failures are ignored, because the exit status reports the problem too.
+    pub fn aside(&self, line: &(impl Serialize + Display)) {
+        let _ = io::stderr().write_all(self.lined(line).as_bytes());
+    }
+
+    fn lined(&self, line: &(impl Serialize + Display)) -> String {
+        match self.format {
+            Format::Text | Format::Csv => format!("{line}\n"),
+            // Serialization fails only for maps whose keys are not strings.
+            Format::Json => compact(line).unwrap_or_default(),
+        }
+    }
+
+    /// Reports why a file is not read.
+    pub fn refused(&self, file: &str, error: &str) {
+        self.aside(&Refused { file, error });
+    }
+
+    /// Reports the number of files found in a folder.
+    pub fn searched(&self, folder: &str, kind: &str, files: usize) {
+        self.aside(&Searched { folder, kind, files });
+    }
+}
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.put(|lines| lines.extend_from_slice(bytes))?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        if let Some(writer) = self.writer.take() {
+            writer.end().inspect_err(|_| self.lines.clear())?;
+        }
+        self.write_rest()?;
+        io::stdout().flush()
+    }
+}
+
+impl Drop for Output {
+    fn drop(&mut self) {
+        let _ = self.flush();
+    }
+}
+
+#[derive(Serialize)]
+struct Refused<'a> {
+    file: &'a str,
+    error: &'a str,
+}
+
+impl Display for Refused<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", Escaped(self.file), Escaped(self.error))
+    }
+}
+
+#[derive(Serialize)]
+struct Searched<'a> {
+    folder: &'a str,
+    #[serde(skip)]
+    kind: &'a str,
+    files: usize,
+}
+
+impl Display for Searched<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", Escaped(self.folder), Several(self.files as u64, self.kind))
+    }
+}
+
+/// Text from a file, with `\u{…}` for control characters, invisible characters and characters that change the writing direction.
+pub struct Escaped<'a>(pub &'a str);
+
+impl Display for Escaped<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for c in self.0.chars() {
+            match is_hidden(c) {
+                true => write!(f, "{}", c.escape_default())?,
+                false => f.write_char(c)?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A count with its noun, such as `1 event` and `1,000 events`.
+pub struct Several<'a>(pub u64, pub &'a str);
+
+impl Display for Several<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}{}", Grouped(self.0), self.1, if self.0 == 1 { "" } else { "s" })
+    }
+}
+
+/// A number with its digits in groups of three.
+pub struct Grouped(pub u64);
+
+impl Display for Grouped {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let digits = self.0.to_string();
+        for (index, digit) in digits.chars().enumerate() {
+            if index > 0 && (digits.len() - index).is_multiple_of(3) {
+                f.write_char(',')?;
+            }
+            f.write_char(digit)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,54 @@
+//! Progress bar for the bytes of a file, shown on a terminal after two seconds.
+
+use super::Escaped;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::cell::Cell;
+use std::time::{Duration, Instant};
+
+pub struct Progress {
+    bar: ProgressBar,
+    /// The start time, until the bar is shown.
+    start: Cell<Option<Instant>>,
+}
+
+impl Progress {
+    pub fn new(name: &str) -> Self {
+        let bar = ProgressBar::hidden().with_style(style("{spinner} {bytes} {msg}")).with_message(Escaped(name).to_string());
+        Self { bar, start: Cell::new(Some(Instant::now())) }
+    }
+
+    /// Sets the expected number of bytes.
+    pub fn expect(&self, bytes: u64) {
+        self.bar.set_style(style("{bar:30} {bytes}/{total_bytes} {msg}"));
+        self.bar.set_length(bytes);
+    }
+
+    /// Adds bytes that were read.
+    pub fn add(&self, bytes: u64) {
+        if self.start.get().is_some_and(|start| start.elapsed() > Duration::from_secs(2)) {
+            self.start.take();
+            self.bar.set_draw_target(ProgressDrawTarget::stderr());
+        }
+        self.bar.inc(bytes);
+    }
+
+    /// Disables the bar: lines on a terminal show progress already.
+    pub fn hide(&self) {
+        self.start.take();
+    }
+
+    /// Hides the bar while something is printed.
+    pub fn beside<T>(&self, print: impl FnOnce() -> T) -> T {
+        self.bar.suspend(print)
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+fn style(template: &str) -> ProgressStyle {
+    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
+}

@@ -1,0 +1,107 @@
+//! The log file header, printed by the members of its layout as text and JSON.
+
+use super::fields::Style;
+use super::put;
+use etw_layouts::runtime::meta::{Member, Type};
+use etw_layouts::runtime::{Value, View};
+use etw_layouts::{Arch, Build, structures};
+use etw_layouts_etl::{LogFile, Stamp};
+
+/// Prints the TRACE_LOGFILE_HEADER of a payload with the names that follow it and the text of its times. Returns `false` without
+/// output if no layout of its version is known.
+pub fn log_file(payload: &[u8], log: &LogFile, style: Style, out: &mut Vec<u8>) -> bool {
+    let [major, minor, ..] = log.version;
+    let arch = if log.pointer_size == 8 { Arch::X64 } else { Arch::X86 };
+    let build = Build::new(major.into(), minor.into(), log.build, 0);
+    let Ok(chosen) = structures::TRACE_LOGFILE_HEADER.select(build, arch) else { return false };
+    let Ok(view) = View::new(chosen.layout, payload) else { return false };
+    match style {
+        Style::Text => put::shown(out, format_args!("{} ", chosen.layout.name)),
+        Style::Json => put::shown(out, format_args!("{{\"name\":\"{}\",\"fields\":", chosen.layout.name)),
+    }
+    let text = |member: &Member| {
+        let time = match member.name {
+            "LoggerName" => return Some(log.logger_name.clone()),
+            "LogFileName" => return Some(log.file_name.clone()),
+            "BootTime" => log.boot_time,
+            "StartTime" => log.start_time,
+            "EndTime" => log.end_time,
+            _ => 0,
+        };
+        (time != 0).then(|| Stamp(time).rfc3339().to_string())
+    };
+    members(&view, &text, style, out);
+    if style == Style::Json {
+        out.push(b'}');
+    }
+    true
+}
+
+/// Prints members in declaration order, some with additional text.
+fn members<S>(view: &View<'_, S>, text: &dyn Fn(&Member) -> Option<String>, style: Style, out: &mut Vec<u8>) {
+    let is_text = style == Style::Text;
+    out.push(if is_text { b'{' } else { b'[' });
+    for (index, (member, value)) in view.members().enumerate() {
+        let between = if index > 0 { "," } else { "" };
+        let Member { name, c, .. } = member;
+        match style {
+            Style::Text => put::shown(out, format_args!("{between}{}{name}: {c} = ", if index > 0 { " " } else { "" })),
+            Style::Json => put::shown(out, format_args!("{between}{{\"name\":\"{name}\",\"type\":\"{c}\",\"value\":")),
+        }
+        put_value(value, c.starts_with("WCHAR ") || c.starts_with("WCHAR["), style, out);
+        if let (Type::Values(_), Style::Json) = (value.ty(), style) {
+            put::shown(out, format_args!(",\"names\":\"{value:?}\""));
+        }
+        match (text(member), style) {
+            (Some(text), Style::Text) => {
+                out.push(b' ');
+                put::quoted(out, text.chars());
+            }
+            (Some(text), Style::Json) => {
+                out.extend_from_slice(b",\"text\":");
+                put::json(out, text.chars());
+            }
+            (None, _) => {}
+        }
+        if !is_text {
+            out.push(b'}');
+        }
+    }
+    out.push(if is_text { b'}' } else { b']' });
+}
+
+fn put_value(value: Value<'_>, is_wide: bool, style: Style, out: &mut Vec<u8>) {
+    match value.ty() {
+        Type::Values(_) if style == Style::Text => put::shown(out, format_args!("{value:?}")),
+        Type::Values(values) if values.signed => put::number(out, value.signed()),
+        Type::Unsigned | Type::Values(_) => put::number(out, value.unsigned()),
+        Type::Signed => put::number(out, value.signed()),
+        Type::Pointer => {
+            let quote = if style == Style::Json { "\"" } else { "" };
+            put::shown(out, format_args!("{quote}{:#x}{quote}", value.unsigned()));
+        }
+        // Printing the union itself would repeat the same number three times.
+        Type::Layout(layout) if layout.name == "LARGE_INTEGER" => put::number(out, value.signed()),
+        Type::Layout(layout) => {
+            if let Ok(view) = View::new(*layout, value.bytes()) {
+                members(&view, &|_| None, style, out);
+            }
+        }
+        Type::Array(..) if is_wide => {
+            let units = value.elements().map(|unit| unit.unsigned() as u16).take_while(|unit| *unit != 0);
+            let text = char::decode_utf16(units).map(|unit| unit.unwrap_or(char::REPLACEMENT_CHARACTER));
+            match style {
+                Style::Text => put::quoted(out, text),
+                Style::Json => put::json(out, text),
+            }
+        }
+        Type::Array(..) => {
+            out.push(b'[');
+            for (index, element) in value.elements().enumerate() {
+                out.extend_from_slice(if index > 0 { b"," } else { b"" });
+                put_value(element, false, style, out);
+            }
+            out.push(b']');
+        }
+    }
+}

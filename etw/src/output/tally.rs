@@ -1,0 +1,90 @@
+//! Counts the diagnostics of a file: the first hundred of each kind are printed, the others counted.
+
+use super::{Escaped, Grouped};
+use etw_layouts_cli::Outcome;
+use etw_layouts_etl::Finding;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::fmt::{self, Display};
+
+/// The number of diagnostics of a kind to print.
+const MOST: u64 = 100;
+
+#[derive(Default)]
+pub struct Tally {
+    /// For each kind, the number of diagnostics and the first message.
+    kinds: BTreeMap<&'static str, (u64, String)>,
+    /// Whether a diagnostic reports corruption.
+    is_damaged: bool,
+}
+
+impl Tally {
+    /// Counts a diagnostic. Returns `None` if it is not to be printed.
+    pub fn add<'a>(&mut self, file: Option<&'a str>, finding: &Finding) -> Option<Told<'a>> {
+        let kind = finding.what.kind();
+        let &Finding { buffer, buffer_offset, offset, .. } = finding;
+        let is_told = self.count(kind, &finding.what, finding.is_damage());
+        is_told.then(|| Told::Found { file, kind, buffer, buffer_offset, offset, message: finding.what.to_string() })
+    }
+
+    /// Counts a diagnostic of a kind. Returns whether it is to be printed.
+    pub fn count(&mut self, kind: &'static str, what: &dyn Display, is_damage: bool) -> bool {
+        self.is_damaged |= is_damage;
+        let (count, _) = self.kinds.entry(kind).or_insert_with(|| (0, what.to_string()));
+        *count += 1;
+        *count <= MOST
+    }
+
+    /// The counts of the diagnostics that were not printed.
+    pub fn more<'a>(&self, file: Option<&'a str>) -> Vec<Told<'a>> {
+        let more = self.kinds.iter().filter(|(_, (count, _))| *count > MOST);
+        more.map(|(kind, (count, what))| Told::More { file, kind, message: what.clone(), more: count - MOST }).collect()
+    }
+
+    /// The total number of diagnostics.
+    pub fn total(&self) -> u64 {
+        self.kinds.values().map(|(count, _)| count).sum()
+    }
+
+    pub fn outcome(&self) -> Outcome {
+        if self.is_damaged { Outcome::Differs } else { Outcome::Good }
+    }
+}
+
+/// A diagnostic, or the number of others of the same kind.
+#[derive(Serialize)]
+#[serde(untagged)]
+pub enum Told<'a> {
+    Found {
+        #[serde(skip_serializing_if = "Option::is_none")]
+        file: Option<&'a str>,
+        kind: &'static str,
+        buffer: u32,
+        buffer_offset: u64,
+        offset: u32,
+        message: String,
+    },
+    More {
+        #[serde(skip_serializing_if = "Option::is_none")]
+        file: Option<&'a str>,
+        kind: &'static str,
+        /// The message of the first diagnostic of the kind.
+        message: String,
+        more: u64,
+    },
+}
+
+impl Display for Told<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (Self::Found { file, .. } | Self::More { file, .. }) = self;
+        if let Some(file) = file {
+            write!(f, "{}: ", Escaped(file))?;
+        }
+        match self {
+            Self::Found { buffer, buffer_offset, offset, message, .. } => {
+                write!(f, "buffer {buffer} at {buffer_offset:#x}, offset {offset:#x}: {message}")
+            }
+            Self::More { message, more, .. } => write!(f, "{} more of the same kind; the first was: {message}", Grouped(*more)),
+        }
+    }
+}

@@ -1,0 +1,264 @@
+//! The options that select events.
+
+use etw_layouts_cli::Error;
+use etw_layouts_etl::{Filter, Guid, HeaderType, Stamp, names};
+use std::num::IntErrorKind;
+use std::str::FromStr;
+
+/// Select events by their headers. Give an option several times to match any of its values. An event must match every option; an
+/// event without the value does not match.
+#[derive(clap::Args)]
+#[command(next_help_heading = "Event selection")]
+pub struct Wanted {
+    /// Match this provider: a GUID; a class of kernel events, such as Process or DiskIo; a group, such as PROCESS,
+    /// EVENT_TRACE_GROUP_PROCESS or "group 0x0f"; or a
+    /// provider name that the events contain, as TraceLogging events do. Use the GUID for other providers.
+    #[arg(long, value_name = "GUID|GROUP|NAME", value_parser = provider)]
+    provider: Vec<Provider>,
+    /// Match events with this name, such as Process/Start; Process or Process/* for all events of a class. Kernel events and TraceLogging
+    /// events have names.
+    #[arg(long, value_name = "NAME", value_parser = event)]
+    event: Vec<String>,
+    /// Match this event ID; for kernel events the hook ID or its name, for messages the message number.
+    #[arg(long, value_name = "ID|HOOK", value_parser = id)]
+    id: Vec<u16>,
+    /// Match this opcode: a number or a name such as START, END or STOP.
+    #[arg(long, value_name = "N|NAME", value_parser = opcode)]
+    opcode: Vec<u8>,
+    /// Match this level: a number, or critical (1), error (2), warning (3), information (4) or verbose (5).
+    #[arg(long, value_name = "N|NAME", value_parser = level)]
+    level: Vec<u8>,
+    /// Match events whose keyword has at least one bit of MASK; 0 matches a keyword of 0.
+    #[arg(long, value_name = "MASK", value_parser = number::<u64>)]
+    keyword: Vec<u64>,
+    /// Match this process ID.
+    #[arg(long, value_name = "N", value_parser = number::<u32>)]
+    process: Vec<u32>,
+    /// Match this thread ID.
+    #[arg(long, value_name = "N", value_parser = number::<u32>)]
+    thread: Vec<u32>,
+    /// Match this processor number.
+    #[arg(long, value_name = "N", value_parser = number::<u16>)]
+    processor: Vec<u16>,
+    /// Match events at or after this time. Accepts a UTC time (2020-07-29T07:06:19.798); a UTC time of day (07:06:19.8) within
+    /// the 24 hours that begin one hour before the trace; seconds from the start of the trace (1.5); or units of 100 ns since
+    /// 1601 with at least 16 digits (132404799797984230).
+    #[arg(long, value_name = "TIME|SECONDS", allow_negative_numbers = true)]
+    from: Option<Time>,
+    /// Match events at or before this time; accepts the same forms as --from.
+    #[arg(long, value_name = "TIME|SECONDS", allow_negative_numbers = true)]
+    to: Option<Time>,
+}
+
+impl Wanted {
+    /// The filter for a trace; its start is needed for relative times.
+    pub fn filter(&self, start: i64) -> Filter {
+        let mut filter = self.at_any_time();
+        if let Some(from) = self.from {
+            filter = filter.from(from.of(start));
+        }
+        match self.to {
+            Some(to) => filter.to(to.of(start)),
+            None => filter,
+        }
+    }
+
+    /// The filter without the time limits.
+    pub fn at_any_time(&self) -> Filter {
+        let mut filter = Filter::new();
+        macro_rules! ask {
+            ($($name:ident),*) => {$(
+                for value in &self.$name {
+                    filter = filter.$name(*value);
+                }
+            )*};
+        }
+        for provider in &self.provider {
+            filter = match provider {
+                Provider::Guid(guid) => filter.provider(*guid),
+                Provider::Class(guid) => filter.class(*guid),
+                Provider::Group(group) => filter.group(*group),
+                Provider::Name(name) => filter.provider_name(name),
+            };
+        }
+        for name in &self.event {
+            filter = filter.event(name);
+        }
+        ask!(id, opcode, level, keyword, process, thread, processor);
+        filter
+    }
+
+    /// # Errors
+    ///
+    /// Returns an error if --from is later than --to. A relative time can be compared with an absolute one only when a trace is
+    /// read.
+    pub fn check(&self) -> Result<(), Error> {
+        match (self.from, self.to) {
+            (Some(Time::Absolute(from)), Some(Time::Absolute(to))) | (Some(Time::Since(from)), Some(Time::Since(to)))
+                if from > to =>
+            {
+                Err("invalid time range: --from is later than --to; exchange the two times".into())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether an event without a time cannot match.
+    pub fn asks_for_times(&self) -> bool {
+        self.from.is_some() || self.to.is_some()
+    }
+
+    /// Whether a time is relative to the start of the trace.
+    pub fn asks_since_start(&self) -> bool {
+        [self.from, self.to].iter().any(|time| matches!(time, Some(Time::Since(_) | Time::OfDay(_))))
+    }
+
+    /// A hint for provider names that matched no event; empty if no name was given.
+    pub fn on_names(&self) -> &'static str {
+        if self.event.iter().any(|name| !names::is_event(name)) {
+            return "; the specs have no event with this name: `etw list --events` prints all";
+        }
+        match self.provider.iter().any(|provider| matches!(provider, Provider::Name(_))) {
+            true => "; a provider name matches only events that contain it; give the provider's GUID",
+            false => "",
+        }
+    }
+}
+
+/// A provider to match.
+#[derive(Clone)]
+enum Provider {
+    Guid(Guid),
+    /// A class of kernel events.
+    Class(Guid),
+    /// A group of kernel events, which have no GUID.
+    Group(u8),
+    Name(String),
+}
+
+/// A time in units of 100 ns.
+#[derive(Clone, Copy)]
+enum Time {
+    Absolute(i64),
+    /// Relative to the start of the trace.
+    Since(i64),
+    /// Time of day, within the 24 hours that begin one hour before the trace: events can be slightly older than the trace.
+    OfDay(i64),
+}
+
+const HOUR: i64 = 3600 * 10_000_000;
+
+impl Time {
+    fn of(self, start: i64) -> i64 {
+        match self {
+            Self::Absolute(time) => time,
+            Self::Since(time) => start.saturating_add(time),
+            Self::OfDay(time) => {
+                let least = start.saturating_sub(HOUR);
+                least.saturating_add(time.saturating_sub(least).rem_euclid(24 * HOUR))
+            }
+        }
+    }
+}
+
+impl FromStr for Time {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if let Ok(Stamp(time)) = text.parse() {
+            return Ok(Self::Absolute(time));
+        }
+        // Parse a time of day as one on the first day.
+        if let Ok(Stamp(time)) = format!("1601-01-01 {text}").parse() {
+            return Ok(Self::OfDay(time));
+        }
+        if text.len() >= 16
+            && let Ok(time) = text.parse()
+        {
+            return Ok(Self::Absolute(time));
+        }
+        let none = "invalid time; expected a time such as 2020-07-29T07:06:19.798 or 07:06:19.8, or seconds such as 1.5";
+        seconds(text).map(Self::Since).ok_or_else(|| none.into())
+    }
+}
+
+/// Decimal seconds in units of 100 ns; a floating-point number would lose digits.
+fn seconds(text: &str) -> Option<i64> {
+    let (sign, bare) = text.strip_prefix('-').map_or((1, text), |bare| (-1, bare));
+    let (whole, fraction) = bare.split_once('.').unwrap_or((bare, "0"));
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    if !digits(whole) || !digits(fraction) || fraction.len() > 7 {
+        return None;
+    }
+    let fraction: i64 = format!("{fraction:0<7}").parse().ok()?;
+    Some(sign * whole.parse::<i64>().ok()?.checked_mul(10_000_000)?.checked_add(fraction)?)
+}
+
+fn provider(text: &str) -> Result<Provider, String> {
+    if let Some(guid) = names::class_named(text) {
+        return Ok(Provider::Class(guid));
+    }
+    if let Some(guid) = text.parse().ok().or_else(|| names::provider_named(text)) {
+        return Ok(Provider::Guid(guid));
+    }
+    match text.strip_prefix("group ") {
+        Some(group) => number(group).map(Provider::Group),
+        None if is_like_a_guid(text) => {
+            Err("invalid GUID; expected 32 hexadecimal digits such as 22fb2cd6-0e7b-422b-a0c7-2fad1fd0e716".into())
+        }
+        None if text.is_empty() => Err("empty provider; give a GUID, a group or a name".into()),
+        None => Ok(Provider::Name(text.to_owned())),
+    }
+}
+
+fn event(text: &str) -> Result<String, String> {
+    match text.trim_matches('/') {
+        "" => Err("empty event name; give a name such as Process/Start, or Process/* for all events of a class".into()),
+        _ => Ok(text.to_owned()),
+    }
+}
+
+/// Whether a text has the first digits of a GUID and its separators, so that it is hardly a name.
+fn is_like_a_guid(text: &str) -> bool {
+    let bare = text.trim_matches(['{', '}']);
+    let is_part = |part: &str| part.bytes().all(|byte| byte.is_ascii_hexdigit());
+    bare.split_once('-').is_some_and(|(first, rest)| first.len() == 8 && is_part(first) && rest.split('-').all(is_part))
+}
+
+fn opcode(text: &str) -> Result<u8, String> {
+    let is = |opcode: u8, ty| names::opcode(ty, opcode).is_some_and(|name| name.eq_ignore_ascii_case(text));
+    let named = (0..=u8::MAX).find(|opcode| [HeaderType::Full64, HeaderType::Event64].into_iter().any(|ty| is(*opcode, ty)));
+    named.map_or_else(|| number_or(text, "invalid opcode; expected a number or a name, such as 1 or START"), Ok)
+}
+
+fn level(text: &str) -> Result<u8, String> {
+    let names = ["critical", "error", "warning", "information", "verbose"];
+    let named = (1..).zip(names).find(|(_, name)| name.eq_ignore_ascii_case(text));
+    named
+        .map_or_else(|| number_or(text, "invalid level; expected a number or a name, such as 2 or error"), |(level, _)| Ok(level))
+}
+
+fn id(text: &str) -> Result<u16, String> {
+    let none = "invalid ID; expected a number or the name of a hook ID, such as 43, 0x2b or WMI_LOG_TYPE_PROCESS_CREATE";
+    let text = text.strip_prefix("hook ").unwrap_or(text);
+    names::hook_named(text).map_or_else(|| number_or(text, none), Ok)
+}
+
+fn number<T: TryFrom<u64>>(text: &str) -> Result<T, String> {
+    number_or(text, "invalid number; expected a value such as 4 or 0x1c0")
+}
+
+/// Parses a decimal number, or a hexadecimal one with 0x. Returns `none` as the error if the text is not a number.
+fn number_or<T: TryFrom<u64>>(text: &str, none: &str) -> Result<T, String> {
+    let (digits, radix) = match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
+        Some(digits) => (digits, 16),
+        None => (text, 10),
+    };
+    let value = match u64::from_str_radix(digits, radix) {
+        Ok(value) if !digits.starts_with('+') => Some(value),
+        Err(error) if *error.kind() == IntErrorKind::PosOverflow => None,
+        _ => return Err(none.into()),
+    };
+    let value = value.and_then(|value| T::try_from(value).ok());
+    value.ok_or_else(|| format!("number too large: the maximum is {}", u64::MAX >> (64 - 8 * size_of::<T>())))
+}

@@ -1,0 +1,192 @@
+//! Kernel events by their names and fields, and the processes of a trace. Payloads are written by hand.
+
+use super::{Folder, PRODUCER, START, json, run};
+use etw_layouts::constants::TRACE_HEADER_VERSION_FLAG;
+use etw_layouts_etl::LogFile;
+use etw_layouts_etl::header::{Counters, Header};
+use etw_layouts_etl::wire::{HOOK_ID, PERFINFO_TRACE_HEADER, SYSTEM_TRACE_HEADER, WMI_TRACE_PACKET, large, zero};
+use etw_layouts_etl::write::{FileWriter, Record};
+use serde_json::json;
+use std::io::Cursor;
+
+/// The command lines of two processes with the same identifier, one after the other.
+const COMMANDS: [&str; 2] = ["notepad.exe \"a, b\".txt", "=cmd.exe /c dir"];
+
+fn wide(text: &str) -> Vec<u8> {
+    text.encode_utf16().chain([0]).flat_map(u16::to_le_bytes).collect()
+}
+
+/// Process, version 4, of a 64-bit kernel.
+fn process(id: u32, exit_status: u32, command_line: &str) -> Vec<u8> {
+    let mut bytes = 0xFFFF_8000_1234_5678_u64.to_le_bytes().to_vec();
+    for word in [id, 4, 1, exit_status] {
+        bytes.extend(word.to_le_bytes());
+    }
+    bytes.extend(0x1AD000_u64.to_le_bytes());
+    bytes.extend(2_u32.to_le_bytes());
+    // A TOKEN_USER, then S-1-5-18.
+    bytes.extend([0x11; 16]);
+    bytes.extend([1, 1, 0, 0, 0, 0, 0, 5, 18, 0, 0, 0]);
+    bytes.extend(b"image.exe\0");
+    bytes.extend(wide(command_line));
+    bytes.extend([wide(""), wide("")].concat());
+    bytes
+}
+
+/// Image, version 2, of a 64-bit kernel.
+fn image(process: u32, path: &str) -> Vec<u8> {
+    let mut bytes = [0x7FF6_0000_0000_u64.to_le_bytes(), 0x8000_u64.to_le_bytes()].concat();
+    for word in [process, 0x1234, 0x5678_9ABC, 0] {
+        bytes.extend(word.to_le_bytes());
+    }
+    bytes.extend(0x1_4000_0000_u64.to_le_bytes());
+    bytes.extend([0; 16]);
+    bytes.extend(wide(path));
+    bytes
+}
+
+/// A kernel trace, whose events are not in the order of time.
+fn kernel_trace() -> Vec<u8> {
+    let log = LogFile { start_time: START, buffer_size: 4096, ..LogFile::new(&PRODUCER) };
+    let mut writer = FileWriter::new(Cursor::new(Vec::new()), PRODUCER, log).unwrap();
+    let events: [(i64, u16, u16, Vec<u8>); 7] = [
+        (0, 0x0303, 4, process(8, 0x103, "")),
+        (40, 0x0301, 4, process(100, 0x103, COMMANDS[1])),
+        (10, 0x0301, 4, process(100, 0x103, COMMANDS[0])),
+        (20, 0x030A, 2, image(100, "\\Windows\\notepad.exe")),
+        (30, 0x0302, 4, process(100, 0xC000_0005, COMMANDS[0])),
+        // A later version, with two fields more; and a payload that is cut.
+        (50, 0x0302, 9, [process(100, 1, COMMANDS[1]), vec![0xEE; 9]].concat()),
+        (60, 0x0301, 4, process(200, 0x103, "x")[..30].to_vec()),
+    ];
+    for (stamp, hook, version, payload) in events {
+        let mut header: SYSTEM_TRACE_HEADER = zero();
+        header.SystemTime = large(stamp);
+        header.set_Version(version);
+        let mut packet: WMI_TRACE_PACKET = zero();
+        packet.set_HookId(HOOK_ID(hook));
+        header.set_Packet(packet);
+        writer.push(0, &Record::new(Header::System(header), true, &payload)).unwrap();
+    }
+    writer.finish(START + 10_000_000).unwrap().into_inner()
+}
+
+#[test]
+fn names_and_fields() {
+    let folder = Folder::new("kernel-fields");
+    let file = folder.file("a.etl", kernel_trace());
+    let (status, out, err) = run(&["events", "--payload", "fields", "--format", "json", &file]);
+    let events = json(&out);
+    assert!(status == 1 && err.contains("cannot decode payload"), "{err}");
+    let names: Vec<_> = events.iter().skip(1).map(|event| event["event"].as_str().unwrap()).collect();
+    let [start, end] = ["Process/Start", "Process/End"];
+    assert_eq!(names, ["Process/DCStart", start, start, "Image/Load", end, end, start]);
+    let fields = json!({
+        "UniqueProcessKey": "0xffff800012345678", "ProcessId": 100, "ParentId": 4, "SessionId": 1, "ExitStatus": events[5]["fields"]["ExitStatus"],
+        "DirectoryTableBase": "0x1ad000", "Flags": events[5]["fields"]["Flags"], "UserSID": "S-1-5-18", "ImageFileName": "image.exe",
+        "CommandLine": COMMANDS[0], "PackageFullName": "", "ApplicationId": "",
+    });
+    assert_eq!((&events[5]["fields"], &events[5]["schema"]["version"]), (&fields, &4.into()));
+    assert!(events[5]["fields"]["ExitStatus"].as_str().unwrap().contains("0xc0000005"), "{}", events[5]);
+    // What is not decoded is kept; of a later version, it is no diagnostic.
+    assert_eq!((&events[6]["version"], &events[6]["undecoded"]["data"]), (&9.into(), &"ee".repeat(9).into()));
+    assert_eq!(events[7]["fields"]["ParentId"], 4);
+    assert!(events[7]["fields"].get("CommandLine").is_none() && events[7]["undecoded"]["offset"].is_u64(), "{}", events[7]);
+    assert_eq!(err.matches("cannot decode payload").count(), 1, "{err}");
+
+    // Columns of fields, in text and CSV.
+    let (_, out, _) =
+        run(&["events", "--event", "process/end", "--format", "csv", "--columns", "event,ProcessId,CommandLine,None", &file]);
+    let rows = format!(
+        "event,ProcessId,CommandLine,None\nProcess/End,100,\"notepad.exe \"\"a, b\"\".txt\",\nProcess/End,100,'{},\n",
+        COMMANDS[1]
+    );
+    assert_eq!(out, rows);
+    for (options, count) in [
+        (["--event", "Process/*"], 6),
+        (["--event", "image"], 1),
+        (["--event", "Process/DCStart"], 1),
+        (["--event", "Process/DCEnd"], 0),
+        (["--provider", "Image"], 1),
+        (["--event", "Nothing/Start"], 0),
+    ] {
+        let (_, out, err) = run(&["events", options[0], options[1], &file]);
+        assert_eq!(out.lines().count(), 1 + count, "{options:?}");
+        assert_eq!(err.contains("the specs have no event with this name"), options[1] == "Nothing/Start", "{err}");
+    }
+    let (_, out, _) = run(&["stat", "--by", "event", "--format", "json", &file]);
+    let by = json(&out).remove(0)["groups"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| (row["event"].as_str().unwrap().to_owned(), row["events"].as_u64().unwrap()))
+        .collect::<Vec<_>>();
+    assert!(by.contains(&(start.into(), 3)) && by.contains(&("Image/Load".into(), 1)), "{by:?}");
+}
+
+#[test]
+fn processes() {
+    let folder = Folder::new("kernel-processes");
+    let file = folder.file("a.etl", kernel_trace());
+    let (status, out, err) = run(&["processes", "--images", "--format", "json", &file]);
+    assert_eq!((status, err.as_str()), (0, ""));
+    let list = json(&out);
+    let of = |index: usize, key: &str| list[index][key].clone();
+    let ids: Vec<_> = list.iter().map(|process| process["process"].as_u64().unwrap()).collect();
+    assert_eq!(ids, [8, 100, 100, 200]);
+    // The first one was there before, and is not ended; the second and the third have one identifier.
+    assert!(of(0, "start").is_null() && of(0, "end").is_null() && of(0, "exit_status").is_null());
+    assert_eq!(json!([of(1, "start"), of(1, "end"), of(1, "exit_status")]), json!([START + 10, START + 30, 0xC000_0005_u32]));
+    assert_eq!(json!([of(2, "start"), of(2, "end"), of(2, "exit_status")]), json!([START + 40, START + 50, 1]));
+    assert_eq!(json!([of(1, "command_line"), of(2, "command_line")]), json!(COMMANDS));
+    assert_eq!(json!([of(1, "user"), of(1, "image"), of(1, "parent")]), json!(["S-1-5-18", "image.exe", 4]));
+    assert_eq!((of(1, "images").as_array().unwrap().len(), of(2, "images")), (1, json!([])));
+    assert_eq!(
+        of(1, "images")[0],
+        json!({
+            "path": "\\Windows\\notepad.exe", "base": "0x7ff600000000", "size": 0x8000, "load": START + 20,
+            "load_utc": of(1, "images")[0]["load_utc"], "unload": null, "unload_utc": null,
+        })
+    );
+    assert!(of(3, "command_line").is_null());
+    let (_, text, _) = run(&["processes", "--images", &file]);
+    assert!(text.lines().count() == 2 + 4 + 1 && !text.contains('\u{1b}'), "{text}");
+    let (_, csv, _) = run(&["processes", "--format", "csv", &file]);
+    assert!(
+        csv.lines().count() == 5 && csv.contains(",\"notepad.exe \"\"a, b\"\".txt\"\n") && csv.contains(",'=cmd.exe /c dir\n"),
+        "{csv}"
+    );
+    let (status, out, err) = run(&["processes", &folder.file("b.etl", super::trace())]);
+    assert!(status == 0 && out.is_empty() && err.contains("no events of processes"), "{err}");
+}
+
+/// A sample names its thread, and the rundown of that thread its process; after the end of the thread nothing does.
+#[test]
+fn process_of_a_thread() {
+    let folder = Folder::new("kernel-threads");
+    let log = LogFile { start_time: START, buffer_size: 4096, ..LogFile::new(&PRODUCER) };
+    let mut writer = FileWriter::new(Cursor::new(Vec::new()), PRODUCER, log).unwrap();
+    let thread = [[100_u32, 7].map(u32::to_le_bytes).concat(), vec![0; 64]].concat();
+    let sample = |thread: u32| [0x7FF6_1234_u64.to_le_bytes().to_vec(), thread.to_le_bytes().to_vec(), vec![1, 0, 0, 0]].concat();
+    for (stamp, hook, version, payload) in [
+        (10, 0x0503, 3, &thread),
+        (20, 0x0F2E, 2, &sample(7)),
+        (30, 0x0F2E, 2, &sample(8)),
+        (40, 0x0502, 3, &thread),
+        (50, 0x0F2E, 2, &sample(7)),
+    ] {
+        let mut header: PERFINFO_TRACE_HEADER = zero();
+        header.set_SystemTime(large(stamp));
+        header.set_Version(TRACE_HEADER_VERSION_FLAG(version));
+        let mut packet: WMI_TRACE_PACKET = zero();
+        packet.set_HookId(HOOK_ID(hook));
+        header.set_Packet(packet);
+        writer.push(0, &Record::new(Header::PerfInfo(header, Counters::default()), true, payload)).unwrap();
+    }
+    let file = folder.file("a.etl", writer.finish(START + 10_000_000).unwrap().into_inner());
+    let (status, out, err) = run(&["events", "--format", "json", "--payload", "fields", "--event", "PerfInfo/SampleProf", &file]);
+    assert_eq!((status, err.as_str()), (0, ""));
+    let of: Vec<_> =
+        json(&out).iter().map(|event| json!([event["process"], event["thread_process"], event["fields"]["ThreadId"]])).collect();
+    assert_eq!(of, [json!([null, 100, 7]), json!([null, null, 8]), json!([null, null, 7])]);
+}

@@ -1,0 +1,83 @@
+//! Finds the schema of an event by its hook or by its GUID.
+
+use crate::events::EVENTS;
+use etw_layouts_payload::{Field, Schema};
+
+/// A schema, and whether it is of the very version.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// The schema.
+    pub schema: &'static Schema<'static>,
+    /// Whether it is of the version asked for. Otherwise it is of the last known version before: later versions of an event usually append
+    /// fields.
+    pub is_exact: bool,
+}
+
+/// The schema of a kernel event by its hook: the group (high byte), the event type (low byte), and the version of the event. Takes one
+/// load from a table.
+///
+/// Returns `None` if the specs have no such event, or only later versions of it.
+#[inline]
+pub fn find(group: u8, ty: u8, version: u8) -> Option<Found> {
+    let place = *PLACES.get(usize::from(group))?.get(usize::from(ty))?;
+    EVENTS.get(usize::from(place))?.version(version)
+}
+
+/// Places in `EVENTS` by group and event type; none where there is no event.
+static PLACES: [[u16; 256]; GROUPS] = places();
+
+/// No group of a hook is as large.
+const GROUPS: usize = 0x40;
+
+const fn places() -> [[u16; 256]; GROUPS] {
+    let mut places = [[u16::MAX; 256]; GROUPS];
+    let mut place = 0;
+    while place < EVENTS.len() {
+        if let Event { group: Some(group), ty, .. } = EVENTS[place] {
+            places[group as usize][ty as usize] = place as u16;
+        }
+        place += 1;
+    }
+    places
+}
+
+/// The schema of a kernel event by the GUID of its provider, a number whose hexadecimal digits are those of the text, the event type
+/// (opcode), and the version of the event.
+///
+/// Returns `None` if the specs have no such event, or only later versions of it.
+pub fn find_guid(guid: u128, ty: u8, version: u8) -> Option<Found> {
+    let at = EVENTS.binary_search_by_key(&(guid, ty), |event| (event.guid, event.ty)).ok()?;
+    EVENTS.get(at)?.version(version)
+}
+
+/// All schemas, each with the GUID of its provider, the group in the hook if it has one, and the event type.
+pub fn all() -> impl Iterator<Item = (u128, Option<u8>, u8, &'static Schema<'static>)> {
+    EVENTS.iter().flat_map(|event| event.schemas.iter().map(|schema| (event.guid, event.group, event.ty, schema)))
+}
+
+/// An event type in all its versions.
+pub(crate) struct Event {
+    guid: u128,
+    group: Option<u8>,
+    ty: u8,
+    /// In the order of versions.
+    schemas: &'static [Schema<'static>],
+}
+
+impl Event {
+    pub(crate) const fn new(guid: u128, group: Option<u8>, ty: u8, schemas: &'static [Schema<'static>]) -> Self {
+        Self { guid, group, ty, schemas }
+    }
+
+    /// The schema of a version, or of the last one before.
+    #[inline]
+    fn version(&self, version: u8) -> Option<Found> {
+        let schema = self.schemas.iter().rev().find(|schema| schema.version <= version)?;
+        Some(Found { schema, is_exact: schema.version == version })
+    }
+}
+
+/// The first fields of a list.
+pub(crate) const fn first(fields: &'static [Field<'static>], count: usize) -> &'static [Field<'static>] {
+    fields.split_at(count).0
+}

@@ -1,0 +1,294 @@
+//! What the bytes of a value mean.
+
+use crate::guid::Guid;
+use crate::stamp::Stamp;
+use crate::text::Text;
+use crate::types::{InType, OutType};
+use crate::value::{Value, number};
+use core::fmt;
+use core::net::{Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV6};
+
+/// What a value means.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+#[allow(missing_docs)]
+pub enum Data<'a> {
+    /// A value that the payload leaves out: a SID.
+    Absent,
+    /// A number.
+    Signed(i64),
+    /// A number.
+    Unsigned(u64),
+    /// A number that is shown in hexadecimal digits: an address, a status.
+    Hexadecimal(u64),
+    Float(f32),
+    Double(f64),
+    Boolean(bool),
+    Text(Text<'a>),
+    /// Bytes without a meaning that is known, or that do not have the one that their type gives them.
+    Binary(&'a [u8]),
+    Guid(Guid),
+    /// System time, in units of 100 ns since 1601.
+    FileTime(i64),
+    SystemTime(SystemTime),
+    /// Time in ticks of the trace's clock.
+    Ticks(i64),
+    /// A security identifier.
+    Sid(Sid<'a>),
+    Ipv4(Ipv4Addr),
+    Ipv6(Ipv6Addr),
+    /// An address and a port.
+    Socket(SocketAddr),
+}
+
+/// A SID, shown as `S-1-5-18`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sid<'a>(&'a [u8]);
+
+/// A SYSTEMTIME.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub struct SystemTime {
+    pub year: u16,
+    pub month: u16,
+    pub day: u16,
+    pub hour: u16,
+    pub minute: u16,
+    pub second: u16,
+    pub milliseconds: u16,
+}
+
+/// Whether values of a type are numbers.
+pub(crate) const fn is_number(in_type: InType) -> bool {
+    matches!(in_type.0, 3..=10 | 13 | 16 | 17 | 20 | 21)
+        || matches!(in_type, InType::UNICODECHAR | InType::ANSICHAR | InType::SIZET)
+}
+
+impl<'a> Data<'a> {
+    /// What the bytes of a value mean.
+    #[inline(always)]
+    pub(crate) fn of(value: &Value<'a>) -> Self {
+        let Value { in_type, out_type: out, bytes, is_room, .. } = *value;
+        // What most fields are.
+        match (in_type, out) {
+            (
+                InType::UINT8 | InType::UINT16 | InType::UINT32 | InType::UINT64 | InType::SIZET,
+                OutType::NULL | OutType::PID | OutType::TID,
+            ) => Self::Unsigned(number(bytes)),
+            (InType::UINT32, OutType::HEXINT32) | (InType::POINTER, OutType::NULL) => Self::Hexadecimal(number(bytes)),
+            (InType::INT8 | InType::INT16 | InType::INT32 | InType::INT64, OutType::NULL) => {
+                Self::Signed(signed(number(bytes), bytes.len()))
+            }
+            _ => other(in_type, out, bytes, is_room),
+        }
+    }
+}
+
+/// What the bytes of an integer mean.
+fn integer<'a>(in_type: InType, out: OutType, bytes: &'a [u8]) -> Data<'a> {
+    let number = number(bytes);
+    let text = |text: Text<'a>| if text.is_valid() { Data::Text(text) } else { Data::Binary(bytes) };
+    match (in_type, out) {
+        (InType::INT8 | InType::UINT8, OutType::STRING) => text(Text::Cp1252(bytes)),
+        (InType::UINT16, OutType::STRING) => text(Text::Utf16(bytes)),
+        (InType::UINT8 | InType::UINT16 | InType::UINT32, OutType::BOOLEAN) => boolean(number),
+        (InType::UINT16, OutType::PORT) => Data::Unsigned((number as u16).swap_bytes().into()),
+        (InType::UINT32, OutType::IPV4) => Data::Ipv4((number as u32).to_le_bytes().into()),
+        (InType::INT64 | InType::UINT64, OutType::ETWTIME) => Data::Ticks(number as i64),
+        (
+            InType::INT64 | InType::UINT64,
+            OutType::DATETIME | OutType::DATETIME_UTC | OutType::CULTURE_INSENSITIVE_DATETIME | OutType::CIMDATETIME,
+        ) => Data::FileTime(number as i64),
+        (
+            InType::INT8 | InType::INT16 | InType::INT32 | InType::INT64,
+            OutType::HEXINT8 | OutType::HEXINT16 | OutType::HEXINT32 | OutType::HEXINT64 | OutType::HRESULT | OutType::NTSTATUS,
+        ) => Data::Hexadecimal(number),
+        (InType::POINTER, OutType::BYTE | OutType::SHORT | OutType::INT | OutType::LONG) => {
+            Data::Signed(signed(number, bytes.len()))
+        }
+        (
+            InType::POINTER,
+            OutType::UNSIGNEDBYTE
+            | OutType::UNSIGNEDSHORT
+            | OutType::UNSIGNEDINT
+            | OutType::UNSIGNEDLONG
+            | OutType::PID
+            | OutType::TID,
+        ) => Data::Unsigned(number),
+        (InType::POINTER, _) => Data::Hexadecimal(number),
+        (InType::INT8 | InType::INT16 | InType::INT32 | InType::INT64, _) => Data::Signed(signed(number, bytes.len())),
+        _ => unsigned(out, number),
+    }
+}
+
+/// The number in so many bytes, with its sign.
+fn signed(number: u64, length: usize) -> i64 {
+    match length {
+        1 => (number as i8).into(),
+        2 => (number as i16).into(),
+        4 => (number as i32).into(),
+        _ => number as i64,
+    }
+}
+
+fn unsigned<'a>(out: OutType, number: u64) -> Data<'a> {
+    match out {
+        OutType::HEXBINARY
+        | OutType::HEXINT8
+        | OutType::HEXINT16
+        | OutType::HEXINT32
+        | OutType::HEXINT64
+        | OutType::NTSTATUS
+        | OutType::HRESULT
+        | OutType::ERRORCODE
+        | OutType::CODE_POINTER => Data::Hexadecimal(number),
+        _ => Data::Unsigned(number),
+    }
+}
+
+fn boolean<'a>(number: u64) -> Data<'a> {
+    match number {
+        0 => Data::Boolean(false),
+        1 => Data::Boolean(true),
+        _ => Data::Unsigned(number),
+    }
+}
+
+/// What any other bytes mean.
+#[inline(never)]
+fn other<'a>(in_type: InType, out: OutType, bytes: &'a [u8], is_room: bool) -> Data<'a> {
+    let text = |text: Text<'a>| if text.is_valid() { Data::Text(text) } else { Data::Binary(bytes) };
+    match (in_type, out) {
+        (InType(3..=10 | 16), _) => integer(in_type, out, bytes),
+        (InType::BOOLEAN, _) => boolean(number(bytes)),
+        (InType::HEXINT32 | InType::HEXINT64, _) => Data::Hexadecimal(number(bytes)),
+        (InType::SIZET, _) => unsigned(out, number(bytes)),
+        (InType::FLOAT, _) => Data::Float(f32::from_bits(number(bytes) as u32)),
+        (InType::DOUBLE, _) => Data::Double(f64::from_bits(number(bytes))),
+        (InType::GUID, _) => bytes.first_chunk().map_or(Data::Binary(bytes), |bytes| Data::Guid(Guid::from_bytes(*bytes))),
+        (InType::FILETIME, OutType::ETWTIME) => Data::Ticks(number(bytes) as i64),
+        (InType::FILETIME, _) => Data::FileTime(number(bytes) as i64),
+        (InType::SYSTEMTIME, _) => SystemTime::read(bytes).map_or(Data::Binary(bytes), Data::SystemTime),
+        (InType::WBEMSID, _) if bytes.is_empty() => Data::Absent,
+        (InType::SID | InType::WBEMSID, _) => Data::Sid(Sid(bytes)),
+        (InType::UNICODECHAR, _) => text(Text::Utf16(wide_part(bytes))),
+        (InType::ANSICHAR, _) => text(Text::Cp1252(part(bytes))),
+        (
+            InType::UNICODESTRING
+            | InType::MANIFEST_COUNTEDSTRING
+            | InType::COUNTEDSTRING
+            | InType::REVERSEDCOUNTEDSTRING
+            | InType::NONNULLTERMINATEDSTRING,
+            _,
+        ) => text(Text::Utf16(if is_room { wide_part(bytes) } else { bytes })),
+        (
+            InType::ANSISTRING
+            | InType::MANIFEST_COUNTEDANSISTRING
+            | InType::COUNTEDANSISTRING
+            | InType::REVERSEDCOUNTEDANSISTRING
+            | InType::NONNULLTERMINATEDANSISTRING,
+            _,
+        ) => {
+            let part = if is_room { part(bytes) } else { bytes };
+            match out {
+                OutType::UTF8 | OutType::XML | OutType::JSON => {
+                    core::str::from_utf8(part).map_or(Data::Binary(bytes), |utf8| Data::Text(Text::Utf8(utf8)))
+                }
+                _ => text(Text::Cp1252(part)),
+            }
+        }
+        (_, OutType::IPV6) => bytes.try_into().map_or(Data::Binary(bytes), |bytes: [u8; 16]| Data::Ipv6(bytes.into())),
+        (_, OutType::SOCKETADDRESS) => socket(bytes).map_or(Data::Binary(bytes), Data::Socket),
+        _ => Data::Binary(bytes),
+    }
+}
+
+/// The text at the start of room for one: what is before the first zero.
+fn part(bytes: &[u8]) -> &[u8] {
+    &bytes[..bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len())]
+}
+
+/// The same of UTF-16.
+fn wide_part(bytes: &[u8]) -> &[u8] {
+    &bytes[..bytes.chunks_exact(2).position(|unit| *unit == [0, 0]).map_or(bytes.len(), |at| 2 * at)]
+}
+
+/// A sockaddr_in or sockaddr_in6, of nothing but an address and a port.
+fn socket(bytes: &[u8]) -> Option<SocketAddr> {
+    const INET: u16 = 2;
+    const INET6: u16 = 23;
+    let (&[a, b, c, d], rest) = bytes.split_first_chunk()?;
+    let (family, port) = (u16::from_le_bytes([a, b]), u16::from_be_bytes([c, d]));
+    match (family, rest) {
+        (INET, [a, b, c, d, zeroes @ ..]) if zeroes.iter().all(|byte| *byte == 0) => {
+            Some((Ipv4Addr::new(*a, *b, *c, *d), port).into())
+        }
+        (INET6, [0, 0, 0, 0, rest @ ..]) => {
+            let (address, scope) = rest.split_first_chunk::<16>()?;
+            let scope: [u8; 4] = scope.try_into().ok()?;
+            Some(SocketAddrV6::new((*address).into(), port, 0, u32::from_le_bytes(scope)).into())
+        }
+        _ => None,
+    }
+}
+
+impl SystemTime {
+    /// The time in such bytes; `None` if it is none.
+    fn read(bytes: &[u8]) -> Option<Self> {
+        let bytes: &[u8; 16] = bytes.try_into().ok()?;
+        let word = |index: usize| u16::from_le_bytes([bytes[2 * index], bytes[2 * index + 1]]);
+        // Between them is the day of the week.
+        let [year, month, day, hour, minute, second, milliseconds] = [0, 1, 3, 4, 5, 6, 7].map(word);
+        let is_time = (1..=12).contains(&month) && (1..=31).contains(&day) && hour < 24 && minute < 60 && second < 60;
+        (is_time && milliseconds < 1000).then_some(Self { year, month, day, hour, minute, second, milliseconds })
+    }
+}
+
+impl<'a> Sid<'a> {
+    /// Its bytes.
+    pub fn bytes(self) -> &'a [u8] {
+        self.0
+    }
+}
+
+/// The value as text: numbers in the digits of their kind, times as RFC 3339 has them, bytes as `0x0102`. What is absent is empty.
+impl fmt::Display for Data<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Absent => Ok(()),
+            Self::Signed(number) | Self::Ticks(number) => number.fmt(f),
+            Self::Unsigned(number) => number.fmt(f),
+            Self::Hexadecimal(number) => write!(f, "{number:#x}"),
+            Self::Float(number) => number.fmt(f),
+            Self::Double(number) => number.fmt(f),
+            Self::Boolean(is) => is.fmt(f),
+            Self::Text(text) => text.fmt(f),
+            Self::Binary(bytes) => {
+                f.write_str("0x")?;
+                bytes.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+            }
+            Self::Guid(guid) => guid.fmt(f),
+            Self::FileTime(time) => Stamp(*time).rfc3339().fmt(f),
+            Self::SystemTime(time) => time.fmt(f),
+            Self::Sid(sid) => sid.fmt(f),
+            Self::Ipv4(address) => address.fmt(f),
+            Self::Ipv6(address) => address.fmt(f),
+            Self::Socket(address) => address.fmt(f),
+        }
+    }
+}
+
+impl fmt::Display for SystemTime {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { year, month, day, hour, minute, second, milliseconds } = self;
+        write!(f, "{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{milliseconds:03}")
+    }
+}
+
+impl fmt::Display for Sid<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some((&[revision, _, authority @ ..], parts)) = self.0.split_first_chunk::<8>() else { return Ok(()) };
+        write!(f, "S-{revision}-{}", authority.iter().fold(0_u64, |number, byte| number << 8 | u64::from(*byte)))?;
+        parts.chunks_exact(4).try_for_each(|part| write!(f, "-{}", u32::from_le_bytes([part[0], part[1], part[2], part[3]])))
+    }
+}

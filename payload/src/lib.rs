@@ -1,0 +1,53 @@
+//! Decodes payloads of events of Event Tracing for Windows by schemas. Without `std`, without allocation, without dependencies.
+//!
+//! A [`Schema`] has the names of an event and its fields: a table, or the bytes of a TraceLogging schema. [`Schema::decode`] joins it with
+//! a payload. [`Fields`] then gives values by name or position, and [`Steps`] is the one walk through a payload, with arrays and structures.
+//! All values borrow from the payload.
+//!
+//! ```
+//! use etw_layouts_payload::{Field, InType, OutType, PointerSize, Schema};
+//!
+//! const FIELDS: &[Field<'_>] = &[
+//!     Field::new("ProcessId", InType::UINT32).out(OutType::PID),
+//!     Field::new("CommandLine", InType::UNICODESTRING),
+//! ];
+//! const SCHEMA: Schema<'_> = Schema::specified("Process", "Start", 4, FIELDS);
+//!
+//! let fields = SCHEMA.decode(&[4, 0, 0, 0, b'-', 0, b'k', 0, 0, 0], PointerSize::Bits64);
+//! assert_eq!(fields.get("ProcessId").and_then(|value| value.number()), Some(4));
+//! assert_eq!(fields.get("CommandLine").unwrap().to_string(), "-k");
+//! assert_eq!(fields.check(), Ok(()));
+//! ```
+//!
+//! Schemas and payloads are untrusted: no input causes a panic, and the work is bounded by their sizes. A payload that is shorter than its
+//! schema keeps the fields that it has; one that is longer keeps its rest; either is a [`Fault`].
+
+#![no_std]
+#![forbid(unsafe_code)]
+
+mod data;
+mod fault;
+mod fields;
+mod guid;
+mod map;
+mod schema;
+mod size;
+mod stamp;
+mod steps;
+mod text;
+pub mod tracelogging;
+mod types;
+mod value;
+
+pub use data::{Data, Sid, SystemTime};
+pub use fault::{Fault, Reason};
+pub use fields::{Fields, Values};
+pub use guid::{Guid, NoGuid};
+pub use map::{Map, MapKind};
+pub use schema::{Count, Field, FieldList, Length, Members, Schema, Source};
+pub use size::PointerSize;
+pub use stamp::{NoStamp, Rfc3339, Stamp};
+pub use steps::{Step, Steps};
+pub use text::Text;
+pub use types::{InType, OutType};
+pub use value::Value;

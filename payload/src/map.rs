@@ -1,0 +1,70 @@
+//! Names of the values of a field.
+
+use core::fmt;
+
+/// An enumeration or flags.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Map<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// How a value is named.
+    pub kind: MapKind,
+    /// Values with their names. For flags, what comes first is taken first: put combinations before their bits.
+    pub entries: &'a [(u64, &'a str)],
+}
+
+/// How values are named.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum MapKind {
+    /// A value has the name of the entry that it equals.
+    Enumeration,
+    /// A value has the names of the entries whose bits it has.
+    Flags,
+}
+
+impl<'a> Map<'a> {
+    /// An enumeration.
+    pub const fn enumeration(name: &'a str, entries: &'a [(u64, &'a str)]) -> Self {
+        Self { name, kind: MapKind::Enumeration, entries }
+    }
+
+    /// Flags.
+    pub const fn flags(name: &'a str, entries: &'a [(u64, &'a str)]) -> Self {
+        Self { name, kind: MapKind::Flags, entries }
+    }
+}
+
+impl<'a> Map<'a> {
+    /// The name of a value as a whole, if it has one.
+    pub fn name(&self, value: u64) -> Option<&'a str> {
+        self.entries.iter().find(|(entry, _)| *entry == value).map(|(_, name)| *name)
+    }
+
+    /// Names of the flags that a value has, and at last the bits without a name, if any.
+    pub fn names(&self, value: u64) -> (impl Iterator<Item = &'a str> + use<'a>, u64) {
+        let take = |left: &mut u64, entry: u64| {
+            let is_there = entry != 0 && *left & entry == entry;
+            if is_there {
+                *left &= !entry;
+            }
+            is_there
+        };
+        let (mut left, mut rest, entries) = (value, value, self.entries);
+        for (entry, _) in entries {
+            take(&mut rest, *entry);
+        }
+        (entries.iter().filter(move |(entry, _)| take(&mut left, *entry)).map(|(_, name)| *name), rest)
+    }
+
+    /// Writes the flags of a value: `FIRST|SECOND|0x40`.
+    pub(crate) fn write(&self, value: u64, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (names, rest) = self.names(value);
+        let mut between = "";
+        for name in names {
+            write!(f, "{between}{name}")?;
+            between = "|";
+        }
+        if rest != 0 { write!(f, "{between}{rest:#x}") } else { Ok(()) }
+    }
+}

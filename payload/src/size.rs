@@ -1,0 +1,154 @@
+//! How many bytes of a payload a value takes.
+
+use crate::fault::Reason;
+use crate::schema::Field;
+use crate::types::{InType, OutType};
+
+/// The size of pointers in a payload, which is that of the process or kernel that wrote it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PointerSize {
+    /// Four bytes.
+    Bits32,
+    /// Eight bytes.
+    Bits64,
+}
+
+impl PointerSize {
+    /// In bytes.
+    pub const fn bytes(self) -> usize {
+        match self {
+            Self::Bits32 => 4,
+            Self::Bits64 => 8,
+        }
+    }
+}
+
+/// Bytes of each value of a type, if all values have the same size; 0 if not.
+#[inline]
+pub(crate) const fn fixed(in_type: InType, pointers: PointerSize) -> usize {
+    match in_type {
+        InType::INT8 | InType::UINT8 | InType::ANSICHAR => 1,
+        InType::INT16 | InType::UINT16 | InType::UNICODECHAR => 2,
+        InType::INT32 | InType::UINT32 | InType::HEXINT32 | InType::FLOAT | InType::BOOLEAN => 4,
+        InType::INT64 | InType::UINT64 | InType::HEXINT64 | InType::DOUBLE | InType::FILETIME => 8,
+        InType::GUID | InType::SYSTEMTIME => 16,
+        InType::POINTER | InType::SIZET => pointers.bytes(),
+        _ => 0,
+    }
+}
+
+/// Bytes of a character, if the field has one or an array of them.
+pub(crate) fn character(field: &Field<'_>) -> Option<usize> {
+    match (field.in_type, field.out_type) {
+        (InType::INT8 | InType::UINT8, OutType::STRING) | (InType::ANSICHAR, _) => Some(1),
+        (InType::UINT16, OutType::STRING) | (InType::UNICODECHAR, _) => Some(2),
+        _ => None,
+    }
+}
+
+/// The value at the start of bytes, which is of a type without a fixed size, and the bytes behind it; `length` is that of its field. A string
+/// without its terminator goes to the end of the bytes, unless that is strictly an error or there are none.
+#[inline]
+pub(crate) fn split<'a>(
+    field: &Field<'_>,
+    length: Option<usize>,
+    bytes: &'a [u8],
+    pointers: PointerSize,
+    is_strict: bool,
+) -> Result<(&'a [u8], &'a [u8]), Reason> {
+    let Extent { before, length, behind } = extent(field, length, bytes, pointers, is_strict)?;
+    let value = bytes.get(before..).and_then(|bytes| bytes.get(..length)).ok_or(Reason::Payload)?;
+    Ok((value, bytes.get(before + length + behind..).unwrap_or_default()))
+}
+
+/// Where a value is.
+struct Extent {
+    /// Bytes before it: its length, or pointers.
+    before: usize,
+    /// Its own bytes.
+    length: usize,
+    /// Bytes behind it: a terminator.
+    behind: usize,
+}
+
+/// Where it is. It may end behind the bytes.
+fn extent(
+    field: &Field<'_>,
+    length: Option<usize>,
+    rest: &[u8],
+    pointers: PointerSize,
+    is_strict: bool,
+) -> Result<Extent, Reason> {
+    let plain = |length| Extent { before: 0, length, behind: 0 };
+    let unterminated = |length| if is_strict || length == 0 { Err(Reason::Payload) } else { Ok(plain(length)) };
+    Ok(match (field.in_type, length) {
+        (InType::UNICODESTRING, Some(length)) => plain(length.saturating_mul(2)),
+        (InType::UNICODESTRING, None) => match wide_terminator(rest) {
+            Some(length) => Extent { before: 0, length, behind: 2 },
+            None if rest.len() % 2 == 0 => unterminated(rest.len())?,
+            None => return Err(Reason::Payload),
+        },
+        (InType::ANSISTRING, None) => match terminator(rest) {
+            Some(length) => Extent { before: 0, length, behind: 1 },
+            None => unterminated(rest.len())?,
+        },
+        (InType::BINARY, None) if field.out_type == OutType::IPV6 => plain(16),
+        (InType::BINARY | InType::NONNULLTERMINATEDANSISTRING, None) => plain(rest.len()),
+        (InType::NONNULLTERMINATEDSTRING, None) => plain(rest.len() & !1),
+        (InType::ANSISTRING | InType::BINARY | InType::NONNULLTERMINATEDANSISTRING, Some(length)) => plain(length),
+        (InType::NONNULLTERMINATEDSTRING, Some(length)) => plain(length.saturating_mul(2)),
+        (
+            InType::MANIFEST_COUNTEDSTRING
+            | InType::MANIFEST_COUNTEDANSISTRING
+            | InType::MANIFEST_COUNTEDBINARY
+            | InType::COUNTEDSTRING
+            | InType::COUNTEDANSISTRING,
+            _,
+        ) => Extent { before: 2, length: u16::from_le_bytes(first(rest)?).into(), behind: 0 },
+        (InType::REVERSEDCOUNTEDSTRING | InType::REVERSEDCOUNTEDANSISTRING, _) => {
+            Extent { before: 2, length: u16::from_be_bytes(first(rest)?).into(), behind: 0 }
+        }
+        (InType::HEXDUMP, _) => Extent { before: 4, length: u32::from_le_bytes(first(rest)?) as usize, behind: 0 },
+        (InType::SID, _) => plain(sid(rest)?),
+        // A TOKEN_USER, two words of the size of pointers, and the SID that it pointed to; or 32 zero bits if there is none.
+        (InType::WBEMSID, _) => match first::<4>(rest)? {
+            [0, 0, 0, 0] => Extent { before: 4, length: 0, behind: 0 },
+            _ => {
+                let before = 2 * pointers.bytes();
+                Extent { before, length: sid(rest.get(before..).unwrap_or_default())?, behind: 0 }
+            }
+        },
+        _ => return Err(Reason::Type(field.in_type.0)),
+    })
+}
+
+/// Bytes of the SID at the start of bytes.
+fn sid(rest: &[u8]) -> Result<usize, Reason> {
+    first::<2>(rest).map(|[_, parts]| 8 + 4 * usize::from(parts))
+}
+
+fn first<const N: usize>(rest: &[u8]) -> Result<[u8; N], Reason> {
+    rest.first_chunk().copied().ok_or(Reason::Payload)
+}
+
+/// Bytes before the first that is zero.
+fn terminator(bytes: &[u8]) -> Option<usize> {
+    const ONES: u64 = u64::from_ne_bytes([1; 8]);
+    let words = bytes.chunks_exact(8).position(|word| {
+        let word = word.first_chunk().map_or(0, |word| u64::from_le_bytes(*word));
+        word.wrapping_sub(ONES) & !word & (ONES << 7) != 0
+    });
+    let start = 8 * words.unwrap_or(bytes.len() / 8);
+    bytes[start..].iter().position(|byte| *byte == 0).map(|at| start + at)
+}
+
+/// Bytes before the first 16-bit unit that is zero.
+fn wide_terminator(bytes: &[u8]) -> Option<usize> {
+    const ONES: u64 = 0x0001_0001_0001_0001;
+    let words = bytes.chunks_exact(8).position(|word| {
+        let word = word.first_chunk().map_or(0, |word| u64::from_le_bytes(*word));
+        word.wrapping_sub(ONES) & !word & (ONES << 15) != 0
+    });
+    let start = 8 * words.unwrap_or(bytes.len() / 8);
+    bytes[start..].chunks_exact(2).position(|unit| *unit == [0, 0]).map(|at| start + 2 * at)
+}

@@ -1,0 +1,361 @@
+//! The way through a payload: one walk for every source of schemas.
+
+use crate::fault::{Fault, Reason};
+use crate::schema::{Count, Field, FieldList, Length, Schema};
+use crate::size::{self, PointerSize, character};
+use crate::value::{Value, number};
+
+/// A step on the way through a payload. Each field is one of: a [`Value`](Self::Value); a [`Structure`](Self::Structure), its members, and an
+/// [`End`](Self::End); an [`Array`](Self::Array), its elements, which are values or structures, and an end. An array of characters is one
+/// value, a text.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Step<'a> {
+    /// A value: of a field, or an element of the array at hand.
+    Value(Value<'a>),
+    /// A structure begins: of a field, or an element of the array at hand.
+    Structure(Field<'a>),
+    /// An array of so many elements begins.
+    Array(Field<'a>, u16),
+    /// The structure or array ends that began last.
+    End,
+}
+
+/// How deep structures and arrays nest at most.
+const DEPTH: usize = 32;
+
+/// How many steps and bytes of names may come of a byte of schema and payload at most, inside of structures and arrays: what nests can be
+/// named for each element of an array, and takes a payload of few bytes or none.
+const WORK: usize = 256;
+
+/// How many counts and lengths are remembered: those read last.
+const SIZES: usize = 16;
+
+/// The steps through a payload. After a fault there are none.
+#[derive(Clone, Debug)]
+pub struct Steps<'a> {
+    fields: FieldList<'a>,
+    payload: &'a [u8],
+    pointers: PointerSize,
+    read: usize,
+    /// Position of the next field.
+    at: u32,
+    depth: usize,
+    levels: [Level; DEPTH],
+    /// Values of fields that are counts or lengths, with the fields' positions.
+    sizes: [(u32, u32); SIZES],
+    /// How many were remembered.
+    remembered: usize,
+    /// What may still come out of structures and arrays.
+    work: usize,
+    /// Position of the field of the value that came last.
+    current: u32,
+    /// The field that was read last but for usual ones, with its position and the one behind it.
+    last: Option<(u32, Field<'a>, u32)>,
+    /// Whether its value is still to come.
+    is_waiting: bool,
+    fault: Option<Fault>,
+    is_done: bool,
+}
+
+/// What a step is in.
+#[derive(Clone, Copy, Debug)]
+enum Level {
+    /// A structure with so many members left, and where the field behind it is if not behind its members.
+    Structure(u16, u32),
+    /// An array with so many elements left, and where its field is.
+    Array(u16, u32),
+}
+
+/// That the field behind a structure is behind its members.
+const BEHIND: u32 = u32::MAX;
+
+impl<'a> Steps<'a> {
+    /// The steps through a payload by a schema; without a schema, the only step is why there is none.
+    pub fn new(schema: Result<&Schema<'a>, Fault>, payload: &'a [u8], pointers: PointerSize) -> Self {
+        let (fields, fault) = match schema {
+            Ok(schema) => (schema.fields, None),
+            Err(fault) => (FieldList::TraceLogging(&[]), Some(fault)),
+        };
+        Self { fault, ..Self::from(fields, payload, pointers, 0, 0) }
+    }
+
+    /// The steps from a field on, that at a position, where so many bytes of the payload are read.
+    pub(crate) fn from(fields: FieldList<'a>, payload: &'a [u8], pointers: PointerSize, at: u32, read: usize) -> Self {
+        Self {
+            fields,
+            payload,
+            pointers,
+            read,
+            at,
+            depth: 0,
+            levels: [Level::Structure(0, 0); DEPTH],
+            sizes: [(0, 0); SIZES],
+            remembered: 0,
+            work: WORK.saturating_mul(64 + fields.extent() + payload.len()),
+            current: at,
+            last: None,
+            is_waiting: false,
+            fault: None,
+            is_done: false,
+        }
+    }
+
+    /// The part of the payload that is not decoded.
+    pub fn rest(&self) -> &'a [u8] {
+        &self.payload[self.read..]
+    }
+
+    /// The field of the value that came last.
+    pub fn field(&self) -> Option<Field<'a>> {
+        match self.last {
+            Some((at, field, _)) if at == self.current => Some(field),
+            _ => self.fields.read(self.current).ok().map(|(field, _)| field),
+        }
+    }
+
+    /// Behind a fault, the field whose value was to come, if it is because of that.
+    pub fn missing(&self) -> Option<Field<'a>> {
+        self.last.filter(|_| self.is_waiting).map(|(_, field, _)| field)
+    }
+
+    /// The next step if it is the usual one: a value of fixed size of a table.
+    #[inline]
+    fn usual(&mut self) -> Option<Step<'a>> {
+        if self.depth > 0 {
+            return None;
+        }
+        let field = self.fields.top().get(self.at as usize)?;
+        let size = size::fixed(field.in_type, self.pointers);
+        if size == 0 || field.count != Count::One || field.is_size {
+            return None;
+        }
+        let bytes = self.payload.get(self.read..self.read + size)?;
+        let value = Value::new(field, bytes);
+        self.read += size;
+        (self.current, self.at) = (self.at, self.at + 1);
+        Some(Step::Value(value))
+    }
+
+    fn step(&mut self) -> Result<Option<Step<'a>>, Reason> {
+        let Some(top) = self.depth.checked_sub(1) else {
+            return match self.at < self.fields.end() {
+                true if self.read == self.payload.len() && self.read_field(self.at)?.0.is_optional => Ok(None),
+                true => self.field_step().map(Some),
+                false if self.read < self.payload.len() => Err(Reason::Rest),
+                false => Ok(None),
+            };
+        };
+        self.spend(1)?;
+        match &mut self.levels[top] {
+            Level::Structure(0, back) => {
+                if *back != BEHIND {
+                    self.at = *back;
+                }
+                self.depth = top;
+                Ok(Some(Step::End))
+            }
+            Level::Structure(left, _) => {
+                *left -= 1;
+                self.field_step().map(Some)
+            }
+            Level::Array(0, _) => {
+                self.depth = top;
+                Ok(Some(Step::End))
+            }
+            Level::Array(left, at) => {
+                *left -= 1;
+                let at = *at;
+                let (field, behind) = self.read_field(at)?;
+                match field.is_structure() {
+                    true => self.structure(field, behind).map(Some),
+                    false => self.value(field, at).map(Some),
+                }
+            }
+        }
+    }
+
+    /// The next field.
+    fn field_step(&mut self) -> Result<Step<'a>, Reason> {
+        let at = self.at;
+        let (field, behind) = self.read_field(at)?;
+        if self.depth > 0 {
+            self.spend(field.name.len())?;
+        }
+        (self.at, self.is_waiting) = (behind, true);
+        let step = self.begin(field, at)?;
+        self.is_waiting = false;
+        Ok(step)
+    }
+
+    fn begin(&mut self, field: Field<'a>, at: u32) -> Result<Step<'a>, Reason> {
+        let count = match field.count {
+            Count::One if field.is_structure() => return self.structure(field, self.at),
+            Count::One | Count::Custom(_) => return self.value(field, at),
+            Count::Constant(_) if field.pointer != 0 && usize::from(field.pointer) != self.pointers.bytes() => 0,
+            Count::Constant(count) => count,
+            Count::Rest => match size::fixed(field.in_type, self.pointers) {
+                // What is left behind the last element is told at the end.
+                size @ 1.. => u16::try_from(self.rest().len() / size).unwrap_or(u16::MAX),
+                0 => return Err(Reason::Type(field.in_type.0)),
+            },
+            Count::Field(index) => self.size_of(index)?.try_into().map_err(|_| Reason::Payload)?,
+            Count::Variable => self.word()?,
+        };
+        if let Some(size) = character(&field) {
+            self.current = at;
+            return self.take(field, size * usize::from(count));
+        }
+        self.push(Level::Array(count, at))?;
+        if count == 0 && field.is_structure() && field.members.first.is_none() {
+            self.skip(field.members.count)?;
+        }
+        Ok(Step::Array(field, count))
+    }
+
+    fn structure(&mut self, field: Field<'a>, behind: u32) -> Result<Step<'a>, Reason> {
+        match field.members.first {
+            None => {
+                self.push(Level::Structure(field.members.count, BEHIND))?;
+                self.at = behind;
+            }
+            Some(first) => {
+                self.push(Level::Structure(field.members.count, behind))?;
+                self.at = first.into();
+            }
+        }
+        Ok(Step::Structure(field))
+    }
+
+    /// Passes over the members of a structure that is not there.
+    fn skip(&mut self, members: u16) -> Result<(), Reason> {
+        let mut left = u32::from(members);
+        while left > 0 {
+            self.spend(1)?;
+            let (field, behind) = self.fields.read(self.at)?;
+            self.at = behind;
+            let members = if field.members.first.is_none() { field.members.count } else { 0 };
+            left = left - 1 + u32::from(members);
+        }
+        Ok(())
+    }
+
+    fn value(&mut self, field: Field<'a>, at: u32) -> Result<Step<'a>, Reason> {
+        self.current = at;
+        if let Count::Custom(_) = field.count {
+            let length = self.word()?;
+            return self.take(field, length.into());
+        }
+        let size = size::fixed(field.in_type, self.pointers);
+        if size > 0 {
+            let step = self.take(field, size)?;
+            if let (Step::Value(value), true) = (&step, field.is_size) {
+                self.remember(at, number(value.bytes));
+            }
+            return Ok(step);
+        }
+        let length = match field.length {
+            Length::Type => None,
+            Length::Constant(length) => Some(length.into()),
+            Length::Field(index) => Some(self.size_of(index)? as usize),
+            Length::Variable => Some(self.word()?.into()),
+        };
+        // TraceLogging terminates its strings; some other providers do not terminate the last one.
+        let is_strict = matches!(self.fields, FieldList::TraceLogging(_));
+        let (bytes, rest) = size::split(&field, length, self.rest(), self.pointers, is_strict)?;
+        self.read = self.payload.len() - rest.len();
+        Ok(Step::Value(Value::new(&field, bytes)))
+    }
+
+    /// A value of the next bytes.
+    fn take(&mut self, field: Field<'a>, length: usize) -> Result<Step<'a>, Reason> {
+        let bytes = self.rest().get(..length).ok_or(Reason::Payload)?;
+        self.read += length;
+        Ok(Step::Value(match field.count {
+            Count::Custom(_) => Value::custom(&field, bytes),
+            _ => Value::new(&field, bytes),
+        }))
+    }
+
+    /// The next 16 bits.
+    fn word(&mut self) -> Result<u16, Reason> {
+        let word = self.rest().first_chunk().ok_or(Reason::Payload)?;
+        self.read += word.len();
+        Ok(u16::from_le_bytes(*word))
+    }
+
+    fn read_field(&mut self, at: u32) -> Result<(Field<'a>, u32), Reason> {
+        match self.last {
+            Some((place, field, behind)) if place == at => Ok((field, behind)),
+            _ => {
+                let (field, behind) = self.fields.read(at)?;
+                self.last = Some((at, field, behind));
+                Ok((field, behind))
+            }
+        }
+    }
+
+    fn remember(&mut self, at: u32, value: u64) {
+        // The oldest is forgotten.
+        let place = self.known().position(|(place, _)| *place == at);
+        self.remembered += usize::from(place.is_none());
+        let place = place.unwrap_or((self.remembered.wrapping_sub(1)) % SIZES);
+        self.sizes[place] = (at, value.try_into().unwrap_or(u32::MAX));
+    }
+
+    fn known(&self) -> impl Iterator<Item = &(u32, u32)> {
+        self.sizes[..self.remembered.min(SIZES)].iter()
+    }
+
+    fn size_of(&self, index: u16) -> Result<u32, Reason> {
+        let found = self.known().find(|(place, _)| *place == u32::from(index));
+        found.map(|(_, value)| *value).ok_or(Reason::Reference(index))
+    }
+
+    fn push(&mut self, level: Level) -> Result<(), Reason> {
+        *self.levels.get_mut(self.depth).ok_or(Reason::Depth)? = level;
+        self.depth += 1;
+        Ok(())
+    }
+
+    fn spend(&mut self, work: usize) -> Result<(), Reason> {
+        self.work = self.work.checked_sub(work).ok_or(Reason::Work)?;
+        Ok(())
+    }
+
+    #[inline(never)]
+    fn general(&mut self) -> Option<Result<Step<'a>, Fault>> {
+        if self.is_done {
+            return None;
+        }
+        if let Some(fault) = self.fault.take() {
+            self.is_done = true;
+            return Some(Err(fault));
+        }
+        let before = self.read;
+        match self.step() {
+            Ok(Some(step)) => Some(Ok(step)),
+            Ok(None) => {
+                self.is_done = true;
+                None
+            }
+            Err(reason) => {
+                (self.is_done, self.read) = (true, before);
+                // Nothing is usual any more.
+                self.fields = FieldList::TraceLogging(&[]);
+                Some(Err(reason.at(before)))
+            }
+        }
+    }
+}
+
+impl<'a> Iterator for Steps<'a> {
+    type Item = Result<Step<'a>, Fault>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        match self.usual() {
+            Some(step) => Some(Ok(step)),
+            None => self.general(),
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! The schema of an event: its name and its fields, one after the other, the members of a structure behind it.
+
+use super::types::out_type;
+use crate::fault::{Fault, Reason};
+use crate::schema::{Count, Field, FieldList, Length, Members, Schema, Source};
+use crate::types::{InType, OutType};
+
+const COUNT: u8 = 0x60;
+const CONSTANT: u8 = 0x20;
+const VARIABLE: u8 = 0x40;
+const CHAIN: u8 = 0x80;
+
+impl<'a> Schema<'a> {
+    /// Reads an extended item that is a TraceLogging schema, up to its fields. The provider is not named in it.
+    ///
+    /// # Errors
+    ///
+    /// It is malformed.
+    pub fn trace_logging(item: &'a [u8]) -> Result<Self, Fault> {
+        let read = || {
+            let mut rest = sized(item)?;
+            let tags = tags(&mut rest)?;
+            let event = name(&mut rest)?;
+            let fields = FieldList::TraceLogging(rest);
+            Ok(Self { provider: "", event, version: 0, tags, source: Source::TraceLogging, fields })
+        };
+        read().map_err(|reason: Reason| reason.at(0))
+    }
+}
+
+/// The field at the start of bytes, which then begin behind it.
+pub(crate) fn field<'a>(rest: &mut &'a [u8]) -> Result<Field<'a>, Reason> {
+    let name = name(rest)?;
+    let flags = byte(rest)?;
+    let out = if flags & CHAIN != 0 { byte(rest)? } else { 0 };
+    let tags = if out & CHAIN != 0 { tags(rest)? } else { 0 };
+    let count = match flags & COUNT {
+        0 => Count::One,
+        CONSTANT => Count::Constant(word(rest)?),
+        VARIABLE => Count::Variable,
+        _ => {
+            let size = word(rest)?;
+            Count::Custom(take(rest, size.into())?)
+        }
+    };
+    let (in_type, out) = (InType((flags & 0x1F).into()), out & !CHAIN);
+    let field = Field { count, tags, ..Field::new(name, in_type) };
+    // A structure has its members where others say how they are shown. The low bits of a custom field are no type.
+    Ok(match field.is_structure() {
+        true => Field { out_type: OutType::NULL, members: Members { first: None, count: out.into() }, ..field },
+        false if in_type == InType::BINARY => Field { out_type: out_type(out, in_type), length: Length::Variable, ..field },
+        false => Field { out_type: out_type(out, in_type), ..field },
+    })
+}
+
+/// What follows the size that bytes begin with, and that has to be theirs.
+pub(super) fn sized(bytes: &[u8]) -> Result<&[u8], Reason> {
+    let mut rest = bytes;
+    match word(&mut rest)? {
+        size if usize::from(size) == bytes.len() => Ok(rest),
+        stated => Err(Reason::Size { stated, there: bytes.len() }),
+    }
+}
+
+/// A name, which ends with a zero.
+pub(super) fn name<'a>(rest: &mut &'a [u8]) -> Result<&'a str, Reason> {
+    let end = rest.iter().position(|byte| *byte == 0).ok_or(Reason::Truncated)?;
+    let name = take(rest, end + 1)?;
+    core::str::from_utf8(&name[..end]).map_err(|_| Reason::Name)
+}
+
+/// Tags: seven bits a byte from the highest of 28 on, as far as there are any.
+fn tags(rest: &mut &[u8]) -> Result<u32, Reason> {
+    let mut tags = 0;
+    for shift in [21, 14, 7, 0] {
+        let byte = byte(rest)?;
+        tags |= u32::from(byte & !CHAIN) << shift;
+        if byte & CHAIN == 0 {
+            return Ok(tags);
+        }
+    }
+    Err(Reason::Tags)
+}
+
+fn byte(rest: &mut &[u8]) -> Result<u8, Reason> {
+    Ok(take(rest, 1)?[0])
+}
+
+fn word(rest: &mut &[u8]) -> Result<u16, Reason> {
+    take(rest, 2).map(|word| u16::from_le_bytes([word[0], word[1]]))
+}
+
+fn take<'a>(rest: &mut &'a [u8], length: usize) -> Result<&'a [u8], Reason> {
+    let (taken, behind) = rest.split_at_checked(length).ok_or(Reason::Truncated)?;
+    *rest = behind;
+    Ok(taken)
+}

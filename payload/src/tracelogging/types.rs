@@ -1,0 +1,88 @@
+//! TraceLogging's own types, which have the numbers of TDH's in part.
+
+use crate::types::{InType, OutType};
+
+/// The name of an encoding in TraceLogging, without the `TlgIn` that all of them begin with, if it has one.
+pub fn in_name(in_type: InType) -> Option<&'static str> {
+    Some(match in_type {
+        InType::NULL => "NULL",
+        InType::UNICODESTRING => "UNICODESTRING",
+        InType::ANSISTRING => "ANSISTRING",
+        InType::INT8 => "INT8",
+        InType::UINT8 => "UINT8",
+        InType::INT16 => "INT16",
+        InType::UINT16 => "UINT16",
+        InType::INT32 => "INT32",
+        InType::UINT32 => "UINT32",
+        InType::INT64 => "INT64",
+        InType::UINT64 => "UINT64",
+        InType::FLOAT => "FLOAT",
+        InType::DOUBLE => "DOUBLE",
+        InType::BOOLEAN => "BOOL32",
+        InType::BINARY => "BINARY",
+        InType::GUID => "GUID",
+        InType::FILETIME => "FILETIME",
+        InType::SYSTEMTIME => "SYSTEMTIME",
+        InType::SID => "SID",
+        InType::HEXINT32 => "HEXINT32",
+        InType::HEXINT64 => "HEXINT64",
+        InType::MANIFEST_COUNTEDSTRING => "COUNTEDSTRING",
+        InType::MANIFEST_COUNTEDANSISTRING => "COUNTEDANSISTRING",
+        InType::STRUCT => "STRUCT",
+        InType::MANIFEST_COUNTEDBINARY => "COUNTEDBINARY",
+        _ => return None,
+    })
+}
+
+/// Numbers of TlgOut_t, its names, and TDH's numbers. What depends on the width of the value has that of 8, 16, 32 and 64 bits.
+const OUT: &[(u8, &str, &[OutType])] = &[
+    (0, "NULL", &[OutType::NULL]),
+    (1, "NOPRINT", &[OutType::NOPRINT]),
+    (2, "STRING", &[OutType::STRING]),
+    (3, "BOOLEAN", &[OutType::BOOLEAN]),
+    (4, "HEX", &[OutType::HEXINT8, OutType::HEXINT16, OutType::HEXINT32, OutType::HEXINT64]),
+    (5, "PID", &[OutType::PID]),
+    (6, "TID", &[OutType::TID]),
+    (7, "PORT", &[OutType::PORT]),
+    (8, "IPV4", &[OutType::IPV4]),
+    (9, "IPV6", &[OutType::IPV6]),
+    (10, "SOCKETADDRESS", &[OutType::SOCKETADDRESS]),
+    (11, "XML", &[OutType::XML]),
+    (12, "JSON", &[OutType::JSON]),
+    (13, "WIN32ERROR", &[OutType::WIN32ERROR]),
+    (14, "NTSTATUS", &[OutType::NTSTATUS]),
+    (15, "HRESULT", &[OutType::HRESULT]),
+    (16, "FILETIME", &[OutType::DATETIME]),
+    (17, "SIGNED", &[OutType::BYTE, OutType::SHORT, OutType::INT, OutType::LONG]),
+    (18, "UNSIGNED", &[OutType::UNSIGNEDBYTE, OutType::UNSIGNEDSHORT, OutType::UNSIGNEDINT, OutType::UNSIGNEDLONG]),
+    (33, "DATETIME_CULTURE_INSENSITIVE", &[OutType::CULTURE_INSENSITIVE_DATETIME]),
+    (35, "UTF8", &[OutType::UTF8]),
+    (36, "PKCS7_WITH_TYPE_INFO", &[OutType::PKCS7_WITH_TYPE_INFO]),
+    (37, "CODE_POINTER", &[OutType::CODE_POINTER]),
+    (38, "DATETIME_UTC", &[OutType::DATETIME_UTC]),
+];
+
+/// Where numbers are that TraceLogging does not define: TDH has none there.
+const UNKNOWN: u16 = 0x8000;
+
+/// TDH's number for one of TlgOut_t.
+pub(super) fn out_type(out: u8, in_type: InType) -> OutType {
+    match OUT.iter().find(|(number, ..)| *number == out) {
+        Some((_, _, [all])) => *all,
+        Some((_, _, widths)) => {
+            let width = match in_type {
+                InType::INT8 | InType::UINT8 => 0,
+                InType::INT16 | InType::UINT16 => 1,
+                InType::INT64 | InType::UINT64 | InType::HEXINT64 => 3,
+                _ => 2,
+            };
+            widths.get(width).copied().unwrap_or(OutType::NULL)
+        }
+        None => OutType(UNKNOWN | u16::from(out)),
+    }
+}
+
+/// The name of a way to show values in TraceLogging, without the `TlgOut` that all of them begin with; the number, if it has none.
+pub fn out_name(out: OutType) -> Result<&'static str, u16> {
+    OUT.iter().find(|(_, _, types)| types.contains(&out)).map(|(_, name, _)| *name).ok_or(out.0 & !UNKNOWN)
+}

@@ -1,0 +1,94 @@
+//! Errors.
+
+use std::fmt::{self, Display, Formatter};
+
+/// An error message for the user: a [`Refusal`] if another input is needed, [`Errors`](etw_layouts_codegen::Errors) if specs are wrong.
+/// Differences in a comparison are not errors.
+pub type Error = Box<dyn std::error::Error + Send + Sync>;
+
+/// An input is missing or wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// The file concerned, if any.
+    pub place: Option<String>,
+    /// What is wrong, in one line.
+    pub problem: String,
+    /// The input that is needed. The program adds how its users state it.
+    pub remedy: Remedy,
+}
+
+/// The input that remedies a [`Refusal`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Remedy {
+    /// Symbol files, or a folder of facts.
+    Facts,
+    /// A folder for the facts of new builds.
+    FactsFolder,
+    /// A folder of specs that can be written.
+    SpecsFolder,
+    /// Folders of specs and of facts that can be written.
+    Folders,
+    /// The build of a symbol file.
+    Build,
+    /// A build with its revision or service pack.
+    Revision,
+    /// The architecture of a symbol file.
+    Architecture,
+    /// A symbol path.
+    SymbolPath,
+}
+
+impl Refusal {
+    pub(crate) fn new(problem: impl Into<String>, remedy: Remedy) -> Self {
+        Self { place: None, problem: problem.into(), remedy }
+    }
+
+    pub(crate) fn at(self, place: impl Display) -> Self {
+        Self { place: Some(place.to_string()), ..self }
+    }
+}
+
+impl Display for Refusal {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let Self { place, problem, remedy } = self;
+        if let Some(place) = place {
+            write!(f, "{place}: ")?;
+        }
+        write!(f, "{problem}; {remedy}")
+    }
+}
+
+impl Display for Remedy {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Facts => "name symbol files, or a folder of facts",
+            Self::FactsFolder => "name a folder of facts",
+            Self::SpecsFolder => "name a folder with your own specs",
+            Self::Folders => "name a folder with a copy of them, and a folder of facts",
+            Self::Build => {
+                "state it, in a builds.tsv beside the file (columns file, build, arch), or in the file name, as in \
+                 10.0.19041.329-x64.json.xz"
+            }
+            Self::Revision => {
+                "add the revision, as in 10.0.26100.3915, or for Windows XP and Server 2003 the service pack, as in 5.1.2600-sp3"
+            }
+            Self::Architecture => "state x86, x64 or arm64",
+            Self::SymbolPath => "name a folder of symbol files, or srv*CACHE*https://SERVER",
+        })
+    }
+}
+
+impl std::error::Error for Refusal {}
+
+/// Several errors, such as one for each of some files.
+#[derive(Debug)]
+pub struct Several(pub Vec<Error>);
+
+impl Display for Several {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))
+    }
+}
+
+impl std::error::Error for Several {}

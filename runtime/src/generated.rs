@@ -1,0 +1,60 @@
+//! Functions for generated code and macros only. Metadata types have no other constructors, so that fields can be added to them.
+
+use crate::meta::{
+    Arch, Axis, Build, Change, Image, Kernel, Layout, Member, Members, Pdb, Registry, Seen, Structure, Update, Values,
+};
+use crate::meta::{Witness, WitnessKind};
+use core::marker::PhantomData;
+
+/// Version of the generated code, increased when the functions below change.
+pub const VERSION: u32 = 1;
+
+/// Rejects code of another generator version.
+#[track_caller]
+pub const fn version(generated: u32) {
+    assert!(generated == VERSION, "code generated for another version of etw-layouts-runtime: generate it again");
+}
+
+macro_rules! constructors {
+    ($($function:ident: $ty:ident { $($field:ident: $field_ty:ty),* })*) => { $(
+        /// Creates a value from all its fields.
+        #[allow(clippy::too_many_arguments)]
+        pub const fn $function($($field: $field_ty),*) -> $ty {
+            $ty { $($field),* }
+        }
+    )* };
+}
+
+constructors! {
+    axis: Axis { kernels: &'static [Kernel], updates: &'static [Update<'static>] }
+    kernel: Kernel { build: Build, label: &'static str, architectures: &'static [Arch], same: &'static [Build] }
+    layout: Layout {
+        name: &'static str, size: usize, align: usize, members: &'static [Member], of: &'static Members, places: &'static [u16]
+    }
+    members: Members { name: &'static str, names: &'static [&'static str] }
+    registry: Registry {
+        kernels: &'static [Seen], pdbs: &'static [u32], images: &'static [u32], witnesses: &'static [Witness]
+    }
+    seen: Seen {
+        build: Build, arch: Arch, pdb: Option<&'static Pdb>, image: Option<Image>, globals: &'static [(&'static str, u64)],
+        witness: u32
+    }
+    values: Values { name: &'static str, flags: bool, signed: bool, constants: &'static [(&'static str, i64)] }
+    witness: Witness { name: &'static str, kind: WitnessKind }
+}
+
+/// An update of the axis.
+pub const fn update<'a>(name: &'a str, kernels: &'a [Build], without: &'a [[u32; 3]]) -> Update<'a> {
+    Update { name, kernels, without }
+}
+
+/// A structure with all its layouts.
+pub const fn structure<S>(
+    name: &'static str,
+    axis: &'static Axis,
+    registry: &'static Registry,
+    held: &'static [u64],
+    changes: &'static [Change],
+) -> Structure<S> {
+    Structure { name, axis, registry, held, changes, of: PhantomData }
+}
