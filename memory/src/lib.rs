@@ -41,9 +41,9 @@
 //! #     pieces.insert(Address(0xFFFF_9000_0000_6000), b"C\0K\0C\0L\0".to_vec());
 //! #     Ok(pieces)
 //! # }
-//! Parts of an image, for this example.
+//! // Parts of an image, for this example.
 //! let memory = image()?;
-//! The base address of the kernel image, and the offsets of variables from its symbols.
+//! // The base address of the kernel image, and the offsets of variables from its symbols.
 //! let (base, symbols) = (Address(0xFFFF_F800_0000_0000), [("PspHostSiloGlobals", 0xD2_4540)]);
 //! let kernel = Kernel::new("10.0.19041.1415".parse()?, Arch::X64).with_globals(base, symbols);
 //!
