@@ -2,7 +2,7 @@
 
 use crate::blob;
 use crate::error::Error;
-use crate::finding::{Finding, What, find};
+use crate::finding::{Diagnostic, DiagnosticKind, report};
 use crate::header::{Header, Parts};
 use crate::memory::Pieces;
 use crate::secondary::{self, Blob};
@@ -16,7 +16,7 @@ pub struct Dump<'a> {
     memory: Pieces<'a>,
     blobs: Vec<Blob<'a>>,
     sessions: Vec<Session<'a>>,
-    findings: Vec<Finding>,
+    diagnostics: Vec<Diagnostic>,
 }
 
 impl<'a> Dump<'a> {
@@ -39,15 +39,15 @@ impl<'a> Dump<'a> {
         let mut header = Header::of(bytes)?;
         header.build.revision = revision;
         let parts = Parts::read(bytes, &header)?;
-        let mut findings = Vec::new();
+        let mut diagnostics = Vec::new();
         if !parts.is_whole(bytes) {
-            find(&mut findings, parts.valid.into(), What::Unfinished);
+            report(&mut diagnostics, parts.valid.into(), DiagnosticKind::Unfinished);
         }
-        let memory = Pieces::read(bytes, &parts, header.arch != Arch::X86, &mut findings);
-        let blobs = secondary::blobs(bytes, &parts, &mut findings);
+        let memory = Pieces::read(bytes, &parts, header.arch != Arch::X86, &mut diagnostics);
+        let blobs = secondary::blobs(bytes, &parts, &mut diagnostics);
         let own = blobs.iter().filter(|blob| blob::is_own(blob));
-        let sessions = own.flat_map(|blob| blob::sessions(blob, &header, &mut findings)).collect();
-        Ok(Self { header, memory, blobs, sessions, findings })
+        let sessions = own.flat_map(|blob| blob::sessions(blob, &header, &mut diagnostics)).collect();
+        Ok(Self { header, memory, blobs, sessions, diagnostics })
     }
 
     /// The properties of the dump and its system.
@@ -71,7 +71,7 @@ impl<'a> Dump<'a> {
     }
 
     /// The diagnostics of the dump, except those of events, which [`Session::events`] returns.
-    pub fn findings(&self) -> &[Finding] {
-        &self.findings
+    pub fn diagnostics(&self) -> &[Diagnostic] {
+        &self.diagnostics
     }
 }

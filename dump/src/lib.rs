@@ -66,7 +66,7 @@
 //!
 //! # Diagnostics
 //!
-//! Faults of a dump are reported as [`Finding`]s, with their positions; reading continues after them. Memory use is at most a
+//! Faults of a dump are reported as [`Diagnostic`]s, with their positions; reading continues after them. Memory use is at most a
 //! small multiple of the file size.
 
 #![forbid(unsafe_code)]
@@ -97,7 +97,7 @@ pub use blob::ETW_TAG;
 pub use dump::Dump;
 pub use error::Error;
 pub use events::{Timed, by_time};
-pub use finding::{Finding, What};
+pub use finding::{Diagnostic, DiagnosticKind};
 pub use header::Header;
 pub use image::{KernelImage, Pdb};
 pub use memory::Pieces;

@@ -1,6 +1,6 @@
 //! The pieces of memory in a triage dump.
 
-use crate::finding::{Finding, What, find};
+use crate::finding::{Diagnostic, DiagnosticKind, report};
 use crate::header::Parts;
 use crate::pages::PAGE;
 use crate::wire::{TRIAGE_DATA_BLOCK, view};
@@ -18,30 +18,36 @@ pub struct Pieces<'a> {
 }
 
 impl<'a> Pieces<'a> {
-    pub(crate) fn read(bytes: &'a [u8], parts: &Parts, is_64_bit: bool, findings: &mut Vec<Finding>) -> Self {
+    pub(crate) fn read(bytes: &'a [u8], parts: &Parts, is_64_bit: bool, diagnostics: &mut Vec<Diagnostic>) -> Self {
         let mut pieces = Vec::new();
         let mut left = bytes.len();
         // The diagnostic of truncated blocks.
         let mut cut = None;
-        let mut add = |what, at: u64, (address, offset, size): (u64, u32, u32), findings: &mut Vec<Finding>| {
+        let mut add = |name, at: u64, (address, offset, size): (u64, u32, u32), diagnostics: &mut Vec<Diagnostic>| {
             let rest = bytes.get(offset as usize..).unwrap_or(&[]);
             let length = rest.len().min(size as usize);
             if length < size as usize {
                 let gone = u64::from(size) - length as u64;
-                let known = cut.and_then(|cut: usize| findings.get_mut(cut)).map(|finding| &mut finding.what);
-                match (known, what) {
-                    (_, Some(what)) => find(findings, at, What::Truncated { what, size: size.into(), there: length as u64 }),
-                    (Some(What::Blocks { count, missing, last, .. }), None) => {
+                let known = cut.and_then(|cut: usize| diagnostics.get_mut(cut)).map(|diagnostic| &mut diagnostic.kind);
+                match (known, name) {
+                    (_, Some(part)) => {
+                        report(diagnostics, at, DiagnosticKind::Truncated { part, size: size.into(), there: length as u64 })
+                    }
+                    (Some(DiagnosticKind::Blocks { count, missing, last, .. }), None) => {
                         (*count, *missing, *last) = (*count + 1, *missing + gone, address);
                     }
                     (_, None) => {
-                        cut = Some(findings.len());
-                        find(findings, at, What::Blocks { count: 1, missing: gone, first: address, last: address });
+                        cut = Some(diagnostics.len());
+                        report(
+                            diagnostics,
+                            at,
+                            DiagnosticKind::Blocks { count: 1, missing: gone, first: address, last: address },
+                        );
                     }
                 }
             }
             let Some(rest_of_all) = left.checked_sub(length) else {
-                find(findings, at, What::Overlap);
+                report(diagnostics, at, DiagnosticKind::Overlap);
                 return false;
             };
             left = rest_of_all;
@@ -57,30 +63,30 @@ impl<'a> Pieces<'a> {
         let mut named = Vec::new();
         let count = count(bytes, parts);
         if count != parts.count {
-            find(findings, parts.blocks.into(), What::Count { stated: parts.count, found: count });
+            report(diagnostics, parts.blocks.into(), DiagnosticKind::Count { stated: parts.count, found: count });
         }
         for number in 0..count {
             let at = place(parts, number);
             let Some(block) = entry(bytes, parts, number) else {
                 let there = (bytes.len() as u64).saturating_sub(parts.blocks.into());
                 let size = u64::from(count) * ENTRY;
-                find(findings, at, What::Truncated { what: "a list of data blocks", size, there });
+                report(diagnostics, at, DiagnosticKind::Truncated { part: "a list of data blocks", size, there });
                 break;
             };
-            if !add(None, at, (block.Address, block.Offset, block.Size), findings) {
+            if !add(None, at, (block.Address, block.Offset, block.Size), diagnostics) {
                 break;
             }
             named.push((block.Offset, block.Size));
             blocks += 1;
         }
-        for (what, part) in [("the stack", parts.stack), ("a data page", parts.page), ("the debugger data", parts.debugger)] {
+        for (name, part) in [("the stack", parts.stack), ("a data page", parts.page), ("the debugger data", parts.debugger)] {
             if part.0 != 0 && part.2 != 0 {
-                add(Some(what), part.1.into(), part, findings);
+                add(Some(name), part.1.into(), part, diagnostics);
                 named.push((part.1, part.2));
             }
         }
         if parts.blocks != 0 && parts.is_whole(bytes) {
-            unnamed(named, place(parts, count), parts.valid.into(), findings);
+            unnamed(named, place(parts, count), parts.valid.into(), diagnostics);
         }
         Self { file: bytes, pieces: apart(pieces), blocks }
     }
@@ -164,7 +170,7 @@ fn count(bytes: &[u8], parts: &Parts) -> u32 {
 
 /// Reports bytes of a complete dump, after the list of data blocks, that no block refers to. Less than a page is considered
 /// padding.
-fn unnamed(mut named: Vec<(u32, u32)>, from: u64, valid: u64, findings: &mut Vec<Finding>) {
+fn unnamed(mut named: Vec<(u32, u32)>, from: u64, valid: u64, diagnostics: &mut Vec<Diagnostic>) {
     named.sort_unstable();
     let (mut end, mut first, mut all) = (from, None, 0);
     let ranges = named.into_iter().map(|(offset, size)| (u64::from(offset), u64::from(offset) + u64::from(size)));
@@ -176,7 +182,7 @@ fn unnamed(mut named: Vec<(u32, u32)>, from: u64, valid: u64, findings: &mut Vec
         end = end.max(after);
     }
     if let Some(first) = first {
-        find(findings, first, What::Unnamed(all));
+        report(diagnostics, first, DiagnosticKind::Unnamed(all));
     }
 }
 

@@ -8,7 +8,7 @@ use etw_layouts_etl::wire::{BUFFER_HEADER, EVENT_TRACE_CLOCK, LOG_FILE_MODE};
 use etw_layouts_etl::write::Producer;
 use etw_layouts_etl::{ClockType, Events, Head};
 use etw_layouts_memory::salvage::Which;
-use etw_layouts_memory::{self as memory, Place, State, Walk, What};
+use etw_layouts_memory::{self as memory, FindingKind, Place, State, Walk};
 use std::borrow::Cow;
 
 /// Minimum allowance for buffers of any dump, in bytes.
@@ -33,7 +33,7 @@ impl<S: Source> MemoryDump<S> {
         for buffer in listed {
             let size = session.buffer_size.unwrap_or(0).into();
             let Some(after) = left.checked_sub(size) else {
-                walk.find(place, What::Limit(buffers.len() as u64));
+                walk.find(place, FindingKind::Limit(buffers.len() as u64));
                 break;
             };
             *left = after;
@@ -50,7 +50,7 @@ impl<S: Source> MemoryDump<S> {
                 // The size of an uncompressed buffer is already subtracted.
                 let more = if is_compressed { bytes.len() as u64 } else { 0 };
                 let Some(after) = left.checked_sub(more) else {
-                    walk.find(place, What::Limit(buffers.len() as u64));
+                    walk.find(place, FindingKind::Limit(buffers.len() as u64));
                     break;
                 };
                 *left = after;

@@ -28,8 +28,8 @@ fn events_of(file: &[u8]) -> Vec<Told> {
 }
 
 fn events_in(session: &Session<'_>) -> Vec<Told> {
-    let (events, findings) = session.events();
-    assert_eq!(findings, []);
+    let (events, diagnostics) = session.events();
+    assert_eq!(diagnostics, []);
     events.into_iter().map(|timed| (timed.processor, timed.time, timed.event.bytes().to_vec())).collect()
 }
 
@@ -45,7 +45,7 @@ fn sessions_read_back() {
         let written: Vec<_> = sessions.collect();
         let bytes = dumps::dump(build, arch, &[], &written);
         let dump = Dump::new(&bytes).expect("a dump");
-        assert_eq!(dump.findings(), [], "{build} {arch}");
+        assert_eq!(dump.diagnostics(), [], "{build} {arch}");
         let header = dump.header();
         assert_eq!((header.build.number, header.arch, header.processors), (build.number, arch, 3));
         assert_eq!((header.bug_check, header.parameters, header.time), (0x7E, [1, 2, 3, 4], Some(STOPPED)));
@@ -71,9 +71,9 @@ fn sessions_read_back() {
                 (&again.logger_name, again.cpu_mhz, again.perf_frequency),
                 (&log.logger_name, log.cpu_mhz, log.perf_frequency)
             );
-            check(&trace, &mut |finding| {
+            check(&trace, &mut |diagnostic| {
                 // The kit's events have kinds without a known layout among them.
-                assert_eq!(finding.what.kind(), "layout", "{build} {arch}: {finding}");
+                assert_eq!(diagnostic.kind.name(), "layout", "{build} {arch}: {diagnostic}");
             });
         }
         dumps += 1;
@@ -148,7 +148,7 @@ fn compressed_buffers() {
     let of = |session: dumps::Session| {
         let bytes = dumps::dump(producer.build, producer.arch, &[], &[session]);
         let dump = Dump::new(&bytes).expect("a dump");
-        assert_eq!(dump.findings(), []);
+        assert_eq!(dump.diagnostics(), []);
         let [session] = dump.sessions() else { panic!("a session") };
         (events_in(session), session.buffers.len(), session.compressed_buffers())
     };
@@ -173,7 +173,7 @@ fn memory_is_searched() {
     for (build, arch) in [(Build::new(10, 0, 19041, 264), Arch::X64), (Build::new(10, 0, 19041, 264), Arch::X86)] {
         let mut bytes = whole(build, arch);
         let dump = Dump::new(&bytes).expect("a dump");
-        assert_eq!((dump.findings(), dump.memory().blocks()), (&[][..], 2));
+        assert_eq!((dump.diagnostics(), dump.memory().blocks()), (&[][..], 2));
         let [buffer] = dump.trace_buffers()[..] else { panic!("{arch}: one buffer") };
         assert_eq!((buffer.address.0, buffer.head.logger), (base(arch), 11));
         assert_eq!(buffer.events, dump.sessions()[0].buffers[0].events(Producer { build, arch }.generation()).count());
@@ -325,7 +325,7 @@ fn pieces() {
         put("DataPageAddress", 0);
         put("DataPageSize", u32::MAX.into());
         let dump = Dump::new(&bytes).expect("a dump");
-        assert_eq!(dump.findings(), []);
+        assert_eq!(dump.diagnostics(), []);
         let memory = dump.memory();
         let found: Vec<_> = memory.iter().map(|(at, piece)| (at.0 - base, piece.len(), piece[0])).collect();
         assert_eq!(found, [(0, 0x100, 1), (0x100, 0x80, 2), (0x180, 0x10, 3), (0x400, 0x10, 5), (0x1000, 8, b'P')]);

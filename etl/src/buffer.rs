@@ -2,7 +2,7 @@
 
 use crate::common::Common;
 use crate::compression;
-use crate::finding::{Finding, Place, What};
+use crate::finding::{Diagnostic, DiagnosticKind, Place};
 use crate::head::Head;
 use crate::walk::Events;
 use crate::wire::{BUFFER_HEADER, Generation, align8};
@@ -80,29 +80,29 @@ impl<'a> Buffer<'a> {
             }
             true => match self.decompress(scratch) {
                 Ok(()) => self.of(&scratch.0, None),
-                Err(what) => self.of(&scratch.0, Some(what)),
+                Err(kind) => self.of(&scratch.0, Some(kind)),
             },
         }
     }
 
-    fn of<'s>(&self, bytes: &'s [u8], what: Option<What>) -> Image<'s>
+    fn of<'s>(&self, bytes: &'s [u8], kind: Option<DiagnosticKind>) -> Image<'s>
     where
         'a: 's,
     {
-        Image { buffer: *self, bytes, fault: what.map(|what| self.finding(what)) }
+        Image { buffer: *self, bytes, fault: kind.map(|kind| self.diagnostic(kind)) }
     }
 
     /// A diagnostic for the whole buffer, with its position.
-    pub(crate) fn finding(&self, what: What) -> Finding {
-        self.place.finding(0, what)
+    pub(crate) fn diagnostic(&self, kind: DiagnosticKind) -> Diagnostic {
+        self.place.diagnostic(0, kind)
     }
 
     /// The end of the events of an uncompressed buffer, limited to the bytes present; and any fault found there.
-    pub(crate) fn valid_end(&self) -> (usize, Option<What>) {
+    pub(crate) fn valid_end(&self) -> (usize, Option<DiagnosticKind>) {
         let there = self.bytes.len();
         match self.head.offset as usize {
             offset if offset < BUFFER_HEADER || offset > self.head.size as usize => {
-                (self.filled_end(), Some(What::Offset(self.head.offset)))
+                (self.filled_end(), Some(DiagnosticKind::Offset(self.head.offset)))
             }
             offset => {
                 let end = align8(offset.min(there)).min(there);
@@ -114,10 +114,10 @@ impl<'a> Buffer<'a> {
 
     /// Describes the bytes after the valid end when they are not the fill of unused space.
     #[cold]
-    fn tail(&self, end: usize) -> What {
+    fn tail(&self, end: usize) -> DiagnosticKind {
         let events = Events::new(self.bytes, end, self.common.generation, self.place, None);
         let whole = events.map_while(Result::ok).take_while(|event| event.header_type().is_known());
-        What::Tail { bytes: (self.bytes.len() - end) as u32, events: whole.count() as u32 }
+        DiagnosticKind::Tail { bytes: (self.bytes.len() - end) as u32, events: whole.count() as u32 }
     }
 
     /// Where the fill of unused space begins after the last event; the end of the bytes if something else follows. A separate
@@ -141,15 +141,15 @@ impl<'a> Buffer<'a> {
     }
 
     /// Decompresses the stream, up to its first error.
-    pub(crate) fn decompress(&self, scratch: &mut Scratch) -> Result<(), What> {
+    pub(crate) fn decompress(&self, scratch: &mut Scratch) -> Result<(), DiagnosticKind> {
         let image = &mut scratch.0;
         let stated = self.head.offset;
         let (head, stream) = self.bytes.split_at(BUFFER_HEADER.min(self.bytes.len()));
         let end = stated as usize;
         let format = match self.common.format() {
-            _ if !self.is_possible() => Err(What::TooLarge(stated)),
-            _ if end < BUFFER_HEADER => Err(What::Offset(stated)),
-            format => format.ok_or(What::Compression(self.common.compression)),
+            _ if !self.is_possible() => Err(DiagnosticKind::TooLarge(stated)),
+            _ if end < BUFFER_HEADER => Err(DiagnosticKind::Offset(stated)),
+            format => format.ok_or(DiagnosticKind::Compression(self.common.compression)),
         };
         let format = format.inspect_err(|_| {
             image.clear();
@@ -162,19 +162,19 @@ impl<'a> Buffer<'a> {
         image[..head.len()].copy_from_slice(head);
         image[end..].fill(0);
         let result = format.decompress(stream, &mut image[BUFFER_HEADER..end]);
-        let (there, what) = match result {
+        let (there, kind) = match result {
             Ok(there) if there == end - BUFFER_HEADER => return Ok(()),
-            Ok(there) => (there, What::Decompressed { stated, there: (BUFFER_HEADER + there) as u32 }),
+            Ok(there) => (there, DiagnosticKind::Decompressed { stated, there: (BUFFER_HEADER + there) as u32 }),
             Err(error) => {
                 let there = match error {
                     compression::Error::Xpress(error) => error.output,
                     compression::Error::Other { output, .. } => output,
                 };
-                (there, What::Stream(error.to_string()))
+                (there, DiagnosticKind::Stream(error.to_string()))
             }
         };
         image.truncate((BUFFER_HEADER + there) & !7);
-        Err(what)
+        Err(kind)
     }
 }
 
@@ -193,7 +193,7 @@ pub struct Scratch(pub(crate) Vec<u8>);
 pub struct Image<'s> {
     buffer: Buffer<'s>,
     bytes: &'s [u8],
-    fault: Option<Finding>,
+    fault: Option<Diagnostic>,
 }
 
 impl<'s> Image<'s> {
@@ -208,7 +208,7 @@ impl<'s> Image<'s> {
     }
 
     /// The fault of the whole buffer, if it has one.
-    pub fn fault(&self) -> Option<&Finding> {
+    pub fn fault(&self) -> Option<&Diagnostic> {
         self.fault.as_ref()
     }
 

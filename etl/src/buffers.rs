@@ -3,7 +3,7 @@
 use crate::buffer::{Buffer, Frame};
 use crate::common::{Common, FILE};
 use crate::compression;
-use crate::finding::{Finding, Place, What};
+use crate::finding::{Diagnostic, DiagnosticKind, Place};
 use crate::head::{Head, fits};
 use crate::logfile::LogFile;
 use crate::source::Source;
@@ -26,8 +26,8 @@ pub struct Buffers<'a> {
 
 impl<'a> Buffers<'a> {
     /// Iterates over all buffers.
-    pub(crate) fn new(bytes: &'a [u8], common: Common, findings: &[Finding]) -> Self {
-        Self { bytes, frames: Frames::new(common, findings) }
+    pub(crate) fn new(bytes: &'a [u8], common: Common, diagnostics: &[Diagnostic]) -> Self {
+        Self { bytes, frames: Frames::new(common, diagnostics) }
     }
 
     /// Iterates over the buffers of the same file, beginning at one of them.
@@ -37,13 +37,13 @@ impl<'a> Buffers<'a> {
 }
 
 impl<'a> Iterator for Buffers<'a> {
-    type Item = Result<Buffer<'a>, Finding>;
+    type Item = Result<Buffer<'a>, Diagnostic>;
 
     fn next(&mut self) -> Option<Self::Item> {
         let Ok(next) = self.frames.next(&mut self.bytes);
         let frame = match next? {
             Ok(frame) => frame,
-            Err(finding) => return Some(Err(finding)),
+            Err(diagnostic) => return Some(Err(diagnostic)),
         };
         let bytes = &self.bytes[frame.place.offset as usize..][..frame.length];
         Some(Ok(Buffer::new(frame, bytes, self.frames.common)))
@@ -58,7 +58,7 @@ pub(crate) struct Frames {
     place: Place,
     /// Results not returned yet. The search continues only when it is empty, so that a source still has the bytes of the current
     /// buffer.
-    found: VecDeque<Result<Frame, Finding>>,
+    found: VecDeque<Result<Frame, Diagnostic>>,
     done: bool,
     /// Fingerprints of the headers of the most recent buffers, by sequence number.
     seen: Vec<u64>,
@@ -76,8 +76,8 @@ const START: usize = LogFile::START;
 const STEP: usize = 1 << 16;
 
 impl Frames {
-    pub(crate) fn new(common: Common, findings: &[Finding]) -> Self {
-        let found = findings.iter().cloned().map(Err).collect();
+    pub(crate) fn new(common: Common, diagnostics: &[Diagnostic]) -> Self {
+        let found = diagnostics.iter().cloned().map(Err).collect();
         Self { common, place: Place::default(), found, done: false, seen: Vec::new(), is_small: false }
     }
 
@@ -88,7 +88,7 @@ impl Frames {
 
     /// The next buffer, or a diagnostic in its place; `None` at the end.
     #[inline]
-    pub(crate) fn next<S: Source>(&mut self, source: &mut S) -> Result<Option<Result<Frame, Finding>>, S::Error> {
+    pub(crate) fn next<S: Source>(&mut self, source: &mut S) -> Result<Option<Result<Frame, Diagnostic>>, S::Error> {
         while self.found.is_empty() && !self.done {
             self.find(source)?;
         }
@@ -105,13 +105,13 @@ impl Frames {
             match bytes.iter().all(|byte| *byte == 0) {
                 true if there > 0 => self.unwritten(there as u64),
                 true => {}
-                false => self.report(What::Truncated { size: BUFFER_HEADER as u32, there: there as u32 }),
+                false => self.report(DiagnosticKind::Truncated { size: BUFFER_HEADER as u32, there: there as u32 }),
             }
             self.end();
             return Ok(());
         };
         if offset > 0 && LogFile::begins(bytes) {
-            self.report(What::AnotherTrace);
+            self.report(DiagnosticKind::AnotherTrace);
             self.end();
             return Ok(());
         }
@@ -139,12 +139,12 @@ impl Frames {
         };
         let there = next.unwrap_or(length.min(bytes.len()));
         if next.is_some() || length != head.size as usize {
-            self.report(What::Size { stated: head.size, taken: there as u32 });
+            self.report(DiagnosticKind::Size { stated: head.size, taken: there as u32 });
         } else if !is_plausible {
-            self.report(What::Header);
+            self.report(DiagnosticKind::Header);
         }
         if next.is_none() && there < length {
-            self.report(What::Truncated { size: length as u32, there: there as u32 });
+            self.report(DiagnosticKind::Truncated { size: length as u32, there: there as u32 });
         }
         let own = source.bytes(offset, BUFFER_HEADER)?.first_chunk().copied().unwrap_or([0; BUFFER_HEADER]);
         if !is_first {
@@ -159,10 +159,10 @@ impl Frames {
         let Common { span, size, .. } = self.common;
         if head.is_compressed() && head.offset > size && !self.is_small {
             self.is_small = true;
-            self.report(What::LogFileBufferSize { stated: size, taken: self.common.largest() });
+            self.report(DiagnosticKind::LogFileBufferSize { stated: size, taken: self.common.largest() });
         }
         if !span.has(head.time_stamp) {
-            self.report(What::BufferTime(span.clock.system_time(head.time_stamp)));
+            self.report(DiagnosticKind::BufferTime(span.clock.system_time(head.time_stamp)));
         }
         // Versions that do not number their buffers have zeros here.
         if head.sequence <= 0 {
@@ -175,7 +175,7 @@ impl Frames {
             self.seen.resize(slot + 1, 0);
         }
         if std::mem::replace(&mut self.seen[slot], mark) == mark {
-            self.report(What::Copy(head.sequence));
+            self.report(DiagnosticKind::Copy(head.sequence));
         }
     }
 
@@ -200,8 +200,8 @@ impl Frames {
         let next = found.map(|_| at);
         match zero {
             true if found.is_none() => self.unwritten(bytes),
-            true => self.report(What::Zeroes { bytes, next }),
-            false => self.report(What::Skipped { bytes, next }),
+            true => self.report(DiagnosticKind::Zeroes { bytes, next }),
+            false => self.report(DiagnosticKind::Skipped { bytes, next }),
         }
         self.place.offset = at;
         if found.is_none() {
@@ -216,13 +216,13 @@ impl Frames {
         self.place = Place { offset: place.offset + length as u64, index: place.index.saturating_add(1) };
     }
 
-    fn report(&mut self, what: What) {
-        self.found.push_back(Err(self.place.finding(0, what)));
+    fn report(&mut self, kind: DiagnosticKind) {
+        self.found.push_back(Err(self.place.diagnostic(0, kind)));
     }
 
     fn unwritten(&mut self, bytes: u64) {
         let is_whole = self.common.written > 0 && self.is_complete();
-        self.report(if is_whole { What::Unwritten(bytes) } else { What::Zeroes { bytes, next: None } });
+        self.report(if is_whole { DiagnosticKind::Unwritten(bytes) } else { DiagnosticKind::Zeroes { bytes, next: None } });
     }
 
     fn is_complete(&self) -> bool {
@@ -233,8 +233,8 @@ impl Frames {
     fn end(&mut self) {
         self.done = true;
         if !self.is_complete() {
-            let what = What::BuffersWritten { stated: self.common.written, read: self.place.index };
-            self.found.push_back(Err(FILE.finding(BUFFER_HEADER as u32, what)));
+            let kind = DiagnosticKind::BuffersWritten { stated: self.common.written, read: self.place.index };
+            self.found.push_back(Err(FILE.diagnostic(BUFFER_HEADER as u32, kind)));
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::buffer::{Buffer, Image, Scratch};
 use crate::common::FILE;
-use crate::finding::{Finding, Place, Rule, What};
+use crate::finding::{Diagnostic, DiagnosticKind, Place, Rule};
 use crate::head::FLAGS;
 use crate::logfile::LogFile;
 use crate::trace::Trace;
@@ -12,13 +12,13 @@ use crate::wire::{BUFFER_HEADER, ETW_BUFFER_TYPE, Generation, LOG_FILE_MODE};
 /// buffer.
 ///
 /// A file written by Windows has none. Merging and crashes leave diagnostics that do not prevent reading.
-pub fn check(trace: &Trace<'_>, found: &mut dyn FnMut(Finding)) {
+pub fn check(trace: &Trace<'_>, found: &mut dyn FnMut(Diagnostic)) {
     let mut check = Check::new(trace.log_file(), found);
     let mut scratch = Scratch::default();
     for buffer in trace.buffers() {
         match buffer {
             Ok(buffer) => check.image(&buffer.image(&mut scratch), found),
-            Err(finding) => check.damage(finding, found),
+            Err(diagnostic) => check.damage(diagnostic, found),
         }
     }
     check.end(found);
@@ -35,39 +35,39 @@ pub struct Check {
 
 impl Check {
     /// Starts with the log file header.
-    pub fn new(log: &LogFile, found: &mut dyn FnMut(Finding)) -> Self {
+    pub fn new(log: &LogFile, found: &mut dyn FnMut(Diagnostic)) -> Self {
         let mut new = Self { log: log.clone(), compressed: false, last: i64::MIN };
         Rules { check: &mut new, found }.log_file();
         new
     }
 
     /// Checks the next buffer.
-    pub fn image(&mut self, image: &Image<'_>, found: &mut dyn FnMut(Finding)) {
+    pub fn image(&mut self, image: &Image<'_>, found: &mut dyn FnMut(Diagnostic)) {
         let mut rules = Rules { check: self, found };
         rules.buffer(image.buffer());
         rules.events(image);
     }
 
     /// Adds a diagnostic that was returned in place of a buffer.
-    pub fn damage(&mut self, finding: Finding, found: &mut dyn FnMut(Finding)) {
-        found(finding);
+    pub fn damage(&mut self, diagnostic: Diagnostic, found: &mut dyn FnMut(Diagnostic)) {
+        found(diagnostic);
     }
 
     /// Finishes with the rules of the log file header about all buffers.
-    pub fn end(mut self, found: &mut dyn FnMut(Finding)) {
+    pub fn end(mut self, found: &mut dyn FnMut(Diagnostic)) {
         Rules { check: &mut self, found }.end();
     }
 }
 
 struct Rules<'a> {
     check: &'a mut Check,
-    found: &'a mut dyn FnMut(Finding),
+    found: &'a mut dyn FnMut(Diagnostic),
 }
 
 impl Rules<'_> {
     fn rule(&mut self, name: &'static str, holds: bool, buffer: Place, offset: u32, broken: impl FnOnce() -> String) {
         if !holds {
-            (self.found)(buffer.finding(offset, What::Rule(Box::new(Rule { name, text: broken() }))));
+            (self.found)(buffer.diagnostic(offset, DiagnosticKind::Rule(Box::new(Rule { name, text: broken() }))));
         }
     }
 
@@ -124,13 +124,13 @@ impl Rules<'_> {
         for event in image.events() {
             let event = match event {
                 Ok(event) => event,
-                Err(finding) => {
-                    (self.found)(finding);
+                Err(diagnostic) => {
+                    (self.found)(diagnostic);
                     continue;
                 }
             };
-            if let Some(what) = event.fault() {
-                (self.found)(at.finding(event.offset(), what));
+            if let Some(kind) = event.fault() {
+                (self.found)(at.diagnostic(event.offset(), kind));
             }
             if let Some(stamp) = event.time_stamp() {
                 self.rule("event-order", stamp >= last, at, event.offset(), || {

@@ -2,7 +2,7 @@
 
 use crate::clock::Clock;
 use crate::compression::Format;
-use crate::finding::{Finding, Place, What};
+use crate::finding::{Diagnostic, DiagnosticKind, Place};
 use crate::head::{Head, LARGEST, fits};
 use crate::logfile::LogFile;
 use crate::source::Source;
@@ -84,7 +84,7 @@ pub(crate) struct Start {
     pub log_file: LogFile,
     pub common: Common,
     /// Diagnostics of the log file header.
-    pub findings: Vec<Finding>,
+    pub diagnostics: Vec<Diagnostic>,
 }
 
 /// Reads the log file header.
@@ -97,7 +97,7 @@ pub(crate) fn begin<S: Source>(source: &mut S) -> Result<Result<Start, Error>, S
     let mut wrong = Vec::new();
     let mended = || {
         let read = log_file(&LogFile::mended(bytes)?);
-        read.inspect(|_| wrong.push(What::LogFileEvent))
+        read.inspect(|_| wrong.push(DiagnosticKind::LogFileEvent))
     };
     let Some((mut log_file, pointer_size, header_end)) = log_file(bytes).or_else(mended) else { return Ok(Err(Error::NoHeader)) };
     let Some(head) = Head::read(log_file.generation(), bytes) else { return Ok(Err(Error::Short(bytes.len()))) };
@@ -109,11 +109,11 @@ pub(crate) fn begin<S: Source>(source: &mut S) -> Result<Result<Start, Error>, S
     let sample = if compressed { first_compressed(source, head.size)? } else { None };
     let compression = sample.as_ref().map_or(stated, |(head, bytes)| format_of(head, bytes, stated));
     if compression != stated {
-        wrong.push(What::LogFileCompression { stated, taken: compression });
+        wrong.push(DiagnosticKind::LogFileCompression { stated, taken: compression });
     }
     let [major, minor, ..] = log_file.version;
     if sample.is_some() && log_file.generation() < Generation::V6_1 {
-        wrong.push(What::Version { major: major.into(), minor: minor.into() });
+        wrong.push(DiagnosticKind::Version { major: major.into(), minor: minor.into() });
         [log_file.version[0], log_file.version[1]] = COMPRESSES;
     }
     let generation = log_file.generation();
@@ -132,26 +132,26 @@ pub(crate) fn begin<S: Source>(source: &mut S) -> Result<Result<Start, Error>, S
     let common = Common { size, least: least(&log_file, size), ..common };
 
     if size != log_file.buffer_size {
-        wrong.push(What::LogFileBufferSize { stated: log_file.buffer_size, taken: size });
+        wrong.push(DiagnosticKind::LogFileBufferSize { stated: log_file.buffer_size, taken: size });
         log_file.buffer_size = size;
     }
     if pointer_size != log_file.pointer_size {
-        wrong.push(What::PointerSize { stated: pointer_size, taken: log_file.pointer_size });
+        wrong.push(DiagnosticKind::PointerSize { stated: pointer_size, taken: log_file.pointer_size });
     }
     if !log_file.has_clock() {
-        wrong.push(What::Clock(log_file.clock));
+        wrong.push(DiagnosticKind::Clock(log_file.clock));
     }
     if log_file.start_time < log_file.boot_time {
-        wrong.push(What::StartTime(log_file.start_time));
+        wrong.push(DiagnosticKind::StartTime(log_file.start_time));
     }
     if !log_file.has_clock_rate() {
-        wrong.push(What::ClockRate);
+        wrong.push(DiagnosticKind::ClockRate);
     }
     if !log_file.has_stamp_of_clock() {
-        wrong.push(What::ClockStamp { clock: log_file.clock, stamp: log_file.start_stamp });
+        wrong.push(DiagnosticKind::ClockStamp { clock: log_file.clock, stamp: log_file.start_stamp });
     }
-    let findings = wrong.into_iter().map(|what| FILE.finding(BUFFER_HEADER as u32, what)).collect();
-    Ok(Ok(Start { log_file, common, findings }))
+    let diagnostics = wrong.into_iter().map(|kind| FILE.diagnostic(BUFFER_HEADER as u32, kind)).collect();
+    Ok(Ok(Start { log_file, common, diagnostics }))
 }
 
 /// The log file header from the first event, the pointer size that it states, and the end of the event.

@@ -1,6 +1,6 @@
 //! An event record, which borrows from its buffer and decodes its header on demand.
 
-use crate::finding::What;
+use crate::finding::DiagnosticKind;
 use crate::header::{Header, Message};
 use crate::header_type::HeaderType;
 use crate::item::Items;
@@ -33,8 +33,8 @@ impl<'a> Event<'a> {
 
     /// The diagnostic of an event whose header type has no known layout. Files written by Windows have no such events.
     #[inline]
-    pub fn fault(&self) -> Option<What> {
-        if self.header_type.is_known() { None } else { Some(What::Layout(self.header_type.name())) }
+    pub fn fault(&self) -> Option<DiagnosticKind> {
+        if self.header_type.is_known() { None } else { Some(DiagnosticKind::Layout(self.header_type.name())) }
     }
 
     /// Offset within the buffer, in bytes; within the decompressed buffer if the buffer was compressed.

@@ -5,7 +5,7 @@
 //! [`Read`](std::io::Read). Events borrow from their buffer, and decode their headers on demand. [`mod@write`] creates buffers
 //! and files. Every header is a generated type of `etw-layouts`.
 //!
-//! Faults of a file are reported as [`Finding`]s, with their positions; reading continues after them.
+//! Faults of a file are reported as [`Diagnostic`]s, with their positions; reading continues after them.
 //!
 //! Memory does not depend on the size of a file or the number of its faults, with one exception. In time order, the positions of
 //! buffers are kept, 16 to 64 bytes each, in two cases: if the next buffer of one processor is found after many buffers of
@@ -59,7 +59,7 @@ pub use etw_layouts_payload as payload;
 pub use etw_layouts_payload::{Guid, NoGuid, NoStamp, Stamp};
 pub use event::Event;
 pub use filter::Filter;
-pub use finding::{Finding, Rule, What};
+pub use finding::{Diagnostic, DiagnosticKind, Rule};
 pub use head::Head;
 pub use header::Header;
 pub use header_type::HeaderType;

@@ -4,7 +4,7 @@ use crate::Guid;
 use crate::Stamp;
 use crate::buffers::Buffers;
 use crate::event::Event;
-use crate::finding::{Finding, Place};
+use crate::finding::{Diagnostic, Place};
 use crate::header_type::HeaderType;
 use crate::order::ByTime;
 use crate::trace::Trace;
@@ -112,7 +112,7 @@ pub struct EventRecords<'t> {
     buffers: Buffers<'t>,
     scratch: Scratch,
     /// The rest of a buffer.
-    next: VecDeque<Result<EventRecord<'t>, Finding>>,
+    next: VecDeque<Result<EventRecord<'t>, Diagnostic>>,
 }
 
 impl<'t> EventRecords<'t> {
@@ -139,7 +139,7 @@ impl<'t> EventRecords<'t> {
 }
 
 impl<'t> Iterator for EventRecords<'t> {
-    type Item = Result<EventRecord<'t>, Finding>;
+    type Item = Result<EventRecord<'t>, Diagnostic>;
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
@@ -148,7 +148,7 @@ impl<'t> Iterator for EventRecords<'t> {
             }
             match self.buffers.next()? {
                 Ok(buffer) => self.read(&buffer),
-                Err(finding) => return Some(Err(finding)),
+                Err(diagnostic) => return Some(Err(diagnostic)),
             }
         }
     }

@@ -4,7 +4,7 @@ use etw_layouts_etl::check::check;
 use etw_layouts_etl::header::Header;
 use etw_layouts_etl::wire::{ETW_BUFFER_FLAG, Generation};
 use etw_layouts_etl::write::FileWriter;
-use etw_layouts_etl::{ClockType, Event, Finding, Head, HeaderType, LogFile, Reader, Scratch, Trace, What};
+use etw_layouts_etl::{ClockType, Diagnostic, DiagnosticKind, Event, Head, HeaderType, LogFile, Reader, Scratch, Trace};
 use std::io::Cursor;
 use test_support::traces::{PRODUCERS, fixture, fixture_of};
 
@@ -173,7 +173,7 @@ fn each_thing_is_found() {
         while let Some(event) = order.next_event() {
             match event {
                 Ok(_) => timed += 1,
-                Err(finding) => timed_kinds.push(finding.what.kind()),
+                Err(diagnostic) => timed_kinds.push(diagnostic.kind.name()),
             }
         }
         timed_kinds.sort();
@@ -182,11 +182,11 @@ fn each_thing_is_found() {
             kinds
         };
         assert_eq!((timed, timed_kinds), (events, sorted(kinds)), "{name}");
-        let is_damaged = trace.buffers().filter_map(Result::err).any(|finding| finding.is_damage());
+        let is_damaged = trace.buffers().filter_map(Result::err).any(|diagnostic| diagnostic.is_damage());
         assert_eq!(is_damaged, !matches!(expected, [] | ["unwritten"] | ["end-marker"] | ["tail"]), "{name}");
         // `check` has rules of its own, and each of these too.
         let mut checked = Vec::new();
-        check(&trace, &mut |finding| checked.push(finding.what.kind()));
+        check(&trace, &mut |diagnostic| checked.push(diagnostic.kind.name()));
         assert!(expected.iter().all(|kind| checked.contains(kind)), "{name}: {checked:?}");
     }
 }
@@ -195,27 +195,27 @@ fn each_thing_is_found() {
 fn read(bytes: &[u8]) -> (Vec<&'static str>, usize) {
     let (mut kinds, mut events, mut scratch) = (Vec::new(), 0, Scratch::default());
     for buffer in Trace::from_bytes(bytes).unwrap().buffers() {
-        let mut report = |finding: Finding| {
-            let what = finding.what.to_string();
-            assert!(!what.is_empty() && finding.to_string().ends_with(&what));
-            kinds.push(finding.what.kind());
+        let mut report = |diagnostic: Diagnostic| {
+            let message = diagnostic.kind.to_string();
+            assert!(!message.is_empty() && diagnostic.to_string().ends_with(&message));
+            kinds.push(diagnostic.kind.name());
         };
         let Ok(buffer) = buffer.map_err(&mut report) else { continue };
         for event in buffer.image(&mut scratch).events() {
             match event {
                 Ok(_) => events += 1,
-                Err(finding) => report(finding),
+                Err(diagnostic) => report(diagnostic),
             }
         }
     }
     let (mut streamed, mut count) = (Vec::new(), 0);
     let mut reader = Reader::new(bytes).unwrap();
     while let Some(image) = reader.next_image().unwrap() {
-        let Ok(image) = image.map_err(|finding| streamed.push(finding.what.kind())) else { continue };
+        let Ok(image) = image.map_err(|diagnostic| streamed.push(diagnostic.kind.name())) else { continue };
         for event in image.events() {
             match event {
                 Ok(_) => count += 1,
-                Err(finding) => streamed.push(finding.what.kind()),
+                Err(diagnostic) => streamed.push(diagnostic.kind.name()),
             }
         }
     }
@@ -294,8 +294,8 @@ fn hidden_events() {
         let bytes = put(&put(&file, at + 4, &end.to_le_bytes()), at + 0x30, &end.to_le_bytes());
         let trace = Trace::from_bytes(&bytes).unwrap();
         let damaged = trace.buffers().nth(3).unwrap().unwrap();
-        let what = damaged.image(&mut Scratch::default()).fault().unwrap().what.clone();
-        assert_eq!(what, What::Tail { bytes: 4096 - end, events: (image.events().count() - skipped) as u32 });
+        let kind = damaged.image(&mut Scratch::default()).fault().unwrap().kind.clone();
+        assert_eq!(kind, DiagnosticKind::Tail { bytes: 4096 - end, events: (image.events().count() - skipped) as u32 });
     }
 }
 
@@ -355,8 +355,8 @@ fn valid_ends_of_compressed_buffers() {
         if kinds == "decompressed-size" {
             let trace = Trace::from_bytes(&bytes).unwrap();
             let damaged = trace.buffers().flatten().nth(2).unwrap();
-            let what = damaged.image(&mut Scratch::default()).fault().unwrap().what.clone();
-            assert_eq!(what, What::Decompressed { stated: end, there: offset });
+            let kind = damaged.image(&mut Scratch::default()).fault().unwrap().kind.clone();
+            assert_eq!(kind, DiagnosticKind::Decompressed { stated: end, there: offset });
         }
     }
     // A buffer of no events is a header alone.
@@ -381,7 +381,7 @@ fn no_log_file_header() {
     let error = Trace::from_bytes(put(&put(&file, hook.0, &[4]), PROCESSORS, &[0; 4])).unwrap_err().to_string();
     assert!(error.contains("log file header"), "{error}");
     for (read, expected) in [(1, "missing"), (2, "unexpected"), (3, "unexpected")] {
-        assert!(What::BuffersWritten { stated: 2, read }.to_string().starts_with(expected), "{read}");
+        assert!(DiagnosticKind::BuffersWritten { stated: 2, read }.to_string().starts_with(expected), "{read}");
     }
 }
 
@@ -464,7 +464,7 @@ fn processors_of_files() {
     let file = fixture(PRODUCERS[7], ClockType::PerfCounter, false, 20).unwrap().bytes;
     let found = |bytes: &[u8]| {
         let mut found = 0;
-        check(&Trace::from_bytes(bytes).unwrap(), &mut |finding| found += usize::from(finding.what.kind() == "processor"));
+        check(&Trace::from_bytes(bytes).unwrap(), &mut |diagnostic| found += usize::from(diagnostic.kind.name() == "processor"));
         found
     };
     let last = Trace::from_bytes(&file).unwrap().buffers().map(|buffer| buffer.unwrap().head().processor()).max().unwrap();
@@ -522,9 +522,9 @@ fn each_rule_is_checked() {
 /// The rules of `check` that a file breaks.
 fn rules_of(bytes: &[u8]) -> Vec<&'static str> {
     let mut kinds = Vec::new();
-    check(&Trace::from_bytes(bytes).unwrap(), &mut |finding| {
-        if matches!(finding.what, What::Rule(_) | What::Layout(_)) {
-            kinds.push(finding.what.kind());
+    check(&Trace::from_bytes(bytes).unwrap(), &mut |diagnostic| {
+        if matches!(diagnostic.kind, DiagnosticKind::Rule(_) | DiagnosticKind::Layout(_)) {
+            kinds.push(diagnostic.kind.name());
         }
     });
     kinds

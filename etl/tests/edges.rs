@@ -3,7 +3,7 @@
 use etw_layouts_etl::header::{Counters, Header, Message};
 use etw_layouts_etl::wire::{Arch, ETW_BUFFER_FLAG, ETW_BUFFER_TYPE, EVENT_HEADER, PERFINFO_TRACE_HEADER, large, zero};
 use etw_layouts_etl::write::{BufferWriter, Error, FileWriter, Identity, Producer, Record};
-use etw_layouts_etl::{Clock, ClockType, LogFile, Reader, Scratch, Trace, What};
+use etw_layouts_etl::{Clock, ClockType, DiagnosticKind, LogFile, Reader, Scratch, Trace};
 use std::cell::Cell;
 use std::io::{Cursor, Read};
 use test_support::traces::{PRODUCERS, fixture};
@@ -76,20 +76,20 @@ fn long_damage() {
     let (start, rest) = file.split_at(2 * SIZE);
     let kinds = |bytes: &[u8]| -> Vec<_> {
         let trace = Trace::from_bytes(bytes).unwrap();
-        let findings = trace.buffers().filter_map(Result::err);
-        findings.map(|finding| (finding.offset, finding.what.clone())).collect()
+        let diagnostics = trace.buffers().filter_map(Result::err);
+        diagnostics.map(|diagnostic| (diagnostic.offset, diagnostic.kind.clone())).collect()
     };
     for (byte, length) in
         [-1, 0, 1].into_iter().flat_map(|more| [1, 2].map(|steps| (1 + steps as u8, (steps * STEP as i64 + more) as usize)))
     {
         let damage = vec![byte; length];
         let bytes = [start, &damage, rest].concat();
-        let skipped = |bytes| What::Skipped { bytes: length as u64, next: Some((2 * SIZE + length) as u64) }.eq(bytes);
-        assert!(matches!(&kinds(&bytes)[..], [(_, what)] if skipped(what)), "{length}");
+        let skipped = |bytes| DiagnosticKind::Skipped { bytes: length as u64, next: Some((2 * SIZE + length) as u64) }.eq(bytes);
+        assert!(matches!(&kinds(&bytes)[..], [(_, kind)] if skipped(kind)), "{length}");
         let mut zeroes = bytes;
         zeroes[2 * SIZE..][..length].fill(0);
-        let expected = What::Zeroes { bytes: length as u64, next: Some((2 * SIZE + length) as u64) };
-        assert!(kinds(&zeroes).iter().any(|(_, what)| *what == expected), "{length}: {:?}", kinds(&zeroes));
+        let expected = DiagnosticKind::Zeroes { bytes: length as u64, next: Some((2 * SIZE + length) as u64) };
+        assert!(kinds(&zeroes).iter().any(|(_, kind)| *kind == expected), "{length}: {:?}", kinds(&zeroes));
         for there in (0x40..0x300).step_by(if length == STEP { 1 } else { 0x48 }) {
             let cut = [start, &damage, &rest[..there]].concat();
             let found = Trace::from_bytes(&cut)
@@ -191,7 +191,7 @@ fn items_by_their_flag() {
         for event in buffer.image(&mut scratch).events() {
             match event {
                 Ok(event) => items.push(event.items().count()),
-                Err(finding) => faults += usize::from(finding.what.kind() == "extended-items"),
+                Err(diagnostic) => faults += usize::from(diagnostic.kind.name() == "extended-items"),
             }
         }
         (items, faults)

@@ -32,7 +32,7 @@ impl Seen {
     }
 }
 
-/// All events in file order, the same from a stream; findings are failures.
+/// All events in file order, the same from a stream; diagnostics are failures.
 pub fn in_file(trace: &Trace<'_>) -> Vec<Seen> {
     let mut scratch = Scratch::default();
     let mut events = Vec::new();

@@ -3,7 +3,7 @@
 use etw_layouts_etl::header::Header;
 use etw_layouts_etl::wire::{Arch, ETW_BUFFER_FLAG, ETW_BUFFER_TYPE, EVENT_HEADER, LOG_FILE_MODE, large, zero};
 use etw_layouts_etl::write::{BufferWriter, FileWriter, Identity, Producer, Record};
-use etw_layouts_etl::{ByTime, Event, EventRecord, Finding, LogFile, Merged, Trace, merge};
+use etw_layouts_etl::{ByTime, Diagnostic, Event, EventRecord, LogFile, Merged, Trace, merge};
 use fastrand::Rng;
 use std::io::Cursor;
 
@@ -240,5 +240,5 @@ fn threads() {
     is_sendable(None::<Trace<'static>>);
     is_sendable(None::<EventRecord<'static>>);
     is_sendable(None::<Merged<'static>>);
-    is_sendable(None::<Finding>);
+    is_sendable(None::<Diagnostic>);
 }

@@ -57,9 +57,9 @@ fn survey() {
         }
         assert_eq!((kinds, items), (counts(&line[15]), counts(&line[16])), "{name}");
 
-        let mut findings = Vec::new();
-        check(&trace, &mut |finding| findings.push(finding));
-        assert_eq!(findings, [], "{name}");
+        let mut diagnostics = Vec::new();
+        check(&trace, &mut |diagnostic| diagnostics.push(diagnostic));
+        assert_eq!(diagnostics, [], "{name}");
 
         let mut sorted = [in_time(&trace), events.clone()];
         sorted.iter_mut().for_each(|events| events.sort());

@@ -78,10 +78,10 @@ fn saved(trace: &Trace<'_>, filter: &Filter, compressed: bool) -> Option<Vec<u8>
     Some(relog.finish().unwrap().into_inner())
 }
 
-fn findings(trace: &Trace<'_>) -> BTreeSet<&'static str> {
+fn diagnostics(trace: &Trace<'_>) -> BTreeSet<&'static str> {
     let mut kinds = BTreeSet::new();
-    check(trace, &mut |finding| {
-        kinds.insert(finding.what.kind());
+    check(trace, &mut |diagnostic| {
+        kinds.insert(diagnostic.kind.name());
     });
     kinds
 }
@@ -115,7 +115,7 @@ fn relogged() {
                 assert!(taken(&again, &Filter::new()) == expected, "{name}, compressed {compressed}, {filter:?}");
                 assert!(taken_by_time(&again, &Filter::new()) == in_time, "{name}, compressed {compressed}, {filter:?}");
                 // What breaks a rule does so in the new file, too, and nothing else.
-                assert!(findings(&again).is_subset(&findings(&trace)), "{name}, compressed {compressed}, {filter:?}");
+                assert!(diagnostics(&again).is_subset(&diagnostics(&trace)), "{name}, compressed {compressed}, {filter:?}");
                 let (old, new) = (trace.log_file(), again.log_file());
                 assert_eq!(
                     (&old.logger_name, old.start_time, old.events_lost),
@@ -172,10 +172,10 @@ fn joined() {
         ([&system, &LogFile { start_time: start_time + 1, ..system.clone() }], "relation of stamps to time"),
     ] {
         let apart = LogFile::join(&logs).unwrap_err();
-        assert_eq!((apart.file, apart.what), (1, what));
+        assert_eq!((apart.file, apart.property), (1, what));
         assert!(apart.first != apart.other && apart.to_string().contains(&apart.other), "{apart}");
     }
-    assert_eq!(LogFile::join(&[]).unwrap_err().what, "file");
+    assert_eq!(LogFile::join(&[]).unwrap_err().property, "file");
     assert!(
         LogFile::join(&[
             &system,

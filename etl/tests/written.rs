@@ -6,7 +6,7 @@ use etw_layouts_etl::compression::Format;
 use etw_layouts_etl::header::{Counters, Header, Message};
 use etw_layouts_etl::wire::{Arch, ETW_BUFFER_FLAG, ETW_BUFFER_TYPE, EVENT_HEADER, PERFINFO_TRACE_HEADER, large, zero};
 use etw_layouts_etl::write::{BufferWriter, Error, FileWriter, Identity, Producer, Record};
-use etw_layouts_etl::{ClockType, Guid, HeaderType, Item, LogFile, Parts, Scratch, Trace, What};
+use etw_layouts_etl::{ClockType, DiagnosticKind, Guid, HeaderType, Item, LogFile, Parts, Scratch, Trace};
 use std::collections::BTreeSet;
 use std::io::Cursor;
 use test_support::traces::{PRODUCERS, START, all, fixture, in_format};
@@ -33,8 +33,8 @@ fn fixtures() {
             assert_eq!(ours.len(), seen.len(), "{name}");
             assert!(ours == seen, "{name}, processor {processor}");
         }
-        check(&trace, &mut |finding| {
-            assert!(finding.what.kind() == "layout", "{name}: {finding}");
+        check(&trace, &mut |diagnostic| {
+            assert!(diagnostic.kind.name() == "layout", "{name}: {diagnostic}");
         });
         for buffer in trace.buffers() {
             let (buffer, mut scratch) = (buffer.unwrap(), Scratch::default());
@@ -134,8 +134,8 @@ fn buffers() {
     let heads: Vec<_> = trace.buffers().skip(1).filter_map(Result::ok).map(|buffer| *buffer.head()).collect();
     assert_eq!(heads.len(), 7);
     // Nor does the log file header count them.
-    let wrong: Vec<_> = trace.buffers().filter_map(Result::err).map(|finding| finding.what).collect();
-    assert_eq!(wrong, [What::BuffersWritten { stated: 1, read: 8 }]);
+    let wrong: Vec<_> = trace.buffers().filter_map(Result::err).map(|diagnostic| diagnostic.kind).collect();
+    assert_eq!(wrong, [DiagnosticKind::BuffersWritten { stated: 1, read: 8 }]);
     assert!(heads.iter().zip(1..8).all(|(head, ty)| head.is_compressed() == (ty % 2 == 0)));
     for head in &heads {
         assert!(head.flags.contains(flags) && head.processor() == 2047 && head.sequence == 9 && head.logger == 3);
@@ -210,14 +210,14 @@ fn broken_off() {
             .unwrap()
             .buffers()
             .filter_map(Result::err)
-            .map(|finding| (finding.is_damage(), finding.what))
+            .map(|diagnostic| (diagnostic.is_damage(), diagnostic.kind))
             .collect()
     };
     unclosed.extend([0; 3 * 4096]);
-    assert_eq!(wrong(&unclosed), [(true, What::Zeroes { bytes: 3 * 4096, next: None })]);
+    assert_eq!(wrong(&unclosed), [(true, DiagnosticKind::Zeroes { bytes: 3 * 4096, next: None })]);
     // Whoever takes space in advance leaves some.
     let with_space = [&whole.bytes[..], &[0; 4100]].concat();
-    assert_eq!(wrong(&with_space), [(false, What::Unwritten(4100))]);
+    assert_eq!(wrong(&with_space), [(false, DiagnosticKind::Unwritten(4100))]);
 
     // The last buffers lie before the first.
     let mut circular = whole.bytes[..4096].to_vec();
@@ -229,8 +229,8 @@ fn broken_off() {
     // Cut off in the last buffer.
     let cut = whole.bytes.len() - 4096 + 200;
     let trace = Trace::from_bytes(&whole.bytes[..cut]).unwrap();
-    let findings: Vec<_> = trace.buffers().filter_map(Result::err).map(|finding| finding.what).collect();
-    assert_eq!(findings, [What::Truncated { size: 4096, there: 200 }]);
+    let diagnostics: Vec<_> = trace.buffers().filter_map(Result::err).map(|diagnostic| diagnostic.kind).collect();
+    assert_eq!(diagnostics, [DiagnosticKind::Truncated { size: 4096, there: 200 }]);
     let mut order = trace.by_time();
     let mut count = 0;
     while let Some(event) = order.next_event() {
@@ -244,13 +244,13 @@ fn broken_off() {
     bad[2 * 4096 + 0x48] = 1;
     bad[2 * 4096 + 0x48 + 1] = 0;
     let trace = Trace::from_bytes(&bad).unwrap();
-    let mut findings = Vec::new();
+    let mut diagnostics = Vec::new();
     let mut scratch = Scratch::default();
     for buffer in trace.buffers() {
-        findings.extend(buffer.unwrap().image(&mut scratch).events().filter_map(Result::err));
+        diagnostics.extend(buffer.unwrap().image(&mut scratch).events().filter_map(Result::err));
     }
-    assert_eq!(findings.len(), 1);
-    assert_eq!((findings[0].buffer, findings[0].buffer_offset, findings[0].offset), (2, 2 * 4096, 0x48));
+    assert_eq!(diagnostics.len(), 1);
+    assert_eq!((diagnostics[0].buffer, diagnostics[0].buffer_offset, diagnostics[0].offset), (2, 2 * 4096, 0x48));
     in_order.clear();
 }
 
@@ -281,7 +281,7 @@ fn every_size() {
             let bytes = writer.finish(0).unwrap().into_inner();
             let trace = Trace::from_bytes(&bytes).unwrap();
             assert_eq!(in_file(&trace).len(), 1 + count, "{size:#x} compressed {compressed} noise {noise}");
-            check(&trace, &mut |finding| panic!("{size:#x} compressed {compressed} noise {noise}: {finding}"));
+            check(&trace, &mut |diagnostic| panic!("{size:#x} compressed {compressed} noise {noise}: {diagnostic}"));
         }
     }
 }
@@ -338,7 +338,7 @@ fn late_processors() {
     let bytes = writer.finish(0).unwrap().into_inner();
     let trace = Trace::from_bytes(&bytes).unwrap();
     assert_eq!(in_time(&trace).len(), 1 + 49);
-    check(&trace, &mut |finding| panic!("{finding}"));
+    check(&trace, &mut |diagnostic| panic!("{diagnostic}"));
 }
 
 /// What cannot be written is refused at once, not in the end.
@@ -392,8 +392,8 @@ fn changed() {
             let seen: Vec<_> = in_file(&trace).into_iter().map(|event| event.bytes).collect();
             assert!(seen == expected, "{name}");
             assert_eq!(compressed, trace.buffers().any(|buffer| buffer.unwrap().head().is_compressed()), "{name}");
-            check(&trace, &mut |finding| {
-                assert!(matches!(finding.what.kind(), "layout" | "event-order"), "{name}: {finding}");
+            check(&trace, &mut |diagnostic| {
+                assert!(matches!(diagnostic.kind.name(), "layout" | "event-order"), "{name}: {diagnostic}");
             });
             if !compressed {
                 break;

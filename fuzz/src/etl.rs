@@ -4,7 +4,7 @@ use etw_layouts::runtime::View;
 use etw_layouts::structures;
 use etw_layouts_etl::check::check;
 use etw_layouts_etl::wire::Arch;
-use etw_layouts_etl::{Buffer, ClockType, Event, Parts, Reader, Scratch, Trace, What};
+use etw_layouts_etl::{Buffer, ClockType, DiagnosticKind, Event, Parts, Reader, Scratch, Trace};
 use test_support::logging::logging;
 use test_support::traces;
 
@@ -28,7 +28,7 @@ pub fn run(input: &[u8]) {
                     touch(&event, &trace);
                     events += 1;
                 }
-                Err(finding) => assert!(!finding.to_string().is_empty()),
+                Err(diagnostic) => assert!(!diagnostic.to_string().is_empty()),
             }
         }
         assert!(events - before <= most);
@@ -40,7 +40,7 @@ pub fn run(input: &[u8]) {
         timed += usize::from(event.is_ok());
     }
     assert_eq!(timed, events);
-    check(&trace, &mut |finding| assert!(!finding.to_string().is_empty()));
+    check(&trace, &mut |diagnostic| assert!(!diagnostic.to_string().is_empty()));
     survivors(input, &trace);
 }
 
@@ -143,9 +143,14 @@ pub(crate) fn saved_events(file: &[u8]) -> u64 {
     let trace = Trace::from_bytes(file).expect("what was saved");
     let (mut order, mut events) = (trace.by_time(), 0);
     while let Some(event) = order.next_event() {
-        match event.map_err(|finding| finding.what) {
+        match event.map_err(|diagnostic| diagnostic.kind) {
             Ok(_) => events += 1,
-            Err(What::Copy(_) | What::BufferTime(_) | What::StartTime(_) | What::ClockStamp { .. }) => {}
+            Err(
+                DiagnosticKind::Copy(_)
+                | DiagnosticKind::BufferTime(_)
+                | DiagnosticKind::StartTime(_)
+                | DiagnosticKind::ClockStamp { .. },
+            ) => {}
             Err(what) => panic!("not a whole event: {what:?}"),
         }
     }

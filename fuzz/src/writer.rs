@@ -148,7 +148,7 @@ fn read(file: &[u8], log: &LogFile, header: &[Written], events: &[Written]) {
     let own = trace.log_file();
     assert_eq!((&own.logger_name, &own.file_name), (&log.logger_name, &log.file_name));
     // The layout of raw records is unknown, and time stamps are arbitrary; there are no other diagnostics.
-    check(&trace, &mut |finding| assert!(matches!(finding.what.kind(), "layout" | "event-order"), "{finding}"));
+    check(&trace, &mut |diagnostic| assert!(matches!(diagnostic.kind.name(), "layout" | "event-order"), "{diagnostic}"));
     let seen = all_events(&trace);
     // The log file header itself is an event.
     let (first, rest) = seen.split_at(header.len() + 1);

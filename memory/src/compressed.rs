@@ -1,7 +1,7 @@
 //! Compressed buffers in memory: as in a file, consecutive headers with XPRESS streams.
 
 use crate::buffer::Buffer;
-use crate::finding::{Place, What};
+use crate::finding::{FindingKind, Place};
 use crate::memory::Memory;
 use crate::session::Session;
 use crate::walk::Walk;
@@ -84,7 +84,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
         let place = Place { structure: "WMI_BUFFER_HEADER", address: buffer.header.address(), member: "" };
         let none = || unpacked.buffers.is_empty().then(|| "no compressed buffer found".into());
         if let Some(why) = unpacked.fault.clone().or_else(none) {
-            self.find(place, What::Compressed(why));
+            self.find(place, FindingKind::Compressed(why));
         }
         unpacked.buffers
     }

@@ -89,7 +89,7 @@
 //! on the layout used: [`Kernel::chosen`] returns the confidence of each layout for this kernel.
 //!
 //! The only offsets in this crate are those of the statements in `EtwpDebuggerData`, which belong to no structure. Four facts are
-//! known from public research instead of symbols: the meaning of these statements; the hash of GUIDs ([`What::Bucket`]); that a
+//! known from public research instead of symbols: the meaning of these statements; the hash of GUIDs ([`FindingKind::Bucket`]); that a
 //! table slot without a session contains an odd number; and that a registration handle of the kernel is the address of the
 //! registration ([`Walk::held`]).
 
@@ -129,7 +129,7 @@ pub use census::Census;
 pub use consumer::Consumer;
 /// Global variables that walks use, by their names in symbols. Each kernel has some of them.
 pub use etw_layouts::kernels::GLOBALS;
-pub use finding::{Finding, Place, Weight, What};
+pub use finding::{Finding, FindingKind, Place, Weight};
 pub use guid::Guid;
 pub use kernel::{Kernel, Module, Time};
 pub use memory::{Memory, Pieces};

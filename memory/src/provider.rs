@@ -1,7 +1,7 @@
 //! Providers: the hash table, the entry of each GUID, its registrations, and the sessions that enable it.
 
 use crate::address::Address;
-use crate::finding::{Place, What};
+use crate::finding::{FindingKind, Place};
 use crate::guid::Guid;
 use crate::memory::Memory;
 use crate::object::Object;
@@ -157,7 +157,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
                 let offset = layout.and_then(|layout| layout.find(ENTRY::GUID_LIST)).map_or(0, |member| member.offset);
                 let Some(at) = link.minus(offset as u64) else { continue };
                 if !seen.insert(at) {
-                    self.find(place, What::Loop(at));
+                    self.find(place, FindingKind::Loop(at));
                     continue;
                 }
                 providers.extend(self.provider(&head, at));
@@ -183,7 +183,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
             }
             None if global.is_some() => {
                 let place = Place { structure: "ETW_HASH_BUCKET", address: global.unwrap_or_default(), member: "" };
-                self.find(place, What::NoLayout);
+                self.find(place, FindingKind::NoLayout);
                 Vec::new()
             }
             None => self.two_lists(),
@@ -194,7 +194,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
     fn two_lists(&mut self) -> Vec<Head> {
         let Some(at) = self.kernel().global("EtwpGuidListHead") else {
             let place = Place { structure: "ETW_GUID_ENTRY", address: Address::NULL, member: "" };
-            self.find(place, What::NoGlobal("PspHostSiloGlobals, EtwpGuidHashTable or EtwpGuidListHead"));
+            self.find(place, FindingKind::NoGlobal("PspHostSiloGlobals, EtwpGuidHashTable or EtwpGuidListHead"));
             return Vec::new();
         };
         let size = self.kernel().layout(&structures::LIST_ENTRY).map_or(0, |layout| layout.size as u64);

@@ -1,7 +1,7 @@
 //! Conversion of a session's buffers in memory to a trace file.
 
 use crate::buffer::{Buffer, State};
-use crate::finding::{Place, What};
+use crate::finding::{FindingKind, Place};
 use crate::kernel::Time;
 use crate::memory::Memory;
 use crate::session::Session;
@@ -107,7 +107,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
                 Ok(event) => (first, count) = (first.or(event.time_stamp()), count + 1),
                 Err(wrong) => {
                     let place = Place { structure: "WMI_BUFFER_HEADER", address: buffer.header.address(), member: "" };
-                    self.find(place, What::Events(wrong.what.to_string()));
+                    self.find(place, FindingKind::Events(wrong.kind.to_string()));
                 }
             }
         }

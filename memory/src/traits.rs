@@ -1,6 +1,6 @@
 //! Traits that providers register, each an ETW_PROVIDER_TRAITS.
 
-use crate::finding::{Place, What};
+use crate::finding::{FindingKind, Place};
 use crate::guid::Guid;
 use crate::memory::Memory;
 use crate::provider::Registration;
@@ -30,12 +30,12 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
         let place = Place { structure: layout.name, address: at, member: TRAITS::TRAITS.name() };
         // Traits begin with their size in bytes.
         let Some(size) = self.integer(start, 2) else {
-            self.find(place, What::Unreadable { wanted: 2, read: 0 });
+            self.find(place, FindingKind::Unreadable { wanted: 2, read: 0 });
             return None;
         };
         let mut bytes = vec![0; size as usize];
         if let Some(hole) = self.read(start, &mut bytes).first() {
-            self.find(place, What::Unreadable { wanted: size, read: hole.start as u64 });
+            self.find(place, FindingKind::Unreadable { wanted: size, read: hole.start as u64 });
             return None;
         }
         match tracelogging::Traits::read(&bytes) {
@@ -44,7 +44,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
                 Some(Traits { name: traits.name.into(), group })
             }
             Err(fault) => {
-                self.find(place, What::Traits(fault.to_string()));
+                self.find(place, FindingKind::Traits(fault.to_string()));
                 None
             }
         }

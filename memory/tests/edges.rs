@@ -3,7 +3,7 @@
 use etw_layouts::{Arch, Build, structures};
 use etw_layouts_etl::Trace;
 use etw_layouts_memory::salvage::Which;
-use etw_layouts_memory::{Address, Finding, Guid, Kernel, Limits, Memory, Pieces, Session, State, Walk, What};
+use etw_layouts_memory::{Address, Finding, FindingKind, Guid, Kernel, Limits, Memory, Pieces, Session, State, Walk};
 use std::cell::Cell;
 use std::io::Cursor;
 use test_support::kernels::plan::{self, Plan};
@@ -120,9 +120,9 @@ fn buffers_without_events() {
                     let buffer = walk.buffers(session).remove(0);
                     assert_eq!(walk.events_of(session, &buffer).len() as u64, header, "{name}");
                 });
-                let expected = (more > 0).then_some(What::Placeholder(more));
+                let expected = (more > 0).then_some(FindingKind::Placeholder(more));
                 assert_eq!(
-                    findings.into_iter().map(|finding| finding.what).collect::<Vec<_>>(),
+                    findings.into_iter().map(|finding| finding.kind).collect::<Vec<_>>(),
                     Vec::from_iter(expected),
                     "{name}"
                 );
@@ -150,7 +150,7 @@ fn compressed_buffers_that_state_more() {
                 let buffer = walk.buffers(session).remove(0);
                 walk.images_of(session, &buffer, etw_layouts_etl::wire::Generation::V6_1)
             });
-            (images, findings.iter().map(|finding| finding.what.to_string()).collect::<Vec<_>>())
+            (images, findings.iter().map(|finding| finding.kind.to_string()).collect::<Vec<_>>())
         };
         let (whole, none) = images(&plan);
         assert_eq!((whole.len(), none.len()), (3, 0), "{name}");
@@ -228,7 +228,7 @@ fn consumers() {
         let (transitions, findings) = found(&plan);
         assert_eq!(transitions, [false, false], "{name}");
         let [count] = &findings[..] else { panic!("{name}: {findings:?}") };
-        assert_eq!((count.place.member, &count.what), ("NumConsumers", &What::Count { stated: 7, found: 2 }), "{name}");
+        assert_eq!((count.place.member, &count.kind), ("NumConsumers", &FindingKind::Count { stated: 7, found: 2 }), "{name}");
         let consumer = plan.sessions[1].consumers[1].0;
         if !plan.kit.set(LOGGER, plan.sessions[1].at, "TransitionConsumer", consumer) {
             continue;
@@ -266,7 +266,7 @@ fn heads_of_lists() {
             plan.kit.image = image.clone();
             changes.iter().for_each(|(at, value)| plan.kit.pointer(*at, *value));
             let (found, findings) = walked(&plan, 1, |walk, session| walk.consumers(session).len());
-            let found_words: Vec<_> = findings.iter().map(|finding| finding.what.word()).collect();
+            let found_words: Vec<_> = findings.iter().map(|finding| finding.kind.name()).collect();
             assert_eq!((found, &found_words[..]), (count, words), "{what}: {} {}", plan.kit.build, plan.kit.arch);
         }
     }
@@ -319,7 +319,7 @@ fn tables_of_sessions() {
         plan.kit.image.missing.insert(start / PAGE + 1);
         let (found, findings) = sessions(&plan);
         assert!(
-            findings.iter().any(|finding| finding.what == What::Unreadable { wanted: count, read: 8 }),
+            findings.iter().any(|finding| finding.kind == FindingKind::Unreadable { wanted: count, read: 8 }),
             "{name}: {findings:?}"
         );
         assert_eq!(found, 2, "{name}");
@@ -378,8 +378,8 @@ fn names() {
             plan.kit.set(LOGGER, at, "LoggerName.Buffer", text);
             let (found, findings) = read(&plan);
             assert_eq!(found.as_deref(), expected, "{name}");
-            let unreadable = What::Unreadable { wanted: length, read: there as u64 };
-            assert!(findings.iter().any(|finding| finding.what == unreadable), "{name}: {findings:?}");
+            let unreadable = FindingKind::Unreadable { wanted: length, read: there as u64 };
+            assert!(findings.iter().any(|finding| finding.kind == unreadable), "{name}: {findings:?}");
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Pieces of memory that overlap, and what lies between them.
 
 use etw_layouts::{Arch, Build};
-use etw_layouts_memory::{Address, Limits, Memory, Pieces, Walk, What};
+use etw_layouts_memory::{Address, FindingKind, Limits, Memory, Pieces, Walk};
 use fastrand::Rng;
 use test_support::kernels::plan::Plan;
 
@@ -64,7 +64,7 @@ fn holes() {
     let mut whole = Walk::new(&pieces, &kernel).with_limits(Limits { bytes: 0x4001, ..Limits::default() });
     assert_eq!((whole.read(Address(0x2000), &mut read[..0x4000]).len(), whole.findings()), (2, &[][..]));
     let [limit] = walk.findings() else { panic!("one finding") };
-    assert!(matches!(limit.what, What::Limit(0x800)) && limit.place.address == Address(0x1800), "{limit}");
+    assert!(matches!(limit.kind, FindingKind::Limit(0x800)) && limit.place.address == Address(0x1800), "{limit}");
 }
 
 /// More than was asked for is never taken.

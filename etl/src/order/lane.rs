@@ -2,7 +2,7 @@
 
 use crate::buffer::{Buffer, Scratch};
 use crate::event::Event;
-use crate::finding::{Finding, Place};
+use crate::finding::{Diagnostic, Place};
 use crate::header_type::HeaderType;
 use crate::walk::{Extent, step, usual};
 use crate::wire::{BUFFER_HEADER, Generation};
@@ -169,7 +169,7 @@ impl<'a> Lane<'a> {
     }
 
     /// Makes the next event the current one; `false` at the end. After a diagnostic it has to be called again.
-    pub(super) fn settle(&mut self) -> Result<bool, Finding> {
+    pub(super) fn settle(&mut self) -> Result<bool, Diagnostic> {
         while self.extent.is_none() {
             if self.next == self.list.len() {
                 self.list();
@@ -181,7 +181,7 @@ impl<'a> Lane<'a> {
                 Ok(None) => return Ok(false),
                 Err(fault) => {
                     self.next += 1;
-                    return Err(self.place.finding(at, fault.what));
+                    return Err(self.place.diagnostic(at, fault.kind));
                 }
             }
         }

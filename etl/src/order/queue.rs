@@ -22,7 +22,7 @@ pub(super) struct Queues<'a> {
     /// Scan for processors whose buffers are in circular order.
     circle: Scan<'a>,
     /// Number of diagnostics from buffer headers.
-    pub(super) findings: u64,
+    pub(super) diagnostics: u64,
 }
 
 /// The remaining buffers of one processor.
@@ -49,11 +49,11 @@ impl<'a> Queues<'a> {
     /// Creates a queue for each processor that has buffers.
     pub(super) fn new(start: &Buffers<'a>) -> Self {
         let mut surveys: BTreeMap<Key, Survey> = BTreeMap::new();
-        let mut findings = 0;
+        let mut diagnostics = 0;
         for buffer in start.clone() {
             match buffer {
                 Ok(buffer) => surveys.entry(key(&buffer)).or_default().add(&buffer),
-                Err(_) => findings += 1,
+                Err(_) => diagnostics += 1,
             }
         }
         let in_circle = surveys.values().filter(|survey| matches!(survey.arrangement(), Arrangement::Circle(_)));
@@ -69,7 +69,7 @@ impl<'a> Queues<'a> {
             queues: surveys.into_iter().map(queue).collect(),
             file: Scan { buffers: start.clone(), part: Part::Whole, again: None },
             circle: Scan { buffers: start.from(turn), part: Part::End, again: Some(start.clone()) },
-            findings,
+            diagnostics,
         };
         if new.queues.iter().any(|queue| queue.arrangement == Arrangement::None) {
             new.sort();

@@ -78,8 +78,8 @@ fn of_merged_buffers() {
     let trace = Trace::from_bytes(&bytes).unwrap();
     let one = largest(&trace);
     let late = |most| {
-        let (events, late, findings) = read(&trace, most);
-        assert_eq!((events, findings), (24, 0));
+        let (events, late, diagnostics) = read(&trace, most);
+        assert_eq!((events, diagnostics), (24, 0));
         late
     };
     let of = |more: usize| late(4 * more);

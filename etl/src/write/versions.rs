@@ -9,7 +9,7 @@ use crate::producer::Producer;
 impl Producer {
     /// Verifies that the version writes events of this type with this header.
     pub(crate) fn writes(&self, header_type: HeaderType, header: &Header) -> Result<(), Error> {
-        let (what, versions, holds) = match (header, header_type) {
+        let (feature, versions, holds) = match (header, header_type) {
             (Header::Compact(_), _) => ("COMPACT headers", "6.2 and later", self.since(6, 2)),
             (Header::PerfInfo(_, counters), _) if counters.size() > 0 => {
                 ("counters in PERFINFO headers", "6.2 and later", self.since(6, 2))
@@ -23,14 +23,14 @@ impl Producer {
             (Header::Message(_), _) => ("messages", "5.1 and later", self.since(5, 1)),
             _ => return Ok(()),
         };
-        if holds { Ok(()) } else { Err(Error::Version { what, versions }) }
+        if holds { Ok(()) } else { Err(Error::Version { feature, versions }) }
     }
 
     /// Verifies that the version compresses buffers.
     pub(crate) fn compresses(&self) -> Result<(), Error> {
         match self.since(6, 2) {
             true => Ok(()),
-            false => Err(Error::Version { what: "compressed buffers", versions: "6.2 and later" }),
+            false => Err(Error::Version { feature: "compressed buffers", versions: "6.2 and later" }),
         }
     }
 

@@ -8,7 +8,7 @@ use crate::output::printer::{Asked, Printer};
 use crate::output::stop::Stop;
 use crate::output::{Output, Several};
 use etw_layouts_cli::{Error, Outcome};
-use etw_layouts_dump::{Finding, Session, What, by_time};
+use etw_layouts_dump::{Diagnostic, DiagnosticKind, Session, by_time};
 use etw_layouts_etl as etl;
 use std::collections::BTreeSet;
 
@@ -83,9 +83,9 @@ impl<'a> Events<'a> {
     pub fn dump(&mut self, content: &Content<'_>, out: &mut Output) -> Result<Outcome, Stop> {
         self.look_up(content, out);
         let Self { args, printer, .. } = self;
-        let mut findings = content.findings.clone();
+        let mut diagnostics = content.diagnostics.clone();
         let (events, found) = by_time(&content.sessions);
-        findings.extend(found.into_iter().map(Wrong::Dump));
+        diagnostics.extend(found.into_iter().map(Wrong::Dump));
         let file = Name::of(content.name);
         let sessions: Vec<_> = content
             .sessions
@@ -127,9 +127,9 @@ impl<'a> Events<'a> {
             let session = line::Session { name, logger_id: session.logger_id, buffer_address };
             let line = Line::new(&file, &timed.event, origin, timed.time, printer.payload);
             let fault = printer.event(&Line { session: Some(session), ..line }, out)?;
-            findings.extend(fault.map(|fault| {
+            diagnostics.extend(fault.map(|fault| {
                 let offset = buffer.map_or(0, |buffer| buffer.place(timed.event.offset()));
-                Wrong::Dump(Finding { offset, what: What::Event(etl::What::Fields(fault)) })
+                Wrong::Dump(Diagnostic { offset, kind: DiagnosticKind::Event(etl::DiagnosticKind::Fields(fault)) })
             }));
         }
         let tell = |note: String| out.aside(&Note { file: content.name, note });
@@ -142,8 +142,8 @@ impl<'a> Events<'a> {
                 "{events} of session {name} left out: session start unknown, so relative times do not apply; give absolute times"
             ));
         }
-        tally::aside(content.name, &findings, out);
-        Ok(tally::outcome(&findings))
+        tally::aside(content.name, &diagnostics, out);
+        Ok(tally::outcome(&diagnostics))
     }
 
     /// Reports the requested sessions that a dump does not have, and the sessions that it has.

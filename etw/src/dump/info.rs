@@ -98,7 +98,7 @@ pub fn run(
     out: &mut Output,
 ) -> Result<Outcome, Stop> {
     let (sessions, found) = lines(None, &content.sessions, None);
-    let findings: Vec<Wrong> = content.findings.iter().cloned().chain(found.into_iter().map(Wrong::Dump)).collect();
+    let diagnostics: Vec<Wrong> = content.diagnostics.iter().cloned().chain(found.into_iter().map(Wrong::Dump)).collect();
     let info = Info {
         about: About::new(content.name, dump.header()),
         kernel,
@@ -131,12 +131,12 @@ pub fn run(
                 flags: registration.flags,
             })
             .collect(),
-        diagnostics_total: findings.len(),
-        diagnostics: told(None, &findings, details),
+        diagnostics_total: diagnostics.len(),
+        diagnostics: told(None, &diagnostics, details),
         details,
     };
     out.line(&info)?;
-    Ok(tally::outcome(&findings))
+    Ok(tally::outcome(&diagnostics))
 }
 
 impl Display for Info<'_> {
@@ -160,8 +160,8 @@ impl Display for Info<'_> {
             self.details(f)?;
         }
         write!(f, "\n  diagnostics    {}", self.diagnostics_total)?;
-        for finding in &self.diagnostics {
-            write!(f, "\n    {finding}")?;
+        for diagnostic in &self.diagnostics {
+            write!(f, "\n    {diagnostic}")?;
         }
         Ok(())
     }

@@ -15,7 +15,7 @@ use crate::input::{Input, Kind, find_all};
 use crate::output::stop::Stop;
 use crate::output::{Format, Output, Several};
 use etw_layouts_cli::{Error, Outcome};
-use etw_layouts_dump::{Dump, Finding, Header, MemoryDump, Session};
+use etw_layouts_dump::{Diagnostic, Dump, Header, MemoryDump, Session};
 use etw_layouts_memory::salvage::Which;
 use etw_layouts_memory::{self as memory, Walk};
 use events::Events;
@@ -67,7 +67,7 @@ pub struct Content<'a> {
     pub name: &'a str,
     pub sessions: Cow<'a, [Session<'a>]>,
     /// Diagnostics, except those for events.
-    pub findings: Vec<Wrong>,
+    pub diagnostics: Vec<Wrong>,
     /// The build whose memory was walked.
     pub known: Option<&'a kernel::Known>,
 }
@@ -75,7 +75,7 @@ pub struct Content<'a> {
 /// A diagnostic for the file, or a finding in memory.
 #[derive(Clone)]
 pub enum Wrong {
-    Dump(Finding),
+    Dump(Diagnostic),
     Memory(memory::Finding),
 }
 
@@ -138,10 +138,10 @@ fn triage(work: &mut Work<'_>, files: &Files, input: &Input, bytes: &[u8], out: 
     let unread = |error: etw_layouts_dump::Error| Stop::Input(error.to_string());
     let revision = kernel::Revision::find(Header::of(bytes).map_err(unread)?.build, &files.kernel)?;
     let dump = Dump::with_revision(bytes, revision.build.revision).map_err(unread)?;
-    let findings = dump.findings().iter().cloned().map(Wrong::Dump).collect();
+    let diagnostics = dump.diagnostics().iter().cloned().map(Wrong::Dump).collect();
     let mut notes = files.without_effect();
     if let Work::Info(args) = work {
-        let content = Content { name: &input.name, sessions: dump.sessions().into(), findings, known: None };
+        let content = Content { name: &input.name, sessions: dump.sessions().into(), diagnostics, known: None };
         return info::run(&content, args.details, &dump, &revision, notes, out);
     }
     notes.extend(revision.note());
@@ -150,7 +150,7 @@ fn triage(work: &mut Work<'_>, files: &Files, input: &Input, bytes: &[u8], out: 
         notes.extend(not_among(dump.sessions(), &in_memory));
     }
     let sessions = if files.memory { in_memory.into() } else { dump.sessions().into() };
-    let content = Content { name: &input.name, sessions, findings, known: None };
+    let content = Content { name: &input.name, sessions, diagnostics, known: None };
     notes.into_iter().for_each(|note| out.aside(&kernel::Note { file: &input.name, note }));
     sessions_of(work, input, &content, out)
 }
@@ -182,9 +182,9 @@ fn whole(work: &mut Work<'_>, files: &Files, input: &Input, file: &std::fs::File
     walk.witness();
     let found = walk.sessions();
     let sessions = dump.sessions(&mut walk, &found, which);
-    let of_dump = dump.findings().iter().cloned().map(Wrong::Dump);
-    let findings = of_dump.chain(walk.into_findings().into_iter().map(Wrong::Memory)).collect();
-    let content = Content { name: &input.name, sessions: sessions.into(), findings, known: Some(&known) };
+    let of_dump = dump.diagnostics().iter().cloned().map(Wrong::Dump);
+    let diagnostics = of_dump.chain(walk.into_findings().into_iter().map(Wrong::Memory)).collect();
+    let content = Content { name: &input.name, sessions: sessions.into(), diagnostics, known: Some(&known) };
     sessions_of(work, input, &content, out)
 }
 

@@ -43,10 +43,10 @@ struct Line<'a> {
 
 pub fn run(args: &Args, input: &Input, content: &Content<'_>, out: &mut Output) -> Result<Outcome, Stop> {
     fs::create_dir_all(&args.output).map_err(|error| Stop::Input(format!("{}: {error}", args.output.display())))?;
-    let mut findings = content.findings.clone();
+    let mut diagnostics = content.diagnostics.clone();
     let mut refused = 0;
     for session in content.sessions.iter() {
-        findings.extend(session.events().1.into_iter().map(Wrong::Dump));
+        diagnostics.extend(session.events().1.into_iter().map(Wrong::Dump));
         let path = args.output.join(format!("{}-{}-{}.etl", stem(input), session.logger_id, plain(&session.name)));
         let output = path.display().to_string();
         match write(session, &path) {
@@ -60,9 +60,9 @@ pub fn run(args: &Args, input: &Input, content: &Content<'_>, out: &mut Output) 
             }
         }
     }
-    tally::aside(&input.name, &findings, out);
+    tally::aside(&input.name, &diagnostics, out);
     match refused {
-        0 => Ok(tally::outcome(&findings)),
+        0 => Ok(tally::outcome(&diagnostics)),
         _ => Err(Stop::Input(format!("{refused} of {} sessions could not be saved", content.sessions.len()))),
     }
 }

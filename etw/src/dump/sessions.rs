@@ -6,7 +6,7 @@ use crate::output::line::header;
 use crate::output::stop::Stop;
 use crate::output::{Escaped, Output, Several, no_table};
 use etw_layouts_cli::Outcome;
-use etw_layouts_dump::{Finding, Session, Timed};
+use etw_layouts_dump::{Diagnostic, Session, Timed};
 use etw_layouts_etl::{ClockType, Stamp};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -115,28 +115,28 @@ pub fn write_buffers(f: &mut fmt::Formatter<'_>, sessions: &[Line<'_>]) -> fmt::
 
 pub fn run(content: &Content<'_>, out: &mut Output) -> Result<Outcome, Stop> {
     let (lines, found) = lines(Some(content.name), &content.sessions, content.known);
-    let findings: Vec<Wrong> = content.findings.iter().cloned().chain(found.into_iter().map(Wrong::Dump)).collect();
+    let diagnostics: Vec<Wrong> = content.diagnostics.iter().cloned().chain(found.into_iter().map(Wrong::Dump)).collect();
     for line in &lines {
         out.line(line)?;
     }
-    tally::aside(content.name, &findings, out);
-    Ok(tally::outcome(&findings))
+    tally::aside(content.name, &diagnostics, out);
+    Ok(tally::outcome(&diagnostics))
 }
 
 /// A line for each session, and the diagnostics for its events.
-pub fn lines<'a>(file: Option<&'a str>, sessions: &'a [Session<'_>], known: Option<&Known>) -> (Vec<Line<'a>>, Vec<Finding>) {
-    let mut findings = Vec::new();
+pub fn lines<'a>(file: Option<&'a str>, sessions: &'a [Session<'_>], known: Option<&Known>) -> (Vec<Line<'a>>, Vec<Diagnostic>) {
+    let mut diagnostics = Vec::new();
     let lines = sessions.iter().map(|session| {
         let (line, found) = Line::of(file, session, known);
-        findings.extend(found);
+        diagnostics.extend(found);
         line
     });
-    (lines.collect(), findings)
+    (lines.collect(), diagnostics)
 }
 
 impl<'a> Line<'a> {
-    fn of(file: Option<&'a str>, session: &'a Session<'_>, known: Option<&Known>) -> (Self, Vec<Finding>) {
-        let (events, findings) = session.events();
+    fn of(file: Option<&'a str>, session: &'a Session<'_>, known: Option<&Known>) -> (Self, Vec<Diagnostic>) {
+        let (events, diagnostics) = session.events();
         let mut headers: BTreeMap<String, usize> = BTreeMap::new();
         for event in &events {
             // The same text as in `events`.
@@ -176,7 +176,7 @@ impl<'a> Line<'a> {
             last_time: last,
             last_time_utc: last.map(utc),
         };
-        (line, findings)
+        (line, diagnostics)
     }
 }
 

@@ -33,19 +33,19 @@ pub enum Told<'a> {
 }
 
 /// The diagnostics to print: all, or the first hundred of each kind.
-pub fn told<'a>(file: Option<&'a str>, findings: &[Wrong], all: bool) -> Vec<Told<'a>> {
+pub fn told<'a>(file: Option<&'a str>, diagnostics: &[Wrong], all: bool) -> Vec<Told<'a>> {
     let mut tally = Tally::default();
     let mut told = Vec::new();
-    for wrong in findings {
+    for wrong in diagnostics {
         let (kind, message) = match wrong {
-            Wrong::Dump(finding) => (finding.what.kind(), finding.what.to_string()),
-            Wrong::Memory(finding) => (finding.what.word(), finding.what.to_string()),
+            Wrong::Dump(diagnostic) => (diagnostic.kind.name(), diagnostic.kind.to_string()),
+            Wrong::Memory(finding) => (finding.kind.name(), finding.kind.to_string()),
         };
         if !all && !tally.count(kind, &message, true) {
             continue;
         }
         told.push(match wrong {
-            Wrong::Dump(finding) => Told::Found { file, kind, offset: finding.offset, message },
+            Wrong::Dump(diagnostic) => Told::Found { file, kind, offset: diagnostic.offset, message },
             Wrong::Memory(finding) => Told::InMemory {
                 file,
                 kind,
@@ -62,13 +62,13 @@ pub fn told<'a>(file: Option<&'a str>, findings: &[Wrong], all: bool) -> Vec<Tol
 }
 
 /// Prints diagnostics to standard error.
-pub fn aside(file: &str, findings: &[Wrong], out: &Output) {
-    told(Some(file), findings, false).iter().for_each(|told| out.aside(told));
+pub fn aside(file: &str, diagnostics: &[Wrong], out: &Output) {
+    told(Some(file), diagnostics, false).iter().for_each(|told| out.aside(told));
 }
 
 /// `Good` if there are no diagnostics.
-pub fn outcome(findings: &[Wrong]) -> Outcome {
-    if findings.is_empty() { Outcome::Good } else { Outcome::Differs }
+pub fn outcome(diagnostics: &[Wrong]) -> Outcome {
+    if diagnostics.is_empty() { Outcome::Good } else { Outcome::Differs }
 }
 
 impl Display for Told<'_> {

@@ -134,8 +134,8 @@ pub fn run<S: Source>(
     let sessions = dump.sessions(&mut walk, &census.sessions, which);
     let (lines, found) = lines(None, &sessions, Some(known));
     let providers = census.providers.iter().map(|one| provider(one, kernel, &mut walk)).collect();
-    let of_dump = dump.findings().iter().cloned().chain(found).map(Wrong::Dump);
-    let findings: Vec<Wrong> = of_dump.chain(walk.into_findings().into_iter().map(Wrong::Memory)).collect();
+    let of_dump = dump.diagnostics().iter().cloned().chain(found).map(Wrong::Dump);
+    let diagnostics: Vec<Wrong> = of_dump.chain(walk.into_findings().into_iter().map(Wrong::Memory)).collect();
     let info = Info {
         about: About::new(name, dump.header()),
         memory_bytes: dump.pages() * 0x1000,
@@ -149,12 +149,12 @@ pub fn run<S: Source>(
             .iter()
             .map(|stated| Stated { member: stated.member, stated: stated.stated, layout: stated.layout })
             .collect(),
-        diagnostics_total: findings.len(),
-        diagnostics: told(None, &findings, details),
+        diagnostics_total: diagnostics.len(),
+        diagnostics: told(None, &diagnostics, details),
         details,
     };
     out.line(&info)?;
-    Ok(tally::outcome(&findings))
+    Ok(tally::outcome(&diagnostics))
 }
 
 fn module(module: &memory::Module) -> Module<'_> {
@@ -243,8 +243,8 @@ impl Display for Info<'_> {
             self.details(f)?;
         }
         write!(f, "\n  diagnostics    {}", self.diagnostics_total)?;
-        for finding in &self.diagnostics {
-            write!(f, "\n    {finding}")?;
+        for diagnostic in &self.diagnostics {
+            write!(f, "\n    {diagnostic}")?;
         }
         Ok(())
     }

@@ -70,8 +70,8 @@ pub fn run(source: Opened<'_>, out: &mut Output) -> Result<Outcome, Stop> {
     while let Some(buffer) = buffers.next()? {
         let image = match buffer {
             Ok(image) => image,
-            Err(finding) => {
-                info.diagnostics.extend(tally.add(None, &finding));
+            Err(diagnostic) => {
+                info.diagnostics.extend(tally.add(None, &diagnostic));
                 continue;
             }
         };
@@ -83,11 +83,11 @@ pub fn run(source: Opened<'_>, out: &mut Output) -> Result<Outcome, Stop> {
             match event {
                 Ok(event) => {
                     *types.entry(event.header_type()).or_default() += 1;
-                    if let Some(what) = event.fault() {
-                        info.diagnostics.extend(tally.add(None, &origin.finding(&event, what)));
+                    if let Some(kind) = event.fault() {
+                        info.diagnostics.extend(tally.add(None, &origin.diagnostic(&event, kind)));
                     }
                 }
-                Err(finding) => info.diagnostics.extend(tally.add(None, &finding)),
+                Err(diagnostic) => info.diagnostics.extend(tally.add(None, &diagnostic)),
             }
         }
     }

@@ -85,7 +85,7 @@ pub fn run(traces: &[(&Loaded<'_>, Trace<'_>)], events: &mut Events<'_>, out: &m
                     latest = time.max(latest);
                 }
             }
-            Err(finding) => part.finding(&finding, events, out)?,
+            Err(diagnostic) => part.diagnostic(&diagnostic, events, out)?,
         }
     }
     let outcomes: Vec<_> = parts.iter().map(|part| part.end(out)).collect();

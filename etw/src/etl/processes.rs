@@ -56,16 +56,16 @@ impl<'a> Listing<'a> {
         let mut buffers = source.reader()?;
         let clock = buffers.log_file().to_clock();
         let (mut tally, mut processes) = (Tally::default(), Processes::default());
-        let mut found = |finding| {
-            if let Some(told) = tally.add(Some(name), &finding) {
+        let mut found = |diagnostic| {
+            if let Some(told) = tally.add(Some(name), &diagnostic) {
                 progress.beside(|| out.aside(&told));
             }
         };
         while let Some(buffer) = buffers.next()? {
             let image = match buffer {
                 Ok(image) => image,
-                Err(finding) => {
-                    found(finding);
+                Err(diagnostic) => {
+                    found(diagnostic);
                     continue;
                 }
             };
@@ -73,14 +73,14 @@ impl<'a> Listing<'a> {
             for event in image.events() {
                 match event {
                     Ok(event) => {
-                        if let Some(what) = event.fault() {
-                            found(origin.finding(&event, what));
+                        if let Some(kind) = event.fault() {
+                            found(origin.diagnostic(&event, kind));
                         }
                         if let Some(stamp) = event.time_stamp() {
                             processes.add(&event, clock.system_time(stamp));
                         }
                     }
-                    Err(finding) => found(finding),
+                    Err(diagnostic) => found(diagnostic),
                 }
             }
         }

@@ -12,7 +12,7 @@ use crate::selection::Wanted;
 use etw_layouts_cli::{NewFile, Outcome};
 use etw_layouts_etl::wire::BUFFER_HEADER;
 use etw_layouts_etl::write::{Error, Relog};
-use etw_layouts_etl::{Buffer, Clock, Filter, Finding, Image, LogFile, Scratch, Trace};
+use etw_layouts_etl::{Buffer, Clock, Diagnostic, Filter, Image, LogFile, Scratch, Trace};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::{self, Display};
@@ -83,7 +83,7 @@ pub fn several(args: &Args, traces: &[(&Loaded<'_>, Trace<'_>)], out: &mut Outpu
     let mut scratch = Scratch::default();
     loop {
         // Header buffers come first; diagnostics keep their position.
-        let key = |buffer: &Result<Buffer<'_>, Finding>| match buffer {
+        let key = |buffer: &Result<Buffer<'_>, Diagnostic>| match buffer {
             Ok(buffer) if buffer.index() > 0 => buffer.head().time_stamp,
             _ => i64::MIN,
         };
@@ -91,7 +91,7 @@ pub fn several(args: &Args, traces: &[(&Loaded<'_>, Trace<'_>)], out: &mut Outpu
         let Some((_, file)) = first else { break };
         match files[file].next() {
             Some(Ok(buffer)) => writing.buffer(Ok(&buffer.image(&mut scratch)), &mut parts[file], out)?,
-            Some(Err(finding)) => writing.buffer(Err(&finding), &mut parts[file], out)?,
+            Some(Err(diagnostic)) => writing.buffer(Err(&diagnostic), &mut parts[file], out)?,
             None => {}
         }
     }
@@ -125,11 +125,11 @@ impl<'a> Writing<'a> {
     }
 
     /// Adds the matching events of a buffer.
-    fn buffer(&mut self, buffer: Result<&Image<'_>, &Finding>, part: &mut Part<'_>, out: &Output) -> Result<(), Stop> {
+    fn buffer(&mut self, buffer: Result<&Image<'_>, &Diagnostic>, part: &mut Part<'_>, out: &Output) -> Result<(), Stop> {
         let image = match buffer {
             Ok(image) => image,
-            Err(finding) => {
-                part.finding(finding, out);
+            Err(diagnostic) => {
+                part.diagnostic(diagnostic, out);
                 return Ok(());
             }
         };
@@ -137,13 +137,13 @@ impl<'a> Writing<'a> {
         for event in image.events() {
             let event = match event {
                 Ok(event) => event,
-                Err(finding) => {
-                    part.finding(&finding, out);
+                Err(diagnostic) => {
+                    part.diagnostic(&diagnostic, out);
                     continue;
                 }
             };
-            if let Some(what) = event.fault() {
-                part.finding(&origin.finding(&event, what), out);
+            if let Some(kind) = event.fault() {
+                part.diagnostic(&origin.diagnostic(&event, kind), out);
             }
             // The log file header is counted separately, because a corrupt buffer can hide it.
             let is_log_file = image.buffer().index() == 0 && event.offset() as usize == BUFFER_HEADER;
@@ -176,8 +176,8 @@ impl<'a> Part<'a> {
         Self { saved, tally: Tally::default(), progress }
     }
 
-    fn finding(&mut self, finding: &Finding, out: &Output) {
-        if let Some(told) = self.tally.add(Some(self.saved.file), finding) {
+    fn diagnostic(&mut self, diagnostic: &Diagnostic, out: &Output) {
+        if let Some(told) = self.tally.add(Some(self.saved.file), diagnostic) {
             self.progress.beside(|| out.aside(&told));
         }
     }

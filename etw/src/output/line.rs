@@ -4,7 +4,7 @@ use super::Escaped;
 use super::put;
 use etw_layouts_etl::threads::Threads;
 use etw_layouts_etl::wire::{EVENT_HEADER_EXT_TYPE, EVENT_HEADER_FLAG};
-use etw_layouts_etl::{Buffer, Clock, Decoded, Event, Finding, Guid, HeaderType, LogFile, Schemas, What, names};
+use etw_layouts_etl::{Buffer, Clock, Decoded, Diagnostic, DiagnosticKind, Event, Guid, HeaderType, LogFile, Schemas, names};
 use std::collections::BTreeMap;
 
 /// Values of an event that its buffer states.
@@ -21,8 +21,8 @@ impl Origin {
     }
 
     /// The diagnostic for an event of the buffer.
-    pub fn finding(self, event: &Event<'_>, what: What) -> Finding {
-        Finding { buffer: self.buffer, buffer_offset: self.offset, offset: event.offset(), what }
+    pub fn diagnostic(self, event: &Event<'_>, kind: DiagnosticKind) -> Diagnostic {
+        Diagnostic { buffer: self.buffer, buffer_offset: self.offset, offset: event.offset(), kind }
     }
 }
 

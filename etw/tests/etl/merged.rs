@@ -42,7 +42,7 @@ fn several_files() {
     assert!(csv.lines().next().unwrap().ends_with(",file") && files == events.iter().map(|(_, file)| file).collect::<Vec<_>>());
 }
 
-/// Events that a session displaces are sorted in silence; what lies further is printed, counted and a finding.
+/// Events that a session displaces are sorted in silence; what lies further is printed, counted and a diagnostic.
 #[test]
 fn late_events() {
     let folder = Folder::new("late");
