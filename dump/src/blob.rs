@@ -1,6 +1,6 @@
 //! The ETW blob in the secondary data: sessions and their buffers.
 
-use crate::finding::{Diagnostic, DiagnosticKind, report};
+use crate::diagnostic::{Diagnostic, DiagnosticKind, report};
 use crate::header::Header;
 use crate::secondary::Blob;
 use crate::session::{Buffer, Clocks, Session};

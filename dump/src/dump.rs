@@ -1,8 +1,8 @@
 //! A triage dump in memory.
 
 use crate::blob;
+use crate::diagnostic::{Diagnostic, DiagnosticKind, report};
 use crate::error::Error;
-use crate::finding::{Diagnostic, DiagnosticKind, report};
 use crate::header::{Header, Parts};
 use crate::memory::Pieces;
 use crate::secondary::{self, Blob};

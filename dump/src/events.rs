@@ -1,6 +1,6 @@
 //! The events of a session in time order.
 
-use crate::finding::{Diagnostic, DiagnosticKind, report};
+use crate::diagnostic::{Diagnostic, DiagnosticKind, report};
 use crate::session::Session;
 use etw_layouts_etl::Event;
 

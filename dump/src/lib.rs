@@ -72,10 +72,10 @@
 #![forbid(unsafe_code)]
 
 mod blob;
+mod diagnostic;
 mod dump;
 mod error;
 mod events;
-mod finding;
 mod header;
 mod image;
 mod lists;
@@ -94,10 +94,10 @@ mod walked;
 mod wire;
 
 pub use blob::ETW_TAG;
+pub use diagnostic::{Diagnostic, DiagnosticKind};
 pub use dump::Dump;
 pub use error::Error;
 pub use events::{Timed, by_time};
-pub use finding::{Diagnostic, DiagnosticKind};
 pub use header::Header;
 pub use image::{KernelImage, Pdb};
 pub use memory::Pieces;

@@ -1,6 +1,6 @@
 //! The pieces of memory in a triage dump.
 
-use crate::finding::{Diagnostic, DiagnosticKind, report};
+use crate::diagnostic::{Diagnostic, DiagnosticKind, report};
 use crate::header::Parts;
 use crate::pages::PAGE;
 use crate::wire::{TRIAGE_DATA_BLOCK, view};

@@ -1,7 +1,7 @@
 //! The pages of physical memory in a dump, and their file offsets.
 
+use crate::diagnostic::{Diagnostic, DiagnosticKind, report};
 use crate::error::Error;
-use crate::finding::{Diagnostic, DiagnosticKind, report};
 use crate::header::Header;
 use crate::lists;
 use crate::pages::{PAGE, Run};

@@ -1,6 +1,6 @@
 //! The secondary data of a dump: tagged blobs after its end.
 
-use crate::finding::{self, Diagnostic, DiagnosticKind};
+use crate::diagnostic::{self, Diagnostic, DiagnosticKind};
 use crate::header::Parts;
 use crate::wire::{DUMP_BLOB_FILE_HEADER, DUMP_BLOB_HEADER, letters, view};
 use etw_layouts_etl::Guid;
@@ -58,7 +58,7 @@ fn start(bytes: &[u8], parts: &Parts, diagnostics: &mut Vec<Diagnostic>) -> usiz
         whole.map_or(stated, |at| at + 4)
     };
     if end != stated {
-        finding::report(diagnostics, end as u64, DiagnosticKind::Size { stated: parts.size });
+        diagnostic::report(diagnostics, end as u64, DiagnosticKind::Size { stated: parts.size });
     }
     end
 }
@@ -72,7 +72,7 @@ struct Chain<'f, 'a> {
 
 impl<'a> Chain<'_, 'a> {
     fn report(&mut self, kind: DiagnosticKind) {
-        finding::report(self.diagnostics, self.at as u64, kind);
+        diagnostic::report(self.diagnostics, self.at as u64, kind);
     }
 
     /// Finds the first blob.

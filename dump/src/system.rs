@@ -1,7 +1,7 @@
 //! A dump of physical memory: of the whole system, or of its kernel.
 
+use crate::diagnostic::{Diagnostic, DiagnosticKind, report};
 use crate::error::Error;
-use crate::finding::{Diagnostic, DiagnosticKind, report};
 use crate::header::{Header, Roots};
 use crate::image::KernelImage;
 use crate::pages::PAGE;

@@ -2,7 +2,7 @@
 
 use crate::common::Common;
 use crate::compression;
-use crate::finding::{Diagnostic, DiagnosticKind, Place};
+use crate::diagnostic::{Diagnostic, DiagnosticKind, Place};
 use crate::head::Head;
 use crate::walk::Events;
 use crate::wire::{BUFFER_HEADER, Generation, align8};

@@ -3,7 +3,7 @@
 use crate::buffer::{Buffer, Frame};
 use crate::common::{Common, FILE};
 use crate::compression;
-use crate::finding::{Diagnostic, DiagnosticKind, Place};
+use crate::diagnostic::{Diagnostic, DiagnosticKind, Place};
 use crate::head::{Head, fits};
 use crate::logfile::LogFile;
 use crate::source::Source;

@@ -2,7 +2,7 @@
 
 use crate::buffer::{Buffer, Image, Scratch};
 use crate::common::FILE;
-use crate::finding::{Diagnostic, DiagnosticKind, Place, Rule};
+use crate::diagnostic::{Diagnostic, DiagnosticKind, Place, Rule};
 use crate::head::FLAGS;
 use crate::logfile::LogFile;
 use crate::trace::Trace;

@@ -2,7 +2,7 @@
 
 use crate::clock::Clock;
 use crate::compression::Format;
-use crate::finding::{Diagnostic, DiagnosticKind, Place};
+use crate::diagnostic::{Diagnostic, DiagnosticKind, Place};
 use crate::head::{Head, LARGEST, fits};
 use crate::logfile::LogFile;
 use crate::source::Source;

@@ -1,6 +1,6 @@
 //! An event record, which borrows from its buffer and decodes its header on demand.
 
-use crate::finding::DiagnosticKind;
+use crate::diagnostic::DiagnosticKind;
 use crate::header::{Header, Message};
 use crate::header_type::HeaderType;
 use crate::item::Items;

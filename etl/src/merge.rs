@@ -1,6 +1,6 @@
 //! The events of several traces, merged by time.
 
-use crate::finding::Diagnostic;
+use crate::diagnostic::Diagnostic;
 use crate::order::{ByTime, Timed};
 use crate::records::EventRecord;
 use crate::trace::Trace;

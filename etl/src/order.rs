@@ -9,8 +9,8 @@ mod tournament;
 
 use crate::buffers::Buffers;
 use crate::clock::Clock;
+use crate::diagnostic::Diagnostic;
 use crate::event::Event;
-use crate::finding::Diagnostic;
 use crate::records::EventRecord;
 use queue::Queues;
 use std::ops::Range;

@@ -4,7 +4,7 @@ use crate::buffer::{Buffer, Image, Scratch};
 use crate::buffers::Frames;
 use crate::clock::Clock;
 use crate::common::{Error, Start, begin};
-use crate::finding::Diagnostic;
+use crate::diagnostic::Diagnostic;
 use crate::logfile::LogFile;
 use crate::source::Source;
 use std::io::{self, Read};

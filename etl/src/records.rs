@@ -3,8 +3,8 @@
 use crate::Guid;
 use crate::Stamp;
 use crate::buffers::Buffers;
+use crate::diagnostic::{Diagnostic, Place};
 use crate::event::Event;
-use crate::finding::{Diagnostic, Place};
 use crate::header_type::HeaderType;
 use crate::order::ByTime;
 use crate::trace::Trace;

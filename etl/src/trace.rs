@@ -3,7 +3,7 @@
 use crate::buffers::Buffers;
 use crate::clock::Clock;
 use crate::common::{Common, Error, Start, begin};
-use crate::finding::Diagnostic;
+use crate::diagnostic::Diagnostic;
 use crate::logfile::LogFile;
 use crate::order::ByTime;
 use crate::records::EventRecords;

@@ -1,7 +1,7 @@
 //! Iteration over the events of a buffer.
 
+use crate::diagnostic::{Diagnostic, DiagnosticKind, Place};
 use crate::event::Event;
-use crate::finding::{Diagnostic, DiagnosticKind, Place};
 use crate::header;
 use crate::header_type::{HeaderType, RAW, SHAPES};
 use crate::item;

@@ -1,8 +1,8 @@
 //! The events of one buffer in time order.
 
 use crate::buffer::{Buffer, Scratch};
+use crate::diagnostic::{Diagnostic, Place};
 use crate::event::Event;
-use crate::finding::{Diagnostic, Place};
 use crate::header_type::HeaderType;
 use crate::walk::{Extent, step, usual};
 use crate::wire::{BUFFER_HEADER, Generation};

@@ -4,7 +4,7 @@
 
 use crate::buffer::Buffer;
 use crate::buffers::Buffers;
-use crate::finding::Place;
+use crate::diagnostic::Place;
 use crate::wire::ETW_BUFFER_TYPE;
 use std::collections::{BTreeMap, VecDeque};
 

@@ -3,7 +3,7 @@
 use super::lane::Lane;
 use super::queue::Queues;
 use crate::buffer::Buffer;
-use crate::finding::{Diagnostic, DiagnosticKind};
+use crate::diagnostic::{Diagnostic, DiagnosticKind};
 
 /// Upper limit for the decompressed buffers of all processors, one of each: 1 GiB.
 const MOST: usize = 1 << 30;
