@@ -7,7 +7,7 @@ use crate::session::{Buffer, Clocks, Session};
 use crate::wire::{ETW_DUMP_HEADER, ETW_DUMP_SESSION, view};
 use etw_layouts_etl::wire::{BUFFER_HEADER, quad};
 use etw_layouts_etl::write::Producer;
-use etw_layouts_etl::{ClockType, Guid, Head};
+use etw_layouts_etl::{BufferHeader, ClockType, Guid};
 use etw_layouts_memory::compressed::unpack;
 
 /// Tag of the ETW blob.
@@ -92,10 +92,14 @@ impl<'a> Walk<'_, 'a> {
     /// Whether the bytes certainly begin with a buffer of the session.
     fn is_buffer(&self, session: &Session<'_>, bytes: &[u8]) -> bool {
         // The size is compared first because that is fastest; a compressed buffer has a size of its own.
-        let Some(head) = Head::read(self.producer.generation(), bytes) else { return false };
-        let is_size = head.size == session.buffer_size || head.is_compressed() && head.size < session.buffer_size;
+        let Some(header) = BufferHeader::read(self.producer.generation(), bytes) else { return false };
+        let is_size = header.size == session.buffer_size || header.is_compressed() && header.size < session.buffer_size;
         let fits = |value: u32| (BUFFER_HEADER as u32..=session.buffer_size).contains(&value);
-        is_size && u32::from(head.logger) == session.logger_id && session.logger_id > 0 && fits(head.size) && fits(head.offset)
+        is_size
+            && u32::from(header.logger) == session.logger_id
+            && session.logger_id > 0
+            && fits(header.size)
+            && fits(header.offset)
     }
 
     /// The session at this position and its buffers; `None` if there is none.
@@ -192,35 +196,35 @@ impl<'a> Walk<'_, 'a> {
         let rest = self.rest();
         let truncated =
             |size: usize, there: usize| DiagnosticKind::Truncated { part: "a buffer", size: size as u64, there: there as u64 };
-        let Some(head) = Head::read(self.producer.generation(), rest) else {
+        let Some(header) = BufferHeader::read(self.producer.generation(), rest) else {
             self.report(truncated(BUFFER_HEADER, rest.len()));
             return None;
         };
         // For a compressed buffer, the size is that in the dump, and the valid end that of the decompressed buffer.
-        let is_compressed = head.is_compressed();
-        let end = if is_compressed { head.size } else { head.offset } as usize;
-        let largest = if is_compressed { session.buffer_size } else { session.buffer_size.max(head.size) };
+        let is_compressed = header.is_compressed();
+        let end = if is_compressed { header.size } else { header.offset } as usize;
+        let largest = if is_compressed { session.buffer_size } else { session.buffer_size.max(header.size) };
         if end < BUFFER_HEADER || end > largest as usize {
             self.report(DiagnosticKind::Offset(end as u32));
             return None;
         }
         // A buffer is accepted if either of the two is correct.
-        if head.size != session.buffer_size && !is_compressed && u32::from(head.logger) != session.logger_id {
+        if header.size != session.buffer_size && !is_compressed && u32::from(header.logger) != session.logger_id {
             self.report(DiagnosticKind::NoBuffer);
             return None;
         }
-        if head.size != session.buffer_size && !is_compressed {
-            self.report(DiagnosticKind::BufferSize { session: session.buffer_size, buffer: head.size });
+        if header.size != session.buffer_size && !is_compressed {
+            self.report(DiagnosticKind::BufferSize { session: session.buffer_size, buffer: header.size });
         }
-        if u32::from(head.logger) != session.logger_id {
-            self.report(DiagnosticKind::Logger { session: session.logger_id, buffer: head.logger });
+        if u32::from(header.logger) != session.logger_id {
+            self.report(DiagnosticKind::Logger { session: session.logger_id, buffer: header.logger });
         }
         let bytes = match rest.get(..end) {
             // If nothing begins at the stated end, but something begins earlier, the end is wrong.
             Some(bytes) if end < rest.len() && !self.is_start(Some(session), &rest[end..]) => {
                 let next = (BUFFER_HEADER..end).find(|at| self.is_start(Some(session), &rest[*at..]));
                 if next.is_some() {
-                    self.report(DiagnosticKind::Offset(head.offset));
+                    self.report(DiagnosticKind::Offset(header.offset));
                 }
                 &bytes[..next.unwrap_or(end)]
             }
@@ -233,9 +237,9 @@ impl<'a> Walk<'_, 'a> {
         };
         let offset = self.blob.offset + self.at as u64;
         self.at += bytes.len();
-        let processor = head.context & (self.producer.most_processors() - 1) as u16;
+        let processor = header.context & (self.producer.most_processors() - 1) as u16;
         let bytes = if is_compressed { self.unpacked(session, bytes, offset).into() } else { bytes.into() };
-        Some(Buffer { head, processor, offset, address: None, bytes, is_compressed, pages: Vec::new() })
+        Some(Buffer { header, processor, offset, address: None, bytes, is_compressed, pages: Vec::new() })
     }
 
     /// The decompressed buffer; only its header if the limit for the blob is exceeded.

@@ -4,7 +4,7 @@ use crate::header::Header;
 use crate::pages::PAGE;
 use etw_layouts_etl::wire::{EVENT_TRACE_CLOCK, Generation, LOG_FILE_MODE};
 use etw_layouts_etl::write::Producer;
-use etw_layouts_etl::{Clock, ClockType, Events, Head};
+use etw_layouts_etl::{BufferHeader, Clock, ClockType, Events};
 use etw_layouts_memory::Address;
 use std::borrow::Cow;
 
@@ -64,7 +64,7 @@ pub struct Clocks {
 #[derive(Clone, Debug)]
 pub struct Buffer<'a> {
     /// Its header.
-    pub head: Head,
+    pub header: BufferHeader,
     /// The processor that wrote its events.
     pub processor: u16,
     /// File offset of the buffer, in bytes.

@@ -6,7 +6,7 @@ use crate::source::Source;
 use crate::system::MemoryDump;
 use etw_layouts_etl::wire::{BUFFER_HEADER, EVENT_TRACE_CLOCK, LOG_FILE_MODE};
 use etw_layouts_etl::write::Producer;
-use etw_layouts_etl::{ClockType, Events, Head};
+use etw_layouts_etl::{BufferHeader, ClockType, Events};
 use etw_layouts_memory::salvage::Which;
 use etw_layouts_memory::{self as memory, FindingKind, Place, State, Walk};
 use std::borrow::Cow;
@@ -46,7 +46,7 @@ impl<S: Source> MemoryDump<S> {
                 images.push(header);
             }
             for mut bytes in images {
-                let Some(head) = Head::read(producer.generation(), &bytes) else { continue };
+                let Some(header) = BufferHeader::read(producer.generation(), &bytes) else { continue };
                 // The size of an uncompressed buffer is already subtracted.
                 let more = if is_compressed { bytes.len() as u64 } else { 0 };
                 let Some(after) = left.checked_sub(more) else {
@@ -60,8 +60,8 @@ impl<S: Source> MemoryDump<S> {
                 let starts = (0..bytes.len() as u64).step_by(PAGE as usize);
                 let pages: Vec<u64> = starts.filter_map(|at| self.offset(address.plus(at)?)).collect();
                 buffers.push(Buffer {
-                    head,
-                    processor: if is_compressed { head.processor() } else { buffer.processor.unwrap_or(0) },
+                    header,
+                    processor: if is_compressed { header.processor() } else { buffer.processor.unwrap_or(0) },
                     offset: pages.first().copied().unwrap_or(0),
                     address: Some(address),
                     bytes: Cow::Owned(bytes),

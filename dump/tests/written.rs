@@ -175,7 +175,7 @@ fn memory_is_searched() {
         let dump = Dump::new(&bytes).expect("a dump");
         assert_eq!((dump.diagnostics(), dump.memory().blocks()), (&[][..], 2));
         let [buffer] = dump.trace_buffers()[..] else { panic!("{arch}: one buffer") };
-        assert_eq!((buffer.address.0, buffer.head.logger), (base(arch), 11));
+        assert_eq!((buffer.address.0, buffer.header.logger), (base(arch), 11));
         assert_eq!(buffer.events, dump.sessions()[0].buffers[0].events(Producer { build, arch }.generation()).count());
         let [session] = &dump.memory_sessions()[..] else { panic!("{arch}: one session") };
         let known = &dump.sessions()[0];

@@ -65,7 +65,7 @@ fn walk(name: &str, bytes: &[u8]) {
                 black_box(sum)
             });
             time(&mut best[3], || {
-                let (mut taken, processor) = (0, buffer.head().processor());
+                let (mut taken, processor) = (0, buffer.header().processor());
                 for event in buffer.image(&mut Scratch::default()).events().flatten() {
                     taken += usize::from(filter.takes(&event, processor, trace.clock()));
                 }

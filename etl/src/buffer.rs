@@ -3,7 +3,7 @@
 use crate::common::Common;
 use crate::compression;
 use crate::diagnostic::{Diagnostic, DiagnosticKind, Place};
-use crate::head::Head;
+use crate::head::BufferHeader;
 use crate::walk::Events;
 use crate::wire::{BUFFER_HEADER, Generation, align8};
 
@@ -11,7 +11,7 @@ use crate::wire::{BUFFER_HEADER, Generation, align8};
 #[derive(Clone, Copy, Debug)]
 pub struct Buffer<'a> {
     place: Place,
-    head: Head,
+    header: BufferHeader,
     bytes: &'a [u8],
     common: Common,
 }
@@ -20,14 +20,14 @@ pub struct Buffer<'a> {
 #[derive(Clone, Debug)]
 pub(crate) struct Frame {
     pub(crate) place: Place,
-    pub(crate) head: Head,
+    pub(crate) header: BufferHeader,
     /// Number of bytes present: fewer than the header states if the file is truncated.
     pub(crate) length: usize,
 }
 
 impl<'a> Buffer<'a> {
-    pub(crate) fn new(Frame { place, head, .. }: Frame, bytes: &'a [u8], common: Common) -> Self {
-        Self { place, head, bytes, common }
+    pub(crate) fn new(Frame { place, header, .. }: Frame, bytes: &'a [u8], common: Common) -> Self {
+        Self { place, header, bytes, common }
     }
 
     /// Index of the buffer within the file, from 0.
@@ -49,8 +49,8 @@ impl<'a> Buffer<'a> {
     }
 
     /// The buffer header.
-    pub fn head(&self) -> &Head {
-        &self.head
+    pub fn header(&self) -> &BufferHeader {
+        &self.header
     }
 
     /// All bytes of the buffer that are present in the file; fewer than the header states if the file is truncated.
@@ -60,7 +60,7 @@ impl<'a> Buffer<'a> {
 
     /// Whether the events are compressed. A header buffer never is, whatever its flags.
     pub(crate) fn is_compressed(&self) -> bool {
-        self.head.is_compressed() && self.place.offset > 0
+        self.header.is_compressed() && self.place.offset > 0
     }
 
     /// The form of the headers, which depends on the producing version.
@@ -100,9 +100,9 @@ impl<'a> Buffer<'a> {
     /// The end of the events of an uncompressed buffer, limited to the bytes present; and any fault found there.
     pub(crate) fn valid_end(&self) -> (usize, Option<DiagnosticKind>) {
         let there = self.bytes.len();
-        match self.head.offset as usize {
-            offset if offset < BUFFER_HEADER || offset > self.head.size as usize => {
-                (self.filled_end(), Some(DiagnosticKind::Offset(self.head.offset)))
+        match self.header.offset as usize {
+            offset if offset < BUFFER_HEADER || offset > self.header.size as usize => {
+                (self.filled_end(), Some(DiagnosticKind::Offset(self.header.offset)))
             }
             offset => {
                 let end = align8(offset.min(there)).min(there);
@@ -133,18 +133,18 @@ impl<'a> Buffer<'a> {
 
     /// Upper bound of the bytes that [`decompress`](Self::decompress) allocates.
     pub(crate) fn room(&self) -> usize {
-        if self.is_possible() { align8(self.head.offset as usize) } else { 0 }
+        if self.is_possible() { align8(self.header.offset as usize) } else { 0 }
     }
 
     fn is_possible(&self) -> bool {
-        self.head.offset <= self.common.largest()
+        self.header.offset <= self.common.largest()
     }
 
     /// Decompresses the stream, up to its first error.
     pub(crate) fn decompress(&self, scratch: &mut Scratch) -> Result<(), DiagnosticKind> {
         let image = &mut scratch.0;
-        let stated = self.head.offset;
-        let (head, stream) = self.bytes.split_at(BUFFER_HEADER.min(self.bytes.len()));
+        let stated = self.header.offset;
+        let (header, stream) = self.bytes.split_at(BUFFER_HEADER.min(self.bytes.len()));
         let end = stated as usize;
         let format = match self.common.format() {
             _ if !self.is_possible() => Err(DiagnosticKind::TooLarge(stated)),
@@ -153,13 +153,13 @@ impl<'a> Buffer<'a> {
         };
         let format = format.inspect_err(|_| {
             image.clear();
-            image.extend_from_slice(head);
+            image.extend_from_slice(header);
         })?;
         // Bytes left from another buffer are overwritten, and need not be zeroed.
         image.reserve_exact(align8(end).saturating_sub(image.len()));
         image.resize(align8(end), 0);
         image[..BUFFER_HEADER].fill(0);
-        image[..head.len()].copy_from_slice(head);
+        image[..header.len()].copy_from_slice(header);
         image[end..].fill(0);
         let result = format.decompress(stream, &mut image[BUFFER_HEADER..end]);
         let (there, kind) = match result {

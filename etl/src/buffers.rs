@@ -4,7 +4,7 @@ use crate::buffer::{Buffer, Frame};
 use crate::common::{Common, FILE};
 use crate::compression;
 use crate::diagnostic::{Diagnostic, DiagnosticKind, Place};
-use crate::head::{Head, fits};
+use crate::head::{BufferHeader, fits};
 use crate::logfile::LogFile;
 use crate::source::Source;
 use crate::wire::{BUFFER_HEADER, BufferHeader61};
@@ -101,7 +101,7 @@ impl Frames {
         let Common { generation, size, compressed, header_end, .. } = self.common;
         let bytes = source.bytes(offset, START)?;
         let there = bytes.len();
-        let Some(head) = Head::read(generation, bytes) else {
+        let Some(header) = BufferHeader::read(generation, bytes) else {
             match bytes.iter().all(|byte| *byte == 0) {
                 true if there > 0 => self.unwritten(there as u64),
                 true => {}
@@ -117,29 +117,29 @@ impl Frames {
         }
         // The first buffer is always accepted: its log file header has been read.
         let is_first = offset == 0;
-        if !fits(head.size) && !is_first {
+        if !fits(header.size) && !is_first {
             return self.resume(source);
         }
-        let length = if fits(head.size) { head.size } else { size } as usize;
+        let length = if fits(header.size) { header.size } else { size } as usize;
         let bytes = source.bytes(offset, length + START)?;
         let behind = bytes.get(length..);
         // With uncompressed buffers, two sizes at the expected distance are not a coincidence.
-        let is_size = |behind| !compressed && head.size == size && stated_size(behind) == size;
+        let is_size = |behind| !compressed && header.size == size && stated_size(behind) == size;
         let is_followed = behind.is_some_and(|behind| behind.is_empty() || begins(&self.common, behind) || is_size(behind));
-        let is_plausible = self.common.has_as(&head, is_first);
+        let is_plausible = self.common.has_as(&header, is_first);
         if !is_plausible && !is_followed && !is_first {
             return self.resume(source);
         }
         // A size that is too large must not hide other buffers. In compressed files the size of the header buffer is arbitrary.
         let is_whole = is_plausible && is_followed && !(is_first && compressed);
         let next = match is_whole {
-            true if head.is_compressed() => search_stream(&self.common, &head, bytes, length),
+            true if header.is_compressed() => search_stream(&self.common, &header, bytes, length),
             true => None,
             false => search(&self.common, bytes, if is_first { header_end as usize } else { BUFFER_HEADER }, length),
         };
         let there = next.unwrap_or(length.min(bytes.len()));
-        if next.is_some() || length != head.size as usize {
-            self.report(DiagnosticKind::Size { stated: head.size, taken: there as u32 });
+        if next.is_some() || length != header.size as usize {
+            self.report(DiagnosticKind::Size { stated: header.size, taken: there as u32 });
         } else if !is_plausible {
             self.report(DiagnosticKind::Header);
         }
@@ -148,34 +148,34 @@ impl Frames {
         }
         let own = source.bytes(offset, BUFFER_HEADER)?.first_chunk().copied().unwrap_or([0; BUFFER_HEADER]);
         if !is_first {
-            self.compare(&head, &own);
+            self.compare(&header, &own);
         }
-        self.give(head, there);
+        self.give(header, there);
         Ok(())
     }
 
     /// Reports a buffer that is a copy of another one, or whose time is outside that of the file. Its events are still read.
-    fn compare(&mut self, head: &Head, own: &[u8; BUFFER_HEADER]) {
+    fn compare(&mut self, header: &BufferHeader, own: &[u8; BUFFER_HEADER]) {
         let Common { span, size, .. } = self.common;
-        if head.is_compressed() && head.offset > size && !self.is_small {
+        if header.is_compressed() && header.offset > size && !self.is_small {
             self.is_small = true;
             self.report(DiagnosticKind::LogFileBufferSize { stated: size, taken: self.common.largest() });
         }
-        if !span.has(head.time_stamp) {
-            self.report(DiagnosticKind::BufferTime(span.clock.system_time(head.time_stamp)));
+        if !span.has(header.time_stamp) {
+            self.report(DiagnosticKind::BufferTime(span.clock.system_time(header.time_stamp)));
         }
         // Versions that do not number their buffers have zeros here.
-        if head.sequence <= 0 {
+        if header.sequence <= 0 {
             return;
         }
         let mut hasher = DefaultHasher::new();
         own.hash(&mut hasher);
-        let (slot, mark) = (head.sequence as usize % SEEN, hasher.finish());
+        let (slot, mark) = (header.sequence as usize % SEEN, hasher.finish());
         if self.seen.len() <= slot {
             self.seen.resize(slot + 1, 0);
         }
         if std::mem::replace(&mut self.seen[slot], mark) == mark {
-            self.report(DiagnosticKind::Copy(head.sequence));
+            self.report(DiagnosticKind::Copy(header.sequence));
         }
     }
 
@@ -210,9 +210,9 @@ impl Frames {
         Ok(())
     }
 
-    fn give(&mut self, head: Head, length: usize) {
+    fn give(&mut self, header: BufferHeader, length: usize) {
         let place = self.place;
-        self.found.push_back(Ok(Frame { place, head, length }));
+        self.found.push_back(Ok(Frame { place, header, length }));
         self.place = Place { offset: place.offset + length as u64, index: place.index.saturating_add(1) };
     }
 
@@ -247,12 +247,12 @@ fn search(common: &Common, bytes: &[u8], from: usize, to: usize) -> Option<usize
 
 /// The first start of a buffer within a compressed one of the given length: a wrong size can end exactly where a later buffer
 /// ends.
-fn search_stream(common: &Common, head: &Head, bytes: &[u8], length: usize) -> Option<usize> {
+fn search_stream(common: &Common, header: &BufferHeader, bytes: &[u8], length: usize) -> Option<usize> {
     let bytes = bytes.get(..length)?;
     let mut found = headers(common, bytes).peekable();
     found.peek()?;
     // A compressed stream by itself can resemble a header.
-    let least = stream_end(common, head, bytes)?;
+    let least = stream_end(common, header, bytes)?;
     found.find(|at| *at >= least)
 }
 
@@ -270,9 +270,9 @@ fn headers<'b>(common: &'b Common, bytes: &'b [u8]) -> impl Iterator<Item = usiz
 
 /// The earliest end of the stream of a compressed buffer; `None` if the stream ends with the buffer.
 #[cold]
-fn stream_end(common: &Common, head: &Head, bytes: &[u8]) -> Option<usize> {
+fn stream_end(common: &Common, header: &BufferHeader, bytes: &[u8]) -> Option<usize> {
     let Some(format) = common.format() else { return Some(BUFFER_HEADER) };
-    let mut image = vec![0; (head.offset as usize).saturating_sub(BUFFER_HEADER)];
+    let mut image = vec![0; (header.offset as usize).saturating_sub(BUFFER_HEADER)];
     match format.decompress(&bytes[BUFFER_HEADER..], &mut image) {
         Ok(there) if there == image.len() => None,
         // The bytes after the stream may have been read as flags.
@@ -291,7 +291,7 @@ const STATE: usize = std::mem::offset_of!(BufferHeader61, State);
 fn begins(common: &Common, bytes: &[u8]) -> bool {
     // Most values are not a valid size.
     fits(stated_size(bytes))
-        && (Head::read(common.generation, bytes).is_some_and(|head| common.has(&head)) || LogFile::begins(bytes))
+        && (BufferHeader::read(common.generation, bytes).is_some_and(|header| common.has(&header)) || LogFile::begins(bytes))
 }
 
 /// The size of a buffer, which is the first member in every version.

@@ -81,40 +81,40 @@ impl Rules<'_> {
     }
 
     fn buffer(&mut self, buffer: &Buffer<'_>) {
-        let (at, head) = (buffer.place(), buffer.head());
+        let (at, header) = (buffer.place(), buffer.header());
         let first = buffer.index() == 0;
-        self.check.compressed |= head.is_compressed();
+        self.check.compressed |= header.is_compressed();
         let generation = buffer.generation();
-        let header = head.ty == ETW_BUFFER_TYPE::ETW_BUFFER_TYPE_HEADER;
+        let is_header = header.ty == ETW_BUFFER_TYPE::ETW_BUFFER_TYPE_HEADER;
         if generation > Generation::V5_1 {
-            self.rule("header-buffer", header == first, at, 0x36, || match first {
+            self.rule("header-buffer", is_header == first, at, 0x36, || match first {
                 true => "the first buffer is not of the type HEADER".into(),
                 false => "a buffer of the type HEADER that is not the first".into(),
             });
             let types = ETW_BUFFER_TYPE::ETW_BUFFER_TYPE_MAXIMUM;
-            self.rule("buffer-type", head.ty.0 < types.0, at, 0x36, || format!("unknown buffer type {}", head.ty.0));
-            let unknown = head.flags.0 & !FLAGS;
+            self.rule("buffer-type", header.ty.0 < types.0, at, 0x36, || format!("unknown buffer type {}", header.ty.0));
+            let unknown = header.flags.0 & !FLAGS;
             self.rule("buffer-flags", unknown == 0, at, 0x34, || format!("unknown buffer flags {unknown:#x}"));
-            self.rule("header-buffer-compressed", !(first && head.is_compressed()), at, 0x34, || {
+            self.rule("header-buffer-compressed", !(first && header.is_compressed()), at, 0x34, || {
                 "the header buffer is compressed".into()
             });
         }
         // In files of Vista and 7 the member is zero in header buffers, and stale in some later ones.
         if !first && generation > Generation::V5_2 {
-            let (saved, offset) = (head.saved_offset, head.offset);
+            let (saved, offset) = (header.saved_offset, header.offset);
             self.rule("saved-offset", saved == offset, at, 0x04, || {
                 format!("SavedOffset is {saved:#x}, but Offset is {offset:#x}")
             });
         }
-        let (processor, processors) = (head.processor(), self.check.log.processors);
+        let (processor, processors) = (header.processor(), self.check.log.processors);
         self.rule("processor", u32::from(processor) < processors.max(1), at, 0x28, || {
             format!("processor {processor} is out of range: the log file header states {processors} processors")
         });
         if !first {
             let circular = self.check.log.mode & LOG_FILE_MODE::EVENT_TRACE_FILE_MODE_CIRCULAR.0 != 0;
-            let ordered = circular || head.time_stamp >= self.check.last;
+            let ordered = circular || header.time_stamp >= self.check.last;
             self.rule("buffer-order", ordered, at, 0x10, || "the buffer is earlier than the previous one".into());
-            self.check.last = head.time_stamp;
+            self.check.last = header.time_stamp;
         }
     }
 

@@ -60,7 +60,7 @@ pub use etw_layouts_payload as payload;
 pub use etw_layouts_payload::{Guid, NoGuid, NoStamp, Stamp};
 pub use event::Event;
 pub use filter::Filter;
-pub use head::Head;
+pub use head::BufferHeader;
 pub use header::Header;
 pub use header_type::HeaderType;
 pub use item::{Item, Items};

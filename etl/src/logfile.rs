@@ -3,7 +3,7 @@
 use crate::clock::{Clock, ClockType};
 use crate::common::DAY;
 use crate::event::Event;
-use crate::head::Head;
+use crate::head::BufferHeader;
 use crate::header::Header;
 use crate::header_type::HeaderType;
 use crate::producer::Producer;
@@ -181,8 +181,8 @@ impl LogFile {
         // Up to the names, which are addresses, the members of both widths are the same.
         let version = header.VersionDetail();
         let generation = Generation::of(version.MajorVersion.into(), version.MinorVersion.into());
-        let head = Head::read(generation, bytes);
-        let is_plausible = head.is_some_and(|head| head.is_plausible(generation, header.BufferSize, true, true));
+        let first = BufferHeader::read(generation, bytes);
+        let is_plausible = first.is_some_and(|first| first.is_plausible(generation, header.BufferSize, true, true));
         // Members that do not depend on the width, up to the last one that has a few values only.
         is_plausible
             && matches!((version.MajorVersion, version.MinorVersion), (5, 0..=2) | (6, 0..=4) | (10, 0))

@@ -2,7 +2,7 @@
 
 use crate::buffer::{Buffer, Image};
 use crate::common::Common;
-use crate::head::{Head, LARGEST};
+use crate::head::{BufferHeader, LARGEST};
 use crate::wire::{BUFFER_HEADER, ETW_BUFFER_FLAG, align8};
 use crate::write::{Error, Record};
 
@@ -10,7 +10,7 @@ use crate::write::{Error, Record};
 #[derive(Clone, Debug)]
 pub struct Parts<'a> {
     /// The header.
-    pub head: Head,
+    pub header: BufferHeader,
     /// The events, and the padding after each.
     pub records: Vec<(Record<'a>, &'a [u8])>,
     /// The bytes of the header, some of which are stale pointers.
@@ -40,7 +40,7 @@ impl<'a> Parts<'a> {
         let stale = buffer.bytes().first_chunk().copied().unwrap_or([0; BUFFER_HEADER]);
         let after = if buffer.is_compressed() { BUFFER_HEADER } else { bytes.len() };
         Self {
-            head: *buffer.head(),
+            header: *buffer.header(),
             records,
             stale,
             rest: &bytes[at..],
@@ -66,7 +66,7 @@ impl<'a> Parts<'a> {
             out.extend_from_slice(padding);
         }
         out.extend_from_slice(self.rest);
-        let mut head = self.head;
+        let mut header = self.header;
         if out.get(BUFFER_HEADER..) == self.image.get(BUFFER_HEADER..) {
             if self.is_compressed {
                 out.truncate(BUFFER_HEADER);
@@ -74,26 +74,26 @@ impl<'a> Parts<'a> {
             out.extend_from_slice(self.after);
         } else {
             out.resize(align8(out.len()), 0);
-            out = self.changed(&mut head, out)?;
+            out = self.changed(&mut header, out)?;
         }
         if let Some(bytes) = out.first_chunk_mut() {
-            head.write(self.common.generation, bytes);
+            header.write(self.common.generation, bytes);
         }
         Ok(out)
     }
 
     /// A buffer with other events, as stored in a file.
-    fn changed(&self, head: &mut Head, image: Vec<u8>) -> Result<Vec<u8>, Error> {
-        let size = if self.is_compressed { self.common.size } else { head.size };
+    fn changed(&self, header: &mut BufferHeader, image: Vec<u8>) -> Result<Vec<u8>, Error> {
+        let size = if self.is_compressed { self.common.size } else { header.size };
         let length = image.len();
         if length > size.min(LARGEST) as usize {
             return Err(Error::Larger { length, size });
         }
         // In header buffers the values often differ.
-        if head.saved_offset == head.offset {
-            head.saved_offset = length as u32;
+        if header.saved_offset == header.offset {
+            header.saved_offset = length as u32;
         }
-        head.offset = length as u32;
+        header.offset = length as u32;
         let mut out = image;
         if self.is_compressed {
             let mut compressed = self.stale.to_vec();
@@ -104,9 +104,9 @@ impl<'a> Parts<'a> {
             });
             match shorter {
                 true => out = compressed,
-                false => head.flags.0 &= !ETW_BUFFER_FLAG::ETW_BUFFER_FLAG_COMPRESSED.0,
+                false => header.flags.0 &= !ETW_BUFFER_FLAG::ETW_BUFFER_FLAG_COMPRESSED.0,
             }
-            head.size = out.len() as u32;
+            header.size = out.len() as u32;
         } else {
             out.resize(size as usize, 0xFF);
         }

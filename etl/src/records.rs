@@ -126,7 +126,7 @@ impl<'t> EventRecords<'t> {
     }
 
     fn read(&mut self, buffer: &Buffer<'t>) {
-        let (clock, origin) = (self.trace.clock(), (buffer.head().processor(), buffer.place()));
+        let (clock, origin) = (self.trace.clock(), (buffer.header().processor(), buffer.place()));
         let in_file = (!buffer.is_compressed()).then_some(buffer.bytes());
         let image = buffer.image(&mut self.scratch);
         self.next.extend(image.events().map(|event| {

@@ -4,7 +4,7 @@ use etw_layouts_etl::check::check;
 use etw_layouts_etl::header::Header;
 use etw_layouts_etl::wire::{Generation, LOG_FILE_MODE, zero};
 use etw_layouts_etl::write::{FileWriter, Record, Relog};
-use etw_layouts_etl::{ByTime, ClockType, Diagnostic, Event, EventRecord, Head, LogFile, Parts, Reader, Scratch, Trace};
+use etw_layouts_etl::{BufferHeader, ByTime, ClockType, Diagnostic, Event, EventRecord, LogFile, Parts, Reader, Scratch, Trace};
 use fastrand::Rng;
 use std::io::Cursor;
 use std::ops::Range;
@@ -157,7 +157,7 @@ fn streams_like_headers() {
             continue;
         }
         let mut stream = buffer.bytes()[..0x48].to_vec();
-        for literals in buffer.image(&mut scratch).bytes()[0x48..buffer.head().offset as usize].chunks(32) {
+        for literals in buffer.image(&mut scratch).bytes()[0x48..buffer.header().offset as usize].chunks(32) {
             // Behind the last literal, a match that is not there.
             stream.extend(u32::MAX.checked_shr(literals.len() as u32).unwrap_or(0).to_le_bytes());
             stream.extend_from_slice(literals);
@@ -168,7 +168,7 @@ fn streams_like_headers() {
     }
     let (whole, diagnostics) = events(&bytes);
     assert_eq!((whole.len(), diagnostics), (4, Vec::new()));
-    assert_eq!(Head::read(Generation::V6_1, &bytes[starts[1] + 0x48 + 280..]).unwrap().offset, 0x100);
+    assert_eq!(BufferHeader::read(Generation::V6_1, &bytes[starts[1] + 0x48 + 280..]).unwrap().offset, 0x100);
     bytes[starts[1]..][..4].copy_from_slice(&((starts[3] - starts[1]) as u32).to_le_bytes());
     let (seen, diagnostics) = events(&bytes);
     assert!(seen == whole && diagnostics.len() == 1, "{} events, {diagnostics:?}", seen.len());

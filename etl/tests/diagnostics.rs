@@ -4,7 +4,7 @@ use etw_layouts_etl::check::check;
 use etw_layouts_etl::header::Header;
 use etw_layouts_etl::wire::{ETW_BUFFER_FLAG, Generation};
 use etw_layouts_etl::write::FileWriter;
-use etw_layouts_etl::{ClockType, Diagnostic, DiagnosticKind, Event, Head, HeaderType, LogFile, Reader, Scratch, Trace};
+use etw_layouts_etl::{BufferHeader, ClockType, Diagnostic, DiagnosticKind, Event, HeaderType, LogFile, Reader, Scratch, Trace};
 use std::io::Cursor;
 use test_support::traces::{PRODUCERS, fixture, fixture_of};
 
@@ -143,7 +143,7 @@ fn cases(file: &[u8], other: &[u8]) -> Vec<Case> {
     case("marker", put(file, 0x4B, &[0xC4]), &["log-file-event", "event-too-short"], of(0));
 
     // End markers: at the first event of a buffer, and up to the valid end.
-    let head = Head::read(Generation::V6_1, &file[third..]).unwrap();
+    let head = BufferHeader::read(Generation::V6_1, &file[third..]).unwrap();
     case("end marker", put(file, third + 0x48, &[0xFF; 4]), &["end-marker"], 1);
     let rest = vec![0xFF; head.offset as usize - 0x48];
     case("filled", put(file, third + 0x48, &rest), &["end-marker"], of(3));
@@ -304,7 +304,7 @@ fn hidden_events() {
 fn headers_of_compressed_files() {
     let file = fixture(PRODUCERS[7], ClockType::PerfCounter, true, 30).unwrap().bytes;
     let whole = read(&file).1;
-    let largest = Trace::from_bytes(&file).unwrap().buffers().map(|buffer| buffer.unwrap().head().offset).max().unwrap();
+    let largest = Trace::from_bytes(&file).unwrap().buffers().map(|buffer| buffer.unwrap().header().offset).max().unwrap();
     for (name, at, value, expected) in [
         ("nothing", 0, &file[..1], &[][..]),
         ("as large as the largest", LOG_FILE, &largest.to_le_bytes()[..], &[]),
@@ -343,7 +343,7 @@ fn valid_ends_of_compressed_buffers() {
     let whole = read(&file).1;
     let trace = Trace::from_bytes(&file).unwrap();
     let buffer = trace.buffers().nth(2).unwrap().unwrap();
-    let (at, offset) = (buffer.offset() as usize, buffer.head().offset);
+    let (at, offset) = (buffer.offset() as usize, buffer.header().offset);
     let events = buffer.image(&mut Scratch::default()).events().count();
     for (end, kinds) in
         [(0x40, "valid-end"), ((1 << 24) + 8, "too-large"), (u32::MAX, "too-large"), (offset + 64, "decompressed-size")]
@@ -454,7 +454,7 @@ fn processors_of_buffers() {
         let mut bytes = [0; 0x48];
         bytes[0x28..0x2A].copy_from_slice(&u16::to_le_bytes(context));
         bytes[0x34..0x36].copy_from_slice(&u16::to_le_bytes(flags));
-        assert_eq!(Head::read(Generation::V6_1, &bytes).unwrap().processor(), processor, "{flags:#x} {context:#x}");
+        assert_eq!(BufferHeader::read(Generation::V6_1, &bytes).unwrap().processor(), processor, "{flags:#x} {context:#x}");
     }
 }
 
@@ -467,10 +467,13 @@ fn processors_of_files() {
         check(&Trace::from_bytes(bytes).unwrap(), &mut |diagnostic| found += usize::from(diagnostic.kind.name() == "processor"));
         found
     };
-    let last = Trace::from_bytes(&file).unwrap().buffers().map(|buffer| buffer.unwrap().head().processor()).max().unwrap();
+    let last = Trace::from_bytes(&file).unwrap().buffers().map(|buffer| buffer.unwrap().header().processor()).max().unwrap();
     assert_eq!(found(&put(&file, PROCESSORS, &(u32::from(last) + 1).to_le_bytes())), 0);
-    let of_last =
-        Trace::from_bytes(&file).unwrap().buffers().filter(|buffer| buffer.as_ref().unwrap().head().processor() == last).count();
+    let of_last = Trace::from_bytes(&file)
+        .unwrap()
+        .buffers()
+        .filter(|buffer| buffer.as_ref().unwrap().header().processor() == last)
+        .count();
     assert_eq!((found(&put(&file, PROCESSORS, &u32::from(last).to_le_bytes())), of_last > 0), (of_last, true));
 }
 

@@ -149,7 +149,7 @@ fn written_buffers() {
     for producer in PRODUCERS.into_iter().filter(|producer| producer.build.number >= [5, 2, 0]) {
         let file = fixture(producer, ClockType::SystemTime, false, 2).unwrap().bytes;
         for buffer in Trace::from_bytes(&file).unwrap().buffers() {
-            assert_eq!(buffer.unwrap().head().flags.contains(index), producer.build.number >= [6, 2, 0], "{producer:?}");
+            assert_eq!(buffer.unwrap().header().flags.contains(index), producer.build.number >= [6, 2, 0], "{producer:?}");
         }
     }
     let log = LogFile { logger_name: "x".repeat(400), mode: 0x0400_0000, buffer_size: 4096, ..LogFile::new(&PRODUCERS[7]) };

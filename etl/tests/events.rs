@@ -39,14 +39,14 @@ pub fn in_file(trace: &Trace<'_>) -> Vec<Seen> {
     for buffer in trace.buffers() {
         let buffer = buffer.unwrap();
         for event in buffer.image(&mut scratch).events() {
-            events.push(Seen::of(&event.unwrap(), buffer.head().processor()));
+            events.push(Seen::of(&event.unwrap(), buffer.header().processor()));
         }
     }
     let (mut reader, mut streamed) = (Reader::new(trace.bytes()).unwrap(), 0);
     while let Some(image) = reader.next_image().unwrap() {
         let image = image.unwrap();
         for event in image.events() {
-            assert!(events.get(streamed) == Some(&Seen::of(&event.unwrap(), image.buffer().head().processor())));
+            assert!(events.get(streamed) == Some(&Seen::of(&event.unwrap(), image.buffer().header().processor())));
             streamed += 1;
         }
     }

@@ -41,7 +41,7 @@ fn survey() {
         assert_eq!(facts[..], line[5..9], "{name}");
         assert_eq!((format!("{:08x}", log.mode), log.clock.to_string()), (line[9].clone(), line[10].clone()), "{name}");
         let buffers: Vec<_> = trace.buffers().map(Result::unwrap).collect();
-        let compressed = buffers.iter().filter(|buffer| buffer.head().is_compressed()).count();
+        let compressed = buffers.iter().filter(|buffer| buffer.header().is_compressed()).count();
         assert_eq!([buffers.len().to_string(), compressed.to_string()], [line[2].clone(), line[4].clone()], "{name}");
 
         let events = in_file(&trace);
@@ -138,7 +138,7 @@ fn written_again() {
             let again = written(&trace, compressed);
             let Some(again) = again else { continue };
             let again = Trace::from_bytes(&again).unwrap();
-            let count = again.buffers().filter(|b| b.as_ref().unwrap().head().is_compressed()).count();
+            let count = again.buffers().filter(|b| b.as_ref().unwrap().header().is_compressed()).count();
             assert_eq!(count > 0, compressed, "{}", line[0]);
             // The log file header itself tells of other buffers and another mode.
             assert!(in_time(&again)[1..] == events[1..], "{} compressed {compressed}", line[0]);

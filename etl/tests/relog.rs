@@ -17,7 +17,7 @@ use test_support::witness;
 fn taken(trace: &Trace<'_>, filter: &Filter) -> Vec<(bool, Seen)> {
     let (mut scratch, mut events) = (Scratch::default(), Vec::new());
     for buffer in trace.buffers().flatten() {
-        let processor = buffer.head().processor();
+        let processor = buffer.header().processor();
         let header = usize::from(buffer.index() == 0);
         let all = buffer.image(&mut scratch);
         let all = all.events().flatten().skip(header).filter(|event| filter.takes(event, processor, trace.clock()));
@@ -70,7 +70,7 @@ fn saved(trace: &Trace<'_>, filter: &Filter, compressed: bool) -> Option<Vec<u8>
     };
     let mut scratch = Scratch::default();
     for buffer in trace.buffers().flatten() {
-        let processor = buffer.head().processor();
+        let processor = buffer.header().processor();
         for event in buffer.image(&mut scratch).events().flatten().filter(|e| filter.takes(e, processor, trace.clock())) {
             relog.push(&event, &buffer).unwrap();
         }
@@ -122,7 +122,7 @@ fn relogged() {
                     (&new.logger_name, new.start_time, new.events_lost)
                 );
                 assert_eq!(again.clock(), trace.clock());
-                compressions += again.buffers().flatten().filter(|buffer| buffer.head().is_compressed()).count();
+                compressions += again.buffers().flatten().filter(|buffer| buffer.header().is_compressed()).count();
             }
         }
     }
@@ -205,7 +205,7 @@ fn identities() {
         bytes[two + at..][..value.len()].copy_from_slice(value);
         let trace = Trace::from_bytes(&bytes).unwrap();
         let again = saved(&trace, &Filter::new(), false).unwrap();
-        let head = |bytes: &[u8]| *Trace::from_bytes(bytes).unwrap().buffers().flatten().nth(2).unwrap().head();
+        let head = |bytes: &[u8]| *Trace::from_bytes(bytes).unwrap().buffers().flatten().nth(2).unwrap().header();
         let (old, new) = (head(&bytes), head(&again));
         assert_eq!((new.state, new.flags.0, new.ty.0), (state, flags, ty), "{at:#x} {value:x?}");
         assert_eq!((new.sequence, new.logger, new.time_stamp), (old.sequence, old.logger, old.time_stamp));
@@ -239,7 +239,7 @@ fn written_before() {
     let again = writer.finish(0).unwrap().into_inner();
     let again = Trace::from_bytes(&again).unwrap();
     let [_, only] = again.buffers().map(Result::unwrap).collect::<Vec<_>>()[..] else { panic!("two buffers") };
-    assert!(only.head().processor() == 1 && only.head().flags.contains(ETW_BUFFER_FLAG::ETW_BUFFER_FLAG_EVENTS_LOST));
+    assert!(only.header().processor() == 1 && only.header().flags.contains(ETW_BUFFER_FLAG::ETW_BUFFER_FLAG_EVENTS_LOST));
     assert_eq!(only.image(&mut Scratch::default()).bytes()[0x48..], image.bytes()[0x48..]);
 }
 
@@ -269,7 +269,7 @@ fn bounds() {
     let buffers: Vec<_> = trace.buffers().map(Result::unwrap).collect();
     assert_eq!(buffers.len(), 1 + 2 * usize::from(PROCESSORS));
     let mut mixed = buffers.clone();
-    mixed[1..].sort_by_key(|buffer| buffer.head().time_stamp);
+    mixed[1..].sort_by_key(|buffer| buffer.header().time_stamp);
     for (buffers, disorder) in [(&buffers, false), (&buffers, true), (&mixed, false), (&mixed, true)] {
         let mut relog = Relog::new(Cursor::new(Vec::new()), trace.log_file(), true).unwrap();
         let (mut scratch, mut expected) = (Scratch::default(), Vec::new());
@@ -281,7 +281,7 @@ fn bounds() {
             }
             for event in events {
                 if relog.push(&event, buffer).unwrap() {
-                    expected.push((false, Seen::of(&event, buffer.head().processor())));
+                    expected.push((false, Seen::of(&event, buffer.header().processor())));
                 }
             }
         }

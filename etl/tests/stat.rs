@@ -15,7 +15,7 @@ fn each(bytes: &[u8], mut take: impl FnMut(&Event<'_>, u16, Option<i64>)) {
     for buffer in trace.buffers().flatten() {
         for event in buffer.image(&mut scratch).events().flatten() {
             let time = event.time_stamp().map(|stamp| trace.clock().system_time(stamp));
-            take(&event, buffer.head().processor(), time);
+            take(&event, buffer.header().processor(), time);
         }
     }
 }

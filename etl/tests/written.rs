@@ -131,7 +131,7 @@ fn buffers() {
     }
     let trace = Trace::from_bytes(&file).unwrap();
     // The log file mode does not announce compressed buffers, but the buffers' own flags do.
-    let heads: Vec<_> = trace.buffers().skip(1).filter_map(Result::ok).map(|buffer| *buffer.head()).collect();
+    let heads: Vec<_> = trace.buffers().skip(1).filter_map(Result::ok).map(|buffer| *buffer.header()).collect();
     assert_eq!(heads.len(), 7);
     // Nor does the log file header count them.
     let wrong: Vec<_> = trace.buffers().filter_map(Result::err).map(|diagnostic| diagnostic.kind).collect();
@@ -376,7 +376,7 @@ fn changed() {
                 let image = buffer.image(&mut scratch);
                 let mut parts = Parts::of(&buffer, &image);
                 let mut events: Vec<_> = image.events().map(|event| event.unwrap().bytes().to_vec()).collect();
-                compressed |= buffer.head().is_compressed();
+                compressed |= buffer.header().is_compressed();
                 if buffer.index() > 0 {
                     let (record, _) = parts.records.remove(0);
                     let event = events.remove(0);
@@ -391,7 +391,7 @@ fn changed() {
             let trace = Trace::from_bytes(&changed).unwrap();
             let seen: Vec<_> = in_file(&trace).into_iter().map(|event| event.bytes).collect();
             assert!(seen == expected, "{name}");
-            assert_eq!(compressed, trace.buffers().any(|buffer| buffer.unwrap().head().is_compressed()), "{name}");
+            assert_eq!(compressed, trace.buffers().any(|buffer| buffer.unwrap().header().is_compressed()), "{name}");
             check(&trace, &mut |diagnostic| {
                 assert!(matches!(diagnostic.kind.name(), "layout" | "event-order"), "{name}: {diagnostic}");
             });

@@ -53,7 +53,7 @@ fn survivors(input: &[u8], trace: &Trace<'_>) {
     let choice = input.iter().fold(input.len(), |sum, byte| sum.wrapping_mul(31).wrapping_add(usize::from(*byte)));
     let buffer = &buffers[choice % buffers.len()];
     let size = |size: u32| size.to_le_bytes().to_vec();
-    let ways = [vec![0; 0x48], vec![0xA5; 0x48], size(0), size(0x50), size(u32::MAX), size(buffer.head().size + 8)];
+    let ways = [vec![0; 0x48], vec![0xA5; 0x48], size(0), size(0x50), size(u32::MAX), size(buffer.header().size + 8)];
     let way = &ways[choice / 7 % ways.len()];
     let start = buffer.offset() as usize;
     let Some(place) = input.get(start..start + 0x48) else { return };

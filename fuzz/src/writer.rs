@@ -195,7 +195,7 @@ fn all_events(trace: &Trace<'_>) -> Vec<Written> {
         let buffer = buffer.expect("a buffer that was written");
         let image = buffer.image(&mut scratch);
         assert_eq!(image.fault(), None);
-        let processor = buffer.head().processor();
+        let processor = buffer.header().processor();
         let event = |event: Event<'_>| Written { processor, stamp: event.time_stamp(), bytes: event.bytes().to_vec() };
         events.extend(image.events().map(|read| event(read.expect("an event that was written"))));
     }

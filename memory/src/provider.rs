@@ -122,7 +122,7 @@ pub enum Owner {
 }
 
 /// Heads of the lists of entries.
-struct Head {
+struct ListHead {
     at: Address,
     kind: u32,
     bucket: Option<u32>,
@@ -167,7 +167,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
     }
 
     /// The heads of all lists of entries: those of a silo's hash table, of the global one, or the two lists before 6.2.
-    fn heads(&mut self, state: Option<&Object>) -> Vec<Head> {
+    fn heads(&mut self, state: Option<&Object>) -> Vec<ListHead> {
         let in_state = state.and_then(|state| {
             let member = state.layout().member("EtwpGuidHashTable")?;
             Some((state.address().plus(member.offset as u64)?, element(&member.ty)?, member.size))
@@ -191,19 +191,19 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
     }
 
     /// The heads before 6.2, one for each kind of GUID at that time.
-    fn two_lists(&mut self) -> Vec<Head> {
+    fn two_lists(&mut self) -> Vec<ListHead> {
         let Some(at) = self.kernel().global("EtwpGuidListHead") else {
             let place = Place { structure: "ETW_GUID_ENTRY", address: Address::NULL, member: "" };
             self.find(place, FindingKind::NoGlobal("PspHostSiloGlobals, EtwpGuidHashTable or EtwpGuidListHead"));
             return Vec::new();
         };
         let size = self.kernel().layout(&structures::LIST_ENTRY).map_or(0, |layout| layout.size as u64);
-        let head = |kind| Some(Head { at: at.plus(u64::from(kind) * size)?, kind, bucket: None });
+        let head = |kind| Some(ListHead { at: at.plus(u64::from(kind) * size)?, kind, bucket: None });
         [0, 1].into_iter().filter_map(head).collect()
     }
 
     /// The entry at an address.
-    fn provider(&mut self, head: &Head, at: Address) -> Option<Provider> {
+    fn provider(&mut self, head: &ListHead, at: Address) -> Option<Provider> {
         let entry = self.object(&structures::ETW_GUID_ENTRY, at)?;
         let kind = match head.kind {
             0 => Kind::Trace,
@@ -277,7 +277,7 @@ fn element(ty: &Type) -> Option<&'static Layout> {
 }
 
 /// The heads in a bucket, one for each kind.
-fn heads_of(number: u32, at: Address, bucket: &'static Layout) -> Vec<Head> {
+fn heads_of(number: u32, at: Address, bucket: &'static Layout) -> Vec<ListHead> {
     let Some((lists, size)) = bucket.member("ListHead").and_then(|lists| match lists.ty {
         Type::Array(_, size) => Some((lists, size.max(1))),
         _ => None,
@@ -286,7 +286,7 @@ fn heads_of(number: u32, at: Address, bucket: &'static Layout) -> Vec<Head> {
     };
     let head = |kind: u32| {
         let at = at.plus(lists.offset as u64 + u64::from(kind) * size as u64)?;
-        Some(Head { at, kind, bucket: Some(number) })
+        Some(ListHead { at, kind, bucket: Some(number) })
     };
     (0..(lists.size / size) as u32).filter_map(head).collect()
 }

@@ -14,7 +14,7 @@ use etw_layouts::members::{TRACE_LOGFILE_HEADER as HEADER, WMI_LOGGER_CONTEXT as
 use etw_layouts::structures;
 use etw_layouts_etl::wire::Generation;
 use etw_layouts_etl::write::{self, FileWriter, Producer};
-use etw_layouts_etl::{ClockType, Event, Events, Head, LogFile};
+use etw_layouts_etl::{BufferHeader, ClockType, Event, Events, LogFile};
 use std::io::{Cursor, Seek, Write};
 
 /// Selection of the buffers to save.
@@ -112,7 +112,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
             }
         }
         let (mut processor, mut sequence) = (buffer.processor.unwrap_or(0), buffer.sequence.unwrap_or(0));
-        if let Some(head) = Head::read(generation, &bytes).filter(|_| buffer.is_compressed()) {
+        if let Some(head) = BufferHeader::read(generation, &bytes).filter(|_| buffer.is_compressed()) {
             (processor, sequence) = (head.processor(), head.sequence);
         }
         (count > 0).then_some(Found { processor, first, sequence, bytes })

@@ -84,7 +84,7 @@ impl<'a> Lane<'a> {
     /// Starts a buffer, from its bytes or from the decompressed bytes in the scratch. `before` is the time of the event before
     /// it. Returns the time of the last event; `None` if the buffer has no events.
     pub(super) fn begin(&mut self, buffer: &Buffer<'a>, slice: Option<&'a [u8]>, before: i64) -> Option<i64> {
-        (self.place, self.processor) = (buffer.place(), buffer.head().processor());
+        (self.place, self.processor) = (buffer.place(), buffer.header().processor());
         (self.generation, self.slice) = (buffer.generation(), slice);
         (self.next, self.extent) = (0, None);
         self.list.clear();

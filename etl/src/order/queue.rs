@@ -91,7 +91,7 @@ impl<'a> Queues<'a> {
                 queue.waiting.push_back(buffer.place());
             }
         }
-        let time = |place: &Place| self.start.from(*place).find_map(Result::ok).map(|buffer| buffer.head().time_stamp);
+        let time = |place: &Place| self.start.from(*place).find_map(Result::ok).map(|buffer| buffer.header().time_stamp);
         for queue in &mut self.queues {
             queue.waiting.make_contiguous().sort_by_cached_key(time);
         }
@@ -168,9 +168,9 @@ impl Arrangement {
 }
 
 fn key(buffer: &Buffer<'_>) -> Key {
-    let head = buffer.head();
-    let header = head.ty == ETW_BUFFER_TYPE::ETW_BUFFER_TYPE_HEADER || buffer.index() == 0;
-    (!header).then(|| head.processor())
+    let header = buffer.header();
+    let is_header = header.ty == ETW_BUFFER_TYPE::ETW_BUFFER_TYPE_HEADER || buffer.index() == 0;
+    (!is_header).then(|| header.processor())
 }
 
 /// Determines the order of one processor's buffers.
@@ -186,7 +186,7 @@ struct Survey {
 
 impl Survey {
     fn add(&mut self, buffer: &Buffer<'_>) {
-        let time = buffer.head().time_stamp;
+        let time = buffer.header().time_stamp;
         if self.count == 0 {
             self.first = time;
         } else if time < self.last {

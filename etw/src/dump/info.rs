@@ -116,8 +116,8 @@ pub fn run(
             .iter()
             .map(|buffer| TraceBuffer {
                 address: buffer.address.to_string(),
-                logger_id: buffer.head.logger,
-                size: buffer.head.size,
+                logger_id: buffer.header.logger,
+                size: buffer.header.size,
                 events: buffer.events,
             })
             .collect(),

@@ -77,8 +77,8 @@ pub fn run(source: Opened<'_>, out: &mut Output) -> Result<Outcome, Stop> {
         };
         let origin = Origin::of(image.buffer());
         info.buffers += 1;
-        info.lost.buffer(image.buffer().head());
-        info.compressed_buffers += u32::from(image.buffer().head().is_compressed());
+        info.lost.buffer(image.buffer().header());
+        info.compressed_buffers += u32::from(image.buffer().header().is_compressed());
         for event in image.events() {
             match event {
                 Ok(event) => {

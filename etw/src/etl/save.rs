@@ -84,7 +84,7 @@ pub fn several(args: &Args, traces: &[(&Loaded<'_>, Trace<'_>)], out: &mut Outpu
     loop {
         // Header buffers come first; diagnostics keep their position.
         let key = |buffer: &Result<Buffer<'_>, Diagnostic>| match buffer {
-            Ok(buffer) if buffer.index() > 0 => buffer.head().time_stamp,
+            Ok(buffer) if buffer.index() > 0 => buffer.header().time_stamp,
             _ => i64::MIN,
         };
         let first = files.iter_mut().enumerate().filter_map(|(file, buffers)| Some((key(buffers.peek()?), file))).min();

@@ -101,7 +101,7 @@ impl<'a> Stats<'a> {
                 }
             };
             let origin = Origin::of(image.buffer());
-            self.lost.buffer(image.buffer().head());
+            self.lost.buffer(image.buffer().header());
             for event in image.events() {
                 let event = match event {
                     Ok(event) => event,

@@ -17,7 +17,7 @@ pub struct Origin {
 
 impl Origin {
     pub fn of(buffer: &Buffer<'_>) -> Self {
-        Self { buffer: buffer.index(), offset: buffer.offset(), processor: buffer.head().processor() }
+        Self { buffer: buffer.index(), offset: buffer.offset(), processor: buffer.header().processor() }
     }
 
     /// The diagnostic for an event of the buffer.

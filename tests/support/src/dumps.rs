@@ -38,7 +38,7 @@ impl Session {
         let trace = Trace::from_bytes(&made.bytes).expect("a trace");
         let buffers = trace.buffers().skip(1).map(|buffer| {
             let buffer = buffer.expect("a buffer");
-            let mut bytes = buffer.bytes()[..buffer.head().offset as usize].to_vec();
+            let mut bytes = buffer.bytes()[..buffer.header().offset as usize].to_vec();
             // The logger, in ClientContext: files of the writer have none.
             bytes[0x2A..0x2C].copy_from_slice(&logger_id.to_le_bytes());
             bytes

@@ -123,12 +123,12 @@ pub fn in_format(file: &[u8], format: Format) -> Vec<u8> {
     let mut out = Vec::new();
     for buffer in trace.buffers() {
         let (buffer, mut scratch) = (buffer.expect("a whole buffer"), Scratch::default());
-        if !buffer.head().is_compressed() {
+        if !buffer.header().is_compressed() {
             out.extend_from_slice(buffer.bytes());
             continue;
         }
         let image = buffer.image(&mut scratch);
-        let events = &image.bytes()[0x48..buffer.head().offset as usize];
+        let events = &image.bytes()[0x48..buffer.header().offset as usize];
         let header = &buffer.bytes()[..0x48];
         let mut own = header.to_vec();
         format.compress(events, &mut own);
