@@ -1,9 +1,9 @@
 //! A trace buffer, and its decompressed bytes, from which events are borrowed.
 
+use crate::buffer_header::BufferHeader;
 use crate::common::Common;
 use crate::compression;
 use crate::diagnostic::{Diagnostic, DiagnosticKind, Place};
-use crate::head::BufferHeader;
 use crate::walk::Events;
 use crate::wire::{BUFFER_HEADER, Generation, align8};
 

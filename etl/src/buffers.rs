@@ -1,10 +1,10 @@
 //! Iteration over the buffers of a file, from memory or from a stream.
 
 use crate::buffer::{Buffer, Frame};
+use crate::buffer_header::{BufferHeader, fits};
 use crate::common::{Common, FILE};
 use crate::compression;
 use crate::diagnostic::{Diagnostic, DiagnosticKind, Place};
-use crate::head::{BufferHeader, fits};
 use crate::logfile::LogFile;
 use crate::source::Source;
 use crate::wire::{BUFFER_HEADER, BufferHeader61};

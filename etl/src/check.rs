@@ -1,9 +1,9 @@
 //! Verification of a file against every rule of the format.
 
 use crate::buffer::{Buffer, Image, Scratch};
+use crate::buffer_header::FLAGS;
 use crate::common::FILE;
 use crate::diagnostic::{Diagnostic, DiagnosticKind, Place, Rule};
-use crate::head::FLAGS;
 use crate::logfile::LogFile;
 use crate::trace::Trace;
 use crate::wire::{BUFFER_HEADER, ETW_BUFFER_TYPE, Generation, LOG_FILE_MODE};

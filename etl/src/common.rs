@@ -1,9 +1,9 @@
 //! Properties that the log file header states for all buffers of a file.
 
+use crate::buffer_header::{BufferHeader, LARGEST, fits};
 use crate::clock::Clock;
 use crate::compression::Format;
 use crate::diagnostic::{Diagnostic, DiagnosticKind, Place};
-use crate::head::{BufferHeader, LARGEST, fits};
 use crate::logfile::LogFile;
 use crate::source::Source;
 use crate::walk::Events;

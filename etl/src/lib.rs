@@ -18,6 +18,7 @@
 #![deny(unsafe_code)]
 
 mod buffer;
+mod buffer_header;
 mod buffers;
 pub mod check;
 mod clock;
@@ -26,7 +27,6 @@ pub mod compression;
 mod diagnostic;
 mod event;
 mod filter;
-mod head;
 pub mod header;
 mod header_type;
 pub mod item;
@@ -51,6 +51,7 @@ pub mod write;
 pub mod xpress;
 
 pub use buffer::{Buffer, Image, Scratch};
+pub use buffer_header::BufferHeader;
 pub use buffers::Buffers;
 pub use clock::{Clock, ClockType};
 pub use common::Error;
@@ -60,7 +61,6 @@ pub use etw_layouts_payload as payload;
 pub use etw_layouts_payload::{Guid, NoGuid, NoStamp, Stamp};
 pub use event::Event;
 pub use filter::Filter;
-pub use head::BufferHeader;
 pub use header::Header;
 pub use header_type::HeaderType;
 pub use item::{Item, Items};

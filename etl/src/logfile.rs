@@ -1,9 +1,9 @@
 //! The log file header: the first event of a file.
 
+use crate::buffer_header::BufferHeader;
 use crate::clock::{Clock, ClockType};
 use crate::common::DAY;
 use crate::event::Event;
-use crate::head::BufferHeader;
 use crate::header::Header;
 use crate::header_type::HeaderType;
 use crate::producer::Producer;

@@ -1,8 +1,8 @@
 //! Splitting a buffer into its parts, and reassembling it.
 
 use crate::buffer::{Buffer, Image};
+use crate::buffer_header::{BufferHeader, LARGEST};
 use crate::common::Common;
-use crate::head::{BufferHeader, LARGEST};
 use crate::wire::{BUFFER_HEADER, ETW_BUFFER_FLAG, align8};
 use crate::write::{Error, Record};
 

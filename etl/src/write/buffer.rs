@@ -1,7 +1,7 @@
 //! Writer of a single trace buffer.
 
 use super::{Error, Record};
-use crate::head::{BufferHeader, LARGEST};
+use crate::buffer_header::{BufferHeader, LARGEST};
 use crate::producer::Producer;
 use crate::wire::{BUFFER_HEADER, ETW_BUFFER_FLAG, ETW_BUFFER_TYPE, align8};
 use crate::xpress;

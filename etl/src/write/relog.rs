@@ -3,8 +3,8 @@
 use super::file::FLUSH;
 use super::{BufferWriter, Error, FileWriter, Identity};
 use crate::buffer::Buffer;
+use crate::buffer_header::{FLAGS, STATES};
 use crate::event::Event;
-use crate::head::{FLAGS, STATES};
 use crate::logfile::LogFile;
 use crate::producer::Producer;
 use crate::wire::{Arch, BUFFER_HEADER, ETW_BUFFER_FLAG, ETW_BUFFER_TYPE, Generation, LOG_FILE_MODE};
