@@ -38,14 +38,14 @@ impl<S: Source> MemoryDump<S> {
             };
             *left = after;
             let (address, is_compressed) = (buffer.header.address(), buffer.is_compressed());
-            let mut images = walk.images_of(session, &buffer, producer.generation());
-            if images.is_empty() {
+            let mut decoded = walk.decoded_buffers(session, &buffer, producer.generation());
+            if decoded.is_empty() {
                 // A buffer that cannot be decompressed is counted, but has no events.
                 let mut header = vec![0; BUFFER_HEADER];
                 walk.read(address, &mut header);
-                images.push(header);
+                decoded.push(header);
             }
-            for mut bytes in images {
+            for mut bytes in decoded {
                 let Some(header) = BufferHeader::read(producer.generation(), &bytes) else { continue };
                 // The size of an uncompressed buffer is already subtracted.
                 let more = if is_compressed { bytes.len() as u64 } else { 0 };

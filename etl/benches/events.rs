@@ -36,11 +36,11 @@ fn walk(name: &str, bytes: &[u8]) {
     let mut count = 0;
     for round in 0..30 {
         for (buffer, best) in buffers.iter().zip(&mut best) {
-            let image = buffer.image(&mut scratch);
+            let decoded = buffer.decode(&mut scratch);
             let (mut bare, mut walked) = (0, 0);
             time(&mut best[0], || {
                 let mut at = 0x48;
-                while let Some(word) = image.bytes().get(at..).and_then(|rest| rest.first_chunk::<8>()) {
+                while let Some(word) = decoded.bytes().get(at..).and_then(|rest| rest.first_chunk::<8>()) {
                     // Kernel events have their length at this offset.
                     let length = u16::from_le_bytes([word[4], word[5]]);
                     at += (usize::from(length) + 7) & !7;
@@ -50,7 +50,7 @@ fn walk(name: &str, bytes: &[u8]) {
             });
             time(&mut best[1], || {
                 let mut sum = 0;
-                for event in buffer.image(&mut Scratch::default()).events().flatten() {
+                for event in buffer.decode(&mut Scratch::default()).events().flatten() {
                     walked += 1;
                     sum += event.header_type() as usize;
                 }
@@ -58,7 +58,7 @@ fn walk(name: &str, bytes: &[u8]) {
             });
             time(&mut best[2], || {
                 let mut sum = 0;
-                for event in buffer.image(&mut Scratch::default()).events().flatten() {
+                for event in buffer.decode(&mut Scratch::default()).events().flatten() {
                     let time = event.time_stamp().map_or(0, |stamp| trace.clock().system_time(stamp));
                     sum += time + event.payload().len() as i64;
                 }
@@ -66,7 +66,7 @@ fn walk(name: &str, bytes: &[u8]) {
             });
             time(&mut best[3], || {
                 let (mut taken, processor) = (0, buffer.header().processor());
-                for event in buffer.image(&mut Scratch::default()).events().flatten() {
+                for event in buffer.decode(&mut Scratch::default()).events().flatten() {
                     taken += usize::from(filter.takes(&event, processor, trace.clock()));
                 }
                 assert_eq!(black_box(taken), 0);
@@ -132,7 +132,7 @@ fn in_time(name: &str, bytes: &[u8]) {
         time(&mut best[2], || {
             let (mut scratch, mut sum) = (Scratch::default(), 0);
             for buffer in trace.buffers().flatten() {
-                for event in buffer.image(&mut scratch).events().flatten() {
+                for event in buffer.decode(&mut scratch).events().flatten() {
                     sum += event.time_stamp().unwrap_or(0);
                 }
             }
@@ -141,7 +141,7 @@ fn in_time(name: &str, bytes: &[u8]) {
         time(&mut best[3], || {
             let mut scratch = Scratch::default();
             for buffer in trace.buffers().flatten() {
-                black_box(buffer.image(&mut scratch).bytes());
+                black_box(buffer.decode(&mut scratch).bytes());
             }
         });
     }

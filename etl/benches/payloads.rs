@@ -52,8 +52,8 @@ fn run(name: &str, bytes: &[u8]) {
     for round in 0..30 {
         for (buffer, best) in buffers.iter().zip(&mut best) {
             let mut scratch = Scratch::default();
-            let image = buffer.image(&mut scratch);
-            let kernel = || image.events().flatten().filter(|event| event.hook().is_some());
+            let decoded = buffer.decode(&mut scratch);
+            let kernel = || decoded.events().flatten().filter(|event| event.hook().is_some());
             time(&mut best[0], || kernel().map(|event| event.payload().len()).sum::<usize>());
             time(&mut best[1], || kernel().filter_map(|event| event.decode(black_box(&schemas))).count());
             time(&mut best[2], || {
@@ -119,7 +119,7 @@ fn whole(path: &Path) {
             let (mut scratch, mut sum) = (Scratch::default(), 0_u64);
             events = 0;
             for buffer in trace.buffers().flatten() {
-                for event in buffer.image(&mut scratch).events().flatten().filter(|event| event.hook().is_some()) {
+                for event in buffer.decode(&mut scratch).events().flatten().filter(|event| event.hook().is_some()) {
                     events += 1;
                     let Some(decoded) = event.decode(&schemas) else { continue };
                     sum = decoded.iter().fold(sum, |sum, value| sum.wrapping_add(meaning(&value.data())));

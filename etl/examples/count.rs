@@ -29,12 +29,12 @@ fn main() -> Result<(), Box<dyn Error>> {
 /// Number of events of each provider, and number of diagnostics.
 fn count(reader: &mut Reader<File>) -> io::Result<(BTreeMap<Option<Guid>, u64>, u64)> {
     let (mut counts, mut diagnostics) = (BTreeMap::new(), 0);
-    while let Some(image) = reader.next_image()? {
-        let Ok(image) = image else {
+    while let Some(decoded) = reader.next_buffer()? {
+        let Ok(decoded) = decoded else {
             diagnostics += 1;
             continue;
         };
-        for event in image.events() {
+        for event in decoded.events() {
             match event {
                 Ok(event) => *counts.entry(event.provider()).or_default() += 1,
                 Err(_) => diagnostics += 1,

@@ -69,7 +69,7 @@ impl<'a> Buffer<'a> {
     }
 
     /// The buffer as it was in memory. A compressed buffer is decompressed into `scratch`, whose allocation is reused.
-    pub fn image<'s>(&self, scratch: &'s mut Scratch) -> Image<'s>
+    pub fn decode<'s>(&self, scratch: &'s mut Scratch) -> DecodedBuffer<'s>
     where
         'a: 's,
     {
@@ -85,11 +85,11 @@ impl<'a> Buffer<'a> {
         }
     }
 
-    fn of<'s>(&self, bytes: &'s [u8], kind: Option<DiagnosticKind>) -> Image<'s>
+    fn of<'s>(&self, bytes: &'s [u8], kind: Option<DiagnosticKind>) -> DecodedBuffer<'s>
     where
         'a: 's,
     {
-        Image { buffer: *self, bytes, fault: kind.map(|kind| self.diagnostic(kind)) }
+        DecodedBuffer { buffer: *self, bytes, fault: kind.map(|kind| self.diagnostic(kind)) }
     }
 
     /// A diagnostic for the whole buffer, with its position.
@@ -142,7 +142,7 @@ impl<'a> Buffer<'a> {
 
     /// Decompresses the stream, up to its first error.
     pub(crate) fn decompress(&self, scratch: &mut Scratch) -> Result<(), DiagnosticKind> {
-        let image = &mut scratch.0;
+        let decoded = &mut scratch.0;
         let stated = self.header.offset;
         let (header, stream) = self.bytes.split_at(BUFFER_HEADER.min(self.bytes.len()));
         let end = stated as usize;
@@ -152,16 +152,16 @@ impl<'a> Buffer<'a> {
             format => format.ok_or(DiagnosticKind::Compression(self.common.compression)),
         };
         let format = format.inspect_err(|_| {
-            image.clear();
-            image.extend_from_slice(header);
+            decoded.clear();
+            decoded.extend_from_slice(header);
         })?;
         // Bytes left from another buffer are overwritten, and need not be zeroed.
-        image.reserve_exact(align8(end).saturating_sub(image.len()));
-        image.resize(align8(end), 0);
-        image[..BUFFER_HEADER].fill(0);
-        image[..header.len()].copy_from_slice(header);
-        image[end..].fill(0);
-        let result = format.decompress(stream, &mut image[BUFFER_HEADER..end]);
+        decoded.reserve_exact(align8(end).saturating_sub(decoded.len()));
+        decoded.resize(align8(end), 0);
+        decoded[..BUFFER_HEADER].fill(0);
+        decoded[..header.len()].copy_from_slice(header);
+        decoded[end..].fill(0);
+        let result = format.decompress(stream, &mut decoded[BUFFER_HEADER..end]);
         let (there, kind) = match result {
             Ok(there) if there == end - BUFFER_HEADER => return Ok(()),
             Ok(there) => (there, DiagnosticKind::Decompressed { stated, there: (BUFFER_HEADER + there) as u32 }),
@@ -173,7 +173,7 @@ impl<'a> Buffer<'a> {
                 (there, DiagnosticKind::Stream(error.to_string()))
             }
         };
-        image.truncate((BUFFER_HEADER + there) & !7);
+        decoded.truncate((BUFFER_HEADER + there) & !7);
         Err(kind)
     }
 }
@@ -190,13 +190,13 @@ pub struct Scratch(pub(crate) Vec<u8>);
 
 /// A buffer as it was in memory, up to its valid end.
 #[derive(Clone, Debug)]
-pub struct Image<'s> {
+pub struct DecodedBuffer<'s> {
     buffer: Buffer<'s>,
     bytes: &'s [u8],
     fault: Option<Diagnostic>,
 }
 
-impl<'s> Image<'s> {
+impl<'s> DecodedBuffer<'s> {
     /// The buffer as stored in the file.
     pub fn buffer(&self) -> &Buffer<'s> {
         &self.buffer

@@ -272,11 +272,11 @@ fn headers<'b>(common: &'b Common, bytes: &'b [u8]) -> impl Iterator<Item = usiz
 #[cold]
 fn stream_end(common: &Common, header: &BufferHeader, bytes: &[u8]) -> Option<usize> {
     let Some(format) = common.format() else { return Some(BUFFER_HEADER) };
-    let mut image = vec![0; (header.offset as usize).saturating_sub(BUFFER_HEADER)];
-    match format.decompress(&bytes[BUFFER_HEADER..], &mut image) {
-        Ok(there) if there == image.len() => None,
+    let mut decoded = vec![0; (header.offset as usize).saturating_sub(BUFFER_HEADER)];
+    match format.decompress(&bytes[BUFFER_HEADER..], &mut decoded) {
+        Ok(there) if there == decoded.len() => None,
         // The bytes after the stream may have been read as flags.
-        Err(compression::Error::Xpress(error)) if error.output == image.len() => {
+        Err(compression::Error::Xpress(error)) if error.output == decoded.len() => {
             Some(BUFFER_HEADER + error.input - size_of::<u32>())
         }
         _ => Some(BUFFER_HEADER),

@@ -1,6 +1,6 @@
 //! Verification of a file against every rule of the format.
 
-use crate::buffer::{Buffer, Image, Scratch};
+use crate::buffer::{Buffer, DecodedBuffer, Scratch};
 use crate::buffer_header::FLAGS;
 use crate::common::FILE;
 use crate::diagnostic::{Diagnostic, DiagnosticKind, Place, Rule};
@@ -17,7 +17,7 @@ pub fn check(trace: &Trace<'_>, found: &mut dyn FnMut(Diagnostic)) {
     let mut scratch = Scratch::default();
     for buffer in trace.buffers() {
         match buffer {
-            Ok(buffer) => check.image(&buffer.image(&mut scratch), found),
+            Ok(buffer) => check.buffer(&buffer.decode(&mut scratch), found),
             Err(diagnostic) => check.damage(diagnostic, found),
         }
     }
@@ -42,10 +42,10 @@ impl Check {
     }
 
     /// Checks the next buffer.
-    pub fn image(&mut self, image: &Image<'_>, found: &mut dyn FnMut(Diagnostic)) {
+    pub fn buffer(&mut self, buffer: &DecodedBuffer<'_>, found: &mut dyn FnMut(Diagnostic)) {
         let mut rules = Rules { check: self, found };
-        rules.buffer(image.buffer());
-        rules.events(image);
+        rules.buffer(buffer.buffer());
+        rules.events(buffer);
     }
 
     /// Adds a diagnostic that was returned in place of a buffer.
@@ -118,10 +118,10 @@ impl Rules<'_> {
         }
     }
 
-    fn events(&mut self, image: &Image<'_>) {
-        let at = image.buffer().place();
+    fn events(&mut self, buffer: &DecodedBuffer<'_>) {
+        let at = buffer.buffer().place();
         let mut last = i64::MIN;
-        for event in image.events() {
+        for event in buffer.events() {
             let event = match event {
                 Ok(event) => event,
                 Err(diagnostic) => {

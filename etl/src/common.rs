@@ -184,10 +184,10 @@ fn first_compressed<S: Source>(source: &mut S, from: u32) -> Result<Option<(Buff
 
 /// The compression format of a buffer: the stated one, unless the stream is valid in another format only.
 fn format_of(header: &BufferHeader, bytes: &[u8], stated: u32) -> u32 {
-    let mut image = vec![0; header.offset as usize - BUFFER_HEADER];
+    let mut decoded = vec![0; header.offset as usize - BUFFER_HEADER];
     let mut is = |format: &u32| {
         let format = Format::new(*format as u16);
-        format.is_some_and(|format| format.decompress(&bytes[BUFFER_HEADER..], &mut image) == Ok(image.len()))
+        format.is_some_and(|format| format.decompress(&bytes[BUFFER_HEADER..], &mut decoded) == Ok(decoded.len()))
     };
     [stated, XPRESS, 2, 4].into_iter().find(|format| is(format)).unwrap_or(stated)
 }

@@ -50,7 +50,7 @@ pub mod wire;
 pub mod write;
 pub mod xpress;
 
-pub use buffer::{Buffer, Image, Scratch};
+pub use buffer::{Buffer, DecodedBuffer, Scratch};
 pub use buffer_header::BufferHeader;
 pub use buffers::Buffers;
 pub use clock::{Clock, ClockType};

@@ -1,6 +1,6 @@
 //! Splitting a buffer into its parts, and reassembling it.
 
-use crate::buffer::{Buffer, Image};
+use crate::buffer::{Buffer, DecodedBuffer};
 use crate::buffer_header::{BufferHeader, LARGEST};
 use crate::common::Common;
 use crate::wire::{BUFFER_HEADER, ETW_BUFFER_FLAG, align8};
@@ -18,7 +18,7 @@ pub struct Parts<'a> {
     /// The bytes after the last readable event.
     rest: &'a [u8],
     /// The original buffer, decompressed.
-    image: &'a [u8],
+    decoded: &'a [u8],
     /// The bytes after the events in the file: those after the valid end of an uncompressed buffer, or those after the stream of
     /// a compressed one.
     after: &'a [u8],
@@ -28,11 +28,11 @@ pub struct Parts<'a> {
 
 impl<'a> Parts<'a> {
     /// Splits a buffer.
-    pub fn of(buffer: &Buffer<'a>, image: &Image<'a>) -> Self {
-        let bytes = image.bytes();
+    pub fn of(buffer: &Buffer<'a>, decoded: &DecodedBuffer<'a>) -> Self {
+        let bytes = decoded.bytes();
         let mut records = Vec::new();
         let mut at = BUFFER_HEADER.min(bytes.len());
-        for event in image.events().map_while(Result::ok) {
+        for event in decoded.events().map_while(Result::ok) {
             let end = event.offset() as usize + event.bytes().len();
             at = align8(end).min(bytes.len());
             records.push((Record::of(&event), &bytes[end..at]));
@@ -44,7 +44,7 @@ impl<'a> Parts<'a> {
             records,
             stale,
             rest: &bytes[at..],
-            image: bytes,
+            decoded: bytes,
             after: buffer.bytes().get(after..).unwrap_or(&[]),
             common: buffer.common(),
             is_compressed: buffer.is_compressed(),
@@ -67,7 +67,7 @@ impl<'a> Parts<'a> {
         }
         out.extend_from_slice(self.rest);
         let mut header = self.header;
-        if out.get(BUFFER_HEADER..) == self.image.get(BUFFER_HEADER..) {
+        if out.get(BUFFER_HEADER..) == self.decoded.get(BUFFER_HEADER..) {
             if self.is_compressed {
                 out.truncate(BUFFER_HEADER);
             }
@@ -83,9 +83,9 @@ impl<'a> Parts<'a> {
     }
 
     /// A buffer with other events, as stored in a file.
-    fn changed(&self, header: &mut BufferHeader, image: Vec<u8>) -> Result<Vec<u8>, Error> {
+    fn changed(&self, header: &mut BufferHeader, decoded: Vec<u8>) -> Result<Vec<u8>, Error> {
         let size = if self.is_compressed { self.common.size } else { header.size };
-        let length = image.len();
+        let length = decoded.len();
         if length > size.min(LARGEST) as usize {
             return Err(Error::Larger { length, size });
         }
@@ -94,7 +94,7 @@ impl<'a> Parts<'a> {
             header.saved_offset = length as u32;
         }
         header.offset = length as u32;
-        let mut out = image;
+        let mut out = decoded;
         if self.is_compressed {
             let mut compressed = self.stale.to_vec();
             let format = self.common.format();

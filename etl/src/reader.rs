@@ -1,6 +1,6 @@
 //! Streaming reader of trace files: file order, with memory for two buffers.
 
-use crate::buffer::{Buffer, Image, Scratch};
+use crate::buffer::{Buffer, DecodedBuffer, Scratch};
 use crate::buffers::Frames;
 use crate::clock::Clock;
 use crate::common::{Error, Start, begin};
@@ -60,13 +60,13 @@ impl<R: Read> Reader<R> {
     /// # Errors
     ///
     /// The source fails.
-    pub fn next_image(&mut self) -> io::Result<Option<Result<Image<'_>, Diagnostic>>> {
+    pub fn next_buffer(&mut self) -> io::Result<Option<Result<DecodedBuffer<'_>, Diagnostic>>> {
         let next = self.frames.next(&mut self.window)?;
         let (bytes, common) = (self.window.rest(), self.frames.common());
         Ok(next.map(|frame| {
             let frame = frame?;
             let bytes = &bytes[..frame.length];
-            Ok(Buffer::new(frame, bytes, common).image(&mut self.scratch))
+            Ok(Buffer::new(frame, bytes, common).decode(&mut self.scratch))
         }))
     }
 }

@@ -128,8 +128,8 @@ impl<'t> EventRecords<'t> {
     fn read(&mut self, buffer: &Buffer<'t>) {
         let (clock, origin) = (self.trace.clock(), (buffer.header().processor(), buffer.place()));
         let in_file = (!buffer.is_compressed()).then_some(buffer.bytes());
-        let image = buffer.image(&mut self.scratch);
-        self.next.extend(image.events().map(|event| {
+        let decoded = buffer.decode(&mut self.scratch);
+        self.next.extend(decoded.events().map(|event| {
             let event = event?;
             let start = event.offset() as usize;
             let bytes = in_file.and_then(|bytes| bytes.get(start..start + event.bytes().len()));

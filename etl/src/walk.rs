@@ -25,9 +25,9 @@ impl<'a> Events<'a> {
         Self::new(buffer, BUFFER_HEADER, generation, Place::default(), None)
     }
 
-    /// Iterates over the events from `at` to the end of `image`, then returns the fault of the whole buffer.
-    pub(crate) fn new(image: &'a [u8], at: usize, generation: Generation, buffer: Place, fault: Option<Box<Diagnostic>>) -> Self {
-        Self { rest: image.get(at..).unwrap_or(&[]), at: at as u32, generation, buffer, fault }
+    /// Iterates over the events from `at` to the end of `bytes`, then returns the fault of the whole buffer.
+    pub(crate) fn new(bytes: &'a [u8], at: usize, generation: Generation, buffer: Place, fault: Option<Box<Diagnostic>>) -> Self {
+        Self { rest: bytes.get(at..).unwrap_or(&[]), at: at as u32, generation, buffer, fault }
     }
 }
 

@@ -157,7 +157,7 @@ fn streams_like_headers() {
             continue;
         }
         let mut stream = buffer.bytes()[..0x48].to_vec();
-        for literals in buffer.image(&mut scratch).bytes()[0x48..buffer.header().offset as usize].chunks(32) {
+        for literals in buffer.decode(&mut scratch).bytes()[0x48..buffer.header().offset as usize].chunks(32) {
             // Behind the last literal, a match that is not there.
             stream.extend(u32::MAX.checked_shr(literals.len() as u32).unwrap_or(0).to_le_bytes());
             stream.extend_from_slice(literals);
@@ -200,10 +200,10 @@ type Seen = (u64, u32, Vec<u8>);
 fn events(bytes: &[u8]) -> (Vec<Seen>, Vec<Diagnostic>) {
     let (mut events, mut diagnostics) = (Vec::new(), Vec::new());
     let mut reader = Reader::new(bytes).unwrap();
-    while let Some(image) = reader.next_image().unwrap() {
-        match image {
-            Ok(image) => image.events().for_each(|event| match event {
-                Ok(event) => events.push((image.buffer().offset(), event.offset(), event.bytes().to_vec())),
+    while let Some(decoded) = reader.next_buffer().unwrap() {
+        match decoded {
+            Ok(decoded) => decoded.events().for_each(|event| match event {
+                Ok(event) => events.push((decoded.buffer().offset(), event.offset(), event.bytes().to_vec())),
                 Err(diagnostic) => diagnostics.push(diagnostic),
             }),
             Err(diagnostic) => diagnostics.push(diagnostic),
@@ -212,7 +212,7 @@ fn events(bytes: &[u8]) -> (Vec<Seen>, Vec<Diagnostic>) {
     let trace = Trace::from_bytes(bytes).unwrap();
     let (mut count, mut scratch) = (0, Scratch::default());
     for buffer in trace.buffers().flatten() {
-        for event in buffer.image(&mut scratch).events().flatten() {
+        for event in buffer.decode(&mut scratch).events().flatten() {
             let same = events.get(count).is_some_and(|(at, offset, bytes)| {
                 (*at, *offset, &bytes[..]) == (buffer.offset(), event.offset(), event.bytes())
             });
@@ -281,9 +281,9 @@ fn read(bytes: &[u8]) -> Option<usize> {
     let (mut streamed, mut streamed_diagnostics) = (0, Vec::new());
     if let Ok(mut reader) = Reader::new(bytes) {
         assert!(trace.is_some());
-        while let Some(image) = reader.next_image().unwrap() {
-            match image {
-                Ok(image) => image.events().for_each(|event| match event {
+        while let Some(decoded) = reader.next_buffer().unwrap() {
+            match decoded {
+                Ok(decoded) => decoded.events().for_each(|event| match event {
                     Ok(_) => streamed += 1,
                     Err(diagnostic) => streamed_diagnostics.push(diagnostic),
                 }),
@@ -301,9 +301,9 @@ fn read(bytes: &[u8]) -> Option<usize> {
                 continue;
             }
         };
-        let image = buffer.image(&mut scratch);
-        bound += image.bytes().len() / 8 + 1;
-        for event in image.events() {
+        let decoded = buffer.decode(&mut scratch);
+        bound += decoded.bytes().len() / 8 + 1;
+        for event in decoded.events() {
             match event {
                 Ok(event) => {
                     touch(&event, &trace);
@@ -315,7 +315,7 @@ fn read(bytes: &[u8]) -> Option<usize> {
                 }
             }
         }
-        assert_eq!(Parts::of(&buffer, &image).bytes().unwrap(), buffer.bytes());
+        assert_eq!(Parts::of(&buffer, &decoded).bytes().unwrap(), buffer.bytes());
     }
     assert!(events <= bound);
     assert_eq!((events, &diagnostics), (streamed, &streamed_diagnostics));
@@ -343,7 +343,7 @@ fn relog(trace: &Trace<'_>) {
     let Ok(mut relog) = Relog::new(Cursor::new(Vec::new()), trace.log_file(), true) else { return };
     let (mut scratch, mut added) = (Scratch::default(), 0);
     for buffer in trace.buffers().flatten() {
-        for event in buffer.image(&mut scratch).events().flatten() {
+        for event in buffer.decode(&mut scratch).events().flatten() {
             added += usize::from(relog.push(&event, &buffer).unwrap_or(false));
         }
     }
@@ -355,7 +355,7 @@ fn relog(trace: &Trace<'_>) {
             matches!(diagnostic.kind.name(), "buffer-copy" | "buffer-time" | "start-time" | "clock-stamp")
         };
         let Ok(buffer) = buffer.inspect_err(|diagnostic| assert!(is_kept(diagnostic), "{diagnostic}")) else { continue };
-        events += buffer.image(&mut scratch).events().inspect(|event| assert!(event.is_ok())).count();
+        events += buffer.decode(&mut scratch).events().inspect(|event| assert!(event.is_ok())).count();
     }
     assert_eq!(events, 1 + added);
 }

@@ -37,7 +37,7 @@ fn cases(file: &[u8], other: &[u8]) -> Vec<Case> {
     let trace = Trace::from_bytes(file).unwrap();
     let of = |index: usize| {
         let buffer = trace.buffers().nth(index).unwrap().unwrap();
-        buffer.image(&mut Scratch::default()).events().count()
+        buffer.decode(&mut Scratch::default()).events().count()
     };
     let buffers = file.len() / SIZE;
     let all: usize = (0..buffers).map(of).sum();
@@ -201,7 +201,7 @@ fn read(bytes: &[u8]) -> (Vec<&'static str>, usize) {
             kinds.push(diagnostic.kind.name());
         };
         let Ok(buffer) = buffer.map_err(&mut report) else { continue };
-        for event in buffer.image(&mut scratch).events() {
+        for event in buffer.decode(&mut scratch).events() {
             match event {
                 Ok(_) => events += 1,
                 Err(diagnostic) => report(diagnostic),
@@ -210,9 +210,9 @@ fn read(bytes: &[u8]) -> (Vec<&'static str>, usize) {
     }
     let (mut streamed, mut count) = (Vec::new(), 0);
     let mut reader = Reader::new(bytes).unwrap();
-    while let Some(image) = reader.next_image().unwrap() {
-        let Ok(image) = image.map_err(|diagnostic| streamed.push(diagnostic.kind.name())) else { continue };
-        for event in image.events() {
+    while let Some(decoded) = reader.next_buffer().unwrap() {
+        let Ok(decoded) = decoded.map_err(|diagnostic| streamed.push(diagnostic.kind.name())) else { continue };
+        for event in decoded.events() {
             match event {
                 Ok(_) => count += 1,
                 Err(diagnostic) => streamed.push(diagnostic.kind.name()),
@@ -287,15 +287,15 @@ fn hidden_events() {
     let trace = Trace::from_bytes(&file).unwrap();
     let mut scratch = Scratch::default();
     let buffer = trace.buffers().nth(3).unwrap().unwrap();
-    let image = buffer.image(&mut scratch);
+    let decoded = buffer.decode(&mut scratch);
     for skipped in [0, 1, 2] {
-        let end = image.events().nth(skipped).unwrap().unwrap().offset();
+        let end = decoded.events().nth(skipped).unwrap().unwrap().offset();
         let at = buffer.offset() as usize;
         let bytes = put(&put(&file, at + 4, &end.to_le_bytes()), at + 0x30, &end.to_le_bytes());
         let trace = Trace::from_bytes(&bytes).unwrap();
         let damaged = trace.buffers().nth(3).unwrap().unwrap();
-        let kind = damaged.image(&mut Scratch::default()).fault().unwrap().kind.clone();
-        assert_eq!(kind, DiagnosticKind::Tail { bytes: 4096 - end, events: (image.events().count() - skipped) as u32 });
+        let kind = damaged.decode(&mut Scratch::default()).fault().unwrap().kind.clone();
+        assert_eq!(kind, DiagnosticKind::Tail { bytes: 4096 - end, events: (decoded.events().count() - skipped) as u32 });
     }
 }
 
@@ -344,7 +344,7 @@ fn valid_ends_of_compressed_buffers() {
     let trace = Trace::from_bytes(&file).unwrap();
     let buffer = trace.buffers().nth(2).unwrap().unwrap();
     let (at, offset) = (buffer.offset() as usize, buffer.header().offset);
-    let events = buffer.image(&mut Scratch::default()).events().count();
+    let events = buffer.decode(&mut Scratch::default()).events().count();
     for (end, kinds) in
         [(0x40, "valid-end"), ((1 << 24) + 8, "too-large"), (u32::MAX, "too-large"), (offset + 64, "decompressed-size")]
     {
@@ -355,7 +355,7 @@ fn valid_ends_of_compressed_buffers() {
         if kinds == "decompressed-size" {
             let trace = Trace::from_bytes(&bytes).unwrap();
             let damaged = trace.buffers().flatten().nth(2).unwrap();
-            let kind = damaged.image(&mut Scratch::default()).fault().unwrap().kind.clone();
+            let kind = damaged.decode(&mut Scratch::default()).fault().unwrap().kind.clone();
             assert_eq!(kind, DiagnosticKind::Decompressed { stated: end, there: offset });
         }
     }
@@ -491,7 +491,7 @@ fn each_rule_is_checked() {
     let trace = Trace::from_bytes(&file).unwrap();
     let buffer = trace.buffers().nth(2).unwrap().unwrap();
     let is_manifest = |event: &Event<'_>| matches!(event.header(), Header::Event(_));
-    let event = buffer.image(&mut Scratch::default()).events().flatten().find(is_manifest).unwrap().offset() as usize;
+    let event = buffer.decode(&mut Scratch::default()).events().flatten().find(is_manifest).unwrap().offset() as usize;
     let before = (stamp(second) - 1).to_le_bytes();
     // Which 5.2 may leave empty.
     let of_5_2 = fixture_of(PRODUCERS[2], ClockType::PerfCounter, false, 20, &HeaderType::is_known).unwrap().bytes;

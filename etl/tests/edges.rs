@@ -58,9 +58,9 @@ fn reading_ahead() {
         // An event takes no more than 64 KiB, and the first may be one.
         assert!(count.get() <= 0x48 + (1 << 16), "{}", count.get());
         let mut end = 0;
-        while let Some(image) = reader.next_image().unwrap() {
-            let Ok(image) = image else { continue };
-            end = image.buffer().offset() as usize + image.buffer().bytes().len();
+        while let Some(decoded) = reader.next_buffer().unwrap() {
+            let Ok(decoded) = decoded else { continue };
+            end = decoded.buffer().offset() as usize + decoded.buffer().bytes().len();
             assert!(count.get() <= (end + 1024).max(0x48 + (1 << 16)), "{} bytes for {end}", count.get());
         }
         assert!(end == bytes.len() && end > 1 << 16);
@@ -188,7 +188,7 @@ fn items_by_their_flag() {
         let (mut items, mut faults, mut scratch) = (Vec::new(), 0, Scratch::default());
         let trace = Trace::from_bytes(file).unwrap();
         let buffer = trace.buffers().flatten().nth(1).unwrap();
-        for event in buffer.image(&mut scratch).events() {
+        for event in buffer.decode(&mut scratch).events() {
             match event {
                 Ok(event) => items.push(event.items().count()),
                 Err(diagnostic) => faults += usize::from(diagnostic.kind.name() == "extended-items"),

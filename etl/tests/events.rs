@@ -38,15 +38,15 @@ pub fn in_file(trace: &Trace<'_>) -> Vec<Seen> {
     let mut events = Vec::new();
     for buffer in trace.buffers() {
         let buffer = buffer.unwrap();
-        for event in buffer.image(&mut scratch).events() {
+        for event in buffer.decode(&mut scratch).events() {
             events.push(Seen::of(&event.unwrap(), buffer.header().processor()));
         }
     }
     let (mut reader, mut streamed) = (Reader::new(trace.bytes()).unwrap(), 0);
-    while let Some(image) = reader.next_image().unwrap() {
-        let image = image.unwrap();
-        for event in image.events() {
-            assert!(events.get(streamed) == Some(&Seen::of(&event.unwrap(), image.buffer().header().processor())));
+    while let Some(decoded) = reader.next_buffer().unwrap() {
+        let decoded = decoded.unwrap();
+        for event in decoded.events() {
+            assert!(events.get(streamed) == Some(&Seen::of(&event.unwrap(), decoded.buffer().header().processor())));
             streamed += 1;
         }
     }
@@ -83,7 +83,7 @@ fn golden() {
         text += &format!("{name}\n");
         for buffer in Trace::from_bytes(bytes).unwrap().buffers() {
             let mut scratch = Scratch::default();
-            for event in buffer.unwrap().image(&mut scratch).events() {
+            for event in buffer.unwrap().decode(&mut scratch).events() {
                 text += &line(&event.unwrap());
             }
         }

@@ -25,7 +25,7 @@ const FIELDS: [Field; 7] = [
 fn places(trace: &Trace<'_>, mut takes: impl FnMut(&Event<'_>, u16) -> bool) -> Vec<usize> {
     let (mut scratch, mut yes, mut place) = (Scratch::default(), Vec::new(), 0);
     for buffer in trace.buffers().flatten() {
-        for event in buffer.image(&mut scratch).events().flatten() {
+        for event in buffer.decode(&mut scratch).events().flatten() {
             yes.extend(takes(&event, buffer.header().processor()).then_some(place));
             place += 1;
         }

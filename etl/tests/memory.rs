@@ -97,15 +97,15 @@ fn allocated() -> Option<u64> {
 
 fn stream(path: &Path, peak: &mut Peak) {
     let mut reader = Reader::new(File::open(path).unwrap()).unwrap();
-    while let Some(image) = reader.next_image().unwrap() {
-        image.unwrap().events().for_each(|event| event.map(|_| peak.event()).unwrap());
+    while let Some(decoded) = reader.next_buffer().unwrap() {
+        decoded.unwrap().events().for_each(|event| event.map(|_| peak.event()).unwrap());
     }
 }
 
 fn file_order(path: &Path, peak: &mut Peak) {
     let (bytes, mut scratch) = (mapped(path), Scratch::default());
     for buffer in Trace::from_bytes(&*bytes).unwrap().buffers() {
-        buffer.unwrap().image(&mut scratch).events().for_each(|event| event.map(|_| peak.event()).unwrap());
+        buffer.unwrap().decode(&mut scratch).events().for_each(|event| event.map(|_| peak.event()).unwrap());
     }
 }
 

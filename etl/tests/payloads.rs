@@ -55,7 +55,7 @@ pub fn each_kernel_event(path: &Path, mut visit: impl FnMut(u32, &Event<'_>, &Sc
     let (schemas, mut scratch) = (Schemas::built_in().with_pointers(pointers), Scratch::default());
     for buffer in trace.buffers() {
         let buffer = buffer.unwrap();
-        for event in buffer.image(&mut scratch).events() {
+        for event in buffer.decode(&mut scratch).events() {
             let event = event.unwrap();
             // An event of a manifest can have the GUID of a class.
             let is_classic =

@@ -67,8 +67,8 @@ fn survey() {
 
         let mut reader = Reader::new(&bytes[..]).unwrap();
         let mut streamed = 0;
-        while let Some(image) = reader.next_image().unwrap() {
-            for event in image.unwrap().events() {
+        while let Some(decoded) = reader.next_buffer().unwrap() {
+            for event in decoded.unwrap().events() {
                 assert_eq!(event.unwrap().bytes(), events[streamed].bytes, "{name}");
                 streamed += 1;
             }
@@ -117,11 +117,11 @@ fn emitted_again() {
         for buffer in trace.buffers() {
             let buffer = buffer.unwrap();
             let mut scratch = Scratch::default();
-            let image = buffer.image(&mut scratch);
-            let parts = Parts::of(&buffer, &image);
+            let decoded = buffer.decode(&mut scratch);
+            let parts = Parts::of(&buffer, &decoded);
             assert!(parts.bytes().unwrap() == buffer.bytes(), "{}: buffer at {:#x}", line[0], buffer.offset());
             if buffer.index() == 0 {
-                let event = image.events().next().unwrap().unwrap();
+                let event = decoded.events().next().unwrap().unwrap();
                 let log = LogFile::read(&event).unwrap();
                 assert_eq!(log.payload(), event.payload(), "{}", line[0]);
             }
@@ -160,7 +160,7 @@ fn written(trace: &Trace<'_>, compressed: bool) -> Option<Vec<u8>> {
     let mut writer = FileWriter::new(Cursor::new(Vec::new()), producer, log).unwrap();
     let mut scratch = Scratch::default();
     let first = buffers.into_iter().next().unwrap().unwrap();
-    for event in first.image(&mut scratch).events().skip(1) {
+    for event in first.decode(&mut scratch).events().skip(1) {
         writer.push_header(&Record::of(&event.unwrap())).unwrap();
     }
     let mut order = trace.by_time();

@@ -19,7 +19,7 @@ fn taken(trace: &Trace<'_>, filter: &Filter) -> Vec<(bool, Seen)> {
     for buffer in trace.buffers().flatten() {
         let processor = buffer.header().processor();
         let header = usize::from(buffer.index() == 0);
-        let all = buffer.image(&mut scratch);
+        let all = buffer.decode(&mut scratch);
         let all = all.events().flatten().skip(header).filter(|event| filter.takes(event, processor, trace.clock()));
         events.extend(all.map(|event| (header > 0, Seen::of(&event, processor))));
     }
@@ -44,8 +44,8 @@ fn swapped(mut bytes: Vec<u8>) -> Vec<u8> {
     let mut places = Vec::new();
     let (trace, mut scratch) = (Trace::from_bytes(&bytes).unwrap(), Scratch::default());
     for buffer in trace.buffers().skip(1).flatten() {
-        let image = buffer.image(&mut scratch);
-        let events: Vec<_> = image.events().flatten().collect();
+        let decoded = buffer.decode(&mut scratch);
+        let events: Vec<_> = decoded.events().flatten().collect();
         for pair in events.chunks_exact(2).step_by(3) {
             let place = |event: &Event<'_>| {
                 let stamp = event.time_stamp()?.to_le_bytes();
@@ -71,7 +71,7 @@ fn saved(trace: &Trace<'_>, filter: &Filter, compressed: bool) -> Option<Vec<u8>
     let mut scratch = Scratch::default();
     for buffer in trace.buffers().flatten() {
         let processor = buffer.header().processor();
-        for event in buffer.image(&mut scratch).events().flatten().filter(|e| filter.takes(e, processor, trace.clock())) {
+        for event in buffer.decode(&mut scratch).events().flatten().filter(|e| filter.takes(e, processor, trace.clock())) {
             relog.push(&event, &buffer).unwrap();
         }
     }
@@ -227,8 +227,8 @@ fn written_before() {
     let file = fixture(PRODUCERS[7], ClockType::PerfCounter, false, 20).unwrap();
     let (trace, mut scratch) = (Trace::from_bytes(&file.bytes).unwrap(), Scratch::default());
     let buffer = trace.buffers().nth(2).unwrap().unwrap();
-    let image = buffer.image(&mut scratch);
-    let events = || image.events().map(Result::unwrap);
+    let decoded = buffer.decode(&mut scratch);
+    let events = || decoded.events().map(Result::unwrap);
     let mut writer =
         FileWriter::new(Cursor::new(Vec::new()), PRODUCERS[7], LogFile { processors: 2, ..file.log.clone() }).unwrap();
     assert!(matches!(writer.push_written(2, events()), Err(Error::Processor { processor: 2, processors: 2 })));
@@ -240,7 +240,7 @@ fn written_before() {
     let again = Trace::from_bytes(&again).unwrap();
     let [_, only] = again.buffers().map(Result::unwrap).collect::<Vec<_>>()[..] else { panic!("two buffers") };
     assert!(only.header().processor() == 1 && only.header().flags.contains(ETW_BUFFER_FLAG::ETW_BUFFER_FLAG_EVENTS_LOST));
-    assert_eq!(only.image(&mut Scratch::default()).bytes()[0x48..], image.bytes()[0x48..]);
+    assert_eq!(only.decode(&mut Scratch::default()).bytes()[0x48..], decoded.bytes()[0x48..]);
 }
 
 /// The last stamp of a file.
@@ -274,8 +274,8 @@ fn bounds() {
         let mut relog = Relog::new(Cursor::new(Vec::new()), trace.log_file(), true).unwrap();
         let (mut scratch, mut expected) = (Scratch::default(), Vec::new());
         for buffer in buffers {
-            let image = buffer.image(&mut scratch);
-            let mut events: Vec<_> = image.events().map(Result::unwrap).collect();
+            let decoded = buffer.decode(&mut scratch);
+            let mut events: Vec<_> = decoded.events().map(Result::unwrap).collect();
             if disorder && buffer.index() > 0 {
                 events.reverse();
             }

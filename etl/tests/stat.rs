@@ -13,7 +13,7 @@ use test_support::witness;
 fn each(bytes: &[u8], mut take: impl FnMut(&Event<'_>, u16, Option<i64>)) {
     let (trace, mut scratch) = (Trace::from_bytes(bytes).unwrap(), Scratch::default());
     for buffer in trace.buffers().flatten() {
-        for event in buffer.image(&mut scratch).events().flatten() {
+        for event in buffer.decode(&mut scratch).events().flatten() {
             let time = event.time_stamp().map(|stamp| trace.clock().system_time(stamp));
             take(&event, buffer.header().processor(), time);
         }

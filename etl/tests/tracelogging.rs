@@ -25,7 +25,7 @@ fn steps(made: &Logging) -> (usize, Option<Fault>) {
 fn events(bytes: &[u8], work: &mut dyn FnMut(&Event<'_>)) {
     let mut scratch = Scratch::default();
     for buffer in Trace::from_bytes(bytes).unwrap().buffers() {
-        buffer.unwrap().image(&mut scratch).events().for_each(|event| work(&event.unwrap()));
+        buffer.unwrap().decode(&mut scratch).events().for_each(|event| work(&event.unwrap()));
     }
 }
 

@@ -38,8 +38,8 @@ fn fixtures() {
         });
         for buffer in trace.buffers() {
             let (buffer, mut scratch) = (buffer.unwrap(), Scratch::default());
-            let image = buffer.image(&mut scratch);
-            assert!(Parts::of(&buffer, &image).bytes().unwrap() == buffer.bytes(), "{name}: {:#x}", buffer.offset());
+            let decoded = buffer.decode(&mut scratch);
+            assert!(Parts::of(&buffer, &decoded).bytes().unwrap() == buffer.bytes(), "{name}: {:#x}", buffer.offset());
         }
     }
     assert_eq!(kinds.len(), 20 - 1 + 1, "{kinds:?}");
@@ -52,7 +52,7 @@ fn fields() {
     let mut scratch = Scratch::default();
     let mut found = 0;
     for buffer in trace.buffers().skip(1) {
-        for event in buffer.unwrap().image(&mut scratch).events() {
+        for event in buffer.unwrap().decode(&mut scratch).events() {
             let event = event.unwrap();
             assert_eq!(Record::of(&event).header_type(), event.header_type());
             let facts = (event.thread(), event.process(), event.id(), event.version(), event.opcode());
@@ -247,7 +247,7 @@ fn broken_off() {
     let mut diagnostics = Vec::new();
     let mut scratch = Scratch::default();
     for buffer in trace.buffers() {
-        diagnostics.extend(buffer.unwrap().image(&mut scratch).events().filter_map(Result::err));
+        diagnostics.extend(buffer.unwrap().decode(&mut scratch).events().filter_map(Result::err));
     }
     assert_eq!(diagnostics.len(), 1);
     assert_eq!((diagnostics[0].buffer, diagnostics[0].buffer_offset, diagnostics[0].offset), (2, 2 * 4096, 0x48));
@@ -373,9 +373,9 @@ fn changed() {
             let mut compressed = false;
             for buffer in Trace::from_bytes(&file).unwrap().buffers() {
                 let (buffer, mut scratch) = (buffer.unwrap(), Scratch::default());
-                let image = buffer.image(&mut scratch);
-                let mut parts = Parts::of(&buffer, &image);
-                let mut events: Vec<_> = image.events().map(|event| event.unwrap().bytes().to_vec()).collect();
+                let decoded = buffer.decode(&mut scratch);
+                let mut parts = Parts::of(&buffer, &decoded);
+                let mut events: Vec<_> = decoded.events().map(|event| event.unwrap().bytes().to_vec()).collect();
                 compressed |= buffer.header().is_compressed();
                 if buffer.index() > 0 {
                     let (record, _) = parts.records.remove(0);
@@ -411,8 +411,8 @@ fn changed_to_more() {
         let file = fixture(PRODUCERS[7], ClockType::PerfCounter, compressed, 20).unwrap();
         let trace = Trace::from_bytes(&file.bytes).unwrap();
         let (buffer, mut scratch) = (trace.buffers().nth(1).unwrap().unwrap(), Scratch::default());
-        let image = buffer.image(&mut scratch);
-        let mut parts = Parts::of(&buffer, &image);
+        let decoded = buffer.decode(&mut scratch);
+        let mut parts = Parts::of(&buffer, &decoded);
         parts.records = vec![(event(1, &noise), &[])];
         let bytes = parts.bytes().unwrap();
         let mut bytes = [&file.bytes[..buffer.offset() as usize], &bytes].concat();

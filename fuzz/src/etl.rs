@@ -19,10 +19,10 @@ pub fn run(input: &[u8]) {
     };
     let (mut scratch, mut events) = (Scratch::default(), 0);
     for buffer in trace.buffers().filter_map(Result::ok) {
-        let image = buffer.image(&mut scratch);
-        let most = image.bytes().len() / 8 + 1;
+        let decoded = buffer.decode(&mut scratch);
+        let most = decoded.bytes().len() / 8 + 1;
         let before = events;
-        for event in image.events() {
+        for event in decoded.events() {
             match event {
                 Ok(event) => {
                     touch(&event, &trace);
@@ -32,7 +32,7 @@ pub fn run(input: &[u8]) {
             }
         }
         assert!(events - before <= most);
-        assert!(Parts::of(&buffer, &image).bytes().expect("what was read") == buffer.bytes());
+        assert!(Parts::of(&buffer, &decoded).bytes().expect("what was read") == buffer.bytes());
     }
     assert_eq!(streamed, Some(events));
     let (mut order, mut timed) = (trace.by_time(), 0);
@@ -64,8 +64,8 @@ fn survivors(input: &[u8], trace: &Trace<'_>) {
         let Ok(trace) = Trace::from_bytes(bytes) else { return Vec::new() };
         let (mut scratch, mut events) = (Scratch::default(), Vec::new());
         for buffer in trace.buffers().flatten().filter(|buffer| !range.contains(&buffer.offset())) {
-            let image = buffer.image(&mut scratch);
-            events.extend(image.events().flatten().map(|event| (buffer.offset(), event.offset(), event.bytes().to_vec())));
+            let decoded = buffer.decode(&mut scratch);
+            events.extend(decoded.events().flatten().map(|event| (buffer.offset(), event.offset(), event.bytes().to_vec())));
         }
         events
     };
@@ -96,9 +96,9 @@ fn has_other_headers(input: &[u8], trace: &Trace<'_>, buffers: &[Buffer<'_>]) ->
 fn streamed(input: &[u8]) -> Option<usize> {
     let mut reader = Reader::new(input).ok()?;
     let mut events = 0;
-    while let Some(image) = reader.next_image().expect("memory does not fail") {
-        let Ok(image) = image else { continue };
-        events += image.events().filter(Result::is_ok).count();
+    while let Some(decoded) = reader.next_buffer().expect("memory does not fail") {
+        let Ok(decoded) = decoded else { continue };
+        events += decoded.events().filter(Result::is_ok).count();
     }
     Some(events)
 }

@@ -193,11 +193,11 @@ fn all_events(trace: &Trace<'_>) -> Vec<Written> {
     let (mut events, mut scratch) = (Vec::new(), Scratch::default());
     for buffer in trace.buffers() {
         let buffer = buffer.expect("a buffer that was written");
-        let image = buffer.image(&mut scratch);
-        assert_eq!(image.fault(), None);
+        let decoded = buffer.decode(&mut scratch);
+        assert_eq!(decoded.fault(), None);
         let processor = buffer.header().processor();
         let event = |event: Event<'_>| Written { processor, stamp: event.time_stamp(), bytes: event.bytes().to_vec() };
-        events.extend(image.events().map(|read| event(read.expect("an event that was written"))));
+        events.extend(decoded.events().map(|read| event(read.expect("an event that was written"))));
     }
     events
 }
@@ -207,13 +207,13 @@ fn changed(file: &[u8]) {
     let (mut other, mut expected, mut scratch) = (Vec::new(), Vec::new(), Scratch::default());
     for buffer in Trace::from_bytes(file).expect("a file").buffers() {
         let buffer = buffer.expect("a buffer that was written");
-        let image = buffer.image(&mut scratch);
-        let mut parts = Parts::of(&buffer, &image);
+        let decoded = buffer.decode(&mut scratch);
+        let mut parts = Parts::of(&buffer, &decoded);
         assert!(parts.bytes().expect("what was read") == buffer.bytes(), "buffer {}", buffer.index());
         let first = usize::from(buffer.index() > 0);
         parts.records.drain(..first);
         other.extend(parts.bytes().expect("less than what was read"));
-        expected.extend(image.events().flatten().skip(first).map(|event| event.bytes().to_vec()));
+        expected.extend(decoded.events().flatten().skip(first).map(|event| event.bytes().to_vec()));
     }
     let seen = all_events(&Trace::from_bytes(&other).expect("a file"));
     assert!(seen.iter().map(|event| &event.bytes).eq(&expected));

@@ -64,7 +64,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
     ///
     /// The format is known from trace files. No dump at hand confirms that compressed buffers begin at the start of such a
     /// buffer, or after its header.
-    pub fn images_of(&mut self, session: &Session, buffer: &Buffer, generation: Generation) -> Vec<Vec<u8>> {
+    pub fn decoded_buffers(&mut self, session: &Session, buffer: &Buffer, generation: Generation) -> Vec<Vec<u8>> {
         let bytes = self.events_of(session, buffer);
         if !buffer.is_compressed() {
             return vec![bytes];

@@ -68,7 +68,7 @@
 //! |---|---|---|
 //! | sessions | [`Walk::sessions`] | the table of sessions: in the host silo since 1511, before that a global variable; or the table in the debugger data |
 //! | buffers | [`Walk::buffers`] | the session's list of all buffers, those of its processors, and its current one |
-//! | contents of compressed buffers | [`Walk::images_of`](compressed) | the buffers |
+//! | contents of compressed buffers | [`Walk::decoded_buffers`](compressed) | the buffers |
 //! | a trace file | [`Walk::save`](salvage) | the buffers, and a header derived from session and kernel |
 //! | providers | [`Walk::providers`] | the hash table of the silo or the global one; up to 6.1, two lists |
 //! | consumers | [`Walk::consumers`] | the session's list |

@@ -95,8 +95,8 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
 
     /// The events of a buffer; a compressed buffer can contain several buffers.
     fn found(&mut self, session: &Session, buffer: &Buffer, generation: Generation) -> Vec<Found> {
-        let images = self.images_of(session, buffer, generation);
-        images.into_iter().filter_map(|image| self.found_in(buffer, image, generation)).collect()
+        let decoded = self.decoded_buffers(session, buffer, generation);
+        decoded.into_iter().filter_map(|bytes| self.found_in(buffer, bytes, generation)).collect()
     }
 
     /// The events of a decompressed buffer; `None` if there are none.
@@ -112,8 +112,8 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
             }
         }
         let (mut processor, mut sequence) = (buffer.processor.unwrap_or(0), buffer.sequence.unwrap_or(0));
-        if let Some(head) = BufferHeader::read(generation, &bytes).filter(|_| buffer.is_compressed()) {
-            (processor, sequence) = (head.processor(), head.sequence);
+        if let Some(header) = BufferHeader::read(generation, &bytes).filter(|_| buffer.is_compressed()) {
+            (processor, sequence) = (header.processor(), header.sequence);
         }
         (count > 0).then_some(Found { processor, first, sequence, bytes })
     }

@@ -145,14 +145,14 @@ fn compressed_buffers_that_state_more() {
         let mut plan = Plan::of(build, arch);
         plan.compress(1, true);
         let at = plan.sessions[1].buffers[0].at;
-        let images = |plan: &Plan| {
-            let (images, findings) = walked(plan, 1, |walk, session| {
+        let decoded = |plan: &Plan| {
+            let (decoded, findings) = walked(plan, 1, |walk, session| {
                 let buffer = walk.buffers(session).remove(0);
-                walk.images_of(session, &buffer, etw_layouts_etl::wire::Generation::V6_1)
+                walk.decoded_buffers(session, &buffer, etw_layouts_etl::wire::Generation::V6_1)
             });
-            (images, findings.iter().map(|finding| finding.kind.to_string()).collect::<Vec<_>>())
+            (decoded, findings.iter().map(|finding| finding.kind.to_string()).collect::<Vec<_>>())
         };
-        let (whole, none) = images(&plan);
+        let (whole, none) = decoded(&plan);
         assert_eq!((whole.len(), none.len()), (3, 0), "{name}");
         let header = plan.kit.layout(HEADER).unwrap().size as u64;
         let end = plan.kit.place(HEADER, at, "SavedOffset").map(|place| plan.kit.read_pointer(place) & 0xFFFF_FFFF).unwrap();
@@ -160,15 +160,15 @@ fn compressed_buffers_that_state_more() {
         for member in ["CurrentOffset", "SavedOffset", "Offset"] {
             plan.kit.set(HEADER, at, member, end + 0x20);
         }
-        let (there, wrong) = images(&plan);
+        let (there, wrong) = decoded(&plan);
         assert!(there == whole && wrong.len() == 1 && wrong[0].contains("the last 0x20 bytes"), "{name}: {wrong:?}");
         plan.kit.image = image;
         // Of the last of the three, the valid end.
         let last = at + end - u64::from(size_of_last(&plan, at + header, end - header));
         plan.kit.set(HEADER, last, "Offset", whole[2].len() as u64 + 0x40);
-        let (there, wrong) = images(&plan);
+        let (there, wrong) = decoded(&plan);
         // But for the header that states it.
-        let events = |images: &[Vec<u8>]| images.iter().map(|image| image[0x48..].to_vec()).collect::<Vec<_>>();
+        let events = |decoded: &[Vec<u8>]| decoded.iter().map(|bytes| bytes[0x48..].to_vec()).collect::<Vec<_>>();
         assert_eq!(events(&there), events(&whole), "{name}");
         assert!(wrong.len() == 1 && wrong[0].contains("shorter"), "{name}: {wrong:?}");
     }

@@ -48,7 +48,7 @@ pub fn run(source: Opened<'_>, out: &mut Output) -> Result<Outcome, Stop> {
     let mut check = Check::new(buffers.log_file(), &mut found);
     while let Some(buffer) = buffers.next()? {
         match buffer {
-            Ok(image) => check.image(&image, &mut found),
+            Ok(decoded) => check.buffer(&decoded, &mut found),
             Err(diagnostic) => check.damage(diagnostic, &mut found),
         }
     }

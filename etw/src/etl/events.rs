@@ -88,9 +88,9 @@ impl<'a> Events<'a> {
         self.printer.head(out)?;
         while let Some(buffer) = buffers.next()? {
             match buffer {
-                Ok(image) => {
-                    let origin = Origin::of(image.buffer());
-                    for event in image.events() {
+                Ok(decoded) => {
+                    let origin = Origin::of(decoded.buffer());
+                    for event in decoded.events() {
                         match event {
                             Ok(event) => part.event(&event, origin, self, out).map(drop)?,
                             Err(diagnostic) => part.diagnostic(&diagnostic, self, out)?,

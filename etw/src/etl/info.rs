@@ -68,18 +68,18 @@ pub fn run(source: Opened<'_>, out: &mut Output) -> Result<Outcome, Stop> {
     let mut types: BTreeMap<HeaderType, u64> = BTreeMap::new();
     let mut tally = Tally::default();
     while let Some(buffer) = buffers.next()? {
-        let image = match buffer {
-            Ok(image) => image,
+        let decoded = match buffer {
+            Ok(decoded) => decoded,
             Err(diagnostic) => {
                 info.diagnostics.extend(tally.add(None, &diagnostic));
                 continue;
             }
         };
-        let origin = Origin::of(image.buffer());
+        let origin = Origin::of(decoded.buffer());
         info.buffers += 1;
-        info.lost.buffer(image.buffer().header());
-        info.compressed_buffers += u32::from(image.buffer().header().is_compressed());
-        for event in image.events() {
+        info.lost.buffer(decoded.buffer().header());
+        info.compressed_buffers += u32::from(decoded.buffer().header().is_compressed());
+        for event in decoded.events() {
             match event {
                 Ok(event) => {
                     *types.entry(event.header_type()).or_default() += 1;

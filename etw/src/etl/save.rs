@@ -12,7 +12,7 @@ use crate::selection::Wanted;
 use etw_layouts_cli::{NewFile, Outcome};
 use etw_layouts_etl::wire::BUFFER_HEADER;
 use etw_layouts_etl::write::{Error, Relog};
-use etw_layouts_etl::{Buffer, Clock, Diagnostic, Filter, Image, LogFile, Scratch, Trace};
+use etw_layouts_etl::{Buffer, Clock, DecodedBuffer, Diagnostic, Filter, LogFile, Scratch, Trace};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::{self, Display};
@@ -90,7 +90,7 @@ pub fn several(args: &Args, traces: &[(&Loaded<'_>, Trace<'_>)], out: &mut Outpu
         let first = files.iter_mut().enumerate().filter_map(|(file, buffers)| Some((key(buffers.peek()?), file))).min();
         let Some((_, file)) = first else { break };
         match files[file].next() {
-            Some(Ok(buffer)) => writing.buffer(Ok(&buffer.image(&mut scratch)), &mut parts[file], out)?,
+            Some(Ok(buffer)) => writing.buffer(Ok(&buffer.decode(&mut scratch)), &mut parts[file], out)?,
             Some(Err(diagnostic)) => writing.buffer(Err(&diagnostic), &mut parts[file], out)?,
             None => {}
         }
@@ -125,16 +125,16 @@ impl<'a> Writing<'a> {
     }
 
     /// Adds the matching events of a buffer.
-    fn buffer(&mut self, buffer: Result<&Image<'_>, &Diagnostic>, part: &mut Part<'_>, out: &Output) -> Result<(), Stop> {
-        let image = match buffer {
-            Ok(image) => image,
+    fn buffer(&mut self, buffer: Result<&DecodedBuffer<'_>, &Diagnostic>, part: &mut Part<'_>, out: &Output) -> Result<(), Stop> {
+        let decoded = match buffer {
+            Ok(decoded) => decoded,
             Err(diagnostic) => {
                 part.diagnostic(diagnostic, out);
                 return Ok(());
             }
         };
-        let origin = Origin::of(image.buffer());
-        for event in image.events() {
+        let origin = Origin::of(decoded.buffer());
+        for event in decoded.events() {
             let event = match event {
                 Ok(event) => event,
                 Err(diagnostic) => {
@@ -146,12 +146,12 @@ impl<'a> Writing<'a> {
                 part.diagnostic(&origin.diagnostic(&event, kind), out);
             }
             // The log file header is counted separately, because a corrupt buffer can hide it.
-            let is_log_file = image.buffer().index() == 0 && event.offset() as usize == BUFFER_HEADER;
+            let is_log_file = decoded.buffer().index() == 0 && event.offset() as usize == BUFFER_HEADER;
             part.saved.read += u64::from(!is_log_file);
             if !self.filter.takes(&event, origin.processor, &self.clock) {
                 continue;
             }
-            match self.relog.push(&event, image.buffer()) {
+            match self.relog.push(&event, decoded.buffer()) {
                 Ok(is_added) => part.saved.saved += u64::from(is_added),
                 Err(error @ (Error::Io(_) | Error::Failed)) => return Err(unwritable(self.target, &error)),
                 // A corrupt or handmade file can have a version that no Windows release has.

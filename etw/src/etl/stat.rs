@@ -93,16 +93,16 @@ impl<'a> Stats<'a> {
             }
         };
         while let Some(buffer) = buffers.next()? {
-            let image = match buffer {
-                Ok(image) => image,
+            let decoded = match buffer {
+                Ok(decoded) => decoded,
                 Err(diagnostic) => {
                     found(diagnostic);
                     continue;
                 }
             };
-            let origin = Origin::of(image.buffer());
-            self.lost.buffer(image.buffer().header());
-            for event in image.events() {
+            let origin = Origin::of(decoded.buffer());
+            self.lost.buffer(decoded.buffer().header());
+            for event in decoded.events() {
                 let event = match event {
                     Ok(event) => event,
                     Err(diagnostic) => {

@@ -6,7 +6,7 @@ use crate::output::progress::Progress;
 use crate::output::stop::Stop;
 use crate::output::{Format, Output};
 use etw_layouts_cli::Outcome;
-use etw_layouts_etl::{Diagnostic, Image, LogFile, Reader};
+use etw_layouts_etl::{DecodedBuffer, Diagnostic, LogFile, Reader};
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -179,8 +179,8 @@ impl Images {
     }
 
     /// The next buffer, or the diagnostic in its place.
-    pub fn next(&mut self) -> Result<Option<Result<Image<'_>, Diagnostic>>, Stop> {
-        self.0.next_image().map_err(unreadable)
+    pub fn next(&mut self) -> Result<Option<Result<DecodedBuffer<'_>, Diagnostic>>, Stop> {
+        self.0.next_buffer().map_err(unreadable)
     }
 }
 

@@ -127,8 +127,8 @@ pub fn in_format(file: &[u8], format: Format) -> Vec<u8> {
             out.extend_from_slice(buffer.bytes());
             continue;
         }
-        let image = buffer.image(&mut scratch);
-        let events = &image.bytes()[0x48..buffer.header().offset as usize];
+        let decoded = buffer.decode(&mut scratch);
+        let events = &decoded.bytes()[0x48..buffer.header().offset as usize];
         let header = &buffer.bytes()[..0x48];
         let mut own = header.to_vec();
         format.compress(events, &mut own);
