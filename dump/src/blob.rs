@@ -1,7 +1,7 @@
 //! The ETW blob in the secondary data: sessions and their buffers.
 
 use crate::diagnostic::{Diagnostic, DiagnosticKind, report};
-use crate::header::Header;
+use crate::header::DumpHeader;
 use crate::secondary::Blob;
 use crate::session::{Buffer, Clocks, Session};
 use crate::wire::{ETW_DUMP_HEADER, ETW_DUMP_SESSION, view};
@@ -28,7 +28,7 @@ pub(crate) fn is_own(blob: &Blob<'_>) -> bool {
 }
 
 /// The sessions of a blob, in file order.
-pub(crate) fn sessions<'a>(blob: &Blob<'a>, header: &Header, diagnostics: &mut Vec<Diagnostic>) -> Vec<Session<'a>> {
+pub(crate) fn sessions<'a>(blob: &Blob<'a>, header: &DumpHeader, diagnostics: &mut Vec<Diagnostic>) -> Vec<Session<'a>> {
     if blob.tag != ETW_TAG {
         report(diagnostics, blob.offset, DiagnosticKind::Tag(blob.tag));
     }
@@ -103,7 +103,7 @@ impl<'a> Walk<'_, 'a> {
     }
 
     /// The session at this position and its buffers; `None` if there is none.
-    fn session(&mut self, header: &Header, clocks: Clocks) -> Option<Session<'a>> {
+    fn session(&mut self, header: &DumpHeader, clocks: Clocks) -> Option<Session<'a>> {
         let offset = self.blob.offset + self.at as u64;
         let truncated =
             |size: usize, there: usize| DiagnosticKind::Truncated { part: "a session", size: size as u64, there: there as u64 };
@@ -251,8 +251,8 @@ impl<'a> Walk<'_, 'a> {
         {
             report(self.diagnostics, offset, DiagnosticKind::Compressed(why));
         }
-        let image = unpacked.buffers.into_iter().next().unwrap_or_else(|| bytes[..BUFFER_HEADER.min(bytes.len())].to_vec());
-        self.room = self.room.saturating_sub(image.len() as u64);
-        image
+        let buffer = unpacked.buffers.into_iter().next().unwrap_or_else(|| bytes[..BUFFER_HEADER.min(bytes.len())].to_vec());
+        self.room = self.room.saturating_sub(buffer.len() as u64);
+        buffer
     }
 }

@@ -3,7 +3,7 @@
 use crate::blob;
 use crate::diagnostic::{Diagnostic, DiagnosticKind, report};
 use crate::error::Error;
-use crate::header::{Header, Parts};
+use crate::header::{DumpHeader, TriageOffsets};
 use crate::memory::Pieces;
 use crate::secondary::{self, Blob};
 use crate::session::Session;
@@ -12,7 +12,7 @@ use etw_layouts::Arch;
 /// A triage dump.
 #[derive(Clone, Debug)]
 pub struct Dump<'a> {
-    header: Header,
+    header: DumpHeader,
     memory: Pieces<'a>,
     blobs: Vec<Blob<'a>>,
     sessions: Vec<Session<'a>>,
@@ -36,22 +36,22 @@ impl<'a> Dump<'a> {
     ///
     /// As of [`new`](Self::new).
     pub fn with_revision(bytes: &'a [u8], revision: u32) -> Result<Self, Error> {
-        let mut header = Header::of(bytes)?;
+        let mut header = DumpHeader::of(bytes)?;
         header.build.revision = revision;
-        let parts = Parts::read(bytes, &header)?;
+        let offsets = TriageOffsets::read(bytes, &header)?;
         let mut diagnostics = Vec::new();
-        if !parts.is_whole(bytes) {
-            report(&mut diagnostics, parts.valid.into(), DiagnosticKind::Unfinished);
+        if !offsets.is_whole(bytes) {
+            report(&mut diagnostics, offsets.valid.into(), DiagnosticKind::Unfinished);
         }
-        let memory = Pieces::read(bytes, &parts, header.arch != Arch::X86, &mut diagnostics);
-        let blobs = secondary::blobs(bytes, &parts, &mut diagnostics);
+        let memory = Pieces::read(bytes, &offsets, header.arch != Arch::X86, &mut diagnostics);
+        let blobs = secondary::blobs(bytes, &offsets, &mut diagnostics);
         let own = blobs.iter().filter(|blob| blob::is_own(blob));
         let sessions = own.flat_map(|blob| blob::sessions(blob, &header, &mut diagnostics)).collect();
         Ok(Self { header, memory, blobs, sessions, diagnostics })
     }
 
     /// The properties of the dump and its system.
-    pub fn header(&self) -> &Header {
+    pub fn header(&self) -> &DumpHeader {
         &self.header
     }
 

@@ -6,7 +6,7 @@ use etw_layouts_etl::Event;
 
 /// An event of a session, with the properties of its buffer.
 #[derive(Clone, Copy, Debug)]
-pub struct Timed<'a> {
+pub struct TimedEvent<'a> {
     /// The event.
     pub event: Event<'a>,
     /// Time in units of 100 ns since 1601; `None` if the event has no time of its own.
@@ -19,7 +19,7 @@ pub struct Timed<'a> {
 
 /// The events of several sessions in time order, each with the index of its session, and the diagnostics of their buffers. Events
 /// of one session keep the order of [`Session::events`].
-pub fn by_time<'s>(sessions: &'s [Session<'_>]) -> (Vec<(usize, Timed<'s>)>, Vec<Diagnostic>) {
+pub fn by_time<'s>(sessions: &'s [Session<'_>]) -> (Vec<(usize, TimedEvent<'s>)>, Vec<Diagnostic>) {
     let (mut all, mut diagnostics) = (Vec::new(), Vec::new());
     for (number, session) in sessions.iter().enumerate() {
         let (events, found) = session.events();
@@ -37,7 +37,7 @@ pub fn by_time<'s>(sessions: &'s [Session<'_>]) -> (Vec<(usize, Timed<'s>)>, Vec
 impl Session<'_> {
     /// The events in time order, and the diagnostics of the buffers. Events with equal times are ordered by processor; an event
     /// without a time keeps its position after the previous one.
-    pub fn events(&self) -> (Vec<Timed<'_>>, Vec<Diagnostic>) {
+    pub fn events(&self) -> (Vec<TimedEvent<'_>>, Vec<Diagnostic>) {
         let clock = (self.has_rate && self.has_reference()).then(|| self.to_clock());
         let mut diagnostics = Vec::new();
         let mut events = Vec::new();
@@ -48,7 +48,7 @@ impl Session<'_> {
                     Ok(event) => {
                         let time = clock.zip(event.time_stamp()).map(|(clock, stamp)| clock.system_time(stamp));
                         last = event.time_stamp().unwrap_or(last);
-                        events.push((last, Timed { event, time, processor: buffer.processor, buffer: number }));
+                        events.push((last, TimedEvent { event, time, processor: buffer.processor, buffer: number }));
                     }
                     Err(diagnostic) => {
                         report(&mut diagnostics, buffer.place(diagnostic.offset), DiagnosticKind::Event(diagnostic.kind));

@@ -1,7 +1,7 @@
 //! The pieces of memory in a triage dump.
 
 use crate::diagnostic::{Diagnostic, DiagnosticKind, report};
-use crate::header::Parts;
+use crate::header::TriageOffsets;
 use crate::pages::PAGE;
 use crate::wire::{TRIAGE_DATA_BLOCK, view};
 use etw_layouts_memory::{Address, Memory};
@@ -18,7 +18,7 @@ pub struct Pieces<'a> {
 }
 
 impl<'a> Pieces<'a> {
-    pub(crate) fn read(bytes: &'a [u8], parts: &Parts, is_64_bit: bool, diagnostics: &mut Vec<Diagnostic>) -> Self {
+    pub(crate) fn read(bytes: &'a [u8], offsets: &TriageOffsets, is_64_bit: bool, diagnostics: &mut Vec<Diagnostic>) -> Self {
         let mut pieces = Vec::new();
         let mut left = bytes.len();
         // The diagnostic of truncated blocks.
@@ -61,14 +61,14 @@ impl<'a> Pieces<'a> {
         };
         let mut blocks = 0;
         let mut named = Vec::new();
-        let count = count(bytes, parts);
-        if count != parts.count {
-            report(diagnostics, parts.blocks.into(), DiagnosticKind::Count { stated: parts.count, found: count });
+        let count = count(bytes, offsets);
+        if count != offsets.count {
+            report(diagnostics, offsets.blocks.into(), DiagnosticKind::Count { stated: offsets.count, found: count });
         }
         for number in 0..count {
-            let at = place(parts, number);
-            let Some(block) = entry(bytes, parts, number) else {
-                let there = (bytes.len() as u64).saturating_sub(parts.blocks.into());
+            let at = place(offsets, number);
+            let Some(block) = entry(bytes, offsets, number) else {
+                let there = (bytes.len() as u64).saturating_sub(offsets.blocks.into());
                 let size = u64::from(count) * ENTRY;
                 report(diagnostics, at, DiagnosticKind::Truncated { part: "a list of data blocks", size, there });
                 break;
@@ -79,14 +79,15 @@ impl<'a> Pieces<'a> {
             named.push((block.Offset, block.Size));
             blocks += 1;
         }
-        for (name, part) in [("the stack", parts.stack), ("a data page", parts.page), ("the debugger data", parts.debugger)] {
+        for (name, part) in [("the stack", offsets.stack), ("a data page", offsets.page), ("the debugger data", offsets.debugger)]
+        {
             if part.0 != 0 && part.2 != 0 {
                 add(Some(name), part.1.into(), part, diagnostics);
                 named.push((part.1, part.2));
             }
         }
-        if parts.blocks != 0 && parts.is_whole(bytes) {
-            unnamed(named, place(parts, count), parts.valid.into(), diagnostics);
+        if offsets.blocks != 0 && offsets.is_whole(bytes) {
+            unnamed(named, place(offsets, count), offsets.valid.into(), diagnostics);
         }
         Self { file: bytes, pieces: apart(pieces), blocks }
     }
@@ -139,27 +140,27 @@ impl Memory for Pieces<'_> {
 const ENTRY: u64 = size_of::<TRIAGE_DATA_BLOCK>() as u64;
 
 /// File offset of a data block's entry.
-fn place(parts: &Parts, number: u32) -> u64 {
-    u64::from(parts.blocks) + u64::from(number) * ENTRY
+fn place(offsets: &TriageOffsets, number: u32) -> u64 {
+    u64::from(offsets.blocks) + u64::from(number) * ENTRY
 }
 
-fn entry(bytes: &[u8], parts: &Parts, number: u32) -> Option<TRIAGE_DATA_BLOCK> {
-    view(bytes, usize::try_from(place(parts, number)).ok()?)
+fn entry(bytes: &[u8], offsets: &TriageOffsets, number: u32) -> Option<TRIAGE_DATA_BLOCK> {
+    view(bytes, usize::try_from(place(offsets, number)).ok()?)
 }
 
 /// Number of data blocks in the list: that in the header, or more if the list continues up to the first block and each additional
 /// block begins at the end of the previous one, as in all known dumps.
-fn count(bytes: &[u8], parts: &Parts) -> u32 {
-    let mut count = parts.count;
-    let Some(first) = entry(bytes, parts, 0).filter(|_| parts.blocks != 0) else { return count };
-    let behind = u64::from(first.Offset).saturating_sub(parts.blocks.into());
+fn count(bytes: &[u8], offsets: &TriageOffsets) -> u32 {
+    let mut count = offsets.count;
+    let Some(first) = entry(bytes, offsets, 0).filter(|_| offsets.blocks != 0) else { return count };
+    let behind = u64::from(first.Offset).saturating_sub(offsets.blocks.into());
     let mut end = match count.checked_sub(1) {
-        Some(last) => entry(bytes, parts, last).map(|last| u64::from(last.Offset) + u64::from(last.Size)),
+        Some(last) => entry(bytes, offsets, last).map(|last| u64::from(last.Offset) + u64::from(last.Size)),
         None => Some(first.Offset.into()),
     };
     while behind.is_multiple_of(ENTRY) && u64::from(count) < behind / ENTRY {
-        let next = entry(bytes, parts, count).filter(|next| Some(u64::from(next.Offset)) == end && next.Size > 0);
-        end = next.map(|next| u64::from(next.Offset) + u64::from(next.Size)).filter(|end| *end <= parts.valid.into());
+        let next = entry(bytes, offsets, count).filter(|next| Some(u64::from(next.Offset)) == end && next.Size > 0);
+        end = next.map(|next| u64::from(next.Offset) + u64::from(next.Size)).filter(|end| *end <= offsets.valid.into());
         if end.is_none() {
             break;
         }

@@ -2,7 +2,7 @@
 
 use crate::diagnostic::{Diagnostic, DiagnosticKind, report};
 use crate::error::Error;
-use crate::header::Header;
+use crate::header::DumpHeader;
 use crate::lists;
 use crate::pages::{PAGE, Run};
 use crate::source::Source;
@@ -20,7 +20,12 @@ impl Physical {
     /// # Errors
     ///
     /// Those of [`lists::read`].
-    pub fn read(source: &impl Source, head: &[u8], header: &Header, diagnostics: &mut Vec<Diagnostic>) -> Result<Self, Error> {
+    pub fn read(
+        source: &impl Source,
+        head: &[u8],
+        header: &DumpHeader,
+        diagnostics: &mut Vec<Diagnostic>,
+    ) -> Result<Self, Error> {
         let pages = lists::read(source, head, header)?;
         if let Some((offset, size, there)) = pages.cut {
             report(diagnostics, offset, DiagnosticKind::Truncated { part: "the list of pages", size, there });

@@ -1,6 +1,6 @@
 //! Conversion of a session to a trace file.
 
-use crate::events::Timed;
+use crate::events::TimedEvent;
 use crate::session::Session;
 use etw_layouts_etl::wire::LOG_FILE_MODE;
 use etw_layouts_etl::write::{self, FileWriter};
@@ -57,7 +57,7 @@ impl Session<'_> {
             return Err(SaveError::Reference);
         }
         let (events, _) = self.events();
-        let mut buffers: BTreeMap<u32, Vec<Timed<'_>>> = BTreeMap::new();
+        let mut buffers: BTreeMap<u32, Vec<TimedEvent<'_>>> = BTreeMap::new();
         let mut order = Vec::new();
         for event in events {
             let buffer = buffers.entry(event.buffer).or_insert_with(|| {

@@ -1,7 +1,7 @@
 //! The secondary data of a dump: tagged blobs after its end.
 
 use crate::diagnostic::{self, Diagnostic, DiagnosticKind};
-use crate::header::Parts;
+use crate::header::TriageOffsets;
 use crate::wire::{DUMP_BLOB_FILE_HEADER, DUMP_BLOB_HEADER, letters, view};
 use etw_layouts_etl::Guid;
 use etw_layouts_etl::wire::guid;
@@ -27,8 +27,8 @@ const MOST: usize = 0x100;
 const UNIT: u64 = 8;
 
 /// The blobs after a dump, up to the end of the file.
-pub(crate) fn blobs<'a>(bytes: &'a [u8], parts: &Parts, diagnostics: &mut Vec<Diagnostic>) -> Vec<Blob<'a>> {
-    let mut chain = Chain { bytes, at: start(bytes, parts, diagnostics), diagnostics };
+pub(crate) fn blobs<'a>(bytes: &'a [u8], offsets: &TriageOffsets, diagnostics: &mut Vec<Diagnostic>) -> Vec<Blob<'a>> {
+    let mut chain = Chain { bytes, at: start(bytes, offsets, diagnostics), diagnostics };
     let mut blobs = Vec::new();
     if chain.at < bytes.len() {
         chain.begin();
@@ -43,11 +43,11 @@ pub(crate) fn blobs<'a>(bytes: &'a [u8], parts: &Parts, diagnostics: &mut Vec<Di
 }
 
 /// Start of the secondary data. The header states it twice: as the size of the dump, and as the position of the end signature.
-fn start(bytes: &[u8], parts: &Parts, diagnostics: &mut Vec<Diagnostic>) -> usize {
-    let stated = parts.size as usize;
+fn start(bytes: &[u8], offsets: &TriageOffsets, diagnostics: &mut Vec<Diagnostic>) -> usize {
+    let stated = offsets.size as usize;
     let ends_at = |end: usize| end.checked_sub(4).and_then(|at| view(bytes, at)) == Some(letters(b"TRGD"));
     let begins_at = |at: usize| bytes.get(at..).is_some_and(|rest| rest.starts_with(b"DumpBlob"));
-    let letters = (parts.valid as usize).saturating_add(4);
+    let letters = (offsets.valid as usize).saturating_add(4);
     if begins_at(stated) {
         return stated;
     }
@@ -58,7 +58,7 @@ fn start(bytes: &[u8], parts: &Parts, diagnostics: &mut Vec<Diagnostic>) -> usiz
         whole.map_or(stated, |at| at + 4)
     };
     if end != stated {
-        diagnostic::report(diagnostics, end as u64, DiagnosticKind::Size { stated: parts.size });
+        diagnostic::report(diagnostics, end as u64, DiagnosticKind::Size { stated: offsets.size });
     }
     end
 }

@@ -1,6 +1,6 @@
 //! A session in a dump, and its buffers.
 
-use crate::header::Header;
+use crate::header::DumpHeader;
 use crate::pages::PAGE;
 use etw_layouts_etl::wire::{EVENT_TRACE_CLOCK, Generation, LOG_FILE_MODE};
 use etw_layouts_etl::write::Producer;
@@ -81,7 +81,7 @@ pub struct Buffer<'a> {
 
 impl Session<'_> {
     /// A session with only these known properties.
-    pub(crate) fn unknown(header: &Header, number: u16, buffer_size: u32, offset: u64) -> Self {
+    pub(crate) fn unknown(header: &DumpHeader, number: u16, buffer_size: u32, offset: u64) -> Self {
         Self {
             name: String::new(),
             logger_id: number.into(),

@@ -2,7 +2,7 @@
 
 use crate::diagnostic::{Diagnostic, DiagnosticKind, report};
 use crate::error::Error;
-use crate::header::{Header, Roots};
+use crate::header::{DumpHeader, Roots};
 use crate::image::KernelImage;
 use crate::pages::PAGE;
 use crate::paging::Paging;
@@ -21,7 +21,7 @@ use std::collections::BTreeMap;
 /// A full dump or kernel dump. Implements [`Memory`] by virtual address.
 pub struct MemoryDump<S> {
     source: S,
-    header: Header,
+    header: DumpHeader,
     physical: Physical,
     paging: Paging,
     tables: u64,
@@ -67,10 +67,10 @@ impl<S: Source> MemoryDump<S> {
     ///
     /// The bytes are not a dump of physical memory, or the kind is not supported.
     pub fn new(source: S) -> Result<Self, Error> {
-        let mut head = vec![0; Header::SIZE];
+        let mut head = vec![0; DumpHeader::SIZE];
         let there = source.read_at(0, &mut head);
         head.truncate(there);
-        let (header, roots) = Header::read(&head)?;
+        let (header, roots) = DumpHeader::read(&head)?;
         let mut diagnostics = Vec::new();
         let physical = Physical::read(&&source, &head, &header, &mut diagnostics)?;
         let candidates = Paging::of(header.arch, roots.is_pae);
@@ -154,7 +154,7 @@ impl<S: Source> MemoryDump<S> {
     }
 
     /// The properties of the dump and its system.
-    pub fn header(&self) -> &Header {
+    pub fn header(&self) -> &DumpHeader {
         &self.header
     }
 

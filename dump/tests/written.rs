@@ -1,7 +1,7 @@
 //! Written dumps of every build that has ETW's blob: what was written is read.
 
 use etw_layouts::{Arch, Build, structures};
-use etw_layouts_dump::{Dump, ETW_TAG, Error, Header, Session};
+use etw_layouts_dump::{Dump, DumpHeader, ETW_TAG, Error, Session};
 use etw_layouts_etl::check::check;
 use etw_layouts_etl::wire::LOG_FILE_MODE;
 use etw_layouts_etl::write::Producer;
@@ -256,7 +256,7 @@ fn headers() {
         let put = |at: usize, value: &[u8]| {
             let mut bytes = whole.clone();
             bytes[at..at + value.len()].copy_from_slice(value);
-            Header::of(&bytes).expect("a header")
+            DumpHeader::of(&bytes).expect("a header")
         };
         let of_build = |number: u32| put(offset("MinorVersion"), &number.to_le_bytes()).build.number;
         for (first, last, version) in [

@@ -1,7 +1,7 @@
 //! Throughput of reading and writing events. Each rate is compared with that of the unavoidable work, measured in the same run:
 //! the best of several interleaved rounds.
 
-use etw_layouts_etl::header::{Counters, Header};
+use etw_layouts_etl::header::{Counters, EventHeader};
 use etw_layouts_etl::wire::{Arch, PERFINFO_TRACE_HEADER, large, zero};
 use etw_layouts_etl::write::{FileWriter, Producer, Record};
 use etw_layouts_etl::{ByTime, Filter, Guid, LogFile, Scratch, Trace, names};
@@ -210,7 +210,7 @@ fn fill<W: Write + Seek>(events: usize, out: W) -> W {
     for index in 0..events {
         header.set_SystemTime(large(index as i64 * 100));
         let payload = &payload[..8 + index * 13 % 90];
-        let record = Record::new(Header::PerfInfo(header, Counters::default()), true, payload);
+        let record = Record::new(EventHeader::PerfInfo(header, Counters::default()), true, payload);
         writer.push((index % 4) as u16, &record).expect("an event");
     }
     writer.finish(0).expect("a file")

@@ -3,7 +3,7 @@
 
 use etw_layouts::constants::{HOOK_ID, TRACE_HEADER_VERSION_FLAG};
 use etw_layouts::events;
-use etw_layouts_etl::header::{Counters, Header};
+use etw_layouts_etl::header::{Counters, EventHeader};
 use etw_layouts_etl::payload::{Data, PointerSize};
 use etw_layouts_etl::wire::{Arch, PERFINFO_TRACE_HEADER, SYSTEM_TRACE_HEADER, large, zero};
 use etw_layouts_etl::write::{FileWriter, Producer, Record};
@@ -182,7 +182,7 @@ fn made(kinds: &[(u16, u8, Vec<u8>)]) -> Vec<u8> {
         header.set_Packet(packet);
         header.set_Version(TRACE_HEADER_VERSION_FLAG((*version).into()));
         header.set_SystemTime(large(index as i64 * 100));
-        let record = Record::new(Header::PerfInfo(header, Counters::default()), true, payload);
+        let record = Record::new(EventHeader::PerfInfo(header, Counters::default()), true, payload);
         writer.push((index % 4) as u16, &record).expect("an event");
     }
     writer.finish(0).expect("a file").into_inner()

@@ -2,7 +2,7 @@
 //!
 //!     cargo run --example write -- new.etl
 
-use etw_layouts_etl::header::Header;
+use etw_layouts_etl::header::EventHeader;
 use etw_layouts_etl::wire::{Arch, EVENT_HEADER, LOG_FILE_MODE, large, wire_guid, zero};
 use etw_layouts_etl::write::{FileWriter, Producer, Record};
 use etw_layouts_etl::{Guid, LogFile};
@@ -34,7 +34,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         header.TimeStamp = large(i64::from(number) * 1_000);
         (header.ProcessId, header.ThreadId) = (4, 8);
         let payload = number.to_le_bytes();
-        writer.push((number % 2) as u16, &Record::new(Header::Event(header), true, &payload))?;
+        writer.push((number % 2) as u16, &Record::new(EventHeader::Event(header), true, &payload))?;
     }
     writer.finish(START + 1_000_000)?;
     Ok(())

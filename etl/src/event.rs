@@ -1,7 +1,7 @@
 //! An event record, which borrows from its buffer and decodes its header on demand.
 
 use crate::diagnostic::DiagnosticKind;
-use crate::header::{Header, Message};
+use crate::header::{EventHeader, Message};
 use crate::header_type::HeaderType;
 use crate::item::Items;
 use crate::wire::{
@@ -227,8 +227,8 @@ impl<'a> Event<'a> {
     }
 
     /// The decoded header.
-    pub fn header(&self) -> Header {
-        Header::read(self.header_type, self.bytes, self.header_length())
+    pub fn header(&self) -> EventHeader {
+        EventHeader::read(self.header_type, self.bytes, self.header_length())
     }
 
     #[inline]

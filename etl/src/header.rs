@@ -11,7 +11,7 @@ use etw_layouts_payload::Guid;
 /// The header of an event. Writers fill in sizes and the Marker.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
-pub enum Header {
+pub enum EventHeader {
     /// Header of a kernel event.
     System(SYSTEM_TRACE_HEADER),
     /// Header of a kernel event, without processor times.
@@ -64,7 +64,7 @@ pub struct Message {
     pub thread_and_process: Option<(u32, u32)>,
 }
 
-impl Header {
+impl EventHeader {
     /// Decodes the header of the given type, which takes the first `length` bytes.
     pub(crate) fn read(header_type: HeaderType, bytes: &[u8], length: usize) -> Self {
         match header_type {

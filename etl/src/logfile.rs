@@ -4,7 +4,7 @@ use crate::buffer_header::BufferHeader;
 use crate::clock::{Clock, ClockType};
 use crate::common::DAY;
 use crate::event::Event;
-use crate::header::Header;
+use crate::header::EventHeader;
 use crate::header_type::HeaderType;
 use crate::producer::Producer;
 use crate::wire::{
@@ -97,7 +97,7 @@ impl LogFile {
     /// Decodes a header of a 32-bit or 64-bit producer.
     fn read_as(event: &Event<'_>, pointer_size: u32) -> Option<Self> {
         let system = match event.header() {
-            Header::System(header) => header,
+            EventHeader::System(header) => header,
             _ => return None,
         };
         let payload = event.payload();

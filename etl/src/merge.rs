@@ -1,7 +1,7 @@
 //! The events of several traces, merged by time.
 
 use crate::diagnostic::Diagnostic;
-use crate::order::{ByTime, Timed};
+use crate::order::{ByTime, OrderedEvent};
 use crate::records::EventRecord;
 use crate::trace::Trace;
 use std::cmp::Reverse;
@@ -36,7 +36,7 @@ pub struct Merged<'t> {
 
 impl<'t> Merged<'t> {
     /// The next event, borrowed as from [`ByTime::next_event`], and the index of its trace. `None` at the end.
-    pub fn next_event(&mut self) -> Option<(usize, Result<Timed<'_>, Diagnostic>)> {
+    pub fn next_event(&mut self) -> Option<(usize, Result<OrderedEvent<'_>, Diagnostic>)> {
         match self.advance()? {
             (index, Some(diagnostic)) => Some((index, Err(diagnostic))),
             (index, None) => Some((index, self.sources[index].1.as_mut()?.next_event()?)),

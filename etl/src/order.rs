@@ -19,7 +19,7 @@ use tournament::Tournament;
 
 /// The events of a trace in time order. The events of a buffer are sorted and merged with those of the next buffers of the same
 /// processor, at most four at once, while their times overlap. Sessions never displace an event further. An event of a damaged or
-/// hand-made file that is further from its position is returned where it is found, with [`Timed::late`] set.
+/// hand-made file that is further from its position is returned where it is found, with [`OrderedEvent::late`] set.
 ///
 /// For each processor two buffers are decompressed at a time, up to four if their times overlap. Memory does not depend on the size of
 /// the file, but on the distance within it between buffers of the same time; see the crate documentation.
@@ -42,7 +42,7 @@ pub struct ByTime<'a> {
 
 /// An event with the properties of its buffer.
 #[derive(Clone, Copy, Debug)]
-pub struct Timed<'s> {
+pub struct OrderedEvent<'s> {
     /// The event.
     pub event: Event<'s>,
     /// The processor that wrote it.
@@ -72,7 +72,7 @@ impl<'a> ByTime<'a> {
 
     /// The next event, borrowed from the memory that the iterator uses again for the next one: the fastest way through a trace with
     /// compressed buffers. `None` at the end. Diagnostics about headers of buffers come first, others when their buffers are reached.
-    pub fn next_event(&mut self) -> Option<Result<Timed<'_>, Diagnostic>> {
+    pub fn next_event(&mut self) -> Option<Result<OrderedEvent<'_>, Diagnostic>> {
         if let Some(diagnostic) = self.go_on() {
             return Some(Err(diagnostic));
         }
@@ -81,7 +81,13 @@ impl<'a> ByTime<'a> {
         self.fresh = false;
         let late = self.latest.saturating_sub(key(lane.time));
         self.latest = self.latest.max(key(lane.time));
-        Some(Ok(Timed { event, processor: lane.processor, buffer: lane.place.index, buffer_offset: lane.place.offset, late }))
+        Some(Ok(OrderedEvent {
+            event,
+            processor: lane.processor,
+            buffer: lane.place.index,
+            buffer_offset: lane.place.offset,
+            late,
+        }))
     }
 
     /// The time stamp of the event that [`next_event`](Self::next_event) returns next, or a diagnostic before it; used to merge

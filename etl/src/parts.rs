@@ -8,7 +8,7 @@ use crate::write::{Error, Record};
 
 /// A buffer as its header, its events, and the stale memory between and after them.
 #[derive(Clone, Debug)]
-pub struct Parts<'a> {
+pub struct SplitBuffer<'a> {
     /// The header.
     pub header: BufferHeader,
     /// The events, and the padding after each.
@@ -26,7 +26,7 @@ pub struct Parts<'a> {
     is_compressed: bool,
 }
 
-impl<'a> Parts<'a> {
+impl<'a> SplitBuffer<'a> {
     /// Splits a buffer.
     pub fn of(buffer: &Buffer<'a>, decoded: &DecodedBuffer<'a>) -> Self {
         let bytes = decoded.bytes();

@@ -1,10 +1,12 @@
 //! Damaged files: read without panic, to the end, in bounded memory.
 
 use etw_layouts_etl::check::check;
-use etw_layouts_etl::header::Header;
+use etw_layouts_etl::header::EventHeader;
 use etw_layouts_etl::wire::{Generation, LOG_FILE_MODE, zero};
 use etw_layouts_etl::write::{FileWriter, Record, Relog};
-use etw_layouts_etl::{BufferHeader, ByTime, ClockType, Diagnostic, Event, EventRecord, LogFile, Parts, Reader, Scratch, Trace};
+use etw_layouts_etl::{
+    BufferHeader, ByTime, ClockType, Diagnostic, Event, EventRecord, LogFile, Reader, Scratch, SplitBuffer, Trace,
+};
 use fastrand::Rng;
 use std::io::Cursor;
 use std::ops::Range;
@@ -143,7 +145,7 @@ fn streams_like_headers() {
         payload[at..at + 4].copy_from_slice(&word.to_le_bytes());
     }
     for _ in 0..3 {
-        writer.push(0, &Record::new(Header::Event(zero()), true, &payload)).unwrap();
+        writer.push(0, &Record::new(EventHeader::Event(zero()), true, &payload)).unwrap();
         writer.flush(0).unwrap();
     }
     let file = writer.finish(0).unwrap().into_inner();
@@ -315,7 +317,7 @@ fn read(bytes: &[u8]) -> Option<usize> {
                 }
             }
         }
-        assert_eq!(Parts::of(&buffer, &decoded).bytes().unwrap(), buffer.bytes());
+        assert_eq!(SplitBuffer::of(&buffer, &decoded).bytes().unwrap(), buffer.bytes());
     }
     assert!(events <= bound);
     assert_eq!((events, &diagnostics), (streamed, &streamed_diagnostics));

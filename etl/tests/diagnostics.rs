@@ -1,7 +1,7 @@
 //! What is wrong with a file, one thing at a time: which diagnostics it gives however it is read, and how many events survive.
 
 use etw_layouts_etl::check::check;
-use etw_layouts_etl::header::Header;
+use etw_layouts_etl::header::EventHeader;
 use etw_layouts_etl::wire::{ETW_BUFFER_FLAG, Generation};
 use etw_layouts_etl::write::FileWriter;
 use etw_layouts_etl::{BufferHeader, ClockType, Diagnostic, DiagnosticKind, Event, HeaderType, LogFile, Reader, Scratch, Trace};
@@ -490,7 +490,7 @@ fn each_rule_is_checked() {
     let stamp = |at: usize| i64::from_le_bytes(file[at + 0x10..][..8].try_into().unwrap());
     let trace = Trace::from_bytes(&file).unwrap();
     let buffer = trace.buffers().nth(2).unwrap().unwrap();
-    let is_manifest = |event: &Event<'_>| matches!(event.header(), Header::Event(_));
+    let is_manifest = |event: &Event<'_>| matches!(event.header(), EventHeader::Event(_));
     let event = buffer.decode(&mut Scratch::default()).events().flatten().find(is_manifest).unwrap().offset() as usize;
     let before = (stamp(second) - 1).to_le_bytes();
     // Which 5.2 may leave empty.

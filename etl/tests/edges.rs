@@ -1,6 +1,6 @@
 //! Values at the edge of what is allowed: the last one that is taken, and the first that is not.
 
-use etw_layouts_etl::header::{Counters, Header, Message};
+use etw_layouts_etl::header::{Counters, EventHeader, Message};
 use etw_layouts_etl::wire::{Arch, ETW_BUFFER_FLAG, ETW_BUFFER_TYPE, EVENT_HEADER, PERFINFO_TRACE_HEADER, large, zero};
 use etw_layouts_etl::write::{BufferWriter, Error, FileWriter, Identity, Producer, Record};
 use etw_layouts_etl::{Clock, ClockType, DiagnosticKind, LogFile, Reader, Scratch, Trace};
@@ -13,7 +13,7 @@ const SIZE: usize = 4096;
 fn event(stamp: i64, payload: &[u8]) -> Record<'_> {
     let mut header: EVENT_HEADER = zero();
     header.TimeStamp = large(stamp);
-    Record::new(Header::Event(header), true, payload)
+    Record::new(EventHeader::Event(header), true, payload)
 }
 
 /// Fewer bytes than a buffer header has are named as that.
@@ -114,12 +114,12 @@ fn kept_members() {
     version.0 = 0x7805;
     header.set_Version(version);
     let counters = Counters { count: 2, ..Counters::default() };
-    Record::new(Header::PerfInfo(header, counters), true, &[]).write(&PRODUCERS[7], &mut out).unwrap();
+    Record::new(EventHeader::PerfInfo(header, counters), true, &[]).write(&PRODUCERS[7], &mut out).unwrap();
     assert_eq!(out[..2], [0x05, 0x7A]);
     // The bits of the sequence number and of a component, which only messages that have them may set.
     for (component, flags, is_right) in [(None, 2, false), (Some(1), 2, true), (None, 1, false), (None, 0x40, true)] {
         let message = Message { component, other_flags: flags, ..Message::default() };
-        let result = Record::new(Header::Message(message), true, &[]).write(&PRODUCERS[7], &mut Vec::new());
+        let result = Record::new(EventHeader::Message(message), true, &[]).write(&PRODUCERS[7], &mut Vec::new());
         assert_eq!(result.is_ok(), is_right, "{component:?} {flags:#x}");
     }
 }

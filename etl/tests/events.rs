@@ -1,6 +1,6 @@
 //! What a test compares of an event, and what events say of themselves.
 
-use etw_layouts_etl::header::Header;
+use etw_layouts_etl::header::EventHeader;
 use etw_layouts_etl::wire::{EVENT_DESCRIPTOR, EVENT_HEADER, EVENT_HEADER_EXT_TYPE, EVENT_TRACE_HEADER, wire_guid, zero};
 use etw_layouts_etl::write::{FileWriter, Record};
 use etw_layouts_etl::{ByTime, ClockType, Event, Guid, HeaderType, Item, LogFile, Reader, Scratch, Trace, names};
@@ -105,13 +105,13 @@ fn golden() {
     let items = [1, 2].map(|ty| Item::new(EVENT_HEADER_EXT_TYPE(ty), &[13; 16])).to_vec();
     let log = LogFile::new(&PRODUCERS[7]);
     let mut writer = FileWriter::new(Cursor::new(Vec::new()), PRODUCERS[7], log).unwrap();
-    writer.push(0, &Record::new(Header::Event(header), true, &[]).with_items(items)).unwrap();
+    writer.push(0, &Record::new(EventHeader::Event(header), true, &[]).with_items(items)).unwrap();
     let short = Item::new(EVENT_HEADER_EXT_TYPE::EVENT_HEADER_EXT_TYPE_RELATED_ACTIVITYID, &[14; 8]);
-    writer.push(0, &Record::new(Header::Event(header), false, &[]).with_items(vec![short])).unwrap();
+    writer.push(0, &Record::new(EventHeader::Event(header), false, &[]).with_items(vec![short])).unwrap();
     // That there are items is the record's to say.
     header.Flags.0 = 0x21;
-    writer.push(0, &Record::new(Header::Event(header), true, &[])).unwrap();
-    writer.push(0, &Record::new(Header::Full(full), true, &[])).unwrap();
+    writer.push(0, &Record::new(EventHeader::Event(header), true, &[])).unwrap();
+    writer.push(0, &Record::new(EventHeader::Full(full), true, &[])).unwrap();
     print("written", &writer.finish(0).unwrap().into_inner());
     for producer in PRODUCERS {
         let fixture = fixture(producer, ClockType::SystemTime, false, 1).unwrap();

@@ -4,7 +4,7 @@ use crate::events::{in_file, in_time};
 use etw_layouts_etl::check::check;
 use etw_layouts_etl::wire::{Arch, LOG_FILE_MODE};
 use etw_layouts_etl::write::{FileWriter, Producer, Record};
-use etw_layouts_etl::{LogFile, Parts, Reader, Scratch, Trace};
+use etw_layouts_etl::{LogFile, Reader, Scratch, SplitBuffer, Trace};
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Cursor;
@@ -118,7 +118,7 @@ fn emitted_again() {
             let buffer = buffer.unwrap();
             let mut scratch = Scratch::default();
             let decoded = buffer.decode(&mut scratch);
-            let parts = Parts::of(&buffer, &decoded);
+            let parts = SplitBuffer::of(&buffer, &decoded);
             assert!(parts.bytes().unwrap() == buffer.bytes(), "{}: buffer at {:#x}", line[0], buffer.offset());
             if buffer.index() == 0 {
                 let event = decoded.events().next().unwrap().unwrap();

@@ -2,7 +2,7 @@
 
 use crate::events::Seen;
 use etw_layouts_etl::check::check;
-use etw_layouts_etl::header::Header;
+use etw_layouts_etl::header::EventHeader;
 use etw_layouts_etl::wire::{ETW_BUFFER_FLAG, EVENT_HEADER, LOG_FILE_MODE, large, zero};
 use etw_layouts_etl::write::{Error, FileWriter, Record, Relog};
 use etw_layouts_etl::{ClockType, Event, Filter, LogFile, Scratch, Trace};
@@ -259,7 +259,7 @@ fn bounds() {
     let mut header: EVENT_HEADER = zero();
     for (processor, stamp) in (0..PROCESSORS).flat_map(|processor| (0..10).map(move |stamp| (processor, stamp))) {
         header.TimeStamp = large(stamp);
-        writer.push(processor, &Record::new(Header::Event(header), true, &[])).unwrap();
+        writer.push(processor, &Record::new(EventHeader::Event(header), true, &[])).unwrap();
         if stamp == 5 {
             writer.flush(processor).unwrap();
         }

@@ -1,6 +1,6 @@
 //! Counts of events, against counting them by hand.
 
-use etw_layouts_etl::header::Header;
+use etw_layouts_etl::header::EventHeader;
 use etw_layouts_etl::stat::{Activity, By, Count, Key, Stat};
 use etw_layouts_etl::wire::{HOOK_ID, SYSTEM_TRACE_HEADER, large, zero};
 use etw_layouts_etl::write::{FileWriter, Record};
@@ -97,7 +97,7 @@ fn keys() {
     });
     let mut writer = FileWriter::new(Cursor::new(Vec::new()), PRODUCERS[7], LogFile::new(&PRODUCERS[7])).unwrap();
     for header in headers {
-        writer.push(0, &Record::new(Header::System(header), true, &[])).unwrap();
+        writer.push(0, &Record::new(EventHeader::System(header), true, &[])).unwrap();
     }
     let bytes = writer.finish(0).unwrap().into_inner();
     let process = names::provider_named("process");

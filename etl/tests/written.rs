@@ -3,10 +3,10 @@
 use crate::events::{in_file, in_time};
 use etw_layouts_etl::check::check;
 use etw_layouts_etl::compression::Format;
-use etw_layouts_etl::header::{Counters, Header, Message};
+use etw_layouts_etl::header::{Counters, EventHeader, Message};
 use etw_layouts_etl::wire::{Arch, ETW_BUFFER_FLAG, ETW_BUFFER_TYPE, EVENT_HEADER, PERFINFO_TRACE_HEADER, large, zero};
 use etw_layouts_etl::write::{BufferWriter, Error, FileWriter, Identity, Producer, Record};
-use etw_layouts_etl::{ClockType, DiagnosticKind, Guid, HeaderType, Item, LogFile, Parts, Scratch, Trace};
+use etw_layouts_etl::{ClockType, DiagnosticKind, Guid, HeaderType, Item, LogFile, Scratch, SplitBuffer, Trace};
 use std::collections::BTreeSet;
 use std::io::Cursor;
 use test_support::traces::{PRODUCERS, START, all, fixture, in_format};
@@ -39,7 +39,7 @@ fn fixtures() {
         for buffer in trace.buffers() {
             let (buffer, mut scratch) = (buffer.unwrap(), Scratch::default());
             let decoded = buffer.decode(&mut scratch);
-            assert!(Parts::of(&buffer, &decoded).bytes().unwrap() == buffer.bytes(), "{name}: {:#x}", buffer.offset());
+            assert!(SplitBuffer::of(&buffer, &decoded).bytes().unwrap() == buffer.bytes(), "{name}: {:#x}", buffer.offset());
         }
     }
     assert_eq!(kinds.len(), 20 - 1 + 1, "{kinds:?}");
@@ -72,7 +72,7 @@ fn fields() {
                     Some(0xa61e_a624_4944_55fc_c2a8_3782_8829_438d),
                 ),
                 HeaderType::Message if event.id() == Some(43) => {
-                    let Header::Message(message) = event.header() else { panic!("no message") };
+                    let EventHeader::Message(message) = event.header() else { panic!("no message") };
                     let component = message.component.is_some();
                     (
                         (Some(41), Some(42), Some(43), None, None),
@@ -159,11 +159,11 @@ fn refused() {
     assert!(matches!(refuse(&PRODUCERS[2], event(0, &[])), Error::Version { .. }));
     let nine = Counters { count: 9, ..Counters::default() };
     let perfinfo: PERFINFO_TRACE_HEADER = zero();
-    assert!(matches!(refuse(&producer, Record::new(Header::PerfInfo(perfinfo, nine), true, &[])), Error::Counters(9)));
+    assert!(matches!(refuse(&producer, Record::new(EventHeader::PerfInfo(perfinfo, nine), true, &[])), Error::Counters(9)));
     let both = Message { guid: Some(Guid(1)), component: Some(1), ..Message::default() };
-    assert!(matches!(refuse(&producer, Record::new(Header::Message(both), true, &[])), Error::Message));
+    assert!(matches!(refuse(&producer, Record::new(EventHeader::Message(both), true, &[])), Error::Message));
     let item = Item::new(etw_layouts_etl::wire::EVENT_HEADER_EXT_TYPE(1), &[0; 16]);
-    let with_items = Record::new(Header::Message(Message::default()), true, &[]).with_items(vec![item]);
+    let with_items = Record::new(EventHeader::Message(Message::default()), true, &[]).with_items(vec![item]);
     assert!(matches!(refuse(&producer, with_items), Error::Items));
     let short = Item { padding: &[], data: &[0; 3], ..item };
     assert!(matches!(refuse(&producer, event(0, &[]).with_items(vec![short])), Error::Padding(3)));
@@ -257,7 +257,7 @@ fn broken_off() {
 fn event(stamp: i64, payload: &[u8]) -> Record<'_> {
     let mut header: EVENT_HEADER = zero();
     header.TimeStamp = large(stamp);
-    Record::new(Header::Event(header), true, payload)
+    Record::new(EventHeader::Event(header), true, payload)
 }
 
 /// Buffers of every size are read again, whether or not what they hold can be compressed.
@@ -374,7 +374,7 @@ fn changed() {
             for buffer in Trace::from_bytes(&file).unwrap().buffers() {
                 let (buffer, mut scratch) = (buffer.unwrap(), Scratch::default());
                 let decoded = buffer.decode(&mut scratch);
-                let mut parts = Parts::of(&buffer, &decoded);
+                let mut parts = SplitBuffer::of(&buffer, &decoded);
                 let mut events: Vec<_> = decoded.events().map(|event| event.unwrap().bytes().to_vec()).collect();
                 compressed |= buffer.header().is_compressed();
                 if buffer.index() > 0 {
@@ -412,7 +412,7 @@ fn changed_to_more() {
         let trace = Trace::from_bytes(&file.bytes).unwrap();
         let (buffer, mut scratch) = (trace.buffers().nth(1).unwrap().unwrap(), Scratch::default());
         let decoded = buffer.decode(&mut scratch);
-        let mut parts = Parts::of(&buffer, &decoded);
+        let mut parts = SplitBuffer::of(&buffer, &decoded);
         parts.records = vec![(event(1, &noise), &[])];
         let bytes = parts.bytes().unwrap();
         let mut bytes = [&file.bytes[..buffer.offset() as usize], &bytes].concat();

@@ -4,7 +4,7 @@ use etw_layouts::runtime::View;
 use etw_layouts::structures;
 use etw_layouts_etl::check::check;
 use etw_layouts_etl::wire::Arch;
-use etw_layouts_etl::{Buffer, ClockType, DiagnosticKind, Event, Parts, Reader, Scratch, Trace};
+use etw_layouts_etl::{Buffer, ClockType, DiagnosticKind, Event, Reader, Scratch, SplitBuffer, Trace};
 use test_support::logging::logging;
 use test_support::traces;
 
@@ -32,7 +32,7 @@ pub fn run(input: &[u8]) {
             }
         }
         assert!(events - before <= most);
-        assert!(Parts::of(&buffer, &decoded).bytes().expect("what was read") == buffer.bytes());
+        assert!(SplitBuffer::of(&buffer, &decoded).bytes().expect("what was read") == buffer.bytes());
     }
     assert_eq!(streamed, Some(events));
     let (mut order, mut timed) = (trace.by_time(), 0);

@@ -4,7 +4,7 @@ use etw_layouts_etl::check::check;
 use etw_layouts_etl::compression::Format;
 use etw_layouts_etl::wire::{ETW_BUFFER_FLAG, EVENT_HEADER_EXT_TYPE, LOG_FILE_MODE};
 use etw_layouts_etl::write::{Error, FileWriter, Producer, Record};
-use etw_layouts_etl::{ClockType, Event, Header, Item, LogFile, Parts, Scratch, Trace};
+use etw_layouts_etl::{ClockType, Event, EventHeader, Item, LogFile, Scratch, SplitBuffer, Trace};
 use std::io::{self, Cursor, Seek, SeekFrom, Write};
 use test_support::traces::{self, PRODUCERS, START};
 
@@ -122,7 +122,7 @@ fn event(kind: u8, stamp: i64, items: usize, data: &[u8]) -> Record<'_> {
     let (is_64_bit, header) = all.swap_remove(usize::from(kind) % all.len());
     let both = [Item::new(EVENT_HEADER_EXT_TYPE(2), &[1; 12]), Item::new(EVENT_HEADER_EXT_TYPE(1), data)];
     match (header, items) {
-        (Header::Event(_), 1 | 2) => Record::new(header, is_64_bit, &[7; 9]).with_items(both[..items].to_vec()),
+        (EventHeader::Event(_), 1 | 2) => Record::new(header, is_64_bit, &[7; 9]).with_items(both[..items].to_vec()),
         _ => Record::new(header, is_64_bit, data),
     }
 }
@@ -208,7 +208,7 @@ fn changed(file: &[u8]) {
     for buffer in Trace::from_bytes(file).expect("a file").buffers() {
         let buffer = buffer.expect("a buffer that was written");
         let decoded = buffer.decode(&mut scratch);
-        let mut parts = Parts::of(&buffer, &decoded);
+        let mut parts = SplitBuffer::of(&buffer, &decoded);
         assert!(parts.bytes().expect("what was read") == buffer.bytes(), "buffer {}", buffer.index());
         let first = usize::from(buffer.index() > 0);
         parts.records.drain(..first);

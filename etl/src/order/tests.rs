@@ -1,6 +1,6 @@
 //! Memory limits, in files of small buffers.
 
-use crate::header::Header;
+use crate::header::EventHeader;
 use crate::logfile::LogFile;
 use crate::producer::Producer;
 use crate::trace::Trace;
@@ -18,7 +18,7 @@ fn file(buffers: &[(u16, &[i64])]) -> Vec<u8> {
     for (processor, stamps) in buffers {
         for stamp in *stamps {
             header.TimeStamp = large(*stamp);
-            writer.push(*processor, &Record::new(Header::Event(header), true, &[0; 0x1000])).unwrap();
+            writer.push(*processor, &Record::new(EventHeader::Event(header), true, &[0; 0x1000])).unwrap();
         }
         writer.flush(*processor).unwrap();
     }

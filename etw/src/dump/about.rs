@@ -1,7 +1,7 @@
 //! The header of a dump of any kind.
 
 use crate::output::{Escaped, Several};
-use etw_layouts_dump::Header;
+use etw_layouts_dump::DumpHeader;
 use etw_layouts_etl::Stamp;
 use serde::Serialize;
 use std::fmt::{self, Display};
@@ -24,7 +24,7 @@ pub struct About<'a> {
 }
 
 impl<'a> About<'a> {
-    pub fn new(file: &'a str, header: &Header) -> Self {
+    pub fn new(file: &'a str, header: &DumpHeader) -> Self {
         Self {
             file,
             kind: (!header.is_triage()).then_some(header.kind.0),

@@ -15,7 +15,7 @@ use crate::input::{Input, Kind, find_all};
 use crate::output::stop::Stop;
 use crate::output::{Format, Output, Several};
 use etw_layouts_cli::{Error, Outcome};
-use etw_layouts_dump::{Diagnostic, Dump, Header, MemoryDump, Session};
+use etw_layouts_dump::{Diagnostic, Dump, DumpHeader, MemoryDump, Session};
 use etw_layouts_memory::salvage::Which;
 use etw_layouts_memory::{self as memory, Walk};
 use events::Events;
@@ -136,7 +136,7 @@ enum Work<'a> {
 
 fn triage(work: &mut Work<'_>, files: &Files, input: &Input, bytes: &[u8], out: &mut Output) -> Result<Outcome, Stop> {
     let unread = |error: etw_layouts_dump::Error| Stop::Input(error.to_string());
-    let revision = kernel::Revision::find(Header::of(bytes).map_err(unread)?.build, &files.kernel)?;
+    let revision = kernel::Revision::find(DumpHeader::of(bytes).map_err(unread)?.build, &files.kernel)?;
     let dump = Dump::with_revision(bytes, revision.build.revision).map_err(unread)?;
     let diagnostics = dump.diagnostics().iter().cloned().map(Wrong::Dump).collect();
     let mut notes = files.without_effect();

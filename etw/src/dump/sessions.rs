@@ -6,7 +6,7 @@ use crate::output::line::header;
 use crate::output::stop::Stop;
 use crate::output::{Escaped, Output, Several, no_table};
 use etw_layouts_cli::Outcome;
-use etw_layouts_dump::{Diagnostic, Session, Timed};
+use etw_layouts_dump::{Diagnostic, Session, TimedEvent};
 use etw_layouts_etl::{ClockType, Stamp};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -80,7 +80,7 @@ struct Buffer {
     events: usize,
 }
 
-fn buffers(session: &Session<'_>, events: &[Timed<'_>]) -> Vec<Buffer> {
+fn buffers(session: &Session<'_>, events: &[TimedEvent<'_>]) -> Vec<Buffer> {
     let mut counts = vec![0; session.buffers.len()];
     for event in events {
         if let Some(count) = counts.get_mut(event.buffer as usize) {

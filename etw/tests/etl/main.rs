@@ -8,7 +8,7 @@ mod kernel;
 mod merged;
 mod saved;
 
-use etw_layouts_etl::header::Header;
+use etw_layouts_etl::header::EventHeader;
 use etw_layouts_etl::wire::{Arch, EVENT_HEADER, large, zero};
 use etw_layouts_etl::write::{FileWriter, Producer, Record};
 use etw_layouts_etl::{ClockType, HeaderType, LogFile};
@@ -40,7 +40,7 @@ fn trace_of(log: LogFile) -> Vec<u8> {
     for stamp in [10, 20] {
         let mut header: EVENT_HEADER = zero();
         header.TimeStamp = large(stamp);
-        writer.push(0, &Record::new(Header::Event(header), true, &[7; 3])).unwrap();
+        writer.push(0, &Record::new(EventHeader::Event(header), true, &[7; 3])).unwrap();
     }
     writer.finish(START + 10_000_000).unwrap().into_inner()
 }
@@ -370,7 +370,7 @@ fn diagnostics_are_counted() {
     let log = LogFile { buffer_size: 1 << 24, start_time: START, ..LogFile::new(&PRODUCER) };
     let mut writer = FileWriter::new(Cursor::new(Vec::new()), PRODUCER, log).unwrap();
     for _ in 0..150_000 {
-        writer.push(0, &Record::new(Header::Event(zero()), true, &[0; 8])).unwrap();
+        writer.push(0, &Record::new(EventHeader::Event(zero()), true, &[0; 8])).unwrap();
     }
     let mut bytes = writer.finish(0).unwrap().into_inner();
     for event in 0..150_000 {
