@@ -1,6 +1,6 @@
 //! Diagnostics of a trace file, with their places.
 
-use etw_layouts_payload::Stamp;
+use etw_layouts_payload::FileTime;
 use std::fmt;
 
 /// A diagnostic of a trace file. At most the rest of the buffer is lost.
@@ -269,10 +269,10 @@ impl fmt::Display for DiagnosticKind {
                 f,
                 "invalid buffer time: {} is more than a day before the start of the file or after its end; the buffer is from another \
                  trace, or the clock in the log file header is wrong",
-                Stamp(*time)
+                FileTime(*time)
             ),
             Self::StartTime(time) => {
-                write!(f, "invalid start time: {} is before the boot of the system; times can be wrong", Stamp(*time))
+                write!(f, "invalid start time: {} is before the boot of the system; times can be wrong", FileTime(*time))
             }
             Self::AnotherTrace => {
                 f.write_str("second trace in the file: it has its own clock and is not read; split the file at this offset")

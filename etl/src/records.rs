@@ -1,7 +1,7 @@
 //! Iterators over the events of a trace.
 
+use crate::FileTime;
 use crate::Guid;
-use crate::Stamp;
 use crate::buffers::Buffers;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::event::Event;
@@ -21,7 +21,7 @@ pub struct EventRecord<'t> {
     offset: u32,
     payload: u16,
     header_type: HeaderType,
-    time: Option<Stamp>,
+    time: Option<FileTime>,
     processor: u16,
     place: Place,
     late: u64,
@@ -46,7 +46,7 @@ impl EventRecord<'_> {
     }
 
     /// The system time of the event. `None` if the event has no time.
-    pub fn time(&self) -> Option<Stamp> {
+    pub fn time(&self) -> Option<FileTime> {
         self.time
     }
 
@@ -97,7 +97,7 @@ impl<'t> EventRecord<'t> {
             offset: event.offset(),
             payload: event.header_length() as u16,
             header_type: event.header_type(),
-            time: event.time_stamp().map(|stamp| Stamp(clock.system_time(stamp))),
+            time: event.time_stamp().map(|stamp| FileTime(clock.system_time(stamp))),
             processor,
             place,
             late,

@@ -1,6 +1,6 @@
 //! What a filter takes, against the same question asked of each event's own fields.
 
-use etw_layouts_etl::{ClockType, Event, Filter, Guid, Scratch, Stamp, Trace, names};
+use etw_layouts_etl::{ClockType, Event, FileTime, Filter, Guid, Scratch, Trace, names};
 use std::collections::BTreeSet;
 use std::fmt::Debug;
 use std::fs;
@@ -131,22 +131,22 @@ fn groups_and_names() {
 #[test]
 fn times_and_identifiers_from_text() {
     for time in [0, 1, 132_404_547_797_984_230, 864_000_000_000 * 59 + 5, 94_354_848_000_000_000, 2_650_467_743_999_999_999] {
-        let stamp = Stamp(time);
+        let stamp = FileTime(time);
         for text in [stamp.to_string(), stamp.rfc3339().to_string()] {
             assert_eq!(text.parse(), Ok(stamp), "{text}");
         }
     }
     for day in ["1601-01-01", "1700-02-28", "1700-03-01", "1999-12-31", "2000-02-29", "2000-03-01", "2023-12-31", "9999-12-31"] {
         let time = format!("{day} 23:59:58.0000001");
-        assert_eq!(time.parse::<Stamp>().unwrap().to_string(), time);
+        assert_eq!(time.parse::<FileTime>().unwrap().to_string(), time);
     }
-    assert_eq!(Stamp(i64::MAX).to_string(), "30828-09-14 02:48:05.4775807");
-    assert_eq!(Stamp(-1).to_string(), "1600-12-31 23:59:59.9999999");
-    assert_eq!(Stamp(1).digits(b'_'), Some(*b"1601-01-01_00:00:00.0000001"));
-    let last = "9999-12-31 23:59:59.9999999".parse::<Stamp>().unwrap();
-    assert_eq!((last.digits(b' ').is_some(), Stamp(last.0 + 1).digits(b' ')), (true, None));
-    assert_eq!("2020-07-29".parse(), "2020-07-29 00:00:00.0000000".parse::<Stamp>());
-    assert_eq!("2020-07-29 07:06:19.8".parse(), "2020-07-29T07:06:19.8000000Z".parse::<Stamp>());
+    assert_eq!(FileTime(i64::MAX).to_string(), "30828-09-14 02:48:05.4775807");
+    assert_eq!(FileTime(-1).to_string(), "1600-12-31 23:59:59.9999999");
+    assert_eq!(FileTime(1).digits(b'_'), Some(*b"1601-01-01_00:00:00.0000001"));
+    let last = "9999-12-31 23:59:59.9999999".parse::<FileTime>().unwrap();
+    assert_eq!((last.digits(b' ').is_some(), FileTime(last.0 + 1).digits(b' ')), (true, None));
+    assert_eq!("2020-07-29".parse(), "2020-07-29 00:00:00.0000000".parse::<FileTime>());
+    assert_eq!("2020-07-29 07:06:19.8".parse(), "2020-07-29T07:06:19.8000000Z".parse::<FileTime>());
     for wrong in [
         "",
         "2020",
@@ -157,7 +157,7 @@ fn times_and_identifiers_from_text() {
         "2020-01-01 0:+1",
         "1600-12-31",
     ] {
-        assert!(wrong.parse::<Stamp>().is_err_and(|error| !error.to_string().is_empty()), "{wrong}");
+        assert!(wrong.parse::<FileTime>().is_err_and(|error| !error.to_string().is_empty()), "{wrong}");
     }
     let guid = Guid(0x3d6f_a8d0_fe05_11d0_9dda_00c0_4fd7_ba7c);
     for text in [guid.to_string(), guid.to_string().to_uppercase(), format!("{{{guid}}}")] {

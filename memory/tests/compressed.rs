@@ -6,7 +6,7 @@ use etw_layouts_memory::{State, Walk};
 use std::io::Cursor;
 use test_support::kernels::plan::Plan;
 
-/// Stamp and payload of each event that is saved of a session, and the words of what is wrong.
+/// Time stamp and payload of each event that is saved of a session, and the words of what is wrong.
 fn saved(plan: &Plan, which: Which) -> (Vec<(i64, Vec<u8>)>, Vec<&'static str>) {
     let kernel = plan.kit.kernel();
     let mut walk = Walk::new(&plan.kit.image, &kernel);

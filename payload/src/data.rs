@@ -1,7 +1,7 @@
 //! What the bytes of a value mean.
 
 use crate::guid::Guid;
-use crate::stamp::Stamp;
+use crate::stamp::FileTime;
 use crate::text::Text;
 use crate::types::{InType, OutType};
 use crate::value::{Value, number};
@@ -268,7 +268,7 @@ impl fmt::Display for Data<'_> {
                 bytes.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
             }
             Self::Guid(guid) => guid.fmt(f),
-            Self::FileTime(time) => Stamp(*time).rfc3339().fmt(f),
+            Self::FileTime(time) => FileTime(*time).rfc3339().fmt(f),
             Self::SystemTime(time) => time.fmt(f),
             Self::Sid(sid) => sid.fmt(f),
             Self::Ipv4(address) => address.fmt(f),

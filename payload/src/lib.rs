@@ -46,7 +46,7 @@ pub use guid::{Guid, NoGuid};
 pub use map::{Map, MapKind};
 pub use schema::{Count, Field, FieldList, Length, Members, Schema, Source};
 pub use size::PointerSize;
-pub use stamp::{NoStamp, Rfc3339, Stamp};
+pub use stamp::{FileTime, ParseFileTimeError, Rfc3339};
 pub use steps::{Step, Steps};
 pub use text::Text;
 pub use types::{InType, OutType};

@@ -2,7 +2,7 @@
 
 use crate::clock::ClockType;
 use crate::logfile::LogFile;
-use etw_layouts_payload::Stamp;
+use etw_layouts_payload::FileTime;
 use std::fmt;
 
 /// Error of files that cannot share a log file header.
@@ -44,7 +44,7 @@ impl LogFile {
                 return Err(Apart { file, property, first, other });
             }
             if !first.to_clock().is_same(&log.to_clock()) {
-                let start = |log: &Self| format!("{} at the stamp {}", Stamp(log.start_time), log.start_stamp);
+                let start = |log: &Self| format!("{} at the stamp {}", FileTime(log.start_time), log.start_stamp);
                 return Err(Apart { file, property: "relation of stamps to time", first: start(first), other: start(log) });
             }
         }
@@ -73,7 +73,7 @@ impl LogFile {
             ("version of Windows", format!("{major}.{minor}.{}", self.build)),
             ("pointer size", format!("{} bytes", self.pointer_size)),
             ("clock", rate),
-            ("boot time", Stamp(self.boot_time).to_string()),
+            ("boot time", FileTime(self.boot_time).to_string()),
         ]
     }
 }

@@ -7,7 +7,7 @@ use crate::output::stop::Stop;
 use crate::output::{Escaped, Output, Several, no_table};
 use etw_layouts_cli::Outcome;
 use etw_layouts_dump::{Diagnostic, Session, TimedEvent};
-use etw_layouts_etl::{ClockType, Stamp};
+use etw_layouts_etl::{ClockType, FileTime};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::{self, Display};
@@ -143,7 +143,7 @@ impl<'a> Line<'a> {
             let header = header(&event.event).map_or_else(|ty| format!("UNKNOWN_{ty:02X}"), str::to_owned);
             *headers.entry(header).or_default() += 1;
         }
-        let utc = |time: i64| Stamp(time).rfc3339().to_string();
+        let utc = |time: i64| FileTime(time).rfc3339().to_string();
         let first = events.iter().find_map(|event| event.time);
         let last = events.iter().rev().find_map(|event| event.time);
         let line = Self {

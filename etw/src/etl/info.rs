@@ -8,7 +8,7 @@ use crate::output::tally::{Tally, Told};
 use crate::output::{Escaped, Grouped, Output, Several, no_table};
 use etw_layouts_cli::Outcome;
 use etw_layouts_etl::wire::LOG_FILE_MODE;
-use etw_layouts_etl::{ClockType, HeaderType, LogFile, Stamp};
+use etw_layouts_etl::{ClockType, FileTime, HeaderType, LogFile};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::{self, Display};
@@ -105,7 +105,7 @@ impl<'a> Info<'a> {
         let [major, minor, ..] = log.version;
         let mut lost = Lost::default();
         lost.log_file(log);
-        let utc = |time: i64| told(time).map(|time| Stamp(time).rfc3339().to_string());
+        let utc = |time: i64| told(time).map(|time| FileTime(time).rfc3339().to_string());
         Self {
             file,
             session: log.logger_name.clone(),
@@ -164,7 +164,7 @@ impl Display for Info<'_> {
             ("ended  ", self.end_time, "unknown: file was not closed"),
         ] {
             match time {
-                Some(time) => writeln!(f, "  {what}        {}", Stamp(time))?,
+                Some(time) => writeln!(f, "  {what}        {}", FileTime(time))?,
                 None => writeln!(f, "  {what}        {without}")?,
             }
         }

@@ -10,7 +10,7 @@ use crate::output::{Escaped, Output, Several, no_table};
 use crate::selection::Wanted;
 use etw_layouts_cli::Outcome;
 use etw_layouts_etl::stat::{By, Count, Key, Stat};
-use etw_layouts_etl::{Event, Guid, Schemas, Stamp, names};
+use etw_layouts_etl::{Event, FileTime, Guid, Schemas, names};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::{self, Display};
@@ -148,7 +148,7 @@ impl<'a> Stats<'a> {
             lost: &self.lost,
             timeline: activity.start().map(|start| Activity {
                 start,
-                start_utc: Stamp(start).rfc3339().to_string(),
+                start_utc: FileTime(start).rfc3339().to_string(),
                 span: activity.width(),
                 counts: activity.counts(),
             }),
@@ -227,7 +227,7 @@ struct Counted {
 impl Counted {
     fn new(count: &Count, seconds: f64) -> Self {
         let (first, last) = (count.times.map(|times| times.0), count.times.map(|times| times.1));
-        let utc = |time: Option<i64>| time.map(|time| Stamp(time).rfc3339().to_string());
+        let utc = |time: Option<i64>| time.map(|time| FileTime(time).rfc3339().to_string());
         Self {
             events: count.events,
             bytes: count.bytes,
@@ -350,8 +350,8 @@ impl Display for Document<'_> {
         let (files, events) = (Several(self.files, "file"), Several(self.all.events, "event"));
         writeln!(f, "{files}, {events}, {}", Several(self.all.bytes, "byte"))?;
         if let (Some(first), Some(last)) = (self.all.first, self.all.last) {
-            writeln!(f, "  first  {}", Stamp(first))?;
-            writeln!(f, "  last   {}  after {:.3} s", Stamp(last), self.seconds)?;
+            writeln!(f, "  first  {}", FileTime(first))?;
+            writeln!(f, "  last   {}  after {:.3} s", FileTime(last), self.seconds)?;
         }
         writeln!(f, "  lost   {}", self.lost)?;
         if let Some(activity) = self.timeline.as_ref().filter(|_| self.has_bar) {
