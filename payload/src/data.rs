@@ -1,7 +1,7 @@
 //! What the bytes of a value mean.
 
+use crate::file_time::FileTime;
 use crate::guid::Guid;
-use crate::stamp::FileTime;
 use crate::text::Text;
 use crate::types::{InType, OutType};
 use crate::value::{Value, number};
