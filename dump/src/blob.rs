@@ -7,11 +7,11 @@ use crate::session::{Buffer, Clocks, Session};
 use crate::wire::{ETW_DUMP_HEADER, ETW_DUMP_SESSION, view};
 use etw_layouts_etl::wire::{BUFFER_HEADER, quad};
 use etw_layouts_etl::write::Producer;
-use etw_layouts_etl::{BufferHeader, ClockType, Guid};
+use etw_layouts_etl::{BufferHeader, ClockType, Uuid};
 use etw_layouts_memory::compressed::unpack;
 
 /// Tag of the ETW blob.
-pub const ETW_TAG: Guid = Guid(0x2b88b710_1c93_4f7c_b06c_655ecc50decc);
+pub const ETW_TAG: Uuid = Uuid::from_u128(0x2b88b710_1c93_4f7c_b06c_655ecc50decc);
 
 /// Signature of a session. As a buffer size it would be too large, so that sessions and buffers can be distinguished.
 const SIGNATURE: u32 = 0x01EB_AFE1;

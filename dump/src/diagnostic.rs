@@ -1,7 +1,7 @@
 //! Diagnostics of a dump, with their places.
 
 use etw_layouts_etl as etl;
-use etw_layouts_etl::Guid;
+use etw_layouts_etl::Uuid;
 use std::fmt;
 
 /// A diagnostic of a dump.
@@ -83,7 +83,7 @@ pub enum DiagnosticKind {
         found: u64,
     },
     /// A blob contains ETW data but has another tag.
-    Tag(Guid),
+    Tag(Uuid),
     /// Another dump begins, which is skipped with all that follows.
     Another,
     /// The size in a header is invalid.

@@ -3,7 +3,7 @@
 use crate::dump::Dump;
 use etw_layouts::members::{ETW_REG_ENTRY as ENTRY, LIST_ENTRY};
 use etw_layouts::{Arch, structures};
-use etw_layouts_memory::{Address, Guid, Kernel, Object, Walk};
+use etw_layouts_memory::{Address, Kernel, Object, Uuid, Walk};
 use std::collections::BTreeSet;
 
 /// A registration in a dump's memory.
@@ -14,7 +14,7 @@ pub struct Registration {
     /// Address of its GUID entry.
     pub guid_entry: Address,
     /// The GUID, if the dump contains the GUID entry.
-    pub guid: Option<Guid>,
+    pub guid: Option<Uuid>,
     /// The ETW_REG_ENTRY structure.
     pub entry: Object<ENTRY::Type>,
 }
@@ -55,7 +55,7 @@ impl Dump<'_> {
             return None;
         }
         let of_guid = walk.object(&structures::ETW_GUID_ENTRY, guid_entry);
-        let guid = of_guid.and_then(|of_guid| Some(Guid(of_guid.member("Guid")?.bytes().try_into().ok()?)));
+        let guid = of_guid.and_then(|of_guid| Uuid::from_slice_le(of_guid.member("Guid")?.bytes()).ok());
         let flags = entry.set_bits(ENTRY::FLAGS);
         Some(Registration { flags, guid_entry, guid, entry })
     }

@@ -3,14 +3,14 @@
 use crate::diagnostic::{self, Diagnostic, DiagnosticKind};
 use crate::header::TriageOffsets;
 use crate::wire::{DUMP_BLOB_FILE_HEADER, DUMP_BLOB_HEADER, letters, view};
-use etw_layouts_etl::Guid;
+use etw_layouts_etl::Uuid;
 use etw_layouts_etl::wire::guid;
 
 /// Data that a driver or a kernel component added to a dump.
 #[derive(Clone, Copy, Debug)]
 pub struct Blob<'a> {
     /// Tag of the component that added the data.
-    pub tag: Guid,
+    pub tag: Uuid,
     /// File offset of the data, in bytes.
     pub offset: u64,
     /// The data; fewer bytes than the header states if the file is truncated.

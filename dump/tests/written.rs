@@ -5,7 +5,7 @@ use etw_layouts_dump::{Dump, DumpHeader, ETW_TAG, Error, Session};
 use etw_layouts_etl::check::check;
 use etw_layouts_etl::wire::LOG_FILE_MODE;
 use etw_layouts_etl::write::Producer;
-use etw_layouts_etl::{ClockType, Guid, Trace};
+use etw_layouts_etl::{ClockType, Trace, Uuid};
 use etw_layouts_memory::{Address, Memory};
 use std::io::Cursor;
 use test_support::dumps::{self, STOPPED, base, whole};
@@ -50,7 +50,7 @@ fn sessions_read_back() {
         assert_eq!((header.build.number, header.arch, header.processors), (build.number, arch, 3));
         assert_eq!((header.bug_check, header.parameters, header.time), (0x7E, [1, 2, 3, 4], Some(STOPPED)));
         assert_eq!(dump.sessions().len(), 3);
-        assert!(dump.blobs().iter().map(|blob| blob.tag).take(2).eq([Guid(7), ETW_TAG]), "{build} {arch}");
+        assert!(dump.blobs().iter().map(|blob| blob.tag).take(2).eq([Uuid::from_u128(7), ETW_TAG]), "{build} {arch}");
         for (read, written) in dump.sessions().iter().zip(&written) {
             let log = &written.log;
             assert_eq!((read.name.as_str(), read.logger_id), (log.logger_name.as_str(), written.logger_id));

@@ -4,7 +4,7 @@
 use etw_layouts_etl::header::{Counters, EventHeader};
 use etw_layouts_etl::wire::{Arch, PERFINFO_TRACE_HEADER, large, zero};
 use etw_layouts_etl::write::{FileWriter, Producer, Record};
-use etw_layouts_etl::{ByTime, Filter, Guid, LogFile, Scratch, Trace, names};
+use etw_layouts_etl::{ByTime, Filter, LogFile, Scratch, Trace, Uuid, names};
 use std::hint::black_box;
 use std::io::{self, Cursor, Seek, SeekFrom, Write};
 use std::path::Path;
@@ -32,7 +32,7 @@ fn walk(name: &str, bytes: &[u8]) {
     let mut best = vec![[Duration::MAX; 4]; buffers.len()];
     // No trace has events of this provider or of this group. The filter has to examine kernel events to find their group.
     let group = names::provider_named("EVENT_TRACE_GROUP_SPARE1").expect("a group");
-    let filter = Filter::new().provider(Guid(1)).provider(group);
+    let filter = Filter::new().provider(Uuid::from_u128(1)).provider(group);
     let mut count = 0;
     for round in 0..30 {
         for (buffer, best) in buffers.iter().zip(&mut best) {

@@ -2,7 +2,7 @@
 //!
 //!     cargo run --example count -- trace.etl
 
-use etw_layouts_etl::{Guid, Reader};
+use etw_layouts_etl::{Reader, Uuid};
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::fs::File;
@@ -27,7 +27,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 /// Number of events of each provider, and number of diagnostics.
-fn count(reader: &mut Reader<File>) -> io::Result<(BTreeMap<Option<Guid>, u64>, u64)> {
+fn count(reader: &mut Reader<File>) -> io::Result<(BTreeMap<Option<Uuid>, u64>, u64)> {
     let (mut counts, mut diagnostics) = (BTreeMap::new(), 0);
     while let Some(decoded) = reader.next_buffer()? {
         let Ok(decoded) = decoded else {

@@ -8,7 +8,7 @@ use crate::wire::{
     COMPACT, EVENT_DESCRIPTOR, EVENT_HEADER, EVENT_HEADER_EXT_TYPE, EVENT_HEADER_FLAG, EVENT_INSTANCE_HEADER, EVENT_TRACE_GROUP,
     EVENT_TRACE_HEADER, PERFINFO, PERFINFO_TRACE_HEADER, SYSTEM_TRACE_HEADER, WMI_TRACE_PACKET, guid, prefix, view,
 };
-use etw_layouts_payload::{Fields, Guid, PointerSize, Schema};
+use etw_layouts_payload::{Fields, PointerSize, Schema, Uuid};
 
 /// An event record in a buffer.
 #[derive(Clone, Copy, Debug)]
@@ -89,7 +89,7 @@ impl<'a> Event<'a> {
     }
 
     /// The provider; for a kernel event, the GUID that consumers see for its group.
-    pub fn provider(&self) -> Option<Guid> {
+    pub fn provider(&self) -> Option<Uuid> {
         match self.header_type {
             HeaderType::Event32 | HeaderType::Event64 => Some(guid(self.event_header().ProviderId)),
             HeaderType::Full32 | HeaderType::Full64 | HeaderType::Instance64 => {
@@ -99,7 +99,7 @@ impl<'a> Event<'a> {
                 Some(guid(view::<EVENT_TRACE_HEADER>(self.bytes).Guid()))
             }
             HeaderType::Message => Message::read(self.bytes).guid,
-            _ => EVENT_TRACE_GROUP(self.hook()? & 0xFF00).guid().map(Guid),
+            _ => EVENT_TRACE_GROUP(self.hook()? & 0xFF00).guid().map(Uuid::from_u128),
         }
     }
 
@@ -192,15 +192,15 @@ impl<'a> Event<'a> {
     }
 
     /// The activity of the event; all zero if there is none.
-    pub fn activity_id(&self) -> Option<Guid> {
+    pub fn activity_id(&self) -> Option<Uuid> {
         self.has_descriptor().then(|| guid(self.event_header().ActivityId))
     }
 
     /// The activity that started this one, from an extended item.
-    pub fn related_activity_id(&self) -> Option<Guid> {
+    pub fn related_activity_id(&self) -> Option<Uuid> {
         let related = EVENT_HEADER_EXT_TYPE::EVENT_HEADER_EXT_TYPE_RELATED_ACTIVITYID;
-        let item = self.items().find(|item| item.ty == related && item.data.len() >= size_of::<Guid>())?;
-        item.data.first_chunk().map(|bytes| Guid::from_bytes(*bytes))
+        let item = self.items().find(|item| item.ty == related && item.data.len() >= size_of::<Uuid>())?;
+        item.data.first_chunk().map(|bytes| Uuid::from_bytes_le(*bytes))
     }
 
     /// The size of pointers in its payload; `None` if the header does not tell.

@@ -58,7 +58,7 @@ pub use common::Error;
 pub use diagnostic::{Diagnostic, DiagnosticKind, Rule};
 /// Schemas of payloads, and their one walk.
 pub use etw_layouts_payload as payload;
-pub use etw_layouts_payload::{FileTime, Guid, NoGuid, ParseFileTimeError};
+pub use etw_layouts_payload::{FileTime, ParseFileTimeError, Uuid};
 pub use event::Event;
 pub use filter::Filter;
 pub use header::EventHeader;

@@ -1,7 +1,7 @@
 //! Iterators over the events of a trace.
 
 use crate::FileTime;
-use crate::Guid;
+use crate::Uuid;
 use crate::buffers::Buffers;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::event::Event;
@@ -77,9 +77,9 @@ impl EventRecord<'_> {
 
     forward! {
         bytes -> &[u8], payload -> &[u8], header_type -> HeaderType, time_stamp -> Option<i64>, thread -> Option<u32>,
-        process -> Option<u32>, provider -> Option<Guid>, hook -> Option<u16>, id -> Option<u16>, version -> Option<u16>,
+        process -> Option<u32>, provider -> Option<Uuid>, hook -> Option<u16>, id -> Option<u16>, version -> Option<u16>,
         opcode -> Option<u8>, level -> Option<u8>, keyword -> Option<u64>, task -> Option<u16>, channel -> Option<u8>,
-        activity_id -> Option<Guid>, related_activity_id -> Option<Guid>,
+        activity_id -> Option<Uuid>, related_activity_id -> Option<Uuid>,
     }
 }
 

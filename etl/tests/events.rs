@@ -3,7 +3,7 @@
 use etw_layouts_etl::header::EventHeader;
 use etw_layouts_etl::wire::{EVENT_DESCRIPTOR, EVENT_HEADER, EVENT_HEADER_EXT_TYPE, EVENT_TRACE_HEADER, wire_guid, zero};
 use etw_layouts_etl::write::{FileWriter, Record};
-use etw_layouts_etl::{ByTime, ClockType, Event, Guid, HeaderType, Item, LogFile, Reader, Scratch, Trace, names};
+use etw_layouts_etl::{ByTime, ClockType, Event, HeaderType, Item, LogFile, Reader, Scratch, Trace, Uuid, names};
 use std::collections::BTreeSet;
 use std::io::Cursor;
 use test_support::traces::{PRODUCERS, fixture};
@@ -95,7 +95,7 @@ fn golden() {
     // All that a header of this kind can hold, each another value.
     let mut header: EVENT_HEADER = zero();
     header.EventDescriptor = EVENT_DESCRIPTOR { Id: 1, Version: 2, Channel: 3, Level: 4, Opcode: 5, Task: 6, Keyword: 7 };
-    (header.ActivityId, header.ProviderId) = (wire_guid(Guid(8)), wire_guid(Guid(9)));
+    (header.ActivityId, header.ProviderId) = (wire_guid(Uuid::from_u128(8)), wire_guid(Uuid::from_u128(9)));
     let mut full: EVENT_TRACE_HEADER = zero();
     full.set_Class({
         let mut class = full.Class();

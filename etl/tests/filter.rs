@@ -1,6 +1,6 @@
 //! What a filter takes, against the same question asked of each event's own fields.
 
-use etw_layouts_etl::{ClockType, Event, FileTime, Filter, Guid, Scratch, Trace, names};
+use etw_layouts_etl::{ClockType, Event, FileTime, Filter, Scratch, Trace, Uuid, names};
 use std::collections::BTreeSet;
 use std::fmt::Debug;
 use std::fs;
@@ -12,7 +12,11 @@ use test_support::witness;
 type Field = (&'static str, fn(&Event<'_>, u16) -> Option<u128>, fn(Filter, u128) -> Filter);
 
 const FIELDS: [Field; 7] = [
-    ("provider", |event, _| event.provider().map(|provider| provider.0), |filter, value| filter.provider(Guid(value))),
+    (
+        "provider",
+        |event, _| event.provider().map(|provider| provider.as_u128()),
+        |filter, value| filter.provider(Uuid::from_u128(value)),
+    ),
     ("id", |event, _| event.id().map(Into::into), |filter, value| filter.id(value as u16)),
     ("opcode", |event, _| event.opcode().map(Into::into), |filter, value| filter.opcode(value as u8)),
     ("level", |event, _| event.level().map(Into::into), |filter, value| filter.level(value as u8)),
@@ -76,9 +80,9 @@ fn fields_of(name: &str, bytes: &[u8]) -> BTreeSet<&'static str> {
     same(name, &to, &trace, &Filter::new().to(to), |event, _| time(event).is_some_and(|time| time <= to));
     // All that is asked for has to be there.
     let provider = last_provider(&trace);
-    let filter = Filter::new().provider(Guid(provider)).opcode(1);
+    let filter = Filter::new().provider(Uuid::from_u128(provider)).opcode(1);
     same(name, &"provider and opcode", &trace, &filter, |event, _| {
-        event.provider() == Some(Guid(provider)) && event.opcode() == Some(1)
+        event.provider() == Some(Uuid::from_u128(provider)) && event.opcode() == Some(1)
     });
     several
 }
@@ -87,7 +91,7 @@ fn fields_of(name: &str, bytes: &[u8]) -> BTreeSet<&'static str> {
 fn last_provider(trace: &Trace<'_>) -> u128 {
     let mut provider = 0;
     places(trace, |event, _| {
-        provider = event.provider().map_or(provider, |provider| provider.0);
+        provider = event.provider().map_or(provider, |provider| provider.as_u128());
         false
     });
     provider
@@ -159,7 +163,7 @@ fn times_and_identifiers_from_text() {
     ] {
         assert!(wrong.parse::<FileTime>().is_err_and(|error| !error.to_string().is_empty()), "{wrong}");
     }
-    let guid = Guid(0x3d6f_a8d0_fe05_11d0_9dda_00c0_4fd7_ba7c);
+    let guid = Uuid::from_u128(0x3d6f_a8d0_fe05_11d0_9dda_00c0_4fd7_ba7c);
     for text in [guid.to_string(), guid.to_string().to_uppercase(), format!("{{{guid}}}")] {
         assert_eq!(text.parse(), Ok(guid), "{text}");
     }
@@ -170,7 +174,7 @@ fn times_and_identifiers_from_text() {
         "3d6fa8d0-fe05-11d0-9dda-00c04fd7ba7c-",
         "+d6fa8d0-fe05-11d0-9dda-00c04fd7ba7c",
     ] {
-        assert!(wrong.parse::<Guid>().is_err_and(|error| !error.to_string().is_empty()), "{wrong}");
+        assert!(wrong.parse::<Uuid>().is_err_and(|error| !error.to_string().is_empty()), "{wrong}");
     }
     assert_eq!((names::provider(guid), names::provider_named("process")), (Some("EVENT_TRACE_GROUP_PROCESS"), Some(guid)));
     assert_eq!(names::hook(0x0303), Some("WMI_LOG_TYPE_PROCESS_DC_START"));

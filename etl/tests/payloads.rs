@@ -60,7 +60,7 @@ pub fn each_kernel_event(path: &Path, mut visit: impl FnMut(u32, &Event<'_>, &Sc
             // An event of a manifest can have the GUID of a class.
             let is_classic =
                 event.flags().is_none_or(|flags| flags.contains(EVENT_HEADER_FLAG::EVENT_HEADER_FLAG_CLASSIC_HEADER));
-            let is_of_class = is_classic && event.provider().is_some_and(|guid| classes.contains(&guid.0));
+            let is_of_class = is_classic && event.provider().is_some_and(|guid| classes.contains(&guid.as_u128()));
             if event.hook().is_some() || is_of_class {
                 visit(buffer.index(), &event, &schemas);
             }

@@ -6,7 +6,7 @@ use etw_layouts_etl::compression::Format;
 use etw_layouts_etl::header::{Counters, EventHeader, Message};
 use etw_layouts_etl::wire::{Arch, ETW_BUFFER_FLAG, ETW_BUFFER_TYPE, EVENT_HEADER, PERFINFO_TRACE_HEADER, large, zero};
 use etw_layouts_etl::write::{BufferWriter, Error, FileWriter, Identity, Producer, Record};
-use etw_layouts_etl::{ClockType, DiagnosticKind, Guid, HeaderType, Item, LogFile, Scratch, SplitBuffer, Trace};
+use etw_layouts_etl::{ClockType, DiagnosticKind, HeaderType, Item, LogFile, Scratch, SplitBuffer, Trace, Uuid};
 use std::collections::BTreeSet;
 use std::io::Cursor;
 use test_support::traces::{PRODUCERS, START, all, fixture, in_format};
@@ -81,7 +81,7 @@ fn fields() {
                 }
                 _ => continue,
             };
-            assert_eq!((facts, event.provider()), (expected, provider.map(Guid)), "{:?}", event.header_type());
+            assert_eq!((facts, event.provider()), (expected, provider.map(Uuid::from_u128)), "{:?}", event.header_type());
             found += 1;
         }
     }
@@ -160,7 +160,7 @@ fn refused() {
     let nine = Counters { count: 9, ..Counters::default() };
     let perfinfo: PERFINFO_TRACE_HEADER = zero();
     assert!(matches!(refuse(&producer, Record::new(EventHeader::PerfInfo(perfinfo, nine), true, &[])), Error::Counters(9)));
-    let both = Message { guid: Some(Guid(1)), component: Some(1), ..Message::default() };
+    let both = Message { guid: Some(Uuid::from_u128(1)), component: Some(1), ..Message::default() };
     assert!(matches!(refuse(&producer, Record::new(EventHeader::Message(both), true, &[])), Error::Message));
     let item = Item::new(etw_layouts_etl::wire::EVENT_HEADER_EXT_TYPE(1), &[0; 16]);
     let with_items = Record::new(EventHeader::Message(Message::default()), true, &[]).with_items(vec![item]);

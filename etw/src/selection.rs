@@ -1,7 +1,7 @@
 //! The options that select events.
 
 use etw_layouts_cli::Error;
-use etw_layouts_etl::{FileTime, Filter, Guid, HeaderType, names};
+use etw_layouts_etl::{FileTime, Filter, HeaderType, Uuid, names};
 use std::num::IntErrorKind;
 use std::str::FromStr;
 
@@ -128,9 +128,9 @@ impl Wanted {
 /// A provider to match.
 #[derive(Clone)]
 enum Provider {
-    Guid(Guid),
+    Guid(Uuid),
     /// A class of kernel events.
-    Class(Guid),
+    Class(Uuid),
     /// A group of kernel events, which have no GUID.
     Group(u8),
     Name(String),

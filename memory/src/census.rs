@@ -4,7 +4,7 @@ use crate::address::Address;
 use crate::consumer::Consumer;
 use crate::finding::{FindingKind, Place};
 use crate::memory::Memory;
-use crate::provider::{Kind, Owner, Provider, Registration};
+use crate::provider::{Kind, Owner, Provider, Registration, guid_hash};
 use crate::session::Session;
 use crate::walk::Walk;
 use alloc::collections::{BTreeMap, BTreeSet};
@@ -64,7 +64,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
             self.find(place("ProviderEnableInfo"), FindingKind::Disabled { slot: enable.slot });
         }
         if let (Some(guid), Some(found)) = (provider.guid, provider.bucket) {
-            let expected = guid.hash() & LOW_BITS;
+            let expected = guid_hash(guid) & LOW_BITS;
             if expected != found {
                 self.find(place("Guid"), FindingKind::Bucket { expected, found });
             }

@@ -107,7 +107,6 @@ mod census;
 pub mod compressed;
 mod consumer;
 mod finding;
-mod guid;
 mod held;
 mod kernel;
 mod list;
@@ -130,13 +129,13 @@ pub use consumer::Consumer;
 /// Global variables that walks use, by their names in symbols. Each kernel has some of them.
 pub use etw_layouts::kernels::GLOBALS;
 pub use finding::{Finding, FindingKind, Place, Weight};
-pub use guid::Guid;
 pub use kernel::{Kernel, Module, Time};
 pub use memory::{Memory, Pieces};
 pub use object::Object;
-pub use provider::{Enable, Kind, Last, Owner, Provider, Registration};
+pub use provider::{Enable, Kind, Last, Owner, Provider, Registration, guid_hash};
 pub use session::{Routine, Session};
 #[cfg(feature = "etl")]
 pub use traits::Traits;
+pub use uuid::Uuid;
 pub use walk::{Limits, Walk};
 pub use witness::Stated;

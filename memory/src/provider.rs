@@ -2,7 +2,6 @@
 
 use crate::address::Address;
 use crate::finding::{FindingKind, Place};
-use crate::guid::Guid;
 use crate::memory::Memory;
 use crate::object::Object;
 use crate::walk::Walk;
@@ -17,12 +16,13 @@ use etw_layouts::members::{
 use etw_layouts::runtime::meta::{Layout, Type};
 use etw_layouts::runtime::{Value, View};
 use etw_layouts::structures;
+use uuid::Uuid;
 
 /// The kernel's entry for a GUID that was registered or enabled.
 #[derive(Clone, Debug)]
 pub struct Provider {
     /// The GUID.
-    pub guid: Option<Guid>,
+    pub guid: Option<Uuid>,
     /// Kind of the GUID.
     pub kind: Kind,
     /// Hash table bucket that contains it. `None` before 6.2, which has no such table.
@@ -218,7 +218,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
         let slots = slots.into_iter().flat_map(|slots| slots.elements()).zip(0..);
         let security = entry.unsigned(ENTRY::SECURITY_DESCRIPTOR).map(|at| self.kernel().address(at));
         Some(Provider {
-            guid: entry.member("Guid").and_then(|guid| Some(Guid(guid.bytes().try_into().ok()?))),
+            guid: entry.member("Guid").and_then(|guid| Uuid::from_slice_le(guid.bytes()).ok()),
             kind,
             bucket: head.bucket,
             registrations,
@@ -274,6 +274,12 @@ fn element(ty: &Type) -> Option<&'static Layout> {
         Type::Array(Type::Layout(layout), _) => Some(layout),
         _ => None,
     }
+}
+
+/// The exclusive or of the four 32-bit words of a GUID in memory. Its lowest bits select the bucket of the hash table.
+pub fn guid_hash(guid: Uuid) -> u32 {
+    let bytes = guid.to_bytes_le();
+    bytes.chunks_exact(4).fold(0, |hash, word| word.iter().rev().fold(0, |word, byte| word << 8 | u32::from(*byte)) ^ hash)
 }
 
 /// The heads in a bucket, one for each kind.

@@ -1,7 +1,6 @@
 //! Traits that providers register, each an ETW_PROVIDER_TRAITS.
 
 use crate::finding::{FindingKind, Place};
-use crate::guid::Guid;
 use crate::memory::Memory;
 use crate::provider::Registration;
 use crate::walk::Walk;
@@ -10,6 +9,7 @@ use alloc::vec;
 use etw_layouts::members::ETW_PROVIDER_TRAITS as TRAITS;
 use etw_layouts::structures;
 use etw_layouts_etl::tracelogging;
+use uuid::Uuid;
 
 /// The traits of a provider.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,7 +17,7 @@ pub struct Traits {
     /// Name of the provider.
     pub name: String,
     /// Group of the provider.
-    pub group: Option<Guid>,
+    pub group: Option<Uuid>,
 }
 
 impl<M: Memory + ?Sized> Walk<'_, M> {
@@ -39,10 +39,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
             return None;
         }
         match tracelogging::Traits::read(&bytes) {
-            Ok(traits) => {
-                let group = traits.group.map(|group| Guid(group.to_bytes()));
-                Some(Traits { name: traits.name.into(), group })
-            }
+            Ok(traits) => Some(Traits { name: traits.name.into(), group: traits.group }),
             Err(fault) => {
                 self.find(place, FindingKind::Traits(fault.to_string()));
                 None

@@ -1,7 +1,7 @@
 //! Each kind of thing that looks tampered with is planted, in every kernel that can have it, and is reported.
 
 use etw_layouts::Arch;
-use etw_layouts_memory::{Address, Finding, FindingKind, Guid, Place, Walk, Weight};
+use etw_layouts_memory::{Address, Finding, FindingKind, Place, Uuid, Walk, Weight};
 use std::collections::BTreeMap;
 use test_support::kernels::plan::{Plan, Provider};
 use test_support::kernels::{Kit, PAGE};
@@ -302,7 +302,7 @@ fn weights() {
     let place = Place { structure: "LIST_ENTRY", address: null, member: "" };
     assert_eq!(place.to_string(), "LIST_ENTRY");
     assert_eq!(Place { address: Address(0x1234), ..place }.to_string(), "LIST_ENTRY at 0x1234");
-    let guid = Guid(*b"\x10\xB7\x88\x2B\x93\x1C\x7C\x4F\xB0\x6C\x65\x5E\xCC\x50\xDE\xCC");
+    let guid = Uuid::from_bytes_le(*b"\x10\xB7\x88\x2B\x93\x1C\x7C\x4F\xB0\x6C\x65\x5E\xCC\x50\xDE\xCC");
     assert_eq!(guid.to_string(), "2b88b710-1c93-4f7c-b06c-655ecc50decc");
     assert!(Weight::Gap < Weight::Damage && Weight::Damage < Weight::Hint && Weight::Hint < Weight::Anomaly);
 }

@@ -10,7 +10,7 @@ use crate::output::{Escaped, Output, Several, no_table};
 use crate::selection::Wanted;
 use etw_layouts_cli::Outcome;
 use etw_layouts_etl::stat::{By, Count, Key, Stat};
-use etw_layouts_etl::{Event, FileTime, Guid, Schemas, names};
+use etw_layouts_etl::{Event, FileTime, Schemas, Uuid, names};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::{self, Display};
@@ -57,7 +57,7 @@ pub struct Stats<'a> {
     args: &'a Args,
     stat: Stat,
     /// Provider names from events, up to the number of separately counted groups.
-    names: BTreeMap<Guid, String>,
+    names: BTreeMap<Uuid, String>,
     /// Names of TraceLogging events by their hashes, as many.
     events: BTreeMap<u64, String>,
     files: u64,
@@ -172,7 +172,7 @@ impl<'a> Stats<'a> {
 }
 
 /// Stores the provider name of an event, if it contains one.
-fn learn(names: &mut BTreeMap<Guid, String>, event: &Event<'_>) {
+fn learn(names: &mut BTreeMap<Uuid, String>, event: &Event<'_>) {
     if let (Some(provider), Some(Ok(traits))) = (event.provider(), event.traits())
         && !traits.name.is_empty()
         && names.len() < Stat::MOST

@@ -10,6 +10,7 @@ use etw_layouts_project::evidence::{by_build, by_pdb};
 use etw_layouts_project::names::{Among, name};
 use etw_layouts_project::{Choice, Project};
 use std::path::PathBuf;
+use uuid::Uuid;
 
 /// The targets to export, and the selection of structures.
 #[derive(clap::Args)]
@@ -150,11 +151,8 @@ impl Kernel<'_> {
 
 /// The examined build with a PDB.
 fn with_pdb<'a>(registry: &'a Registry, wanted: &str) -> Result<&'a Seen, Error> {
-    let parsed = wanted.rsplit_once('-').and_then(|(guid, age)| {
-        let digits: String = guid.chars().filter(|c| !matches!(c, '{' | '}' | '-')).collect();
-        let is_guid = digits.len() == 32 && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
-        Some((u128::from_str_radix(&digits, 16).ok().filter(|_| is_guid)?, age.parse::<u32>().ok()?))
-    });
+    let parsed =
+        wanted.rsplit_once('-').and_then(|(guid, age)| Some((guid.parse::<Uuid>().ok()?.as_u128(), age.parse::<u32>().ok()?)));
     let Some((guid, age)) = parsed else {
         let help = "write 32 hexadecimal digits, `-` and the age, as in 3177d310-00ba-7590-ded3-35936c93e374-1";
         return Err(format!("--pdb {wanted}: invalid GUID and age; {help}").into());

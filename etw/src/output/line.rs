@@ -4,7 +4,7 @@ use super::Escaped;
 use super::put;
 use etw_layouts_etl::threads::Threads;
 use etw_layouts_etl::wire::{EVENT_HEADER_EXT_TYPE, EVENT_HEADER_FLAG};
-use etw_layouts_etl::{Buffer, Clock, Decoded, Diagnostic, DiagnosticKind, Event, Guid, HeaderType, LogFile, Schemas, names};
+use etw_layouts_etl::{Buffer, Clock, Decoded, Diagnostic, DiagnosticKind, Event, HeaderType, LogFile, Schemas, Uuid, names};
 use std::collections::BTreeMap;
 
 /// Values of an event that its buffer states.
@@ -46,7 +46,7 @@ pub struct Line<'a> {
     pub time: Option<i64>,
     /// The hook ID of a kernel event.
     pub hook: Option<u16>,
-    pub provider: Option<Guid>,
+    pub provider: Option<Uuid>,
     pub payload: Option<Payload>,
     /// The clock of the session, for times in payloads.
     pub clock: Option<Clock>,
@@ -142,8 +142,8 @@ impl<'a> Line<'a> {
     }
 
     /// The activity ID; a GUID of zeros means none.
-    pub fn activity(&self) -> Option<Guid> {
-        self.event.activity_id().filter(|activity| activity.0 != 0)
+    pub fn activity(&self) -> Option<Uuid> {
+        self.event.activity_id().filter(|activity| !activity.is_nil())
     }
 }
 

@@ -1,7 +1,7 @@
 //! Appends text to bytes, without `core::fmt` for values that every event has.
 
 use etw_layouts_cli::{escape, is_hidden};
-use etw_layouts_etl::{FileTime, Guid};
+use etw_layouts_etl::{FileTime, Uuid};
 use std::io::Write;
 
 /// Appends any other value.
@@ -14,8 +14,8 @@ pub fn number(out: &mut Vec<u8>, value: impl itoa::Integer) {
     out.extend_from_slice(itoa::Buffer::new().format(value).as_bytes());
 }
 
-pub fn guid(out: &mut Vec<u8>, guid: Guid) {
-    out.extend_from_slice(&guid.digits());
+pub fn guid(out: &mut Vec<u8>, guid: Uuid) {
+    out.extend_from_slice(guid.hyphenated().encode_lower(&mut Uuid::encode_buffer()).as_bytes());
 }
 
 /// Appends times. Caches the text of a second, because many events have the same second.

@@ -7,7 +7,7 @@ use etw_layouts_etl::wire::{
     LOG_FILE_MODE, PERFINFO_TRACE_HEADER, SYSTEM_TRACE_HEADER, large, wire_guid, zero,
 };
 use etw_layouts_etl::write::{Error, FileWriter, Producer, Record};
-use etw_layouts_etl::{ClockType, Guid, HeaderType, Item, LogFile, Scratch, Trace};
+use etw_layouts_etl::{ClockType, HeaderType, Item, LogFile, Scratch, Trace, Uuid};
 use std::io::Cursor;
 
 /// What a file was written as.
@@ -188,7 +188,7 @@ pub fn headers(from: i64) -> Vec<(bool, EventHeader)> {
         }
         let mut full: EVENT_TRACE_HEADER = zero();
         (full.ThreadId, full.ProcessId, full.TimeStamp) = (21, 22, time());
-        full.set_Guid(wire_guid(Guid(0x3d6f_a8d1_fe05_11d0_9dda_00c0_4fd7_ba7c)));
+        full.set_Guid(wire_guid(Uuid::from_u128(0x3d6f_a8d1_fe05_11d0_9dda_00c0_4fd7_ba7c)));
         all.push((wide, EventHeader::Full(full)));
         let mut instance: EVENT_INSTANCE_GUID_HEADER = zero();
         (instance.TimeStamp, instance.InstanceId) = (time(), 5);
@@ -200,13 +200,13 @@ pub fn headers(from: i64) -> Vec<(bool, EventHeader)> {
         (descriptor.Channel, descriptor.Level, descriptor.Task) = (11, 4, 7);
         // Those of one width have none, so that it makes a difference.
         descriptor.Keyword = if wide { 1 << 63 | 2 } else { 0 };
-        event.ProviderId = wire_guid(Guid(0xa61e_a624_4944_55fc_c2a8_3782_8829_438d));
+        event.ProviderId = wire_guid(Uuid::from_u128(0xa61e_a624_4944_55fc_c2a8_3782_8829_438d));
         all.push((wide, EventHeader::Event(event)));
         let whole = Message {
             number: 43,
             other_flags: 0x80,
             sequence: Some(77),
-            guid: Some(Guid(0x2818_ef08_6a54_396f_2244_5a6e_a4a9_8cf0)),
+            guid: Some(Uuid::from_u128(0x2818_ef08_6a54_396f_2244_5a6e_a4a9_8cf0)),
             time_stamp: Some(etw_layouts_etl::wire::quad(time())),
             thread_and_process: Some((41, 42)),
             ..Message::default()
