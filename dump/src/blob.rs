@@ -3,7 +3,7 @@
 use crate::diagnostic::{Diagnostic, DiagnosticKind, report};
 use crate::header::DumpHeader;
 use crate::secondary::Blob;
-use crate::session::{Buffer, Clocks, Session};
+use crate::session::{Buffer, Clocks, DumpSession};
 use crate::wire::{ETW_DUMP_HEADER, ETW_DUMP_SESSION, view};
 use etw_layouts_etl::wire::{BUFFER_HEADER, quad};
 use etw_layouts_etl::write::Producer;
@@ -28,7 +28,7 @@ pub(crate) fn is_own(blob: &Blob<'_>) -> bool {
 }
 
 /// The sessions of a blob, in file order.
-pub(crate) fn sessions<'a>(blob: &Blob<'a>, header: &DumpHeader, diagnostics: &mut Vec<Diagnostic>) -> Vec<Session<'a>> {
+pub(crate) fn sessions<'a>(blob: &Blob<'a>, header: &DumpHeader, diagnostics: &mut Vec<Diagnostic>) -> Vec<DumpSession<'a>> {
     if blob.tag != ETW_TAG {
         report(diagnostics, blob.offset, DiagnosticKind::Tag(blob.tag));
     }
@@ -77,7 +77,7 @@ impl<'a> Walk<'_, 'a> {
 
     /// Recovers after bytes that are neither session nor buffer: continues with the next session, the next buffer of the current
     /// session, or the end.
-    fn resume(&mut self, session: Option<&Session<'_>>) {
+    fn resume(&mut self, session: Option<&DumpSession<'_>>) {
         let rest = self.rest();
         let skipped = (4..rest.len()).find(|at| self.is_start(session, &rest[*at..])).unwrap_or(rest.len());
         self.report(DiagnosticKind::Skipped(skipped as u64));
@@ -85,12 +85,12 @@ impl<'a> Walk<'_, 'a> {
     }
 
     /// Whether the bytes begin with a session, or with a buffer of the current session.
-    fn is_start(&self, session: Option<&Session<'_>>, bytes: &[u8]) -> bool {
+    fn is_start(&self, session: Option<&DumpSession<'_>>, bytes: &[u8]) -> bool {
         bytes.starts_with(&SIGNATURE.to_le_bytes()) || session.is_some_and(|session| self.is_buffer(session, bytes))
     }
 
     /// Whether the bytes certainly begin with a buffer of the session.
-    fn is_buffer(&self, session: &Session<'_>, bytes: &[u8]) -> bool {
+    fn is_buffer(&self, session: &DumpSession<'_>, bytes: &[u8]) -> bool {
         // The size is compared first because that is fastest; a compressed buffer has a size of its own.
         let Some(header) = BufferHeader::read(self.producer.generation(), bytes) else { return false };
         let is_size = header.size == session.buffer_size || header.is_compressed() && header.size < session.buffer_size;
@@ -103,7 +103,7 @@ impl<'a> Walk<'_, 'a> {
     }
 
     /// The session at this position and its buffers; `None` if there is none.
-    fn session(&mut self, header: &DumpHeader, clocks: Clocks) -> Option<Session<'a>> {
+    fn session(&mut self, header: &DumpHeader, clocks: Clocks) -> Option<DumpSession<'a>> {
         let offset = self.blob.offset + self.at as u64;
         let truncated =
             |size: usize, there: usize| DiagnosticKind::Truncated { part: "a session", size: size as u64, there: there as u64 };
@@ -120,7 +120,7 @@ impl<'a> Walk<'_, 'a> {
             self.report(DiagnosticKind::Clock(head.ClockType.0));
         }
         let reference = (quad(head.ReferenceTime.StartTime), quad(head.ReferenceTime.StartPerfClock));
-        let mut session = Session {
+        let mut session = DumpSession {
             name: String::new(),
             logger_id: head.LoggerId,
             mode: head.LoggerMode,
@@ -163,7 +163,7 @@ impl<'a> Walk<'_, 'a> {
     }
 
     /// The name of a session, and its size in bytes with the bytes after it.
-    fn name(&mut self, session: &Session<'_>, bytes: &[u8], stated: u32) -> (String, usize) {
+    fn name(&mut self, session: &DumpSession<'_>, bytes: &[u8], stated: u32) -> (String, usize) {
         let length = stated as usize;
         let end = length.saturating_mul(2);
         let units = |length: usize| bytes[..length].chunks_exact(2).map(|unit| u16::from_le_bytes([unit[0], unit[1]]));
@@ -192,7 +192,7 @@ impl<'a> Walk<'_, 'a> {
     }
 
     /// The buffer at this position; `None` if there is none.
-    fn buffer(&mut self, session: &Session<'_>) -> Option<Buffer<'a>> {
+    fn buffer(&mut self, session: &DumpSession<'_>) -> Option<Buffer<'a>> {
         let rest = self.rest();
         let truncated =
             |size: usize, there: usize| DiagnosticKind::Truncated { part: "a buffer", size: size as u64, there: there as u64 };
@@ -243,7 +243,7 @@ impl<'a> Walk<'_, 'a> {
     }
 
     /// The decompressed buffer; only its header if the limit for the blob is exceeded.
-    fn unpacked(&mut self, session: &Session<'_>, bytes: &[u8], offset: u64) -> Vec<u8> {
+    fn unpacked(&mut self, session: &DumpSession<'_>, bytes: &[u8], offset: u64) -> Vec<u8> {
         let most = self.room;
         let unpacked = unpack(bytes, session.buffer_size, most, self.producer.generation());
         if let Some(why) =

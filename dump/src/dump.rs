@@ -4,18 +4,18 @@ use crate::blob;
 use crate::diagnostic::{Diagnostic, DiagnosticKind, report};
 use crate::error::Error;
 use crate::header::{DumpHeader, TriageOffsets};
-use crate::memory::Pieces;
+use crate::memory::TriageMemory;
 use crate::secondary::{self, Blob};
-use crate::session::Session;
+use crate::session::DumpSession;
 use etw_layouts::Arch;
 
 /// A triage dump.
 #[derive(Clone, Debug)]
 pub struct Dump<'a> {
     header: DumpHeader,
-    memory: Pieces<'a>,
+    memory: TriageMemory<'a>,
     blobs: Vec<Blob<'a>>,
-    sessions: Vec<Session<'a>>,
+    sessions: Vec<DumpSession<'a>>,
     diagnostics: Vec<Diagnostic>,
 }
 
@@ -43,7 +43,7 @@ impl<'a> Dump<'a> {
         if !offsets.is_whole(bytes) {
             report(&mut diagnostics, offsets.valid.into(), DiagnosticKind::Unfinished);
         }
-        let memory = Pieces::read(bytes, &offsets, header.arch != Arch::X86, &mut diagnostics);
+        let memory = TriageMemory::read(bytes, &offsets, header.arch != Arch::X86, &mut diagnostics);
         let blobs = secondary::blobs(bytes, &offsets, &mut diagnostics);
         let own = blobs.iter().filter(|blob| blob::is_own(blob));
         let sessions = own.flat_map(|blob| blob::sessions(blob, &header, &mut diagnostics)).collect();
@@ -56,7 +56,7 @@ impl<'a> Dump<'a> {
     }
 
     /// The pieces of memory in the dump.
-    pub fn memory(&self) -> &Pieces<'a> {
+    pub fn memory(&self) -> &TriageMemory<'a> {
         &self.memory
     }
 
@@ -66,11 +66,11 @@ impl<'a> Dump<'a> {
     }
 
     /// The sessions whose buffers are in the dump.
-    pub fn sessions(&self) -> &[Session<'a>] {
+    pub fn sessions(&self) -> &[DumpSession<'a>] {
         &self.sessions
     }
 
-    /// The diagnostics of the dump, except those of events, which [`Session::events`] returns.
+    /// The diagnostics of the dump, except those of events, which [`DumpSession::events`] returns.
     pub fn diagnostics(&self) -> &[Diagnostic] {
         &self.diagnostics
     }

@@ -1,7 +1,7 @@
 //! The events of a session in time order.
 
 use crate::diagnostic::{Diagnostic, DiagnosticKind, report};
-use crate::session::Session;
+use crate::session::DumpSession;
 use etw_layouts_etl::Event;
 
 /// An event of a session, with the properties of its buffer.
@@ -18,8 +18,8 @@ pub struct TimedEvent<'a> {
 }
 
 /// The events of several sessions in time order, each with the index of its session, and the diagnostics of their buffers. Events
-/// of one session keep the order of [`Session::events`].
-pub fn by_time<'s>(sessions: &'s [Session<'_>]) -> (Vec<(usize, TimedEvent<'s>)>, Vec<Diagnostic>) {
+/// of one session keep the order of [`DumpSession::events`].
+pub fn by_time<'s>(sessions: &'s [DumpSession<'_>]) -> (Vec<(usize, TimedEvent<'s>)>, Vec<Diagnostic>) {
     let (mut all, mut diagnostics) = (Vec::new(), Vec::new());
     for (number, session) in sessions.iter().enumerate() {
         let (events, found) = session.events();
@@ -34,7 +34,7 @@ pub fn by_time<'s>(sessions: &'s [Session<'_>]) -> (Vec<(usize, TimedEvent<'s>)>
     (all.into_iter().map(|(_, session, event)| (session, event)).collect(), diagnostics)
 }
 
-impl Session<'_> {
+impl DumpSession<'_> {
     /// The events in time order, and the diagnostics of the buffers. Events with equal times are ordered by processor; an event
     /// without a time keeps its position after the previous one.
     pub fn events(&self) -> (Vec<TimedEvent<'_>>, Vec<Diagnostic>) {

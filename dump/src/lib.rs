@@ -16,7 +16,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! [`Session::save`] writes a session to a trace file. The pieces of memory in the dump implement
+//! [`DumpSession::save`] writes a session to a trace file. The pieces of memory in the dump implement
 //! [`Memory`](etw_layouts_memory::Memory): [`Dump::memory`] serves the walks of `etw-layouts-memory`. [`Dump::registrations`] and
 //! [`Dump::trace_buffers`] search this memory without following pointers; [`Dump::memory_sessions`] returns the buffers found as
 //! sessions.
@@ -97,14 +97,15 @@ pub use blob::ETW_TAG;
 pub use diagnostic::{Diagnostic, DiagnosticKind};
 pub use dump::Dump;
 pub use error::Error;
+pub use etw_layouts_memory::salvage::SaveSummary;
 pub use events::{TimedEvent, by_time};
 pub use header::DumpHeader;
 pub use image::{KernelImage, Pdb};
-pub use memory::Pieces;
-pub use pool::Registration;
-pub use save::{SaveError, Saved};
+pub use memory::TriageMemory;
+pub use pool::PoolRegistration;
+pub use save::SaveError;
 pub use search::TraceBuffer;
 pub use secondary::Blob;
-pub use session::{Buffer, Clocks, Session};
+pub use session::{Buffer, Clocks, DumpSession};
 pub use source::Source;
 pub use system::{By, Identity, MemoryDump};

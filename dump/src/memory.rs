@@ -8,7 +8,7 @@ use etw_layouts_memory::{Address, Memory};
 
 /// The memory in a triage dump, by address: the pieces that its writer selected.
 #[derive(Clone, Debug, Default)]
-pub struct Pieces<'a> {
+pub struct TriageMemory<'a> {
     /// The whole file.
     file: &'a [u8],
     /// Non-overlapping pieces, in address order.
@@ -17,7 +17,7 @@ pub struct Pieces<'a> {
     blocks: usize,
 }
 
-impl<'a> Pieces<'a> {
+impl<'a> TriageMemory<'a> {
     pub(crate) fn read(bytes: &'a [u8], offsets: &TriageOffsets, is_64_bit: bool, diagnostics: &mut Vec<Diagnostic>) -> Self {
         let mut pieces = Vec::new();
         let mut left = bytes.len();
@@ -117,7 +117,7 @@ impl<'a> Pieces<'a> {
     }
 }
 
-impl Memory for Pieces<'_> {
+impl Memory for TriageMemory<'_> {
     fn read(&self, address: Address, out: &mut [u8]) -> usize {
         let mut done = 0;
         while done < out.len() {

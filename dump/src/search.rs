@@ -1,7 +1,7 @@
 //! Search for trace buffers in the memory of a dump, by their headers.
 
 use crate::dump::Dump;
-use crate::session::{Buffer, Session};
+use crate::session::{Buffer, DumpSession};
 use etw_layouts_etl::wire::{BUFFER_HEADER, ETW_BUFFER_TYPE};
 use etw_layouts_etl::write::Producer;
 use etw_layouts_etl::{BufferHeader, Events};
@@ -66,15 +66,15 @@ impl<'a> Dump<'a> {
 impl<'a> Dump<'a> {
     /// The trace buffers in memory as sessions, by number. If the dump has data of the session, it provides name and clock;
     /// otherwise both are unknown, and events have no times.
-    pub fn memory_sessions(&self) -> Vec<Session<'a>> {
-        let mut sessions: BTreeMap<u16, Session<'a>> = BTreeMap::new();
+    pub fn memory_sessions(&self) -> Vec<DumpSession<'a>> {
+        let mut sessions: BTreeMap<u16, DumpSession<'a>> = BTreeMap::new();
         for found in self.trace_buffers() {
             let header = found.header;
             let offset = self.memory().offset(found.address).unwrap_or(0);
             let session = sessions.entry(header.logger).or_insert_with(|| {
                 let known = self.sessions().iter().find(|session| session.logger_id == u32::from(header.logger));
-                let unknown = || Session::unknown(self.header(), header.logger, header.size, offset);
-                known.map_or_else(unknown, |known| Session { buffers: Vec::new(), ..known.clone() })
+                let unknown = || DumpSession::unknown(self.header(), header.logger, header.size, offset);
+                known.map_or_else(unknown, |known| DumpSession { buffers: Vec::new(), ..known.clone() })
             });
             let processor = header.context & (session.producer.most_processors() - 1) as u16;
             session.buffers.push(Buffer {

@@ -10,7 +10,7 @@ use std::borrow::Cow;
 
 /// A session whose buffers are in a dump.
 #[derive(Clone, Debug)]
-pub struct Session<'a> {
+pub struct DumpSession<'a> {
     /// Its name.
     pub name: String,
     /// Number of the session.
@@ -79,7 +79,7 @@ pub struct Buffer<'a> {
     pub(crate) pages: Vec<u64>,
 }
 
-impl Session<'_> {
+impl DumpSession<'_> {
     /// A session with only these known properties.
     pub(crate) fn unknown(header: &DumpHeader, number: u16, buffer_size: u32, offset: u64) -> Self {
         Self {

@@ -1,7 +1,7 @@
 //! Sessions of a memory dump, as found by a walk.
 
 use crate::pages::PAGE;
-use crate::session::{Buffer, Clocks, Session};
+use crate::session::{Buffer, Clocks, DumpSession};
 use crate::source::Source;
 use crate::system::MemoryDump;
 use etw_layouts_etl::wire::{BUFFER_HEADER, EVENT_TRACE_CLOCK, LOG_FILE_MODE};
@@ -19,13 +19,19 @@ impl<S: Source> MemoryDump<S> {
     /// the walk.
     ///
     /// For buffers that `which` excludes, only the header is read.
-    pub fn sessions(&self, walk: &mut Walk<'_, Self>, sessions: &[memory::Session], which: Which) -> Vec<Session<'static>> {
+    pub fn sessions(&self, walk: &mut Walk<'_, Self>, sessions: &[memory::Session], which: Which) -> Vec<DumpSession<'static>> {
         // Buffers do not overlap: their total size hardly exceeds that of memory, some of which may not be in the dump.
         let mut left = (self.pages() * PAGE).saturating_mul(2).saturating_add(ROOM);
         sessions.iter().map(|session| self.session(walk, session, which, &mut left)).collect()
     }
 
-    fn session(&self, walk: &mut Walk<'_, Self>, session: &memory::Session, which: Which, left: &mut u64) -> Session<'static> {
+    fn session(
+        &self,
+        walk: &mut Walk<'_, Self>,
+        session: &memory::Session,
+        which: Which,
+        left: &mut u64,
+    ) -> DumpSession<'static> {
         let producer = Producer { build: walk.kernel().build(), arch: walk.kernel().arch() };
         let listed = walk.buffers(session);
         let place = Place { structure: "WMI_LOGGER_CONTEXT", address: session.context.address(), member: "GlobalList" };
@@ -83,7 +89,7 @@ impl<S: Source> MemoryDump<S> {
         };
         // 5.0 stores no reference value of its clock: the session is assumed to start with its first event.
         let reference = session.reference.unwrap_or_else(|| (session.start_time.unwrap_or(0), first()));
-        Session {
+        DumpSession {
             name: session.name.clone().unwrap_or_default(),
             logger_id: session.number,
             mode: session.mode.map_or(LOG_FILE_MODE(0), |mode| LOG_FILE_MODE(mode.0)),

@@ -1,7 +1,7 @@
 //! Written dumps of every build that has ETW's blob: what was written is read.
 
 use etw_layouts::{Arch, Build, structures};
-use etw_layouts_dump::{Dump, DumpHeader, ETW_TAG, Error, Session};
+use etw_layouts_dump::{Dump, DumpHeader, DumpSession, ETW_TAG, Error};
 use etw_layouts_etl::check::check;
 use etw_layouts_etl::wire::LOG_FILE_MODE;
 use etw_layouts_etl::write::Producer;
@@ -27,7 +27,7 @@ fn events_of(file: &[u8]) -> Vec<Told> {
     events
 }
 
-fn events_in(session: &Session<'_>) -> Vec<Told> {
+fn events_in(session: &DumpSession<'_>) -> Vec<Told> {
     let (events, diagnostics) = session.events();
     assert_eq!(diagnostics, []);
     events.into_iter().map(|timed| (timed.processor, timed.time, timed.event.bytes().to_vec())).collect()
@@ -123,7 +123,7 @@ fn headers_of_saved_files() {
     let mut system = session.clone();
     (system.clock.0, system.reference) = (ClockType::SystemTime.value(), (0, 5));
     assert_eq!(system.to_clock().system_time(77), 77);
-    type Change = fn(&mut Session<'_>);
+    type Change = fn(&mut DumpSession<'_>);
     let changes: [(Change, &str); 4] = [
         (|session| session.has_rate = false, "unknown rate of the session's clock"),
         (|session| (session.has_rate, session.clock.0) = (false, 9), "unknown clock"),

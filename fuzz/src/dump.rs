@@ -3,7 +3,7 @@
 use crate::etl::saved_events;
 use etw_layouts::constants::DUMP_TYPE;
 use etw_layouts::{Arch, Build};
-use etw_layouts_dump::{Dump, MemoryDump, Session};
+use etw_layouts_dump::{Dump, DumpSession, MemoryDump};
 use etw_layouts_memory::Walk;
 use etw_layouts_memory::salvage::Which;
 use std::collections::BTreeSet;
@@ -43,7 +43,7 @@ fn of_memory(input: &[u8]) {
     saved(&sessions);
 }
 
-fn saved(sessions: &[Session<'_>]) {
+fn saved(sessions: &[DumpSession<'_>]) {
     for session in sessions {
         let (events, _) = session.events();
         if session.buffer_size > SMALL {

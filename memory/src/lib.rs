@@ -11,10 +11,10 @@
 //!
 //! # use etw_layouts::members::{ESERVERSILO_GLOBALS, ETW_SILODRIVERSTATE, UNICODE_STRING, WMI_LOGGER_CONTEXT};
 //! # use etw_layouts::{Build, runtime::ViewMut, structures};
-//! # use etw_layouts_memory::Pieces;
+//! # use etw_layouts_memory::SparseMemory;
 //! # const BUILD: Build = Build::new(10, 0, 19041, 1415);
-//! # fn image() -> Result<Pieces, Box<dyn std::error::Error>> {
-//! #     let mut pieces = Pieces::default();
+//! # fn image() -> Result<SparseMemory, Box<dyn std::error::Error>> {
+//! #     let mut pieces = SparseMemory::default();
 //! #     let silo = structures::ESERVERSILO_GLOBALS.select(BUILD, Arch::X64)?.layout;
 //! #     let mut bytes = vec![0; silo.size];
 //! #     ViewMut::new(silo, &mut bytes)?.set(ESERVERSILO_GLOBALS::ETW_SILO_STATE, 0xFFFF_9000_0000_0000_u64)?;
@@ -130,7 +130,7 @@ pub use consumer::Consumer;
 pub use etw_layouts::kernels::GLOBALS;
 pub use finding::{Finding, FindingKind, Place, Weight};
 pub use kernel::{Kernel, Module, Time};
-pub use memory::{Memory, Pieces};
+pub use memory::{Memory, SparseMemory};
 pub use object::Object;
 pub use provider::{Enable, Kind, Last, Owner, Provider, Registration, guid_hash};
 pub use session::{Routine, Session};

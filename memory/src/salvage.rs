@@ -30,7 +30,7 @@ pub enum Which {
 
 /// Summary of a saved session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Saved {
+pub struct SaveSummary {
     /// Number of buffers with events.
     pub buffers: usize,
     /// Number of events.
@@ -70,7 +70,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
     /// # Errors
     ///
     /// Memory lacks data for the header, or writing fails.
-    pub fn save<W: Write + Seek>(&mut self, session: &Session, which: Which, out: W) -> Result<Saved, Error> {
+    pub fn save<W: Write + Seek>(&mut self, session: &Session, which: Which, out: W) -> Result<SaveSummary, Error> {
         let build = self.kernel().build();
         let producer = Producer { build, arch: self.kernel().arch() };
         let generation = producer.generation();
@@ -82,7 +82,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
         let clock = log.to_clock();
         let mut latest = log.start_stamp;
         let mut writer = open(out, producer, log)?;
-        let mut saved = Saved::default();
+        let mut saved = SaveSummary::default();
         for found in &found {
             let events: Vec<Event<'_>> = Events::in_memory(&found.bytes, generation).filter_map(Result::ok).collect();
             latest = events.iter().filter_map(Event::time_stamp).fold(latest, i64::max);

@@ -3,7 +3,9 @@
 use etw_layouts::{Arch, Build, structures};
 use etw_layouts_etl::Trace;
 use etw_layouts_memory::salvage::Which;
-use etw_layouts_memory::{Address, Finding, FindingKind, Kernel, Limits, Memory, Pieces, Session, State, Uuid, Walk, guid_hash};
+use etw_layouts_memory::{
+    Address, Finding, FindingKind, Kernel, Limits, Memory, Session, SparseMemory, State, Uuid, Walk, guid_hash,
+};
 use std::cell::Cell;
 use std::io::Cursor;
 use test_support::kernels::plan::{self, Plan};
@@ -284,7 +286,7 @@ fn far_entries_of_interlocked_lists() {
     // The head has bit 36, which its entry has not: an address that it states has 43 bits.
     let mut word = kit.read_pointer(head).to_le_bytes().to_vec();
     word.resize(16, 0);
-    let (far, mut memory) = (head ^ 1 << 36, Pieces::default());
+    let (far, mut memory) = (head ^ 1 << 36, SparseMemory::default());
     memory.insert(Address(far), word);
     memory.insert(Address(link), vec![0; 16]);
     let kernel = Kernel::new(kit.build, kit.arch);
@@ -343,7 +345,7 @@ fn tables_for_debuggers() {
         let table = plan.kit.read_pointer(at);
         plan.kit.pointer(at, 0x10_0000);
         let kernel = plan.kit.kernel();
-        let mut pieces = Pieces::default();
+        let mut pieces = SparseMemory::default();
         let from = (table - plan.kit.image.base) as usize;
         pieces.insert(Address(plan.kit.image.base), plan.kit.image.bytes.clone());
         let end = plan.kit.image.bytes.len().min(from + 64 * plan.kit.pointer_size());

@@ -8,7 +8,7 @@ use crate::output::printer::{Asked, Printer};
 use crate::output::stop::Stop;
 use crate::output::{Output, Several};
 use etw_layouts_cli::{Error, Outcome};
-use etw_layouts_dump::{Diagnostic, DiagnosticKind, Session, by_time};
+use etw_layouts_dump::{Diagnostic, DiagnosticKind, DumpSession, by_time};
 use etw_layouts_etl as etl;
 use std::collections::BTreeSet;
 
@@ -124,7 +124,7 @@ impl<'a> Events<'a> {
             let offset = buffer.map_or(0, |buffer| buffer.offset);
             let origin = Origin { buffer: timed.buffer, offset, processor: timed.processor };
             let buffer_address = buffer.and_then(|buffer| buffer.address).map(|address| address.0);
-            let session = line::Session { name, logger_id: session.logger_id, buffer_address };
+            let session = line::EventSession { name, logger_id: session.logger_id, buffer_address };
             let line = Line::new(&file, &timed.event, origin, timed.time, printer.payload);
             let fault = printer.event(&Line { session: Some(session), ..line }, out)?;
             diagnostics.extend(fault.map(|fault| {
@@ -165,7 +165,7 @@ impl<'a> Events<'a> {
 }
 
 /// Whether a session has this name; StartTrace ignores case too.
-fn is_called(session: &Session<'_>, name: &str) -> bool {
+fn is_called(session: &DumpSession<'_>, name: &str) -> bool {
     session.name.to_lowercase() == name.to_lowercase()
 }
 

@@ -15,7 +15,7 @@ use crate::input::{Input, Kind, find_all};
 use crate::output::stop::Stop;
 use crate::output::{Format, Output, Several};
 use etw_layouts_cli::{Error, Outcome};
-use etw_layouts_dump::{Diagnostic, Dump, DumpHeader, MemoryDump, Session};
+use etw_layouts_dump::{Diagnostic, Dump, DumpHeader, DumpSession, MemoryDump};
 use etw_layouts_memory::salvage::Which;
 use etw_layouts_memory::{self as memory, Walk};
 use events::Events;
@@ -65,7 +65,7 @@ pub struct Files {
 pub struct Content<'a> {
     /// The file name as given by the user.
     pub name: &'a str,
-    pub sessions: Cow<'a, [Session<'a>]>,
+    pub sessions: Cow<'a, [DumpSession<'a>]>,
     /// Diagnostics, except those for events.
     pub diagnostics: Vec<Wrong>,
     /// The build whose memory was walked.
@@ -156,7 +156,7 @@ fn triage(work: &mut Work<'_>, files: &Files, input: &Input, bytes: &[u8], out: 
 }
 
 /// The note that memory holds events of sessions that are not in the session list.
-fn not_among(sessions: &[Session<'_>], in_memory: &[Session<'_>]) -> Option<String> {
+fn not_among(sessions: &[DumpSession<'_>], in_memory: &[DumpSession<'_>]) -> Option<String> {
     let is_known = |number| sessions.iter().any(|session| session.logger_id == number);
     let others = in_memory.iter().filter(|session| !is_known(session.logger_id));
     let (buffers, events) = others.fold((0, 0), |(buffers, events), session| {

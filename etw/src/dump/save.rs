@@ -6,7 +6,7 @@ use crate::input::Input;
 use crate::output::stop::Stop;
 use crate::output::{Escaped, Output, Several, no_table};
 use etw_layouts_cli::{NewFile, Outcome};
-use etw_layouts_dump::{Saved, Session};
+use etw_layouts_dump::{DumpSession, SaveSummary};
 use serde::Serialize;
 use std::fmt::{self, Display};
 use std::fs;
@@ -50,7 +50,7 @@ pub fn run(args: &Args, input: &Input, content: &Content<'_>, out: &mut Output) 
         let path = args.output.join(format!("{}-{}-{}.etl", stem(input), session.logger_id, plain(&session.name)));
         let output = path.display().to_string();
         match write(session, &path) {
-            Ok(Saved { buffers, events }) => {
+            Ok(SaveSummary { buffers, events }) => {
                 let (session, logger_id) = (session.name.as_str(), session.logger_id);
                 out.line(&Line { file: &input.name, session, logger_id, output, buffers, events })?;
             }
@@ -68,7 +68,7 @@ pub fn run(args: &Args, input: &Input, content: &Content<'_>, out: &mut Output) 
 }
 
 /// Writes a session. Removes a file that cannot be completed.
-fn write(session: &Session<'_>, path: &Path) -> Result<Saved, String> {
+fn write(session: &DumpSession<'_>, path: &Path) -> Result<SaveSummary, String> {
     let new = NewFile::create(path)?;
     let saved = session.save(new.file()).map_err(|error| error.to_string())?;
     new.finish()?;

@@ -6,7 +6,7 @@ use crate::output::line::header;
 use crate::output::stop::Stop;
 use crate::output::{Escaped, Output, Several, no_table};
 use etw_layouts_cli::Outcome;
-use etw_layouts_dump::{Diagnostic, Session, TimedEvent};
+use etw_layouts_dump::{Diagnostic, DumpSession, TimedEvent};
 use etw_layouts_etl::{ClockType, FileTime};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -80,7 +80,7 @@ struct Buffer {
     events: usize,
 }
 
-fn buffers(session: &Session<'_>, events: &[TimedEvent<'_>]) -> Vec<Buffer> {
+fn buffers(session: &DumpSession<'_>, events: &[TimedEvent<'_>]) -> Vec<Buffer> {
     let mut counts = vec![0; session.buffers.len()];
     for event in events {
         if let Some(count) = counts.get_mut(event.buffer as usize) {
@@ -124,7 +124,11 @@ pub fn run(content: &Content<'_>, out: &mut Output) -> Result<Outcome, Stop> {
 }
 
 /// A line for each session, and the diagnostics for its events.
-pub fn lines<'a>(file: Option<&'a str>, sessions: &'a [Session<'_>], known: Option<&Known>) -> (Vec<Line<'a>>, Vec<Diagnostic>) {
+pub fn lines<'a>(
+    file: Option<&'a str>,
+    sessions: &'a [DumpSession<'_>],
+    known: Option<&Known>,
+) -> (Vec<Line<'a>>, Vec<Diagnostic>) {
     let mut diagnostics = Vec::new();
     let lines = sessions.iter().map(|session| {
         let (line, found) = Line::of(file, session, known);
@@ -135,7 +139,7 @@ pub fn lines<'a>(file: Option<&'a str>, sessions: &'a [Session<'_>], known: Opti
 }
 
 impl<'a> Line<'a> {
-    fn of(file: Option<&'a str>, session: &'a Session<'_>, known: Option<&Known>) -> (Self, Vec<Diagnostic>) {
+    fn of(file: Option<&'a str>, session: &'a DumpSession<'_>, known: Option<&Known>) -> (Self, Vec<Diagnostic>) {
         let (events, diagnostics) = session.events();
         let mut headers: BTreeMap<String, usize> = BTreeMap::new();
         for event in &events {

@@ -164,7 +164,7 @@ impl<'a> Writing<'a> {
 
 /// One of the input files.
 struct Part<'a> {
-    saved: Saved<'a>,
+    saved: SaveResult<'a>,
     tally: Tally,
     progress: Rc<Progress>,
 }
@@ -172,7 +172,7 @@ struct Part<'a> {
 impl<'a> Part<'a> {
     fn new(name: &'a str, progress: Rc<Progress>, args: &Args) -> Self {
         let output = args.output.display().to_string();
-        let saved = Saved { file: name, output, read: 1, saved: 0, bytes: 0, refused: BTreeMap::new() };
+        let saved = SaveResult { file: name, output, read: 1, saved: 0, bytes: 0, refused: BTreeMap::new() };
         Self { saved, tally: Tally::default(), progress }
     }
 
@@ -214,7 +214,7 @@ fn unwritable(target: &str, error: &dyn Display) -> Stop {
 
 /// The result.
 #[derive(Serialize)]
-struct Saved<'a> {
+struct SaveResult<'a> {
     file: &'a str,
     output: String,
     /// Events of the input, including the log file header.
@@ -227,7 +227,7 @@ struct Saved<'a> {
     refused: BTreeMap<String, u64>,
 }
 
-impl Display for Saved<'_> {
+impl Display for SaveResult<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (file, output) = (Escaped(self.file), Escaped(&self.output));
         // `events` and `stat` count the log file header as an event, and every trace file has one.

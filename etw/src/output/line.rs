@@ -40,7 +40,7 @@ pub enum Payload {
 pub struct Line<'a> {
     pub file: &'a Name,
     /// The session, for an event in a dump.
-    pub session: Option<Session<'a>>,
+    pub session: Option<EventSession<'a>>,
     pub event: &'a Event<'a>,
     pub origin: Origin,
     pub time: Option<i64>,
@@ -56,7 +56,7 @@ pub struct Line<'a> {
 
 /// The session of an event in a dump.
 #[derive(Clone, Copy)]
-pub struct Session<'a> {
+pub struct EventSession<'a> {
     pub name: &'a Name,
     pub logger_id: u32,
     /// The address of the buffer in memory.
