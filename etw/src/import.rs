@@ -1,7 +1,7 @@
 //! The command `import`.
 
 use crate::diff::text;
-use crate::kernel::Kernel;
+use crate::kernel::SymbolOptions;
 use crate::print::{GREEN, HEADING, RED, print};
 use crate::{Error, Outcome};
 use etw_layouts_codegen::registry::Registry;
@@ -43,7 +43,7 @@ pub struct Args {
     #[arg(required_unless_present = "image", value_name = "SYMBOLS")]
     symbols: Vec<PathBuf>,
     #[command(flatten)]
-    kernel: Kernel,
+    kernel: SymbolOptions,
     /// Add a structure that the specs do not define yet. Repeatable.
     #[arg(long, value_name = "STRUCTURE")]
     add: Vec<String>,

@@ -1,7 +1,7 @@
 //! `events`.
 
 use super::kernel::Note;
-use super::{Content, Files, Wrong, tally};
+use super::{Content, DumpDiagnostic, Files, tally};
 use crate::output::columns::{Column, DEFAULT};
 use crate::output::line::{self, Line, Name, Origin};
 use crate::output::printer::{Asked, Printer};
@@ -85,7 +85,7 @@ impl<'a> Events<'a> {
         let Self { args, printer, .. } = self;
         let mut diagnostics = content.diagnostics.clone();
         let (events, found) = by_time(&content.sessions);
-        diagnostics.extend(found.into_iter().map(Wrong::Dump));
+        diagnostics.extend(found.into_iter().map(DumpDiagnostic::Dump));
         let file = Name::of(content.name);
         let sessions: Vec<_> = content
             .sessions
@@ -129,7 +129,7 @@ impl<'a> Events<'a> {
             let fault = printer.event(&Line { session: Some(session), ..line }, out)?;
             diagnostics.extend(fault.map(|fault| {
                 let offset = buffer.map_or(0, |buffer| buffer.place(timed.event.offset()));
-                Wrong::Dump(Diagnostic { offset, kind: DiagnosticKind::Event(etl::DiagnosticKind::Fields(fault)) })
+                DumpDiagnostic::Dump(Diagnostic { offset, kind: DiagnosticKind::Event(etl::DiagnosticKind::Fields(fault)) })
             }));
         }
         let tell = |note: String| out.aside(&Note { file: content.name, note });

@@ -3,8 +3,8 @@
 use super::about::About;
 use super::kernel::Revision;
 use super::sessions::{Line, lines, write_buffers};
-use super::tally::{Told, told};
-use super::{Content, Files, Wrong, tally};
+use super::tally::{self, DumpDiagnosticLine};
+use super::{Content, DumpDiagnostic, Files};
 use crate::output::stop::Stop;
 use crate::output::{Grouped, Output, Several, no_table};
 use etw_layouts_cli::Outcome;
@@ -50,7 +50,7 @@ struct Info<'a> {
     registrations: Vec<Registration>,
     diagnostics_total: usize,
     /// The first hundred of each kind, then a count of the others.
-    diagnostics: Vec<Told<'a>>,
+    diagnostics: Vec<DumpDiagnosticLine<'a>>,
     #[serde(skip)]
     details: bool,
 }
@@ -98,7 +98,8 @@ pub fn run(
     out: &mut Output,
 ) -> Result<Outcome, Stop> {
     let (sessions, found) = lines(None, &content.sessions, None);
-    let diagnostics: Vec<Wrong> = content.diagnostics.iter().cloned().chain(found.into_iter().map(Wrong::Dump)).collect();
+    let diagnostics: Vec<DumpDiagnostic> =
+        content.diagnostics.iter().cloned().chain(found.into_iter().map(DumpDiagnostic::Dump)).collect();
     let info = Info {
         about: About::new(content.name, dump.header()),
         kernel,
@@ -132,7 +133,7 @@ pub fn run(
             })
             .collect(),
         diagnostics_total: diagnostics.len(),
-        diagnostics: told(None, &diagnostics, details),
+        diagnostics: tally::lines(None, &diagnostics, details),
         details,
     };
     out.line(&info)?;

@@ -67,14 +67,14 @@ pub struct Content<'a> {
     pub name: &'a str,
     pub sessions: Cow<'a, [DumpSession<'a>]>,
     /// Diagnostics, except those for events.
-    pub diagnostics: Vec<Wrong>,
+    pub diagnostics: Vec<DumpDiagnostic>,
     /// The build whose memory was walked.
     pub known: Option<&'a kernel::Known>,
 }
 
 /// A diagnostic for the file, or a finding in memory.
 #[derive(Clone)]
-pub enum Wrong {
+pub enum DumpDiagnostic {
     Dump(Diagnostic),
     Memory(memory::Finding),
 }
@@ -138,7 +138,7 @@ fn triage(work: &mut Work<'_>, files: &Files, input: &Input, bytes: &[u8], out: 
     let unread = |error: etw_layouts_dump::Error| Stop::Input(error.to_string());
     let revision = kernel::Revision::find(DumpHeader::of(bytes).map_err(unread)?.build, &files.kernel)?;
     let dump = Dump::with_revision(bytes, revision.build.revision).map_err(unread)?;
-    let diagnostics = dump.diagnostics().iter().cloned().map(Wrong::Dump).collect();
+    let diagnostics = dump.diagnostics().iter().cloned().map(DumpDiagnostic::Dump).collect();
     let mut notes = files.without_effect();
     if let Work::Info(args) = work {
         let content = Content { name: &input.name, sessions: dump.sessions().into(), diagnostics, known: None };
@@ -182,8 +182,8 @@ fn whole(work: &mut Work<'_>, files: &Files, input: &Input, file: &std::fs::File
     walk.witness();
     let found = walk.sessions();
     let sessions = dump.sessions(&mut walk, &found, which);
-    let of_dump = dump.diagnostics().iter().cloned().map(Wrong::Dump);
-    let diagnostics = of_dump.chain(walk.into_findings().into_iter().map(Wrong::Memory)).collect();
+    let of_dump = dump.diagnostics().iter().cloned().map(DumpDiagnostic::Dump);
+    let diagnostics = of_dump.chain(walk.into_findings().into_iter().map(DumpDiagnostic::Memory)).collect();
     let content = Content { name: &input.name, sessions: sessions.into(), diagnostics, known: Some(&known) };
     sessions_of(work, input, &content, out)
 }

@@ -1,7 +1,7 @@
 //! `save`.
 
 use super::input::stem;
-use super::{Content, Files, Wrong, tally};
+use super::{Content, DumpDiagnostic, Files, tally};
 use crate::input::Input;
 use crate::output::stop::Stop;
 use crate::output::{Escaped, Output, Several, no_table};
@@ -46,7 +46,7 @@ pub fn run(args: &Args, input: &Input, content: &Content<'_>, out: &mut Output) 
     let mut diagnostics = content.diagnostics.clone();
     let mut refused = 0;
     for session in content.sessions.iter() {
-        diagnostics.extend(session.events().1.into_iter().map(Wrong::Dump));
+        diagnostics.extend(session.events().1.into_iter().map(DumpDiagnostic::Dump));
         let path = args.output.join(format!("{}-{}-{}.etl", stem(input), session.logger_id, plain(&session.name)));
         let output = path.display().to_string();
         match write(session, &path) {

@@ -1,7 +1,7 @@
 //! `sessions`.
 
 use super::kernel::Known;
-use super::{Content, Files, Wrong, tally};
+use super::{Content, DumpDiagnostic, Files, tally};
 use crate::output::line::header;
 use crate::output::stop::Stop;
 use crate::output::{Escaped, Output, Several, no_table};
@@ -115,7 +115,8 @@ pub fn write_buffers(f: &mut fmt::Formatter<'_>, sessions: &[Line<'_>]) -> fmt::
 
 pub fn run(content: &Content<'_>, out: &mut Output) -> Result<Outcome, Stop> {
     let (lines, found) = lines(Some(content.name), &content.sessions, content.known);
-    let diagnostics: Vec<Wrong> = content.diagnostics.iter().cloned().chain(found.into_iter().map(Wrong::Dump)).collect();
+    let diagnostics: Vec<DumpDiagnostic> =
+        content.diagnostics.iter().cloned().chain(found.into_iter().map(DumpDiagnostic::Dump)).collect();
     for line in &lines {
         out.line(line)?;
     }

@@ -1,10 +1,10 @@
 //! `info` for full and kernel dumps.
 
-use super::Wrong;
+use super::DumpDiagnostic;
 use super::about::About;
 use super::kernel::Known;
 use super::sessions::{Line, lines, write_buffers};
-use super::tally::{self, Told, told};
+use super::tally::{self, DumpDiagnosticLine};
 use crate::output::stop::Stop;
 use crate::output::{Escaped, Grouped, Output};
 use etw_layouts_cli::Outcome;
@@ -30,7 +30,7 @@ struct Info<'a> {
     layout_check: Vec<Stated>,
     diagnostics_total: usize,
     /// The first hundred of each kind, then a count of the others.
-    diagnostics: Vec<Told<'a>>,
+    diagnostics: Vec<DumpDiagnosticLine<'a>>,
     #[serde(skip)]
     details: bool,
 }
@@ -134,8 +134,8 @@ pub fn run<S: Source>(
     let sessions = dump.sessions(&mut walk, &census.sessions, which);
     let (lines, found) = lines(None, &sessions, Some(known));
     let providers = census.providers.iter().map(|one| provider(one, kernel, &mut walk)).collect();
-    let of_dump = dump.diagnostics().iter().cloned().chain(found).map(Wrong::Dump);
-    let diagnostics: Vec<Wrong> = of_dump.chain(walk.into_findings().into_iter().map(Wrong::Memory)).collect();
+    let of_dump = dump.diagnostics().iter().cloned().chain(found).map(DumpDiagnostic::Dump);
+    let diagnostics: Vec<DumpDiagnostic> = of_dump.chain(walk.into_findings().into_iter().map(DumpDiagnostic::Memory)).collect();
     let info = Info {
         about: About::new(name, dump.header()),
         memory_bytes: dump.pages() * 0x1000,
@@ -150,7 +150,7 @@ pub fn run<S: Source>(
             .map(|stated| Stated { member: stated.member, stated: stated.stated, layout: stated.layout })
             .collect(),
         diagnostics_total: diagnostics.len(),
-        diagnostics: told(None, &diagnostics, details),
+        diagnostics: tally::lines(None, &diagnostics, details),
         details,
     };
     out.line(&info)?;

@@ -4,7 +4,7 @@ use crate::input::{Files, Opened};
 use crate::output::columns::{Column, DEFAULT};
 use crate::output::line::{Line, Name, Origin};
 use crate::output::printer::{Asked, Printer};
-use crate::output::progress::Progress;
+use crate::output::progress::FileProgress;
 use crate::output::stop::Stop;
 use crate::output::tally::Tally;
 use crate::output::{Escaped, Output, Several};
@@ -113,7 +113,7 @@ pub struct Part<'n> {
     file: Name,
     pub clock: Clock,
     filter: Filter,
-    progress: Rc<Progress>,
+    progress: Rc<FileProgress>,
     tally: Tally,
     threads: Threads,
     /// The number of events printed after a later event, and the largest delay in units of 100 ns.
@@ -121,7 +121,7 @@ pub struct Part<'n> {
 }
 
 impl<'n> Part<'n> {
-    pub fn new(name: &'n str, progress: Rc<Progress>, log: &LogFile, events: &Events<'_>, out: &Output) -> Self {
+    pub fn new(name: &'n str, progress: Rc<FileProgress>, log: &LogFile, events: &Events<'_>, out: &Output) -> Self {
         if out.is_terminal {
             progress.hide();
         }

@@ -4,7 +4,7 @@ use super::lost::Lost;
 use crate::input::{Files, Opened};
 use crate::output::line::Origin;
 use crate::output::stop::Stop;
-use crate::output::tally::{Tally, Told};
+use crate::output::tally::{DiagnosticLine, Tally};
 use crate::output::{Escaped, Grouped, Output, Several, no_table};
 use etw_layouts_cli::Outcome;
 use etw_layouts_etl::wire::LOG_FILE_MODE;
@@ -58,7 +58,7 @@ struct Info<'a> {
     headers: BTreeMap<&'static str, u64>,
     diagnostics_total: u64,
     /// The first hundred of each kind, then a count of the others.
-    diagnostics: Vec<Told<'a>>,
+    diagnostics: Vec<DiagnosticLine<'a>>,
 }
 
 pub fn run(source: Opened<'_>, out: &mut Output) -> Result<Outcome, Stop> {

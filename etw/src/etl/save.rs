@@ -4,7 +4,7 @@ use super::merged::Loaded;
 use crate::input::{Files, Opened};
 use crate::output::line::Origin;
 use crate::output::printer::none_matches;
-use crate::output::progress::Progress;
+use crate::output::progress::FileProgress;
 use crate::output::stop::Stop;
 use crate::output::tally::Tally;
 use crate::output::{Escaped, Grouped, Output, Several, no_table};
@@ -76,7 +76,7 @@ pub fn several(args: &Args, traces: &[(&Loaded<'_>, Trace<'_>)], out: &mut Outpu
         ))
     })?;
     let mut parts: Vec<_> =
-        traces.iter().map(|(file, _)| Part::new(file.name, Rc::new(Progress::new(file.name)), args)).collect();
+        traces.iter().map(|(file, _)| Part::new(file.name, Rc::new(FileProgress::new(file.name)), args)).collect();
     let (new, target) = begin(args)?;
     let mut writing = Writing::new(args, &new, &target, &log)?;
     let mut files: Vec<_> = traces.iter().map(|(_, trace)| trace.buffers().peekable()).collect();
@@ -166,11 +166,11 @@ impl<'a> Writing<'a> {
 struct Part<'a> {
     saved: SaveResult<'a>,
     tally: Tally,
-    progress: Rc<Progress>,
+    progress: Rc<FileProgress>,
 }
 
 impl<'a> Part<'a> {
-    fn new(name: &'a str, progress: Rc<Progress>, args: &Args) -> Self {
+    fn new(name: &'a str, progress: Rc<FileProgress>, args: &Args) -> Self {
         let output = args.output.display().to_string();
         let saved = SaveResult { file: name, output, read: 1, saved: 0, bytes: 0, refused: BTreeMap::new() };
         Self { saved, tally: Tally::default(), progress }

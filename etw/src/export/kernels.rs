@@ -14,7 +14,7 @@ use uuid::Uuid;
 
 /// The targets to export, and the selection of structures.
 #[derive(clap::Args)]
-pub struct Kernels {
+pub struct TargetOptions {
     /// Target as BUILD-ARCH, such as 1709-x64, early-6.0-x86 or 10.0.19041.1415-x64; or `all` for all known targets.
     #[arg(required_unless_present = "pdb", value_name = "TARGET")]
     targets: Vec<String>,
@@ -30,14 +30,14 @@ pub struct Kernels {
     output: Option<PathBuf>,
 }
 
-impl Kernels {
+impl TargetOptions {
     /// Writes the text that a function returns for each target.
     pub(super) fn write(
         &self,
         project: &Project,
         among: Among,
         extension: &str,
-        text: impl Fn(&Kernel) -> String,
+        text: impl Fn(&ExportTarget) -> String,
     ) -> Result<Outcome, Error> {
         let layouts = project.layouts()?;
         let axis = &layouts.spec.axis;
@@ -52,7 +52,7 @@ impl Kernels {
                 let versions = axis.describe(&etw_layouts_project::history::has(&layouts, only));
                 return Err(format!("{only} does not exist in {label}; versions with it: {versions}").into());
             }
-            let kernel = Kernel { layouts: &layouts, registry: &registry, choice, only, pdb };
+            let kernel = ExportTarget { layouts: &layouts, registry: &registry, choice, only, pdb };
             texts.push(Text { name: format!("{name}.{extension}"), text: text(&kernel) });
             Ok(())
         };
@@ -72,7 +72,7 @@ impl Kernels {
 }
 
 /// A target to export.
-pub struct Kernel<'a> {
+pub struct ExportTarget<'a> {
     pub layouts: &'a Layouts,
     registry: &'a Registry,
     pub choice: Choice,
@@ -82,7 +82,7 @@ pub struct Kernel<'a> {
     pdb: Option<&'a Seen>,
 }
 
-impl Kernel<'_> {
+impl ExportTarget<'_> {
     /// The target of a file and, for a single structure, the confidence in its layout.
     pub fn note(&self) -> String {
         let (axis, choice) = (&self.layouts.spec.axis, &self.choice);

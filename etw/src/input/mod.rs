@@ -2,7 +2,7 @@
 
 pub mod kind;
 
-use crate::output::progress::Progress;
+use crate::output::progress::FileProgress;
 use crate::output::stop::Stop;
 use crate::output::{Format, Output};
 use etw_layouts_cli::Outcome;
@@ -125,7 +125,7 @@ impl Input {
     /// Opens the file.
     pub fn open(&self) -> Result<Opened<'_>, Stop> {
         let path = self.path()?;
-        let progress = Rc::new(Progress::new(&self.name));
+        let progress = Rc::new(FileProgress::new(&self.name));
         let mut inner: Box<dyn Read> = if path == Path::new(STDIN) {
             Box::new(io::stdin().lock())
         } else {
@@ -149,7 +149,7 @@ impl Input {
 pub struct Opened<'a> {
     /// The name as given by the user.
     pub name: &'a str,
-    pub progress: Rc<Progress>,
+    pub progress: Rc<FileProgress>,
     bytes: Bytes,
 }
 
@@ -186,7 +186,7 @@ impl Images {
 
 struct Bytes {
     inner: Box<dyn Read>,
-    progress: Rc<Progress>,
+    progress: Rc<FileProgress>,
 }
 
 impl Read for Bytes {
