@@ -1,8 +1,8 @@
 //! The command `import`.
 
 use crate::diff::text;
-use crate::kernel::SymbolOptions;
 use crate::print::{GREEN, HEADING, RED, print};
+use crate::symbol_options::SymbolOptions;
 use crate::{Error, Outcome};
 use etw_layouts_codegen::registry::Registry;
 use etw_layouts_project::Project;

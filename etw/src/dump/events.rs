@@ -1,7 +1,7 @@
 //! `events`.
 
-use super::kernel::Note;
-use super::{Content, DumpDiagnostic, Files, tally};
+use super::identity::Note;
+use super::{Content, DumpDiagnostic, Files, diagnostics};
 use crate::output::columns::{Column, DEFAULT};
 use crate::output::line::{self, Line, Name, Origin};
 use crate::output::printer::{Asked, Printer};
@@ -142,8 +142,8 @@ impl<'a> Events<'a> {
                 "{events} of session {name} left out: session start unknown, so relative times do not apply; give absolute times"
             ));
         }
-        tally::aside(content.name, &diagnostics, out);
-        Ok(tally::outcome(&diagnostics))
+        diagnostics::aside(content.name, &diagnostics, out);
+        Ok(diagnostics::outcome(&diagnostics))
     }
 
     /// Reports the requested sessions that a dump does not have, and the sessions that it has.

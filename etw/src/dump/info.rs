@@ -1,9 +1,9 @@
 //! `info`.
 
 use super::about::About;
-use super::kernel::Revision;
+use super::diagnostics::{self, DumpDiagnosticLine};
+use super::identity::Revision;
 use super::sessions::{Line, lines, write_buffers};
-use super::tally::{self, DumpDiagnosticLine};
 use super::{Content, DumpDiagnostic, Files};
 use crate::output::stop::Stop;
 use crate::output::{Grouped, Output, Several, no_table};
@@ -133,11 +133,11 @@ pub fn run(
             })
             .collect(),
         diagnostics_total: diagnostics.len(),
-        diagnostics: tally::lines(None, &diagnostics, details),
+        diagnostics: diagnostics::lines(None, &diagnostics, details),
         details,
     };
     out.line(&info)?;
-    Ok(tally::outcome(&diagnostics))
+    Ok(diagnostics::outcome(&diagnostics))
 }
 
 impl Display for Info<'_> {

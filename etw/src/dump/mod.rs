@@ -1,13 +1,13 @@
 //! Commands for crash dumps: summarize their ETW state, print their events, and save their sessions as trace files.
 
 mod about;
+mod diagnostics;
 mod events;
+mod identity;
 mod info;
 mod input;
-mod kernel;
 mod save;
 mod sessions;
-mod tally;
 mod whole;
 
 use crate::etl::ended;
@@ -58,7 +58,7 @@ pub struct Files {
     #[arg(long)]
     memory: bool,
     #[command(flatten)]
-    kernel: kernel::Args,
+    kernel: identity::Args,
 }
 
 /// The content of a dump of any kind.
@@ -69,7 +69,7 @@ pub struct Content<'a> {
     /// Diagnostics, except those for events.
     pub diagnostics: Vec<DumpDiagnostic>,
     /// The build whose memory was walked.
-    pub known: Option<&'a kernel::Known>,
+    pub known: Option<&'a identity::Known>,
 }
 
 /// A diagnostic for the file, or a finding in memory.
@@ -136,7 +136,7 @@ enum Work<'a> {
 
 fn triage(work: &mut Work<'_>, files: &Files, input: &Input, bytes: &[u8], out: &mut Output) -> Result<Outcome, Stop> {
     let unread = |error: etw_layouts_dump::Error| Stop::Input(error.to_string());
-    let revision = kernel::Revision::find(DumpHeader::of(bytes).map_err(unread)?.build, &files.kernel)?;
+    let revision = identity::Revision::find(DumpHeader::of(bytes).map_err(unread)?.build, &files.kernel)?;
     let dump = Dump::with_revision(bytes, revision.build.revision).map_err(unread)?;
     let diagnostics = dump.diagnostics().iter().cloned().map(DumpDiagnostic::Dump).collect();
     let mut notes = files.without_effect();
@@ -151,7 +151,7 @@ fn triage(work: &mut Work<'_>, files: &Files, input: &Input, bytes: &[u8], out: 
     }
     let sessions = if files.memory { in_memory.into() } else { dump.sessions().into() };
     let content = Content { name: &input.name, sessions, diagnostics, known: None };
-    notes.into_iter().for_each(|note| out.aside(&kernel::Note { file: &input.name, note }));
+    notes.into_iter().for_each(|note| out.aside(&identity::Note { file: &input.name, note }));
     sessions_of(work, input, &content, out)
 }
 
@@ -168,11 +168,11 @@ fn not_among(sessions: &[DumpSession<'_>], in_memory: &[DumpSession<'_>]) -> Opt
 
 fn whole(work: &mut Work<'_>, files: &Files, input: &Input, file: &std::fs::File, out: &mut Output) -> Result<Outcome, Stop> {
     let dump = MemoryDump::new(file).map_err(|error| Stop::Input(error.to_string()))?;
-    let (kernel, known) = kernel::find(&dump, &files.kernel)?;
+    let (kernel, known) = identity::find(&dump, &files.kernel)?;
     let which = if files.free { Which::All } else { Which::Pending };
     if files.memory {
         let note = "--memory has no effect on a full dump; it applies to minidumps".to_owned();
-        out.aside(&kernel::Note { file: &input.name, note });
+        out.aside(&identity::Note { file: &input.name, note });
     }
     if let Work::Info(args) = work {
         return whole::run(&input.name, args.details, &dump, &kernel, &known, which, out);

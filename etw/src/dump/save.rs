@@ -1,7 +1,7 @@
 //! `save`.
 
 use super::input::stem;
-use super::{Content, DumpDiagnostic, Files, tally};
+use super::{Content, DumpDiagnostic, Files, diagnostics};
 use crate::input::Input;
 use crate::output::stop::Stop;
 use crate::output::{Escaped, Output, Several, no_table};
@@ -60,9 +60,9 @@ pub fn run(args: &Args, input: &Input, content: &Content<'_>, out: &mut Output) 
             }
         }
     }
-    tally::aside(&input.name, &diagnostics, out);
+    diagnostics::aside(&input.name, &diagnostics, out);
     match refused {
-        0 => Ok(tally::outcome(&diagnostics)),
+        0 => Ok(diagnostics::outcome(&diagnostics)),
         _ => Err(Stop::Input(format!("{refused} of {} sessions could not be saved", content.sessions.len()))),
     }
 }

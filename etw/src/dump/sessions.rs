@@ -1,7 +1,7 @@
 //! `sessions`.
 
-use super::kernel::Known;
-use super::{Content, DumpDiagnostic, Files, tally};
+use super::identity::Known;
+use super::{Content, DumpDiagnostic, Files, diagnostics};
 use crate::output::line::header;
 use crate::output::stop::Stop;
 use crate::output::{Escaped, Output, Several, no_table};
@@ -120,8 +120,8 @@ pub fn run(content: &Content<'_>, out: &mut Output) -> Result<Outcome, Stop> {
     for line in &lines {
         out.line(line)?;
     }
-    tally::aside(content.name, &diagnostics, out);
-    Ok(tally::outcome(&diagnostics))
+    diagnostics::aside(content.name, &diagnostics, out);
+    Ok(diagnostics::outcome(&diagnostics))
 }
 
 /// A line for each session, and the diagnostics for its events.

@@ -2,9 +2,9 @@
 
 use super::DumpDiagnostic;
 use super::about::About;
-use super::kernel::Known;
+use super::diagnostics::{self, DumpDiagnosticLine};
+use super::identity::Known;
 use super::sessions::{Line, lines, write_buffers};
-use super::tally::{self, DumpDiagnosticLine};
 use crate::output::stop::Stop;
 use crate::output::{Escaped, Grouped, Output};
 use etw_layouts_cli::Outcome;
@@ -150,11 +150,11 @@ pub fn run<S: Source>(
             .map(|stated| Stated { member: stated.member, stated: stated.stated, layout: stated.layout })
             .collect(),
         diagnostics_total: diagnostics.len(),
-        diagnostics: tally::lines(None, &diagnostics, details),
+        diagnostics: diagnostics::lines(None, &diagnostics, details),
         details,
     };
     out.line(&info)?;
-    Ok(tally::outcome(&diagnostics))
+    Ok(diagnostics::outcome(&diagnostics))
 }
 
 fn module(module: &memory::Module) -> Module<'_> {

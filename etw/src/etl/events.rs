@@ -2,9 +2,9 @@
 
 use crate::input::{Files, Opened};
 use crate::output::columns::{Column, DEFAULT};
+use crate::output::file_progress::FileProgress;
 use crate::output::line::{Line, Name, Origin};
 use crate::output::printer::{Asked, Printer};
-use crate::output::progress::FileProgress;
 use crate::output::stop::Stop;
 use crate::output::tally::Tally;
 use crate::output::{Escaped, Output, Several};

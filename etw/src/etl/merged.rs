@@ -2,8 +2,8 @@
 
 use super::events::{Events, Part};
 use crate::input::{Input, Opened};
+use crate::output::file_progress::FileProgress;
 use crate::output::line::Origin;
-use crate::output::progress::FileProgress;
 use crate::output::stop::Stop;
 use crate::output::{Grouped, Output};
 use etw_layouts_cli::{Error, Outcome};

@@ -6,7 +6,7 @@ use crate::output::stop::Stop;
 use crate::output::tally::Tally;
 use crate::output::{Escaped, Format, Output};
 use anstyle::Style;
-use etw_layouts_cli::columns::{Row, aligned};
+use etw_layouts_cli::text_table::{Row, aligned};
 use etw_layouts_cli::{Outcome, is_formula};
 use etw_layouts_etl::FileTime;
 use etw_layouts_etl::processes::{LoadedImage, Process, Processes};

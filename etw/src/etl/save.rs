@@ -2,9 +2,9 @@
 
 use super::merged::Loaded;
 use crate::input::{Files, Opened};
+use crate::output::file_progress::FileProgress;
 use crate::output::line::Origin;
 use crate::output::printer::none_matches;
-use crate::output::progress::FileProgress;
 use crate::output::stop::Stop;
 use crate::output::tally::Tally;
 use crate::output::{Escaped, Grouped, Output, Several, no_table};

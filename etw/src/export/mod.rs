@@ -2,8 +2,8 @@
 
 mod confidence;
 mod json;
-mod kernels;
 mod offsets;
+mod targets;
 mod write;
 
 pub use json::document;
@@ -16,7 +16,7 @@ use etw_layouts_codegen::is_identifier;
 use etw_layouts_project::Project;
 use etw_layouts_project::map::Map;
 use etw_layouts_project::names::Among;
-use kernels::{ExportTarget, TargetOptions};
+use targets::{ExportTarget, TargetOptions};
 
 /// Export layouts for other tools: C compilers, Ghidra, IDA, Volatility, dissect, Graphviz, and your own programs.
 ///

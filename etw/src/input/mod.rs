@@ -2,7 +2,7 @@
 
 pub mod kind;
 
-use crate::output::progress::FileProgress;
+use crate::output::file_progress::FileProgress;
 use crate::output::stop::Stop;
 use crate::output::{Format, Output};
 use etw_layouts_cli::Outcome;

@@ -6,8 +6,8 @@ mod text;
 pub use json::json;
 pub use text::text;
 
-use crate::kernel::SymbolOptions;
 use crate::progress::progress;
+use crate::symbol_options::SymbolOptions;
 use crate::{Error, Format, Outcome, print};
 use etw_layouts_project::Project;
 use etw_layouts_project::verify;
