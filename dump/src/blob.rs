@@ -1,17 +1,17 @@
 //! The ETW blob in the secondary data: sessions and their buffers.
 
-use crate::finding::{Finding, What, find};
-use crate::header::Header;
+use crate::diagnostic::{Diagnostic, DiagnosticKind, report};
+use crate::header::DumpHeader;
 use crate::secondary::Blob;
-use crate::session::{Buffer, Clocks, Session};
+use crate::session::{Buffer, Clocks, DumpSession};
 use crate::wire::{ETW_DUMP_HEADER, ETW_DUMP_SESSION, view};
 use etw_layouts_etl::wire::{BUFFER_HEADER, quad};
 use etw_layouts_etl::write::Producer;
-use etw_layouts_etl::{ClockType, Guid, Head};
+use etw_layouts_etl::{BufferHeader, ClockType, Uuid};
 use etw_layouts_memory::compressed::unpack;
 
 /// Tag of the ETW blob.
-pub const ETW_TAG: Guid = Guid(0x2b88b710_1c93_4f7c_b06c_655ecc50decc);
+pub const ETW_TAG: Uuid = Uuid::from_u128(0x2b88b710_1c93_4f7c_b06c_655ecc50decc);
 
 /// Signature of a session. As a buffer size it would be too large, so that sessions and buffers can be distinguished.
 const SIGNATURE: u32 = 0x01EB_AFE1;
@@ -28,13 +28,13 @@ pub(crate) fn is_own(blob: &Blob<'_>) -> bool {
 }
 
 /// The sessions of a blob, in file order.
-pub(crate) fn sessions<'a>(blob: &Blob<'a>, header: &Header, findings: &mut Vec<Finding>) -> Vec<Session<'a>> {
+pub(crate) fn sessions<'a>(blob: &Blob<'a>, header: &DumpHeader, diagnostics: &mut Vec<Diagnostic>) -> Vec<DumpSession<'a>> {
     if blob.tag != ETW_TAG {
-        find(findings, blob.offset, What::Tag(blob.tag));
+        report(diagnostics, blob.offset, DiagnosticKind::Tag(blob.tag));
     }
     let Some(first) = view::<ETW_DUMP_HEADER>(blob.data, 0) else {
         let (size, there) = (size_of::<ETW_DUMP_HEADER>() as u64, blob.data.len() as u64);
-        find(findings, blob.offset, What::Truncated { what: "the header of ETW's blob", size, there });
+        report(diagnostics, blob.offset, DiagnosticKind::Truncated { part: "the header of ETW's blob", size, there });
         return Vec::new();
     };
     let clocks = Clocks {
@@ -45,7 +45,7 @@ pub(crate) fn sessions<'a>(blob: &Blob<'a>, header: &Header, findings: &mut Vec<
     };
     let producer = Producer { build: header.build, arch: header.arch };
     let room = (blob.data.len() as u64).saturating_mul(EXPANSION);
-    let mut walk = Walk { blob, at: size_of_val(&first), producer, room, findings };
+    let mut walk = Walk { blob, at: size_of_val(&first), producer, room, diagnostics };
     let mut sessions = Vec::new();
     while walk.at < blob.data.len() {
         let Some(session) = walk.session(header, clocks) else {
@@ -63,12 +63,12 @@ struct Walk<'b, 'a> {
     producer: Producer,
     /// Number of decompressed bytes still allowed.
     room: u64,
-    findings: &'b mut Vec<Finding>,
+    diagnostics: &'b mut Vec<Diagnostic>,
 }
 
 impl<'a> Walk<'_, 'a> {
-    fn find(&mut self, what: What) {
-        find(self.findings, self.blob.offset + self.at as u64, what);
+    fn report(&mut self, kind: DiagnosticKind) {
+        report(self.diagnostics, self.blob.offset + self.at as u64, kind);
     }
 
     fn rest(&self) -> &'a [u8] {
@@ -77,45 +77,50 @@ impl<'a> Walk<'_, 'a> {
 
     /// Recovers after bytes that are neither session nor buffer: continues with the next session, the next buffer of the current
     /// session, or the end.
-    fn resume(&mut self, session: Option<&Session<'_>>) {
+    fn resume(&mut self, session: Option<&DumpSession<'_>>) {
         let rest = self.rest();
         let skipped = (4..rest.len()).find(|at| self.is_start(session, &rest[*at..])).unwrap_or(rest.len());
-        self.find(What::Skipped(skipped as u64));
+        self.report(DiagnosticKind::Skipped(skipped as u64));
         self.at += skipped;
     }
 
     /// Whether the bytes begin with a session, or with a buffer of the current session.
-    fn is_start(&self, session: Option<&Session<'_>>, bytes: &[u8]) -> bool {
+    fn is_start(&self, session: Option<&DumpSession<'_>>, bytes: &[u8]) -> bool {
         bytes.starts_with(&SIGNATURE.to_le_bytes()) || session.is_some_and(|session| self.is_buffer(session, bytes))
     }
 
     /// Whether the bytes certainly begin with a buffer of the session.
-    fn is_buffer(&self, session: &Session<'_>, bytes: &[u8]) -> bool {
+    fn is_buffer(&self, session: &DumpSession<'_>, bytes: &[u8]) -> bool {
         // The size is compared first because that is fastest; a compressed buffer has a size of its own.
-        let Some(head) = Head::read(self.producer.generation(), bytes) else { return false };
-        let is_size = head.size == session.buffer_size || head.is_compressed() && head.size < session.buffer_size;
+        let Some(header) = BufferHeader::read(self.producer.generation(), bytes) else { return false };
+        let is_size = header.size == session.buffer_size || header.is_compressed() && header.size < session.buffer_size;
         let fits = |value: u32| (BUFFER_HEADER as u32..=session.buffer_size).contains(&value);
-        is_size && u32::from(head.logger) == session.logger_id && session.logger_id > 0 && fits(head.size) && fits(head.offset)
+        is_size
+            && u32::from(header.logger) == session.logger_id
+            && session.logger_id > 0
+            && fits(header.size)
+            && fits(header.offset)
     }
 
     /// The session at this position and its buffers; `None` if there is none.
-    fn session(&mut self, header: &Header, clocks: Clocks) -> Option<Session<'a>> {
+    fn session(&mut self, header: &DumpHeader, clocks: Clocks) -> Option<DumpSession<'a>> {
         let offset = self.blob.offset + self.at as u64;
-        let truncated = |size: usize, there: usize| What::Truncated { what: "a session", size: size as u64, there: there as u64 };
+        let truncated =
+            |size: usize, there: usize| DiagnosticKind::Truncated { part: "a session", size: size as u64, there: there as u64 };
         let rest = self.rest();
         let Some(head) = view::<ETW_DUMP_SESSION>(rest, 0) else {
-            self.find(truncated(size_of::<ETW_DUMP_SESSION>(), rest.len()));
+            self.report(truncated(size_of::<ETW_DUMP_SESSION>(), rest.len()));
             return None;
         };
         if head.Signature != SIGNATURE {
-            self.find(What::NoSession(head.Signature));
+            self.report(DiagnosticKind::NoSession(head.Signature));
             return None;
         }
         if ClockType::of(head.ClockType.0).is_none() {
-            self.find(What::Clock(head.ClockType.0));
+            self.report(DiagnosticKind::Clock(head.ClockType.0));
         }
         let reference = (quad(head.ReferenceTime.StartTime), quad(head.ReferenceTime.StartPerfClock));
-        let mut session = Session {
+        let mut session = DumpSession {
             name: String::new(),
             logger_id: head.LoggerId,
             mode: head.LoggerMode,
@@ -143,9 +148,9 @@ impl<'a> Walk<'_, 'a> {
             ClockType::SystemTime => true,
         };
         if !session.has_rate {
-            self.find(What::Rate);
+            self.report(DiagnosticKind::Rate);
         } else if !session.has_reference() {
-            self.find(What::Reference);
+            self.report(DiagnosticKind::Reference);
         }
         self.at += size_of_val(&head) + size;
         while !self.rest().is_empty() && !self.rest().starts_with(&SIGNATURE.to_le_bytes()) {
@@ -158,7 +163,7 @@ impl<'a> Walk<'_, 'a> {
     }
 
     /// The name of a session, and its size in bytes with the bytes after it.
-    fn name(&mut self, session: &Session<'_>, bytes: &[u8], stated: u32) -> (String, usize) {
+    fn name(&mut self, session: &DumpSession<'_>, bytes: &[u8], stated: u32) -> (String, usize) {
         let length = stated as usize;
         let end = length.saturating_mul(2);
         let units = |length: usize| bytes[..length].chunks_exact(2).map(|unit| u16::from_le_bytes([unit[0], unit[1]]));
@@ -178,75 +183,76 @@ impl<'a> Walk<'_, 'a> {
         let name: Vec<u16> = units(room).take_while(|unit| *unit != 0).collect();
         if !is_sound {
             let there = bytes.len() as u64;
-            self.find(match next {
-                None if end > bytes.len() => What::Truncated { what: "the name of a session", size: end as u64, there },
-                _ => What::NameLength { stated, found: name.len() as u32 * 2 },
+            self.report(match next {
+                None if end > bytes.len() => DiagnosticKind::Truncated { part: "the name of a session", size: end as u64, there },
+                _ => DiagnosticKind::NameLength { stated, found: name.len() as u32 * 2 },
             });
         }
         (String::from_utf16_lossy(&name), if is_sound { end } else { next.unwrap_or(bytes.len()) })
     }
 
     /// The buffer at this position; `None` if there is none.
-    fn buffer(&mut self, session: &Session<'_>) -> Option<Buffer<'a>> {
+    fn buffer(&mut self, session: &DumpSession<'_>) -> Option<Buffer<'a>> {
         let rest = self.rest();
-        let truncated = |size: usize, there: usize| What::Truncated { what: "a buffer", size: size as u64, there: there as u64 };
-        let Some(head) = Head::read(self.producer.generation(), rest) else {
-            self.find(truncated(BUFFER_HEADER, rest.len()));
+        let truncated =
+            |size: usize, there: usize| DiagnosticKind::Truncated { part: "a buffer", size: size as u64, there: there as u64 };
+        let Some(header) = BufferHeader::read(self.producer.generation(), rest) else {
+            self.report(truncated(BUFFER_HEADER, rest.len()));
             return None;
         };
         // For a compressed buffer, the size is that in the dump, and the valid end that of the decompressed buffer.
-        let is_compressed = head.is_compressed();
-        let end = if is_compressed { head.size } else { head.offset } as usize;
-        let largest = if is_compressed { session.buffer_size } else { session.buffer_size.max(head.size) };
+        let is_compressed = header.is_compressed();
+        let end = if is_compressed { header.size } else { header.offset } as usize;
+        let largest = if is_compressed { session.buffer_size } else { session.buffer_size.max(header.size) };
         if end < BUFFER_HEADER || end > largest as usize {
-            self.find(What::Offset(end as u32));
+            self.report(DiagnosticKind::Offset(end as u32));
             return None;
         }
         // A buffer is accepted if either of the two is correct.
-        if head.size != session.buffer_size && !is_compressed && u32::from(head.logger) != session.logger_id {
-            self.find(What::NoBuffer);
+        if header.size != session.buffer_size && !is_compressed && u32::from(header.logger) != session.logger_id {
+            self.report(DiagnosticKind::NoBuffer);
             return None;
         }
-        if head.size != session.buffer_size && !is_compressed {
-            self.find(What::BufferSize { session: session.buffer_size, buffer: head.size });
+        if header.size != session.buffer_size && !is_compressed {
+            self.report(DiagnosticKind::BufferSize { session: session.buffer_size, buffer: header.size });
         }
-        if u32::from(head.logger) != session.logger_id {
-            self.find(What::Logger { session: session.logger_id, buffer: head.logger });
+        if u32::from(header.logger) != session.logger_id {
+            self.report(DiagnosticKind::Logger { session: session.logger_id, buffer: header.logger });
         }
         let bytes = match rest.get(..end) {
             // If nothing begins at the stated end, but something begins earlier, the end is wrong.
             Some(bytes) if end < rest.len() && !self.is_start(Some(session), &rest[end..]) => {
                 let next = (BUFFER_HEADER..end).find(|at| self.is_start(Some(session), &rest[*at..]));
                 if next.is_some() {
-                    self.find(What::Offset(head.offset));
+                    self.report(DiagnosticKind::Offset(header.offset));
                 }
                 &bytes[..next.unwrap_or(end)]
             }
             Some(bytes) => bytes,
             None => {
-                self.find(truncated(end, rest.len()));
+                self.report(truncated(end, rest.len()));
                 let next = (BUFFER_HEADER..rest.len()).find(|at| self.is_start(Some(session), &rest[*at..]));
                 &rest[..next.unwrap_or(rest.len())]
             }
         };
         let offset = self.blob.offset + self.at as u64;
         self.at += bytes.len();
-        let processor = head.context & (self.producer.most_processors() - 1) as u16;
+        let processor = header.context & (self.producer.most_processors() - 1) as u16;
         let bytes = if is_compressed { self.unpacked(session, bytes, offset).into() } else { bytes.into() };
-        Some(Buffer { head, processor, offset, address: None, bytes, is_compressed, pages: Vec::new() })
+        Some(Buffer { header, processor, offset, address: None, bytes, is_compressed, pages: Vec::new() })
     }
 
     /// The decompressed buffer; only its header if the limit for the blob is exceeded.
-    fn unpacked(&mut self, session: &Session<'_>, bytes: &[u8], offset: u64) -> Vec<u8> {
+    fn unpacked(&mut self, session: &DumpSession<'_>, bytes: &[u8], offset: u64) -> Vec<u8> {
         let most = self.room;
         let unpacked = unpack(bytes, session.buffer_size, most, self.producer.generation());
         if let Some(why) =
             unpacked.fault.or_else(|| unpacked.buffers.is_empty().then(|| "its header is not that of a compressed buffer".into()))
         {
-            find(self.findings, offset, What::Compressed(why));
+            report(self.diagnostics, offset, DiagnosticKind::Compressed(why));
         }
-        let image = unpacked.buffers.into_iter().next().unwrap_or_else(|| bytes[..BUFFER_HEADER.min(bytes.len())].to_vec());
-        self.room = self.room.saturating_sub(image.len() as u64);
-        image
+        let buffer = unpacked.buffers.into_iter().next().unwrap_or_else(|| bytes[..BUFFER_HEADER.min(bytes.len())].to_vec());
+        self.room = self.room.saturating_sub(buffer.len() as u64);
+        buffer
     }
 }

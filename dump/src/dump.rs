@@ -1,22 +1,22 @@
 //! A triage dump in memory.
 
 use crate::blob;
+use crate::diagnostic::{Diagnostic, DiagnosticKind, report};
 use crate::error::Error;
-use crate::finding::{Finding, What, find};
-use crate::header::{Header, Parts};
-use crate::memory::Pieces;
+use crate::header::{DumpHeader, TriageOffsets};
+use crate::memory::TriageMemory;
 use crate::secondary::{self, Blob};
-use crate::session::Session;
+use crate::session::DumpSession;
 use etw_layouts::Arch;
 
 /// A triage dump.
 #[derive(Clone, Debug)]
 pub struct Dump<'a> {
-    header: Header,
-    memory: Pieces<'a>,
+    header: DumpHeader,
+    memory: TriageMemory<'a>,
     blobs: Vec<Blob<'a>>,
-    sessions: Vec<Session<'a>>,
-    findings: Vec<Finding>,
+    sessions: Vec<DumpSession<'a>>,
+    diagnostics: Vec<Diagnostic>,
 }
 
 impl<'a> Dump<'a> {
@@ -36,27 +36,27 @@ impl<'a> Dump<'a> {
     ///
     /// As of [`new`](Self::new).
     pub fn with_revision(bytes: &'a [u8], revision: u32) -> Result<Self, Error> {
-        let mut header = Header::of(bytes)?;
+        let mut header = DumpHeader::of(bytes)?;
         header.build.revision = revision;
-        let parts = Parts::read(bytes, &header)?;
-        let mut findings = Vec::new();
-        if !parts.is_whole(bytes) {
-            find(&mut findings, parts.valid.into(), What::Unfinished);
+        let offsets = TriageOffsets::read(bytes, &header)?;
+        let mut diagnostics = Vec::new();
+        if !offsets.is_whole(bytes) {
+            report(&mut diagnostics, offsets.valid.into(), DiagnosticKind::Unfinished);
         }
-        let memory = Pieces::read(bytes, &parts, header.arch != Arch::X86, &mut findings);
-        let blobs = secondary::blobs(bytes, &parts, &mut findings);
+        let memory = TriageMemory::read(bytes, &offsets, header.arch != Arch::X86, &mut diagnostics);
+        let blobs = secondary::blobs(bytes, &offsets, &mut diagnostics);
         let own = blobs.iter().filter(|blob| blob::is_own(blob));
-        let sessions = own.flat_map(|blob| blob::sessions(blob, &header, &mut findings)).collect();
-        Ok(Self { header, memory, blobs, sessions, findings })
+        let sessions = own.flat_map(|blob| blob::sessions(blob, &header, &mut diagnostics)).collect();
+        Ok(Self { header, memory, blobs, sessions, diagnostics })
     }
 
     /// The properties of the dump and its system.
-    pub fn header(&self) -> &Header {
+    pub fn header(&self) -> &DumpHeader {
         &self.header
     }
 
     /// The pieces of memory in the dump.
-    pub fn memory(&self) -> &Pieces<'a> {
+    pub fn memory(&self) -> &TriageMemory<'a> {
         &self.memory
     }
 
@@ -66,12 +66,12 @@ impl<'a> Dump<'a> {
     }
 
     /// The sessions whose buffers are in the dump.
-    pub fn sessions(&self) -> &[Session<'a>] {
+    pub fn sessions(&self) -> &[DumpSession<'a>] {
         &self.sessions
     }
 
-    /// The diagnostics of the dump, except those of events, which [`Session::events`] returns.
-    pub fn findings(&self) -> &[Finding] {
-        &self.findings
+    /// The diagnostics of the dump, except those of events, which [`DumpSession::events`] returns.
+    pub fn diagnostics(&self) -> &[Diagnostic] {
+        &self.diagnostics
     }
 }

@@ -1,12 +1,12 @@
 //! The events of a session in time order.
 
-use crate::finding::{Finding, What, find};
-use crate::session::Session;
+use crate::diagnostic::{Diagnostic, DiagnosticKind, report};
+use crate::session::DumpSession;
 use etw_layouts_etl::Event;
 
 /// An event of a session, with the properties of its buffer.
 #[derive(Clone, Copy, Debug)]
-pub struct Timed<'a> {
+pub struct TimedEvent<'a> {
     /// The event.
     pub event: Event<'a>,
     /// Time in units of 100 ns since 1601; `None` if the event has no time of its own.
@@ -18,12 +18,12 @@ pub struct Timed<'a> {
 }
 
 /// The events of several sessions in time order, each with the index of its session, and the diagnostics of their buffers. Events
-/// of one session keep the order of [`Session::events`].
-pub fn by_time<'s>(sessions: &'s [Session<'_>]) -> (Vec<(usize, Timed<'s>)>, Vec<Finding>) {
-    let (mut all, mut findings) = (Vec::new(), Vec::new());
+/// of one session keep the order of [`DumpSession::events`].
+pub fn by_time<'s>(sessions: &'s [DumpSession<'_>]) -> (Vec<(usize, TimedEvent<'s>)>, Vec<Diagnostic>) {
+    let (mut all, mut diagnostics) = (Vec::new(), Vec::new());
     for (number, session) in sessions.iter().enumerate() {
         let (events, found) = session.events();
-        findings.extend(found);
+        diagnostics.extend(found);
         let mut last = i64::MIN;
         all.extend(events.into_iter().map(|event| {
             last = event.time.unwrap_or(last);
@@ -31,15 +31,15 @@ pub fn by_time<'s>(sessions: &'s [Session<'_>]) -> (Vec<(usize, Timed<'s>)>, Vec
         }));
     }
     all.sort_by_key(|(time, ..)| *time);
-    (all.into_iter().map(|(_, session, event)| (session, event)).collect(), findings)
+    (all.into_iter().map(|(_, session, event)| (session, event)).collect(), diagnostics)
 }
 
-impl Session<'_> {
+impl DumpSession<'_> {
     /// The events in time order, and the diagnostics of the buffers. Events with equal times are ordered by processor; an event
     /// without a time keeps its position after the previous one.
-    pub fn events(&self) -> (Vec<Timed<'_>>, Vec<Finding>) {
+    pub fn events(&self) -> (Vec<TimedEvent<'_>>, Vec<Diagnostic>) {
         let clock = (self.has_rate && self.has_reference()).then(|| self.to_clock());
-        let mut findings = Vec::new();
+        let mut diagnostics = Vec::new();
         let mut events = Vec::new();
         for (buffer, number) in self.buffers.iter().zip(0..) {
             let mut last = i64::MIN;
@@ -48,15 +48,15 @@ impl Session<'_> {
                     Ok(event) => {
                         let time = clock.zip(event.time_stamp()).map(|(clock, stamp)| clock.system_time(stamp));
                         last = event.time_stamp().unwrap_or(last);
-                        events.push((last, Timed { event, time, processor: buffer.processor, buffer: number }));
+                        events.push((last, TimedEvent { event, time, processor: buffer.processor, buffer: number }));
                     }
-                    Err(finding) => {
-                        find(&mut findings, buffer.place(finding.offset), What::Event(finding.what));
+                    Err(diagnostic) => {
+                        report(&mut diagnostics, buffer.place(diagnostic.offset), DiagnosticKind::Event(diagnostic.kind));
                     }
                 }
             }
         }
         events.sort_by_key(|(stamp, event)| (*stamp, event.processor));
-        (events.into_iter().map(|(_, event)| event).collect(), findings)
+        (events.into_iter().map(|(_, event)| event).collect(), diagnostics)
     }
 }

@@ -9,7 +9,7 @@ use etw_layouts_memory::Address;
 
 /// Properties of a dump and its system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Header {
+pub struct DumpHeader {
     /// Kind of the dump, which determines the memory that it contains.
     pub kind: DUMP_TYPE,
     /// Version of Windows. A dump does not state the revision, which is 0 unless given by the caller.
@@ -30,7 +30,7 @@ pub struct Header {
 
 /// Offsets of the parts of a triage dump in the file, for both pointer sizes.
 #[derive(Clone, Copy, Debug)]
-pub struct Parts {
+pub struct TriageOffsets {
     pub size: u32,
     pub valid: u32,
     /// Address, offset and size of the stack.
@@ -56,7 +56,7 @@ pub struct Roots {
     pub debugger: Address,
 }
 
-impl Header {
+impl DumpHeader {
     /// Maximum size of the headers of any kind of dump, in bytes.
     pub const SIZE: usize = 1 << 14;
 
@@ -138,7 +138,7 @@ impl Header {
     }
 }
 
-impl Parts {
+impl TriageOffsets {
     /// Whether the dump ends with the end signature.
     pub fn is_whole(&self, bytes: &[u8]) -> bool {
         view(bytes, self.valid as usize) == Some(letters(b"TRGD"))
@@ -149,15 +149,15 @@ impl Parts {
     /// # Errors
     ///
     /// The dump is of another kind, or ends within its headers.
-    pub fn read(bytes: &[u8], header: &Header) -> Result<Self, Error> {
+    pub fn read(bytes: &[u8], header: &DumpHeader) -> Result<Self, Error> {
         if !header.is_triage() {
             return Err(Error::Kind(header.kind.0));
         }
-        let parts = match header.arch {
+        let offsets = match header.arch {
             Arch::X86 => Self::read32(bytes),
             Arch::X64 | Arch::Arm64 => Self::read64(bytes),
         };
-        parts.ok_or(Error::Short(bytes.len()))
+        offsets.ok_or(Error::Short(bytes.len()))
     }
 
     fn read64(bytes: &[u8]) -> Option<Self> {

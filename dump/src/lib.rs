@@ -16,7 +16,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! [`Session::save`] writes a session to a trace file. The pieces of memory in the dump implement
+//! [`DumpSession::save`] writes a session to a trace file. The pieces of memory in the dump implement
 //! [`Memory`](etw_layouts_memory::Memory): [`Dump::memory`] serves the walks of `etw-layouts-memory`. [`Dump::registrations`] and
 //! [`Dump::trace_buffers`] search this memory without following pointers; [`Dump::memory_sessions`] returns the buffers found as
 //! sessions.
@@ -66,16 +66,16 @@
 //!
 //! # Diagnostics
 //!
-//! Faults of a dump are reported as [`Finding`]s, with their positions; reading continues after them. Memory use is at most a
+//! Faults of a dump are reported as [`Diagnostic`]s, with their positions; reading continues after them. Memory use is at most a
 //! small multiple of the file size.
 
 #![forbid(unsafe_code)]
 
 mod blob;
+mod diagnostic;
 mod dump;
 mod error;
 mod events;
-mod finding;
 mod header;
 mod image;
 mod lists;
@@ -94,17 +94,18 @@ mod walked;
 mod wire;
 
 pub use blob::ETW_TAG;
+pub use diagnostic::{Diagnostic, DiagnosticKind};
 pub use dump::Dump;
 pub use error::Error;
-pub use events::{Timed, by_time};
-pub use finding::{Finding, What};
-pub use header::Header;
+pub use etw_layouts_memory::salvage::SaveSummary;
+pub use events::{TimedEvent, by_time};
+pub use header::DumpHeader;
 pub use image::{KernelImage, Pdb};
-pub use memory::Pieces;
-pub use pool::Registration;
-pub use save::{SaveError, Saved};
+pub use memory::TriageMemory;
+pub use pool::PoolRegistration;
+pub use save::SaveError;
 pub use search::TraceBuffer;
 pub use secondary::Blob;
-pub use session::{Buffer, Clocks, Session};
+pub use session::{Buffer, Clocks, DumpSession};
 pub use source::Source;
 pub use system::{By, Identity, MemoryDump};

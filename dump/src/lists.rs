@@ -1,7 +1,7 @@
 //! The page lists of dumps: runs in the header, a bitmap after it, or ranges after it.
 
 use crate::error::Error;
-use crate::header::Header;
+use crate::header::DumpHeader;
 use crate::pages::Pages;
 use crate::source::Source;
 use crate::wire::{
@@ -17,7 +17,7 @@ use etw_layouts::constants::DUMP_TYPE;
 /// # Errors
 ///
 /// The location of the pages is unknown for this kind of dump, or the list is missing.
-pub fn read(source: &impl Source, head: &[u8], header: &Header) -> Result<Pages, Error> {
+pub fn read(source: &impl Source, head: &[u8], header: &DumpHeader) -> Result<Pages, Error> {
     let is_32_bit = header.arch == Arch::X86;
     match header.kind {
         DUMP_TYPE::DUMP_TYPE_FULL if is_32_bit => runs32(source, head),
@@ -101,7 +101,7 @@ struct Bitmap {
 }
 
 impl Bitmap {
-    fn read(self, source: &impl Source, header: &Header, found: [u32; 2]) -> Result<Pages, Error> {
+    fn read(self, source: &impl Source, header: &DumpHeader, found: [u32; 2]) -> Result<Pages, Error> {
         let is_list = [letters(b"SDMP"), letters(b"FDMP")].contains(&found[0]) && found[1] == letters(b"DUMP");
         if !is_list {
             return Err(Error::List(header.kind.0));
@@ -147,7 +147,7 @@ fn add_all(pages: &mut Pages, page: u64, mut word: u64) {
     }
 }
 
-fn ranges(source: &impl Source, header: &Header) -> Result<Pages, Error> {
+fn ranges(source: &impl Source, header: &DumpHeader) -> Result<Pages, Error> {
     let (list, mut at) = behind::<RDMP_HEADER64>(source, size_of::<DUMP_HEADER64>())?;
     if [list.Signature, list.ValidDump] != [letters(b"RDMP"), letters(b"DUMP")] {
         return Err(Error::List(header.kind.0));

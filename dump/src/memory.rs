@@ -1,14 +1,14 @@
 //! The pieces of memory in a triage dump.
 
-use crate::finding::{Finding, What, find};
-use crate::header::Parts;
+use crate::diagnostic::{Diagnostic, DiagnosticKind, report};
+use crate::header::TriageOffsets;
 use crate::pages::PAGE;
 use crate::wire::{TRIAGE_DATA_BLOCK, view};
 use etw_layouts_memory::{Address, Memory};
 
 /// The memory in a triage dump, by address: the pieces that its writer selected.
 #[derive(Clone, Debug, Default)]
-pub struct Pieces<'a> {
+pub struct TriageMemory<'a> {
     /// The whole file.
     file: &'a [u8],
     /// Non-overlapping pieces, in address order.
@@ -17,31 +17,37 @@ pub struct Pieces<'a> {
     blocks: usize,
 }
 
-impl<'a> Pieces<'a> {
-    pub(crate) fn read(bytes: &'a [u8], parts: &Parts, is_64_bit: bool, findings: &mut Vec<Finding>) -> Self {
+impl<'a> TriageMemory<'a> {
+    pub(crate) fn read(bytes: &'a [u8], offsets: &TriageOffsets, is_64_bit: bool, diagnostics: &mut Vec<Diagnostic>) -> Self {
         let mut pieces = Vec::new();
         let mut left = bytes.len();
         // The diagnostic of truncated blocks.
         let mut cut = None;
-        let mut add = |what, at: u64, (address, offset, size): (u64, u32, u32), findings: &mut Vec<Finding>| {
+        let mut add = |name, at: u64, (address, offset, size): (u64, u32, u32), diagnostics: &mut Vec<Diagnostic>| {
             let rest = bytes.get(offset as usize..).unwrap_or(&[]);
             let length = rest.len().min(size as usize);
             if length < size as usize {
                 let gone = u64::from(size) - length as u64;
-                let known = cut.and_then(|cut: usize| findings.get_mut(cut)).map(|finding| &mut finding.what);
-                match (known, what) {
-                    (_, Some(what)) => find(findings, at, What::Truncated { what, size: size.into(), there: length as u64 }),
-                    (Some(What::Blocks { count, missing, last, .. }), None) => {
+                let known = cut.and_then(|cut: usize| diagnostics.get_mut(cut)).map(|diagnostic| &mut diagnostic.kind);
+                match (known, name) {
+                    (_, Some(part)) => {
+                        report(diagnostics, at, DiagnosticKind::Truncated { part, size: size.into(), there: length as u64 })
+                    }
+                    (Some(DiagnosticKind::Blocks { count, missing, last, .. }), None) => {
                         (*count, *missing, *last) = (*count + 1, *missing + gone, address);
                     }
                     (_, None) => {
-                        cut = Some(findings.len());
-                        find(findings, at, What::Blocks { count: 1, missing: gone, first: address, last: address });
+                        cut = Some(diagnostics.len());
+                        report(
+                            diagnostics,
+                            at,
+                            DiagnosticKind::Blocks { count: 1, missing: gone, first: address, last: address },
+                        );
                     }
                 }
             }
             let Some(rest_of_all) = left.checked_sub(length) else {
-                find(findings, at, What::Overlap);
+                report(diagnostics, at, DiagnosticKind::Overlap);
                 return false;
             };
             left = rest_of_all;
@@ -55,32 +61,33 @@ impl<'a> Pieces<'a> {
         };
         let mut blocks = 0;
         let mut named = Vec::new();
-        let count = count(bytes, parts);
-        if count != parts.count {
-            find(findings, parts.blocks.into(), What::Count { stated: parts.count, found: count });
+        let count = count(bytes, offsets);
+        if count != offsets.count {
+            report(diagnostics, offsets.blocks.into(), DiagnosticKind::Count { stated: offsets.count, found: count });
         }
         for number in 0..count {
-            let at = place(parts, number);
-            let Some(block) = entry(bytes, parts, number) else {
-                let there = (bytes.len() as u64).saturating_sub(parts.blocks.into());
+            let at = place(offsets, number);
+            let Some(block) = entry(bytes, offsets, number) else {
+                let there = (bytes.len() as u64).saturating_sub(offsets.blocks.into());
                 let size = u64::from(count) * ENTRY;
-                find(findings, at, What::Truncated { what: "a list of data blocks", size, there });
+                report(diagnostics, at, DiagnosticKind::Truncated { part: "a list of data blocks", size, there });
                 break;
             };
-            if !add(None, at, (block.Address, block.Offset, block.Size), findings) {
+            if !add(None, at, (block.Address, block.Offset, block.Size), diagnostics) {
                 break;
             }
             named.push((block.Offset, block.Size));
             blocks += 1;
         }
-        for (what, part) in [("the stack", parts.stack), ("a data page", parts.page), ("the debugger data", parts.debugger)] {
+        for (name, part) in [("the stack", offsets.stack), ("a data page", offsets.page), ("the debugger data", offsets.debugger)]
+        {
             if part.0 != 0 && part.2 != 0 {
-                add(Some(what), part.1.into(), part, findings);
+                add(Some(name), part.1.into(), part, diagnostics);
                 named.push((part.1, part.2));
             }
         }
-        if parts.blocks != 0 && parts.is_whole(bytes) {
-            unnamed(named, place(parts, count), parts.valid.into(), findings);
+        if offsets.blocks != 0 && offsets.is_whole(bytes) {
+            unnamed(named, place(offsets, count), offsets.valid.into(), diagnostics);
         }
         Self { file: bytes, pieces: apart(pieces), blocks }
     }
@@ -110,7 +117,7 @@ impl<'a> Pieces<'a> {
     }
 }
 
-impl Memory for Pieces<'_> {
+impl Memory for TriageMemory<'_> {
     fn read(&self, address: Address, out: &mut [u8]) -> usize {
         let mut done = 0;
         while done < out.len() {
@@ -133,27 +140,27 @@ impl Memory for Pieces<'_> {
 const ENTRY: u64 = size_of::<TRIAGE_DATA_BLOCK>() as u64;
 
 /// File offset of a data block's entry.
-fn place(parts: &Parts, number: u32) -> u64 {
-    u64::from(parts.blocks) + u64::from(number) * ENTRY
+fn place(offsets: &TriageOffsets, number: u32) -> u64 {
+    u64::from(offsets.blocks) + u64::from(number) * ENTRY
 }
 
-fn entry(bytes: &[u8], parts: &Parts, number: u32) -> Option<TRIAGE_DATA_BLOCK> {
-    view(bytes, usize::try_from(place(parts, number)).ok()?)
+fn entry(bytes: &[u8], offsets: &TriageOffsets, number: u32) -> Option<TRIAGE_DATA_BLOCK> {
+    view(bytes, usize::try_from(place(offsets, number)).ok()?)
 }
 
 /// Number of data blocks in the list: that in the header, or more if the list continues up to the first block and each additional
 /// block begins at the end of the previous one, as in all known dumps.
-fn count(bytes: &[u8], parts: &Parts) -> u32 {
-    let mut count = parts.count;
-    let Some(first) = entry(bytes, parts, 0).filter(|_| parts.blocks != 0) else { return count };
-    let behind = u64::from(first.Offset).saturating_sub(parts.blocks.into());
+fn count(bytes: &[u8], offsets: &TriageOffsets) -> u32 {
+    let mut count = offsets.count;
+    let Some(first) = entry(bytes, offsets, 0).filter(|_| offsets.blocks != 0) else { return count };
+    let behind = u64::from(first.Offset).saturating_sub(offsets.blocks.into());
     let mut end = match count.checked_sub(1) {
-        Some(last) => entry(bytes, parts, last).map(|last| u64::from(last.Offset) + u64::from(last.Size)),
+        Some(last) => entry(bytes, offsets, last).map(|last| u64::from(last.Offset) + u64::from(last.Size)),
         None => Some(first.Offset.into()),
     };
     while behind.is_multiple_of(ENTRY) && u64::from(count) < behind / ENTRY {
-        let next = entry(bytes, parts, count).filter(|next| Some(u64::from(next.Offset)) == end && next.Size > 0);
-        end = next.map(|next| u64::from(next.Offset) + u64::from(next.Size)).filter(|end| *end <= parts.valid.into());
+        let next = entry(bytes, offsets, count).filter(|next| Some(u64::from(next.Offset)) == end && next.Size > 0);
+        end = next.map(|next| u64::from(next.Offset) + u64::from(next.Size)).filter(|end| *end <= offsets.valid.into());
         if end.is_none() {
             break;
         }
@@ -164,7 +171,7 @@ fn count(bytes: &[u8], parts: &Parts) -> u32 {
 
 /// Reports bytes of a complete dump, after the list of data blocks, that no block refers to. Less than a page is considered
 /// padding.
-fn unnamed(mut named: Vec<(u32, u32)>, from: u64, valid: u64, findings: &mut Vec<Finding>) {
+fn unnamed(mut named: Vec<(u32, u32)>, from: u64, valid: u64, diagnostics: &mut Vec<Diagnostic>) {
     named.sort_unstable();
     let (mut end, mut first, mut all) = (from, None, 0);
     let ranges = named.into_iter().map(|(offset, size)| (u64::from(offset), u64::from(offset) + u64::from(size)));
@@ -176,7 +183,7 @@ fn unnamed(mut named: Vec<(u32, u32)>, from: u64, valid: u64, findings: &mut Vec
         end = end.max(after);
     }
     if let Some(first) = first {
-        find(findings, first, What::Unnamed(all));
+        report(diagnostics, first, DiagnosticKind::Unnamed(all));
     }
 }
 

@@ -1,8 +1,8 @@
 //! The pages of physical memory in a dump, and their file offsets.
 
+use crate::diagnostic::{Diagnostic, DiagnosticKind, report};
 use crate::error::Error;
-use crate::finding::{Finding, What, find};
-use crate::header::Header;
+use crate::header::DumpHeader;
 use crate::lists;
 use crate::pages::{PAGE, Run};
 use crate::source::Source;
@@ -20,15 +20,20 @@ impl Physical {
     /// # Errors
     ///
     /// Those of [`lists::read`].
-    pub fn read(source: &impl Source, head: &[u8], header: &Header, findings: &mut Vec<Finding>) -> Result<Self, Error> {
+    pub fn read(
+        source: &impl Source,
+        head: &[u8],
+        header: &DumpHeader,
+        diagnostics: &mut Vec<Diagnostic>,
+    ) -> Result<Self, Error> {
         let pages = lists::read(source, head, header)?;
         if let Some((offset, size, there)) = pages.cut {
-            find(findings, offset, What::Truncated { what: "the list of pages", size, there });
+            report(diagnostics, offset, DiagnosticKind::Truncated { part: "the list of pages", size, there });
         }
         if pages.missing > 0 {
             let there = pages.runs.iter().map(|run| run.count).sum::<u64>().saturating_mul(PAGE);
             let size = there.saturating_add(pages.missing.saturating_mul(PAGE));
-            find(findings, source.length(), What::Truncated { what: "memory", size, there });
+            report(diagnostics, source.length(), DiagnosticKind::Truncated { part: "memory", size, there });
         }
         let mut runs = pages.runs;
         runs.sort_by_key(|run| (run.page, std::cmp::Reverse(run.count)));
@@ -45,7 +50,7 @@ impl Physical {
             run.count > 0
         });
         if let Some(offset) = repeated {
-            find(findings, offset, What::Repeated);
+            report(diagnostics, offset, DiagnosticKind::Repeated);
         }
         Ok(Self { runs })
     }

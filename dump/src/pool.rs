@@ -3,18 +3,18 @@
 use crate::dump::Dump;
 use etw_layouts::members::{ETW_REG_ENTRY as ENTRY, LIST_ENTRY};
 use etw_layouts::{Arch, structures};
-use etw_layouts_memory::{Address, Guid, Kernel, Object, Walk};
+use etw_layouts_memory::{Address, Kernel, Object, Uuid, Walk};
 use std::collections::BTreeSet;
 
 /// A registration in a dump's memory.
 #[derive(Clone, Debug)]
-pub struct Registration {
+pub struct PoolRegistration {
     /// Names of its set flags.
     pub flags: Vec<&'static str>,
     /// Address of its GUID entry.
     pub guid_entry: Address,
     /// The GUID, if the dump contains the GUID entry.
-    pub guid: Option<Guid>,
+    pub guid: Option<Uuid>,
     /// The ETW_REG_ENTRY structure.
     pub entry: Object<ENTRY::Type>,
 }
@@ -25,7 +25,7 @@ const TAG: &[u8; 4] = b"EtwR";
 impl Dump<'_> {
     /// Searches memory for registrations of providers: allocations with their pool tag and plausible contents. Freed allocations
     /// are excluded because their list pointers are invalid.
-    pub fn registrations(&self) -> Vec<Registration> {
+    pub fn registrations(&self) -> Vec<PoolRegistration> {
         let kernel = Kernel::new(self.header().build, self.header().arch);
         // Distance from the tag to the allocation, and alignment of the tag: properties of the pool header, for which there is no
         // spec yet.
@@ -43,7 +43,7 @@ impl Dump<'_> {
         found
     }
 
-    fn registration(&self, kernel: &Kernel, at: Address) -> Option<Registration> {
+    fn registration(&self, kernel: &Kernel, at: Address) -> Option<PoolRegistration> {
         // A triage dump contains only pieces of memory, so missing memory is not a diagnostic.
         let mut walk = Walk::new(self.memory(), kernel);
         let entry = walk.object(&structures::ETW_REG_ENTRY, at)?;
@@ -55,9 +55,9 @@ impl Dump<'_> {
             return None;
         }
         let of_guid = walk.object(&structures::ETW_GUID_ENTRY, guid_entry);
-        let guid = of_guid.and_then(|of_guid| Some(Guid(of_guid.member("Guid")?.bytes().try_into().ok()?)));
+        let guid = of_guid.and_then(|of_guid| Uuid::from_slice_le(of_guid.member("Guid")?.bytes()).ok());
         let flags = entry.set_bits(ENTRY::FLAGS);
-        Some(Registration { flags, guid_entry, guid, entry })
+        Some(PoolRegistration { flags, guid_entry, guid, entry })
     }
 }
 

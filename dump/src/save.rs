@@ -1,22 +1,14 @@
 //! Conversion of a session to a trace file.
 
-use crate::events::Timed;
-use crate::session::Session;
+use crate::events::TimedEvent;
+use crate::session::DumpSession;
 use etw_layouts_etl::wire::LOG_FILE_MODE;
 use etw_layouts_etl::write::{self, FileWriter};
 use etw_layouts_etl::{ClockType, LogFile};
+use etw_layouts_memory::salvage::SaveSummary;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::io::{Seek, Write};
-
-/// Summary of a saved session.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Saved {
-    /// Number of buffers with events.
-    pub buffers: usize,
-    /// Number of events.
-    pub events: usize,
-}
 
 /// Error of a session that cannot be saved.
 #[derive(Debug)]
@@ -37,7 +29,7 @@ pub enum SaveError {
 /// Maximum size of the file, in bytes: 1 GiB.
 const MOST: u64 = 1 << 30;
 
-impl Session<'_> {
+impl DumpSession<'_> {
     /// Writes the buffers to a trace file: those with events, in time order, each with its size in memory. The file header is
     /// derived from the session and the dump: clock, boot time, processors, name; the end time is that of the bug check.
     ///
@@ -46,7 +38,7 @@ impl Session<'_> {
     /// # Errors
     ///
     /// The clock of the session lacks its rate or reference time, the buffer size is invalid, or writing fails.
-    pub fn save<W: Write + Seek>(&self, out: W) -> Result<Saved, SaveError> {
+    pub fn save<W: Write + Seek>(&self, out: W) -> Result<SaveSummary, SaveError> {
         if !self.has_rate && ClockType::of(self.clock.0).is_none() {
             return Err(SaveError::Clock);
         }
@@ -57,7 +49,7 @@ impl Session<'_> {
             return Err(SaveError::Reference);
         }
         let (events, _) = self.events();
-        let mut buffers: BTreeMap<u32, Vec<Timed<'_>>> = BTreeMap::new();
+        let mut buffers: BTreeMap<u32, Vec<TimedEvent<'_>>> = BTreeMap::new();
         let mut order = Vec::new();
         for event in events {
             let buffer = buffers.entry(event.buffer).or_insert_with(|| {
@@ -74,7 +66,7 @@ impl Session<'_> {
         let clock = log.to_clock();
         let mut latest = clock.system_time(log.start_stamp);
         let mut writer = FileWriter::new(out, self.producer, log)?;
-        let mut saved = Saved::default();
+        let mut saved = SaveSummary::default();
         for events in order.iter().filter_map(|number| buffers.get(number)) {
             let Some(first) = events.first() else { continue };
             writer.push_written(first.processor, events.iter().map(|event| event.event))?;

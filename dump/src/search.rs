@@ -1,10 +1,10 @@
 //! Search for trace buffers in the memory of a dump, by their headers.
 
 use crate::dump::Dump;
-use crate::session::{Buffer, Session};
+use crate::session::{Buffer, DumpSession};
 use etw_layouts_etl::wire::{BUFFER_HEADER, ETW_BUFFER_TYPE};
 use etw_layouts_etl::write::Producer;
-use etw_layouts_etl::{Events, Head};
+use etw_layouts_etl::{BufferHeader, Events};
 use etw_layouts_memory::Address;
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ pub struct TraceBuffer<'a> {
     /// Address of the buffer.
     pub address: Address,
     /// Its header.
-    pub head: Head,
+    pub header: BufferHeader,
     /// Bytes up to the end of the last event, header included; fewer if the dump lacks some.
     pub bytes: &'a [u8],
     /// Whether the dump contains all of them.
@@ -66,19 +66,19 @@ impl<'a> Dump<'a> {
 impl<'a> Dump<'a> {
     /// The trace buffers in memory as sessions, by number. If the dump has data of the session, it provides name and clock;
     /// otherwise both are unknown, and events have no times.
-    pub fn memory_sessions(&self) -> Vec<Session<'a>> {
-        let mut sessions: BTreeMap<u16, Session<'a>> = BTreeMap::new();
+    pub fn memory_sessions(&self) -> Vec<DumpSession<'a>> {
+        let mut sessions: BTreeMap<u16, DumpSession<'a>> = BTreeMap::new();
         for found in self.trace_buffers() {
-            let head = found.head;
+            let header = found.header;
             let offset = self.memory().offset(found.address).unwrap_or(0);
-            let session = sessions.entry(head.logger).or_insert_with(|| {
-                let known = self.sessions().iter().find(|session| session.logger_id == u32::from(head.logger));
-                let unknown = || Session::unknown(self.header(), head.logger, head.size, offset);
-                known.map_or_else(unknown, |known| Session { buffers: Vec::new(), ..known.clone() })
+            let session = sessions.entry(header.logger).or_insert_with(|| {
+                let known = self.sessions().iter().find(|session| session.logger_id == u32::from(header.logger));
+                let unknown = || DumpSession::unknown(self.header(), header.logger, header.size, offset);
+                known.map_or_else(unknown, |known| DumpSession { buffers: Vec::new(), ..known.clone() })
             });
-            let processor = head.context & (session.producer.most_processors() - 1) as u16;
+            let processor = header.context & (session.producer.most_processors() - 1) as u16;
             session.buffers.push(Buffer {
-                head,
+                header,
                 processor,
                 offset,
                 address: Some(found.address),
@@ -93,19 +93,19 @@ impl<'a> Dump<'a> {
 
 /// The buffer at the start of the bytes, without its events, if its header is plausible.
 fn candidate<'a>(producer: &Producer, address: Address, bytes: &'a [u8]) -> Option<TraceBuffer<'a>> {
-    let head = Head::read(producer.generation(), bytes)?;
-    let processor = u32::from(head.context) < producer.most_processors();
-    let kind = head.ty.0 < ETW_BUFFER_TYPE::ETW_BUFFER_TYPE_MAXIMUM.0 && head.state < STATES;
-    let size = head.size >= KIB && head.size.is_multiple_of(KIB) && head.size <= LARGEST;
+    let header = BufferHeader::read(producer.generation(), bytes)?;
+    let processor = u32::from(header.context) < producer.most_processors();
+    let kind = header.ty.0 < ETW_BUFFER_TYPE::ETW_BUFFER_TYPE_MAXIMUM.0 && header.state < STATES;
+    let size = header.size >= KIB && header.size.is_multiple_of(KIB) && header.size <= LARGEST;
     // In a buffer in use, Offset is not set yet. CurrentOffset exceeds the size once an event did not fit.
-    let end = if head.saved_offset > 0 { head.saved_offset } else { head.current_offset.max(head.offset) };
-    let ends = (BUFFER_HEADER as u32 + 1..=head.size).contains(&end) && head.saved_offset <= head.size;
-    if !(!head.is_compressed() && processor && kind && size && ends && head.logger > 0 && head.logger < LOGGERS) {
+    let end = if header.saved_offset > 0 { header.saved_offset } else { header.current_offset.max(header.offset) };
+    let ends = (BUFFER_HEADER as u32 + 1..=header.size).contains(&end) && header.saved_offset <= header.size;
+    if !(!header.is_compressed() && processor && kind && size && ends && header.logger > 0 && header.logger < LOGGERS) {
         return None;
     }
     Some(TraceBuffer {
         address,
-        head,
+        header,
         bytes: &bytes[..bytes.len().min(end as usize)],
         whole: bytes.len() >= end as usize,
         events: 0,

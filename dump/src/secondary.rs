@@ -1,16 +1,16 @@
 //! The secondary data of a dump: tagged blobs after its end.
 
-use crate::finding::{self, Finding, What};
-use crate::header::Parts;
+use crate::diagnostic::{self, Diagnostic, DiagnosticKind};
+use crate::header::TriageOffsets;
 use crate::wire::{DUMP_BLOB_FILE_HEADER, DUMP_BLOB_HEADER, letters, view};
-use etw_layouts_etl::Guid;
+use etw_layouts_etl::Uuid;
 use etw_layouts_etl::wire::guid;
 
 /// Data that a driver or a kernel component added to a dump.
 #[derive(Clone, Copy, Debug)]
 pub struct Blob<'a> {
     /// Tag of the component that added the data.
-    pub tag: Guid,
+    pub tag: Uuid,
     /// File offset of the data, in bytes.
     pub offset: u64,
     /// The data; fewer bytes than the header states if the file is truncated.
@@ -27,8 +27,8 @@ const MOST: usize = 0x100;
 const UNIT: u64 = 8;
 
 /// The blobs after a dump, up to the end of the file.
-pub(crate) fn blobs<'a>(bytes: &'a [u8], parts: &Parts, findings: &mut Vec<Finding>) -> Vec<Blob<'a>> {
-    let mut chain = Chain { bytes, at: start(bytes, parts, findings), findings };
+pub(crate) fn blobs<'a>(bytes: &'a [u8], offsets: &TriageOffsets, diagnostics: &mut Vec<Diagnostic>) -> Vec<Blob<'a>> {
+    let mut chain = Chain { bytes, at: start(bytes, offsets, diagnostics), diagnostics };
     let mut blobs = Vec::new();
     if chain.at < bytes.len() {
         chain.begin();
@@ -43,11 +43,11 @@ pub(crate) fn blobs<'a>(bytes: &'a [u8], parts: &Parts, findings: &mut Vec<Findi
 }
 
 /// Start of the secondary data. The header states it twice: as the size of the dump, and as the position of the end signature.
-fn start(bytes: &[u8], parts: &Parts, findings: &mut Vec<Finding>) -> usize {
-    let stated = parts.size as usize;
+fn start(bytes: &[u8], offsets: &TriageOffsets, diagnostics: &mut Vec<Diagnostic>) -> usize {
+    let stated = offsets.size as usize;
     let ends_at = |end: usize| end.checked_sub(4).and_then(|at| view(bytes, at)) == Some(letters(b"TRGD"));
     let begins_at = |at: usize| bytes.get(at..).is_some_and(|rest| rest.starts_with(b"DumpBlob"));
-    let letters = (parts.valid as usize).saturating_add(4);
+    let letters = (offsets.valid as usize).saturating_add(4);
     if begins_at(stated) {
         return stated;
     }
@@ -58,7 +58,7 @@ fn start(bytes: &[u8], parts: &Parts, findings: &mut Vec<Finding>) -> usize {
         whole.map_or(stated, |at| at + 4)
     };
     if end != stated {
-        finding::find(findings, end as u64, What::Size { stated: parts.size });
+        diagnostic::report(diagnostics, end as u64, DiagnosticKind::Size { stated: offsets.size });
     }
     end
 }
@@ -67,12 +67,12 @@ fn start(bytes: &[u8], parts: &Parts, findings: &mut Vec<Finding>) -> usize {
 struct Chain<'f, 'a> {
     bytes: &'a [u8],
     at: usize,
-    findings: &'f mut Vec<Finding>,
+    diagnostics: &'f mut Vec<Diagnostic>,
 }
 
 impl<'a> Chain<'_, 'a> {
-    fn find(&mut self, what: What) {
-        finding::find(self.findings, self.at as u64, what);
+    fn report(&mut self, kind: DiagnosticKind) {
+        diagnostic::report(self.diagnostics, self.at as u64, kind);
     }
 
     /// Finds the first blob.
@@ -82,7 +82,7 @@ impl<'a> Chain<'_, 'a> {
             |header: &DUMP_BLOB_FILE_HEADER| (header.Signature1, header.Signature2) == (letters(b"Dump"), letters(b"Blob"));
         let Some(header) = header.filter(is_header) else {
             let is_dump = self.is_dump(self.at);
-            self.find(if is_dump { What::Another } else { What::NoBlobs });
+            self.report(if is_dump { DiagnosticKind::Another } else { DiagnosticKind::NoBlobs });
             self.at = self.next(self.at).filter(|_| !is_dump).unwrap_or(self.bytes.len());
             return;
         };
@@ -91,19 +91,19 @@ impl<'a> Chain<'_, 'a> {
             self.at = end;
             return;
         }
-        self.find(What::HeaderSize { what: "the header of the secondary data", size: header.HeaderSize });
+        self.report(DiagnosticKind::HeaderSize { header: "the header of the secondary data", size: header.HeaderSize });
         self.at = self.next(self.at + size_of_val(&header)).unwrap_or(self.bytes.len());
     }
 
     /// The blob at this position; `None` if there are no more.
     fn blob(&mut self) -> Option<Blob<'a>> {
         if self.is_dump(self.at) {
-            self.find(What::Another);
+            self.report(DiagnosticKind::Another);
             return None;
         }
         let Some(header) = view::<DUMP_BLOB_HEADER>(self.bytes, self.at) else {
-            self.find(What::Truncated {
-                what: "the header of a blob",
+            self.report(DiagnosticKind::Truncated {
+                part: "the header of a blob",
                 size: HEADER as u64,
                 there: (self.bytes.len() - self.at) as u64,
             });
@@ -129,14 +129,14 @@ impl<'a> Chain<'_, 'a> {
             _ => at + HEADER,
         };
         if header_size != stated {
-            self.find(What::HeaderSize { what: "the header of a blob", size: header.HeaderSize });
+            self.report(DiagnosticKind::HeaderSize { header: "the header of a blob", size: header.HeaderSize });
         }
         let there = next - start;
         match sound {
             None if next == self.bytes.len() && there < size => {
-                self.find(What::Truncated { what: "a blob", size: size as u64, there: there as u64 });
+                self.report(DiagnosticKind::Truncated { part: "a blob", size: size as u64, there: there as u64 });
             }
-            None => self.find(What::BlobSize { stated: header.DataSize, found: there as u64 }),
+            None => self.report(DiagnosticKind::BlobSize { stated: header.DataSize, found: there as u64 }),
             Some(_) => {}
         }
         let length = if sound.is_some() { size } else { there };

@@ -1,16 +1,16 @@
 //! A session in a dump, and its buffers.
 
-use crate::header::Header;
+use crate::header::DumpHeader;
 use crate::pages::PAGE;
 use etw_layouts_etl::wire::{EVENT_TRACE_CLOCK, Generation, LOG_FILE_MODE};
 use etw_layouts_etl::write::Producer;
-use etw_layouts_etl::{Clock, ClockType, Events, Head};
+use etw_layouts_etl::{BufferHeader, Clock, ClockType, Events};
 use etw_layouts_memory::Address;
 use std::borrow::Cow;
 
 /// A session whose buffers are in a dump.
 #[derive(Clone, Debug)]
-pub struct Session<'a> {
+pub struct DumpSession<'a> {
     /// Its name.
     pub name: String,
     /// Number of the session.
@@ -64,7 +64,7 @@ pub struct Clocks {
 #[derive(Clone, Debug)]
 pub struct Buffer<'a> {
     /// Its header.
-    pub head: Head,
+    pub header: BufferHeader,
     /// The processor that wrote its events.
     pub processor: u16,
     /// File offset of the buffer, in bytes.
@@ -79,9 +79,9 @@ pub struct Buffer<'a> {
     pub(crate) pages: Vec<u64>,
 }
 
-impl Session<'_> {
+impl DumpSession<'_> {
     /// A session with only these known properties.
-    pub(crate) fn unknown(header: &Header, number: u16, buffer_size: u32, offset: u64) -> Self {
+    pub(crate) fn unknown(header: &DumpHeader, number: u16, buffer_size: u32, offset: u64) -> Self {
         Self {
             name: String::new(),
             logger_id: number.into(),

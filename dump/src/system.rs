@@ -1,8 +1,8 @@
 //! A dump of physical memory: of the whole system, or of its kernel.
 
+use crate::diagnostic::{Diagnostic, DiagnosticKind, report};
 use crate::error::Error;
-use crate::finding::{Finding, What, find};
-use crate::header::{Header, Roots};
+use crate::header::{DumpHeader, Roots};
 use crate::image::KernelImage;
 use crate::pages::PAGE;
 use crate::paging::Paging;
@@ -21,14 +21,14 @@ use std::collections::BTreeMap;
 /// A full dump or kernel dump. Implements [`Memory`] by virtual address.
 pub struct MemoryDump<S> {
     source: S,
-    header: Header,
+    header: DumpHeader,
     physical: Physical,
     paging: Paging,
     tables: u64,
     modules: Vec<Module>,
     image: Option<KernelImage>,
     debugger_data: Option<Address>,
-    findings: Vec<Finding>,
+    diagnostics: Vec<Diagnostic>,
     /// Cache of the file offsets of virtual pages.
     known: RefCell<BTreeMap<u64, Option<u64>>>,
 }
@@ -67,12 +67,12 @@ impl<S: Source> MemoryDump<S> {
     ///
     /// The bytes are not a dump of physical memory, or the kind is not supported.
     pub fn new(source: S) -> Result<Self, Error> {
-        let mut head = vec![0; Header::SIZE];
+        let mut head = vec![0; DumpHeader::SIZE];
         let there = source.read_at(0, &mut head);
         head.truncate(there);
-        let (header, roots) = Header::read(&head)?;
-        let mut findings = Vec::new();
-        let physical = Physical::read(&&source, &head, &header, &mut findings)?;
+        let (header, roots) = DumpHeader::read(&head)?;
+        let mut diagnostics = Vec::new();
+        let physical = Physical::read(&&source, &head, &header, &mut diagnostics)?;
         let candidates = Paging::of(header.arch, roots.is_pae);
         let mut dump = Self {
             source,
@@ -83,7 +83,7 @@ impl<S: Source> MemoryDump<S> {
             modules: Vec::new(),
             image: None,
             debugger_data: None,
-            findings,
+            diagnostics,
             known: RefCell::default(),
         };
         // Reaching the structures that the header refers to proves that the address translation is right.
@@ -96,7 +96,7 @@ impl<S: Source> MemoryDump<S> {
             Some(_) => dump.modules = dump.read_modules(roots.modules),
             None => {
                 (dump.paging, _) = (candidates[0], dump.known.take());
-                find(&mut dump.findings, 0, What::Tables(roots.modules.0));
+                report(&mut dump.diagnostics, 0, DiagnosticKind::Tables(roots.modules.0));
             }
         }
         dump.debug(&roots);
@@ -117,7 +117,7 @@ impl<S: Source> MemoryDump<S> {
         let bases = [of_list, of_data].into_iter().flatten();
         self.image = bases.filter_map(|base| KernelImage::read(&*self, base, self.header.arch != Arch::X86)).next();
         if self.image.is_none() {
-            find(&mut self.findings, 0, What::NoImage);
+            report(&mut self.diagnostics, 0, DiagnosticKind::NoImage);
         }
     }
 
@@ -149,12 +149,12 @@ impl<S: Source> MemoryDump<S> {
             modules.push(Module { name, range: base..end });
         }
         let torn: Vec<_> = walk.into_findings().into_iter().take(MODULES).collect();
-        torn.into_iter().for_each(|wrong| find(&mut self.findings, 0, What::Modules(wrong.to_string())));
+        torn.into_iter().for_each(|wrong| report(&mut self.diagnostics, 0, DiagnosticKind::Modules(wrong.to_string())));
         modules
     }
 
     /// The properties of the dump and its system.
-    pub fn header(&self) -> &Header {
+    pub fn header(&self) -> &DumpHeader {
         &self.header
     }
 
@@ -179,8 +179,8 @@ impl<S: Source> MemoryDump<S> {
     }
 
     /// The diagnostics of the dump.
-    pub fn findings(&self) -> &[Finding] {
-        &self.findings
+    pub fn diagnostics(&self) -> &[Diagnostic] {
+        &self.diagnostics
     }
 
     /// The kernel of the dump, and how it was identified.

@@ -1,14 +1,14 @@
 //! Sessions of a memory dump, as found by a walk.
 
 use crate::pages::PAGE;
-use crate::session::{Buffer, Clocks, Session};
+use crate::session::{Buffer, Clocks, DumpSession};
 use crate::source::Source;
 use crate::system::MemoryDump;
 use etw_layouts_etl::wire::{BUFFER_HEADER, EVENT_TRACE_CLOCK, LOG_FILE_MODE};
 use etw_layouts_etl::write::Producer;
-use etw_layouts_etl::{ClockType, Events, Head};
+use etw_layouts_etl::{BufferHeader, ClockType, Events};
 use etw_layouts_memory::salvage::Which;
-use etw_layouts_memory::{self as memory, Place, State, Walk, What};
+use etw_layouts_memory::{self as memory, FindingKind, Place, State, Walk};
 use std::borrow::Cow;
 
 /// Minimum allowance for buffers of any dump, in bytes.
@@ -19,13 +19,19 @@ impl<S: Source> MemoryDump<S> {
     /// the walk.
     ///
     /// For buffers that `which` excludes, only the header is read.
-    pub fn sessions(&self, walk: &mut Walk<'_, Self>, sessions: &[memory::Session], which: Which) -> Vec<Session<'static>> {
+    pub fn sessions(&self, walk: &mut Walk<'_, Self>, sessions: &[memory::Session], which: Which) -> Vec<DumpSession<'static>> {
         // Buffers do not overlap: their total size hardly exceeds that of memory, some of which may not be in the dump.
         let mut left = (self.pages() * PAGE).saturating_mul(2).saturating_add(ROOM);
         sessions.iter().map(|session| self.session(walk, session, which, &mut left)).collect()
     }
 
-    fn session(&self, walk: &mut Walk<'_, Self>, session: &memory::Session, which: Which, left: &mut u64) -> Session<'static> {
+    fn session(
+        &self,
+        walk: &mut Walk<'_, Self>,
+        session: &memory::Session,
+        which: Which,
+        left: &mut u64,
+    ) -> DumpSession<'static> {
         let producer = Producer { build: walk.kernel().build(), arch: walk.kernel().arch() };
         let listed = walk.buffers(session);
         let place = Place { structure: "WMI_LOGGER_CONTEXT", address: session.context.address(), member: "GlobalList" };
@@ -33,24 +39,24 @@ impl<S: Source> MemoryDump<S> {
         for buffer in listed {
             let size = session.buffer_size.unwrap_or(0).into();
             let Some(after) = left.checked_sub(size) else {
-                walk.find(place, What::Limit(buffers.len() as u64));
+                walk.find(place, FindingKind::Limit(buffers.len() as u64));
                 break;
             };
             *left = after;
             let (address, is_compressed) = (buffer.header.address(), buffer.is_compressed());
-            let mut images = walk.images_of(session, &buffer, producer.generation());
-            if images.is_empty() {
+            let mut decoded = walk.decoded_buffers(session, &buffer, producer.generation());
+            if decoded.is_empty() {
                 // A buffer that cannot be decompressed is counted, but has no events.
                 let mut header = vec![0; BUFFER_HEADER];
                 walk.read(address, &mut header);
-                images.push(header);
+                decoded.push(header);
             }
-            for mut bytes in images {
-                let Some(head) = Head::read(producer.generation(), &bytes) else { continue };
+            for mut bytes in decoded {
+                let Some(header) = BufferHeader::read(producer.generation(), &bytes) else { continue };
                 // The size of an uncompressed buffer is already subtracted.
                 let more = if is_compressed { bytes.len() as u64 } else { 0 };
                 let Some(after) = left.checked_sub(more) else {
-                    walk.find(place, What::Limit(buffers.len() as u64));
+                    walk.find(place, FindingKind::Limit(buffers.len() as u64));
                     break;
                 };
                 *left = after;
@@ -60,8 +66,8 @@ impl<S: Source> MemoryDump<S> {
                 let starts = (0..bytes.len() as u64).step_by(PAGE as usize);
                 let pages: Vec<u64> = starts.filter_map(|at| self.offset(address.plus(at)?)).collect();
                 buffers.push(Buffer {
-                    head,
-                    processor: if is_compressed { head.processor() } else { buffer.processor.unwrap_or(0) },
+                    header,
+                    processor: if is_compressed { header.processor() } else { buffer.processor.unwrap_or(0) },
                     offset: pages.first().copied().unwrap_or(0),
                     address: Some(address),
                     bytes: Cow::Owned(bytes),
@@ -83,7 +89,7 @@ impl<S: Source> MemoryDump<S> {
         };
         // 5.0 stores no reference value of its clock: the session is assumed to start with its first event.
         let reference = session.reference.unwrap_or_else(|| (session.start_time.unwrap_or(0), first()));
-        Session {
+        DumpSession {
             name: session.name.clone().unwrap_or_default(),
             logger_id: session.number,
             mode: session.mode.map_or(LOG_FILE_MODE(0), |mode| LOG_FILE_MODE(mode.0)),

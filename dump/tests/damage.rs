@@ -2,7 +2,7 @@
 
 use etw_layouts::win10_2004::x86::TRIAGE_DUMP32;
 use etw_layouts::{Arch, Build};
-use etw_layouts_dump::{Dump, Error, Finding, What};
+use etw_layouts_dump::{Diagnostic, DiagnosticKind, Dump, Error};
 use etw_layouts_etl::ClockType;
 use etw_layouts_etl::write::Producer;
 use etw_layouts_memory::{Address, Memory};
@@ -40,16 +40,16 @@ fn read(bytes: &[u8]) {
     let Ok(dump) = Dump::new(bytes) else { return };
     let mut buffers = 0;
     for session in dump.sessions() {
-        let (events, findings) = session.events();
+        let (events, diagnostics) = session.events();
         buffers += session.buffers.len();
         // An event has at least eight bytes, and so has whatever is wrong with one; what is compressed becomes 16 times as much at the most.
-        assert!(events.len() + findings.len() <= bytes.len() * 17 / 8);
-        assert!(findings.iter().chain(dump.findings()).all(|finding| !finding.to_string().is_empty()));
+        assert!(events.len() + diagnostics.len() <= bytes.len() * 17 / 8);
+        assert!(diagnostics.iter().chain(dump.diagnostics()).all(|diagnostic| !diagnostic.to_string().is_empty()));
         let _ = session.save(Sink);
     }
     assert!(buffers * 0x48 <= bytes.len() && dump.sessions().len() * 0x30 <= bytes.len());
     assert!(dump.blobs().len() * 0x20 <= bytes.len() && dump.memory().bytes() <= bytes.len() as u64);
-    assert!(dump.findings().len() <= 1 << 16);
+    assert!(dump.diagnostics().len() <= 1 << 16);
     dump.registrations();
     dump.trace_buffers();
 }
@@ -95,7 +95,7 @@ fn any_change() {
     assert!(longest < Duration::from_secs(5));
 }
 
-/// However many data blocks a file ends before, that is one finding, with how much is missing; all that is there is read.
+/// However many data blocks a file ends before, that is one diagnostic, with how much is missing; all that is there is read.
 #[test]
 fn missing_blocks_are_one_finding() {
     let at = |index: u64| 0xFFFF_8C0B_E300_0000 + index * 0x1000;
@@ -107,7 +107,7 @@ fn missing_blocks_are_one_finding() {
         let torn = &whole[..first + there * 0x100 + 0x40];
         let dump = Dump::new(torn).expect("a dump");
         let told: Vec<String> =
-            dump.findings().iter().map(|one| one.what.to_string()).filter(|one| one.contains("block")).collect();
+            dump.diagnostics().iter().map(|one| one.kind.to_string()).filter(|one| one.contains("block")).collect();
         let (count, missing) = (300 - there, (300 - there) * 0x100 - 0x40);
         let expected = format!(
             "{count} truncated data blocks, from {:#x} to {:#x}: {missing:#x} bytes are missing",
@@ -142,7 +142,7 @@ fn a_damaged_list_is_told() {
             let mut bytes = whole.clone();
             bytes[place..place + 4].copy_from_slice(&value.to_le_bytes());
             let dump = Dump::new(&bytes).expect("a dump");
-            let kinds = dump.findings().iter().map(|finding| finding.what.kind()).collect::<Vec<_>>();
+            let kinds = dump.diagnostics().iter().map(|diagnostic| diagnostic.kind.name()).collect::<Vec<_>>();
             (dump.memory().blocks(), dump.memory().bytes(), kinds)
         };
         for count in [0, 1, 2, 150, 299] {
@@ -157,16 +157,19 @@ fn a_damaged_list_is_told() {
         bytes[list as usize..list as usize + 300 * 0x10].fill(0);
         let dump = Dump::new(&bytes).expect("a dump");
         let behind = u64::from(list) + 300 * 0x10;
-        let unnamed = |finding: &Finding| finding.offset == behind && finding.what == What::Unnamed(300 * 0x100);
-        assert!(dump.findings().iter().any(unnamed), "{arch}: {:?}", dump.findings());
+        let unnamed =
+            |diagnostic: &Diagnostic| diagnostic.offset == behind && diagnostic.kind == DiagnosticKind::Unnamed(300 * 0x100);
+        assert!(dump.diagnostics().iter().any(unnamed), "{arch}: {:?}", dump.diagnostics());
         // Some in the midst.
         let mut bytes = whole.clone();
         for (block, size) in [(100, 0x20), (250, 0x10)] {
             bytes[list as usize + block * 0x10..][..size * 0x10].fill(0);
         }
         let dump = Dump::new(&bytes).expect("a dump");
-        let unnamed = |finding: &Finding| finding.offset == behind + 100 * 0x100 && finding.what == What::Unnamed(0x30 * 0x100);
-        assert!(dump.findings().iter().any(unnamed), "{arch}: {:?}", dump.findings());
+        let unnamed = |diagnostic: &Diagnostic| {
+            diagnostic.offset == behind + 100 * 0x100 && diagnostic.kind == DiagnosticKind::Unnamed(0x30 * 0x100)
+        };
+        assert!(dump.diagnostics().iter().any(unnamed), "{arch}: {:?}", dump.diagnostics());
     }
 }
 
@@ -200,7 +203,7 @@ fn a_header_costs_its_buffer() {
                     let name = format!("{arch} {number} {index} {way}: {found:?} of {of}, {own} of its own");
                     assert!(found.len() == sound.sessions().len() && found[number] >= of - own, "{name}");
                     assert_eq!(found[1 - number], counts(&sound)[1 - number], "{name}");
-                    assert!(own == 0 || !dump.findings().is_empty() || found[number] == of, "{name}");
+                    assert!(own == 0 || !dump.diagnostics().is_empty() || found[number] == of, "{name}");
                     damaged += 1;
                 }
             }
@@ -219,7 +222,7 @@ fn a_name_costs_no_event() {
         long.log.logger_name = "Microsoft-Windows-Rdp-Graphics-RdpIdd-Trace".into();
         let whole = dump(BUILD, arch, &[], &[short, long]);
         let sound = Dump::new(&whole).expect("a dump");
-        assert_eq!(sound.findings(), []);
+        assert_eq!(sound.diagnostics(), []);
         let counts = |dump: &Dump<'_>| dump.sessions().iter().map(|session| session.events().0.len()).collect::<Vec<_>>();
         for (number, session) in sound.sessions().iter().enumerate() {
             let at = session.offset as usize;
@@ -232,7 +235,7 @@ fn a_name_costs_no_event() {
                 let dump = Dump::new(&bytes).expect("a dump");
                 assert_eq!(counts(&dump), counts(&sound), "{arch} {number} {length}");
                 assert_eq!(dump.sessions()[number].name, session.name, "{arch} {number} {length}");
-                let kinds: Vec<_> = dump.findings().iter().map(|finding| finding.what.kind()).collect();
+                let kinds: Vec<_> = dump.diagnostics().iter().map(|diagnostic| diagnostic.kind.name()).collect();
                 assert_eq!(kinds, ["name-length"], "{arch} {number} {length}");
             }
         }
@@ -250,7 +253,7 @@ fn each_is_told() {
     let kinds = |bytes: &[u8]| {
         let dump = Dump::new(bytes).expect("a dump");
         let own = dump.sessions().iter().flat_map(|session| session.events().1);
-        let kinds = dump.findings().iter().cloned().chain(own).map(|Finding { what, .. }| what.kind()).collect::<Vec<_>>();
+        let kinds = dump.diagnostics().iter().cloned().chain(own).map(|Diagnostic { kind, .. }| kind.name()).collect::<Vec<_>>();
         (kinds, dump.sessions().len())
     };
     let put = |at: usize, value: u32| {

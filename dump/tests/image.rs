@@ -60,7 +60,7 @@ fn names_the_kernel() {
         let bytes = system.dump(DUMP_TYPE::DUMP_TYPE_FULL);
         let dump = MemoryDump::new(&bytes[..]).expect("a dump");
         let found = dump.image().expect("an image");
-        assert_eq!((found.base.0, found.file, dump.findings().len()), (system.pieces[1].0, file, 0), "{path}");
+        assert_eq!((found.base.0, found.file, dump.diagnostics().len()), (system.pieces[1].0, file, 0), "{path}");
         assert_eq!(found.pdb.as_ref().map(|pdb| &*pdb.name), name, "{path:?}");
         assert_eq!(found.pdb.as_ref().map(|pdb| pdb.id), name.map(|_| pdb), "{path:?}");
         assert_eq!((dump.identity().build, dump.identity().by), expected, "{path:?}");
@@ -116,7 +116,7 @@ fn from_a_file() {
         assert!(out.starts_with(&expected[..expected.len().min(16)]), "{at}");
     }
     let (file, whole) = (MemoryDump::new(file).expect("a dump"), MemoryDump::new(&bytes[..]).expect("a dump"));
-    assert_eq!((file.pages(), file.findings()), (whole.pages(), whole.findings()));
+    assert_eq!((file.pages(), file.diagnostics()), (whole.pages(), whole.diagnostics()));
     for (at, piece) in &system.pieces {
         let mut read = vec![1; piece.len()];
         assert!(file.read(Address(*at), &mut read) == piece.len() && read == *piece);

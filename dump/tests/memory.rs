@@ -83,7 +83,7 @@ fn memory_comes_out() {
         assert_eq!(limit, dump.pages() * 0x4000 + (1 << 24), "{name}");
         let modules: Vec<_> = dump.modules().iter().map(|one| (one.name.as_str(), one.range.start.0, one.range.end.0)).collect();
         assert_eq!(modules, system.modules, "{name}");
-        let kinds: Vec<_> = dump.findings().iter().map(|finding| finding.what.kind()).collect();
+        let kinds: Vec<_> = dump.diagnostics().iter().map(|diagnostic| diagnostic.kind.name()).collect();
         assert_eq!((kinds, dump.identity().by), (vec!["no-kernel-image"], By::Header), "{name}");
 
         let mut kernel = dump.kernel(system.build);
@@ -109,7 +109,7 @@ fn memory_comes_out() {
                 let mut saved = Cursor::new(Vec::new());
                 assert_eq!(session.save(&mut saved).expect("a trace").events, planned, "{name}");
                 let trace = Trace::from_bytes(saved.get_ref()).expect("a trace");
-                check(&trace, &mut |finding| panic!("{name}: {finding}"));
+                check(&trace, &mut |diagnostic| panic!("{name}: {diagnostic}"));
                 let log = trace.log_file();
                 assert_eq!((log.logger_name.as_str(), log.file_name.as_str()), (session.name.as_str(), session.file.as_str()));
                 assert_eq!(
@@ -117,9 +117,9 @@ fn memory_comes_out() {
                     (9, session.buffers_lost, session.clocks.boot_time)
                 );
             }
-            let (events, findings) = by_time(&sessions);
+            let (events, diagnostics) = by_time(&sessions);
             assert_eq!(events.len(), sessions.iter().map(|session| session.events().0.len()).sum::<usize>(), "{name}");
-            assert!(findings.is_empty() && events.iter().map(|(_, event)| event.time).is_sorted(), "{name}");
+            assert!(diagnostics.is_empty() && events.iter().map(|(_, event)| event.time).is_sorted(), "{name}");
         }
         assert!(walk.findings().is_empty(), "{name}: {}", walk.findings()[0]);
     }
@@ -157,8 +157,9 @@ fn damage_is_told() {
     assert_eq!((sessions.len(), sessions[0].buffers.len()), (3, 1));
     assert!(!walk.findings().is_empty());
 
-    let of =
-        |bytes: &[u8]| MemoryDump::new(bytes).map(|dump| dump.findings().iter().map(|one| one.what.kind()).collect::<Vec<_>>());
+    let of = |bytes: &[u8]| {
+        MemoryDump::new(bytes).map(|dump| dump.diagnostics().iter().map(|one| one.kind.name()).collect::<Vec<_>>())
+    };
     assert_eq!(of(&bytes[..bytes.len() - 1]).as_deref(), Ok(&["truncated", "no-kernel-image"][..]));
     let mut torn = bytes.clone();
     torn[0x10..0x18].fill(0);
@@ -208,7 +209,7 @@ fn compressed_buffers() {
         assert_eq!((session.events().0.len(), session.events().1.len()), (events, 0));
         let mut saved = Cursor::new(Vec::new());
         assert_eq!(session.save(&mut saved).expect("a trace").events, events);
-        check(&Trace::from_bytes(saved.get_ref()).expect("a trace"), &mut |finding| panic!("{finding}"));
+        check(&Trace::from_bytes(saved.get_ref()).expect("a trace"), &mut |diagnostic| panic!("{diagnostic}"));
     }
     assert!(walk.findings().is_empty(), "{}", walk.findings()[0]);
 }
@@ -242,7 +243,7 @@ fn bitmaps_end() {
         let head = system.dump(DUMP_TYPE(kind));
         let (pages, kinds) = {
             let dump = MemoryDump::new(&head[..]).expect("a dump");
-            (dump.pages(), dump.findings().iter().map(|finding| finding.what.kind()).collect::<Vec<_>>())
+            (dump.pages(), dump.diagnostics().iter().map(|diagnostic| diagnostic.kind.name()).collect::<Vec<_>>())
         };
         assert!(pages > 20);
         // BitmapSize, 0x30 bytes behind the header of 0x2000; up to Windows 7 of 32 bits, and at 0x10.
@@ -252,7 +253,7 @@ fn bitmaps_end() {
         let source = Sparse { head: more, length: 64 << 30, read: Cell::default() };
         let dump = MemoryDump::new(source).expect("a dump");
         assert_eq!(dump.pages(), pages, "{kind}");
-        let told: Vec<_> = dump.findings().iter().map(|finding| finding.what.kind()).collect();
+        let told: Vec<_> = dump.diagnostics().iter().map(|diagnostic| diagnostic.kind.name()).collect();
         assert_eq!(told, [&["truncated"][..], &kinds].concat(), "{kind}");
     }
     // One whose first page is behind the end of the file has none, and is refused before it is read.
@@ -318,12 +319,12 @@ fn any_change() {
         let found = dump.sessions(&mut walk, &census.sessions, Which::All);
         let kept: usize = found.iter().flat_map(|session| &session.buffers).map(|buffer| buffer.bytes.len()).sum();
         assert!(kept <= 2 * bytes.len() + (16 << 20));
-        let (events, findings) = by_time(&found);
-        assert!(events.len() + findings.len() <= kept / 8);
+        let (events, diagnostics) = by_time(&found);
+        assert!(events.len() + diagnostics.len() <= kept / 8);
         for session in found.iter().filter(|session| session.buffer_size <= 1 << 16) {
             let _ = session.save(Cursor::new(Vec::new()));
         }
-        assert!(walk.findings().iter().all(|finding| !finding.to_string().is_empty()));
+        assert!(walk.findings().iter().all(|diagnostic| !diagnostic.to_string().is_empty()));
         (opened, sessions) = (opened + 1, sessions + found.len());
         longest = longest.max(start.elapsed());
     }

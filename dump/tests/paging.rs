@@ -221,7 +221,7 @@ fn pae_without_its_flag() {
     let dump = MemoryDump::new(&bytes[..]).expect("a dump");
     let mut read = [0; 4];
     assert_eq!((dump.read(Address(0x8A00_0044), &mut read), u32::from_le_bytes(read)), (4, 0x8A00_0000));
-    assert!(dump.findings().iter().all(|finding| finding.what.kind() != "page-tables"), "{:?}", dump.findings());
+    assert!(dump.diagnostics().iter().all(|diagnostic| diagnostic.kind.name() != "page-tables"), "{:?}", dump.diagnostics());
     // Where it says so, they are without any list of modules; an entry of the highest level that is not present leads nowhere.
     let layout = structures::DUMP_HEADER32.select(Build::new(10, 0, 19041, 264), Arch::X86).expect("a layout").layout;
     bytes[layout.member("PaeEnabled").expect("a flag").offset] = 1;
@@ -255,7 +255,7 @@ fn repeated_pages() {
         let dump = MemoryDump::new(&bytes[..]).expect("a dump");
         let mut read = [0; 8];
         assert_eq!((dump.read(Address(HIGH), &mut read), u64::from_le_bytes(read)), (8, MARK), "{runs:x?}");
-        assert!(dump.findings().iter().any(|finding| finding.what.kind() == "repeated-pages"), "{runs:x?}");
+        assert!(dump.diagnostics().iter().any(|diagnostic| diagnostic.kind.name() == "repeated-pages"), "{runs:x?}");
         assert_eq!((dump.pages(), dump.runs().last()), (5, Some((0x0543_2000, 0x1000))), "{runs:x?}");
     }
 }

@@ -46,13 +46,13 @@ fn real_dumps() {
     for Expected { file, build, blocks, sessions, found } in EXPECTED {
         let bytes = fs::read(folder.join(file)).expect("a dump");
         let dump = Dump::new(&bytes).expect("a triage dump");
-        assert_eq!(dump.findings(), [], "{file}");
+        assert_eq!(dump.diagnostics(), [], "{file}");
         assert_eq!((dump.header().build.to_string().as_str(), dump.memory().blocks()), (build, blocks), "{file}");
         let stopped = dump.header().time.expect("a time");
         let mut counts = Vec::new();
         for session in dump.sessions() {
-            let (events, findings) = session.events();
-            assert_eq!(findings, [], "{file}: {}", session.name);
+            let (events, diagnostics) = session.events();
+            assert_eq!(diagnostics, [], "{file}: {}", session.name);
             let messages = events.iter().filter(|event| event.event.header_type() == HeaderType::Message).count();
             let (buffers, empty) = (session.buffers.len(), session.empty_buffers());
             counts.push((session.name.as_str(), buffers, empty, messages, events.len() - messages));
@@ -67,7 +67,7 @@ fn real_dumps() {
             let written = session.save(&mut saved).expect("a trace");
             assert_eq!((written.buffers, written.events), (buffers - empty, events.len()));
             let trace = Trace::from_bytes(saved.get_ref()).expect("a trace");
-            check(&trace, &mut |finding| panic!("{file}: {}: {finding}", session.name));
+            check(&trace, &mut |diagnostic| panic!("{file}: {}: {diagnostic}", session.name));
             assert_eq!(trace.log_file().logger_name, session.name);
             let mut order = trace.by_time();
             let mut same = 0;

@@ -1,7 +1,7 @@
 //! Damage between a dump and the sessions of ETW's blob: it is told, and the sessions are found.
 
 use etw_layouts::{Arch, Build};
-use etw_layouts_dump::{Dump, ETW_TAG, What};
+use etw_layouts_dump::{DiagnosticKind, Dump, ETW_TAG};
 use test_support::dumps::whole;
 
 const BUILD: Build = Build::new(10, 0, 19041, 264);
@@ -10,7 +10,7 @@ const BUILD: Build = Build::new(10, 0, 19041, 264);
 fn read(bytes: &[u8]) -> (Vec<&'static str>, Vec<usize>) {
     let dump = Dump::new(bytes).expect("a dump");
     let events = dump.sessions().iter().map(|session| session.events().0.len()).collect();
-    (dump.findings().iter().map(|finding| finding.what.kind()).collect(), events)
+    (dump.diagnostics().iter().map(|diagnostic| diagnostic.kind.name()).collect(), events)
 }
 
 /// Each word that leads to ETW's blob, damaged: all events of both sessions are read.
@@ -82,7 +82,7 @@ fn two_dumps_in_a_file() {
     let [first, second] = [Arch::Arm64, Arch::X64].map(|arch| whole(BUILD, arch));
     let both = [&first[..], &second].concat();
     let dump = Dump::new(&both).expect("a dump");
-    let told: Vec<_> = dump.findings().iter().map(|finding| (finding.offset, finding.what.kind())).collect();
+    let told: Vec<_> = dump.diagnostics().iter().map(|diagnostic| (diagnostic.offset, diagnostic.kind.name())).collect();
     assert_eq!(told, [(first.len() as u64, "another-dump")]);
     assert_eq!(read(&both).1, read(&first).1);
 }
@@ -106,8 +106,8 @@ fn larger_headers() {
 fn ends_of_blobs() {
     let whole = whole(BUILD, Arch::X64);
     let cut = &whole[..whole.len() - 9];
-    let what: Vec<_> = Dump::new(cut).expect("a dump").findings().iter().map(|finding| finding.what.clone()).collect();
-    assert_eq!(what, [What::Truncated { what: "the header of a blob", size: 0x20, there: 0x17 }]);
+    let kind: Vec<_> = Dump::new(cut).expect("a dump").diagnostics().iter().map(|diagnostic| diagnostic.kind.clone()).collect();
+    assert_eq!(kind, [DiagnosticKind::Truncated { part: "the header of a blob", size: 0x20, there: 0x17 }]);
     // The last one states padding that is not there.
     let mut more = whole.clone();
     let at = whole.len() - 0x20;

@@ -1,11 +1,11 @@
 //! Written dumps of every build that has ETW's blob: what was written is read.
 
 use etw_layouts::{Arch, Build, structures};
-use etw_layouts_dump::{Dump, ETW_TAG, Error, Header, Session};
+use etw_layouts_dump::{Dump, DumpHeader, DumpSession, ETW_TAG, Error};
 use etw_layouts_etl::check::check;
 use etw_layouts_etl::wire::LOG_FILE_MODE;
 use etw_layouts_etl::write::Producer;
-use etw_layouts_etl::{ClockType, Guid, Trace};
+use etw_layouts_etl::{ClockType, Trace, Uuid};
 use etw_layouts_memory::{Address, Memory};
 use std::io::Cursor;
 use test_support::dumps::{self, STOPPED, base, whole};
@@ -27,9 +27,9 @@ fn events_of(file: &[u8]) -> Vec<Told> {
     events
 }
 
-fn events_in(session: &Session<'_>) -> Vec<Told> {
-    let (events, findings) = session.events();
-    assert_eq!(findings, []);
+fn events_in(session: &DumpSession<'_>) -> Vec<Told> {
+    let (events, diagnostics) = session.events();
+    assert_eq!(diagnostics, []);
     events.into_iter().map(|timed| (timed.processor, timed.time, timed.event.bytes().to_vec())).collect()
 }
 
@@ -45,12 +45,12 @@ fn sessions_read_back() {
         let written: Vec<_> = sessions.collect();
         let bytes = dumps::dump(build, arch, &[], &written);
         let dump = Dump::new(&bytes).expect("a dump");
-        assert_eq!(dump.findings(), [], "{build} {arch}");
+        assert_eq!(dump.diagnostics(), [], "{build} {arch}");
         let header = dump.header();
         assert_eq!((header.build.number, header.arch, header.processors), (build.number, arch, 3));
         assert_eq!((header.bug_check, header.parameters, header.time), (0x7E, [1, 2, 3, 4], Some(STOPPED)));
         assert_eq!(dump.sessions().len(), 3);
-        assert!(dump.blobs().iter().map(|blob| blob.tag).take(2).eq([Guid(7), ETW_TAG]), "{build} {arch}");
+        assert!(dump.blobs().iter().map(|blob| blob.tag).take(2).eq([Uuid::from_u128(7), ETW_TAG]), "{build} {arch}");
         for (read, written) in dump.sessions().iter().zip(&written) {
             let log = &written.log;
             assert_eq!((read.name.as_str(), read.logger_id), (log.logger_name.as_str(), written.logger_id));
@@ -71,9 +71,9 @@ fn sessions_read_back() {
                 (&again.logger_name, again.cpu_mhz, again.perf_frequency),
                 (&log.logger_name, log.cpu_mhz, log.perf_frequency)
             );
-            check(&trace, &mut |finding| {
+            check(&trace, &mut |diagnostic| {
                 // The kit's events have kinds without a known layout among them.
-                assert_eq!(finding.what.kind(), "layout", "{build} {arch}: {finding}");
+                assert_eq!(diagnostic.kind.name(), "layout", "{build} {arch}: {diagnostic}");
             });
         }
         dumps += 1;
@@ -123,7 +123,7 @@ fn headers_of_saved_files() {
     let mut system = session.clone();
     (system.clock.0, system.reference) = (ClockType::SystemTime.value(), (0, 5));
     assert_eq!(system.to_clock().system_time(77), 77);
-    type Change = fn(&mut Session<'_>);
+    type Change = fn(&mut DumpSession<'_>);
     let changes: [(Change, &str); 4] = [
         (|session| session.has_rate = false, "unknown rate of the session's clock"),
         (|session| (session.has_rate, session.clock.0) = (false, 9), "unknown clock"),
@@ -148,7 +148,7 @@ fn compressed_buffers() {
     let of = |session: dumps::Session| {
         let bytes = dumps::dump(producer.build, producer.arch, &[], &[session]);
         let dump = Dump::new(&bytes).expect("a dump");
-        assert_eq!(dump.findings(), []);
+        assert_eq!(dump.diagnostics(), []);
         let [session] = dump.sessions() else { panic!("a session") };
         (events_in(session), session.buffers.len(), session.compressed_buffers())
     };
@@ -173,9 +173,9 @@ fn memory_is_searched() {
     for (build, arch) in [(Build::new(10, 0, 19041, 264), Arch::X64), (Build::new(10, 0, 19041, 264), Arch::X86)] {
         let mut bytes = whole(build, arch);
         let dump = Dump::new(&bytes).expect("a dump");
-        assert_eq!((dump.findings(), dump.memory().blocks()), (&[][..], 2));
+        assert_eq!((dump.diagnostics(), dump.memory().blocks()), (&[][..], 2));
         let [buffer] = dump.trace_buffers()[..] else { panic!("{arch}: one buffer") };
-        assert_eq!((buffer.address.0, buffer.head.logger), (base(arch), 11));
+        assert_eq!((buffer.address.0, buffer.header.logger), (base(arch), 11));
         assert_eq!(buffer.events, dump.sessions()[0].buffers[0].events(Producer { build, arch }.generation()).count());
         let [session] = &dump.memory_sessions()[..] else { panic!("{arch}: one session") };
         let known = &dump.sessions()[0];
@@ -256,7 +256,7 @@ fn headers() {
         let put = |at: usize, value: &[u8]| {
             let mut bytes = whole.clone();
             bytes[at..at + value.len()].copy_from_slice(value);
-            Header::of(&bytes).expect("a header")
+            DumpHeader::of(&bytes).expect("a header")
         };
         let of_build = |number: u32| put(offset("MinorVersion"), &number.to_le_bytes()).build.number;
         for (first, last, version) in [
@@ -325,7 +325,7 @@ fn pieces() {
         put("DataPageAddress", 0);
         put("DataPageSize", u32::MAX.into());
         let dump = Dump::new(&bytes).expect("a dump");
-        assert_eq!(dump.findings(), []);
+        assert_eq!(dump.diagnostics(), []);
         let memory = dump.memory();
         let found: Vec<_> = memory.iter().map(|(at, piece)| (at.0 - base, piece.len(), piece[0])).collect();
         assert_eq!(found, [(0, 0x100, 1), (0x100, 0x80, 2), (0x180, 0x10, 3), (0x400, 0x10, 5), (0x1000, 8, b'P')]);

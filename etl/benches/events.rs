@@ -1,10 +1,10 @@
 //! Throughput of reading and writing events. Each rate is compared with that of the unavoidable work, measured in the same run:
 //! the best of several interleaved rounds.
 
-use etw_layouts_etl::header::{Counters, Header};
+use etw_layouts_etl::header::{Counters, EventHeader};
 use etw_layouts_etl::wire::{Arch, PERFINFO_TRACE_HEADER, large, zero};
 use etw_layouts_etl::write::{FileWriter, Producer, Record};
-use etw_layouts_etl::{ByTime, Filter, Guid, LogFile, Scratch, Trace, names};
+use etw_layouts_etl::{ByTime, Filter, LogFile, Scratch, Trace, Uuid, names};
 use std::hint::black_box;
 use std::io::{self, Cursor, Seek, SeekFrom, Write};
 use std::path::Path;
@@ -32,15 +32,15 @@ fn walk(name: &str, bytes: &[u8]) {
     let mut best = vec![[Duration::MAX; 4]; buffers.len()];
     // No trace has events of this provider or of this group. The filter has to examine kernel events to find their group.
     let group = names::provider_named("EVENT_TRACE_GROUP_SPARE1").expect("a group");
-    let filter = Filter::new().provider(Guid(1)).provider(group);
+    let filter = Filter::new().provider(Uuid::from_u128(1)).provider(group);
     let mut count = 0;
     for round in 0..30 {
         for (buffer, best) in buffers.iter().zip(&mut best) {
-            let image = buffer.image(&mut scratch);
+            let decoded = buffer.decode(&mut scratch);
             let (mut bare, mut walked) = (0, 0);
             time(&mut best[0], || {
                 let mut at = 0x48;
-                while let Some(word) = image.bytes().get(at..).and_then(|rest| rest.first_chunk::<8>()) {
+                while let Some(word) = decoded.bytes().get(at..).and_then(|rest| rest.first_chunk::<8>()) {
                     // Kernel events have their length at this offset.
                     let length = u16::from_le_bytes([word[4], word[5]]);
                     at += (usize::from(length) + 7) & !7;
@@ -50,7 +50,7 @@ fn walk(name: &str, bytes: &[u8]) {
             });
             time(&mut best[1], || {
                 let mut sum = 0;
-                for event in buffer.image(&mut Scratch::default()).events().flatten() {
+                for event in buffer.decode(&mut Scratch::default()).events().flatten() {
                     walked += 1;
                     sum += event.header_type() as usize;
                 }
@@ -58,15 +58,15 @@ fn walk(name: &str, bytes: &[u8]) {
             });
             time(&mut best[2], || {
                 let mut sum = 0;
-                for event in buffer.image(&mut Scratch::default()).events().flatten() {
+                for event in buffer.decode(&mut Scratch::default()).events().flatten() {
                     let time = event.time_stamp().map_or(0, |stamp| trace.clock().system_time(stamp));
                     sum += time + event.payload().len() as i64;
                 }
                 black_box(sum)
             });
             time(&mut best[3], || {
-                let (mut taken, processor) = (0, buffer.head().processor());
-                for event in buffer.image(&mut Scratch::default()).events().flatten() {
+                let (mut taken, processor) = (0, buffer.header().processor());
+                for event in buffer.decode(&mut Scratch::default()).events().flatten() {
                     taken += usize::from(filter.takes(&event, processor, trace.clock()));
                 }
                 assert_eq!(black_box(taken), 0);
@@ -132,7 +132,7 @@ fn in_time(name: &str, bytes: &[u8]) {
         time(&mut best[2], || {
             let (mut scratch, mut sum) = (Scratch::default(), 0);
             for buffer in trace.buffers().flatten() {
-                for event in buffer.image(&mut scratch).events().flatten() {
+                for event in buffer.decode(&mut scratch).events().flatten() {
                     sum += event.time_stamp().unwrap_or(0);
                 }
             }
@@ -141,7 +141,7 @@ fn in_time(name: &str, bytes: &[u8]) {
         time(&mut best[3], || {
             let mut scratch = Scratch::default();
             for buffer in trace.buffers().flatten() {
-                black_box(buffer.image(&mut scratch).bytes());
+                black_box(buffer.decode(&mut scratch).bytes());
             }
         });
     }
@@ -210,7 +210,7 @@ fn fill<W: Write + Seek>(events: usize, out: W) -> W {
     for index in 0..events {
         header.set_SystemTime(large(index as i64 * 100));
         let payload = &payload[..8 + index * 13 % 90];
-        let record = Record::new(Header::PerfInfo(header, Counters::default()), true, payload);
+        let record = Record::new(EventHeader::PerfInfo(header, Counters::default()), true, payload);
         writer.push((index % 4) as u16, &record).expect("an event");
     }
     writer.finish(0).expect("a file")

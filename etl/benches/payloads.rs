@@ -3,7 +3,7 @@
 
 use etw_layouts::constants::{HOOK_ID, TRACE_HEADER_VERSION_FLAG};
 use etw_layouts::events;
-use etw_layouts_etl::header::{Counters, Header};
+use etw_layouts_etl::header::{Counters, EventHeader};
 use etw_layouts_etl::payload::{Data, PointerSize};
 use etw_layouts_etl::wire::{Arch, PERFINFO_TRACE_HEADER, SYSTEM_TRACE_HEADER, large, zero};
 use etw_layouts_etl::write::{FileWriter, Producer, Record};
@@ -52,8 +52,8 @@ fn run(name: &str, bytes: &[u8]) {
     for round in 0..30 {
         for (buffer, best) in buffers.iter().zip(&mut best) {
             let mut scratch = Scratch::default();
-            let image = buffer.image(&mut scratch);
-            let kernel = || image.events().flatten().filter(|event| event.hook().is_some());
+            let decoded = buffer.decode(&mut scratch);
+            let kernel = || decoded.events().flatten().filter(|event| event.hook().is_some());
             time(&mut best[0], || kernel().map(|event| event.payload().len()).sum::<usize>());
             time(&mut best[1], || kernel().filter_map(|event| event.decode(black_box(&schemas))).count());
             time(&mut best[2], || {
@@ -119,7 +119,7 @@ fn whole(path: &Path) {
             let (mut scratch, mut sum) = (Scratch::default(), 0_u64);
             events = 0;
             for buffer in trace.buffers().flatten() {
-                for event in buffer.image(&mut scratch).events().flatten().filter(|event| event.hook().is_some()) {
+                for event in buffer.decode(&mut scratch).events().flatten().filter(|event| event.hook().is_some()) {
                     events += 1;
                     let Some(decoded) = event.decode(&schemas) else { continue };
                     sum = decoded.iter().fold(sum, |sum, value| sum.wrapping_add(meaning(&value.data())));
@@ -182,7 +182,7 @@ fn made(kinds: &[(u16, u8, Vec<u8>)]) -> Vec<u8> {
         header.set_Packet(packet);
         header.set_Version(TRACE_HEADER_VERSION_FLAG((*version).into()));
         header.set_SystemTime(large(index as i64 * 100));
-        let record = Record::new(Header::PerfInfo(header, Counters::default()), true, payload);
+        let record = Record::new(EventHeader::PerfInfo(header, Counters::default()), true, payload);
         writer.push((index % 4) as u16, &record).expect("an event");
     }
     writer.finish(0).expect("a file").into_inner()

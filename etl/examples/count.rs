@@ -2,7 +2,7 @@
 //!
 //!     cargo run --example count -- trace.etl
 
-use etw_layouts_etl::{Guid, Reader};
+use etw_layouts_etl::{Reader, Uuid};
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::fs::File;
@@ -12,34 +12,34 @@ fn main() -> Result<(), Box<dyn Error>> {
     for path in std::env::args_os().skip(1) {
         let mut reader = Reader::new(File::open(&path)?)?;
         println!("{}: {:?}", path.display(), reader.log_file().logger_name);
-        let (counts, findings) = count(&mut reader)?;
+        let (counts, diagnostics) = count(&mut reader)?;
         for (provider, count) in counts {
             match provider {
                 Some(provider) => println!("{count:>10} {provider}"),
                 None => println!("{count:>10} without a provider"),
             }
         }
-        if findings > 0 {
-            println!("{findings:>10} findings: see `cargo xtask etl check`");
+        if diagnostics > 0 {
+            println!("{diagnostics:>10} diagnostics: see `cargo xtask etl check`");
         }
     }
     Ok(())
 }
 
 /// Number of events of each provider, and number of diagnostics.
-fn count(reader: &mut Reader<File>) -> io::Result<(BTreeMap<Option<Guid>, u64>, u64)> {
-    let (mut counts, mut findings) = (BTreeMap::new(), 0);
-    while let Some(image) = reader.next_image()? {
-        let Ok(image) = image else {
-            findings += 1;
+fn count(reader: &mut Reader<File>) -> io::Result<(BTreeMap<Option<Uuid>, u64>, u64)> {
+    let (mut counts, mut diagnostics) = (BTreeMap::new(), 0);
+    while let Some(decoded) = reader.next_buffer()? {
+        let Ok(decoded) = decoded else {
+            diagnostics += 1;
             continue;
         };
-        for event in image.events() {
+        for event in decoded.events() {
             match event {
                 Ok(event) => *counts.entry(event.provider()).or_default() += 1,
-                Err(_) => findings += 1,
+                Err(_) => diagnostics += 1,
             }
         }
     }
-    Ok((counts, findings))
+    Ok((counts, diagnostics))
 }

@@ -2,10 +2,10 @@
 //!
 //!     cargo run --example write -- new.etl
 
-use etw_layouts_etl::header::Header;
+use etw_layouts_etl::header::EventHeader;
 use etw_layouts_etl::wire::{Arch, EVENT_HEADER, LOG_FILE_MODE, large, wire_guid, zero};
 use etw_layouts_etl::write::{FileWriter, Producer, Record};
-use etw_layouts_etl::{Guid, LogFile};
+use etw_layouts_etl::{LogFile, Uuid};
 use std::error::Error;
 use std::fs::File;
 use std::io::BufWriter;
@@ -29,12 +29,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut writer = FileWriter::new(BufWriter::new(File::create(path)?), producer, log)?;
     for number in 0..1_000_u32 {
         let mut header: EVENT_HEADER = zero();
-        header.ProviderId = wire_guid(Guid(0x3d6f_a8d1_fe05_11d0_9dda_00c0_4fd7_ba7c));
+        header.ProviderId = wire_guid(Uuid::from_u128(0x3d6f_a8d1_fe05_11d0_9dda_00c0_4fd7_ba7c));
         header.EventDescriptor.Id = 1;
         header.TimeStamp = large(i64::from(number) * 1_000);
         (header.ProcessId, header.ThreadId) = (4, 8);
         let payload = number.to_le_bytes();
-        writer.push((number % 2) as u16, &Record::new(Header::Event(header), true, &payload))?;
+        writer.push((number % 2) as u16, &Record::new(EventHeader::Event(header), true, &payload))?;
     }
     writer.finish(START + 1_000_000)?;
     Ok(())

@@ -1,9 +1,9 @@
 //! A trace buffer, and its decompressed bytes, from which events are borrowed.
 
+use crate::buffer_header::BufferHeader;
 use crate::common::Common;
 use crate::compression;
-use crate::finding::{Finding, Place, What};
-use crate::head::Head;
+use crate::diagnostic::{Diagnostic, DiagnosticKind, Place};
 use crate::walk::Events;
 use crate::wire::{BUFFER_HEADER, Generation, align8};
 
@@ -11,7 +11,7 @@ use crate::wire::{BUFFER_HEADER, Generation, align8};
 #[derive(Clone, Copy, Debug)]
 pub struct Buffer<'a> {
     place: Place,
-    head: Head,
+    header: BufferHeader,
     bytes: &'a [u8],
     common: Common,
 }
@@ -20,14 +20,14 @@ pub struct Buffer<'a> {
 #[derive(Clone, Debug)]
 pub(crate) struct Frame {
     pub(crate) place: Place,
-    pub(crate) head: Head,
+    pub(crate) header: BufferHeader,
     /// Number of bytes present: fewer than the header states if the file is truncated.
     pub(crate) length: usize,
 }
 
 impl<'a> Buffer<'a> {
-    pub(crate) fn new(Frame { place, head, .. }: Frame, bytes: &'a [u8], common: Common) -> Self {
-        Self { place, head, bytes, common }
+    pub(crate) fn new(Frame { place, header, .. }: Frame, bytes: &'a [u8], common: Common) -> Self {
+        Self { place, header, bytes, common }
     }
 
     /// Index of the buffer within the file, from 0.
@@ -49,8 +49,8 @@ impl<'a> Buffer<'a> {
     }
 
     /// The buffer header.
-    pub fn head(&self) -> &Head {
-        &self.head
+    pub fn header(&self) -> &BufferHeader {
+        &self.header
     }
 
     /// All bytes of the buffer that are present in the file; fewer than the header states if the file is truncated.
@@ -60,7 +60,7 @@ impl<'a> Buffer<'a> {
 
     /// Whether the events are compressed. A header buffer never is, whatever its flags.
     pub(crate) fn is_compressed(&self) -> bool {
-        self.head.is_compressed() && self.place.offset > 0
+        self.header.is_compressed() && self.place.offset > 0
     }
 
     /// The form of the headers, which depends on the producing version.
@@ -69,7 +69,7 @@ impl<'a> Buffer<'a> {
     }
 
     /// The buffer as it was in memory. A compressed buffer is decompressed into `scratch`, whose allocation is reused.
-    pub fn image<'s>(&self, scratch: &'s mut Scratch) -> Image<'s>
+    pub fn decode<'s>(&self, scratch: &'s mut Scratch) -> DecodedBuffer<'s>
     where
         'a: 's,
     {
@@ -80,29 +80,29 @@ impl<'a> Buffer<'a> {
             }
             true => match self.decompress(scratch) {
                 Ok(()) => self.of(&scratch.0, None),
-                Err(what) => self.of(&scratch.0, Some(what)),
+                Err(kind) => self.of(&scratch.0, Some(kind)),
             },
         }
     }
 
-    fn of<'s>(&self, bytes: &'s [u8], what: Option<What>) -> Image<'s>
+    fn of<'s>(&self, bytes: &'s [u8], kind: Option<DiagnosticKind>) -> DecodedBuffer<'s>
     where
         'a: 's,
     {
-        Image { buffer: *self, bytes, fault: what.map(|what| self.finding(what)) }
+        DecodedBuffer { buffer: *self, bytes, fault: kind.map(|kind| self.diagnostic(kind)) }
     }
 
     /// A diagnostic for the whole buffer, with its position.
-    pub(crate) fn finding(&self, what: What) -> Finding {
-        self.place.finding(0, what)
+    pub(crate) fn diagnostic(&self, kind: DiagnosticKind) -> Diagnostic {
+        self.place.diagnostic(0, kind)
     }
 
     /// The end of the events of an uncompressed buffer, limited to the bytes present; and any fault found there.
-    pub(crate) fn valid_end(&self) -> (usize, Option<What>) {
+    pub(crate) fn valid_end(&self) -> (usize, Option<DiagnosticKind>) {
         let there = self.bytes.len();
-        match self.head.offset as usize {
-            offset if offset < BUFFER_HEADER || offset > self.head.size as usize => {
-                (self.filled_end(), Some(What::Offset(self.head.offset)))
+        match self.header.offset as usize {
+            offset if offset < BUFFER_HEADER || offset > self.header.size as usize => {
+                (self.filled_end(), Some(DiagnosticKind::Offset(self.header.offset)))
             }
             offset => {
                 let end = align8(offset.min(there)).min(there);
@@ -114,10 +114,10 @@ impl<'a> Buffer<'a> {
 
     /// Describes the bytes after the valid end when they are not the fill of unused space.
     #[cold]
-    fn tail(&self, end: usize) -> What {
+    fn tail(&self, end: usize) -> DiagnosticKind {
         let events = Events::new(self.bytes, end, self.common.generation, self.place, None);
         let whole = events.map_while(Result::ok).take_while(|event| event.header_type().is_known());
-        What::Tail { bytes: (self.bytes.len() - end) as u32, events: whole.count() as u32 }
+        DiagnosticKind::Tail { bytes: (self.bytes.len() - end) as u32, events: whole.count() as u32 }
     }
 
     /// Where the fill of unused space begins after the last event; the end of the bytes if something else follows. A separate
@@ -133,48 +133,48 @@ impl<'a> Buffer<'a> {
 
     /// Upper bound of the bytes that [`decompress`](Self::decompress) allocates.
     pub(crate) fn room(&self) -> usize {
-        if self.is_possible() { align8(self.head.offset as usize) } else { 0 }
+        if self.is_possible() { align8(self.header.offset as usize) } else { 0 }
     }
 
     fn is_possible(&self) -> bool {
-        self.head.offset <= self.common.largest()
+        self.header.offset <= self.common.largest()
     }
 
     /// Decompresses the stream, up to its first error.
-    pub(crate) fn decompress(&self, scratch: &mut Scratch) -> Result<(), What> {
-        let image = &mut scratch.0;
-        let stated = self.head.offset;
-        let (head, stream) = self.bytes.split_at(BUFFER_HEADER.min(self.bytes.len()));
+    pub(crate) fn decompress(&self, scratch: &mut Scratch) -> Result<(), DiagnosticKind> {
+        let decoded = &mut scratch.0;
+        let stated = self.header.offset;
+        let (header, stream) = self.bytes.split_at(BUFFER_HEADER.min(self.bytes.len()));
         let end = stated as usize;
         let format = match self.common.format() {
-            _ if !self.is_possible() => Err(What::TooLarge(stated)),
-            _ if end < BUFFER_HEADER => Err(What::Offset(stated)),
-            format => format.ok_or(What::Compression(self.common.compression)),
+            _ if !self.is_possible() => Err(DiagnosticKind::TooLarge(stated)),
+            _ if end < BUFFER_HEADER => Err(DiagnosticKind::Offset(stated)),
+            format => format.ok_or(DiagnosticKind::Compression(self.common.compression)),
         };
         let format = format.inspect_err(|_| {
-            image.clear();
-            image.extend_from_slice(head);
+            decoded.clear();
+            decoded.extend_from_slice(header);
         })?;
         // Bytes left from another buffer are overwritten, and need not be zeroed.
-        image.reserve_exact(align8(end).saturating_sub(image.len()));
-        image.resize(align8(end), 0);
-        image[..BUFFER_HEADER].fill(0);
-        image[..head.len()].copy_from_slice(head);
-        image[end..].fill(0);
-        let result = format.decompress(stream, &mut image[BUFFER_HEADER..end]);
-        let (there, what) = match result {
+        decoded.reserve_exact(align8(end).saturating_sub(decoded.len()));
+        decoded.resize(align8(end), 0);
+        decoded[..BUFFER_HEADER].fill(0);
+        decoded[..header.len()].copy_from_slice(header);
+        decoded[end..].fill(0);
+        let result = format.decompress(stream, &mut decoded[BUFFER_HEADER..end]);
+        let (there, kind) = match result {
             Ok(there) if there == end - BUFFER_HEADER => return Ok(()),
-            Ok(there) => (there, What::Decompressed { stated, there: (BUFFER_HEADER + there) as u32 }),
+            Ok(there) => (there, DiagnosticKind::Decompressed { stated, there: (BUFFER_HEADER + there) as u32 }),
             Err(error) => {
                 let there = match error {
                     compression::Error::Xpress(error) => error.output,
                     compression::Error::Other { output, .. } => output,
                 };
-                (there, What::Stream(error.to_string()))
+                (there, DiagnosticKind::Stream(error.to_string()))
             }
         };
-        image.truncate((BUFFER_HEADER + there) & !7);
-        Err(what)
+        decoded.truncate((BUFFER_HEADER + there) & !7);
+        Err(kind)
     }
 }
 
@@ -190,13 +190,13 @@ pub struct Scratch(pub(crate) Vec<u8>);
 
 /// A buffer as it was in memory, up to its valid end.
 #[derive(Clone, Debug)]
-pub struct Image<'s> {
+pub struct DecodedBuffer<'s> {
     buffer: Buffer<'s>,
     bytes: &'s [u8],
-    fault: Option<Finding>,
+    fault: Option<Diagnostic>,
 }
 
-impl<'s> Image<'s> {
+impl<'s> DecodedBuffer<'s> {
     /// The buffer as stored in the file.
     pub fn buffer(&self) -> &Buffer<'s> {
         &self.buffer
@@ -208,7 +208,7 @@ impl<'s> Image<'s> {
     }
 
     /// The fault of the whole buffer, if it has one.
-    pub fn fault(&self) -> Option<&Finding> {
+    pub fn fault(&self) -> Option<&Diagnostic> {
         self.fault.as_ref()
     }
 

@@ -1,10 +1,10 @@
 //! Iteration over the buffers of a file, from memory or from a stream.
 
 use crate::buffer::{Buffer, Frame};
+use crate::buffer_header::{BufferHeader, fits};
 use crate::common::{Common, FILE};
 use crate::compression;
-use crate::finding::{Finding, Place, What};
-use crate::head::{Head, fits};
+use crate::diagnostic::{Diagnostic, DiagnosticKind, Place};
 use crate::logfile::LogFile;
 use crate::source::Source;
 use crate::wire::{BUFFER_HEADER, BufferHeader61};
@@ -26,8 +26,8 @@ pub struct Buffers<'a> {
 
 impl<'a> Buffers<'a> {
     /// Iterates over all buffers.
-    pub(crate) fn new(bytes: &'a [u8], common: Common, findings: &[Finding]) -> Self {
-        Self { bytes, frames: Frames::new(common, findings) }
+    pub(crate) fn new(bytes: &'a [u8], common: Common, diagnostics: &[Diagnostic]) -> Self {
+        Self { bytes, frames: Frames::new(common, diagnostics) }
     }
 
     /// Iterates over the buffers of the same file, beginning at one of them.
@@ -37,13 +37,13 @@ impl<'a> Buffers<'a> {
 }
 
 impl<'a> Iterator for Buffers<'a> {
-    type Item = Result<Buffer<'a>, Finding>;
+    type Item = Result<Buffer<'a>, Diagnostic>;
 
     fn next(&mut self) -> Option<Self::Item> {
         let Ok(next) = self.frames.next(&mut self.bytes);
         let frame = match next? {
             Ok(frame) => frame,
-            Err(finding) => return Some(Err(finding)),
+            Err(diagnostic) => return Some(Err(diagnostic)),
         };
         let bytes = &self.bytes[frame.place.offset as usize..][..frame.length];
         Some(Ok(Buffer::new(frame, bytes, self.frames.common)))
@@ -58,7 +58,7 @@ pub(crate) struct Frames {
     place: Place,
     /// Results not returned yet. The search continues only when it is empty, so that a source still has the bytes of the current
     /// buffer.
-    found: VecDeque<Result<Frame, Finding>>,
+    found: VecDeque<Result<Frame, Diagnostic>>,
     done: bool,
     /// Fingerprints of the headers of the most recent buffers, by sequence number.
     seen: Vec<u64>,
@@ -76,8 +76,8 @@ const START: usize = LogFile::START;
 const STEP: usize = 1 << 16;
 
 impl Frames {
-    pub(crate) fn new(common: Common, findings: &[Finding]) -> Self {
-        let found = findings.iter().cloned().map(Err).collect();
+    pub(crate) fn new(common: Common, diagnostics: &[Diagnostic]) -> Self {
+        let found = diagnostics.iter().cloned().map(Err).collect();
         Self { common, place: Place::default(), found, done: false, seen: Vec::new(), is_small: false }
     }
 
@@ -88,7 +88,7 @@ impl Frames {
 
     /// The next buffer, or a diagnostic in its place; `None` at the end.
     #[inline]
-    pub(crate) fn next<S: Source>(&mut self, source: &mut S) -> Result<Option<Result<Frame, Finding>>, S::Error> {
+    pub(crate) fn next<S: Source>(&mut self, source: &mut S) -> Result<Option<Result<Frame, Diagnostic>>, S::Error> {
         while self.found.is_empty() && !self.done {
             self.find(source)?;
         }
@@ -101,81 +101,81 @@ impl Frames {
         let Common { generation, size, compressed, header_end, .. } = self.common;
         let bytes = source.bytes(offset, START)?;
         let there = bytes.len();
-        let Some(head) = Head::read(generation, bytes) else {
+        let Some(header) = BufferHeader::read(generation, bytes) else {
             match bytes.iter().all(|byte| *byte == 0) {
                 true if there > 0 => self.unwritten(there as u64),
                 true => {}
-                false => self.report(What::Truncated { size: BUFFER_HEADER as u32, there: there as u32 }),
+                false => self.report(DiagnosticKind::Truncated { size: BUFFER_HEADER as u32, there: there as u32 }),
             }
             self.end();
             return Ok(());
         };
         if offset > 0 && LogFile::begins(bytes) {
-            self.report(What::AnotherTrace);
+            self.report(DiagnosticKind::AnotherTrace);
             self.end();
             return Ok(());
         }
         // The first buffer is always accepted: its log file header has been read.
         let is_first = offset == 0;
-        if !fits(head.size) && !is_first {
+        if !fits(header.size) && !is_first {
             return self.resume(source);
         }
-        let length = if fits(head.size) { head.size } else { size } as usize;
+        let length = if fits(header.size) { header.size } else { size } as usize;
         let bytes = source.bytes(offset, length + START)?;
         let behind = bytes.get(length..);
         // With uncompressed buffers, two sizes at the expected distance are not a coincidence.
-        let is_size = |behind| !compressed && head.size == size && stated_size(behind) == size;
+        let is_size = |behind| !compressed && header.size == size && stated_size(behind) == size;
         let is_followed = behind.is_some_and(|behind| behind.is_empty() || begins(&self.common, behind) || is_size(behind));
-        let is_plausible = self.common.has_as(&head, is_first);
+        let is_plausible = self.common.has_as(&header, is_first);
         if !is_plausible && !is_followed && !is_first {
             return self.resume(source);
         }
         // A size that is too large must not hide other buffers. In compressed files the size of the header buffer is arbitrary.
         let is_whole = is_plausible && is_followed && !(is_first && compressed);
         let next = match is_whole {
-            true if head.is_compressed() => search_stream(&self.common, &head, bytes, length),
+            true if header.is_compressed() => search_stream(&self.common, &header, bytes, length),
             true => None,
             false => search(&self.common, bytes, if is_first { header_end as usize } else { BUFFER_HEADER }, length),
         };
         let there = next.unwrap_or(length.min(bytes.len()));
-        if next.is_some() || length != head.size as usize {
-            self.report(What::Size { stated: head.size, taken: there as u32 });
+        if next.is_some() || length != header.size as usize {
+            self.report(DiagnosticKind::Size { stated: header.size, taken: there as u32 });
         } else if !is_plausible {
-            self.report(What::Header);
+            self.report(DiagnosticKind::Header);
         }
         if next.is_none() && there < length {
-            self.report(What::Truncated { size: length as u32, there: there as u32 });
+            self.report(DiagnosticKind::Truncated { size: length as u32, there: there as u32 });
         }
         let own = source.bytes(offset, BUFFER_HEADER)?.first_chunk().copied().unwrap_or([0; BUFFER_HEADER]);
         if !is_first {
-            self.compare(&head, &own);
+            self.compare(&header, &own);
         }
-        self.give(head, there);
+        self.give(header, there);
         Ok(())
     }
 
     /// Reports a buffer that is a copy of another one, or whose time is outside that of the file. Its events are still read.
-    fn compare(&mut self, head: &Head, own: &[u8; BUFFER_HEADER]) {
+    fn compare(&mut self, header: &BufferHeader, own: &[u8; BUFFER_HEADER]) {
         let Common { span, size, .. } = self.common;
-        if head.is_compressed() && head.offset > size && !self.is_small {
+        if header.is_compressed() && header.offset > size && !self.is_small {
             self.is_small = true;
-            self.report(What::LogFileBufferSize { stated: size, taken: self.common.largest() });
+            self.report(DiagnosticKind::LogFileBufferSize { stated: size, taken: self.common.largest() });
         }
-        if !span.has(head.time_stamp) {
-            self.report(What::BufferTime(span.clock.system_time(head.time_stamp)));
+        if !span.has(header.time_stamp) {
+            self.report(DiagnosticKind::BufferTime(span.clock.system_time(header.time_stamp)));
         }
         // Versions that do not number their buffers have zeros here.
-        if head.sequence <= 0 {
+        if header.sequence <= 0 {
             return;
         }
         let mut hasher = DefaultHasher::new();
         own.hash(&mut hasher);
-        let (slot, mark) = (head.sequence as usize % SEEN, hasher.finish());
+        let (slot, mark) = (header.sequence as usize % SEEN, hasher.finish());
         if self.seen.len() <= slot {
             self.seen.resize(slot + 1, 0);
         }
         if std::mem::replace(&mut self.seen[slot], mark) == mark {
-            self.report(What::Copy(head.sequence));
+            self.report(DiagnosticKind::Copy(header.sequence));
         }
     }
 
@@ -200,8 +200,8 @@ impl Frames {
         let next = found.map(|_| at);
         match zero {
             true if found.is_none() => self.unwritten(bytes),
-            true => self.report(What::Zeroes { bytes, next }),
-            false => self.report(What::Skipped { bytes, next }),
+            true => self.report(DiagnosticKind::Zeroes { bytes, next }),
+            false => self.report(DiagnosticKind::Skipped { bytes, next }),
         }
         self.place.offset = at;
         if found.is_none() {
@@ -210,19 +210,19 @@ impl Frames {
         Ok(())
     }
 
-    fn give(&mut self, head: Head, length: usize) {
+    fn give(&mut self, header: BufferHeader, length: usize) {
         let place = self.place;
-        self.found.push_back(Ok(Frame { place, head, length }));
+        self.found.push_back(Ok(Frame { place, header, length }));
         self.place = Place { offset: place.offset + length as u64, index: place.index.saturating_add(1) };
     }
 
-    fn report(&mut self, what: What) {
-        self.found.push_back(Err(self.place.finding(0, what)));
+    fn report(&mut self, kind: DiagnosticKind) {
+        self.found.push_back(Err(self.place.diagnostic(0, kind)));
     }
 
     fn unwritten(&mut self, bytes: u64) {
         let is_whole = self.common.written > 0 && self.is_complete();
-        self.report(if is_whole { What::Unwritten(bytes) } else { What::Zeroes { bytes, next: None } });
+        self.report(if is_whole { DiagnosticKind::Unwritten(bytes) } else { DiagnosticKind::Zeroes { bytes, next: None } });
     }
 
     fn is_complete(&self) -> bool {
@@ -233,8 +233,8 @@ impl Frames {
     fn end(&mut self) {
         self.done = true;
         if !self.is_complete() {
-            let what = What::BuffersWritten { stated: self.common.written, read: self.place.index };
-            self.found.push_back(Err(FILE.finding(BUFFER_HEADER as u32, what)));
+            let kind = DiagnosticKind::BuffersWritten { stated: self.common.written, read: self.place.index };
+            self.found.push_back(Err(FILE.diagnostic(BUFFER_HEADER as u32, kind)));
         }
     }
 }
@@ -247,12 +247,12 @@ fn search(common: &Common, bytes: &[u8], from: usize, to: usize) -> Option<usize
 
 /// The first start of a buffer within a compressed one of the given length: a wrong size can end exactly where a later buffer
 /// ends.
-fn search_stream(common: &Common, head: &Head, bytes: &[u8], length: usize) -> Option<usize> {
+fn search_stream(common: &Common, header: &BufferHeader, bytes: &[u8], length: usize) -> Option<usize> {
     let bytes = bytes.get(..length)?;
     let mut found = headers(common, bytes).peekable();
     found.peek()?;
     // A compressed stream by itself can resemble a header.
-    let least = stream_end(common, head, bytes)?;
+    let least = stream_end(common, header, bytes)?;
     found.find(|at| *at >= least)
 }
 
@@ -270,13 +270,13 @@ fn headers<'b>(common: &'b Common, bytes: &'b [u8]) -> impl Iterator<Item = usiz
 
 /// The earliest end of the stream of a compressed buffer; `None` if the stream ends with the buffer.
 #[cold]
-fn stream_end(common: &Common, head: &Head, bytes: &[u8]) -> Option<usize> {
+fn stream_end(common: &Common, header: &BufferHeader, bytes: &[u8]) -> Option<usize> {
     let Some(format) = common.format() else { return Some(BUFFER_HEADER) };
-    let mut image = vec![0; (head.offset as usize).saturating_sub(BUFFER_HEADER)];
-    match format.decompress(&bytes[BUFFER_HEADER..], &mut image) {
-        Ok(there) if there == image.len() => None,
+    let mut decoded = vec![0; (header.offset as usize).saturating_sub(BUFFER_HEADER)];
+    match format.decompress(&bytes[BUFFER_HEADER..], &mut decoded) {
+        Ok(there) if there == decoded.len() => None,
         // The bytes after the stream may have been read as flags.
-        Err(compression::Error::Xpress(error)) if error.output == image.len() => {
+        Err(compression::Error::Xpress(error)) if error.output == decoded.len() => {
             Some(BUFFER_HEADER + error.input - size_of::<u32>())
         }
         _ => Some(BUFFER_HEADER),
@@ -291,7 +291,7 @@ const STATE: usize = std::mem::offset_of!(BufferHeader61, State);
 fn begins(common: &Common, bytes: &[u8]) -> bool {
     // Most values are not a valid size.
     fits(stated_size(bytes))
-        && (Head::read(common.generation, bytes).is_some_and(|head| common.has(&head)) || LogFile::begins(bytes))
+        && (BufferHeader::read(common.generation, bytes).is_some_and(|header| common.has(&header)) || LogFile::begins(bytes))
 }
 
 /// The size of a buffer, which is the first member in every version.

@@ -1,9 +1,9 @@
 //! Verification of a file against every rule of the format.
 
-use crate::buffer::{Buffer, Image, Scratch};
+use crate::buffer::{Buffer, DecodedBuffer, Scratch};
+use crate::buffer_header::FLAGS;
 use crate::common::FILE;
-use crate::finding::{Finding, Place, Rule, What};
-use crate::head::FLAGS;
+use crate::diagnostic::{Diagnostic, DiagnosticKind, Place, Rule};
 use crate::logfile::LogFile;
 use crate::trace::Trace;
 use crate::wire::{BUFFER_HEADER, ETW_BUFFER_TYPE, Generation, LOG_FILE_MODE};
@@ -12,13 +12,13 @@ use crate::wire::{BUFFER_HEADER, ETW_BUFFER_TYPE, Generation, LOG_FILE_MODE};
 /// buffer.
 ///
 /// A file written by Windows has none. Merging and crashes leave diagnostics that do not prevent reading.
-pub fn check(trace: &Trace<'_>, found: &mut dyn FnMut(Finding)) {
+pub fn check(trace: &Trace<'_>, found: &mut dyn FnMut(Diagnostic)) {
     let mut check = Check::new(trace.log_file(), found);
     let mut scratch = Scratch::default();
     for buffer in trace.buffers() {
         match buffer {
-            Ok(buffer) => check.image(&buffer.image(&mut scratch), found),
-            Err(finding) => check.damage(finding, found),
+            Ok(buffer) => check.buffer(&buffer.decode(&mut scratch), found),
+            Err(diagnostic) => check.damage(diagnostic, found),
         }
     }
     check.end(found);
@@ -35,39 +35,39 @@ pub struct Check {
 
 impl Check {
     /// Starts with the log file header.
-    pub fn new(log: &LogFile, found: &mut dyn FnMut(Finding)) -> Self {
+    pub fn new(log: &LogFile, found: &mut dyn FnMut(Diagnostic)) -> Self {
         let mut new = Self { log: log.clone(), compressed: false, last: i64::MIN };
         Rules { check: &mut new, found }.log_file();
         new
     }
 
     /// Checks the next buffer.
-    pub fn image(&mut self, image: &Image<'_>, found: &mut dyn FnMut(Finding)) {
+    pub fn buffer(&mut self, buffer: &DecodedBuffer<'_>, found: &mut dyn FnMut(Diagnostic)) {
         let mut rules = Rules { check: self, found };
-        rules.buffer(image.buffer());
-        rules.events(image);
+        rules.buffer(buffer.buffer());
+        rules.events(buffer);
     }
 
     /// Adds a diagnostic that was returned in place of a buffer.
-    pub fn damage(&mut self, finding: Finding, found: &mut dyn FnMut(Finding)) {
-        found(finding);
+    pub fn damage(&mut self, diagnostic: Diagnostic, found: &mut dyn FnMut(Diagnostic)) {
+        found(diagnostic);
     }
 
     /// Finishes with the rules of the log file header about all buffers.
-    pub fn end(mut self, found: &mut dyn FnMut(Finding)) {
+    pub fn end(mut self, found: &mut dyn FnMut(Diagnostic)) {
         Rules { check: &mut self, found }.end();
     }
 }
 
 struct Rules<'a> {
     check: &'a mut Check,
-    found: &'a mut dyn FnMut(Finding),
+    found: &'a mut dyn FnMut(Diagnostic),
 }
 
 impl Rules<'_> {
     fn rule(&mut self, name: &'static str, holds: bool, buffer: Place, offset: u32, broken: impl FnOnce() -> String) {
         if !holds {
-            (self.found)(buffer.finding(offset, What::Rule(Box::new(Rule { name, text: broken() }))));
+            (self.found)(buffer.diagnostic(offset, DiagnosticKind::Rule(Box::new(Rule { name, text: broken() }))));
         }
     }
 
@@ -81,56 +81,56 @@ impl Rules<'_> {
     }
 
     fn buffer(&mut self, buffer: &Buffer<'_>) {
-        let (at, head) = (buffer.place(), buffer.head());
+        let (at, header) = (buffer.place(), buffer.header());
         let first = buffer.index() == 0;
-        self.check.compressed |= head.is_compressed();
+        self.check.compressed |= header.is_compressed();
         let generation = buffer.generation();
-        let header = head.ty == ETW_BUFFER_TYPE::ETW_BUFFER_TYPE_HEADER;
+        let is_header = header.ty == ETW_BUFFER_TYPE::ETW_BUFFER_TYPE_HEADER;
         if generation > Generation::V5_1 {
-            self.rule("header-buffer", header == first, at, 0x36, || match first {
+            self.rule("header-buffer", is_header == first, at, 0x36, || match first {
                 true => "the first buffer is not of the type HEADER".into(),
                 false => "a buffer of the type HEADER that is not the first".into(),
             });
             let types = ETW_BUFFER_TYPE::ETW_BUFFER_TYPE_MAXIMUM;
-            self.rule("buffer-type", head.ty.0 < types.0, at, 0x36, || format!("unknown buffer type {}", head.ty.0));
-            let unknown = head.flags.0 & !FLAGS;
+            self.rule("buffer-type", header.ty.0 < types.0, at, 0x36, || format!("unknown buffer type {}", header.ty.0));
+            let unknown = header.flags.0 & !FLAGS;
             self.rule("buffer-flags", unknown == 0, at, 0x34, || format!("unknown buffer flags {unknown:#x}"));
-            self.rule("header-buffer-compressed", !(first && head.is_compressed()), at, 0x34, || {
+            self.rule("header-buffer-compressed", !(first && header.is_compressed()), at, 0x34, || {
                 "the header buffer is compressed".into()
             });
         }
         // In files of Vista and 7 the member is zero in header buffers, and stale in some later ones.
         if !first && generation > Generation::V5_2 {
-            let (saved, offset) = (head.saved_offset, head.offset);
+            let (saved, offset) = (header.saved_offset, header.offset);
             self.rule("saved-offset", saved == offset, at, 0x04, || {
                 format!("SavedOffset is {saved:#x}, but Offset is {offset:#x}")
             });
         }
-        let (processor, processors) = (head.processor(), self.check.log.processors);
+        let (processor, processors) = (header.processor(), self.check.log.processors);
         self.rule("processor", u32::from(processor) < processors.max(1), at, 0x28, || {
             format!("processor {processor} is out of range: the log file header states {processors} processors")
         });
         if !first {
             let circular = self.check.log.mode & LOG_FILE_MODE::EVENT_TRACE_FILE_MODE_CIRCULAR.0 != 0;
-            let ordered = circular || head.time_stamp >= self.check.last;
+            let ordered = circular || header.time_stamp >= self.check.last;
             self.rule("buffer-order", ordered, at, 0x10, || "the buffer is earlier than the previous one".into());
-            self.check.last = head.time_stamp;
+            self.check.last = header.time_stamp;
         }
     }
 
-    fn events(&mut self, image: &Image<'_>) {
-        let at = image.buffer().place();
+    fn events(&mut self, buffer: &DecodedBuffer<'_>) {
+        let at = buffer.buffer().place();
         let mut last = i64::MIN;
-        for event in image.events() {
+        for event in buffer.events() {
             let event = match event {
                 Ok(event) => event,
-                Err(finding) => {
-                    (self.found)(finding);
+                Err(diagnostic) => {
+                    (self.found)(diagnostic);
                     continue;
                 }
             };
-            if let Some(what) = event.fault() {
-                (self.found)(at.finding(event.offset(), what));
+            if let Some(kind) = event.fault() {
+                (self.found)(at.diagnostic(event.offset(), kind));
             }
             if let Some(stamp) = event.time_stamp() {
                 self.rule("event-order", stamp >= last, at, event.offset(), || {

@@ -1,9 +1,9 @@
 //! Properties that the log file header states for all buffers of a file.
 
+use crate::buffer_header::{BufferHeader, LARGEST, fits};
 use crate::clock::Clock;
 use crate::compression::Format;
-use crate::finding::{Finding, Place, What};
-use crate::head::{Head, LARGEST, fits};
+use crate::diagnostic::{Diagnostic, DiagnosticKind, Place};
 use crate::logfile::LogFile;
 use crate::source::Source;
 use crate::walk::Events;
@@ -58,13 +58,13 @@ impl Span {
 
 impl Common {
     /// Whether a buffer other than the first can have this header.
-    pub fn has(&self, head: &Head) -> bool {
-        self.has_as(head, false)
+    pub fn has(&self, header: &BufferHeader) -> bool {
+        self.has_as(header, false)
     }
 
     /// Whether a buffer can have this header, as the first buffer or another.
-    pub fn has_as(&self, head: &Head, is_first: bool) -> bool {
-        head.is_plausible(self.generation, self.largest(), self.compressed, is_first)
+    pub fn has_as(&self, header: &BufferHeader, is_first: bool) -> bool {
+        header.is_plausible(self.generation, self.largest(), self.compressed, is_first)
     }
 
     /// Maximum size of a decompressed buffer, in bytes. Headers of compressed buffers do not confirm the size in the log file
@@ -84,7 +84,7 @@ pub(crate) struct Start {
     pub log_file: LogFile,
     pub common: Common,
     /// Diagnostics of the log file header.
-    pub findings: Vec<Finding>,
+    pub diagnostics: Vec<Diagnostic>,
 }
 
 /// Reads the log file header.
@@ -97,23 +97,23 @@ pub(crate) fn begin<S: Source>(source: &mut S) -> Result<Result<Start, Error>, S
     let mut wrong = Vec::new();
     let mended = || {
         let read = log_file(&LogFile::mended(bytes)?);
-        read.inspect(|_| wrong.push(What::LogFileEvent))
+        read.inspect(|_| wrong.push(DiagnosticKind::LogFileEvent))
     };
     let Some((mut log_file, pointer_size, header_end)) = log_file(bytes).or_else(mended) else { return Ok(Err(Error::NoHeader)) };
-    let Some(head) = Head::read(log_file.generation(), bytes) else { return Ok(Err(Error::Short(bytes.len()))) };
+    let Some(header) = BufferHeader::read(log_file.generation(), bytes) else { return Ok(Err(Error::Short(bytes.len()))) };
     let compressed = log_file.mode & LOG_FILE_MODE::EVENT_TRACE_COMPRESSED_MODE.0 != 0;
-    let stated = match head.state & 0xFFFF {
+    let stated = match header.state & 0xFFFF {
         format @ (2 | 4) if compressed => format,
         _ => XPRESS,
     };
-    let sample = if compressed { first_compressed(source, head.size)? } else { None };
-    let compression = sample.as_ref().map_or(stated, |(head, bytes)| format_of(head, bytes, stated));
+    let sample = if compressed { first_compressed(source, header.size)? } else { None };
+    let compression = sample.as_ref().map_or(stated, |(header, bytes)| format_of(header, bytes, stated));
     if compression != stated {
-        wrong.push(What::LogFileCompression { stated, taken: compression });
+        wrong.push(DiagnosticKind::LogFileCompression { stated, taken: compression });
     }
     let [major, minor, ..] = log_file.version;
     if sample.is_some() && log_file.generation() < Generation::V6_1 {
-        wrong.push(What::Version { major: major.into(), minor: minor.into() });
+        wrong.push(DiagnosticKind::Version { major: major.into(), minor: minor.into() });
         [log_file.version[0], log_file.version[1]] = COMPRESSES;
     }
     let generation = log_file.generation();
@@ -128,30 +128,30 @@ pub(crate) fn begin<S: Source>(source: &mut S) -> Result<Result<Start, Error>, S
         least: written,
         span: Span::new(&log_file),
     };
-    let size = buffer_size(source, common, head.size)?;
+    let size = buffer_size(source, common, header.size)?;
     let common = Common { size, least: least(&log_file, size), ..common };
 
     if size != log_file.buffer_size {
-        wrong.push(What::LogFileBufferSize { stated: log_file.buffer_size, taken: size });
+        wrong.push(DiagnosticKind::LogFileBufferSize { stated: log_file.buffer_size, taken: size });
         log_file.buffer_size = size;
     }
     if pointer_size != log_file.pointer_size {
-        wrong.push(What::PointerSize { stated: pointer_size, taken: log_file.pointer_size });
+        wrong.push(DiagnosticKind::PointerSize { stated: pointer_size, taken: log_file.pointer_size });
     }
     if !log_file.has_clock() {
-        wrong.push(What::Clock(log_file.clock));
+        wrong.push(DiagnosticKind::Clock(log_file.clock));
     }
     if log_file.start_time < log_file.boot_time {
-        wrong.push(What::StartTime(log_file.start_time));
+        wrong.push(DiagnosticKind::StartTime(log_file.start_time));
     }
     if !log_file.has_clock_rate() {
-        wrong.push(What::ClockRate);
+        wrong.push(DiagnosticKind::ClockRate);
     }
     if !log_file.has_stamp_of_clock() {
-        wrong.push(What::ClockStamp { clock: log_file.clock, stamp: log_file.start_stamp });
+        wrong.push(DiagnosticKind::ClockStamp { clock: log_file.clock, stamp: log_file.start_stamp });
     }
-    let findings = wrong.into_iter().map(|what| FILE.finding(BUFFER_HEADER as u32, what)).collect();
-    Ok(Ok(Start { log_file, common, findings }))
+    let diagnostics = wrong.into_iter().map(|kind| FILE.diagnostic(BUFFER_HEADER as u32, kind)).collect();
+    Ok(Ok(Start { log_file, common, diagnostics }))
 }
 
 /// The log file header from the first event, the pointer size that it states, and the end of the event.
@@ -164,30 +164,30 @@ fn log_file(bytes: &[u8]) -> Option<(LogFile, u32, u32)> {
 const COMPRESSES: [u8; 2] = [6, 2];
 
 /// The header and bytes of a compressed buffer among the first ones after the header buffer.
-fn first_compressed<S: Source>(source: &mut S, from: u32) -> Result<Option<(Head, Vec<u8>)>, S::Error> {
+fn first_compressed<S: Source>(source: &mut S, from: u32) -> Result<Option<(BufferHeader, Vec<u8>)>, S::Error> {
     let mut at = from;
     for _ in 0..8 {
         if !fits(at) {
             break;
         }
         let start = at as usize;
-        let head = Head::read(Generation::V6_1, source.bytes(0, start + BUFFER_HEADER)?.get(start..).unwrap_or(&[]));
-        let Some(head) = head.filter(|head| head.is_plausible(Generation::V6_1, LARGEST, true, false)) else { break };
-        if head.is_compressed() {
-            let end = start + head.size as usize;
-            return Ok(source.bytes(0, end)?.get(start..end).map(|bytes| (head, bytes.to_vec())));
+        let header = BufferHeader::read(Generation::V6_1, source.bytes(0, start + BUFFER_HEADER)?.get(start..).unwrap_or(&[]));
+        let Some(header) = header.filter(|header| header.is_plausible(Generation::V6_1, LARGEST, true, false)) else { break };
+        if header.is_compressed() {
+            let end = start + header.size as usize;
+            return Ok(source.bytes(0, end)?.get(start..end).map(|bytes| (header, bytes.to_vec())));
         }
-        at += head.size;
+        at += header.size;
     }
     Ok(None)
 }
 
 /// The compression format of a buffer: the stated one, unless the stream is valid in another format only.
-fn format_of(head: &Head, bytes: &[u8], stated: u32) -> u32 {
-    let mut image = vec![0; head.offset as usize - BUFFER_HEADER];
+fn format_of(header: &BufferHeader, bytes: &[u8], stated: u32) -> u32 {
+    let mut decoded = vec![0; header.offset as usize - BUFFER_HEADER];
     let mut is = |format: &u32| {
         let format = Format::new(*format as u16);
-        format.is_some_and(|format| format.decompress(&bytes[BUFFER_HEADER..], &mut image) == Ok(image.len()))
+        format.is_some_and(|format| format.decompress(&bytes[BUFFER_HEADER..], &mut decoded) == Ok(decoded.len()))
     };
     [stated, XPRESS, 2, 4].into_iter().find(|format| is(format)).unwrap_or(stated)
 }
@@ -202,8 +202,8 @@ fn buffer_size<S: Source>(source: &mut S, common: Common, own: u32) -> Result<u3
     let mut heads = |at: u32, size: u32| {
         let at = if fits(at) { at as usize } else { return Ok(false) };
         let bytes = source.bytes(0, at + BUFFER_HEADER)?.get(at..).unwrap_or(&[]);
-        let head = Head::read(common.generation, bytes);
-        Ok(head.is_some_and(|head| head.is_plausible(common.generation, size, common.compressed, false)))
+        let header = BufferHeader::read(common.generation, bytes);
+        Ok(header.is_some_and(|header| header.is_plausible(common.generation, size, common.compressed, false)))
     };
     // In files with compressed buffers the header buffer has a different size.
     Ok(if fits(stated) && (heads(own, stated)? || heads(stated, stated)?) {

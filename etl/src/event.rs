@@ -1,14 +1,14 @@
 //! An event record, which borrows from its buffer and decodes its header on demand.
 
-use crate::finding::What;
-use crate::header::{Header, Message};
+use crate::diagnostic::DiagnosticKind;
+use crate::header::{EventHeader, Message};
 use crate::header_type::HeaderType;
 use crate::item::Items;
 use crate::wire::{
     COMPACT, EVENT_DESCRIPTOR, EVENT_HEADER, EVENT_HEADER_EXT_TYPE, EVENT_HEADER_FLAG, EVENT_INSTANCE_HEADER, EVENT_TRACE_GROUP,
     EVENT_TRACE_HEADER, PERFINFO, PERFINFO_TRACE_HEADER, SYSTEM_TRACE_HEADER, WMI_TRACE_PACKET, guid, prefix, view,
 };
-use etw_layouts_payload::{Fields, Guid, PointerSize, Schema};
+use etw_layouts_payload::{Fields, PointerSize, Schema, Uuid};
 
 /// An event record in a buffer.
 #[derive(Clone, Copy, Debug)]
@@ -33,8 +33,8 @@ impl<'a> Event<'a> {
 
     /// The diagnostic of an event whose header type has no known layout. Files written by Windows have no such events.
     #[inline]
-    pub fn fault(&self) -> Option<What> {
-        if self.header_type.is_known() { None } else { Some(What::Layout(self.header_type.name())) }
+    pub fn fault(&self) -> Option<DiagnosticKind> {
+        if self.header_type.is_known() { None } else { Some(DiagnosticKind::Layout(self.header_type.name())) }
     }
 
     /// Offset within the buffer, in bytes; within the decompressed buffer if the buffer was compressed.
@@ -89,7 +89,7 @@ impl<'a> Event<'a> {
     }
 
     /// The provider; for a kernel event, the GUID that consumers see for its group.
-    pub fn provider(&self) -> Option<Guid> {
+    pub fn provider(&self) -> Option<Uuid> {
         match self.header_type {
             HeaderType::Event32 | HeaderType::Event64 => Some(guid(self.event_header().ProviderId)),
             HeaderType::Full32 | HeaderType::Full64 | HeaderType::Instance64 => {
@@ -99,7 +99,7 @@ impl<'a> Event<'a> {
                 Some(guid(view::<EVENT_TRACE_HEADER>(self.bytes).Guid()))
             }
             HeaderType::Message => Message::read(self.bytes).guid,
-            _ => EVENT_TRACE_GROUP(self.hook()? & 0xFF00).guid().map(Guid),
+            _ => EVENT_TRACE_GROUP(self.hook()? & 0xFF00).guid().map(Uuid::from_u128),
         }
     }
 
@@ -192,15 +192,15 @@ impl<'a> Event<'a> {
     }
 
     /// The activity of the event; all zero if there is none.
-    pub fn activity_id(&self) -> Option<Guid> {
+    pub fn activity_id(&self) -> Option<Uuid> {
         self.has_descriptor().then(|| guid(self.event_header().ActivityId))
     }
 
     /// The activity that started this one, from an extended item.
-    pub fn related_activity_id(&self) -> Option<Guid> {
+    pub fn related_activity_id(&self) -> Option<Uuid> {
         let related = EVENT_HEADER_EXT_TYPE::EVENT_HEADER_EXT_TYPE_RELATED_ACTIVITYID;
-        let item = self.items().find(|item| item.ty == related && item.data.len() >= size_of::<Guid>())?;
-        item.data.first_chunk().map(|bytes| Guid::from_bytes(*bytes))
+        let item = self.items().find(|item| item.ty == related && item.data.len() >= size_of::<Uuid>())?;
+        item.data.first_chunk().map(|bytes| Uuid::from_bytes_le(*bytes))
     }
 
     /// The size of pointers in its payload; `None` if the header does not tell.
@@ -227,8 +227,8 @@ impl<'a> Event<'a> {
     }
 
     /// The decoded header.
-    pub fn header(&self) -> Header {
-        Header::read(self.header_type, self.bytes, self.header_length())
+    pub fn header(&self) -> EventHeader {
+        EventHeader::read(self.header_type, self.bytes, self.header_length())
     }
 
     #[inline]

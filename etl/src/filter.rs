@@ -6,7 +6,7 @@ use crate::names;
 use crate::schemas::Schemas;
 use crate::wire::EVENT_TRACE_GROUP;
 use etw_layouts::events;
-use etw_layouts_payload::Guid;
+use etw_layouts_payload::Uuid;
 
 /// Selects events by the properties in their headers. A property can be given several times: an event matches if it has any of
 /// the given values. Different properties must all match. An event without a given property does not match. Only the given
@@ -19,7 +19,7 @@ use etw_layouts_payload::Guid;
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Filter {
-    providers: Vec<Guid>,
+    providers: Vec<Uuid>,
     /// One bit for each group of kernel events whose GUID is among the providers.
     groups: [u64; 4],
     /// Hooks of the providers' classes in the groups of others, such as Image/Load in the group of processes.
@@ -62,10 +62,10 @@ impl Filter {
 
     /// Accepts events of a provider; kernel events have the GUID of their group.
     #[must_use]
-    pub fn provider(mut self, provider: Guid) -> Self {
+    pub fn provider(mut self, provider: Uuid) -> Self {
         self.of_provider = true;
         self.providers.push(provider);
-        for group in (0..=u8::MAX).filter(|group| EVENT_TRACE_GROUP(u16::from(*group) << 8).guid() == Some(provider.0)) {
+        for group in (0..=u8::MAX).filter(|group| EVENT_TRACE_GROUP(u16::from(*group) << 8).guid() == Some(provider.as_u128())) {
             self.groups[usize::from(group >> 6)] |= 1 << (group & 63);
         }
         self
@@ -91,11 +91,11 @@ impl Filter {
 
     /// Accepts a class of kernel events by its provider, also those of its events whose hooks are in the group of another class.
     #[must_use]
-    pub fn class(mut self, provider: Guid) -> Self {
+    pub fn class(mut self, provider: Uuid) -> Self {
         let classes: Vec<_> =
-            events::all().filter(|(guid, ..)| *guid == provider.0).map(|(.., schema)| schema.provider).collect();
+            events::all().filter(|(guid, ..)| *guid == provider.as_u128()).map(|(.., schema)| schema.provider).collect();
         let is_other = |hook: &u16| {
-            EVENT_TRACE_GROUP(hook & 0xFF00).guid() != Some(provider.0)
+            EVENT_TRACE_GROUP(hook & 0xFF00).guid() != Some(provider.as_u128())
                 && Schemas::of_hook(*hook).is_some_and(|schema| classes.contains(&schema.provider))
         };
         if !classes.is_empty() {

@@ -6,12 +6,12 @@ use crate::wire::{
     PERFINFO_TRACE_HEADER, SYSTEM_TRACE_HEADER, TRACE_MESSAGE_FLAG, prefix, view,
 };
 use bytemuck::bytes_of;
-use etw_layouts_payload::Guid;
+use etw_layouts_payload::Uuid;
 
 /// The header of an event. Writers fill in sizes and the Marker.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
-pub enum Header {
+pub enum EventHeader {
     /// Header of a kernel event.
     System(SYSTEM_TRACE_HEADER),
     /// Header of a kernel event, without processor times.
@@ -55,7 +55,7 @@ pub struct Message {
     /// Sequence number of the message.
     pub sequence: Option<u32>,
     /// The provider.
-    pub guid: Option<Guid>,
+    pub guid: Option<Uuid>,
     /// Component identifier, an alternative to the provider.
     pub component: Option<u32>,
     /// Time stamp, by the clock of the session.
@@ -64,7 +64,7 @@ pub struct Message {
     pub thread_and_process: Option<(u32, u32)>,
 }
 
-impl Header {
+impl EventHeader {
     /// Decodes the header of the given type, which takes the first `length` bytes.
     pub(crate) fn read(header_type: HeaderType, bytes: &[u8], length: usize) -> Self {
         match header_type {
@@ -191,7 +191,7 @@ impl Message {
             other_flags: flags.0 & !ANNOUNCING | if component { flags.0 & TRACE_MESSAGE_FLAG::TRACE_MESSAGE_GUID.0 } else { 0 },
             reserved: header.Reserved(),
             sequence: take(flags.contains(TRACE_MESSAGE_FLAG::TRACE_MESSAGE_SEQUENCE), 4).map(view),
-            guid: take(guid, 16).and_then(<[u8]>::first_chunk).map(|bytes| Guid::from_bytes(*bytes)),
+            guid: take(guid, 16).and_then(<[u8]>::first_chunk).map(|bytes| Uuid::from_bytes_le(*bytes)),
             component: take(component, 4).map(view),
             time_stamp: take(flags.contains(TRACE_MESSAGE_FLAG::TRACE_MESSAGE_TIMESTAMP), 8).map(view),
             thread_and_process: take(flags.contains(TRACE_MESSAGE_FLAG::TRACE_MESSAGE_SYSTEMINFO), 8)
@@ -223,7 +223,7 @@ impl Message {
         out.extend_from_slice(bytes_of(&header));
         out.extend(self.sequence.into_iter().flat_map(u32::to_le_bytes));
         if let Some(guid) = self.guid {
-            out.extend_from_slice(&guid.to_bytes());
+            out.extend_from_slice(&guid.to_bytes_le());
         }
         out.extend(self.component.into_iter().flat_map(u32::to_le_bytes));
         out.extend(self.time_stamp.into_iter().flat_map(i64::to_le_bytes));

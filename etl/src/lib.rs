@@ -5,7 +5,7 @@
 //! [`Read`](std::io::Read). Events borrow from their buffer, and decode their headers on demand. [`mod@write`] creates buffers
 //! and files. Every header is a generated type of `etw-layouts`.
 //!
-//! Faults of a file are reported as [`Finding`]s, with their positions; reading continues after them.
+//! Faults of a file are reported as [`Diagnostic`]s, with their positions; reading continues after them.
 //!
 //! Memory does not depend on the size of a file or the number of its faults, with one exception. In time order, the positions of
 //! buffers are kept, 16 to 64 bytes each, in two cases: if the next buffer of one processor is found after many buffers of
@@ -18,15 +18,15 @@
 #![deny(unsafe_code)]
 
 mod buffer;
+mod buffer_header;
 mod buffers;
 pub mod check;
 mod clock;
 mod common;
 pub mod compression;
+mod diagnostic;
 mod event;
 mod filter;
-mod finding;
-mod head;
 pub mod header;
 mod header_type;
 pub mod item;
@@ -34,13 +34,13 @@ mod logfile;
 mod merge;
 pub mod names;
 mod order;
-mod parts;
 pub mod processes;
 mod producer;
 mod reader;
 mod records;
 mod schemas;
 mod source;
+mod split_buffer;
 pub mod stat;
 pub mod threads;
 mod trace;
@@ -50,26 +50,26 @@ pub mod wire;
 pub mod write;
 pub mod xpress;
 
-pub use buffer::{Buffer, Image, Scratch};
+pub use buffer::{Buffer, DecodedBuffer, Scratch};
+pub use buffer_header::BufferHeader;
 pub use buffers::Buffers;
 pub use clock::{Clock, ClockType};
 pub use common::Error;
+pub use diagnostic::{Diagnostic, DiagnosticKind, Rule};
 /// Schemas of payloads, and their one walk.
 pub use etw_layouts_payload as payload;
-pub use etw_layouts_payload::{Guid, NoGuid, NoStamp, Stamp};
+pub use etw_layouts_payload::{FileTime, ParseFileTimeError, Uuid};
 pub use event::Event;
 pub use filter::Filter;
-pub use finding::{Finding, Rule, What};
-pub use head::Head;
-pub use header::Header;
+pub use header::EventHeader;
 pub use header_type::HeaderType;
 pub use item::{Item, Items};
 pub use logfile::LogFile;
 pub use merge::{Merged, merge};
-pub use order::{ByTime, Timed};
-pub use parts::Parts;
+pub use order::{ByTime, OrderedEvent};
 pub use reader::Reader;
 pub use records::{EventRecord, EventRecords};
 pub use schemas::{Decoded, Schemas};
+pub use split_buffer::SplitBuffer;
 pub use trace::Trace;
 pub use walk::Events;

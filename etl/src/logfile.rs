@@ -1,10 +1,10 @@
 //! The log file header: the first event of a file.
 
+use crate::buffer_header::BufferHeader;
 use crate::clock::{Clock, ClockType};
 use crate::common::DAY;
 use crate::event::Event;
-use crate::head::Head;
-use crate::header::Header;
+use crate::header::EventHeader;
 use crate::header_type::HeaderType;
 use crate::producer::Producer;
 use crate::wire::{
@@ -97,7 +97,7 @@ impl LogFile {
     /// Decodes a header of a 32-bit or 64-bit producer.
     fn read_as(event: &Event<'_>, pointer_size: u32) -> Option<Self> {
         let system = match event.header() {
-            Header::System(header) => header,
+            EventHeader::System(header) => header,
             _ => return None,
         };
         let payload = event.payload();
@@ -181,8 +181,8 @@ impl LogFile {
         // Up to the names, which are addresses, the members of both widths are the same.
         let version = header.VersionDetail();
         let generation = Generation::of(version.MajorVersion.into(), version.MinorVersion.into());
-        let head = Head::read(generation, bytes);
-        let is_plausible = head.is_some_and(|head| head.is_plausible(generation, header.BufferSize, true, true));
+        let first = BufferHeader::read(generation, bytes);
+        let is_plausible = first.is_some_and(|first| first.is_plausible(generation, header.BufferSize, true, true));
         // Members that do not depend on the width, up to the last one that has a few values only.
         is_plausible
             && matches!((version.MajorVersion, version.MinorVersion), (5, 0..=2) | (6, 0..=4) | (10, 0))

@@ -1,7 +1,7 @@
 //! The events of several traces, merged by time.
 
-use crate::finding::Finding;
-use crate::order::{ByTime, Timed};
+use crate::diagnostic::Diagnostic;
+use crate::order::{ByTime, OrderedEvent};
 use crate::records::EventRecord;
 use crate::trace::Trace;
 use std::cmp::Reverse;
@@ -36,15 +36,15 @@ pub struct Merged<'t> {
 
 impl<'t> Merged<'t> {
     /// The next event, borrowed as from [`ByTime::next_event`], and the index of its trace. `None` at the end.
-    pub fn next_event(&mut self) -> Option<(usize, Result<Timed<'_>, Finding>)> {
+    pub fn next_event(&mut self) -> Option<(usize, Result<OrderedEvent<'_>, Diagnostic>)> {
         match self.advance()? {
-            (index, Some(finding)) => Some((index, Err(finding))),
+            (index, Some(diagnostic)) => Some((index, Err(diagnostic))),
             (index, None) => Some((index, self.sources[index].1.as_mut()?.next_event()?)),
         }
     }
 
     /// Finds the trace of the next event, or of a diagnostic before it.
-    fn advance(&mut self) -> Option<(usize, Option<Finding>)> {
+    fn advance(&mut self) -> Option<(usize, Option<Diagnostic>)> {
         loop {
             let index = match self.current {
                 Some(index) => index,
@@ -61,7 +61,7 @@ impl<'t> Merged<'t> {
                     }
                     _ => return Some((index, None)),
                 },
-                Some(Err(finding)) => return Some((index, Some(finding))),
+                Some(Err(diagnostic)) => return Some((index, Some(diagnostic))),
                 None => (self.sources[index].1, self.current) = (None, None),
             }
         }
@@ -69,11 +69,11 @@ impl<'t> Merged<'t> {
 }
 
 impl<'t> Iterator for Merged<'t> {
-    type Item = (usize, Result<EventRecord<'t>, Finding>);
+    type Item = (usize, Result<EventRecord<'t>, Diagnostic>);
 
     fn next(&mut self) -> Option<Self::Item> {
         match self.advance()? {
-            (index, Some(finding)) => Some((index, Err(finding))),
+            (index, Some(diagnostic)) => Some((index, Err(diagnostic))),
             (index, None) => Some((index, self.sources[index].1.as_mut()?.next()?)),
         }
     }

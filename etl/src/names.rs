@@ -5,7 +5,7 @@ use crate::header_type::HeaderType;
 use crate::wire::{EVENT_TRACE_GROUP, EVENT_TRACE_TYPE, HOOK_ID};
 use etw_layouts::events;
 use etw_layouts::runtime::meta::Named;
-use etw_layouts_payload::Guid;
+use etw_layouts_payload::Uuid;
 use std::sync::LazyLock;
 
 /// Name of a hook identifier, such as `WMI_LOG_TYPE_PROCESS_DC_START` for 0x0303.
@@ -32,8 +32,8 @@ pub fn hook_named(name: &str) -> Option<u16> {
 }
 
 /// Name of a provider. For a GUID of a group of kernel events, the name of the group, such as `EVENT_TRACE_GROUP_PROCESS`.
-pub fn provider(guid: Guid) -> Option<&'static str> {
-    static NAMES: LazyLock<Vec<(Guid, &'static str)>> = LazyLock::new(|| {
+pub fn provider(guid: Uuid) -> Option<&'static str> {
+    static NAMES: LazyLock<Vec<(Uuid, &'static str)>> = LazyLock::new(|| {
         let mut names: Vec<_> = groups().map(|(name, guid)| (guid, name)).collect();
         // Names of the same GUID stay in order of declaration.
         names.sort_by_key(|(guid, _)| *guid);
@@ -44,16 +44,16 @@ pub fn provider(guid: Guid) -> Option<&'static str> {
 }
 
 /// The provider with a name; for a group, with or without `EVENT_TRACE_GROUP_`.
-pub fn provider_named(name: &str) -> Option<Guid> {
+pub fn provider_named(name: &str) -> Option<Uuid> {
     let is =
         |own: &str| own.eq_ignore_ascii_case(name) || own.strip_prefix(GROUP).is_some_and(|own| own.eq_ignore_ascii_case(name));
     groups().find(|(own, _)| is(own)).map(|(_, guid)| guid)
 }
 
 /// The provider of an event class of the specs, such as `DiskIo`.
-pub fn class_named(name: &str) -> Option<Guid> {
+pub fn class_named(name: &str) -> Option<Uuid> {
     let (guid, ..) = events::all().find(|(.., schema)| schema.provider.eq_ignore_ascii_case(name))?;
-    Some(Guid(guid))
+    Some(Uuid::from_u128(guid))
 }
 
 /// What identifies an event without a schema: the name of its hook ID; or its provider, by name or GUID, else the type of its header, and its ID
@@ -114,7 +114,7 @@ fn opcode_of(opcode: u8, is_later: bool) -> Option<&'static str> {
 const GROUP: &str = "EVENT_TRACE_GROUP_";
 
 /// The groups that consumers see as providers.
-fn groups() -> impl Iterator<Item = (&'static str, Guid)> {
+fn groups() -> impl Iterator<Item = (&'static str, Uuid)> {
     let constants = EVENT_TRACE_GROUP::VALUES.constants.iter();
-    constants.filter_map(|(name, value)| Some((*name, Guid(EVENT_TRACE_GROUP(u16::try_from(*value).ok()?).guid()?))))
+    constants.filter_map(|(name, value)| Some((*name, Uuid::from_u128(EVENT_TRACE_GROUP(u16::try_from(*value).ok()?).guid()?))))
 }

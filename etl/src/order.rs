@@ -9,8 +9,8 @@ mod tournament;
 
 use crate::buffers::Buffers;
 use crate::clock::Clock;
+use crate::diagnostic::Diagnostic;
 use crate::event::Event;
-use crate::finding::Finding;
 use crate::records::EventRecord;
 use queue::Queues;
 use std::ops::Range;
@@ -19,7 +19,7 @@ use tournament::Tournament;
 
 /// The events of a trace in time order. The events of a buffer are sorted and merged with those of the next buffers of the same
 /// processor, at most four at once, while their times overlap. Sessions never displace an event further. An event of a damaged or
-/// hand-made file that is further from its position is returned where it is found, with [`Timed::late`] set.
+/// hand-made file that is further from its position is returned where it is found, with [`OrderedEvent::late`] set.
 ///
 /// For each processor two buffers are decompressed at a time, up to four if their times overlap. Memory does not depend on the size of
 /// the file, but on the distance within it between buffers of the same time; see the crate documentation.
@@ -42,7 +42,7 @@ pub struct ByTime<'a> {
 
 /// An event with the properties of its buffer.
 #[derive(Clone, Copy, Debug)]
-pub struct Timed<'s> {
+pub struct OrderedEvent<'s> {
     /// The event.
     pub event: Event<'s>,
     /// The processor that wrote it.
@@ -63,7 +63,7 @@ impl<'a> ByTime<'a> {
             earliest: Tournament::new(queues.len()),
             fresh: true,
             moving: 0..queues.len(),
-            damaged: (buffers.clone(), queues.findings),
+            damaged: (buffers.clone(), queues.diagnostics),
             shared: Shared::new(queues),
             latest: 0,
             clock,
@@ -72,23 +72,29 @@ impl<'a> ByTime<'a> {
 
     /// The next event, borrowed from the memory that the iterator uses again for the next one: the fastest way through a trace with
     /// compressed buffers. `None` at the end. Diagnostics about headers of buffers come first, others when their buffers are reached.
-    pub fn next_event(&mut self) -> Option<Result<Timed<'_>, Finding>> {
-        if let Some(finding) = self.go_on() {
-            return Some(Err(finding));
+    pub fn next_event(&mut self) -> Option<Result<OrderedEvent<'_>, Diagnostic>> {
+        if let Some(diagnostic) = self.go_on() {
+            return Some(Err(diagnostic));
         }
         let lane = &self.streams.get(self.earliest.winner())?.lane;
         let event = lane.event()?;
         self.fresh = false;
         let late = self.latest.saturating_sub(key(lane.time));
         self.latest = self.latest.max(key(lane.time));
-        Some(Ok(Timed { event, processor: lane.processor, buffer: lane.place.index, buffer_offset: lane.place.offset, late }))
+        Some(Ok(OrderedEvent {
+            event,
+            processor: lane.processor,
+            buffer: lane.place.index,
+            buffer_offset: lane.place.offset,
+            late,
+        }))
     }
 
     /// The time stamp of the event that [`next_event`](Self::next_event) returns next, or a diagnostic before it; used to merge
     /// several traces. An event without a time has the time stamp of the previous one.
-    pub fn next_stamp(&mut self) -> Option<Result<i64, Finding>> {
-        if let Some(finding) = self.go_on() {
-            return Some(Err(finding));
+    pub fn next_stamp(&mut self) -> Option<Result<i64, Diagnostic>> {
+        if let Some(diagnostic) = self.go_on() {
+            return Some(Err(diagnostic));
         }
         let lane = &self.streams.get(self.earliest.winner())?.lane;
         lane.event().map(|_| Ok(lane.time))
@@ -96,7 +102,7 @@ impl<'a> ByTime<'a> {
 
     /// Advances to the next event, or to a diagnostic before it.
     #[inline]
-    fn go_on(&mut self) -> Option<Finding> {
+    fn go_on(&mut self) -> Option<Diagnostic> {
         if !self.fresh {
             self.advance();
             self.fresh = true;
@@ -116,18 +122,18 @@ impl<'a> ByTime<'a> {
     }
 
     /// Advances streams to their next events, up to a diagnostic.
-    fn settle(&mut self) -> Option<Finding> {
+    fn settle(&mut self) -> Option<Diagnostic> {
         while self.damaged.1 > 0 {
             self.damaged.1 -= 1;
-            if let Some(finding) = self.damaged.0.find_map(Result::err) {
-                return Some(finding);
+            if let Some(diagnostic) = self.damaged.0.find_map(Result::err) {
+                return Some(diagnostic);
             }
         }
         while let Some(stream) = self.streams.get_mut(self.moving.start).filter(|_| !self.moving.is_empty()) {
             match stream.next(&mut self.shared) {
                 Ok(true) => self.earliest.set(self.moving.start, key(stream.lane.time)),
                 Ok(false) => self.earliest.set(self.moving.start, u64::MAX),
-                Err(finding) => return Some(finding),
+                Err(diagnostic) => return Some(diagnostic),
             }
             self.moving.start += 1;
         }
@@ -136,12 +142,12 @@ impl<'a> ByTime<'a> {
 }
 
 impl<'a> Iterator for ByTime<'a> {
-    type Item = Result<EventRecord<'a>, Finding>;
+    type Item = Result<EventRecord<'a>, Diagnostic>;
 
     fn next(&mut self) -> Option<Self::Item> {
         let late = match self.next_event()? {
             Ok(timed) => timed.late,
-            Err(finding) => return Some(Err(finding)),
+            Err(diagnostic) => return Some(Err(diagnostic)),
         };
         let lane = &self.streams.get(self.earliest.winner())?.lane;
         Some(Ok(EventRecord::new(&lane.event()?, lane.in_file(), &self.clock, (lane.processor, lane.place), late)))

@@ -1,6 +1,6 @@
 //! The version of Windows that a writer imitates.
 
-use crate::head::PROCESSOR_INDEX;
+use crate::buffer_header::PROCESSOR_INDEX;
 use crate::wire::{Arch, Build, Generation};
 
 /// A version of Windows and an architecture.

@@ -1,10 +1,10 @@
 //! Streaming reader of trace files: file order, with memory for two buffers.
 
-use crate::buffer::{Buffer, Image, Scratch};
+use crate::buffer::{Buffer, DecodedBuffer, Scratch};
 use crate::buffers::Frames;
 use crate::clock::Clock;
 use crate::common::{Error, Start, begin};
-use crate::finding::Finding;
+use crate::diagnostic::Diagnostic;
 use crate::logfile::LogFile;
 use crate::source::Source;
 use std::io::{self, Read};
@@ -39,9 +39,9 @@ impl<R: Read> Reader<R> {
     pub fn new(source: R) -> io::Result<Self> {
         let mut window = Window { source, bytes: Vec::new(), passed: 0, offset: 0 };
         let invalid = |error: Error| io::Error::new(io::ErrorKind::InvalidData, error);
-        let Start { log_file, common, findings } = begin(&mut window)?.map_err(invalid)?;
+        let Start { log_file, common, diagnostics } = begin(&mut window)?.map_err(invalid)?;
         let clock = log_file.to_clock();
-        Ok(Self { window, frames: Frames::new(common, &findings), log_file, clock, scratch: Scratch::default() })
+        Ok(Self { window, frames: Frames::new(common, &diagnostics), log_file, clock, scratch: Scratch::default() })
     }
 
     /// Properties from the log file header, such as the producer and the session's settings.
@@ -60,13 +60,13 @@ impl<R: Read> Reader<R> {
     /// # Errors
     ///
     /// The source fails.
-    pub fn next_image(&mut self) -> io::Result<Option<Result<Image<'_>, Finding>>> {
+    pub fn next_buffer(&mut self) -> io::Result<Option<Result<DecodedBuffer<'_>, Diagnostic>>> {
         let next = self.frames.next(&mut self.window)?;
         let (bytes, common) = (self.window.rest(), self.frames.common());
         Ok(next.map(|frame| {
             let frame = frame?;
             let bytes = &bytes[..frame.length];
-            Ok(Buffer::new(frame, bytes, common).image(&mut self.scratch))
+            Ok(Buffer::new(frame, bytes, common).decode(&mut self.scratch))
         }))
     }
 }

@@ -1,10 +1,10 @@
 //! Iterators over the events of a trace.
 
-use crate::Guid;
-use crate::Stamp;
+use crate::FileTime;
+use crate::Uuid;
 use crate::buffers::Buffers;
+use crate::diagnostic::{Diagnostic, Place};
 use crate::event::Event;
-use crate::finding::{Finding, Place};
 use crate::header_type::HeaderType;
 use crate::order::ByTime;
 use crate::trace::Trace;
@@ -21,7 +21,7 @@ pub struct EventRecord<'t> {
     offset: u32,
     payload: u16,
     header_type: HeaderType,
-    time: Option<Stamp>,
+    time: Option<FileTime>,
     processor: u16,
     place: Place,
     late: u64,
@@ -46,7 +46,7 @@ impl EventRecord<'_> {
     }
 
     /// The system time of the event. `None` if the event has no time.
-    pub fn time(&self) -> Option<Stamp> {
+    pub fn time(&self) -> Option<FileTime> {
         self.time
     }
 
@@ -77,9 +77,9 @@ impl EventRecord<'_> {
 
     forward! {
         bytes -> &[u8], payload -> &[u8], header_type -> HeaderType, time_stamp -> Option<i64>, thread -> Option<u32>,
-        process -> Option<u32>, provider -> Option<Guid>, hook -> Option<u16>, id -> Option<u16>, version -> Option<u16>,
+        process -> Option<u32>, provider -> Option<Uuid>, hook -> Option<u16>, id -> Option<u16>, version -> Option<u16>,
         opcode -> Option<u8>, level -> Option<u8>, keyword -> Option<u64>, task -> Option<u16>, channel -> Option<u8>,
-        activity_id -> Option<Guid>, related_activity_id -> Option<Guid>,
+        activity_id -> Option<Uuid>, related_activity_id -> Option<Uuid>,
     }
 }
 
@@ -97,7 +97,7 @@ impl<'t> EventRecord<'t> {
             offset: event.offset(),
             payload: event.header_length() as u16,
             header_type: event.header_type(),
-            time: event.time_stamp().map(|stamp| Stamp(clock.system_time(stamp))),
+            time: event.time_stamp().map(|stamp| FileTime(clock.system_time(stamp))),
             processor,
             place,
             late,
@@ -112,7 +112,7 @@ pub struct EventRecords<'t> {
     buffers: Buffers<'t>,
     scratch: Scratch,
     /// The rest of a buffer.
-    next: VecDeque<Result<EventRecord<'t>, Finding>>,
+    next: VecDeque<Result<EventRecord<'t>, Diagnostic>>,
 }
 
 impl<'t> EventRecords<'t> {
@@ -126,10 +126,10 @@ impl<'t> EventRecords<'t> {
     }
 
     fn read(&mut self, buffer: &Buffer<'t>) {
-        let (clock, origin) = (self.trace.clock(), (buffer.head().processor(), buffer.place()));
+        let (clock, origin) = (self.trace.clock(), (buffer.header().processor(), buffer.place()));
         let in_file = (!buffer.is_compressed()).then_some(buffer.bytes());
-        let image = buffer.image(&mut self.scratch);
-        self.next.extend(image.events().map(|event| {
+        let decoded = buffer.decode(&mut self.scratch);
+        self.next.extend(decoded.events().map(|event| {
             let event = event?;
             let start = event.offset() as usize;
             let bytes = in_file.and_then(|bytes| bytes.get(start..start + event.bytes().len()));
@@ -139,7 +139,7 @@ impl<'t> EventRecords<'t> {
 }
 
 impl<'t> Iterator for EventRecords<'t> {
-    type Item = Result<EventRecord<'t>, Finding>;
+    type Item = Result<EventRecord<'t>, Diagnostic>;
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
@@ -148,7 +148,7 @@ impl<'t> Iterator for EventRecords<'t> {
             }
             match self.buffers.next()? {
                 Ok(buffer) => self.read(&buffer),
-                Err(finding) => return Some(Err(finding)),
+                Err(diagnostic) => return Some(Err(diagnostic)),
             }
         }
     }

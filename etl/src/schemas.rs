@@ -4,7 +4,7 @@ use crate::event::Event;
 use crate::header_type::HeaderType;
 use crate::wire::EVENT_HEADER_FLAG;
 use etw_layouts::events;
-use etw_layouts_payload::{Fields, Guid, PointerSize, Schema, Value, Values};
+use etw_layouts_payload::{Fields, PointerSize, Schema, Uuid, Value, Values};
 use std::fmt;
 
 /// Sources of schemas, asked in this order: the event itself (TraceLogging), then the specs of kernel events.
@@ -61,8 +61,8 @@ impl Schemas {
     }
 
     /// The latest schema of a kernel event, by its provider and its event type.
-    pub fn of_type(provider: Guid, opcode: u8) -> Option<&'static Schema<'static>> {
-        events::find_guid(provider.0, opcode, u8::MAX).map(|found| found.schema)
+    pub fn of_type(provider: Uuid, opcode: u8) -> Option<&'static Schema<'static>> {
+        events::find_guid(provider.as_u128(), opcode, u8::MAX).map(|found| found.schema)
     }
 
     /// The schema of an event that has no hook, and whether it is of the event's version.
@@ -71,7 +71,7 @@ impl Schemas {
             return logging.schema.ok().map(|schema| (schema, true));
         }
         let (opcode, version) = (event.opcode()?, u8::try_from(event.version()?).ok()?);
-        let found = if is_classic(event) { events::find_guid(event.provider()?.0, opcode, version) } else { None };
+        let found = if is_classic(event) { events::find_guid(event.provider()?.as_u128(), opcode, version) } else { None };
         found.map(|found| (*found.schema, found.is_exact))
     }
 }

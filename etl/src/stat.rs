@@ -2,7 +2,7 @@
 
 use crate::event::Event;
 use crate::schemas::is_classic;
-use etw_layouts_payload::Guid;
+use etw_layouts_payload::Uuid;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -26,7 +26,7 @@ pub enum By {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Key {
     /// [`Event::provider`].
-    pub provider: Option<Guid>,
+    pub provider: Option<Uuid>,
     /// [`Event::hook`]: for a group without a GUID, the group number in the high byte; the low byte is 0 unless the criterion
     /// includes it.
     pub hook: Option<u16>,

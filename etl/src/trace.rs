@@ -3,7 +3,7 @@
 use crate::buffers::Buffers;
 use crate::clock::Clock;
 use crate::common::{Common, Error, Start, begin};
-use crate::finding::Finding;
+use crate::diagnostic::Diagnostic;
 use crate::logfile::LogFile;
 use crate::order::ByTime;
 use crate::records::EventRecords;
@@ -30,7 +30,7 @@ pub struct Trace<'a> {
     clock: Clock,
     common: Common,
     /// Diagnostics of the log file header.
-    findings: Vec<Finding>,
+    diagnostics: Vec<Diagnostic>,
 }
 
 impl Trace<'static> {
@@ -57,8 +57,8 @@ impl<'a> Trace<'a> {
     pub fn from_bytes(bytes: impl Into<Cow<'a, [u8]>>) -> Result<Self, Error> {
         let bytes = bytes.into();
         let Ok(start) = begin(&mut &*bytes);
-        let Start { log_file, common, findings } = start?;
-        Ok(Self { clock: log_file.to_clock(), bytes, log_file, common, findings })
+        let Start { log_file, common, diagnostics } = start?;
+        Ok(Self { clock: log_file.to_clock(), bytes, log_file, common, diagnostics })
     }
 
     /// Properties from the log file header, such as the producer and the session's settings.
@@ -84,7 +84,7 @@ impl<'a> Trace<'a> {
     /// The buffers in file order, the header buffer first. Diagnostics about the log file header come first; a wrong number of buffers
     /// is reported last.
     pub fn buffers(&self) -> Buffers<'_> {
-        Buffers::new(&self.bytes, self.common, &self.findings)
+        Buffers::new(&self.bytes, self.common, &self.diagnostics)
     }
 
     /// The events sorted by time: the events of each processor are sorted, then merged. Events with equal times keep the order of their

@@ -1,7 +1,7 @@
 //! Iteration over the events of a buffer.
 
+use crate::diagnostic::{Diagnostic, DiagnosticKind, Place};
 use crate::event::Event;
-use crate::finding::{Finding, Place, What};
 use crate::header;
 use crate::header_type::{HeaderType, RAW, SHAPES};
 use crate::item;
@@ -15,7 +15,7 @@ pub struct Events<'a> {
     at: u32,
     generation: Generation,
     buffer: Place,
-    fault: Option<Box<Finding>>,
+    fault: Option<Box<Diagnostic>>,
 }
 
 impl<'a> Events<'a> {
@@ -25,14 +25,14 @@ impl<'a> Events<'a> {
         Self::new(buffer, BUFFER_HEADER, generation, Place::default(), None)
     }
 
-    /// Iterates over the events from `at` to the end of `image`, then returns the fault of the whole buffer.
-    pub(crate) fn new(image: &'a [u8], at: usize, generation: Generation, buffer: Place, fault: Option<Box<Finding>>) -> Self {
-        Self { rest: image.get(at..).unwrap_or(&[]), at: at as u32, generation, buffer, fault }
+    /// Iterates over the events from `at` to the end of `bytes`, then returns the fault of the whole buffer.
+    pub(crate) fn new(bytes: &'a [u8], at: usize, generation: Generation, buffer: Place, fault: Option<Box<Diagnostic>>) -> Self {
+        Self { rest: bytes.get(at..).unwrap_or(&[]), at: at as u32, generation, buffer, fault }
     }
 }
 
 impl<'a> Iterator for Events<'a> {
-    type Item = Result<Event<'a>, Finding>;
+    type Item = Result<Event<'a>, Diagnostic>;
 
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
@@ -62,11 +62,11 @@ impl Events<'_> {
 /// stay in registers.
 #[cold]
 #[inline(never)]
-fn rare(rest: &[u8], at: u32, generation: Generation, buffer: Place) -> (Option<Result<Event<'_>, Finding>>, usize) {
+fn rare(rest: &[u8], at: u32, generation: Generation, buffer: Place) -> (Option<Result<Event<'_>, Diagnostic>>, usize) {
     match step(rest, generation) {
         Ok(Some(extent)) => (Some(Ok(extent.event(rest, at))), extent.space()),
         Ok(None) => (None, 0),
-        Err(fault) => (Some(Err(buffer.finding(at, fault.what))), fault.space),
+        Err(fault) => (Some(Err(buffer.diagnostic(at, fault.kind))), fault.space),
     }
 }
 
@@ -102,7 +102,7 @@ impl Extent {
 /// A diagnostic of a record, and the distance to the next record.
 #[derive(Debug)]
 pub(crate) struct Fault {
-    pub what: What,
+    pub kind: DiagnosticKind,
     pub space: usize,
 }
 
@@ -164,12 +164,12 @@ fn unusual(rest: &[u8], word: u64, generation: Generation) -> Result<Option<Exte
         HeaderType::Unknown | HeaderType::Time32 => RAW,
         _ => usize::from(shape.header),
     };
-    let fault = |what, space| Err(Box::new(Fault { what, space }));
+    let fault = |kind, space| Err(Box::new(Fault { kind, space }));
     if (length as usize) < least {
-        return fault(What::Short { length, header: least as u32 }, usize::MAX);
+        return fault(DiagnosticKind::Short { length, header: least as u32 }, usize::MAX);
     }
     let Some(event) = rest.get(..length as usize) else {
-        return fault(What::Long { length, left: rest.len() as u32 }, usize::MAX);
+        return fault(DiagnosticKind::Long { length, left: rest.len() as u32 }, usize::MAX);
     };
     let payload = match header_type {
         // Events without extended items are handled by `usual`.
@@ -178,7 +178,7 @@ fn unusual(rest: &[u8], word: u64, generation: Generation) -> Result<Option<Exte
     };
     match payload {
         Some(payload) => Ok(Some(Extent { length, payload: payload as u16, header_type })),
-        None => fault(What::Items, align8(event.len())),
+        None => fault(DiagnosticKind::Items, align8(event.len())),
     }
 }
 
@@ -186,8 +186,8 @@ fn unusual(rest: &[u8], word: u64, generation: Generation) -> Result<Option<Exte
 #[cold]
 fn marked(rest: &[u8], generation: Generation) -> Box<Fault> {
     let next = resume(rest, generation);
-    let what = What::Marker { skipped: next.unwrap_or(rest.len()) as u32, next: next.map(|next| next as u32) };
-    Box::new(Fault { what, space: next.unwrap_or(usize::MAX) })
+    let kind = DiagnosticKind::Marker { skipped: next.unwrap_or(rest.len()) as u32, next: next.map(|next| next as u32) };
+    Box::new(Fault { kind, space: next.unwrap_or(usize::MAX) })
 }
 
 /// The first offset from which events follow each other up to the end of the bytes, all with headers of a known type.

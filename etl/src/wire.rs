@@ -31,7 +31,7 @@ pub type BufferHeader60 = etw_layouts::vista_sp2::x64::WMI_BUFFER_HEADER;
 pub type BufferHeader61 = etw_layouts::win10_2004::x64::WMI_BUFFER_HEADER;
 
 use bytemuck::Pod;
-use etw_layouts_payload::Guid;
+use etw_layouts_payload::Uuid;
 
 /// Size of every buffer header, in bytes.
 pub const BUFFER_HEADER: usize = size_of::<BufferHeader61>();
@@ -101,13 +101,13 @@ pub fn quad(value: LARGE_INTEGER) -> i64 {
 }
 
 /// The identifier in a generated GUID.
-pub fn guid(guid: GUID) -> Guid {
-    Guid::from_bytes(bytemuck::cast(guid))
+pub fn guid(guid: GUID) -> Uuid {
+    Uuid::from_bytes_le(bytemuck::cast(guid))
 }
 
 /// The generated GUID of an identifier.
-pub fn wire_guid(guid: Guid) -> GUID {
-    bytemuck::cast(guid.to_bytes())
+pub fn wire_guid(guid: Uuid) -> GUID {
+    bytemuck::cast(guid.to_bytes_le())
 }
 
 /// An all-zero value.

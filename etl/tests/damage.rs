@@ -1,10 +1,12 @@
 //! Damaged files: read without panic, to the end, in bounded memory.
 
 use etw_layouts_etl::check::check;
-use etw_layouts_etl::header::Header;
+use etw_layouts_etl::header::EventHeader;
 use etw_layouts_etl::wire::{Generation, LOG_FILE_MODE, zero};
 use etw_layouts_etl::write::{FileWriter, Record, Relog};
-use etw_layouts_etl::{ByTime, ClockType, Event, EventRecord, Finding, Head, LogFile, Parts, Reader, Scratch, Trace};
+use etw_layouts_etl::{
+    BufferHeader, ByTime, ClockType, Diagnostic, Event, EventRecord, LogFile, Reader, Scratch, SplitBuffer, Trace,
+};
 use fastrand::Rng;
 use std::io::Cursor;
 use std::ops::Range;
@@ -16,7 +18,7 @@ fn mutations() {
     const MUTATIONS: usize = 12_000;
     let fixtures = all(6);
     let mut random = Rng::with_seed(0x0E71);
-    let (mut traces, mut findings) = (0, 0);
+    let (mut traces, mut diagnostics) = (0, 0);
     for round in 0..MUTATIONS {
         let mut bytes = fixtures[round % fixtures.len()].bytes.clone();
         for _ in 0..random.usize(1..6) {
@@ -24,11 +26,11 @@ fn mutations() {
         }
         if let Some(found) = read(&bytes) {
             traces += 1;
-            findings += found;
+            diagnostics += found;
         }
     }
-    println!("{MUTATIONS} mutations, {traces} still traces, {findings} findings");
-    assert!(traces > MUTATIONS / 2 && findings > MUTATIONS / 2);
+    println!("{MUTATIONS} mutations, {traces} still traces, {diagnostics} diagnostics");
+    assert!(traces > MUTATIONS / 2 && diagnostics > MUTATIONS / 2);
 }
 
 /// Whatever happens to the header of one buffer, its events are lost at the most, and no others.
@@ -64,11 +66,11 @@ fn one_header() {
             for header in ways {
                 let mut damaged = bytes.clone();
                 damaged[start..start + header.len()].copy_from_slice(&header);
-                let (seen, findings) = events(&damaged);
+                let (seen, diagnostics) = events(&damaged);
                 let seen: Vec<_> = seen.into_iter().filter(|event| !bounds.contains(&(event.0 as usize))).collect();
                 let at = || format!("{name}: buffer {index} at {start:#x} of {length:#x} bytes, {header:x?}");
                 assert!(seen == others, "{}: {} of {} events", at(), seen.len(), others.len());
-                assert!(!findings.is_empty(), "{}: nothing found", at());
+                assert!(!diagnostics.is_empty(), "{}: nothing found", at());
             }
         }
     }
@@ -86,9 +88,9 @@ fn like_another_trace() {
         let within = buffers[2].start + 0x60;
         file[within..][..start.len()].copy_from_slice(&start);
         file[buffers[2].start..][..0x48].fill(0xFF);
-        let (seen, findings) = events(&file);
-        assert!(seen.iter().any(|event| event.0 as usize == buffers[buffers.len() - 1].start), "{at:#x}: {findings:?}");
-        assert!(findings.iter().all(|finding| finding.what.kind() != "another-trace"), "{at:#x}: {findings:?}");
+        let (seen, diagnostics) = events(&file);
+        assert!(seen.iter().any(|event| event.0 as usize == buffers[buffers.len() - 1].start), "{at:#x}: {diagnostics:?}");
+        assert!(diagnostics.iter().all(|diagnostic| diagnostic.kind.name() != "another-trace"), "{at:#x}: {diagnostics:?}");
     }
 }
 
@@ -114,17 +116,17 @@ fn spans() {
                 sequence(&mut bytes, start, 1_000);
                 sequence(&mut bytes, behind.start, 1_001);
             }
-            let (seen, findings) = events(&bytes);
+            let (seen, diagnostics) = events(&bytes);
             assert!(seen == whole, "{first} to {last}: {} of {} events", seen.len(), whole.len());
-            assert!(findings.len() == 1 && findings[0].what.kind() == "buffer-size", "{first} to {last}: {findings:?}");
+            assert!(diagnostics.len() == 1 && diagnostics[0].kind.name() == "buffer-size", "{first} to {last}: {diagnostics:?}");
             for destroyed in first + 1..=last {
                 let mut bytes = bytes.clone();
                 bytes[buffers[destroyed].start..][..0x48].fill(0xA5);
-                let (seen, findings) = events(&bytes);
+                let (seen, diagnostics) = events(&bytes);
                 let others: Vec<_> =
                     whole.iter().filter(|event| !buffers[destroyed].contains(&(event.0 as usize))).cloned().collect();
                 assert!(seen == others, "{first} to {last} without {destroyed}: {} of {}", seen.len(), others.len());
-                assert!(!findings.is_empty());
+                assert!(!diagnostics.is_empty());
             }
         }
     }
@@ -143,7 +145,7 @@ fn streams_like_headers() {
         payload[at..at + 4].copy_from_slice(&word.to_le_bytes());
     }
     for _ in 0..3 {
-        writer.push(0, &Record::new(Header::Event(zero()), true, &payload)).unwrap();
+        writer.push(0, &Record::new(EventHeader::Event(zero()), true, &payload)).unwrap();
         writer.flush(0).unwrap();
     }
     let file = writer.finish(0).unwrap().into_inner();
@@ -157,7 +159,7 @@ fn streams_like_headers() {
             continue;
         }
         let mut stream = buffer.bytes()[..0x48].to_vec();
-        for literals in buffer.image(&mut scratch).bytes()[0x48..buffer.head().offset as usize].chunks(32) {
+        for literals in buffer.decode(&mut scratch).bytes()[0x48..buffer.header().offset as usize].chunks(32) {
             // Behind the last literal, a match that is not there.
             stream.extend(u32::MAX.checked_shr(literals.len() as u32).unwrap_or(0).to_le_bytes());
             stream.extend_from_slice(literals);
@@ -166,12 +168,12 @@ fn streams_like_headers() {
         stream[..4].copy_from_slice(&size);
         bytes.extend(stream);
     }
-    let (whole, findings) = events(&bytes);
-    assert_eq!((whole.len(), findings), (4, Vec::new()));
-    assert_eq!(Head::read(Generation::V6_1, &bytes[starts[1] + 0x48 + 280..]).unwrap().offset, 0x100);
+    let (whole, diagnostics) = events(&bytes);
+    assert_eq!((whole.len(), diagnostics), (4, Vec::new()));
+    assert_eq!(BufferHeader::read(Generation::V6_1, &bytes[starts[1] + 0x48 + 280..]).unwrap().offset, 0x100);
     bytes[starts[1]..][..4].copy_from_slice(&((starts[3] - starts[1]) as u32).to_le_bytes());
-    let (seen, findings) = events(&bytes);
-    assert!(seen == whole && findings.len() == 1, "{} events, {findings:?}", seen.len());
+    let (seen, diagnostics) = events(&bytes);
+    assert!(seen == whole && diagnostics.len() == 1, "{} events, {diagnostics:?}", seen.len());
 }
 
 /// BuffersWritten in the log file header.
@@ -197,22 +199,22 @@ fn bounds(bytes: &[u8]) -> Vec<Range<usize>> {
 type Seen = (u64, u32, Vec<u8>);
 
 /// Each event in the order of the file, which are the same however it is read; and what was found.
-fn events(bytes: &[u8]) -> (Vec<Seen>, Vec<Finding>) {
-    let (mut events, mut findings) = (Vec::new(), Vec::new());
+fn events(bytes: &[u8]) -> (Vec<Seen>, Vec<Diagnostic>) {
+    let (mut events, mut diagnostics) = (Vec::new(), Vec::new());
     let mut reader = Reader::new(bytes).unwrap();
-    while let Some(image) = reader.next_image().unwrap() {
-        match image {
-            Ok(image) => image.events().for_each(|event| match event {
-                Ok(event) => events.push((image.buffer().offset(), event.offset(), event.bytes().to_vec())),
-                Err(finding) => findings.push(finding),
+    while let Some(decoded) = reader.next_buffer().unwrap() {
+        match decoded {
+            Ok(decoded) => decoded.events().for_each(|event| match event {
+                Ok(event) => events.push((decoded.buffer().offset(), event.offset(), event.bytes().to_vec())),
+                Err(diagnostic) => diagnostics.push(diagnostic),
             }),
-            Err(finding) => findings.push(finding),
+            Err(diagnostic) => diagnostics.push(diagnostic),
         }
     }
     let trace = Trace::from_bytes(bytes).unwrap();
     let (mut count, mut scratch) = (0, Scratch::default());
     for buffer in trace.buffers().flatten() {
-        for event in buffer.image(&mut scratch).events().flatten() {
+        for event in buffer.decode(&mut scratch).events().flatten() {
             let same = events.get(count).is_some_and(|(at, offset, bytes)| {
                 (*at, *offset, &bytes[..]) == (buffer.offset(), event.offset(), event.bytes())
             });
@@ -228,7 +230,7 @@ fn events(bytes: &[u8]) -> (Vec<Seen>, Vec<Finding>) {
     timed.sort();
     events.sort();
     assert!(timed == events);
-    (events, findings)
+    (events, diagnostics)
 }
 
 /// Bytes of no meaning at all.
@@ -275,50 +277,50 @@ fn mutate(bytes: &mut Vec<u8>, random: &mut Rng) {
     }
 }
 
-/// Reads in every way; the count of findings, or `None` if it is no trace.
+/// Reads in every way; the count of diagnostics, or `None` if it is no trace.
 fn read(bytes: &[u8]) -> Option<usize> {
     let trace = Trace::from_bytes(bytes).ok();
-    let (mut streamed, mut streamed_findings) = (0, Vec::new());
+    let (mut streamed, mut streamed_diagnostics) = (0, Vec::new());
     if let Ok(mut reader) = Reader::new(bytes) {
         assert!(trace.is_some());
-        while let Some(image) = reader.next_image().unwrap() {
-            match image {
-                Ok(image) => image.events().for_each(|event| match event {
+        while let Some(decoded) = reader.next_buffer().unwrap() {
+            match decoded {
+                Ok(decoded) => decoded.events().for_each(|event| match event {
                     Ok(_) => streamed += 1,
-                    Err(finding) => streamed_findings.push(finding),
+                    Err(diagnostic) => streamed_diagnostics.push(diagnostic),
                 }),
-                Err(finding) => streamed_findings.push(finding),
+                Err(diagnostic) => streamed_diagnostics.push(diagnostic),
             }
         }
     }
     let trace = trace?;
-    let (mut scratch, mut events, mut bound, mut findings) = (Scratch::default(), 0, 0, Vec::new());
+    let (mut scratch, mut events, mut bound, mut diagnostics) = (Scratch::default(), 0, 0, Vec::new());
     for buffer in trace.buffers() {
         let buffer = match buffer {
             Ok(buffer) => buffer,
-            Err(finding) => {
-                findings.push(finding);
+            Err(diagnostic) => {
+                diagnostics.push(diagnostic);
                 continue;
             }
         };
-        let image = buffer.image(&mut scratch);
-        bound += image.bytes().len() / 8 + 1;
-        for event in image.events() {
+        let decoded = buffer.decode(&mut scratch);
+        bound += decoded.bytes().len() / 8 + 1;
+        for event in decoded.events() {
             match event {
                 Ok(event) => {
                     touch(&event, &trace);
                     events += 1;
                 }
-                Err(finding) => {
-                    assert!(!finding.to_string().is_empty());
-                    findings.push(finding);
+                Err(diagnostic) => {
+                    assert!(!diagnostic.to_string().is_empty());
+                    diagnostics.push(diagnostic);
                 }
             }
         }
-        assert_eq!(Parts::of(&buffer, &image).bytes().unwrap(), buffer.bytes());
+        assert_eq!(SplitBuffer::of(&buffer, &decoded).bytes().unwrap(), buffer.bytes());
     }
     assert!(events <= bound);
-    assert_eq!((events, &findings), (streamed, &streamed_findings));
+    assert_eq!((events, &diagnostics), (streamed, &streamed_diagnostics));
     let timed = |order: &mut ByTime<'_>| {
         let mut seen = Vec::new();
         while let Some(event) = order.next_event() {
@@ -329,12 +331,12 @@ fn read(bytes: &[u8]) -> Option<usize> {
     let seen = timed(&mut trace.by_time());
     assert_eq!(seen.iter().filter(|event| event.is_ok()).count(), events);
     // Both iterators have the same events, diagnostics and places.
-    let of = |event: Result<EventRecord<'_>, Finding>| event.map(|event| (event.buffer_offset(), event.event().offset()));
+    let of = |event: Result<EventRecord<'_>, Diagnostic>| event.map(|event| (event.buffer_offset(), event.event().offset()));
     assert!(trace.by_time().map(of).eq(seen));
     assert!(trace.events().filter(Result::is_ok).count() == events);
     relog(&trace);
-    let mut count = findings.len();
-    check(&trace, &mut |finding| count += usize::from(!finding.to_string().is_empty()));
+    let mut count = diagnostics.len();
+    check(&trace, &mut |diagnostic| count += usize::from(!diagnostic.to_string().is_empty()));
     Some(count)
 }
 
@@ -343,7 +345,7 @@ fn relog(trace: &Trace<'_>) {
     let Ok(mut relog) = Relog::new(Cursor::new(Vec::new()), trace.log_file(), true) else { return };
     let (mut scratch, mut added) = (Scratch::default(), 0);
     for buffer in trace.buffers().flatten() {
-        for event in buffer.image(&mut scratch).events().flatten() {
+        for event in buffer.decode(&mut scratch).events().flatten() {
             added += usize::from(relog.push(&event, &buffer).unwrap_or(false));
         }
     }
@@ -351,10 +353,11 @@ fn relog(trace: &Trace<'_>) {
     let (mut scratch, mut events) = (Scratch::default(), 0);
     for buffer in Trace::from_bytes(&saved).unwrap().buffers() {
         // What the headers say is kept: times that cannot be, and copies.
-        let is_kept =
-            |finding: &Finding| matches!(finding.what.kind(), "buffer-copy" | "buffer-time" | "start-time" | "clock-stamp");
-        let Ok(buffer) = buffer.inspect_err(|finding| assert!(is_kept(finding), "{finding}")) else { continue };
-        events += buffer.image(&mut scratch).events().inspect(|event| assert!(event.is_ok())).count();
+        let is_kept = |diagnostic: &Diagnostic| {
+            matches!(diagnostic.kind.name(), "buffer-copy" | "buffer-time" | "start-time" | "clock-stamp")
+        };
+        let Ok(buffer) = buffer.inspect_err(|diagnostic| assert!(is_kept(diagnostic), "{diagnostic}")) else { continue };
+        events += buffer.decode(&mut scratch).events().inspect(|event| assert!(event.is_ok())).count();
     }
     assert_eq!(events, 1 + added);
 }

@@ -1,10 +1,10 @@
 //! What is wrong with a file, one thing at a time: which diagnostics it gives however it is read, and how many events survive.
 
 use etw_layouts_etl::check::check;
-use etw_layouts_etl::header::Header;
+use etw_layouts_etl::header::EventHeader;
 use etw_layouts_etl::wire::{ETW_BUFFER_FLAG, Generation};
 use etw_layouts_etl::write::FileWriter;
-use etw_layouts_etl::{ClockType, Event, Finding, Head, HeaderType, LogFile, Reader, Scratch, Trace, What};
+use etw_layouts_etl::{BufferHeader, ClockType, Diagnostic, DiagnosticKind, Event, HeaderType, LogFile, Reader, Scratch, Trace};
 use std::io::Cursor;
 use test_support::traces::{PRODUCERS, fixture, fixture_of};
 
@@ -37,7 +37,7 @@ fn cases(file: &[u8], other: &[u8]) -> Vec<Case> {
     let trace = Trace::from_bytes(file).unwrap();
     let of = |index: usize| {
         let buffer = trace.buffers().nth(index).unwrap().unwrap();
-        buffer.image(&mut Scratch::default()).events().count()
+        buffer.decode(&mut Scratch::default()).events().count()
     };
     let buffers = file.len() / SIZE;
     let all: usize = (0..buffers).map(of).sum();
@@ -143,7 +143,7 @@ fn cases(file: &[u8], other: &[u8]) -> Vec<Case> {
     case("marker", put(file, 0x4B, &[0xC4]), &["log-file-event", "event-too-short"], of(0));
 
     // End markers: at the first event of a buffer, and up to the valid end.
-    let head = Head::read(Generation::V6_1, &file[third..]).unwrap();
+    let head = BufferHeader::read(Generation::V6_1, &file[third..]).unwrap();
     case("end marker", put(file, third + 0x48, &[0xFF; 4]), &["end-marker"], 1);
     let rest = vec![0xFF; head.offset as usize - 0x48];
     case("filled", put(file, third + 0x48, &rest), &["end-marker"], of(3));
@@ -173,7 +173,7 @@ fn each_thing_is_found() {
         while let Some(event) = order.next_event() {
             match event {
                 Ok(_) => timed += 1,
-                Err(finding) => timed_kinds.push(finding.what.kind()),
+                Err(diagnostic) => timed_kinds.push(diagnostic.kind.name()),
             }
         }
         timed_kinds.sort();
@@ -182,11 +182,11 @@ fn each_thing_is_found() {
             kinds
         };
         assert_eq!((timed, timed_kinds), (events, sorted(kinds)), "{name}");
-        let is_damaged = trace.buffers().filter_map(Result::err).any(|finding| finding.is_damage());
+        let is_damaged = trace.buffers().filter_map(Result::err).any(|diagnostic| diagnostic.is_damage());
         assert_eq!(is_damaged, !matches!(expected, [] | ["unwritten"] | ["end-marker"] | ["tail"]), "{name}");
         // `check` has rules of its own, and each of these too.
         let mut checked = Vec::new();
-        check(&trace, &mut |finding| checked.push(finding.what.kind()));
+        check(&trace, &mut |diagnostic| checked.push(diagnostic.kind.name()));
         assert!(expected.iter().all(|kind| checked.contains(kind)), "{name}: {checked:?}");
     }
 }
@@ -195,27 +195,27 @@ fn each_thing_is_found() {
 fn read(bytes: &[u8]) -> (Vec<&'static str>, usize) {
     let (mut kinds, mut events, mut scratch) = (Vec::new(), 0, Scratch::default());
     for buffer in Trace::from_bytes(bytes).unwrap().buffers() {
-        let mut report = |finding: Finding| {
-            let what = finding.what.to_string();
-            assert!(!what.is_empty() && finding.to_string().ends_with(&what));
-            kinds.push(finding.what.kind());
+        let mut report = |diagnostic: Diagnostic| {
+            let message = diagnostic.kind.to_string();
+            assert!(!message.is_empty() && diagnostic.to_string().ends_with(&message));
+            kinds.push(diagnostic.kind.name());
         };
         let Ok(buffer) = buffer.map_err(&mut report) else { continue };
-        for event in buffer.image(&mut scratch).events() {
+        for event in buffer.decode(&mut scratch).events() {
             match event {
                 Ok(_) => events += 1,
-                Err(finding) => report(finding),
+                Err(diagnostic) => report(diagnostic),
             }
         }
     }
     let (mut streamed, mut count) = (Vec::new(), 0);
     let mut reader = Reader::new(bytes).unwrap();
-    while let Some(image) = reader.next_image().unwrap() {
-        let Ok(image) = image.map_err(|finding| streamed.push(finding.what.kind())) else { continue };
-        for event in image.events() {
+    while let Some(decoded) = reader.next_buffer().unwrap() {
+        let Ok(decoded) = decoded.map_err(|diagnostic| streamed.push(diagnostic.kind.name())) else { continue };
+        for event in decoded.events() {
             match event {
                 Ok(_) => count += 1,
-                Err(finding) => streamed.push(finding.what.kind()),
+                Err(diagnostic) => streamed.push(diagnostic.kind.name()),
             }
         }
     }
@@ -287,15 +287,15 @@ fn hidden_events() {
     let trace = Trace::from_bytes(&file).unwrap();
     let mut scratch = Scratch::default();
     let buffer = trace.buffers().nth(3).unwrap().unwrap();
-    let image = buffer.image(&mut scratch);
+    let decoded = buffer.decode(&mut scratch);
     for skipped in [0, 1, 2] {
-        let end = image.events().nth(skipped).unwrap().unwrap().offset();
+        let end = decoded.events().nth(skipped).unwrap().unwrap().offset();
         let at = buffer.offset() as usize;
         let bytes = put(&put(&file, at + 4, &end.to_le_bytes()), at + 0x30, &end.to_le_bytes());
         let trace = Trace::from_bytes(&bytes).unwrap();
         let damaged = trace.buffers().nth(3).unwrap().unwrap();
-        let what = damaged.image(&mut Scratch::default()).fault().unwrap().what.clone();
-        assert_eq!(what, What::Tail { bytes: 4096 - end, events: (image.events().count() - skipped) as u32 });
+        let kind = damaged.decode(&mut Scratch::default()).fault().unwrap().kind.clone();
+        assert_eq!(kind, DiagnosticKind::Tail { bytes: 4096 - end, events: (decoded.events().count() - skipped) as u32 });
     }
 }
 
@@ -304,7 +304,7 @@ fn hidden_events() {
 fn headers_of_compressed_files() {
     let file = fixture(PRODUCERS[7], ClockType::PerfCounter, true, 30).unwrap().bytes;
     let whole = read(&file).1;
-    let largest = Trace::from_bytes(&file).unwrap().buffers().map(|buffer| buffer.unwrap().head().offset).max().unwrap();
+    let largest = Trace::from_bytes(&file).unwrap().buffers().map(|buffer| buffer.unwrap().header().offset).max().unwrap();
     for (name, at, value, expected) in [
         ("nothing", 0, &file[..1], &[][..]),
         ("as large as the largest", LOG_FILE, &largest.to_le_bytes()[..], &[]),
@@ -343,8 +343,8 @@ fn valid_ends_of_compressed_buffers() {
     let whole = read(&file).1;
     let trace = Trace::from_bytes(&file).unwrap();
     let buffer = trace.buffers().nth(2).unwrap().unwrap();
-    let (at, offset) = (buffer.offset() as usize, buffer.head().offset);
-    let events = buffer.image(&mut Scratch::default()).events().count();
+    let (at, offset) = (buffer.offset() as usize, buffer.header().offset);
+    let events = buffer.decode(&mut Scratch::default()).events().count();
     for (end, kinds) in
         [(0x40, "valid-end"), ((1 << 24) + 8, "too-large"), (u32::MAX, "too-large"), (offset + 64, "decompressed-size")]
     {
@@ -355,8 +355,8 @@ fn valid_ends_of_compressed_buffers() {
         if kinds == "decompressed-size" {
             let trace = Trace::from_bytes(&bytes).unwrap();
             let damaged = trace.buffers().flatten().nth(2).unwrap();
-            let what = damaged.image(&mut Scratch::default()).fault().unwrap().what.clone();
-            assert_eq!(what, What::Decompressed { stated: end, there: offset });
+            let kind = damaged.decode(&mut Scratch::default()).fault().unwrap().kind.clone();
+            assert_eq!(kind, DiagnosticKind::Decompressed { stated: end, there: offset });
         }
     }
     // A buffer of no events is a header alone.
@@ -381,7 +381,7 @@ fn no_log_file_header() {
     let error = Trace::from_bytes(put(&put(&file, hook.0, &[4]), PROCESSORS, &[0; 4])).unwrap_err().to_string();
     assert!(error.contains("log file header"), "{error}");
     for (read, expected) in [(1, "missing"), (2, "unexpected"), (3, "unexpected")] {
-        assert!(What::BuffersWritten { stated: 2, read }.to_string().starts_with(expected), "{read}");
+        assert!(DiagnosticKind::BuffersWritten { stated: 2, read }.to_string().starts_with(expected), "{read}");
     }
 }
 
@@ -454,7 +454,7 @@ fn processors_of_buffers() {
         let mut bytes = [0; 0x48];
         bytes[0x28..0x2A].copy_from_slice(&u16::to_le_bytes(context));
         bytes[0x34..0x36].copy_from_slice(&u16::to_le_bytes(flags));
-        assert_eq!(Head::read(Generation::V6_1, &bytes).unwrap().processor(), processor, "{flags:#x} {context:#x}");
+        assert_eq!(BufferHeader::read(Generation::V6_1, &bytes).unwrap().processor(), processor, "{flags:#x} {context:#x}");
     }
 }
 
@@ -464,13 +464,16 @@ fn processors_of_files() {
     let file = fixture(PRODUCERS[7], ClockType::PerfCounter, false, 20).unwrap().bytes;
     let found = |bytes: &[u8]| {
         let mut found = 0;
-        check(&Trace::from_bytes(bytes).unwrap(), &mut |finding| found += usize::from(finding.what.kind() == "processor"));
+        check(&Trace::from_bytes(bytes).unwrap(), &mut |diagnostic| found += usize::from(diagnostic.kind.name() == "processor"));
         found
     };
-    let last = Trace::from_bytes(&file).unwrap().buffers().map(|buffer| buffer.unwrap().head().processor()).max().unwrap();
+    let last = Trace::from_bytes(&file).unwrap().buffers().map(|buffer| buffer.unwrap().header().processor()).max().unwrap();
     assert_eq!(found(&put(&file, PROCESSORS, &(u32::from(last) + 1).to_le_bytes())), 0);
-    let of_last =
-        Trace::from_bytes(&file).unwrap().buffers().filter(|buffer| buffer.as_ref().unwrap().head().processor() == last).count();
+    let of_last = Trace::from_bytes(&file)
+        .unwrap()
+        .buffers()
+        .filter(|buffer| buffer.as_ref().unwrap().header().processor() == last)
+        .count();
     assert_eq!((found(&put(&file, PROCESSORS, &u32::from(last).to_le_bytes())), of_last > 0), (of_last, true));
 }
 
@@ -487,8 +490,8 @@ fn each_rule_is_checked() {
     let stamp = |at: usize| i64::from_le_bytes(file[at + 0x10..][..8].try_into().unwrap());
     let trace = Trace::from_bytes(&file).unwrap();
     let buffer = trace.buffers().nth(2).unwrap().unwrap();
-    let is_manifest = |event: &Event<'_>| matches!(event.header(), Header::Event(_));
-    let event = buffer.image(&mut Scratch::default()).events().flatten().find(is_manifest).unwrap().offset() as usize;
+    let is_manifest = |event: &Event<'_>| matches!(event.header(), EventHeader::Event(_));
+    let event = buffer.decode(&mut Scratch::default()).events().flatten().find(is_manifest).unwrap().offset() as usize;
     let before = (stamp(second) - 1).to_le_bytes();
     // Which 5.2 may leave empty.
     let of_5_2 = fixture_of(PRODUCERS[2], ClockType::PerfCounter, false, 20, &HeaderType::is_known).unwrap().bytes;
@@ -522,9 +525,9 @@ fn each_rule_is_checked() {
 /// The rules of `check` that a file breaks.
 fn rules_of(bytes: &[u8]) -> Vec<&'static str> {
     let mut kinds = Vec::new();
-    check(&Trace::from_bytes(bytes).unwrap(), &mut |finding| {
-        if matches!(finding.what, What::Rule(_) | What::Layout(_)) {
-            kinds.push(finding.what.kind());
+    check(&Trace::from_bytes(bytes).unwrap(), &mut |diagnostic| {
+        if matches!(diagnostic.kind, DiagnosticKind::Rule(_) | DiagnosticKind::Layout(_)) {
+            kinds.push(diagnostic.kind.name());
         }
     });
     kinds

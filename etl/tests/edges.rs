@@ -1,9 +1,9 @@
 //! Values at the edge of what is allowed: the last one that is taken, and the first that is not.
 
-use etw_layouts_etl::header::{Counters, Header, Message};
+use etw_layouts_etl::header::{Counters, EventHeader, Message};
 use etw_layouts_etl::wire::{Arch, ETW_BUFFER_FLAG, ETW_BUFFER_TYPE, EVENT_HEADER, PERFINFO_TRACE_HEADER, large, zero};
 use etw_layouts_etl::write::{BufferWriter, Error, FileWriter, Identity, Producer, Record};
-use etw_layouts_etl::{Clock, ClockType, LogFile, Reader, Scratch, Trace, What};
+use etw_layouts_etl::{Clock, ClockType, DiagnosticKind, LogFile, Reader, Scratch, Trace};
 use std::cell::Cell;
 use std::io::{Cursor, Read};
 use test_support::traces::{PRODUCERS, fixture};
@@ -13,7 +13,7 @@ const SIZE: usize = 4096;
 fn event(stamp: i64, payload: &[u8]) -> Record<'_> {
     let mut header: EVENT_HEADER = zero();
     header.TimeStamp = large(stamp);
-    Record::new(Header::Event(header), true, payload)
+    Record::new(EventHeader::Event(header), true, payload)
 }
 
 /// Fewer bytes than a buffer header has are named as that.
@@ -58,9 +58,9 @@ fn reading_ahead() {
         // An event takes no more than 64 KiB, and the first may be one.
         assert!(count.get() <= 0x48 + (1 << 16), "{}", count.get());
         let mut end = 0;
-        while let Some(image) = reader.next_image().unwrap() {
-            let Ok(image) = image else { continue };
-            end = image.buffer().offset() as usize + image.buffer().bytes().len();
+        while let Some(decoded) = reader.next_buffer().unwrap() {
+            let Ok(decoded) = decoded else { continue };
+            end = decoded.buffer().offset() as usize + decoded.buffer().bytes().len();
             assert!(count.get() <= (end + 1024).max(0x48 + (1 << 16)), "{} bytes for {end}", count.get());
         }
         assert!(end == bytes.len() && end > 1 << 16);
@@ -76,20 +76,20 @@ fn long_damage() {
     let (start, rest) = file.split_at(2 * SIZE);
     let kinds = |bytes: &[u8]| -> Vec<_> {
         let trace = Trace::from_bytes(bytes).unwrap();
-        let findings = trace.buffers().filter_map(Result::err);
-        findings.map(|finding| (finding.offset, finding.what.clone())).collect()
+        let diagnostics = trace.buffers().filter_map(Result::err);
+        diagnostics.map(|diagnostic| (diagnostic.offset, diagnostic.kind.clone())).collect()
     };
     for (byte, length) in
         [-1, 0, 1].into_iter().flat_map(|more| [1, 2].map(|steps| (1 + steps as u8, (steps * STEP as i64 + more) as usize)))
     {
         let damage = vec![byte; length];
         let bytes = [start, &damage, rest].concat();
-        let skipped = |bytes| What::Skipped { bytes: length as u64, next: Some((2 * SIZE + length) as u64) }.eq(bytes);
-        assert!(matches!(&kinds(&bytes)[..], [(_, what)] if skipped(what)), "{length}");
+        let skipped = |bytes| DiagnosticKind::Skipped { bytes: length as u64, next: Some((2 * SIZE + length) as u64) }.eq(bytes);
+        assert!(matches!(&kinds(&bytes)[..], [(_, kind)] if skipped(kind)), "{length}");
         let mut zeroes = bytes;
         zeroes[2 * SIZE..][..length].fill(0);
-        let expected = What::Zeroes { bytes: length as u64, next: Some((2 * SIZE + length) as u64) };
-        assert!(kinds(&zeroes).iter().any(|(_, what)| *what == expected), "{length}: {:?}", kinds(&zeroes));
+        let expected = DiagnosticKind::Zeroes { bytes: length as u64, next: Some((2 * SIZE + length) as u64) };
+        assert!(kinds(&zeroes).iter().any(|(_, kind)| *kind == expected), "{length}: {:?}", kinds(&zeroes));
         for there in (0x40..0x300).step_by(if length == STEP { 1 } else { 0x48 }) {
             let cut = [start, &damage, &rest[..there]].concat();
             let found = Trace::from_bytes(&cut)
@@ -114,12 +114,12 @@ fn kept_members() {
     version.0 = 0x7805;
     header.set_Version(version);
     let counters = Counters { count: 2, ..Counters::default() };
-    Record::new(Header::PerfInfo(header, counters), true, &[]).write(&PRODUCERS[7], &mut out).unwrap();
+    Record::new(EventHeader::PerfInfo(header, counters), true, &[]).write(&PRODUCERS[7], &mut out).unwrap();
     assert_eq!(out[..2], [0x05, 0x7A]);
     // The bits of the sequence number and of a component, which only messages that have them may set.
     for (component, flags, is_right) in [(None, 2, false), (Some(1), 2, true), (None, 1, false), (None, 0x40, true)] {
         let message = Message { component, other_flags: flags, ..Message::default() };
-        let result = Record::new(Header::Message(message), true, &[]).write(&PRODUCERS[7], &mut Vec::new());
+        let result = Record::new(EventHeader::Message(message), true, &[]).write(&PRODUCERS[7], &mut Vec::new());
         assert_eq!(result.is_ok(), is_right, "{component:?} {flags:#x}");
     }
 }
@@ -149,7 +149,7 @@ fn written_buffers() {
     for producer in PRODUCERS.into_iter().filter(|producer| producer.build.number >= [5, 2, 0]) {
         let file = fixture(producer, ClockType::SystemTime, false, 2).unwrap().bytes;
         for buffer in Trace::from_bytes(&file).unwrap().buffers() {
-            assert_eq!(buffer.unwrap().head().flags.contains(index), producer.build.number >= [6, 2, 0], "{producer:?}");
+            assert_eq!(buffer.unwrap().header().flags.contains(index), producer.build.number >= [6, 2, 0], "{producer:?}");
         }
     }
     let log = LogFile { logger_name: "x".repeat(400), mode: 0x0400_0000, buffer_size: 4096, ..LogFile::new(&PRODUCERS[7]) };
@@ -188,10 +188,10 @@ fn items_by_their_flag() {
         let (mut items, mut faults, mut scratch) = (Vec::new(), 0, Scratch::default());
         let trace = Trace::from_bytes(file).unwrap();
         let buffer = trace.buffers().flatten().nth(1).unwrap();
-        for event in buffer.image(&mut scratch).events() {
+        for event in buffer.decode(&mut scratch).events() {
             match event {
                 Ok(event) => items.push(event.items().count()),
-                Err(finding) => faults += usize::from(finding.what.kind() == "extended-items"),
+                Err(diagnostic) => faults += usize::from(diagnostic.kind.name() == "extended-items"),
             }
         }
         (items, faults)

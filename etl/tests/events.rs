@@ -1,9 +1,9 @@
 //! What a test compares of an event, and what events say of themselves.
 
-use etw_layouts_etl::header::Header;
+use etw_layouts_etl::header::EventHeader;
 use etw_layouts_etl::wire::{EVENT_DESCRIPTOR, EVENT_HEADER, EVENT_HEADER_EXT_TYPE, EVENT_TRACE_HEADER, wire_guid, zero};
 use etw_layouts_etl::write::{FileWriter, Record};
-use etw_layouts_etl::{ByTime, ClockType, Event, Guid, HeaderType, Item, LogFile, Reader, Scratch, Trace, names};
+use etw_layouts_etl::{ByTime, ClockType, Event, HeaderType, Item, LogFile, Reader, Scratch, Trace, Uuid, names};
 use std::collections::BTreeSet;
 use std::io::Cursor;
 use test_support::traces::{PRODUCERS, fixture};
@@ -32,21 +32,21 @@ impl Seen {
     }
 }
 
-/// All events in file order, the same from a stream; findings are failures.
+/// All events in file order, the same from a stream; diagnostics are failures.
 pub fn in_file(trace: &Trace<'_>) -> Vec<Seen> {
     let mut scratch = Scratch::default();
     let mut events = Vec::new();
     for buffer in trace.buffers() {
         let buffer = buffer.unwrap();
-        for event in buffer.image(&mut scratch).events() {
-            events.push(Seen::of(&event.unwrap(), buffer.head().processor()));
+        for event in buffer.decode(&mut scratch).events() {
+            events.push(Seen::of(&event.unwrap(), buffer.header().processor()));
         }
     }
     let (mut reader, mut streamed) = (Reader::new(trace.bytes()).unwrap(), 0);
-    while let Some(image) = reader.next_image().unwrap() {
-        let image = image.unwrap();
-        for event in image.events() {
-            assert!(events.get(streamed) == Some(&Seen::of(&event.unwrap(), image.buffer().head().processor())));
+    while let Some(decoded) = reader.next_buffer().unwrap() {
+        let decoded = decoded.unwrap();
+        for event in decoded.events() {
+            assert!(events.get(streamed) == Some(&Seen::of(&event.unwrap(), decoded.buffer().header().processor())));
             streamed += 1;
         }
     }
@@ -83,7 +83,7 @@ fn golden() {
         text += &format!("{name}\n");
         for buffer in Trace::from_bytes(bytes).unwrap().buffers() {
             let mut scratch = Scratch::default();
-            for event in buffer.unwrap().image(&mut scratch).events() {
+            for event in buffer.unwrap().decode(&mut scratch).events() {
                 text += &line(&event.unwrap());
             }
         }
@@ -95,7 +95,7 @@ fn golden() {
     // All that a header of this kind can hold, each another value.
     let mut header: EVENT_HEADER = zero();
     header.EventDescriptor = EVENT_DESCRIPTOR { Id: 1, Version: 2, Channel: 3, Level: 4, Opcode: 5, Task: 6, Keyword: 7 };
-    (header.ActivityId, header.ProviderId) = (wire_guid(Guid(8)), wire_guid(Guid(9)));
+    (header.ActivityId, header.ProviderId) = (wire_guid(Uuid::from_u128(8)), wire_guid(Uuid::from_u128(9)));
     let mut full: EVENT_TRACE_HEADER = zero();
     full.set_Class({
         let mut class = full.Class();
@@ -105,13 +105,13 @@ fn golden() {
     let items = [1, 2].map(|ty| Item::new(EVENT_HEADER_EXT_TYPE(ty), &[13; 16])).to_vec();
     let log = LogFile::new(&PRODUCERS[7]);
     let mut writer = FileWriter::new(Cursor::new(Vec::new()), PRODUCERS[7], log).unwrap();
-    writer.push(0, &Record::new(Header::Event(header), true, &[]).with_items(items)).unwrap();
+    writer.push(0, &Record::new(EventHeader::Event(header), true, &[]).with_items(items)).unwrap();
     let short = Item::new(EVENT_HEADER_EXT_TYPE::EVENT_HEADER_EXT_TYPE_RELATED_ACTIVITYID, &[14; 8]);
-    writer.push(0, &Record::new(Header::Event(header), false, &[]).with_items(vec![short])).unwrap();
+    writer.push(0, &Record::new(EventHeader::Event(header), false, &[]).with_items(vec![short])).unwrap();
     // That there are items is the record's to say.
     header.Flags.0 = 0x21;
-    writer.push(0, &Record::new(Header::Event(header), true, &[])).unwrap();
-    writer.push(0, &Record::new(Header::Full(full), true, &[])).unwrap();
+    writer.push(0, &Record::new(EventHeader::Event(header), true, &[])).unwrap();
+    writer.push(0, &Record::new(EventHeader::Full(full), true, &[])).unwrap();
     print("written", &writer.finish(0).unwrap().into_inner());
     for producer in PRODUCERS {
         let fixture = fixture(producer, ClockType::SystemTime, false, 1).unwrap();

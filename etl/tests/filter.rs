@@ -1,6 +1,6 @@
 //! What a filter takes, against the same question asked of each event's own fields.
 
-use etw_layouts_etl::{ClockType, Event, Filter, Guid, Scratch, Stamp, Trace, names};
+use etw_layouts_etl::{ClockType, Event, FileTime, Filter, Scratch, Trace, Uuid, names};
 use std::collections::BTreeSet;
 use std::fmt::Debug;
 use std::fs;
@@ -12,7 +12,11 @@ use test_support::witness;
 type Field = (&'static str, fn(&Event<'_>, u16) -> Option<u128>, fn(Filter, u128) -> Filter);
 
 const FIELDS: [Field; 7] = [
-    ("provider", |event, _| event.provider().map(|provider| provider.0), |filter, value| filter.provider(Guid(value))),
+    (
+        "provider",
+        |event, _| event.provider().map(|provider| provider.as_u128()),
+        |filter, value| filter.provider(Uuid::from_u128(value)),
+    ),
     ("id", |event, _| event.id().map(Into::into), |filter, value| filter.id(value as u16)),
     ("opcode", |event, _| event.opcode().map(Into::into), |filter, value| filter.opcode(value as u8)),
     ("level", |event, _| event.level().map(Into::into), |filter, value| filter.level(value as u8)),
@@ -25,8 +29,8 @@ const FIELDS: [Field; 7] = [
 fn places(trace: &Trace<'_>, mut takes: impl FnMut(&Event<'_>, u16) -> bool) -> Vec<usize> {
     let (mut scratch, mut yes, mut place) = (Scratch::default(), Vec::new(), 0);
     for buffer in trace.buffers().flatten() {
-        for event in buffer.image(&mut scratch).events().flatten() {
-            yes.extend(takes(&event, buffer.head().processor()).then_some(place));
+        for event in buffer.decode(&mut scratch).events().flatten() {
+            yes.extend(takes(&event, buffer.header().processor()).then_some(place));
             place += 1;
         }
     }
@@ -76,9 +80,9 @@ fn fields_of(name: &str, bytes: &[u8]) -> BTreeSet<&'static str> {
     same(name, &to, &trace, &Filter::new().to(to), |event, _| time(event).is_some_and(|time| time <= to));
     // All that is asked for has to be there.
     let provider = last_provider(&trace);
-    let filter = Filter::new().provider(Guid(provider)).opcode(1);
+    let filter = Filter::new().provider(Uuid::from_u128(provider)).opcode(1);
     same(name, &"provider and opcode", &trace, &filter, |event, _| {
-        event.provider() == Some(Guid(provider)) && event.opcode() == Some(1)
+        event.provider() == Some(Uuid::from_u128(provider)) && event.opcode() == Some(1)
     });
     several
 }
@@ -87,7 +91,7 @@ fn fields_of(name: &str, bytes: &[u8]) -> BTreeSet<&'static str> {
 fn last_provider(trace: &Trace<'_>) -> u128 {
     let mut provider = 0;
     places(trace, |event, _| {
-        provider = event.provider().map_or(provider, |provider| provider.0);
+        provider = event.provider().map_or(provider, |provider| provider.as_u128());
         false
     });
     provider
@@ -131,22 +135,22 @@ fn groups_and_names() {
 #[test]
 fn times_and_identifiers_from_text() {
     for time in [0, 1, 132_404_547_797_984_230, 864_000_000_000 * 59 + 5, 94_354_848_000_000_000, 2_650_467_743_999_999_999] {
-        let stamp = Stamp(time);
+        let stamp = FileTime(time);
         for text in [stamp.to_string(), stamp.rfc3339().to_string()] {
             assert_eq!(text.parse(), Ok(stamp), "{text}");
         }
     }
     for day in ["1601-01-01", "1700-02-28", "1700-03-01", "1999-12-31", "2000-02-29", "2000-03-01", "2023-12-31", "9999-12-31"] {
         let time = format!("{day} 23:59:58.0000001");
-        assert_eq!(time.parse::<Stamp>().unwrap().to_string(), time);
+        assert_eq!(time.parse::<FileTime>().unwrap().to_string(), time);
     }
-    assert_eq!(Stamp(i64::MAX).to_string(), "30828-09-14 02:48:05.4775807");
-    assert_eq!(Stamp(-1).to_string(), "1600-12-31 23:59:59.9999999");
-    assert_eq!(Stamp(1).digits(b'_'), Some(*b"1601-01-01_00:00:00.0000001"));
-    let last = "9999-12-31 23:59:59.9999999".parse::<Stamp>().unwrap();
-    assert_eq!((last.digits(b' ').is_some(), Stamp(last.0 + 1).digits(b' ')), (true, None));
-    assert_eq!("2020-07-29".parse(), "2020-07-29 00:00:00.0000000".parse::<Stamp>());
-    assert_eq!("2020-07-29 07:06:19.8".parse(), "2020-07-29T07:06:19.8000000Z".parse::<Stamp>());
+    assert_eq!(FileTime(i64::MAX).to_string(), "30828-09-14 02:48:05.4775807");
+    assert_eq!(FileTime(-1).to_string(), "1600-12-31 23:59:59.9999999");
+    assert_eq!(FileTime(1).digits(b'_'), Some(*b"1601-01-01_00:00:00.0000001"));
+    let last = "9999-12-31 23:59:59.9999999".parse::<FileTime>().unwrap();
+    assert_eq!((last.digits(b' ').is_some(), FileTime(last.0 + 1).digits(b' ')), (true, None));
+    assert_eq!("2020-07-29".parse(), "2020-07-29 00:00:00.0000000".parse::<FileTime>());
+    assert_eq!("2020-07-29 07:06:19.8".parse(), "2020-07-29T07:06:19.8000000Z".parse::<FileTime>());
     for wrong in [
         "",
         "2020",
@@ -157,9 +161,9 @@ fn times_and_identifiers_from_text() {
         "2020-01-01 0:+1",
         "1600-12-31",
     ] {
-        assert!(wrong.parse::<Stamp>().is_err_and(|error| !error.to_string().is_empty()), "{wrong}");
+        assert!(wrong.parse::<FileTime>().is_err_and(|error| !error.to_string().is_empty()), "{wrong}");
     }
-    let guid = Guid(0x3d6f_a8d0_fe05_11d0_9dda_00c0_4fd7_ba7c);
+    let guid = Uuid::from_u128(0x3d6f_a8d0_fe05_11d0_9dda_00c0_4fd7_ba7c);
     for text in [guid.to_string(), guid.to_string().to_uppercase(), format!("{{{guid}}}")] {
         assert_eq!(text.parse(), Ok(guid), "{text}");
     }
@@ -170,7 +174,7 @@ fn times_and_identifiers_from_text() {
         "3d6fa8d0-fe05-11d0-9dda-00c04fd7ba7c-",
         "+d6fa8d0-fe05-11d0-9dda-00c04fd7ba7c",
     ] {
-        assert!(wrong.parse::<Guid>().is_err_and(|error| !error.to_string().is_empty()), "{wrong}");
+        assert!(wrong.parse::<Uuid>().is_err_and(|error| !error.to_string().is_empty()), "{wrong}");
     }
     assert_eq!((names::provider(guid), names::provider_named("process")), (Some("EVENT_TRACE_GROUP_PROCESS"), Some(guid)));
     assert_eq!(names::hook(0x0303), Some("WMI_LOG_TYPE_PROCESS_DC_START"));

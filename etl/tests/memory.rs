@@ -1,6 +1,6 @@
 //! Memory stays flat with the size of a file, in every way of reading: that of a small file and of one ten times as large.
 
-use etw_layouts_etl::header::Header;
+use etw_layouts_etl::header::EventHeader;
 use etw_layouts_etl::wire::{Arch, EVENT_HEADER, LOG_FILE_MODE, large, zero};
 use etw_layouts_etl::write::{FileWriter, Producer, Record};
 use etw_layouts_etl::{ByTime, LogFile, Reader, Scratch, Trace};
@@ -58,7 +58,7 @@ fn write(path: &Path, events: usize, compressed: bool) {
     let mut header: EVENT_HEADER = zero();
     for event in 0..events {
         header.TimeStamp = large(event as i64);
-        writer.push((event % 8) as u16, &Record::new(Header::Event(header), true, &[7; 700])).unwrap();
+        writer.push((event % 8) as u16, &Record::new(EventHeader::Event(header), true, &[7; 700])).unwrap();
     }
     writer.finish(0).unwrap().into_inner().unwrap();
 }
@@ -97,15 +97,15 @@ fn allocated() -> Option<u64> {
 
 fn stream(path: &Path, peak: &mut Peak) {
     let mut reader = Reader::new(File::open(path).unwrap()).unwrap();
-    while let Some(image) = reader.next_image().unwrap() {
-        image.unwrap().events().for_each(|event| event.map(|_| peak.event()).unwrap());
+    while let Some(decoded) = reader.next_buffer().unwrap() {
+        decoded.unwrap().events().for_each(|event| event.map(|_| peak.event()).unwrap());
     }
 }
 
 fn file_order(path: &Path, peak: &mut Peak) {
     let (bytes, mut scratch) = (mapped(path), Scratch::default());
     for buffer in Trace::from_bytes(&*bytes).unwrap().buffers() {
-        buffer.unwrap().image(&mut scratch).events().for_each(|event| event.map(|_| peak.event()).unwrap());
+        buffer.unwrap().decode(&mut scratch).events().for_each(|event| event.map(|_| peak.event()).unwrap());
     }
 }
 

@@ -1,9 +1,9 @@
 //! The order of time of files whose buffers lie in every way, a small one for each event.
 
-use etw_layouts_etl::header::Header;
+use etw_layouts_etl::header::EventHeader;
 use etw_layouts_etl::wire::{Arch, ETW_BUFFER_FLAG, ETW_BUFFER_TYPE, EVENT_HEADER, LOG_FILE_MODE, large, zero};
 use etw_layouts_etl::write::{BufferWriter, FileWriter, Identity, Producer, Record};
-use etw_layouts_etl::{ByTime, Event, EventRecord, Finding, LogFile, Merged, Trace, merge};
+use etw_layouts_etl::{ByTime, Diagnostic, Event, EventRecord, LogFile, Merged, Trace, merge};
 use fastrand::Rng;
 use std::io::Cursor;
 
@@ -47,7 +47,7 @@ fn windows() {
         for stamps in buffers {
             for stamp in stamps {
                 header.TimeStamp = large(*stamp);
-                writer.push(0, &Record::new(Header::Event(header), true, &[])).unwrap();
+                writer.push(0, &Record::new(EventHeader::Event(header), true, &[])).unwrap();
             }
             writer.flush(0).unwrap();
         }
@@ -130,7 +130,7 @@ fn disorder() {
         for (place, processor, stamp) in &events {
             header.TimeStamp = large(*stamp);
             let payload = (*place as u64).to_le_bytes();
-            writer.push(*processor, &Record::new(Header::Event(header), true, &payload)).unwrap();
+            writer.push(*processor, &Record::new(EventHeader::Event(header), true, &payload)).unwrap();
         }
         let bytes = writer.finish(0).unwrap().into_inner();
         let trace = Trace::from_bytes(&bytes).unwrap();
@@ -188,7 +188,7 @@ fn file(buffers: &[Place]) -> Vec<u8> {
     // BuffersWritten.
     bytes[0x48 + 0x20 + 0x24..][..4].copy_from_slice(&(1 + buffers.len() as u32).to_le_bytes());
     let header: EVENT_HEADER = zero();
-    writer.push(&Record::new(Header::Event(header), true, &[])).unwrap();
+    writer.push(&Record::new(EventHeader::Event(header), true, &[])).unwrap();
     let identity = Identity {
         time_stamp: 0,
         sequence: 0,
@@ -240,5 +240,5 @@ fn threads() {
     is_sendable(None::<Trace<'static>>);
     is_sendable(None::<EventRecord<'static>>);
     is_sendable(None::<Merged<'static>>);
-    is_sendable(None::<Finding>);
+    is_sendable(None::<Diagnostic>);
 }

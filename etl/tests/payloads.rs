@@ -55,12 +55,12 @@ pub fn each_kernel_event(path: &Path, mut visit: impl FnMut(u32, &Event<'_>, &Sc
     let (schemas, mut scratch) = (Schemas::built_in().with_pointers(pointers), Scratch::default());
     for buffer in trace.buffers() {
         let buffer = buffer.unwrap();
-        for event in buffer.image(&mut scratch).events() {
+        for event in buffer.decode(&mut scratch).events() {
             let event = event.unwrap();
             // An event of a manifest can have the GUID of a class.
             let is_classic =
                 event.flags().is_none_or(|flags| flags.contains(EVENT_HEADER_FLAG::EVENT_HEADER_FLAG_CLASSIC_HEADER));
-            let is_of_class = is_classic && event.provider().is_some_and(|guid| classes.contains(&guid.0));
+            let is_of_class = is_classic && event.provider().is_some_and(|guid| classes.contains(&guid.as_u128()));
             if event.hook().is_some() || is_of_class {
                 visit(buffer.index(), &event, &schemas);
             }

@@ -4,7 +4,7 @@ use crate::events::{in_file, in_time};
 use etw_layouts_etl::check::check;
 use etw_layouts_etl::wire::{Arch, LOG_FILE_MODE};
 use etw_layouts_etl::write::{FileWriter, Producer, Record};
-use etw_layouts_etl::{LogFile, Parts, Reader, Scratch, Trace};
+use etw_layouts_etl::{LogFile, Reader, Scratch, SplitBuffer, Trace};
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Cursor;
@@ -41,7 +41,7 @@ fn survey() {
         assert_eq!(facts[..], line[5..9], "{name}");
         assert_eq!((format!("{:08x}", log.mode), log.clock.to_string()), (line[9].clone(), line[10].clone()), "{name}");
         let buffers: Vec<_> = trace.buffers().map(Result::unwrap).collect();
-        let compressed = buffers.iter().filter(|buffer| buffer.head().is_compressed()).count();
+        let compressed = buffers.iter().filter(|buffer| buffer.header().is_compressed()).count();
         assert_eq!([buffers.len().to_string(), compressed.to_string()], [line[2].clone(), line[4].clone()], "{name}");
 
         let events = in_file(&trace);
@@ -57,9 +57,9 @@ fn survey() {
         }
         assert_eq!((kinds, items), (counts(&line[15]), counts(&line[16])), "{name}");
 
-        let mut findings = Vec::new();
-        check(&trace, &mut |finding| findings.push(finding));
-        assert_eq!(findings, [], "{name}");
+        let mut diagnostics = Vec::new();
+        check(&trace, &mut |diagnostic| diagnostics.push(diagnostic));
+        assert_eq!(diagnostics, [], "{name}");
 
         let mut sorted = [in_time(&trace), events.clone()];
         sorted.iter_mut().for_each(|events| events.sort());
@@ -67,8 +67,8 @@ fn survey() {
 
         let mut reader = Reader::new(&bytes[..]).unwrap();
         let mut streamed = 0;
-        while let Some(image) = reader.next_image().unwrap() {
-            for event in image.unwrap().events() {
+        while let Some(decoded) = reader.next_buffer().unwrap() {
+            for event in decoded.unwrap().events() {
                 assert_eq!(event.unwrap().bytes(), events[streamed].bytes, "{name}");
                 streamed += 1;
             }
@@ -117,11 +117,11 @@ fn emitted_again() {
         for buffer in trace.buffers() {
             let buffer = buffer.unwrap();
             let mut scratch = Scratch::default();
-            let image = buffer.image(&mut scratch);
-            let parts = Parts::of(&buffer, &image);
+            let decoded = buffer.decode(&mut scratch);
+            let parts = SplitBuffer::of(&buffer, &decoded);
             assert!(parts.bytes().unwrap() == buffer.bytes(), "{}: buffer at {:#x}", line[0], buffer.offset());
             if buffer.index() == 0 {
-                let event = image.events().next().unwrap().unwrap();
+                let event = decoded.events().next().unwrap().unwrap();
                 let log = LogFile::read(&event).unwrap();
                 assert_eq!(log.payload(), event.payload(), "{}", line[0]);
             }
@@ -138,7 +138,7 @@ fn written_again() {
             let again = written(&trace, compressed);
             let Some(again) = again else { continue };
             let again = Trace::from_bytes(&again).unwrap();
-            let count = again.buffers().filter(|b| b.as_ref().unwrap().head().is_compressed()).count();
+            let count = again.buffers().filter(|b| b.as_ref().unwrap().header().is_compressed()).count();
             assert_eq!(count > 0, compressed, "{}", line[0]);
             // The log file header itself tells of other buffers and another mode.
             assert!(in_time(&again)[1..] == events[1..], "{} compressed {compressed}", line[0]);
@@ -160,7 +160,7 @@ fn written(trace: &Trace<'_>, compressed: bool) -> Option<Vec<u8>> {
     let mut writer = FileWriter::new(Cursor::new(Vec::new()), producer, log).unwrap();
     let mut scratch = Scratch::default();
     let first = buffers.into_iter().next().unwrap().unwrap();
-    for event in first.image(&mut scratch).events().skip(1) {
+    for event in first.decode(&mut scratch).events().skip(1) {
         writer.push_header(&Record::of(&event.unwrap())).unwrap();
     }
     let mut order = trace.by_time();

@@ -2,7 +2,7 @@
 
 use crate::events::Seen;
 use etw_layouts_etl::check::check;
-use etw_layouts_etl::header::Header;
+use etw_layouts_etl::header::EventHeader;
 use etw_layouts_etl::wire::{ETW_BUFFER_FLAG, EVENT_HEADER, LOG_FILE_MODE, large, zero};
 use etw_layouts_etl::write::{Error, FileWriter, Record, Relog};
 use etw_layouts_etl::{ClockType, Event, Filter, LogFile, Scratch, Trace};
@@ -17,9 +17,9 @@ use test_support::witness;
 fn taken(trace: &Trace<'_>, filter: &Filter) -> Vec<(bool, Seen)> {
     let (mut scratch, mut events) = (Scratch::default(), Vec::new());
     for buffer in trace.buffers().flatten() {
-        let processor = buffer.head().processor();
+        let processor = buffer.header().processor();
         let header = usize::from(buffer.index() == 0);
-        let all = buffer.image(&mut scratch);
+        let all = buffer.decode(&mut scratch);
         let all = all.events().flatten().skip(header).filter(|event| filter.takes(event, processor, trace.clock()));
         events.extend(all.map(|event| (header > 0, Seen::of(&event, processor))));
     }
@@ -44,8 +44,8 @@ fn swapped(mut bytes: Vec<u8>) -> Vec<u8> {
     let mut places = Vec::new();
     let (trace, mut scratch) = (Trace::from_bytes(&bytes).unwrap(), Scratch::default());
     for buffer in trace.buffers().skip(1).flatten() {
-        let image = buffer.image(&mut scratch);
-        let events: Vec<_> = image.events().flatten().collect();
+        let decoded = buffer.decode(&mut scratch);
+        let events: Vec<_> = decoded.events().flatten().collect();
         for pair in events.chunks_exact(2).step_by(3) {
             let place = |event: &Event<'_>| {
                 let stamp = event.time_stamp()?.to_le_bytes();
@@ -70,18 +70,18 @@ fn saved(trace: &Trace<'_>, filter: &Filter, compressed: bool) -> Option<Vec<u8>
     };
     let mut scratch = Scratch::default();
     for buffer in trace.buffers().flatten() {
-        let processor = buffer.head().processor();
-        for event in buffer.image(&mut scratch).events().flatten().filter(|e| filter.takes(e, processor, trace.clock())) {
+        let processor = buffer.header().processor();
+        for event in buffer.decode(&mut scratch).events().flatten().filter(|e| filter.takes(e, processor, trace.clock())) {
             relog.push(&event, &buffer).unwrap();
         }
     }
     Some(relog.finish().unwrap().into_inner())
 }
 
-fn findings(trace: &Trace<'_>) -> BTreeSet<&'static str> {
+fn diagnostics(trace: &Trace<'_>) -> BTreeSet<&'static str> {
     let mut kinds = BTreeSet::new();
-    check(trace, &mut |finding| {
-        kinds.insert(finding.what.kind());
+    check(trace, &mut |diagnostic| {
+        kinds.insert(diagnostic.kind.name());
     });
     kinds
 }
@@ -115,14 +115,14 @@ fn relogged() {
                 assert!(taken(&again, &Filter::new()) == expected, "{name}, compressed {compressed}, {filter:?}");
                 assert!(taken_by_time(&again, &Filter::new()) == in_time, "{name}, compressed {compressed}, {filter:?}");
                 // What breaks a rule does so in the new file, too, and nothing else.
-                assert!(findings(&again).is_subset(&findings(&trace)), "{name}, compressed {compressed}, {filter:?}");
+                assert!(diagnostics(&again).is_subset(&diagnostics(&trace)), "{name}, compressed {compressed}, {filter:?}");
                 let (old, new) = (trace.log_file(), again.log_file());
                 assert_eq!(
                     (&old.logger_name, old.start_time, old.events_lost),
                     (&new.logger_name, new.start_time, new.events_lost)
                 );
                 assert_eq!(again.clock(), trace.clock());
-                compressions += again.buffers().flatten().filter(|buffer| buffer.head().is_compressed()).count();
+                compressions += again.buffers().flatten().filter(|buffer| buffer.header().is_compressed()).count();
             }
         }
     }
@@ -172,10 +172,10 @@ fn joined() {
         ([&system, &LogFile { start_time: start_time + 1, ..system.clone() }], "relation of stamps to time"),
     ] {
         let apart = LogFile::join(&logs).unwrap_err();
-        assert_eq!((apart.file, apart.what), (1, what));
+        assert_eq!((apart.file, apart.property), (1, what));
         assert!(apart.first != apart.other && apart.to_string().contains(&apart.other), "{apart}");
     }
-    assert_eq!(LogFile::join(&[]).unwrap_err().what, "file");
+    assert_eq!(LogFile::join(&[]).unwrap_err().property, "file");
     assert!(
         LogFile::join(&[
             &system,
@@ -205,7 +205,7 @@ fn identities() {
         bytes[two + at..][..value.len()].copy_from_slice(value);
         let trace = Trace::from_bytes(&bytes).unwrap();
         let again = saved(&trace, &Filter::new(), false).unwrap();
-        let head = |bytes: &[u8]| *Trace::from_bytes(bytes).unwrap().buffers().flatten().nth(2).unwrap().head();
+        let head = |bytes: &[u8]| *Trace::from_bytes(bytes).unwrap().buffers().flatten().nth(2).unwrap().header();
         let (old, new) = (head(&bytes), head(&again));
         assert_eq!((new.state, new.flags.0, new.ty.0), (state, flags, ty), "{at:#x} {value:x?}");
         assert_eq!((new.sequence, new.logger, new.time_stamp), (old.sequence, old.logger, old.time_stamp));
@@ -227,8 +227,8 @@ fn written_before() {
     let file = fixture(PRODUCERS[7], ClockType::PerfCounter, false, 20).unwrap();
     let (trace, mut scratch) = (Trace::from_bytes(&file.bytes).unwrap(), Scratch::default());
     let buffer = trace.buffers().nth(2).unwrap().unwrap();
-    let image = buffer.image(&mut scratch);
-    let events = || image.events().map(Result::unwrap);
+    let decoded = buffer.decode(&mut scratch);
+    let events = || decoded.events().map(Result::unwrap);
     let mut writer =
         FileWriter::new(Cursor::new(Vec::new()), PRODUCERS[7], LogFile { processors: 2, ..file.log.clone() }).unwrap();
     assert!(matches!(writer.push_written(2, events()), Err(Error::Processor { processor: 2, processors: 2 })));
@@ -239,8 +239,8 @@ fn written_before() {
     let again = writer.finish(0).unwrap().into_inner();
     let again = Trace::from_bytes(&again).unwrap();
     let [_, only] = again.buffers().map(Result::unwrap).collect::<Vec<_>>()[..] else { panic!("two buffers") };
-    assert!(only.head().processor() == 1 && only.head().flags.contains(ETW_BUFFER_FLAG::ETW_BUFFER_FLAG_EVENTS_LOST));
-    assert_eq!(only.image(&mut Scratch::default()).bytes()[0x48..], image.bytes()[0x48..]);
+    assert!(only.header().processor() == 1 && only.header().flags.contains(ETW_BUFFER_FLAG::ETW_BUFFER_FLAG_EVENTS_LOST));
+    assert_eq!(only.decode(&mut Scratch::default()).bytes()[0x48..], decoded.bytes()[0x48..]);
 }
 
 /// The last stamp of a file.
@@ -259,7 +259,7 @@ fn bounds() {
     let mut header: EVENT_HEADER = zero();
     for (processor, stamp) in (0..PROCESSORS).flat_map(|processor| (0..10).map(move |stamp| (processor, stamp))) {
         header.TimeStamp = large(stamp);
-        writer.push(processor, &Record::new(Header::Event(header), true, &[])).unwrap();
+        writer.push(processor, &Record::new(EventHeader::Event(header), true, &[])).unwrap();
         if stamp == 5 {
             writer.flush(processor).unwrap();
         }
@@ -269,19 +269,19 @@ fn bounds() {
     let buffers: Vec<_> = trace.buffers().map(Result::unwrap).collect();
     assert_eq!(buffers.len(), 1 + 2 * usize::from(PROCESSORS));
     let mut mixed = buffers.clone();
-    mixed[1..].sort_by_key(|buffer| buffer.head().time_stamp);
+    mixed[1..].sort_by_key(|buffer| buffer.header().time_stamp);
     for (buffers, disorder) in [(&buffers, false), (&buffers, true), (&mixed, false), (&mixed, true)] {
         let mut relog = Relog::new(Cursor::new(Vec::new()), trace.log_file(), true).unwrap();
         let (mut scratch, mut expected) = (Scratch::default(), Vec::new());
         for buffer in buffers {
-            let image = buffer.image(&mut scratch);
-            let mut events: Vec<_> = image.events().map(Result::unwrap).collect();
+            let decoded = buffer.decode(&mut scratch);
+            let mut events: Vec<_> = decoded.events().map(Result::unwrap).collect();
             if disorder && buffer.index() > 0 {
                 events.reverse();
             }
             for event in events {
                 if relog.push(&event, buffer).unwrap() {
-                    expected.push((false, Seen::of(&event, buffer.head().processor())));
+                    expected.push((false, Seen::of(&event, buffer.header().processor())));
                 }
             }
         }

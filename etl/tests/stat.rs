@@ -1,6 +1,6 @@
 //! Counts of events, against counting them by hand.
 
-use etw_layouts_etl::header::Header;
+use etw_layouts_etl::header::EventHeader;
 use etw_layouts_etl::stat::{Activity, By, Count, Key, Stat};
 use etw_layouts_etl::wire::{HOOK_ID, SYSTEM_TRACE_HEADER, large, zero};
 use etw_layouts_etl::write::{FileWriter, Record};
@@ -13,9 +13,9 @@ use test_support::witness;
 fn each(bytes: &[u8], mut take: impl FnMut(&Event<'_>, u16, Option<i64>)) {
     let (trace, mut scratch) = (Trace::from_bytes(bytes).unwrap(), Scratch::default());
     for buffer in trace.buffers().flatten() {
-        for event in buffer.image(&mut scratch).events().flatten() {
+        for event in buffer.decode(&mut scratch).events().flatten() {
             let time = event.time_stamp().map(|stamp| trace.clock().system_time(stamp));
-            take(&event, buffer.head().processor(), time);
+            take(&event, buffer.header().processor(), time);
         }
     }
 }
@@ -97,7 +97,7 @@ fn keys() {
     });
     let mut writer = FileWriter::new(Cursor::new(Vec::new()), PRODUCERS[7], LogFile::new(&PRODUCERS[7])).unwrap();
     for header in headers {
-        writer.push(0, &Record::new(Header::System(header), true, &[])).unwrap();
+        writer.push(0, &Record::new(EventHeader::System(header), true, &[])).unwrap();
     }
     let bytes = writer.finish(0).unwrap().into_inner();
     let process = names::provider_named("process");

@@ -1,7 +1,7 @@
 //! TraceLogging: what is made, what is broken, and what real files have.
 
 use etw_layouts_etl::tracelogging::{Count, Data, Fault, Reason, Step};
-use etw_layouts_etl::{Event, Guid, Scratch, Trace};
+use etw_layouts_etl::{Event, Scratch, Trace, Uuid};
 use std::fs;
 use test_support::logging::{Logging, logging};
 use test_support::witness;
@@ -25,7 +25,7 @@ fn steps(made: &Logging) -> (usize, Option<Fault>) {
 fn events(bytes: &[u8], work: &mut dyn FnMut(&Event<'_>)) {
     let mut scratch = Scratch::default();
     for buffer in Trace::from_bytes(bytes).unwrap().buffers() {
-        buffer.unwrap().image(&mut scratch).events().for_each(|event| work(&event.unwrap()));
+        buffer.unwrap().decode(&mut scratch).events().for_each(|event| work(&event.unwrap()));
     }
 }
 
@@ -177,7 +177,7 @@ fn values() {
 #[test]
 fn schema() {
     let whole = logging();
-    let group = Some(Guid(0x0707_0707_0707_0707_0707_0707_0707_0707));
+    let group = Some(Uuid::from_u128(0x0707_0707_0707_0707_0707_0707_0707_0707));
     let with = |traits: &[u8]| Logging { traits: [&[0, 0, b'M', 0], traits].concat(), ..whole.clone() }.sized();
     let long = [&[19, 0, 1][..], &[7; 16]].concat();
     for (made, name, expected) in [

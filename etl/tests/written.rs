@@ -3,10 +3,10 @@
 use crate::events::{in_file, in_time};
 use etw_layouts_etl::check::check;
 use etw_layouts_etl::compression::Format;
-use etw_layouts_etl::header::{Counters, Header, Message};
+use etw_layouts_etl::header::{Counters, EventHeader, Message};
 use etw_layouts_etl::wire::{Arch, ETW_BUFFER_FLAG, ETW_BUFFER_TYPE, EVENT_HEADER, PERFINFO_TRACE_HEADER, large, zero};
 use etw_layouts_etl::write::{BufferWriter, Error, FileWriter, Identity, Producer, Record};
-use etw_layouts_etl::{ClockType, Guid, HeaderType, Item, LogFile, Parts, Scratch, Trace, What};
+use etw_layouts_etl::{ClockType, DiagnosticKind, HeaderType, Item, LogFile, Scratch, SplitBuffer, Trace, Uuid};
 use std::collections::BTreeSet;
 use std::io::Cursor;
 use test_support::traces::{PRODUCERS, START, all, fixture, in_format};
@@ -33,13 +33,13 @@ fn fixtures() {
             assert_eq!(ours.len(), seen.len(), "{name}");
             assert!(ours == seen, "{name}, processor {processor}");
         }
-        check(&trace, &mut |finding| {
-            assert!(finding.what.kind() == "layout", "{name}: {finding}");
+        check(&trace, &mut |diagnostic| {
+            assert!(diagnostic.kind.name() == "layout", "{name}: {diagnostic}");
         });
         for buffer in trace.buffers() {
             let (buffer, mut scratch) = (buffer.unwrap(), Scratch::default());
-            let image = buffer.image(&mut scratch);
-            assert!(Parts::of(&buffer, &image).bytes().unwrap() == buffer.bytes(), "{name}: {:#x}", buffer.offset());
+            let decoded = buffer.decode(&mut scratch);
+            assert!(SplitBuffer::of(&buffer, &decoded).bytes().unwrap() == buffer.bytes(), "{name}: {:#x}", buffer.offset());
         }
     }
     assert_eq!(kinds.len(), 20 - 1 + 1, "{kinds:?}");
@@ -52,7 +52,7 @@ fn fields() {
     let mut scratch = Scratch::default();
     let mut found = 0;
     for buffer in trace.buffers().skip(1) {
-        for event in buffer.unwrap().image(&mut scratch).events() {
+        for event in buffer.unwrap().decode(&mut scratch).events() {
             let event = event.unwrap();
             assert_eq!(Record::of(&event).header_type(), event.header_type());
             let facts = (event.thread(), event.process(), event.id(), event.version(), event.opcode());
@@ -72,7 +72,7 @@ fn fields() {
                     Some(0xa61e_a624_4944_55fc_c2a8_3782_8829_438d),
                 ),
                 HeaderType::Message if event.id() == Some(43) => {
-                    let Header::Message(message) = event.header() else { panic!("no message") };
+                    let EventHeader::Message(message) = event.header() else { panic!("no message") };
                     let component = message.component.is_some();
                     (
                         (Some(41), Some(42), Some(43), None, None),
@@ -81,7 +81,7 @@ fn fields() {
                 }
                 _ => continue,
             };
-            assert_eq!((facts, event.provider()), (expected, provider.map(Guid)), "{:?}", event.header_type());
+            assert_eq!((facts, event.provider()), (expected, provider.map(Uuid::from_u128)), "{:?}", event.header_type());
             found += 1;
         }
     }
@@ -131,11 +131,11 @@ fn buffers() {
     }
     let trace = Trace::from_bytes(&file).unwrap();
     // The log file mode does not announce compressed buffers, but the buffers' own flags do.
-    let heads: Vec<_> = trace.buffers().skip(1).filter_map(Result::ok).map(|buffer| *buffer.head()).collect();
+    let heads: Vec<_> = trace.buffers().skip(1).filter_map(Result::ok).map(|buffer| *buffer.header()).collect();
     assert_eq!(heads.len(), 7);
     // Nor does the log file header count them.
-    let wrong: Vec<_> = trace.buffers().filter_map(Result::err).map(|finding| finding.what).collect();
-    assert_eq!(wrong, [What::BuffersWritten { stated: 1, read: 8 }]);
+    let wrong: Vec<_> = trace.buffers().filter_map(Result::err).map(|diagnostic| diagnostic.kind).collect();
+    assert_eq!(wrong, [DiagnosticKind::BuffersWritten { stated: 1, read: 8 }]);
     assert!(heads.iter().zip(1..8).all(|(head, ty)| head.is_compressed() == (ty % 2 == 0)));
     for head in &heads {
         assert!(head.flags.contains(flags) && head.processor() == 2047 && head.sequence == 9 && head.logger == 3);
@@ -159,11 +159,11 @@ fn refused() {
     assert!(matches!(refuse(&PRODUCERS[2], event(0, &[])), Error::Version { .. }));
     let nine = Counters { count: 9, ..Counters::default() };
     let perfinfo: PERFINFO_TRACE_HEADER = zero();
-    assert!(matches!(refuse(&producer, Record::new(Header::PerfInfo(perfinfo, nine), true, &[])), Error::Counters(9)));
-    let both = Message { guid: Some(Guid(1)), component: Some(1), ..Message::default() };
-    assert!(matches!(refuse(&producer, Record::new(Header::Message(both), true, &[])), Error::Message));
+    assert!(matches!(refuse(&producer, Record::new(EventHeader::PerfInfo(perfinfo, nine), true, &[])), Error::Counters(9)));
+    let both = Message { guid: Some(Uuid::from_u128(1)), component: Some(1), ..Message::default() };
+    assert!(matches!(refuse(&producer, Record::new(EventHeader::Message(both), true, &[])), Error::Message));
     let item = Item::new(etw_layouts_etl::wire::EVENT_HEADER_EXT_TYPE(1), &[0; 16]);
-    let with_items = Record::new(Header::Message(Message::default()), true, &[]).with_items(vec![item]);
+    let with_items = Record::new(EventHeader::Message(Message::default()), true, &[]).with_items(vec![item]);
     assert!(matches!(refuse(&producer, with_items), Error::Items));
     let short = Item { padding: &[], data: &[0; 3], ..item };
     assert!(matches!(refuse(&producer, event(0, &[]).with_items(vec![short])), Error::Padding(3)));
@@ -210,14 +210,14 @@ fn broken_off() {
             .unwrap()
             .buffers()
             .filter_map(Result::err)
-            .map(|finding| (finding.is_damage(), finding.what))
+            .map(|diagnostic| (diagnostic.is_damage(), diagnostic.kind))
             .collect()
     };
     unclosed.extend([0; 3 * 4096]);
-    assert_eq!(wrong(&unclosed), [(true, What::Zeroes { bytes: 3 * 4096, next: None })]);
+    assert_eq!(wrong(&unclosed), [(true, DiagnosticKind::Zeroes { bytes: 3 * 4096, next: None })]);
     // Whoever takes space in advance leaves some.
     let with_space = [&whole.bytes[..], &[0; 4100]].concat();
-    assert_eq!(wrong(&with_space), [(false, What::Unwritten(4100))]);
+    assert_eq!(wrong(&with_space), [(false, DiagnosticKind::Unwritten(4100))]);
 
     // The last buffers lie before the first.
     let mut circular = whole.bytes[..4096].to_vec();
@@ -229,8 +229,8 @@ fn broken_off() {
     // Cut off in the last buffer.
     let cut = whole.bytes.len() - 4096 + 200;
     let trace = Trace::from_bytes(&whole.bytes[..cut]).unwrap();
-    let findings: Vec<_> = trace.buffers().filter_map(Result::err).map(|finding| finding.what).collect();
-    assert_eq!(findings, [What::Truncated { size: 4096, there: 200 }]);
+    let diagnostics: Vec<_> = trace.buffers().filter_map(Result::err).map(|diagnostic| diagnostic.kind).collect();
+    assert_eq!(diagnostics, [DiagnosticKind::Truncated { size: 4096, there: 200 }]);
     let mut order = trace.by_time();
     let mut count = 0;
     while let Some(event) = order.next_event() {
@@ -244,20 +244,20 @@ fn broken_off() {
     bad[2 * 4096 + 0x48] = 1;
     bad[2 * 4096 + 0x48 + 1] = 0;
     let trace = Trace::from_bytes(&bad).unwrap();
-    let mut findings = Vec::new();
+    let mut diagnostics = Vec::new();
     let mut scratch = Scratch::default();
     for buffer in trace.buffers() {
-        findings.extend(buffer.unwrap().image(&mut scratch).events().filter_map(Result::err));
+        diagnostics.extend(buffer.unwrap().decode(&mut scratch).events().filter_map(Result::err));
     }
-    assert_eq!(findings.len(), 1);
-    assert_eq!((findings[0].buffer, findings[0].buffer_offset, findings[0].offset), (2, 2 * 4096, 0x48));
+    assert_eq!(diagnostics.len(), 1);
+    assert_eq!((diagnostics[0].buffer, diagnostics[0].buffer_offset, diagnostics[0].offset), (2, 2 * 4096, 0x48));
     in_order.clear();
 }
 
 fn event(stamp: i64, payload: &[u8]) -> Record<'_> {
     let mut header: EVENT_HEADER = zero();
     header.TimeStamp = large(stamp);
-    Record::new(Header::Event(header), true, payload)
+    Record::new(EventHeader::Event(header), true, payload)
 }
 
 /// Buffers of every size are read again, whether or not what they hold can be compressed.
@@ -281,7 +281,7 @@ fn every_size() {
             let bytes = writer.finish(0).unwrap().into_inner();
             let trace = Trace::from_bytes(&bytes).unwrap();
             assert_eq!(in_file(&trace).len(), 1 + count, "{size:#x} compressed {compressed} noise {noise}");
-            check(&trace, &mut |finding| panic!("{size:#x} compressed {compressed} noise {noise}: {finding}"));
+            check(&trace, &mut |diagnostic| panic!("{size:#x} compressed {compressed} noise {noise}: {diagnostic}"));
         }
     }
 }
@@ -338,7 +338,7 @@ fn late_processors() {
     let bytes = writer.finish(0).unwrap().into_inner();
     let trace = Trace::from_bytes(&bytes).unwrap();
     assert_eq!(in_time(&trace).len(), 1 + 49);
-    check(&trace, &mut |finding| panic!("{finding}"));
+    check(&trace, &mut |diagnostic| panic!("{diagnostic}"));
 }
 
 /// What cannot be written is refused at once, not in the end.
@@ -373,10 +373,10 @@ fn changed() {
             let mut compressed = false;
             for buffer in Trace::from_bytes(&file).unwrap().buffers() {
                 let (buffer, mut scratch) = (buffer.unwrap(), Scratch::default());
-                let image = buffer.image(&mut scratch);
-                let mut parts = Parts::of(&buffer, &image);
-                let mut events: Vec<_> = image.events().map(|event| event.unwrap().bytes().to_vec()).collect();
-                compressed |= buffer.head().is_compressed();
+                let decoded = buffer.decode(&mut scratch);
+                let mut parts = SplitBuffer::of(&buffer, &decoded);
+                let mut events: Vec<_> = decoded.events().map(|event| event.unwrap().bytes().to_vec()).collect();
+                compressed |= buffer.header().is_compressed();
                 if buffer.index() > 0 {
                     let (record, _) = parts.records.remove(0);
                     let event = events.remove(0);
@@ -391,9 +391,9 @@ fn changed() {
             let trace = Trace::from_bytes(&changed).unwrap();
             let seen: Vec<_> = in_file(&trace).into_iter().map(|event| event.bytes).collect();
             assert!(seen == expected, "{name}");
-            assert_eq!(compressed, trace.buffers().any(|buffer| buffer.unwrap().head().is_compressed()), "{name}");
-            check(&trace, &mut |finding| {
-                assert!(matches!(finding.what.kind(), "layout" | "event-order"), "{name}: {finding}");
+            assert_eq!(compressed, trace.buffers().any(|buffer| buffer.unwrap().header().is_compressed()), "{name}");
+            check(&trace, &mut |diagnostic| {
+                assert!(matches!(diagnostic.kind.name(), "layout" | "event-order"), "{name}: {diagnostic}");
             });
             if !compressed {
                 break;
@@ -411,8 +411,8 @@ fn changed_to_more() {
         let file = fixture(PRODUCERS[7], ClockType::PerfCounter, compressed, 20).unwrap();
         let trace = Trace::from_bytes(&file.bytes).unwrap();
         let (buffer, mut scratch) = (trace.buffers().nth(1).unwrap().unwrap(), Scratch::default());
-        let image = buffer.image(&mut scratch);
-        let mut parts = Parts::of(&buffer, &image);
+        let decoded = buffer.decode(&mut scratch);
+        let mut parts = SplitBuffer::of(&buffer, &decoded);
         parts.records = vec![(event(1, &noise), &[])];
         let bytes = parts.bytes().unwrap();
         let mut bytes = [&file.bytes[..buffer.offset() as usize], &bytes].concat();

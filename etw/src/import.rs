@@ -1,8 +1,8 @@
 //! The command `import`.
 
 use crate::diff::text;
-use crate::kernel::Kernel;
 use crate::print::{GREEN, HEADING, RED, print};
+use crate::symbol_options::SymbolOptions;
 use crate::{Error, Outcome};
 use etw_layouts_codegen::registry::Registry;
 use etw_layouts_project::Project;
@@ -43,7 +43,7 @@ pub struct Args {
     #[arg(required_unless_present = "image", value_name = "SYMBOLS")]
     symbols: Vec<PathBuf>,
     #[command(flatten)]
-    kernel: Kernel,
+    kernel: SymbolOptions,
     /// Add a structure that the specs do not define yet. Repeatable.
     #[arg(long, value_name = "STRUCTURE")]
     add: Vec<String>,

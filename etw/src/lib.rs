@@ -3,21 +3,21 @@
 #![forbid(unsafe_code)]
 
 pub mod atlas;
-pub mod columns;
 pub mod diff;
 pub mod event;
 pub mod export;
 pub mod fmt;
 mod html;
 pub mod import;
-pub mod kernel;
 pub mod list;
 pub mod map;
 mod new_file;
 mod print;
 mod progress;
 pub mod show;
+pub mod symbol_options;
 mod target;
+pub mod text_table;
 pub mod verify;
 
 use clap::Subcommand;

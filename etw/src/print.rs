@@ -9,6 +9,7 @@ use serde::Serialize;
 use std::borrow::Cow;
 use std::fmt::{self, Display};
 use std::io::{self, ErrorKind, Write};
+use uuid::Uuid;
 
 /// Headings.
 pub const HEADING: Style = Style::new().bold();
@@ -99,8 +100,7 @@ pub fn plain_guid(text: &str) -> String {
 
 /// A GUID in lower case, with hyphens, without braces.
 pub fn guid(number: u128) -> String {
-    let digits = format!("{number:032x}");
-    [&digits[..8], &digits[8..12], &digits[12..16], &digits[16..20], &digits[20..]].join("-")
+    Uuid::from_u128(number).to_string()
 }
 
 /// Prints an error to standard error, and ignores that this can fail.

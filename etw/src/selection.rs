@@ -1,7 +1,7 @@
 //! The options that select events.
 
 use etw_layouts_cli::Error;
-use etw_layouts_etl::{Filter, Guid, HeaderType, Stamp, names};
+use etw_layouts_etl::{FileTime, Filter, HeaderType, Uuid, names};
 use std::num::IntErrorKind;
 use std::str::FromStr;
 
@@ -128,9 +128,9 @@ impl Wanted {
 /// A provider to match.
 #[derive(Clone)]
 enum Provider {
-    Guid(Guid),
+    Guid(Uuid),
     /// A class of kernel events.
-    Class(Guid),
+    Class(Uuid),
     /// A group of kernel events, which have no GUID.
     Group(u8),
     Name(String),
@@ -165,11 +165,11 @@ impl FromStr for Time {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        if let Ok(Stamp(time)) = text.parse() {
+        if let Ok(FileTime(time)) = text.parse() {
             return Ok(Self::Absolute(time));
         }
         // Parse a time of day as one on the first day.
-        if let Ok(Stamp(time)) = format!("1601-01-01 {text}").parse() {
+        if let Ok(FileTime(time)) = format!("1601-01-01 {text}").parse() {
             return Ok(Self::OfDay(time));
         }
         if text.len() >= 16

@@ -3,7 +3,7 @@
 use crate::etl::saved_events;
 use etw_layouts::constants::DUMP_TYPE;
 use etw_layouts::{Arch, Build};
-use etw_layouts_dump::{Dump, MemoryDump, Session};
+use etw_layouts_dump::{Dump, DumpSession, MemoryDump};
 use etw_layouts_memory::Walk;
 use etw_layouts_memory::salvage::Which;
 use std::collections::BTreeSet;
@@ -19,12 +19,12 @@ const SMALL: u32 = 1 << 16;
 pub fn run(input: &[u8]) {
     let Ok(dump) = Dump::new(input) else { return of_memory(input) };
     assert!(dump.memory().bytes() <= input.len() as u64 && dump.blobs().len() * 0x20 <= input.len());
-    assert!(dump.findings().iter().all(|finding| !finding.to_string().is_empty()));
+    assert!(dump.diagnostics().iter().all(|diagnostic| !diagnostic.to_string().is_empty()));
     dump.registrations();
     dump.trace_buffers();
     for session in dump.sessions() {
-        let (events, findings) = session.events();
-        assert!(session.buffers.len() * 0x48 <= input.len() && events.len() + findings.len() <= input.len() * 17 / 8);
+        let (events, diagnostics) = session.events();
+        assert!(session.buffers.len() * 0x48 <= input.len() && events.len() + diagnostics.len() <= input.len() * 17 / 8);
     }
     saved(dump.sessions());
 }
@@ -33,7 +33,7 @@ pub fn run(input: &[u8]) {
 fn of_memory(input: &[u8]) {
     let Ok(dump) = MemoryDump::new(input) else { return };
     assert!(dump.pages() * 0x1000 <= input.len() as u64);
-    assert!(dump.findings().iter().all(|finding| !finding.to_string().is_empty()));
+    assert!(dump.diagnostics().iter().all(|diagnostic| !diagnostic.to_string().is_empty()));
     let kernel = dump.kernel(dump.identity().build);
     let mut walk = Walk::new(&dump, &kernel).with_limits(dump.limits());
     let census = walk.census();
@@ -43,7 +43,7 @@ fn of_memory(input: &[u8]) {
     saved(&sessions);
 }
 
-fn saved(sessions: &[Session<'_>]) {
+fn saved(sessions: &[DumpSession<'_>]) {
     for session in sessions {
         let (events, _) = session.events();
         if session.buffer_size > SMALL {

@@ -4,7 +4,7 @@ use etw_layouts::runtime::View;
 use etw_layouts::structures;
 use etw_layouts_etl::check::check;
 use etw_layouts_etl::wire::Arch;
-use etw_layouts_etl::{Buffer, ClockType, Event, Parts, Reader, Scratch, Trace, What};
+use etw_layouts_etl::{Buffer, ClockType, DiagnosticKind, Event, Reader, Scratch, SplitBuffer, Trace};
 use test_support::logging::logging;
 use test_support::traces;
 
@@ -19,20 +19,20 @@ pub fn run(input: &[u8]) {
     };
     let (mut scratch, mut events) = (Scratch::default(), 0);
     for buffer in trace.buffers().filter_map(Result::ok) {
-        let image = buffer.image(&mut scratch);
-        let most = image.bytes().len() / 8 + 1;
+        let decoded = buffer.decode(&mut scratch);
+        let most = decoded.bytes().len() / 8 + 1;
         let before = events;
-        for event in image.events() {
+        for event in decoded.events() {
             match event {
                 Ok(event) => {
                     touch(&event, &trace);
                     events += 1;
                 }
-                Err(finding) => assert!(!finding.to_string().is_empty()),
+                Err(diagnostic) => assert!(!diagnostic.to_string().is_empty()),
             }
         }
         assert!(events - before <= most);
-        assert!(Parts::of(&buffer, &image).bytes().expect("what was read") == buffer.bytes());
+        assert!(SplitBuffer::of(&buffer, &decoded).bytes().expect("what was read") == buffer.bytes());
     }
     assert_eq!(streamed, Some(events));
     let (mut order, mut timed) = (trace.by_time(), 0);
@@ -40,7 +40,7 @@ pub fn run(input: &[u8]) {
         timed += usize::from(event.is_ok());
     }
     assert_eq!(timed, events);
-    check(&trace, &mut |finding| assert!(!finding.to_string().is_empty()));
+    check(&trace, &mut |diagnostic| assert!(!diagnostic.to_string().is_empty()));
     survivors(input, &trace);
 }
 
@@ -53,7 +53,7 @@ fn survivors(input: &[u8], trace: &Trace<'_>) {
     let choice = input.iter().fold(input.len(), |sum, byte| sum.wrapping_mul(31).wrapping_add(usize::from(*byte)));
     let buffer = &buffers[choice % buffers.len()];
     let size = |size: u32| size.to_le_bytes().to_vec();
-    let ways = [vec![0; 0x48], vec![0xA5; 0x48], size(0), size(0x50), size(u32::MAX), size(buffer.head().size + 8)];
+    let ways = [vec![0; 0x48], vec![0xA5; 0x48], size(0), size(0x50), size(u32::MAX), size(buffer.header().size + 8)];
     let way = &ways[choice / 7 % ways.len()];
     let start = buffer.offset() as usize;
     let Some(place) = input.get(start..start + 0x48) else { return };
@@ -64,8 +64,8 @@ fn survivors(input: &[u8], trace: &Trace<'_>) {
         let Ok(trace) = Trace::from_bytes(bytes) else { return Vec::new() };
         let (mut scratch, mut events) = (Scratch::default(), Vec::new());
         for buffer in trace.buffers().flatten().filter(|buffer| !range.contains(&buffer.offset())) {
-            let image = buffer.image(&mut scratch);
-            events.extend(image.events().flatten().map(|event| (buffer.offset(), event.offset(), event.bytes().to_vec())));
+            let decoded = buffer.decode(&mut scratch);
+            events.extend(decoded.events().flatten().map(|event| (buffer.offset(), event.offset(), event.bytes().to_vec())));
         }
         events
     };
@@ -96,9 +96,9 @@ fn has_other_headers(input: &[u8], trace: &Trace<'_>, buffers: &[Buffer<'_>]) ->
 fn streamed(input: &[u8]) -> Option<usize> {
     let mut reader = Reader::new(input).ok()?;
     let mut events = 0;
-    while let Some(image) = reader.next_image().expect("memory does not fail") {
-        let Ok(image) = image else { continue };
-        events += image.events().filter(Result::is_ok).count();
+    while let Some(decoded) = reader.next_buffer().expect("memory does not fail") {
+        let Ok(decoded) = decoded else { continue };
+        events += decoded.events().filter(Result::is_ok).count();
     }
     Some(events)
 }
@@ -143,9 +143,14 @@ pub(crate) fn saved_events(file: &[u8]) -> u64 {
     let trace = Trace::from_bytes(file).expect("what was saved");
     let (mut order, mut events) = (trace.by_time(), 0);
     while let Some(event) = order.next_event() {
-        match event.map_err(|finding| finding.what) {
+        match event.map_err(|diagnostic| diagnostic.kind) {
             Ok(_) => events += 1,
-            Err(What::Copy(_) | What::BufferTime(_) | What::StartTime(_) | What::ClockStamp { .. }) => {}
+            Err(
+                DiagnosticKind::Copy(_)
+                | DiagnosticKind::BufferTime(_)
+                | DiagnosticKind::StartTime(_)
+                | DiagnosticKind::ClockStamp { .. },
+            ) => {}
             Err(what) => panic!("not a whole event: {what:?}"),
         }
     }

@@ -4,7 +4,7 @@ use etw_layouts_etl::check::check;
 use etw_layouts_etl::compression::Format;
 use etw_layouts_etl::wire::{ETW_BUFFER_FLAG, EVENT_HEADER_EXT_TYPE, LOG_FILE_MODE};
 use etw_layouts_etl::write::{Error, FileWriter, Producer, Record};
-use etw_layouts_etl::{ClockType, Event, Header, Item, LogFile, Parts, Scratch, Trace};
+use etw_layouts_etl::{ClockType, Event, EventHeader, Item, LogFile, Scratch, SplitBuffer, Trace};
 use std::io::{self, Cursor, Seek, SeekFrom, Write};
 use test_support::traces::{self, PRODUCERS, START};
 
@@ -122,7 +122,7 @@ fn event(kind: u8, stamp: i64, items: usize, data: &[u8]) -> Record<'_> {
     let (is_64_bit, header) = all.swap_remove(usize::from(kind) % all.len());
     let both = [Item::new(EVENT_HEADER_EXT_TYPE(2), &[1; 12]), Item::new(EVENT_HEADER_EXT_TYPE(1), data)];
     match (header, items) {
-        (Header::Event(_), 1 | 2) => Record::new(header, is_64_bit, &[7; 9]).with_items(both[..items].to_vec()),
+        (EventHeader::Event(_), 1 | 2) => Record::new(header, is_64_bit, &[7; 9]).with_items(both[..items].to_vec()),
         _ => Record::new(header, is_64_bit, data),
     }
 }
@@ -148,7 +148,7 @@ fn read(file: &[u8], log: &LogFile, header: &[Written], events: &[Written]) {
     let own = trace.log_file();
     assert_eq!((&own.logger_name, &own.file_name), (&log.logger_name, &log.file_name));
     // The layout of raw records is unknown, and time stamps are arbitrary; there are no other diagnostics.
-    check(&trace, &mut |finding| assert!(matches!(finding.what.kind(), "layout" | "event-order"), "{finding}"));
+    check(&trace, &mut |diagnostic| assert!(matches!(diagnostic.kind.name(), "layout" | "event-order"), "{diagnostic}"));
     let seen = all_events(&trace);
     // The log file header itself is an event.
     let (first, rest) = seen.split_at(header.len() + 1);
@@ -193,11 +193,11 @@ fn all_events(trace: &Trace<'_>) -> Vec<Written> {
     let (mut events, mut scratch) = (Vec::new(), Scratch::default());
     for buffer in trace.buffers() {
         let buffer = buffer.expect("a buffer that was written");
-        let image = buffer.image(&mut scratch);
-        assert_eq!(image.fault(), None);
-        let processor = buffer.head().processor();
+        let decoded = buffer.decode(&mut scratch);
+        assert_eq!(decoded.fault(), None);
+        let processor = buffer.header().processor();
         let event = |event: Event<'_>| Written { processor, stamp: event.time_stamp(), bytes: event.bytes().to_vec() };
-        events.extend(image.events().map(|read| event(read.expect("an event that was written"))));
+        events.extend(decoded.events().map(|read| event(read.expect("an event that was written"))));
     }
     events
 }
@@ -207,13 +207,13 @@ fn changed(file: &[u8]) {
     let (mut other, mut expected, mut scratch) = (Vec::new(), Vec::new(), Scratch::default());
     for buffer in Trace::from_bytes(file).expect("a file").buffers() {
         let buffer = buffer.expect("a buffer that was written");
-        let image = buffer.image(&mut scratch);
-        let mut parts = Parts::of(&buffer, &image);
+        let decoded = buffer.decode(&mut scratch);
+        let mut parts = SplitBuffer::of(&buffer, &decoded);
         assert!(parts.bytes().expect("what was read") == buffer.bytes(), "buffer {}", buffer.index());
         let first = usize::from(buffer.index() > 0);
         parts.records.drain(..first);
         other.extend(parts.bytes().expect("less than what was read"));
-        expected.extend(image.events().flatten().skip(first).map(|event| event.bytes().to_vec()));
+        expected.extend(decoded.events().flatten().skip(first).map(|event| event.bytes().to_vec()));
     }
     let seen = all_events(&Trace::from_bytes(&other).expect("a file"));
     assert!(seen.iter().map(|event| &event.bytes).eq(&expected));

@@ -1,7 +1,7 @@
 //! The buffers of a session, which begin with a WMI_BUFFER_HEADER.
 
 use crate::address::Address;
-use crate::finding::{Place, What};
+use crate::finding::{FindingKind, Place};
 use crate::memory::Memory;
 use crate::object::Object;
 use crate::session::Session;
@@ -75,7 +75,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
         let place = |member| Place { structure: context.layout().name, address: context.address(), member };
         if let Some(stated) = session.buffers.filter(|stated| *stated != listed.len() as i64) {
             let stated = u64::try_from(stated).unwrap_or(0);
-            self.find(place("NumberOfBuffers"), What::Count { stated, found: listed.len() as u64 });
+            self.find(place("NumberOfBuffers"), FindingKind::Count { stated, found: listed.len() as u64 });
         }
         let mut buffers: Vec<Buffer> = listed.into_iter().filter_map(|at| self.buffer(session, at)).collect();
         buffers.iter_mut().for_each(|buffer| buffer.is_listed = true);
@@ -120,7 +120,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
         let owner = stated.filter(|stated| *stated != 0 && u32::from(*stated) != session.number && buffer.state != State::Free);
         if let Some(stated) = owner {
             let place = Place { structure: "WMI_BUFFER_HEADER", address: at, member: "ClientContext" };
-            self.find(place, What::Owner { session: session.number, stated: stated.into() });
+            self.find(place, FindingKind::Owner { session: session.number, stated: stated.into() });
         }
         Some(buffer)
     }
@@ -200,23 +200,23 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
     pub fn events_of(&mut self, session: &Session, buffer: &Buffer) -> Vec<u8> {
         let place = Place { structure: "WMI_BUFFER_HEADER", address: buffer.header.address(), member: "" };
         let Some(size) = session.buffer_size.filter(|size| (buffer.header.layout().size as u32..=LARGEST).contains(size)) else {
-            self.find(place, What::Offset(session.buffer_size.unwrap_or(0).into()));
+            self.find(place, FindingKind::Offset(session.buffer_size.unwrap_or(0).into()));
             return Vec::new();
         };
         let end = if buffer.is_compressed() { Ok(size) } else { buffer.valid_end(size) };
         let mut end = end.unwrap_or_else(|offset| {
-            self.find(place, What::Offset(offset));
+            self.find(place, FindingKind::Offset(offset));
             size
         });
         let header = buffer.header.layout().size as u32;
         if buffer.state == State::Placeholder && !buffer.is_compressed() && end > header {
             // Neither published references nor available dumps show the contents of a placeholder.
-            self.find(place, What::Placeholder(u64::from(end - header)));
+            self.find(place, FindingKind::Placeholder(u64::from(end - header)));
             end = header;
         }
         let mut bytes = vec![0; end as usize];
         if let Some(hole) = self.read(buffer.header.address(), &mut bytes).first() {
-            self.find(place, What::Unreadable { wanted: end.into(), read: hole.start as u64 });
+            self.find(place, FindingKind::Unreadable { wanted: end.into(), read: hole.start as u64 });
             bytes.truncate(hole.start);
         }
         bytes

@@ -1,7 +1,7 @@
 //! Compressed buffers in memory: as in a file, consecutive headers with XPRESS streams.
 
 use crate::buffer::Buffer;
-use crate::finding::{Place, What};
+use crate::finding::{FindingKind, Place};
 use crate::memory::Memory;
 use crate::session::Session;
 use crate::walk::Walk;
@@ -9,7 +9,7 @@ use alloc::string::{String, ToString};
 use alloc::vec;
 use alloc::vec::Vec;
 use etw_layouts_etl::wire::{BUFFER_HEADER, Generation};
-use etw_layouts_etl::{Head, xpress};
+use etw_layouts_etl::{BufferHeader, xpress};
 
 /// The result of decompressing buffers.
 #[derive(Clone, Debug, Default)]
@@ -27,9 +27,9 @@ pub struct Unpacked {
 pub fn unpack(bytes: &[u8], size: u32, most: u64, generation: Generation) -> Unpacked {
     let mut unpacked = Unpacked::default();
     let mut left = most;
-    while let Some(head) = bytes.get(unpacked.taken..).and_then(|rest| head(rest, size, generation)) {
+    while let Some(header) = bytes.get(unpacked.taken..).and_then(|rest| header(rest, size, generation)) {
         let rest = &bytes[unpacked.taken..];
-        let (there, end) = (rest.len().min(head.size as usize), head.offset as usize);
+        let (there, end) = (rest.len().min(header.size as usize), header.offset as usize);
         let Some(after) = left.checked_sub(end as u64) else {
             unpacked.fault = Some("decompressed buffers exceed the byte limit of the walk".into());
             break;
@@ -53,9 +53,9 @@ pub fn unpack(bytes: &[u8], size: u32, most: u64, generation: Generation) -> Unp
 }
 
 /// The header of the compressed buffer at this position, if there is one.
-fn head(bytes: &[u8], size: u32, generation: Generation) -> Option<Head> {
+fn header(bytes: &[u8], size: u32, generation: Generation) -> Option<BufferHeader> {
     let fits = |value: u32| (BUFFER_HEADER as u32..=size).contains(&value);
-    Head::read(generation, bytes).filter(|head| head.is_compressed() && fits(head.size) && fits(head.offset))
+    BufferHeader::read(generation, bytes).filter(|header| header.is_compressed() && fits(header.size) && fits(header.offset))
 }
 
 impl<M: Memory + ?Sized> Walk<'_, M> {
@@ -64,7 +64,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
     ///
     /// The format is known from trace files. No dump at hand confirms that compressed buffers begin at the start of such a
     /// buffer, or after its header.
-    pub fn images_of(&mut self, session: &Session, buffer: &Buffer, generation: Generation) -> Vec<Vec<u8>> {
+    pub fn decoded_buffers(&mut self, session: &Session, buffer: &Buffer, generation: Generation) -> Vec<Vec<u8>> {
         let bytes = self.events_of(session, buffer);
         if !buffer.is_compressed() {
             return vec![bytes];
@@ -84,7 +84,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
         let place = Place { structure: "WMI_BUFFER_HEADER", address: buffer.header.address(), member: "" };
         let none = || unpacked.buffers.is_empty().then(|| "no compressed buffer found".into());
         if let Some(why) = unpacked.fault.clone().or_else(none) {
-            self.find(place, What::Compressed(why));
+            self.find(place, FindingKind::Compressed(why));
         }
         unpacked.buffers
     }

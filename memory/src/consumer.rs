@@ -1,7 +1,7 @@
 //! Real-time consumers of a session, each an ETW_REALTIME_CONSUMER.
 
 use crate::address::Address;
-use crate::finding::{Place, What};
+use crate::finding::{FindingKind, Place};
 use crate::memory::Memory;
 use crate::object::Object;
 use crate::session::Session;
@@ -33,7 +33,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
         let place = Place { structure: context.layout().name, address: context.address(), member: "Consumers" };
         let Some(head) = context.place(LOGGER::CONSUMERS) else { return Vec::new() };
         let Some(layout) = self.kernel().named("ETW_REALTIME_CONSUMER") else {
-            self.find(Place { structure: "ETW_REALTIME_CONSUMER", ..place }, What::NoLayout);
+            self.find(Place { structure: "ETW_REALTIME_CONSUMER", ..place }, FindingKind::NoLayout);
             return Vec::new();
         };
         let offset = layout.member("Links").map_or(0, |links| links.offset as u64);
@@ -41,7 +41,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
         if let Some(stated) = session.consumers.filter(|stated| *stated as usize != links.len()) {
             self.find(
                 Place { member: "NumConsumers", ..place },
-                What::Count { stated: stated.into(), found: links.len() as u64 },
+                FindingKind::Count { stated: stated.into(), found: links.len() as u64 },
             );
         }
         let mut found: Vec<_> = links.into_iter().filter_map(|link| Some((link.minus(offset)?, false))).collect();
@@ -60,7 +60,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
             let stated = number("LoggerId");
             if let Some(stated) = stated.filter(|stated| *stated != u64::from(session.number)) {
                 let place = Place { structure: layout.name, address: at, member: "LoggerId" };
-                self.find(place, What::Owner { session: session.number, stated });
+                self.find(place, FindingKind::Owner { session: session.number, stated });
             }
             let buffers_lost = number("BuffersLost");
             Some(Consumer { process, process_id, session: stated, buffers_lost, is_in_transition, record })

@@ -10,7 +10,7 @@ pub struct Finding {
     /// The structure and member where it was found.
     pub place: Place,
     /// The kind of finding.
-    pub what: What,
+    pub kind: FindingKind,
 }
 
 /// A structure in memory, or one of its members.
@@ -40,7 +40,7 @@ pub enum Weight {
 /// A kind of finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum What {
+pub enum FindingKind {
     /// The specs have no layout of the structure for this kernel.
     NoLayout,
     /// The address of a global variable is not given.
@@ -171,9 +171,9 @@ pub enum What {
     Placeholder(u64),
 }
 
-impl What {
+impl FindingKind {
     /// Stable identifier of the kind, for machine-readable output.
-    pub const fn word(&self) -> &'static str {
+    pub const fn name(&self) -> &'static str {
         match self {
             Self::NoLayout => "no-layout",
             Self::NoGlobal(_) => "no-global",
@@ -223,13 +223,13 @@ impl What {
 impl Finding {
     /// Significance of the finding.
     pub const fn weight(&self) -> Weight {
-        self.what.weight()
+        self.kind.weight()
     }
 }
 
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.place, self.what)
+        write!(f, "{}: {}", self.place, self.kind)
     }
 }
 
@@ -248,7 +248,7 @@ impl fmt::Display for Place {
     }
 }
 
-impl fmt::Display for What {
+impl fmt::Display for FindingKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NoLayout => f.write_str("unknown layout for this build; structures that depend on it are skipped"),

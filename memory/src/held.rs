@@ -2,7 +2,7 @@
 //! lists.
 
 use crate::address::Address;
-use crate::finding::{Place, What};
+use crate::finding::{FindingKind, Place};
 use crate::memory::Memory;
 use crate::provider::{Provider, Registration};
 use crate::walk::Walk;
@@ -33,8 +33,8 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
                 Some(at) if self.is_kernel_address(at) && at.0.is_multiple_of(self.kernel().arch().pointer_size()) => {
                     held.extend(self.registration(at).map(|registration| (name, registration)));
                 }
-                Some(at) => self.find(place, What::Pointer(at)),
-                None => self.find(place, What::Unreadable { wanted: self.kernel().arch().pointer_size(), read: 0 }),
+                Some(at) => self.find(place, FindingKind::Pointer(at)),
+                None => self.find(place, FindingKind::Unreadable { wanted: self.kernel().arch().pointer_size(), read: 0 }),
             }
         }
         held
@@ -57,7 +57,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
                 Some(provider) if provider.registrations.iter().any(|one| one.entry.address() == at) => continue,
                 Some(_) => Place { structure: "ETW_REG_ENTRY", address: at, member: "RegList" },
             };
-            self.find(place, What::Unlinked { handle });
+            self.find(place, FindingKind::Unlinked { handle });
         }
     }
 }

@@ -11,10 +11,10 @@
 //!
 //! # use etw_layouts::members::{ESERVERSILO_GLOBALS, ETW_SILODRIVERSTATE, UNICODE_STRING, WMI_LOGGER_CONTEXT};
 //! # use etw_layouts::{Build, runtime::ViewMut, structures};
-//! # use etw_layouts_memory::Pieces;
+//! # use etw_layouts_memory::SparseMemory;
 //! # const BUILD: Build = Build::new(10, 0, 19041, 1415);
-//! # fn image() -> Result<Pieces, Box<dyn std::error::Error>> {
-//! #     let mut pieces = Pieces::default();
+//! # fn image() -> Result<SparseMemory, Box<dyn std::error::Error>> {
+//! #     let mut pieces = SparseMemory::default();
 //! #     let silo = structures::ESERVERSILO_GLOBALS.select(BUILD, Arch::X64)?.layout;
 //! #     let mut bytes = vec![0; silo.size];
 //! #     ViewMut::new(silo, &mut bytes)?.set(ESERVERSILO_GLOBALS::ETW_SILO_STATE, 0xFFFF_9000_0000_0000_u64)?;
@@ -68,7 +68,7 @@
 //! |---|---|---|
 //! | sessions | [`Walk::sessions`] | the table of sessions: in the host silo since 1511, before that a global variable; or the table in the debugger data |
 //! | buffers | [`Walk::buffers`] | the session's list of all buffers, those of its processors, and its current one |
-//! | contents of compressed buffers | [`Walk::images_of`](compressed) | the buffers |
+//! | contents of compressed buffers | [`Walk::decoded_buffers`](compressed) | the buffers |
 //! | a trace file | [`Walk::save`](salvage) | the buffers, and a header derived from session and kernel |
 //! | providers | [`Walk::providers`] | the hash table of the silo or the global one; up to 6.1, two lists |
 //! | consumers | [`Walk::consumers`] | the session's list |
@@ -89,7 +89,7 @@
 //! on the layout used: [`Kernel::chosen`] returns the confidence of each layout for this kernel.
 //!
 //! The only offsets in this crate are those of the statements in `EtwpDebuggerData`, which belong to no structure. Four facts are
-//! known from public research instead of symbols: the meaning of these statements; the hash of GUIDs ([`What::Bucket`]); that a
+//! known from public research instead of symbols: the meaning of these statements; the hash of GUIDs ([`FindingKind::Bucket`]); that a
 //! table slot without a session contains an odd number; and that a registration handle of the kernel is the address of the
 //! registration ([`Walk::held`]).
 
@@ -107,7 +107,6 @@ mod census;
 pub mod compressed;
 mod consumer;
 mod finding;
-mod guid;
 mod held;
 mod kernel;
 mod list;
@@ -129,14 +128,14 @@ pub use census::Census;
 pub use consumer::Consumer;
 /// Global variables that walks use, by their names in symbols. Each kernel has some of them.
 pub use etw_layouts::kernels::GLOBALS;
-pub use finding::{Finding, Place, Weight, What};
-pub use guid::Guid;
+pub use finding::{Finding, FindingKind, Place, Weight};
 pub use kernel::{Kernel, Module, Time};
-pub use memory::{Memory, Pieces};
+pub use memory::{Memory, SparseMemory};
 pub use object::Object;
-pub use provider::{Enable, Kind, Last, Owner, Provider, Registration};
+pub use provider::{Enable, Kind, Last, Owner, Provider, Registration, guid_hash};
 pub use session::{Routine, Session};
 #[cfg(feature = "etl")]
 pub use traits::Traits;
+pub use uuid::Uuid;
 pub use walk::{Limits, Walk};
 pub use witness::Stated;

@@ -22,13 +22,13 @@ impl<M: Memory + ?Sized> Memory for &M {
 
 /// Memory as pieces by address, as in a small dump. Where two overlap, the one with the higher address is used.
 #[derive(Clone, Debug, Default)]
-pub struct Pieces {
+pub struct SparseMemory {
     pieces: BTreeMap<u64, Vec<u8>>,
     /// Length of the longest piece.
     longest: u64,
 }
 
-impl Pieces {
+impl SparseMemory {
     /// Adds a piece, replacing one at the same address.
     pub fn insert(&mut self, address: Address, bytes: Vec<u8>) {
         self.longest = self.longest.max(bytes.len() as u64);
@@ -60,7 +60,7 @@ impl Pieces {
     }
 }
 
-impl Memory for Pieces {
+impl Memory for SparseMemory {
     fn read(&self, address: Address, out: &mut [u8]) -> usize {
         let mut done = 0;
         while let Some(rest) = out.get_mut(done..).filter(|rest| !rest.is_empty()) {

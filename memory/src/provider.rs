@@ -1,8 +1,7 @@
 //! Providers: the hash table, the entry of each GUID, its registrations, and the sessions that enable it.
 
 use crate::address::Address;
-use crate::finding::{Place, What};
-use crate::guid::Guid;
+use crate::finding::{FindingKind, Place};
 use crate::memory::Memory;
 use crate::object::Object;
 use crate::walk::Walk;
@@ -17,12 +16,13 @@ use etw_layouts::members::{
 use etw_layouts::runtime::meta::{Layout, Type};
 use etw_layouts::runtime::{Value, View};
 use etw_layouts::structures;
+use uuid::Uuid;
 
 /// The kernel's entry for a GUID that was registered or enabled.
 #[derive(Clone, Debug)]
 pub struct Provider {
     /// The GUID.
-    pub guid: Option<Guid>,
+    pub guid: Option<Uuid>,
     /// Kind of the GUID.
     pub kind: Kind,
     /// Hash table bucket that contains it. `None` before 6.2, which has no such table.
@@ -122,7 +122,7 @@ pub enum Owner {
 }
 
 /// Heads of the lists of entries.
-struct Head {
+struct ListHead {
     at: Address,
     kind: u32,
     bucket: Option<u32>,
@@ -157,7 +157,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
                 let offset = layout.and_then(|layout| layout.find(ENTRY::GUID_LIST)).map_or(0, |member| member.offset);
                 let Some(at) = link.minus(offset as u64) else { continue };
                 if !seen.insert(at) {
-                    self.find(place, What::Loop(at));
+                    self.find(place, FindingKind::Loop(at));
                     continue;
                 }
                 providers.extend(self.provider(&head, at));
@@ -167,7 +167,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
     }
 
     /// The heads of all lists of entries: those of a silo's hash table, of the global one, or the two lists before 6.2.
-    fn heads(&mut self, state: Option<&Object>) -> Vec<Head> {
+    fn heads(&mut self, state: Option<&Object>) -> Vec<ListHead> {
         let in_state = state.and_then(|state| {
             let member = state.layout().member("EtwpGuidHashTable")?;
             Some((state.address().plus(member.offset as u64)?, element(&member.ty)?, member.size))
@@ -183,7 +183,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
             }
             None if global.is_some() => {
                 let place = Place { structure: "ETW_HASH_BUCKET", address: global.unwrap_or_default(), member: "" };
-                self.find(place, What::NoLayout);
+                self.find(place, FindingKind::NoLayout);
                 Vec::new()
             }
             None => self.two_lists(),
@@ -191,19 +191,19 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
     }
 
     /// The heads before 6.2, one for each kind of GUID at that time.
-    fn two_lists(&mut self) -> Vec<Head> {
+    fn two_lists(&mut self) -> Vec<ListHead> {
         let Some(at) = self.kernel().global("EtwpGuidListHead") else {
             let place = Place { structure: "ETW_GUID_ENTRY", address: Address::NULL, member: "" };
-            self.find(place, What::NoGlobal("PspHostSiloGlobals, EtwpGuidHashTable or EtwpGuidListHead"));
+            self.find(place, FindingKind::NoGlobal("PspHostSiloGlobals, EtwpGuidHashTable or EtwpGuidListHead"));
             return Vec::new();
         };
         let size = self.kernel().layout(&structures::LIST_ENTRY).map_or(0, |layout| layout.size as u64);
-        let head = |kind| Some(Head { at: at.plus(u64::from(kind) * size)?, kind, bucket: None });
+        let head = |kind| Some(ListHead { at: at.plus(u64::from(kind) * size)?, kind, bucket: None });
         [0, 1].into_iter().filter_map(head).collect()
     }
 
     /// The entry at an address.
-    fn provider(&mut self, head: &Head, at: Address) -> Option<Provider> {
+    fn provider(&mut self, head: &ListHead, at: Address) -> Option<Provider> {
         let entry = self.object(&structures::ETW_GUID_ENTRY, at)?;
         let kind = match head.kind {
             0 => Kind::Trace,
@@ -218,7 +218,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
         let slots = slots.into_iter().flat_map(|slots| slots.elements()).zip(0..);
         let security = entry.unsigned(ENTRY::SECURITY_DESCRIPTOR).map(|at| self.kernel().address(at));
         Some(Provider {
-            guid: entry.member("Guid").and_then(|guid| Some(Guid(guid.bytes().try_into().ok()?))),
+            guid: entry.member("Guid").and_then(|guid| Uuid::from_slice_le(guid.bytes()).ok()),
             kind,
             bucket: head.bucket,
             registrations,
@@ -276,8 +276,14 @@ fn element(ty: &Type) -> Option<&'static Layout> {
     }
 }
 
+/// The exclusive or of the four 32-bit words of a GUID in memory. Its lowest bits select the bucket of the hash table.
+pub fn guid_hash(guid: Uuid) -> u32 {
+    let bytes = guid.to_bytes_le();
+    bytes.chunks_exact(4).fold(0, |hash, word| word.iter().rev().fold(0, |word, byte| word << 8 | u32::from(*byte)) ^ hash)
+}
+
 /// The heads in a bucket, one for each kind.
-fn heads_of(number: u32, at: Address, bucket: &'static Layout) -> Vec<Head> {
+fn heads_of(number: u32, at: Address, bucket: &'static Layout) -> Vec<ListHead> {
     let Some((lists, size)) = bucket.member("ListHead").and_then(|lists| match lists.ty {
         Type::Array(_, size) => Some((lists, size.max(1))),
         _ => None,
@@ -286,7 +292,7 @@ fn heads_of(number: u32, at: Address, bucket: &'static Layout) -> Vec<Head> {
     };
     let head = |kind: u32| {
         let at = at.plus(lists.offset as u64 + u64::from(kind) * size as u64)?;
-        Some(Head { at, kind, bucket: Some(number) })
+        Some(ListHead { at, kind, bucket: Some(number) })
     };
     (0..(lists.size / size) as u32).filter_map(head).collect()
 }

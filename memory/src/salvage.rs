@@ -1,7 +1,7 @@
 //! Conversion of a session's buffers in memory to a trace file.
 
 use crate::buffer::{Buffer, State};
-use crate::finding::{Place, What};
+use crate::finding::{FindingKind, Place};
 use crate::kernel::Time;
 use crate::memory::Memory;
 use crate::session::Session;
@@ -14,7 +14,7 @@ use etw_layouts::members::{TRACE_LOGFILE_HEADER as HEADER, WMI_LOGGER_CONTEXT as
 use etw_layouts::structures;
 use etw_layouts_etl::wire::Generation;
 use etw_layouts_etl::write::{self, FileWriter, Producer};
-use etw_layouts_etl::{ClockType, Event, Events, Head, LogFile};
+use etw_layouts_etl::{BufferHeader, ClockType, Event, Events, LogFile};
 use std::io::{Cursor, Seek, Write};
 
 /// Selection of the buffers to save.
@@ -30,7 +30,7 @@ pub enum Which {
 
 /// Summary of a saved session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Saved {
+pub struct SaveSummary {
     /// Number of buffers with events.
     pub buffers: usize,
     /// Number of events.
@@ -70,7 +70,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
     /// # Errors
     ///
     /// Memory lacks data for the header, or writing fails.
-    pub fn save<W: Write + Seek>(&mut self, session: &Session, which: Which, out: W) -> Result<Saved, Error> {
+    pub fn save<W: Write + Seek>(&mut self, session: &Session, which: Which, out: W) -> Result<SaveSummary, Error> {
         let build = self.kernel().build();
         let producer = Producer { build, arch: self.kernel().arch() };
         let generation = producer.generation();
@@ -82,7 +82,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
         let clock = log.to_clock();
         let mut latest = log.start_stamp;
         let mut writer = open(out, producer, log)?;
-        let mut saved = Saved::default();
+        let mut saved = SaveSummary::default();
         for found in &found {
             let events: Vec<Event<'_>> = Events::in_memory(&found.bytes, generation).filter_map(Result::ok).collect();
             latest = events.iter().filter_map(Event::time_stamp).fold(latest, i64::max);
@@ -95,8 +95,8 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
 
     /// The events of a buffer; a compressed buffer can contain several buffers.
     fn found(&mut self, session: &Session, buffer: &Buffer, generation: Generation) -> Vec<Found> {
-        let images = self.images_of(session, buffer, generation);
-        images.into_iter().filter_map(|image| self.found_in(buffer, image, generation)).collect()
+        let decoded = self.decoded_buffers(session, buffer, generation);
+        decoded.into_iter().filter_map(|bytes| self.found_in(buffer, bytes, generation)).collect()
     }
 
     /// The events of a decompressed buffer; `None` if there are none.
@@ -107,13 +107,13 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
                 Ok(event) => (first, count) = (first.or(event.time_stamp()), count + 1),
                 Err(wrong) => {
                     let place = Place { structure: "WMI_BUFFER_HEADER", address: buffer.header.address(), member: "" };
-                    self.find(place, What::Events(wrong.what.to_string()));
+                    self.find(place, FindingKind::Events(wrong.kind.to_string()));
                 }
             }
         }
         let (mut processor, mut sequence) = (buffer.processor.unwrap_or(0), buffer.sequence.unwrap_or(0));
-        if let Some(head) = Head::read(generation, &bytes).filter(|_| buffer.is_compressed()) {
-            (processor, sequence) = (head.processor(), head.sequence);
+        if let Some(header) = BufferHeader::read(generation, &bytes).filter(|_| buffer.is_compressed()) {
+            (processor, sequence) = (header.processor(), header.sequence);
         }
         (count > 0).then_some(Found { processor, first, sequence, bytes })
     }

@@ -1,7 +1,7 @@
 //! Sessions, each a WMI_LOGGER_CONTEXT.
 
 use crate::address::Address;
-use crate::finding::{Place, What};
+use crate::finding::{FindingKind, Place};
 use crate::memory::Memory;
 use crate::object::Object;
 use crate::start::Table;
@@ -97,7 +97,10 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
         let unread = places.iter().filter(|place| place.is_none()).count();
         if unread > 0 {
             let place = Place { structure: "WMI_LOGGER_CONTEXT *", address: table.address, member: "" };
-            self.find(place, What::Unreadable { wanted: table.count as u64, read: (table.count.max(unread) - unread) as u64 });
+            self.find(
+                place,
+                FindingKind::Unreadable { wanted: table.count as u64, read: (table.count.max(unread) - unread) as u64 },
+            );
         }
         let mut sessions = Vec::new();
         for (number, context) in (0..).zip(places) {
@@ -107,7 +110,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
                 sessions.extend(self.session(number, context));
             } else {
                 let place = Place { structure: "WMI_LOGGER_CONTEXT *", address: table.address, member: "" };
-                self.find(place, What::Pointer(context));
+                self.find(place, FindingKind::Pointer(context));
             }
         }
         sessions
@@ -118,7 +121,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
         let context = self.object(&structures::WMI_LOGGER_CONTEXT, address)?;
         let place = |member| Place { structure: context.layout().name, address, member };
         if let Some(stated) = context.unsigned(LOGGER::LOGGER_ID).filter(|stated| *stated != u64::from(number)) {
-            self.find(place("LoggerId"), What::Number { slot: number, stated });
+            self.find(place("LoggerId"), FindingKind::Number { slot: number, stated });
         }
         let number32 = |value: Option<u64>| value.map(|value| value as u32);
         let mode = context.get(LOGGER::LOGGER_MODE).map(|mode| mode.choice());
@@ -167,14 +170,16 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
         let place = |member| Place { structure: context.layout().name, address: context.address(), member };
         match session.clock_routine {
             Some(Routine::At(routine)) if self.kernel().is_outside(routine) => {
-                self.find(place("GetCpuClock"), What::Clock(routine));
+                self.find(place("GetCpuClock"), FindingKind::Clock(routine));
             }
-            Some(Routine::Number(number)) if number > NUMBERS => self.find(place("GetCpuClock"), What::ClockNumber(number)),
+            Some(Routine::Number(number)) if number > NUMBERS => {
+                self.find(place("GetCpuClock"), FindingKind::ClockNumber(number))
+            }
             _ => {}
         }
         let callback = context.unsigned(LOGGER::BUFFER_CALLBACK).map(|value| self.kernel().address(value));
         if let Some(callback) = callback.filter(|callback| !callback.is_null() && self.kernel().is_outside(*callback)) {
-            self.find(place("BufferCallback"), What::Callback(callback));
+            self.find(place("BufferCallback"), FindingKind::Callback(callback));
         }
     }
 }

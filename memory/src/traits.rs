@@ -1,7 +1,6 @@
 //! Traits that providers register, each an ETW_PROVIDER_TRAITS.
 
-use crate::finding::{Place, What};
-use crate::guid::Guid;
+use crate::finding::{FindingKind, Place};
 use crate::memory::Memory;
 use crate::provider::Registration;
 use crate::walk::Walk;
@@ -10,6 +9,7 @@ use alloc::vec;
 use etw_layouts::members::ETW_PROVIDER_TRAITS as TRAITS;
 use etw_layouts::structures;
 use etw_layouts_etl::tracelogging;
+use uuid::Uuid;
 
 /// The traits of a provider.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,7 +17,7 @@ pub struct Traits {
     /// Name of the provider.
     pub name: String,
     /// Group of the provider.
-    pub group: Option<Guid>,
+    pub group: Option<Uuid>,
 }
 
 impl<M: Memory + ?Sized> Walk<'_, M> {
@@ -30,21 +30,18 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
         let place = Place { structure: layout.name, address: at, member: TRAITS::TRAITS.name() };
         // Traits begin with their size in bytes.
         let Some(size) = self.integer(start, 2) else {
-            self.find(place, What::Unreadable { wanted: 2, read: 0 });
+            self.find(place, FindingKind::Unreadable { wanted: 2, read: 0 });
             return None;
         };
         let mut bytes = vec![0; size as usize];
         if let Some(hole) = self.read(start, &mut bytes).first() {
-            self.find(place, What::Unreadable { wanted: size, read: hole.start as u64 });
+            self.find(place, FindingKind::Unreadable { wanted: size, read: hole.start as u64 });
             return None;
         }
         match tracelogging::Traits::read(&bytes) {
-            Ok(traits) => {
-                let group = traits.group.map(|group| Guid(group.to_bytes()));
-                Some(Traits { name: traits.name.into(), group })
-            }
+            Ok(traits) => Some(Traits { name: traits.name.into(), group: traits.group }),
             Err(fault) => {
-                self.find(place, What::Traits(fault.to_string()));
+                self.find(place, FindingKind::Traits(fault.to_string()));
                 None
             }
         }

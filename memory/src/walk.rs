@@ -1,7 +1,7 @@
 //! A walk through kernel memory, which reads within limits and collects findings.
 
 use crate::address::Address;
-use crate::finding::{Finding, Place, What};
+use crate::finding::{Finding, FindingKind, Place};
 use crate::kernel::Kernel;
 use crate::memory::Memory;
 use crate::object::Object;
@@ -93,9 +93,9 @@ impl<'a, M: Memory + ?Sized> Walk<'a, M> {
     }
 
     /// Adds a finding.
-    pub fn find(&mut self, place: Place, what: What) {
+    pub fn find(&mut self, place: Place, kind: FindingKind) {
         if self.findings.len() < self.limits.findings {
-            self.findings.push(Finding { place, what });
+            self.findings.push(Finding { place, kind });
         }
     }
 
@@ -115,7 +115,7 @@ impl<'a, M: Memory + ?Sized> Walk<'a, M> {
             self.read = self.read.saturating_add((end - at) as u64);
             if within && self.read >= self.limits.bytes {
                 let place = Place { structure: "memory", address: address.plus(at as u64).unwrap_or_default(), member: "" };
-                self.find(place, What::Limit(self.limits.bytes));
+                self.find(place, FindingKind::Limit(self.limits.bytes));
             }
             let hole = at + there..end;
             out[hole.clone()].fill(0);
@@ -134,7 +134,7 @@ impl<'a, M: Memory + ?Sized> Walk<'a, M> {
         match self.kernel.layout(structure) {
             Some(layout) => self.object_of(layout, address),
             None => {
-                self.find(Place { structure: structure.name, address, member: "" }, What::NoLayout);
+                self.find(Place { structure: structure.name, address, member: "" }, FindingKind::NoLayout);
                 None
             }
         }
@@ -148,7 +148,7 @@ impl<'a, M: Memory + ?Sized> Walk<'a, M> {
         let missing: usize = holes.iter().map(Range::len).sum();
         if missing > 0 {
             let (wanted, read) = (layout.size as u64, (layout.size - missing) as u64);
-            self.find(Place { structure: layout.name, address, member: "" }, What::Unreadable { wanted, read });
+            self.find(Place { structure: layout.name, address, member: "" }, FindingKind::Unreadable { wanted, read });
         }
         (missing < layout.size).then(|| Object::new(address, layout, bytes, holes))
     }
@@ -197,7 +197,7 @@ impl<'a, M: Memory + ?Sized> Walk<'a, M> {
         let at = self.kernel.address(string.unsigned(UNICODE_STRING::BUFFER)?);
         let place = Place { structure: object.layout().name, address: object.address(), member: token.name() };
         if length % 2 != 0 || length > room {
-            self.find(place, What::Text { length, room });
+            self.find(place, FindingKind::Text { length, room });
             return None;
         }
         if length == 0 || at.is_null() {
@@ -206,7 +206,7 @@ impl<'a, M: Memory + ?Sized> Walk<'a, M> {
         let mut bytes = vec![0; (length as usize).min(self.limits.text)];
         let there = self.read(at, &mut bytes).first().map_or(bytes.len(), |hole| hole.start);
         if there < bytes.len() {
-            self.find(place, What::Unreadable { wanted: length, read: there as u64 });
+            self.find(place, FindingKind::Unreadable { wanted: length, read: there as u64 });
         }
         let units = bytes[..there].chunks_exact(2).map(|unit| u16::from_le_bytes([unit[0], unit[1]]));
         let text = char::decode_utf16(units).map(|unit| unit.unwrap_or(char::REPLACEMENT_CHARACTER)).collect();

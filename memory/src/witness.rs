@@ -1,7 +1,7 @@
 //! Member offsets that the kernel itself states for debuggers: evidence that needs no symbols except one address.
 
 use crate::address::Address;
-use crate::finding::{Place, What};
+use crate::finding::{FindingKind, Place};
 use crate::memory::Memory;
 use crate::walk::Walk;
 use alloc::vec::Vec;
@@ -63,14 +63,14 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
         let place = Place { structure: "EtwpDebuggerData", address: data, member: "" };
         let holes = self.read(at, &mut bytes);
         if !holes.is_empty() {
-            self.find(place, What::Unreadable { wanted: STATEMENTS as u64, read: 0 });
+            self.find(place, FindingKind::Unreadable { wanted: STATEMENTS as u64, read: 0 });
             return Vec::new();
         }
         let stated = members(self).into_iter().zip(bytes);
         let stated: Vec<_> = stated.map(|((member, layout), byte)| Stated { member, stated: byte.into(), layout }).collect();
         for one in stated.iter().filter(|one| !one.agrees()) {
-            let what = What::Witness { stated: one.stated, layout: one.layout };
-            self.find(Place { structure: "WMI_BUFFER_HEADER", address: Address::NULL, member: one.member }, what);
+            let kind = FindingKind::Witness { stated: one.stated, layout: one.layout };
+            self.find(Place { structure: "WMI_BUFFER_HEADER", address: Address::NULL, member: one.member }, kind);
         }
         stated
     }

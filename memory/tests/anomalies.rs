@@ -1,7 +1,7 @@
 //! Each kind of thing that looks tampered with is planted, in every kernel that can have it, and is reported.
 
 use etw_layouts::Arch;
-use etw_layouts_memory::{Address, Finding, Guid, Place, Walk, Weight, What};
+use etw_layouts_memory::{Address, Finding, FindingKind, Place, Uuid, Walk, Weight};
 use std::collections::BTreeMap;
 use test_support::kernels::plan::{Plan, Provider};
 use test_support::kernels::{Kit, PAGE};
@@ -52,7 +52,7 @@ fn each_is_reported() {
                 continue;
             }
             let findings = findings(&plan);
-            let reported = findings.iter().any(|finding| finding.what.word() == *word);
+            let reported = findings.iter().any(|finding| finding.kind.name() == *word);
             assert!(reported, "{what} in {build} {arch}: {findings:#?}");
             // What is planted is not drowned in what follows from it.
             assert!(findings.len() <= 8, "{what} in {build} {arch}: {findings:#?}");
@@ -73,7 +73,7 @@ fn nothing_is_unlinked_from_lists_that_were_not_found() {
     assert!(plan.kit.globals.iter().any(|(name, _)| name.ends_with("RegHandle")));
     let lists = plan.kit.globals.iter_mut().find(|(name, _)| *name == "EtwpGuidListHead").expect("two lists");
     lists.0 = "EtwpGuidHashTable";
-    let words: Vec<_> = findings(&plan).iter().map(|finding| finding.what.word()).collect();
+    let words: Vec<_> = findings(&plan).iter().map(|finding| finding.kind.name()).collect();
     assert!(words.contains(&"no-layout") && !words.contains(&"unlinked"), "{words:?}");
 }
 
@@ -276,33 +276,33 @@ fn missing(plan: &mut Plan) -> bool {
 fn weights() {
     let null = Address::NULL;
     let cases = [
-        (What::NoLayout, Weight::Gap),
-        (What::NoGlobal("EtwpDebuggerData"), Weight::Gap),
-        (What::Unreadable { wanted: 8, read: 4 }, Weight::Damage),
-        (What::Count { stated: 2, found: 1 }, Weight::Damage),
-        (What::Limit(7), Weight::Damage),
-        (What::Text { length: 9, room: 8 }, Weight::Damage),
-        (What::Offset(7), Weight::Damage),
-        (What::Compressed("a fault".into()), Weight::Damage),
-        (What::Disabled { slot: 1 }, Weight::Hint),
-        (What::Mask { slot: 1 }, Weight::Hint),
-        (What::Bucket { expected: 0, found: 1 }, Weight::Hint),
-        (What::ClockNumber(0x10_0000), Weight::Hint),
-        (What::Clock(null), Weight::Anomaly),
-        (What::Hidden(null), Weight::Anomaly),
-        (What::Owner { session: 1, stated: 2 }, Weight::Anomaly),
+        (FindingKind::NoLayout, Weight::Gap),
+        (FindingKind::NoGlobal("EtwpDebuggerData"), Weight::Gap),
+        (FindingKind::Unreadable { wanted: 8, read: 4 }, Weight::Damage),
+        (FindingKind::Count { stated: 2, found: 1 }, Weight::Damage),
+        (FindingKind::Limit(7), Weight::Damage),
+        (FindingKind::Text { length: 9, room: 8 }, Weight::Damage),
+        (FindingKind::Offset(7), Weight::Damage),
+        (FindingKind::Compressed("a fault".into()), Weight::Damage),
+        (FindingKind::Disabled { slot: 1 }, Weight::Hint),
+        (FindingKind::Mask { slot: 1 }, Weight::Hint),
+        (FindingKind::Bucket { expected: 0, found: 1 }, Weight::Hint),
+        (FindingKind::ClockNumber(0x10_0000), Weight::Hint),
+        (FindingKind::Clock(null), Weight::Anomaly),
+        (FindingKind::Hidden(null), Weight::Anomaly),
+        (FindingKind::Owner { session: 1, stated: 2 }, Weight::Anomaly),
     ];
-    for (what, weight) in cases {
+    for (kind, weight) in cases {
         let place = Place { structure: "LIST_ENTRY", address: Address(0x8610_0000), member: "Flink" };
-        let finding = Finding { place, what };
-        assert_eq!((finding.weight(), finding.what.weight()), (weight, weight), "{finding}");
-        assert!(finding.what.to_string().len() > 20, "{finding}");
-        assert_eq!(finding.to_string(), format!("LIST_ENTRY.Flink at {}: {}", Address(0x8610_0000), finding.what));
+        let finding = Finding { place, kind };
+        assert_eq!((finding.weight(), finding.kind.weight()), (weight, weight), "{finding}");
+        assert!(finding.kind.to_string().len() > 20, "{finding}");
+        assert_eq!(finding.to_string(), format!("LIST_ENTRY.Flink at {}: {}", Address(0x8610_0000), finding.kind));
     }
     let place = Place { structure: "LIST_ENTRY", address: null, member: "" };
     assert_eq!(place.to_string(), "LIST_ENTRY");
     assert_eq!(Place { address: Address(0x1234), ..place }.to_string(), "LIST_ENTRY at 0x1234");
-    let guid = Guid(*b"\x10\xB7\x88\x2B\x93\x1C\x7C\x4F\xB0\x6C\x65\x5E\xCC\x50\xDE\xCC");
+    let guid = Uuid::from_bytes_le(*b"\x10\xB7\x88\x2B\x93\x1C\x7C\x4F\xB0\x6C\x65\x5E\xCC\x50\xDE\xCC");
     assert_eq!(guid.to_string(), "2b88b710-1c93-4f7c-b06c-655ecc50decc");
     assert!(Weight::Gap < Weight::Damage && Weight::Damage < Weight::Hint && Weight::Hint < Weight::Anomaly);
 }

@@ -6,7 +6,7 @@ use etw_layouts_memory::{State, Walk};
 use std::io::Cursor;
 use test_support::kernels::plan::Plan;
 
-/// Stamp and payload of each event that is saved of a session, and the words of what is wrong.
+/// Time stamp and payload of each event that is saved of a session, and the words of what is wrong.
 fn saved(plan: &Plan, which: Which) -> (Vec<(i64, Vec<u8>)>, Vec<&'static str>) {
     let kernel = plan.kit.kernel();
     let mut walk = Walk::new(&plan.kit.image, &kernel);
@@ -22,7 +22,7 @@ fn saved(plan: &Plan, which: Which) -> (Vec<(i64, Vec<u8>)>, Vec<&'static str>) 
     // The header's own event.
     events.remove(0);
     events.sort();
-    (events, walk.findings().iter().map(|finding| finding.what.word()).collect())
+    (events, walk.findings().iter().map(|finding| finding.kind.name()).collect())
 }
 
 /// What a placeholder holds is not known: nothing in it is taken for events, unless it is compressed, and what is left out is told.

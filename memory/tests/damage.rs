@@ -3,7 +3,7 @@
 use etw_layouts::members::{UNICODE_STRING, WMI_LOGGER_CONTEXT};
 use etw_layouts_etl::Trace;
 use etw_layouts_memory::salvage::Which;
-use etw_layouts_memory::{Address, Kernel, Limits, Memory, Walk, What};
+use etw_layouts_memory::{Address, FindingKind, Kernel, Limits, Memory, Walk};
 use fastrand::Rng;
 use std::cell::Cell;
 use std::io::Cursor;
@@ -145,8 +145,8 @@ fn half_a_session() {
         let there = (start + PAGE - at) as usize;
         let before = layout.members.iter().filter(|member| member.offset + member.size <= there).map(|member| member.name);
         assert!(session.context.members().map(|(member, _)| member.name).eq(before), "{build} {arch}");
-        let unreadable = What::Unreadable { wanted: layout.size as u64, read: there as u64 };
-        assert!(walk.findings().iter().any(|finding| finding.what == unreadable), "{build} {arch}");
+        let unreadable = FindingKind::Unreadable { wanted: layout.size as u64, read: there as u64 };
+        assert!(walk.findings().iter().any(|finding| finding.kind == unreadable), "{build} {arch}");
         assert!(walk.session(5, Address(start + PAGE)).is_none());
         let name = layout.member("LoggerName").expect("every kernel has its name");
         let is_there = at + (name.offset + name.size) as u64 <= start + PAGE;

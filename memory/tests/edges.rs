@@ -3,7 +3,9 @@
 use etw_layouts::{Arch, Build, structures};
 use etw_layouts_etl::Trace;
 use etw_layouts_memory::salvage::Which;
-use etw_layouts_memory::{Address, Finding, Guid, Kernel, Limits, Memory, Pieces, Session, State, Walk, What};
+use etw_layouts_memory::{
+    Address, Finding, FindingKind, Kernel, Limits, Memory, Session, SparseMemory, State, Uuid, Walk, guid_hash,
+};
 use std::cell::Cell;
 use std::io::Cursor;
 use test_support::kernels::plan::{self, Plan};
@@ -120,9 +122,9 @@ fn buffers_without_events() {
                     let buffer = walk.buffers(session).remove(0);
                     assert_eq!(walk.events_of(session, &buffer).len() as u64, header, "{name}");
                 });
-                let expected = (more > 0).then_some(What::Placeholder(more));
+                let expected = (more > 0).then_some(FindingKind::Placeholder(more));
                 assert_eq!(
-                    findings.into_iter().map(|finding| finding.what).collect::<Vec<_>>(),
+                    findings.into_iter().map(|finding| finding.kind).collect::<Vec<_>>(),
                     Vec::from_iter(expected),
                     "{name}"
                 );
@@ -145,14 +147,14 @@ fn compressed_buffers_that_state_more() {
         let mut plan = Plan::of(build, arch);
         plan.compress(1, true);
         let at = plan.sessions[1].buffers[0].at;
-        let images = |plan: &Plan| {
-            let (images, findings) = walked(plan, 1, |walk, session| {
+        let decoded = |plan: &Plan| {
+            let (decoded, findings) = walked(plan, 1, |walk, session| {
                 let buffer = walk.buffers(session).remove(0);
-                walk.images_of(session, &buffer, etw_layouts_etl::wire::Generation::V6_1)
+                walk.decoded_buffers(session, &buffer, etw_layouts_etl::wire::Generation::V6_1)
             });
-            (images, findings.iter().map(|finding| finding.what.to_string()).collect::<Vec<_>>())
+            (decoded, findings.iter().map(|finding| finding.kind.to_string()).collect::<Vec<_>>())
         };
-        let (whole, none) = images(&plan);
+        let (whole, none) = decoded(&plan);
         assert_eq!((whole.len(), none.len()), (3, 0), "{name}");
         let header = plan.kit.layout(HEADER).unwrap().size as u64;
         let end = plan.kit.place(HEADER, at, "SavedOffset").map(|place| plan.kit.read_pointer(place) & 0xFFFF_FFFF).unwrap();
@@ -160,15 +162,15 @@ fn compressed_buffers_that_state_more() {
         for member in ["CurrentOffset", "SavedOffset", "Offset"] {
             plan.kit.set(HEADER, at, member, end + 0x20);
         }
-        let (there, wrong) = images(&plan);
+        let (there, wrong) = decoded(&plan);
         assert!(there == whole && wrong.len() == 1 && wrong[0].contains("the last 0x20 bytes"), "{name}: {wrong:?}");
         plan.kit.image = image;
         // Of the last of the three, the valid end.
         let last = at + end - u64::from(size_of_last(&plan, at + header, end - header));
         plan.kit.set(HEADER, last, "Offset", whole[2].len() as u64 + 0x40);
-        let (there, wrong) = images(&plan);
+        let (there, wrong) = decoded(&plan);
         // But for the header that states it.
-        let events = |images: &[Vec<u8>]| images.iter().map(|image| image[0x48..].to_vec()).collect::<Vec<_>>();
+        let events = |decoded: &[Vec<u8>]| decoded.iter().map(|bytes| bytes[0x48..].to_vec()).collect::<Vec<_>>();
         assert_eq!(events(&there), events(&whole), "{name}");
         assert!(wrong.len() == 1 && wrong[0].contains("shorter"), "{name}: {wrong:?}");
     }
@@ -228,7 +230,7 @@ fn consumers() {
         let (transitions, findings) = found(&plan);
         assert_eq!(transitions, [false, false], "{name}");
         let [count] = &findings[..] else { panic!("{name}: {findings:?}") };
-        assert_eq!((count.place.member, &count.what), ("NumConsumers", &What::Count { stated: 7, found: 2 }), "{name}");
+        assert_eq!((count.place.member, &count.kind), ("NumConsumers", &FindingKind::Count { stated: 7, found: 2 }), "{name}");
         let consumer = plan.sessions[1].consumers[1].0;
         if !plan.kit.set(LOGGER, plan.sessions[1].at, "TransitionConsumer", consumer) {
             continue;
@@ -266,7 +268,7 @@ fn heads_of_lists() {
             plan.kit.image = image.clone();
             changes.iter().for_each(|(at, value)| plan.kit.pointer(*at, *value));
             let (found, findings) = walked(&plan, 1, |walk, session| walk.consumers(session).len());
-            let found_words: Vec<_> = findings.iter().map(|finding| finding.what.word()).collect();
+            let found_words: Vec<_> = findings.iter().map(|finding| finding.kind.name()).collect();
             assert_eq!((found, &found_words[..]), (count, words), "{what}: {} {}", plan.kit.build, plan.kit.arch);
         }
     }
@@ -284,7 +286,7 @@ fn far_entries_of_interlocked_lists() {
     // The head has bit 36, which its entry has not: an address that it states has 43 bits.
     let mut word = kit.read_pointer(head).to_le_bytes().to_vec();
     word.resize(16, 0);
-    let (far, mut memory) = (head ^ 1 << 36, Pieces::default());
+    let (far, mut memory) = (head ^ 1 << 36, SparseMemory::default());
     memory.insert(Address(far), word);
     memory.insert(Address(link), vec![0; 16]);
     let kernel = Kernel::new(kit.build, kit.arch);
@@ -319,7 +321,7 @@ fn tables_of_sessions() {
         plan.kit.image.missing.insert(start / PAGE + 1);
         let (found, findings) = sessions(&plan);
         assert!(
-            findings.iter().any(|finding| finding.what == What::Unreadable { wanted: count, read: 8 }),
+            findings.iter().any(|finding| finding.kind == FindingKind::Unreadable { wanted: count, read: 8 }),
             "{name}: {findings:?}"
         );
         assert_eq!(found, 2, "{name}");
@@ -343,7 +345,7 @@ fn tables_for_debuggers() {
         let table = plan.kit.read_pointer(at);
         plan.kit.pointer(at, 0x10_0000);
         let kernel = plan.kit.kernel();
-        let mut pieces = Pieces::default();
+        let mut pieces = SparseMemory::default();
         let from = (table - plan.kit.image.base) as usize;
         pieces.insert(Address(plan.kit.image.base), plan.kit.image.bytes.clone());
         let end = plan.kit.image.bytes.len().min(from + 64 * plan.kit.pointer_size());
@@ -378,8 +380,8 @@ fn names() {
             plan.kit.set(LOGGER, at, "LoggerName.Buffer", text);
             let (found, findings) = read(&plan);
             assert_eq!(found.as_deref(), expected, "{name}");
-            let unreadable = What::Unreadable { wanted: length, read: there as u64 };
-            assert!(findings.iter().any(|finding| finding.what == unreadable), "{name}: {findings:?}");
+            let unreadable = FindingKind::Unreadable { wanted: length, read: there as u64 };
+            assert!(findings.iter().any(|finding| finding.kind == unreadable), "{name}: {findings:?}");
         }
     }
 }
@@ -426,6 +428,6 @@ fn own_layouts() {
 
 #[test]
 fn hashes() {
-    let guid = Guid([1, 2, 3, 4, 0x10, 0x20, 0x30, 0x40, 0, 0, 0, 0x80, 7, 0, 0, 0]);
-    assert_eq!(guid.hash(), 0x0403_0201 ^ 0x4030_2010 ^ 0x8000_0000 ^ 7);
+    let guid = Uuid::from_bytes_le([1, 2, 3, 4, 0x10, 0x20, 0x30, 0x40, 0, 0, 0, 0x80, 7, 0, 0, 0]);
+    assert_eq!(guid_hash(guid), 0x0403_0201 ^ 0x4030_2010 ^ 0x8000_0000 ^ 7);
 }

@@ -1,7 +1,7 @@
 //! Pieces of memory that overlap, and what lies between them.
 
 use etw_layouts::{Arch, Build};
-use etw_layouts_memory::{Address, Limits, Memory, Pieces, Walk, What};
+use etw_layouts_memory::{Address, FindingKind, Limits, Memory, SparseMemory, Walk};
 use fastrand::Rng;
 use test_support::kernels::plan::Plan;
 
@@ -9,7 +9,7 @@ use test_support::kernels::plan::Plan;
 /// there is any.
 #[test]
 fn overlaps() {
-    let mut nested = Pieces::default();
+    let mut nested = SparseMemory::default();
     nested.insert(Address(0x100), vec![1; 0x100]);
     nested.insert(Address(0x140), vec![2; 0x20]);
     nested.insert(Address(0x150), vec![3; 0x08]);
@@ -24,7 +24,7 @@ fn overlaps() {
 
     let mut random = Rng::with_seed(0x91_EC);
     for round in 0..2_000 {
-        let mut pieces = Pieces::default();
+        let mut pieces = SparseMemory::default();
         for value in 0..random.u8(1..8) {
             pieces.insert(Address(random.u64(..64)), vec![value; random.usize(..32)]);
         }
@@ -48,7 +48,7 @@ fn overlaps() {
 #[test]
 fn holes() {
     let kernel = Plan::of(Build::new(10, 0, 19041, 1415), Arch::X64).kit.kernel();
-    let mut pieces = Pieces::default();
+    let mut pieces = SparseMemory::default();
     pieces.insert(Address(0x1800), vec![1; 0xC00]);
     pieces.insert(Address(0x5000), vec![2; 0x800]);
     pieces.iter_mut().for_each(|(_, bytes)| bytes[0] = 3);
@@ -64,7 +64,7 @@ fn holes() {
     let mut whole = Walk::new(&pieces, &kernel).with_limits(Limits { bytes: 0x4001, ..Limits::default() });
     assert_eq!((whole.read(Address(0x2000), &mut read[..0x4000]).len(), whole.findings()), (2, &[][..]));
     let [limit] = walk.findings() else { panic!("one finding") };
-    assert!(matches!(limit.what, What::Limit(0x800)) && limit.place.address == Address(0x1800), "{limit}");
+    assert!(matches!(limit.kind, FindingKind::Limit(0x800)) && limit.place.address == Address(0x1800), "{limit}");
 }
 
 /// More than was asked for is never taken.

@@ -4,7 +4,7 @@ use etw_layouts::{Arch, Build};
 use etw_layouts_etl::Trace;
 use etw_layouts_etl::wire::{EVENT_TRACE_CLOCK, LOG_FILE_MODE};
 use etw_layouts_memory::salvage::Which;
-use etw_layouts_memory::{Census, Guid, Kind, Limits, Owner, Session, State, Time, Walk};
+use etw_layouts_memory::{Census, Kind, Limits, Owner, Session, State, Time, Uuid, Walk};
 use std::error::Error;
 use std::io::Cursor;
 use test_support::kernels::plan::{self, Plan, REFERENCE};
@@ -27,7 +27,7 @@ fn comes_out() {
             let providers: Vec<_> = walk.providers_of(silo).into_iter().map(|provider| provider.guid).collect();
             assert_eq!(
                 (&*sessions, &*providers),
-                (&["Last".to_owned()][..], &[Some(Guid(plan.providers[0].guid))][..]),
+                (&["Last".to_owned()][..], &[Some(Uuid::from_bytes_le(plan.providers[0].guid))][..]),
                 "{name}"
             );
             of_silos += 1;
@@ -95,8 +95,8 @@ fn providers(plan: &Plan, census: &Census, walk: &mut Walk<'_, test_support::ker
     for planned in &plan.providers {
         let provider = census.providers.iter().find(|provider| provider.entry.address().0 == planned.at).unwrap();
         let kind = if planned.kind == 2 { Kind::Group } else { Kind::Trace };
-        assert_eq!((provider.guid, provider.kind), (Some(Guid(planned.guid)), kind), "{name}");
-        assert!(provider.to_string().starts_with(&Guid(planned.guid).to_string()), "{provider}");
+        assert_eq!((provider.guid, provider.kind), (Some(Uuid::from_bytes_le(planned.guid)), kind), "{name}");
+        assert!(provider.to_string().starts_with(&Uuid::from_bytes_le(planned.guid).to_string()), "{provider}");
         assert!(provider.entry.is_whole() && provider.security.is_none(), "{name}");
         assert!(format!("{:?}", provider.entry).starts_with("Object {"));
         assert!(provider.bucket.is_none_or(|bucket| bucket == planned.bucket), "{name}");
@@ -132,7 +132,7 @@ fn providers(plan: &Plan, census: &Census, walk: &mut Walk<'_, test_support::ker
             );
             assert_eq!((registration.mask, registration.group_mask), (Some(planned.mask), planned.group_mask), "{name}");
             let traits = walk.traits(registration).map(|traits| (traits.name, traits.group));
-            assert_eq!(traits, planned.traits.clone().map(|(name, group)| (name, group.map(Guid))), "{name}");
+            assert_eq!(traits, planned.traits.clone().map(|(name, group)| (name, group.map(Uuid::from_bytes_le))), "{name}");
             assert_eq!(registration.group.map(|group| group.0), planned.group, "{name}");
         }
     }

@@ -1,12 +1,12 @@
 //! What the bytes of a value mean.
 
-use crate::guid::Guid;
-use crate::stamp::Stamp;
+use crate::file_time::FileTime;
 use crate::text::Text;
 use crate::types::{InType, OutType};
 use crate::value::{Value, number};
 use core::fmt;
 use core::net::{Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV6};
+use uuid::Uuid;
 
 /// What a value means.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -27,7 +27,7 @@ pub enum Data<'a> {
     Text(Text<'a>),
     /// Bytes without a meaning that is known, or that do not have the one that their type gives them.
     Binary(&'a [u8]),
-    Guid(Guid),
+    Guid(Uuid),
     /// System time, in units of 100 ns since 1601.
     FileTime(i64),
     SystemTime(SystemTime),
@@ -165,7 +165,7 @@ fn other<'a>(in_type: InType, out: OutType, bytes: &'a [u8], is_room: bool) -> D
         (InType::SIZET, _) => unsigned(out, number(bytes)),
         (InType::FLOAT, _) => Data::Float(f32::from_bits(number(bytes) as u32)),
         (InType::DOUBLE, _) => Data::Double(f64::from_bits(number(bytes))),
-        (InType::GUID, _) => bytes.first_chunk().map_or(Data::Binary(bytes), |bytes| Data::Guid(Guid::from_bytes(*bytes))),
+        (InType::GUID, _) => bytes.first_chunk().map_or(Data::Binary(bytes), |bytes| Data::Guid(Uuid::from_bytes_le(*bytes))),
         (InType::FILETIME, OutType::ETWTIME) => Data::Ticks(number(bytes) as i64),
         (InType::FILETIME, _) => Data::FileTime(number(bytes) as i64),
         (InType::SYSTEMTIME, _) => SystemTime::read(bytes).map_or(Data::Binary(bytes), Data::SystemTime),
@@ -268,7 +268,7 @@ impl fmt::Display for Data<'_> {
                 bytes.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
             }
             Self::Guid(guid) => guid.fmt(f),
-            Self::FileTime(time) => Stamp(*time).rfc3339().fmt(f),
+            Self::FileTime(time) => FileTime(*time).rfc3339().fmt(f),
             Self::SystemTime(time) => time.fmt(f),
             Self::Sid(sid) => sid.fmt(f),
             Self::Ipv4(address) => address.fmt(f),

@@ -1,4 +1,4 @@
-//! Decodes payloads of events of Event Tracing for Windows by schemas. Without `std`, without allocation, without dependencies.
+//! Decodes payloads of events of Event Tracing for Windows by schemas. Without `std`, without allocation.
 //!
 //! A [`Schema`] has the names of an event and its fields: a table, or the bytes of a TraceLogging schema. [`Schema::decode`] joins it with
 //! a payload. [`Fields`] then gives values by name or position, and [`Steps`] is the one walk through a payload, with arrays and structures.
@@ -28,11 +28,10 @@
 mod data;
 mod fault;
 mod fields;
-mod guid;
+mod file_time;
 mod map;
 mod schema;
 mod size;
-mod stamp;
 mod steps;
 mod text;
 pub mod tracelogging;
@@ -42,12 +41,12 @@ mod value;
 pub use data::{Data, Sid, SystemTime};
 pub use fault::{Fault, Reason};
 pub use fields::{Fields, Values};
-pub use guid::{Guid, NoGuid};
+pub use file_time::{FileTime, ParseFileTimeError, Rfc3339};
 pub use map::{Map, MapKind};
 pub use schema::{Count, Field, FieldList, Length, Members, Schema, Source};
 pub use size::PointerSize;
-pub use stamp::{NoStamp, Rfc3339, Stamp};
 pub use steps::{Step, Steps};
 pub use text::Text;
 pub use types::{InType, OutType};
+pub use uuid::Uuid;
 pub use value::Value;

@@ -1,6 +1,6 @@
 //! Values as they are asked for and shown.
 
-use etw_layouts_payload::{Count, Data, Field, Guid, InType, Map, OutType, PointerSize, Reason, Schema};
+use etw_layouts_payload::{Count, Data, Field, InType, Map, OutType, PointerSize, Reason, Schema, Uuid};
 
 const STATE: Map<'_> = Map::enumeration("STATE", &[(0, "Ready"), (5, "Waiting")]);
 const FLAGS: Map<'_> = Map::flags("FLAGS", &[(3, "BOTH"), (1, "FIRST"), (2, "SECOND"), (8, "LAST")]);
@@ -63,7 +63,7 @@ fn forgotten() {
 /// A GUID in memory and as text.
 #[test]
 fn guid() {
-    let guid = Guid(0x0011_2233_4455_6677_8899_aabb_ccdd_eeff);
+    let guid = Uuid::from_u128(0x0011_2233_4455_6677_8899_aabb_ccdd_eeff);
     let bytes = [0x33, 0x22, 0x11, 0x00, 0x55, 0x44, 0x77, 0x66, 0x88, 0x99, 0xAA, 0xBB, 0xCC, 0xDD, 0xEE, 0xFF];
-    assert_eq!((guid.to_bytes(), Guid::from_bytes(bytes)), (bytes, guid));
+    assert_eq!((guid.to_bytes_le(), Uuid::from_bytes_le(bytes)), (bytes, guid));
 }

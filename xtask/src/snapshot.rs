@@ -23,7 +23,7 @@ pub struct Args {
     #[arg(long)]
     build: Option<String>,
     /// Architecture, if the file does not state it.
-    #[arg(long, value_parser = etw_layouts_cli::kernel::arch())]
+    #[arg(long, value_parser = etw_layouts_cli::symbol_options::arch())]
     arch: Option<Arch>,
     /// Output folder.
     #[arg(long, value_name = "FOLDER")]

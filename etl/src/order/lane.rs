@@ -1,8 +1,8 @@
 //! The events of one buffer in time order.
 
 use crate::buffer::{Buffer, Scratch};
+use crate::diagnostic::{Diagnostic, Place};
 use crate::event::Event;
-use crate::finding::{Finding, Place};
 use crate::header_type::HeaderType;
 use crate::walk::{Extent, step, usual};
 use crate::wire::{BUFFER_HEADER, Generation};
@@ -84,7 +84,7 @@ impl<'a> Lane<'a> {
     /// Starts a buffer, from its bytes or from the decompressed bytes in the scratch. `before` is the time of the event before
     /// it. Returns the time of the last event; `None` if the buffer has no events.
     pub(super) fn begin(&mut self, buffer: &Buffer<'a>, slice: Option<&'a [u8]>, before: i64) -> Option<i64> {
-        (self.place, self.processor) = (buffer.place(), buffer.head().processor());
+        (self.place, self.processor) = (buffer.place(), buffer.header().processor());
         (self.generation, self.slice) = (buffer.generation(), slice);
         (self.next, self.extent) = (0, None);
         self.list.clear();
@@ -169,7 +169,7 @@ impl<'a> Lane<'a> {
     }
 
     /// Makes the next event the current one; `false` at the end. After a diagnostic it has to be called again.
-    pub(super) fn settle(&mut self) -> Result<bool, Finding> {
+    pub(super) fn settle(&mut self) -> Result<bool, Diagnostic> {
         while self.extent.is_none() {
             if self.next == self.list.len() {
                 self.list();
@@ -181,7 +181,7 @@ impl<'a> Lane<'a> {
                 Ok(None) => return Ok(false),
                 Err(fault) => {
                     self.next += 1;
-                    return Err(self.place.finding(at, fault.what));
+                    return Err(self.place.diagnostic(at, fault.kind));
                 }
             }
         }

@@ -4,7 +4,7 @@
 
 use crate::buffer::Buffer;
 use crate::buffers::Buffers;
-use crate::finding::Place;
+use crate::diagnostic::Place;
 use crate::wire::ETW_BUFFER_TYPE;
 use std::collections::{BTreeMap, VecDeque};
 
@@ -22,7 +22,7 @@ pub(super) struct Queues<'a> {
     /// Scan for processors whose buffers are in circular order.
     circle: Scan<'a>,
     /// Number of diagnostics from buffer headers.
-    pub(super) findings: u64,
+    pub(super) diagnostics: u64,
 }
 
 /// The remaining buffers of one processor.
@@ -49,11 +49,11 @@ impl<'a> Queues<'a> {
     /// Creates a queue for each processor that has buffers.
     pub(super) fn new(start: &Buffers<'a>) -> Self {
         let mut surveys: BTreeMap<Key, Survey> = BTreeMap::new();
-        let mut findings = 0;
+        let mut diagnostics = 0;
         for buffer in start.clone() {
             match buffer {
                 Ok(buffer) => surveys.entry(key(&buffer)).or_default().add(&buffer),
-                Err(_) => findings += 1,
+                Err(_) => diagnostics += 1,
             }
         }
         let in_circle = surveys.values().filter(|survey| matches!(survey.arrangement(), Arrangement::Circle(_)));
@@ -69,7 +69,7 @@ impl<'a> Queues<'a> {
             queues: surveys.into_iter().map(queue).collect(),
             file: Scan { buffers: start.clone(), part: Part::Whole, again: None },
             circle: Scan { buffers: start.from(turn), part: Part::End, again: Some(start.clone()) },
-            findings,
+            diagnostics,
         };
         if new.queues.iter().any(|queue| queue.arrangement == Arrangement::None) {
             new.sort();
@@ -91,7 +91,7 @@ impl<'a> Queues<'a> {
                 queue.waiting.push_back(buffer.place());
             }
         }
-        let time = |place: &Place| self.start.from(*place).find_map(Result::ok).map(|buffer| buffer.head().time_stamp);
+        let time = |place: &Place| self.start.from(*place).find_map(Result::ok).map(|buffer| buffer.header().time_stamp);
         for queue in &mut self.queues {
             queue.waiting.make_contiguous().sort_by_cached_key(time);
         }
@@ -168,9 +168,9 @@ impl Arrangement {
 }
 
 fn key(buffer: &Buffer<'_>) -> Key {
-    let head = buffer.head();
-    let header = head.ty == ETW_BUFFER_TYPE::ETW_BUFFER_TYPE_HEADER || buffer.index() == 0;
-    (!header).then(|| head.processor())
+    let header = buffer.header();
+    let is_header = header.ty == ETW_BUFFER_TYPE::ETW_BUFFER_TYPE_HEADER || buffer.index() == 0;
+    (!is_header).then(|| header.processor())
 }
 
 /// Determines the order of one processor's buffers.
@@ -186,7 +186,7 @@ struct Survey {
 
 impl Survey {
     fn add(&mut self, buffer: &Buffer<'_>) {
-        let time = buffer.head().time_stamp;
+        let time = buffer.header().time_stamp;
         if self.count == 0 {
             self.first = time;
         } else if time < self.last {

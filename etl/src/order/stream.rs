@@ -3,7 +3,7 @@
 use super::lane::Lane;
 use super::queue::Queues;
 use crate::buffer::Buffer;
-use crate::finding::{Finding, What};
+use crate::diagnostic::{Diagnostic, DiagnosticKind};
 
 /// Upper limit for the decompressed buffers of all processors, one of each: 1 GiB.
 const MOST: usize = 1 << 30;
@@ -89,7 +89,7 @@ impl<'a> Stream<'a> {
     }
 
     /// Advances to the next event, across buffers; `false` at the end. After a diagnostic it has to be called again.
-    pub(super) fn next(&mut self, shared: &mut Shared<'a>) -> Result<bool, Finding> {
+    pub(super) fn next(&mut self, shared: &mut Shared<'a>) -> Result<bool, Diagnostic> {
         loop {
             if !self.lane.settle()? {
                 if !self.next_buffer(shared)? {
@@ -128,7 +128,7 @@ impl<'a> Stream<'a> {
     }
 
     /// Leaves the current buffer, whose events have all been returned.
-    fn next_buffer(&mut self, shared: &mut Shared<'a>) -> Result<bool, Finding> {
+    fn next_buffer(&mut self, shared: &mut Shared<'a>) -> Result<bool, Diagnostic> {
         if self.others.is_empty() && !self.read(true, shared)? {
             (self.lane, self.spare) = (Lane::new(), Vec::new());
             shared.held -= std::mem::take(&mut self.held);
@@ -148,7 +148,7 @@ impl<'a> Stream<'a> {
     }
 
     /// Reads the next buffer; returns whether there was one. Defers it if memory is short and it is not the only one.
-    fn read(&mut self, is_only: bool, shared: &mut Shared<'a>) -> Result<bool, Finding> {
+    fn read(&mut self, is_only: bool, shared: &mut Shared<'a>) -> Result<bool, Diagnostic> {
         let Some(buffer) = self.waiting.take().or_else(|| shared.queues.next(self.queue)) else {
             self.is_at_end = true;
             return Ok(false);
@@ -168,7 +168,7 @@ impl<'a> Stream<'a> {
             true => {
                 let more = room.saturating_sub(self.held);
                 if shared.held + more > shared.most {
-                    return Err(buffer.finding(What::Memory));
+                    return Err(buffer.diagnostic(DiagnosticKind::Memory));
                 }
                 (self.held, shared.held) = (self.held + more, shared.held + more);
                 (None, buffer.decompress(&mut lane.scratch).err())
@@ -186,6 +186,6 @@ impl<'a> Stream<'a> {
             }
             None => self.spare.push(lane),
         }
-        fault.map_or(Ok(true), |what| Err(buffer.finding(what)))
+        fault.map_or(Ok(true), |kind| Err(buffer.diagnostic(kind)))
     }
 }

@@ -1,6 +1,6 @@
 //! Memory limits, in files of small buffers.
 
-use crate::header::Header;
+use crate::header::EventHeader;
 use crate::logfile::LogFile;
 use crate::producer::Producer;
 use crate::trace::Trace;
@@ -18,7 +18,7 @@ fn file(buffers: &[(u16, &[i64])]) -> Vec<u8> {
     for (processor, stamps) in buffers {
         for stamp in *stamps {
             header.TimeStamp = large(*stamp);
-            writer.push(*processor, &Record::new(Header::Event(header), true, &[0; 0x1000])).unwrap();
+            writer.push(*processor, &Record::new(EventHeader::Event(header), true, &[0; 0x1000])).unwrap();
         }
         writer.flush(*processor).unwrap();
     }
@@ -27,7 +27,7 @@ fn file(buffers: &[(u16, &[i64])]) -> Vec<u8> {
 
 /// Size of the largest buffer, decompressed.
 fn largest(trace: &Trace<'_>) -> usize {
-    trace.buffers().flatten().skip(1).map(|buffer| align8(buffer.head().offset as usize)).max().unwrap()
+    trace.buffers().flatten().skip(1).map(|buffer| align8(buffer.header().offset as usize)).max().unwrap()
 }
 
 /// Number of returned events, of late events, and of diagnostics, with the given memory limit for all processors.
@@ -57,7 +57,7 @@ fn of_all_processors() {
     }
     let bytes = file(&[(0, &[1, 2, 3, 4, 5]), (1, &[6]), (1, &[7, 8, 9, 10, 11])]);
     let trace = Trace::from_bytes(&bytes).unwrap();
-    let (one, small) = (largest(&trace), align8(trace.buffers().flatten().nth(2).unwrap().head().offset as usize));
+    let (one, small) = (largest(&trace), align8(trace.buffers().flatten().nth(2).unwrap().header().offset as usize));
     assert_eq!(read(&trace, one + small), (11, 0, 0));
     assert_eq!(read(&trace, one + small - 1), (5, 0, 2));
 }
@@ -78,8 +78,8 @@ fn of_merged_buffers() {
     let trace = Trace::from_bytes(&bytes).unwrap();
     let one = largest(&trace);
     let late = |most| {
-        let (events, late, findings) = read(&trace, most);
-        assert_eq!((events, findings), (24, 0));
+        let (events, late, diagnostics) = read(&trace, most);
+        assert_eq!((events, diagnostics), (24, 0));
         late
     };
     let of = |more: usize| late(4 * more);

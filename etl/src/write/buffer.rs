@@ -1,7 +1,7 @@
 //! Writer of a single trace buffer.
 
 use super::{Error, Record};
-use crate::head::{Head, LARGEST};
+use crate::buffer_header::{BufferHeader, LARGEST};
 use crate::producer::Producer;
 use crate::wire::{BUFFER_HEADER, ETW_BUFFER_FLAG, ETW_BUFFER_TYPE, align8};
 use crate::xpress;
@@ -121,7 +121,7 @@ impl BufferWriter {
             out.resize(start + size, 0xFF);
         }
         let offset = self.bytes.len() as u32;
-        let head = Head {
+        let header = BufferHeader {
             size: (out.len() - start) as u32,
             saved_offset: offset,
             current_offset: offset,
@@ -135,7 +135,7 @@ impl BufferWriter {
             ty: identity.ty,
         };
         if let Some(bytes) = out[start..].first_chunk_mut() {
-            head.write(self.producer.generation(), bytes);
+            header.write(self.producer.generation(), bytes);
         }
         self.bytes.truncate(BUFFER_HEADER);
         Ok(())

@@ -9,8 +9,8 @@ use std::{fmt, io};
 pub enum Error {
     /// The version of the producer does not write this.
     Version {
-        /// What is not written.
-        what: &'static str,
+        /// The unsupported feature.
+        feature: &'static str,
         /// The versions that write it.
         versions: &'static str,
     },
@@ -68,7 +68,7 @@ pub enum Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Version { what, versions } => write!(f, "unsupported by the producer: {what} need {versions}"),
+            Self::Version { feature, versions } => write!(f, "unsupported by the producer: {feature} need {versions}"),
             Self::Width(header_type) => write!(f, "wrong header for {}", header_type.name()),
             Self::Length(length) => write!(f, "length exceeds 16 bits: {length} bytes"),
             Self::Full { length, left } => {

@@ -3,7 +3,7 @@
 use super::{BufferWriter, Error, Identity, Record};
 use crate::clock::ClockType;
 use crate::event::Event;
-use crate::header::Header;
+use crate::header::EventHeader;
 use crate::logfile::LogFile;
 use crate::producer::Producer;
 use crate::wire::{ETW_BUFFER_FLAG, ETW_BUFFER_TYPE, LOG_FILE_MODE, large};
@@ -256,7 +256,7 @@ impl<W: Write + Seek> FileWriter<W> {
         let payload = self.log_file.payload();
         let mut system = self.log_file.event;
         system.SystemTime = large(self.log_file.start_stamp);
-        buffer.push(&Record::new(Header::System(system), self.log_file.pointer_size == 8, &payload))?;
+        buffer.push(&Record::new(EventHeader::System(system), self.log_file.pointer_size == 8, &payload))?;
         for bytes in &self.header {
             buffer.push_written(bytes)?;
         }

@@ -2,7 +2,7 @@
 
 use crate::clock::ClockType;
 use crate::logfile::LogFile;
-use etw_layouts_payload::Stamp;
+use etw_layouts_payload::FileTime;
 use std::fmt;
 
 /// Error of files that cannot share a log file header.
@@ -11,7 +11,7 @@ pub struct Apart {
     /// Index of the file that differs from the first one.
     pub file: usize,
     /// The property that differs.
-    pub what: &'static str,
+    pub property: &'static str,
     /// The value in the first file.
     pub first: String,
     /// The value in the other file.
@@ -20,8 +20,8 @@ pub struct Apart {
 
 impl fmt::Display for Apart {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { what, first, other, .. } = self;
-        write!(f, "another {what} than the first file: {other}, not {first}")
+        let Self { property, first, other, .. } = self;
+        write!(f, "another {property} than the first file: {other}, not {first}")
     }
 }
 
@@ -36,16 +36,16 @@ impl LogFile {
     ///
     /// The files do not match, or there is no file.
     pub fn join(logs: &[&Self]) -> Result<Self, Apart> {
-        let none = || Apart { file: 0, what: "file", first: "none".into(), other: "none".into() };
+        let none = || Apart { file: 0, property: "file", first: "none".into(), other: "none".into() };
         let first = *logs.first().ok_or_else(none)?;
         for (file, log) in logs.iter().enumerate() {
             let facts = first.facts().into_iter().zip(log.facts());
-            if let Some(((what, first), (_, other))) = facts.into_iter().find(|(first, other)| first != other) {
-                return Err(Apart { file, what, first, other });
+            if let Some(((property, first), (_, other))) = facts.into_iter().find(|(first, other)| first != other) {
+                return Err(Apart { file, property, first, other });
             }
             if !first.to_clock().is_same(&log.to_clock()) {
-                let start = |log: &Self| format!("{} at the stamp {}", Stamp(log.start_time), log.start_stamp);
-                return Err(Apart { file, what: "relation of stamps to time", first: start(first), other: start(log) });
+                let start = |log: &Self| format!("{} at the stamp {}", FileTime(log.start_time), log.start_stamp);
+                return Err(Apart { file, property: "relation of stamps to time", first: start(first), other: start(log) });
             }
         }
         let mut joined = logs.iter().min_by_key(|log| log.start_time).map_or_else(|| first.clone(), |log| (*log).clone());
@@ -73,7 +73,7 @@ impl LogFile {
             ("version of Windows", format!("{major}.{minor}.{}", self.build)),
             ("pointer size", format!("{} bytes", self.pointer_size)),
             ("clock", rate),
-            ("boot time", Stamp(self.boot_time).to_string()),
+            ("boot time", FileTime(self.boot_time).to_string()),
         ]
     }
 }

@@ -2,7 +2,7 @@
 
 use super::Error;
 use crate::event::Event;
-use crate::header::{self, ANNOUNCING, Header};
+use crate::header::{self, ANNOUNCING, EventHeader};
 use crate::header_type::HeaderType;
 use crate::item::Item;
 use crate::producer::Producer;
@@ -16,37 +16,37 @@ use crate::wire::{
 #[derive(Clone, Debug)]
 pub struct Record<'a> {
     header_type: HeaderType,
-    header: Header,
+    header: EventHeader,
     items: Vec<Item<'a>>,
     payload: &'a [u8],
 }
 
 impl<'a> Record<'a> {
     /// An event of a 32-bit or 64-bit writer.
-    pub fn new(header: Header, is_64_bit: bool, payload: &'a [u8]) -> Self {
+    pub fn new(header: EventHeader, is_64_bit: bool, payload: &'a [u8]) -> Self {
         let (narrow, wide) = match header {
-            Header::System(_) => (HeaderType::System32, HeaderType::System64),
-            Header::Compact(_) => (HeaderType::Compact32, HeaderType::Compact64),
-            Header::PerfInfo(..) => (HeaderType::PerfInfo32, HeaderType::PerfInfo64),
-            Header::Full(_) => (HeaderType::Full32, HeaderType::Full64),
-            Header::Instance(_) => (HeaderType::Instance32, HeaderType::Instance64),
-            Header::InstanceHandle(_) => (HeaderType::Instance32, HeaderType::Instance32),
-            Header::Event(_) => (HeaderType::Event32, HeaderType::Event64),
-            Header::Message(_) => (HeaderType::Message, HeaderType::Message),
-            Header::Raw => (HeaderType::Unknown, HeaderType::Unknown),
+            EventHeader::System(_) => (HeaderType::System32, HeaderType::System64),
+            EventHeader::Compact(_) => (HeaderType::Compact32, HeaderType::Compact64),
+            EventHeader::PerfInfo(..) => (HeaderType::PerfInfo32, HeaderType::PerfInfo64),
+            EventHeader::Full(_) => (HeaderType::Full32, HeaderType::Full64),
+            EventHeader::Instance(_) => (HeaderType::Instance32, HeaderType::Instance64),
+            EventHeader::InstanceHandle(_) => (HeaderType::Instance32, HeaderType::Instance32),
+            EventHeader::Event(_) => (HeaderType::Event32, HeaderType::Event64),
+            EventHeader::Message(_) => (HeaderType::Message, HeaderType::Message),
+            EventHeader::Raw => (HeaderType::Unknown, HeaderType::Unknown),
         };
         Self { header_type: if is_64_bit { wide } else { narrow }, header, items: Vec::new(), payload }
     }
 
     /// A complete record of unknown layout, beginning with its Marker.
     pub fn raw(bytes: &'a [u8]) -> Self {
-        Self { header_type: HeaderType::Unknown, header: Header::Raw, items: Vec::new(), payload: bytes }
+        Self { header_type: HeaderType::Unknown, header: EventHeader::Raw, items: Vec::new(), payload: bytes }
     }
 
     /// The record of a decoded event.
     pub fn of(event: &Event<'a>) -> Self {
         match event.header() {
-            Header::Raw => Self { header_type: event.header_type(), ..Self::raw(event.bytes()) },
+            EventHeader::Raw => Self { header_type: event.header_type(), ..Self::raw(event.bytes()) },
             header => Self { header_type: event.header_type(), header, items: event.items().collect(), payload: event.payload() },
         }
     }
@@ -63,22 +63,22 @@ impl<'a> Record<'a> {
     }
 
     /// The header of the event.
-    pub fn header(&self) -> &Header {
+    pub fn header(&self) -> &EventHeader {
         &self.header
     }
 
     /// Size in bytes, without padding.
     pub fn length(&self) -> usize {
         let header = match &self.header {
-            Header::System(_) => SYSTEM,
-            Header::Compact(_) => COMPACT,
-            Header::PerfInfo(_, counters) => PERFINFO + counters.size(),
-            Header::Full(_) => size_of::<EVENT_TRACE_HEADER>(),
-            Header::Instance(_) => size_of::<EVENT_INSTANCE_GUID_HEADER>(),
-            Header::InstanceHandle(_) => size_of::<EVENT_INSTANCE_HEADER>(),
-            Header::Event(_) => size_of::<EVENT_HEADER>(),
-            Header::Message(message) => header::message(message.flags().0),
-            Header::Raw => 0,
+            EventHeader::System(_) => SYSTEM,
+            EventHeader::Compact(_) => COMPACT,
+            EventHeader::PerfInfo(_, counters) => PERFINFO + counters.size(),
+            EventHeader::Full(_) => size_of::<EVENT_TRACE_HEADER>(),
+            EventHeader::Instance(_) => size_of::<EVENT_INSTANCE_GUID_HEADER>(),
+            EventHeader::InstanceHandle(_) => size_of::<EVENT_INSTANCE_HEADER>(),
+            EventHeader::Event(_) => size_of::<EVENT_HEADER>(),
+            EventHeader::Message(message) => header::message(message.flags().0),
+            EventHeader::Raw => 0,
         };
         header + self.items.iter().map(Item::size).sum::<usize>() + self.payload.len()
     }
@@ -86,14 +86,14 @@ impl<'a> Record<'a> {
     /// The time stamp of the event.
     pub fn time_stamp(&self) -> Option<i64> {
         match &self.header {
-            Header::System(header) | Header::Compact(header) => Some(quad(header.SystemTime)),
-            Header::PerfInfo(header, _) => Some(quad(header.SystemTime())),
-            Header::Full(header) => Some(quad(header.TimeStamp)),
-            Header::Instance(header) => Some(quad(header.TimeStamp)),
-            Header::InstanceHandle(header) => Some(quad(header.TimeStamp)),
-            Header::Event(header) => Some(quad(header.TimeStamp)),
-            Header::Message(message) => message.time_stamp,
-            Header::Raw => None,
+            EventHeader::System(header) | EventHeader::Compact(header) => Some(quad(header.SystemTime)),
+            EventHeader::PerfInfo(header, _) => Some(quad(header.SystemTime())),
+            EventHeader::Full(header) => Some(quad(header.TimeStamp)),
+            EventHeader::Instance(header) => Some(quad(header.TimeStamp)),
+            EventHeader::InstanceHandle(header) => Some(quad(header.TimeStamp)),
+            EventHeader::Event(header) => Some(quad(header.TimeStamp)),
+            EventHeader::Message(message) => message.time_stamp,
+            EventHeader::Raw => None,
         }
     }
 
@@ -112,7 +112,7 @@ impl<'a> Record<'a> {
     pub(crate) fn write_read(&self, generation: Generation, out: &mut Vec<u8>) -> Result<(), Error> {
         self.check(generation)?;
         let length = self.length();
-        let Header::Event(header) = &self.header else {
+        let EventHeader::Event(header) = &self.header else {
             self.header.write(self.header_type, length as u16, out);
             out.extend_from_slice(self.payload);
             return Ok(());
@@ -122,7 +122,7 @@ impl<'a> Record<'a> {
         if !self.items.is_empty() {
             header.Flags |= EVENT_HEADER_FLAG::EVENT_HEADER_FLAG_EXTENDED_INFO;
         }
-        Header::Event(header).write(self.header_type, length as u16, out);
+        EventHeader::Event(header).write(self.header_type, length as u16, out);
         for (index, item) in self.items.iter().enumerate() {
             let mut header: EVENT_HEADER_EXTENDED_DATA_ITEM = zero();
             header.Reserved1 = item.size() as u16;
@@ -141,9 +141,9 @@ impl<'a> Record<'a> {
     fn check(&self, generation: Generation) -> Result<(), Error> {
         let length = self.length();
         match &self.header {
-            Header::Raw => return self.check_raw(generation),
-            Header::PerfInfo(_, counters) if counters.count > 7 => return Err(Error::Counters(counters.count)),
-            Header::Message(message) => {
+            EventHeader::Raw => return self.check_raw(generation),
+            EventHeader::PerfInfo(_, counters) if counters.count > 7 => return Err(Error::Counters(counters.count)),
+            EventHeader::Message(message) => {
                 let both = message.guid.is_some() && message.component.is_some();
                 let announced = ANNOUNCING & !if message.component.is_some() { 2 } else { 0 };
                 if both || message.other_flags & announced != 0 {
@@ -152,7 +152,7 @@ impl<'a> Record<'a> {
             }
             _ => {}
         }
-        if !self.items.is_empty() && !matches!(self.header, Header::Event(_)) {
+        if !self.items.is_empty() && !matches!(self.header, EventHeader::Event(_)) {
             return Err(Error::Items);
         }
         for item in &self.items {

@@ -3,8 +3,8 @@
 use super::file::FLUSH;
 use super::{BufferWriter, Error, FileWriter, Identity};
 use crate::buffer::Buffer;
+use crate::buffer_header::{FLAGS, STATES};
 use crate::event::Event;
-use crate::head::{FLAGS, STATES};
 use crate::logfile::LogFile;
 use crate::producer::Producer;
 use crate::wire::{Arch, BUFFER_HEADER, ETW_BUFFER_FLAG, ETW_BUFFER_TYPE, Generation, LOG_FILE_MODE};
@@ -113,18 +113,18 @@ impl<W: Write + Seek> Relog<W> {
 /// The buffer header, without values that sessions never write and readers would treat as damage. Additional header buffers
 /// become normal buffers, as their events do not belong to the header buffer of another file.
 fn identity(buffer: &Buffer<'_>) -> Identity {
-    let head = buffer.head();
+    let header = buffer.header();
     let (first, last) = (ETW_BUFFER_TYPE::ETW_BUFFER_TYPE_HEADER, ETW_BUFFER_TYPE::ETW_BUFFER_TYPE_MAXIMUM);
-    let is_data = head.ty != first && head.ty.0 < last.0;
-    let is_state = head.state < STATES || buffer.generation() < Generation::V6_0;
+    let is_data = header.ty != first && header.ty.0 < last.0;
+    let is_state = header.state < STATES || buffer.generation() < Generation::V6_0;
     Identity {
-        time_stamp: head.time_stamp,
-        sequence: head.sequence,
-        processor: head.processor(),
-        logger: head.logger,
-        state: if is_state { head.state } else { FLUSH },
-        flags: ETW_BUFFER_FLAG(head.flags.0 & FLAGS),
-        ty: if is_data { head.ty } else { ETW_BUFFER_TYPE::ETW_BUFFER_TYPE_GENERIC },
+        time_stamp: header.time_stamp,
+        sequence: header.sequence,
+        processor: header.processor(),
+        logger: header.logger,
+        state: if is_state { header.state } else { FLUSH },
+        flags: ETW_BUFFER_FLAG(header.flags.0 & FLAGS),
+        ty: if is_data { header.ty } else { ETW_BUFFER_TYPE::ETW_BUFFER_TYPE_GENERIC },
     }
 }
 

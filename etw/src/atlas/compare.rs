@@ -218,7 +218,7 @@ fn confidences<'a>(atlas: &Atlas<'a>) -> (Vec<&'static str>, BTreeMap<&'a str, V
     (words, numbers)
 }
 
-fn seen(atlas: &Atlas, kernel: &super::facts::Kernel) -> BTreeMap<String, &'static str> {
+fn seen(atlas: &Atlas, kernel: &super::facts::AtlasTarget) -> BTreeMap<String, &'static str> {
     let mut all = BTreeMap::new();
     for seen in &kernel.seen {
         let (rank, word) = match atlas.registry.witnesses.get(seen.witness).map(|witness| witness.kind) {

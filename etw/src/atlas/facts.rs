@@ -29,7 +29,7 @@ pub struct Atlas<'a> {
     /// Enumerations, flags and constants, by name.
     pub values: Vec<&'a Definition>,
     /// The targets.
-    pub kernels: Vec<Kernel<'a>>,
+    pub kernels: Vec<AtlasTarget<'a>>,
     scopes: Scopes<'a>,
 }
 
@@ -41,7 +41,7 @@ pub struct Structure<'a> {
 }
 
 /// A target.
-pub struct Kernel<'a> {
+pub struct AtlasTarget<'a> {
     pub name: String,
     pub choice: Choice,
     /// The kernels that have its layouts and were seen.
@@ -70,7 +70,7 @@ impl<'a> Atlas<'a> {
             let choice = Choice::of(layouts, registry, axis.find(&name)?, None);
             let side = Side::of_target(layouts, &choice)?;
             let seen = seen.get(&target).cloned().unwrap_or_default();
-            Ok(Kernel { name, choice, seen, side, before, after })
+            Ok(AtlasTarget { name, choice, seen, side, before, after })
         };
         let kernels = (0..axis.targets.len()).into_par_iter().map(kernel).collect::<Result<_, Error>>()?;
         let (aggregates, values): (Vec<_>, Vec<_>) =

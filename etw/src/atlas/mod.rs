@@ -4,7 +4,6 @@ mod compare;
 mod facts;
 mod frame;
 mod index;
-mod kernel;
 mod layout;
 mod life;
 mod map;
@@ -19,6 +18,7 @@ mod ribbon;
 mod scopes;
 mod search;
 mod structure;
+mod target;
 mod values;
 mod write;
 
@@ -75,7 +75,7 @@ pub fn files(project: &Project) -> Result<BTreeMap<String, String>, Error> {
     });
     let layout_pages = (0..layouts.layouts.len()).into_par_iter().filter_map(|id| layout::page(&atlas, id));
     let kernels = (0..atlas.kernels.len()).into_par_iter().flat_map_iter(|target| {
-        [kernel::page(&atlas, target), map::page(&atlas, target)].into_iter().chain(compare::step(&atlas, target))
+        [target::page(&atlas, target), map::page(&atlas, target)].into_iter().chain(compare::step(&atlas, target))
     });
     let values = atlas.values.par_iter().map(|definition| values::page(&atlas, definition));
     let mut files: BTreeMap<String, String> = structures.chain(layout_pages).chain(kernels).chain(values).collect();

@@ -1,7 +1,7 @@
 //! Differences as text: each changed member in a row of its own, members that only moved summed up.
 
-use crate::columns::{Row, aligned};
 use crate::print::{GREEN, HEADING, RED, YELLOW};
+use crate::text_table::{Row, aligned};
 use etw_layouts_project::diff::{Changes, Entry, Fact, Side};
 use etw_layouts_symbols::{Member, Type, TypeFacts};
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,8 +1,8 @@
 //! The header of a dump of any kind.
 
 use crate::output::{Escaped, Several};
-use etw_layouts_dump::Header;
-use etw_layouts_etl::Stamp;
+use etw_layouts_dump::DumpHeader;
+use etw_layouts_etl::FileTime;
 use serde::Serialize;
 use std::fmt::{self, Display};
 
@@ -24,7 +24,7 @@ pub struct About<'a> {
 }
 
 impl<'a> About<'a> {
-    pub fn new(file: &'a str, header: &Header) -> Self {
+    pub fn new(file: &'a str, header: &DumpHeader) -> Self {
         Self {
             file,
             kind: (!header.is_triage()).then_some(header.kind.0),
@@ -34,7 +34,7 @@ impl<'a> About<'a> {
             bug_check: header.bug_check,
             parameters: header.parameters.map(|parameter| format!("{parameter:#x}")),
             time: header.time,
-            time_utc: header.time.map(|time| Stamp(time).rfc3339().to_string()),
+            time_utc: header.time.map(|time| FileTime(time).rfc3339().to_string()),
             uptime_100ns: header.up_time,
         }
     }
@@ -49,7 +49,7 @@ impl Display for About<'_> {
         writeln!(f, "  windows        build {build}, {architecture}, {processors}")?;
         writeln!(f, "  bug check      {:#x} ({})", self.bug_check, self.parameters.join(", "))?;
         if let Some(time) = self.time {
-            writeln!(f, "  stopped        {}", Stamp(time))?;
+            writeln!(f, "  stopped        {}", FileTime(time))?;
         }
         if let Some(time) = self.uptime_100ns {
             let seconds = time.unsigned_abs() / 10_000_000;

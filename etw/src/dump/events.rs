@@ -1,14 +1,14 @@
 //! `events`.
 
-use super::kernel::Note;
-use super::{Content, Files, Wrong, tally};
+use super::identity::Note;
+use super::{Content, DumpDiagnostic, Files, diagnostics};
 use crate::output::columns::{Column, DEFAULT};
 use crate::output::line::{self, Line, Name, Origin};
 use crate::output::printer::{Asked, Printer};
 use crate::output::stop::Stop;
 use crate::output::{Output, Several};
 use etw_layouts_cli::{Error, Outcome};
-use etw_layouts_dump::{Finding, Session, What, by_time};
+use etw_layouts_dump::{Diagnostic, DiagnosticKind, DumpSession, by_time};
 use etw_layouts_etl as etl;
 use std::collections::BTreeSet;
 
@@ -83,9 +83,9 @@ impl<'a> Events<'a> {
     pub fn dump(&mut self, content: &Content<'_>, out: &mut Output) -> Result<Outcome, Stop> {
         self.look_up(content, out);
         let Self { args, printer, .. } = self;
-        let mut findings = content.findings.clone();
+        let mut diagnostics = content.diagnostics.clone();
         let (events, found) = by_time(&content.sessions);
-        findings.extend(found.into_iter().map(Wrong::Dump));
+        diagnostics.extend(found.into_iter().map(DumpDiagnostic::Dump));
         let file = Name::of(content.name);
         let sessions: Vec<_> = content
             .sessions
@@ -124,12 +124,12 @@ impl<'a> Events<'a> {
             let offset = buffer.map_or(0, |buffer| buffer.offset);
             let origin = Origin { buffer: timed.buffer, offset, processor: timed.processor };
             let buffer_address = buffer.and_then(|buffer| buffer.address).map(|address| address.0);
-            let session = line::Session { name, logger_id: session.logger_id, buffer_address };
+            let session = line::EventSession { name, logger_id: session.logger_id, buffer_address };
             let line = Line::new(&file, &timed.event, origin, timed.time, printer.payload);
             let fault = printer.event(&Line { session: Some(session), ..line }, out)?;
-            findings.extend(fault.map(|fault| {
+            diagnostics.extend(fault.map(|fault| {
                 let offset = buffer.map_or(0, |buffer| buffer.place(timed.event.offset()));
-                Wrong::Dump(Finding { offset, what: What::Event(etl::What::Fields(fault)) })
+                DumpDiagnostic::Dump(Diagnostic { offset, kind: DiagnosticKind::Event(etl::DiagnosticKind::Fields(fault)) })
             }));
         }
         let tell = |note: String| out.aside(&Note { file: content.name, note });
@@ -142,8 +142,8 @@ impl<'a> Events<'a> {
                 "{events} of session {name} left out: session start unknown, so relative times do not apply; give absolute times"
             ));
         }
-        tally::aside(content.name, &findings, out);
-        Ok(tally::outcome(&findings))
+        diagnostics::aside(content.name, &diagnostics, out);
+        Ok(diagnostics::outcome(&diagnostics))
     }
 
     /// Reports the requested sessions that a dump does not have, and the sessions that it has.
@@ -165,7 +165,7 @@ impl<'a> Events<'a> {
 }
 
 /// Whether a session has this name; StartTrace ignores case too.
-fn is_called(session: &Session<'_>, name: &str) -> bool {
+fn is_called(session: &DumpSession<'_>, name: &str) -> bool {
     session.name.to_lowercase() == name.to_lowercase()
 }
 

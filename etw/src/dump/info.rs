@@ -1,10 +1,10 @@
 //! `info`.
 
 use super::about::About;
-use super::kernel::Revision;
+use super::diagnostics::{self, DumpDiagnosticLine};
+use super::identity::Revision;
 use super::sessions::{Line, lines, write_buffers};
-use super::tally::{Told, told};
-use super::{Content, Files, Wrong, tally};
+use super::{Content, DumpDiagnostic, Files};
 use crate::output::stop::Stop;
 use crate::output::{Grouped, Output, Several, no_table};
 use etw_layouts_cli::Outcome;
@@ -50,7 +50,7 @@ struct Info<'a> {
     registrations: Vec<Registration>,
     diagnostics_total: usize,
     /// The first hundred of each kind, then a count of the others.
-    diagnostics: Vec<Told<'a>>,
+    diagnostics: Vec<DumpDiagnosticLine<'a>>,
     #[serde(skip)]
     details: bool,
 }
@@ -98,7 +98,8 @@ pub fn run(
     out: &mut Output,
 ) -> Result<Outcome, Stop> {
     let (sessions, found) = lines(None, &content.sessions, None);
-    let findings: Vec<Wrong> = content.findings.iter().cloned().chain(found.into_iter().map(Wrong::Dump)).collect();
+    let diagnostics: Vec<DumpDiagnostic> =
+        content.diagnostics.iter().cloned().chain(found.into_iter().map(DumpDiagnostic::Dump)).collect();
     let info = Info {
         about: About::new(content.name, dump.header()),
         kernel,
@@ -116,8 +117,8 @@ pub fn run(
             .iter()
             .map(|buffer| TraceBuffer {
                 address: buffer.address.to_string(),
-                logger_id: buffer.head.logger,
-                size: buffer.head.size,
+                logger_id: buffer.header.logger,
+                size: buffer.header.size,
                 events: buffer.events,
             })
             .collect(),
@@ -131,12 +132,12 @@ pub fn run(
                 flags: registration.flags,
             })
             .collect(),
-        diagnostics_total: findings.len(),
-        diagnostics: told(None, &findings, details),
+        diagnostics_total: diagnostics.len(),
+        diagnostics: diagnostics::lines(None, &diagnostics, details),
         details,
     };
     out.line(&info)?;
-    Ok(tally::outcome(&findings))
+    Ok(diagnostics::outcome(&diagnostics))
 }
 
 impl Display for Info<'_> {
@@ -160,8 +161,8 @@ impl Display for Info<'_> {
             self.details(f)?;
         }
         write!(f, "\n  diagnostics    {}", self.diagnostics_total)?;
-        for finding in &self.diagnostics {
-            write!(f, "\n    {finding}")?;
+        for diagnostic in &self.diagnostics {
+            write!(f, "\n    {diagnostic}")?;
         }
         Ok(())
     }

@@ -3,7 +3,7 @@
 use crate::input::Input;
 use crate::input::kind::no_dump;
 use crate::output::stop::Stop;
-use etw_layouts_dump::{Error, Header};
+use etw_layouts_dump::{DumpHeader, Error};
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Read};
@@ -27,8 +27,8 @@ pub fn open(input: &Input) -> Result<Opened, Stop> {
         false => Box::new(File::open(path).map_err(unreadable)?),
     };
     let mut bytes = Vec::new();
-    file.by_ref().take(Header::SIZE as u64).read_to_end(&mut bytes).map_err(unreadable)?;
-    let header = Header::of(&bytes).map_err(|error| match error {
+    file.by_ref().take(DumpHeader::SIZE as u64).read_to_end(&mut bytes).map_err(unreadable)?;
+    let header = DumpHeader::of(&bytes).map_err(|error| match error {
         Error::NoDump if !bytes.starts_with(b"PAGEDU") => Stop::Input(no_dump(&bytes).unwrap_or_else(|| error.to_string())),
         _ => Stop::Input(error.to_string()),
     })?;

@@ -1,13 +1,13 @@
 //! Commands for crash dumps: summarize their ETW state, print their events, and save their sessions as trace files.
 
 mod about;
+mod diagnostics;
 mod events;
+mod identity;
 mod info;
 mod input;
-mod kernel;
 mod save;
 mod sessions;
-mod tally;
 mod whole;
 
 use crate::etl::ended;
@@ -15,7 +15,7 @@ use crate::input::{Input, Kind, find_all};
 use crate::output::stop::Stop;
 use crate::output::{Format, Output, Several};
 use etw_layouts_cli::{Error, Outcome};
-use etw_layouts_dump::{Dump, Finding, Header, MemoryDump, Session};
+use etw_layouts_dump::{Diagnostic, Dump, DumpHeader, DumpSession, MemoryDump};
 use etw_layouts_memory::salvage::Which;
 use etw_layouts_memory::{self as memory, Walk};
 use events::Events;
@@ -58,24 +58,24 @@ pub struct Files {
     #[arg(long)]
     memory: bool,
     #[command(flatten)]
-    kernel: kernel::Args,
+    kernel: identity::Args,
 }
 
 /// The content of a dump of any kind.
 pub struct Content<'a> {
     /// The file name as given by the user.
     pub name: &'a str,
-    pub sessions: Cow<'a, [Session<'a>]>,
+    pub sessions: Cow<'a, [DumpSession<'a>]>,
     /// Diagnostics, except those for events.
-    pub findings: Vec<Wrong>,
+    pub diagnostics: Vec<DumpDiagnostic>,
     /// The build whose memory was walked.
-    pub known: Option<&'a kernel::Known>,
+    pub known: Option<&'a identity::Known>,
 }
 
 /// A diagnostic for the file, or a finding in memory.
 #[derive(Clone)]
-pub enum Wrong {
-    Dump(Finding),
+pub enum DumpDiagnostic {
+    Dump(Diagnostic),
     Memory(memory::Finding),
 }
 
@@ -136,12 +136,12 @@ enum Work<'a> {
 
 fn triage(work: &mut Work<'_>, files: &Files, input: &Input, bytes: &[u8], out: &mut Output) -> Result<Outcome, Stop> {
     let unread = |error: etw_layouts_dump::Error| Stop::Input(error.to_string());
-    let revision = kernel::Revision::find(Header::of(bytes).map_err(unread)?.build, &files.kernel)?;
+    let revision = identity::Revision::find(DumpHeader::of(bytes).map_err(unread)?.build, &files.kernel)?;
     let dump = Dump::with_revision(bytes, revision.build.revision).map_err(unread)?;
-    let findings = dump.findings().iter().cloned().map(Wrong::Dump).collect();
+    let diagnostics = dump.diagnostics().iter().cloned().map(DumpDiagnostic::Dump).collect();
     let mut notes = files.without_effect();
     if let Work::Info(args) = work {
-        let content = Content { name: &input.name, sessions: dump.sessions().into(), findings, known: None };
+        let content = Content { name: &input.name, sessions: dump.sessions().into(), diagnostics, known: None };
         return info::run(&content, args.details, &dump, &revision, notes, out);
     }
     notes.extend(revision.note());
@@ -150,13 +150,13 @@ fn triage(work: &mut Work<'_>, files: &Files, input: &Input, bytes: &[u8], out: 
         notes.extend(not_among(dump.sessions(), &in_memory));
     }
     let sessions = if files.memory { in_memory.into() } else { dump.sessions().into() };
-    let content = Content { name: &input.name, sessions, findings, known: None };
-    notes.into_iter().for_each(|note| out.aside(&kernel::Note { file: &input.name, note }));
+    let content = Content { name: &input.name, sessions, diagnostics, known: None };
+    notes.into_iter().for_each(|note| out.aside(&identity::Note { file: &input.name, note }));
     sessions_of(work, input, &content, out)
 }
 
 /// The note that memory holds events of sessions that are not in the session list.
-fn not_among(sessions: &[Session<'_>], in_memory: &[Session<'_>]) -> Option<String> {
+fn not_among(sessions: &[DumpSession<'_>], in_memory: &[DumpSession<'_>]) -> Option<String> {
     let is_known = |number| sessions.iter().any(|session| session.logger_id == number);
     let others = in_memory.iter().filter(|session| !is_known(session.logger_id));
     let (buffers, events) = others.fold((0, 0), |(buffers, events), session| {
@@ -168,11 +168,11 @@ fn not_among(sessions: &[Session<'_>], in_memory: &[Session<'_>]) -> Option<Stri
 
 fn whole(work: &mut Work<'_>, files: &Files, input: &Input, file: &std::fs::File, out: &mut Output) -> Result<Outcome, Stop> {
     let dump = MemoryDump::new(file).map_err(|error| Stop::Input(error.to_string()))?;
-    let (kernel, known) = kernel::find(&dump, &files.kernel)?;
+    let (kernel, known) = identity::find(&dump, &files.kernel)?;
     let which = if files.free { Which::All } else { Which::Pending };
     if files.memory {
         let note = "--memory has no effect on a full dump; it applies to minidumps".to_owned();
-        out.aside(&kernel::Note { file: &input.name, note });
+        out.aside(&identity::Note { file: &input.name, note });
     }
     if let Work::Info(args) = work {
         return whole::run(&input.name, args.details, &dump, &kernel, &known, which, out);
@@ -182,9 +182,9 @@ fn whole(work: &mut Work<'_>, files: &Files, input: &Input, file: &std::fs::File
     walk.witness();
     let found = walk.sessions();
     let sessions = dump.sessions(&mut walk, &found, which);
-    let of_dump = dump.findings().iter().cloned().map(Wrong::Dump);
-    let findings = of_dump.chain(walk.into_findings().into_iter().map(Wrong::Memory)).collect();
-    let content = Content { name: &input.name, sessions: sessions.into(), findings, known: Some(&known) };
+    let of_dump = dump.diagnostics().iter().cloned().map(DumpDiagnostic::Dump);
+    let diagnostics = of_dump.chain(walk.into_findings().into_iter().map(DumpDiagnostic::Memory)).collect();
+    let content = Content { name: &input.name, sessions: sessions.into(), diagnostics, known: Some(&known) };
     sessions_of(work, input, &content, out)
 }
 

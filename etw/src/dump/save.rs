@@ -1,12 +1,12 @@
 //! `save`.
 
 use super::input::stem;
-use super::{Content, Files, Wrong, tally};
+use super::{Content, DumpDiagnostic, Files, diagnostics};
 use crate::input::Input;
 use crate::output::stop::Stop;
 use crate::output::{Escaped, Output, Several, no_table};
 use etw_layouts_cli::{NewFile, Outcome};
-use etw_layouts_dump::{Saved, Session};
+use etw_layouts_dump::{DumpSession, SaveSummary};
 use serde::Serialize;
 use std::fmt::{self, Display};
 use std::fs;
@@ -43,14 +43,14 @@ struct Line<'a> {
 
 pub fn run(args: &Args, input: &Input, content: &Content<'_>, out: &mut Output) -> Result<Outcome, Stop> {
     fs::create_dir_all(&args.output).map_err(|error| Stop::Input(format!("{}: {error}", args.output.display())))?;
-    let mut findings = content.findings.clone();
+    let mut diagnostics = content.diagnostics.clone();
     let mut refused = 0;
     for session in content.sessions.iter() {
-        findings.extend(session.events().1.into_iter().map(Wrong::Dump));
+        diagnostics.extend(session.events().1.into_iter().map(DumpDiagnostic::Dump));
         let path = args.output.join(format!("{}-{}-{}.etl", stem(input), session.logger_id, plain(&session.name)));
         let output = path.display().to_string();
         match write(session, &path) {
-            Ok(Saved { buffers, events }) => {
+            Ok(SaveSummary { buffers, events }) => {
                 let (session, logger_id) = (session.name.as_str(), session.logger_id);
                 out.line(&Line { file: &input.name, session, logger_id, output, buffers, events })?;
             }
@@ -60,15 +60,15 @@ pub fn run(args: &Args, input: &Input, content: &Content<'_>, out: &mut Output) 
             }
         }
     }
-    tally::aside(&input.name, &findings, out);
+    diagnostics::aside(&input.name, &diagnostics, out);
     match refused {
-        0 => Ok(tally::outcome(&findings)),
+        0 => Ok(diagnostics::outcome(&diagnostics)),
         _ => Err(Stop::Input(format!("{refused} of {} sessions could not be saved", content.sessions.len()))),
     }
 }
 
 /// Writes a session. Removes a file that cannot be completed.
-fn write(session: &Session<'_>, path: &Path) -> Result<Saved, String> {
+fn write(session: &DumpSession<'_>, path: &Path) -> Result<SaveSummary, String> {
     let new = NewFile::create(path)?;
     let saved = session.save(new.file()).map_err(|error| error.to_string())?;
     new.finish()?;

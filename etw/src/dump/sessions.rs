@@ -1,13 +1,13 @@
 //! `sessions`.
 
-use super::kernel::Known;
-use super::{Content, Files, Wrong, tally};
+use super::identity::Known;
+use super::{Content, DumpDiagnostic, Files, diagnostics};
 use crate::output::line::header;
 use crate::output::stop::Stop;
 use crate::output::{Escaped, Output, Several, no_table};
 use etw_layouts_cli::Outcome;
-use etw_layouts_dump::{Finding, Session, Timed};
-use etw_layouts_etl::{ClockType, Stamp};
+use etw_layouts_dump::{Diagnostic, DumpSession, TimedEvent};
+use etw_layouts_etl::{ClockType, FileTime};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::{self, Display};
@@ -80,7 +80,7 @@ struct Buffer {
     events: usize,
 }
 
-fn buffers(session: &Session<'_>, events: &[Timed<'_>]) -> Vec<Buffer> {
+fn buffers(session: &DumpSession<'_>, events: &[TimedEvent<'_>]) -> Vec<Buffer> {
     let mut counts = vec![0; session.buffers.len()];
     for event in events {
         if let Some(count) = counts.get_mut(event.buffer as usize) {
@@ -115,35 +115,40 @@ pub fn write_buffers(f: &mut fmt::Formatter<'_>, sessions: &[Line<'_>]) -> fmt::
 
 pub fn run(content: &Content<'_>, out: &mut Output) -> Result<Outcome, Stop> {
     let (lines, found) = lines(Some(content.name), &content.sessions, content.known);
-    let findings: Vec<Wrong> = content.findings.iter().cloned().chain(found.into_iter().map(Wrong::Dump)).collect();
+    let diagnostics: Vec<DumpDiagnostic> =
+        content.diagnostics.iter().cloned().chain(found.into_iter().map(DumpDiagnostic::Dump)).collect();
     for line in &lines {
         out.line(line)?;
     }
-    tally::aside(content.name, &findings, out);
-    Ok(tally::outcome(&findings))
+    diagnostics::aside(content.name, &diagnostics, out);
+    Ok(diagnostics::outcome(&diagnostics))
 }
 
 /// A line for each session, and the diagnostics for its events.
-pub fn lines<'a>(file: Option<&'a str>, sessions: &'a [Session<'_>], known: Option<&Known>) -> (Vec<Line<'a>>, Vec<Finding>) {
-    let mut findings = Vec::new();
+pub fn lines<'a>(
+    file: Option<&'a str>,
+    sessions: &'a [DumpSession<'_>],
+    known: Option<&Known>,
+) -> (Vec<Line<'a>>, Vec<Diagnostic>) {
+    let mut diagnostics = Vec::new();
     let lines = sessions.iter().map(|session| {
         let (line, found) = Line::of(file, session, known);
-        findings.extend(found);
+        diagnostics.extend(found);
         line
     });
-    (lines.collect(), findings)
+    (lines.collect(), diagnostics)
 }
 
 impl<'a> Line<'a> {
-    fn of(file: Option<&'a str>, session: &'a Session<'_>, known: Option<&Known>) -> (Self, Vec<Finding>) {
-        let (events, findings) = session.events();
+    fn of(file: Option<&'a str>, session: &'a DumpSession<'_>, known: Option<&Known>) -> (Self, Vec<Diagnostic>) {
+        let (events, diagnostics) = session.events();
         let mut headers: BTreeMap<String, usize> = BTreeMap::new();
         for event in &events {
             // The same text as in `events`.
             let header = header(&event.event).map_or_else(|ty| format!("UNKNOWN_{ty:02X}"), str::to_owned);
             *headers.entry(header).or_default() += 1;
         }
-        let utc = |time: i64| Stamp(time).rfc3339().to_string();
+        let utc = |time: i64| FileTime(time).rfc3339().to_string();
         let first = events.iter().find_map(|event| event.time);
         let last = events.iter().rev().find_map(|event| event.time);
         let line = Self {
@@ -176,7 +181,7 @@ impl<'a> Line<'a> {
             last_time: last,
             last_time_utc: last.map(utc),
         };
-        (line, findings)
+        (line, diagnostics)
     }
 }
 

@@ -1,10 +1,10 @@
 //! `info` for full and kernel dumps.
 
-use super::Wrong;
+use super::DumpDiagnostic;
 use super::about::About;
-use super::kernel::Known;
+use super::diagnostics::{self, DumpDiagnosticLine};
+use super::identity::Known;
 use super::sessions::{Line, lines, write_buffers};
-use super::tally::{self, Told, told};
 use crate::output::stop::Stop;
 use crate::output::{Escaped, Grouped, Output};
 use etw_layouts_cli::Outcome;
@@ -30,7 +30,7 @@ struct Info<'a> {
     layout_check: Vec<Stated>,
     diagnostics_total: usize,
     /// The first hundred of each kind, then a count of the others.
-    diagnostics: Vec<Told<'a>>,
+    diagnostics: Vec<DumpDiagnosticLine<'a>>,
     #[serde(skip)]
     details: bool,
 }
@@ -134,8 +134,8 @@ pub fn run<S: Source>(
     let sessions = dump.sessions(&mut walk, &census.sessions, which);
     let (lines, found) = lines(None, &sessions, Some(known));
     let providers = census.providers.iter().map(|one| provider(one, kernel, &mut walk)).collect();
-    let of_dump = dump.findings().iter().cloned().chain(found).map(Wrong::Dump);
-    let findings: Vec<Wrong> = of_dump.chain(walk.into_findings().into_iter().map(Wrong::Memory)).collect();
+    let of_dump = dump.diagnostics().iter().cloned().chain(found).map(DumpDiagnostic::Dump);
+    let diagnostics: Vec<DumpDiagnostic> = of_dump.chain(walk.into_findings().into_iter().map(DumpDiagnostic::Memory)).collect();
     let info = Info {
         about: About::new(name, dump.header()),
         memory_bytes: dump.pages() * 0x1000,
@@ -149,12 +149,12 @@ pub fn run<S: Source>(
             .iter()
             .map(|stated| Stated { member: stated.member, stated: stated.stated, layout: stated.layout })
             .collect(),
-        diagnostics_total: findings.len(),
-        diagnostics: told(None, &findings, details),
+        diagnostics_total: diagnostics.len(),
+        diagnostics: diagnostics::lines(None, &diagnostics, details),
         details,
     };
     out.line(&info)?;
-    Ok(tally::outcome(&findings))
+    Ok(diagnostics::outcome(&diagnostics))
 }
 
 fn module(module: &memory::Module) -> Module<'_> {
@@ -243,8 +243,8 @@ impl Display for Info<'_> {
             self.details(f)?;
         }
         write!(f, "\n  diagnostics    {}", self.diagnostics_total)?;
-        for finding in &self.diagnostics {
-            write!(f, "\n    {finding}")?;
+        for diagnostic in &self.diagnostics {
+            write!(f, "\n    {diagnostic}")?;
         }
         Ok(())
     }

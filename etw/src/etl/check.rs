@@ -5,7 +5,7 @@ use crate::output::stop::Stop;
 use crate::output::tally::Tally;
 use crate::output::{Escaped, Output, Several, no_table};
 use etw_layouts_cli::Outcome;
-use etw_layouts_etl::Finding;
+use etw_layouts_etl::Diagnostic;
 use etw_layouts_etl::check::Check;
 use serde::Serialize;
 use std::fmt::{self, Display};
@@ -39,8 +39,8 @@ pub fn run(source: Opened<'_>, out: &mut Output) -> Result<Outcome, Stop> {
     let (name, progress) = (source.name, source.progress.clone());
     let mut buffers = source.reader()?;
     let (mut tally, mut result) = (Tally::default(), Ok(()));
-    let mut found = |finding: Finding| {
-        let told = tally.add(Some(name), &finding).filter(|_| result.is_ok());
+    let mut found = |diagnostic: Diagnostic| {
+        let told = tally.add(Some(name), &diagnostic).filter(|_| result.is_ok());
         if let Some(told) = told {
             result = progress.beside(|| out.line(&told));
         }
@@ -48,8 +48,8 @@ pub fn run(source: Opened<'_>, out: &mut Output) -> Result<Outcome, Stop> {
     let mut check = Check::new(buffers.log_file(), &mut found);
     while let Some(buffer) = buffers.next()? {
         match buffer {
-            Ok(image) => check.image(&image, &mut found),
-            Err(finding) => check.damage(finding, &mut found),
+            Ok(decoded) => check.buffer(&decoded, &mut found),
+            Err(diagnostic) => check.damage(diagnostic, &mut found),
         }
     }
     check.end(&mut found);

@@ -2,15 +2,15 @@
 
 use crate::input::{Files, Opened};
 use crate::output::columns::{Column, DEFAULT};
+use crate::output::file_progress::FileProgress;
 use crate::output::line::{Line, Name, Origin};
 use crate::output::printer::{Asked, Printer};
-use crate::output::progress::Progress;
 use crate::output::stop::Stop;
 use crate::output::tally::Tally;
 use crate::output::{Escaped, Output, Several};
 use etw_layouts_cli::Outcome;
 use etw_layouts_etl::threads::Threads;
-use etw_layouts_etl::{Clock, Event, Filter, Finding, LogFile, What};
+use etw_layouts_etl::{Clock, Diagnostic, DiagnosticKind, Event, Filter, LogFile};
 use serde::Serialize;
 use std::fmt::{self, Display};
 use std::rc::Rc;
@@ -88,19 +88,19 @@ impl<'a> Events<'a> {
         self.printer.head(out)?;
         while let Some(buffer) = buffers.next()? {
             match buffer {
-                Ok(image) => {
-                    let origin = Origin::of(image.buffer());
-                    for event in image.events() {
+                Ok(decoded) => {
+                    let origin = Origin::of(decoded.buffer());
+                    for event in decoded.events() {
                         match event {
                             Ok(event) => part.event(&event, origin, self, out).map(drop)?,
-                            Err(finding) => part.finding(&finding, self, out)?,
+                            Err(diagnostic) => part.diagnostic(&diagnostic, self, out)?,
                         }
                         if self.is_done() {
                             return Ok(part.end(out));
                         }
                     }
                 }
-                Err(finding) => part.finding(&finding, self, out)?,
+                Err(diagnostic) => part.diagnostic(&diagnostic, self, out)?,
             }
         }
         Ok(part.end(out))
@@ -113,7 +113,7 @@ pub struct Part<'n> {
     file: Name,
     pub clock: Clock,
     filter: Filter,
-    progress: Rc<Progress>,
+    progress: Rc<FileProgress>,
     tally: Tally,
     threads: Threads,
     /// The number of events printed after a later event, and the largest delay in units of 100 ns.
@@ -121,7 +121,7 @@ pub struct Part<'n> {
 }
 
 impl<'n> Part<'n> {
-    pub fn new(name: &'n str, progress: Rc<Progress>, log: &LogFile, events: &Events<'_>, out: &Output) -> Self {
+    pub fn new(name: &'n str, progress: Rc<FileProgress>, log: &LogFile, events: &Events<'_>, out: &Output) -> Self {
         if out.is_terminal {
             progress.hide();
         }
@@ -139,11 +139,11 @@ impl<'n> Part<'n> {
     }
 
     /// Reports a diagnostic.
-    pub fn finding(&mut self, finding: &Finding, events: &Events<'_>, out: &Output) -> Result<(), Stop> {
-        if let Some(told) = self.tally.add(Some(self.name), finding) {
+    pub fn diagnostic(&mut self, diagnostic: &Diagnostic, events: &Events<'_>, out: &Output) -> Result<(), Stop> {
+        if let Some(told) = self.tally.add(Some(self.name), diagnostic) {
             self.progress.beside(|| out.aside(&told));
         }
-        if events.is_strict && finding.is_damage() { Err(Stop::Strict) } else { Ok(()) }
+        if events.is_strict && diagnostic.is_damage() { Err(Stop::Strict) } else { Ok(()) }
     }
 
     /// Prints an event if it matches. Returns its time if it was printed and has one.
@@ -154,8 +154,8 @@ impl<'n> Part<'n> {
         events: &mut Events<'_>,
         out: &mut Output,
     ) -> Result<Option<i64>, Stop> {
-        if let Some(what) = event.fault() {
-            self.finding(&origin.finding(event, what), events, out)?;
+        if let Some(kind) = event.fault() {
+            self.diagnostic(&origin.diagnostic(event, kind), events, out)?;
         }
         let printer = &mut events.printer;
         printer.seen += 1;
@@ -170,7 +170,7 @@ impl<'n> Part<'n> {
             ..Line::new(&self.file, event, origin, time, printer.payload)
         };
         if let Some(fault) = printer.event(&line, out)? {
-            self.finding(&origin.finding(event, What::Fields(fault)), events, out)?;
+            self.diagnostic(&origin.diagnostic(event, DiagnosticKind::Fields(fault)), events, out)?;
         }
         Ok(time)
     }

@@ -4,11 +4,11 @@ use super::lost::Lost;
 use crate::input::{Files, Opened};
 use crate::output::line::Origin;
 use crate::output::stop::Stop;
-use crate::output::tally::{Tally, Told};
+use crate::output::tally::{DiagnosticLine, Tally};
 use crate::output::{Escaped, Grouped, Output, Several, no_table};
 use etw_layouts_cli::Outcome;
 use etw_layouts_etl::wire::LOG_FILE_MODE;
-use etw_layouts_etl::{ClockType, HeaderType, LogFile, Stamp};
+use etw_layouts_etl::{ClockType, FileTime, HeaderType, LogFile};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::{self, Display};
@@ -58,7 +58,7 @@ struct Info<'a> {
     headers: BTreeMap<&'static str, u64>,
     diagnostics_total: u64,
     /// The first hundred of each kind, then a count of the others.
-    diagnostics: Vec<Told<'a>>,
+    diagnostics: Vec<DiagnosticLine<'a>>,
 }
 
 pub fn run(source: Opened<'_>, out: &mut Output) -> Result<Outcome, Stop> {
@@ -68,26 +68,26 @@ pub fn run(source: Opened<'_>, out: &mut Output) -> Result<Outcome, Stop> {
     let mut types: BTreeMap<HeaderType, u64> = BTreeMap::new();
     let mut tally = Tally::default();
     while let Some(buffer) = buffers.next()? {
-        let image = match buffer {
-            Ok(image) => image,
-            Err(finding) => {
-                info.diagnostics.extend(tally.add(None, &finding));
+        let decoded = match buffer {
+            Ok(decoded) => decoded,
+            Err(diagnostic) => {
+                info.diagnostics.extend(tally.add(None, &diagnostic));
                 continue;
             }
         };
-        let origin = Origin::of(image.buffer());
+        let origin = Origin::of(decoded.buffer());
         info.buffers += 1;
-        info.lost.buffer(image.buffer().head());
-        info.compressed_buffers += u32::from(image.buffer().head().is_compressed());
-        for event in image.events() {
+        info.lost.buffer(decoded.buffer().header());
+        info.compressed_buffers += u32::from(decoded.buffer().header().is_compressed());
+        for event in decoded.events() {
             match event {
                 Ok(event) => {
                     *types.entry(event.header_type()).or_default() += 1;
-                    if let Some(what) = event.fault() {
-                        info.diagnostics.extend(tally.add(None, &origin.finding(&event, what)));
+                    if let Some(kind) = event.fault() {
+                        info.diagnostics.extend(tally.add(None, &origin.diagnostic(&event, kind)));
                     }
                 }
-                Err(finding) => info.diagnostics.extend(tally.add(None, &finding)),
+                Err(diagnostic) => info.diagnostics.extend(tally.add(None, &diagnostic)),
             }
         }
     }
@@ -105,7 +105,7 @@ impl<'a> Info<'a> {
         let [major, minor, ..] = log.version;
         let mut lost = Lost::default();
         lost.log_file(log);
-        let utc = |time: i64| told(time).map(|time| Stamp(time).rfc3339().to_string());
+        let utc = |time: i64| told(time).map(|time| FileTime(time).rfc3339().to_string());
         Self {
             file,
             session: log.logger_name.clone(),
@@ -164,7 +164,7 @@ impl Display for Info<'_> {
             ("ended  ", self.end_time, "unknown: file was not closed"),
         ] {
             match time {
-                Some(time) => writeln!(f, "  {what}        {}", Stamp(time))?,
+                Some(time) => writeln!(f, "  {what}        {}", FileTime(time))?,
                 None => writeln!(f, "  {what}        {without}")?,
             }
         }

@@ -2,7 +2,7 @@
 
 use crate::output::Several;
 use etw_layouts_etl::wire::ETW_BUFFER_FLAG;
-use etw_layouts_etl::{Head, LogFile};
+use etw_layouts_etl::{BufferHeader, LogFile};
 use serde::Serialize;
 use std::fmt::{self, Display};
 
@@ -23,9 +23,9 @@ impl Lost {
         self.buffers_lost += u64::from(log.buffers_lost);
     }
 
-    pub fn buffer(&mut self, head: &Head) {
-        self.buffers_with_events_lost += u64::from(head.flags.contains(ETW_BUFFER_FLAG::ETW_BUFFER_FLAG_EVENTS_LOST));
-        self.buffers_with_buffer_lost += u64::from(head.flags.contains(ETW_BUFFER_FLAG::ETW_BUFFER_FLAG_BUFFER_LOST));
+    pub fn buffer(&mut self, header: &BufferHeader) {
+        self.buffers_with_events_lost += u64::from(header.flags.contains(ETW_BUFFER_FLAG::ETW_BUFFER_FLAG_EVENTS_LOST));
+        self.buffers_with_buffer_lost += u64::from(header.flags.contains(ETW_BUFFER_FLAG::ETW_BUFFER_FLAG_BUFFER_LOST));
     }
 }
 

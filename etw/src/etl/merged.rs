@@ -2,8 +2,8 @@
 
 use super::events::{Events, Part};
 use crate::input::{Input, Opened};
+use crate::output::file_progress::FileProgress;
 use crate::output::line::Origin;
-use crate::output::progress::Progress;
 use crate::output::stop::Stop;
 use crate::output::{Grouped, Output};
 use etw_layouts_cli::{Error, Outcome};
@@ -69,7 +69,7 @@ pub fn run(traces: &[(&Loaded<'_>, Trace<'_>)], events: &mut Events<'_>, out: &m
     events.printer.head(out)?;
     let mut parts = Vec::new();
     for (file, trace) in traces {
-        parts.push(Part::new(file.name, Rc::new(Progress::new(file.name)), trace.log_file(), events, out));
+        parts.push(Part::new(file.name, Rc::new(FileProgress::new(file.name)), trace.log_file(), events, out));
     }
     let (mut latest, mut order) = (i64::MIN, merge(traces.iter().map(|(_, trace)| trace)));
     while !events.is_done() {
@@ -85,7 +85,7 @@ pub fn run(traces: &[(&Loaded<'_>, Trace<'_>)], events: &mut Events<'_>, out: &m
                     latest = time.max(latest);
                 }
             }
-            Err(finding) => part.finding(&finding, events, out)?,
+            Err(diagnostic) => part.diagnostic(&diagnostic, events, out)?,
         }
     }
     let outcomes: Vec<_> = parts.iter().map(|part| part.end(out)).collect();

@@ -6,9 +6,9 @@ use crate::output::stop::Stop;
 use crate::output::tally::Tally;
 use crate::output::{Escaped, Format, Output};
 use anstyle::Style;
-use etw_layouts_cli::columns::{Row, aligned};
+use etw_layouts_cli::text_table::{Row, aligned};
 use etw_layouts_cli::{Outcome, is_formula};
-use etw_layouts_etl::Stamp;
+use etw_layouts_etl::FileTime;
 use etw_layouts_etl::processes::{LoadedImage, Process, Processes};
 use serde::Serialize;
 use std::fmt::{self, Display, Write};
@@ -56,16 +56,16 @@ impl<'a> Listing<'a> {
         let mut buffers = source.reader()?;
         let clock = buffers.log_file().to_clock();
         let (mut tally, mut processes) = (Tally::default(), Processes::default());
-        let mut found = |finding| {
-            if let Some(told) = tally.add(Some(name), &finding) {
+        let mut found = |diagnostic| {
+            if let Some(told) = tally.add(Some(name), &diagnostic) {
                 progress.beside(|| out.aside(&told));
             }
         };
         while let Some(buffer) = buffers.next()? {
             let image = match buffer {
                 Ok(image) => image,
-                Err(finding) => {
-                    found(finding);
+                Err(diagnostic) => {
+                    found(diagnostic);
                     continue;
                 }
             };
@@ -73,14 +73,14 @@ impl<'a> Listing<'a> {
             for event in image.events() {
                 match event {
                     Ok(event) => {
-                        if let Some(what) = event.fault() {
-                            found(origin.finding(&event, what));
+                        if let Some(kind) = event.fault() {
+                            found(origin.diagnostic(&event, kind));
                         }
                         if let Some(stamp) = event.time_stamp() {
                             processes.add(&event, clock.system_time(stamp));
                         }
                     }
-                    Err(finding) => found(finding),
+                    Err(diagnostic) => found(diagnostic),
                 }
             }
         }
@@ -146,8 +146,8 @@ impl<'a> Listing<'a> {
 
 fn cells(process: &Process, is_csv: bool) -> Vec<String> {
     let time = |time: Option<i64>| match time {
-        Some(time) if is_csv => Stamp(time).rfc3339().to_string(),
-        Some(time) => Stamp(time).to_string(),
+        Some(time) if is_csv => FileTime(time).rfc3339().to_string(),
+        Some(time) => FileTime(time).to_string(),
         None => String::new(),
     };
     let number = |number: Option<u32>| number.map(|number| number.to_string()).unwrap_or_default();
@@ -170,7 +170,7 @@ fn cells(process: &Process, is_csv: bool) -> Vec<String> {
 }
 
 fn image_cells(process: &Process, image: &LoadedImage) -> Vec<String> {
-    let time = |time: Option<i64>| time.map(|time| Stamp(time).rfc3339().to_string()).unwrap_or_default();
+    let time = |time: Option<i64>| time.map(|time| FileTime(time).rfc3339().to_string()).unwrap_or_default();
     let (base, size) = (format!("{:#x}", image.base), format!("{:#x}", image.size));
     vec![process.id.to_string(), base, size, time(image.load), time(image.unload), image.path.clone()]
 }
@@ -215,7 +215,7 @@ struct ImageDocument<'a> {
 
 impl<'a> Document<'a> {
     fn new(file: &'a str, process: &'a Process, images: bool) -> Self {
-        let utc = |time: Option<i64>| time.map(|time| Stamp(time).rfc3339().to_string());
+        let utc = |time: Option<i64>| time.map(|time| FileTime(time).rfc3339().to_string());
         let image = |image: &'a LoadedImage| ImageDocument {
             path: &image.path,
             base: format!("{:#x}", image.base),

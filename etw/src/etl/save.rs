@@ -2,9 +2,9 @@
 
 use super::merged::Loaded;
 use crate::input::{Files, Opened};
+use crate::output::file_progress::FileProgress;
 use crate::output::line::Origin;
 use crate::output::printer::none_matches;
-use crate::output::progress::Progress;
 use crate::output::stop::Stop;
 use crate::output::tally::Tally;
 use crate::output::{Escaped, Grouped, Output, Several, no_table};
@@ -12,7 +12,7 @@ use crate::selection::Wanted;
 use etw_layouts_cli::{NewFile, Outcome};
 use etw_layouts_etl::wire::BUFFER_HEADER;
 use etw_layouts_etl::write::{Error, Relog};
-use etw_layouts_etl::{Buffer, Clock, Filter, Finding, Image, LogFile, Scratch, Trace};
+use etw_layouts_etl::{Buffer, Clock, DecodedBuffer, Diagnostic, Filter, LogFile, Scratch, Trace};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::{self, Display};
@@ -76,22 +76,22 @@ pub fn several(args: &Args, traces: &[(&Loaded<'_>, Trace<'_>)], out: &mut Outpu
         ))
     })?;
     let mut parts: Vec<_> =
-        traces.iter().map(|(file, _)| Part::new(file.name, Rc::new(Progress::new(file.name)), args)).collect();
+        traces.iter().map(|(file, _)| Part::new(file.name, Rc::new(FileProgress::new(file.name)), args)).collect();
     let (new, target) = begin(args)?;
     let mut writing = Writing::new(args, &new, &target, &log)?;
     let mut files: Vec<_> = traces.iter().map(|(_, trace)| trace.buffers().peekable()).collect();
     let mut scratch = Scratch::default();
     loop {
         // Header buffers come first; diagnostics keep their position.
-        let key = |buffer: &Result<Buffer<'_>, Finding>| match buffer {
-            Ok(buffer) if buffer.index() > 0 => buffer.head().time_stamp,
+        let key = |buffer: &Result<Buffer<'_>, Diagnostic>| match buffer {
+            Ok(buffer) if buffer.index() > 0 => buffer.header().time_stamp,
             _ => i64::MIN,
         };
         let first = files.iter_mut().enumerate().filter_map(|(file, buffers)| Some((key(buffers.peek()?), file))).min();
         let Some((_, file)) = first else { break };
         match files[file].next() {
-            Some(Ok(buffer)) => writing.buffer(Ok(&buffer.image(&mut scratch)), &mut parts[file], out)?,
-            Some(Err(finding)) => writing.buffer(Err(&finding), &mut parts[file], out)?,
+            Some(Ok(buffer)) => writing.buffer(Ok(&buffer.decode(&mut scratch)), &mut parts[file], out)?,
+            Some(Err(diagnostic)) => writing.buffer(Err(&diagnostic), &mut parts[file], out)?,
             None => {}
         }
     }
@@ -125,33 +125,33 @@ impl<'a> Writing<'a> {
     }
 
     /// Adds the matching events of a buffer.
-    fn buffer(&mut self, buffer: Result<&Image<'_>, &Finding>, part: &mut Part<'_>, out: &Output) -> Result<(), Stop> {
-        let image = match buffer {
-            Ok(image) => image,
-            Err(finding) => {
-                part.finding(finding, out);
+    fn buffer(&mut self, buffer: Result<&DecodedBuffer<'_>, &Diagnostic>, part: &mut Part<'_>, out: &Output) -> Result<(), Stop> {
+        let decoded = match buffer {
+            Ok(decoded) => decoded,
+            Err(diagnostic) => {
+                part.diagnostic(diagnostic, out);
                 return Ok(());
             }
         };
-        let origin = Origin::of(image.buffer());
-        for event in image.events() {
+        let origin = Origin::of(decoded.buffer());
+        for event in decoded.events() {
             let event = match event {
                 Ok(event) => event,
-                Err(finding) => {
-                    part.finding(&finding, out);
+                Err(diagnostic) => {
+                    part.diagnostic(&diagnostic, out);
                     continue;
                 }
             };
-            if let Some(what) = event.fault() {
-                part.finding(&origin.finding(&event, what), out);
+            if let Some(kind) = event.fault() {
+                part.diagnostic(&origin.diagnostic(&event, kind), out);
             }
             // The log file header is counted separately, because a corrupt buffer can hide it.
-            let is_log_file = image.buffer().index() == 0 && event.offset() as usize == BUFFER_HEADER;
+            let is_log_file = decoded.buffer().index() == 0 && event.offset() as usize == BUFFER_HEADER;
             part.saved.read += u64::from(!is_log_file);
             if !self.filter.takes(&event, origin.processor, &self.clock) {
                 continue;
             }
-            match self.relog.push(&event, image.buffer()) {
+            match self.relog.push(&event, decoded.buffer()) {
                 Ok(is_added) => part.saved.saved += u64::from(is_added),
                 Err(error @ (Error::Io(_) | Error::Failed)) => return Err(unwritable(self.target, &error)),
                 // A corrupt or handmade file can have a version that no Windows release has.
@@ -164,20 +164,20 @@ impl<'a> Writing<'a> {
 
 /// One of the input files.
 struct Part<'a> {
-    saved: Saved<'a>,
+    saved: SaveResult<'a>,
     tally: Tally,
-    progress: Rc<Progress>,
+    progress: Rc<FileProgress>,
 }
 
 impl<'a> Part<'a> {
-    fn new(name: &'a str, progress: Rc<Progress>, args: &Args) -> Self {
+    fn new(name: &'a str, progress: Rc<FileProgress>, args: &Args) -> Self {
         let output = args.output.display().to_string();
-        let saved = Saved { file: name, output, read: 1, saved: 0, bytes: 0, refused: BTreeMap::new() };
+        let saved = SaveResult { file: name, output, read: 1, saved: 0, bytes: 0, refused: BTreeMap::new() };
         Self { saved, tally: Tally::default(), progress }
     }
 
-    fn finding(&mut self, finding: &Finding, out: &Output) {
-        if let Some(told) = self.tally.add(Some(self.saved.file), finding) {
+    fn diagnostic(&mut self, diagnostic: &Diagnostic, out: &Output) {
+        if let Some(told) = self.tally.add(Some(self.saved.file), diagnostic) {
             self.progress.beside(|| out.aside(&told));
         }
     }
@@ -214,7 +214,7 @@ fn unwritable(target: &str, error: &dyn Display) -> Stop {
 
 /// The result.
 #[derive(Serialize)]
-struct Saved<'a> {
+struct SaveResult<'a> {
     file: &'a str,
     output: String,
     /// Events of the input, including the log file header.
@@ -227,7 +227,7 @@ struct Saved<'a> {
     refused: BTreeMap<String, u64>,
 }
 
-impl Display for Saved<'_> {
+impl Display for SaveResult<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (file, output) = (Escaped(self.file), Escaped(&self.output));
         // `events` and `stat` count the log file header as an event, and every trace file has one.

@@ -10,7 +10,7 @@ use crate::output::{Escaped, Output, Several, no_table};
 use crate::selection::Wanted;
 use etw_layouts_cli::Outcome;
 use etw_layouts_etl::stat::{By, Count, Key, Stat};
-use etw_layouts_etl::{Event, Guid, Schemas, Stamp, names};
+use etw_layouts_etl::{Event, FileTime, Schemas, Uuid, names};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::{self, Display};
@@ -57,7 +57,7 @@ pub struct Stats<'a> {
     args: &'a Args,
     stat: Stat,
     /// Provider names from events, up to the number of separately counted groups.
-    names: BTreeMap<Guid, String>,
+    names: BTreeMap<Uuid, String>,
     /// Names of TraceLogging events by their hashes, as many.
     events: BTreeMap<u64, String>,
     files: u64,
@@ -87,31 +87,31 @@ impl<'a> Stats<'a> {
         self.files += 1;
         self.lost.log_file(log);
         let mut tally = Tally::default();
-        let mut found = |finding| {
-            if let Some(told) = tally.add(Some(name), &finding) {
+        let mut found = |diagnostic| {
+            if let Some(told) = tally.add(Some(name), &diagnostic) {
                 progress.beside(|| out.aside(&told));
             }
         };
         while let Some(buffer) = buffers.next()? {
-            let image = match buffer {
-                Ok(image) => image,
-                Err(finding) => {
-                    found(finding);
+            let decoded = match buffer {
+                Ok(decoded) => decoded,
+                Err(diagnostic) => {
+                    found(diagnostic);
                     continue;
                 }
             };
-            let origin = Origin::of(image.buffer());
-            self.lost.buffer(image.buffer().head());
-            for event in image.events() {
+            let origin = Origin::of(decoded.buffer());
+            self.lost.buffer(decoded.buffer().header());
+            for event in decoded.events() {
                 let event = match event {
                     Ok(event) => event,
-                    Err(finding) => {
-                        found(finding);
+                    Err(diagnostic) => {
+                        found(diagnostic);
                         continue;
                     }
                 };
-                if let Some(what) = event.fault() {
-                    found(origin.finding(&event, what));
+                if let Some(kind) = event.fault() {
+                    found(origin.diagnostic(&event, kind));
                 }
                 self.seen += 1;
                 if filter.takes(&event, origin.processor, &clock) {
@@ -148,7 +148,7 @@ impl<'a> Stats<'a> {
             lost: &self.lost,
             timeline: activity.start().map(|start| Activity {
                 start,
-                start_utc: Stamp(start).rfc3339().to_string(),
+                start_utc: FileTime(start).rfc3339().to_string(),
                 span: activity.width(),
                 counts: activity.counts(),
             }),
@@ -172,7 +172,7 @@ impl<'a> Stats<'a> {
 }
 
 /// Stores the provider name of an event, if it contains one.
-fn learn(names: &mut BTreeMap<Guid, String>, event: &Event<'_>) {
+fn learn(names: &mut BTreeMap<Uuid, String>, event: &Event<'_>) {
     if let (Some(provider), Some(Ok(traits))) = (event.provider(), event.traits())
         && !traits.name.is_empty()
         && names.len() < Stat::MOST
@@ -227,7 +227,7 @@ struct Counted {
 impl Counted {
     fn new(count: &Count, seconds: f64) -> Self {
         let (first, last) = (count.times.map(|times| times.0), count.times.map(|times| times.1));
-        let utc = |time: Option<i64>| time.map(|time| Stamp(time).rfc3339().to_string());
+        let utc = |time: Option<i64>| time.map(|time| FileTime(time).rfc3339().to_string());
         Self {
             events: count.events,
             bytes: count.bytes,
@@ -244,14 +244,14 @@ impl Counted {
 #[derive(Serialize)]
 struct Row {
     #[serde(flatten)]
-    what: What,
+    subject: Subject,
     #[serde(flatten)]
     counted: Counted,
 }
 
 #[derive(Serialize)]
 #[serde(untagged)]
-enum What {
+enum Subject {
     Provider {
         provider: Option<String>,
         provider_name: Option<String>,
@@ -291,8 +291,8 @@ impl Row {
         let provider_name = key.provider.and_then(named);
         let logged = || key.name.and_then(|name| Some(format!("{}/{}", provider_name.as_ref()?, stats.events.get(&name)?)));
         let by_type = || key.provider.zip(key.opcode).and_then(|(provider, opcode)| Schemas::of_type(provider, opcode));
-        let what = match by {
-            Sort::Event => What::Event {
+        let subject = match by {
+            Sort::Event => Subject::Event {
                 event: key.hook.map_or_else(by_type, Schemas::of_hook).map(ToString::to_string).or_else(logged),
                 provider,
                 provider_name,
@@ -301,8 +301,8 @@ impl Row {
                 is_hook: key.hook.is_some(),
                 opcode: key.opcode,
             },
-            Sort::Provider => What::Provider { provider, provider_name, group: key.hook.map(|hook| hook >> 8) },
-            Sort::Id => What::Id {
+            Sort::Provider => Subject::Provider { provider, provider_name, group: key.hook.map(|hook| hook >> 8) },
+            Sort::Id => Subject::Id {
                 provider,
                 provider_name,
                 id: key.id,
@@ -310,14 +310,14 @@ impl Row {
                 is_hook: key.hook.is_some(),
                 opcode: key.opcode,
             },
-            Sort::Process => What::Process { process: key.process },
-            Sort::Processor => What::Processor { processor: key.processor },
+            Sort::Process => Subject::Process { process: key.process },
+            Sort::Processor => Subject::Processor { processor: key.processor },
         };
-        Self { what, counted }
+        Self { subject, counted }
     }
 }
 
-impl Display for What {
+impl Display for Subject {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let named = |name: &Option<String>, provider: &Option<String>| {
             name.clone().or_else(|| provider.clone()).unwrap_or_else(|| "no provider".into())
@@ -350,20 +350,20 @@ impl Display for Document<'_> {
         let (files, events) = (Several(self.files, "file"), Several(self.all.events, "event"));
         writeln!(f, "{files}, {events}, {}", Several(self.all.bytes, "byte"))?;
         if let (Some(first), Some(last)) = (self.all.first, self.all.last) {
-            writeln!(f, "  first  {}", Stamp(first))?;
-            writeln!(f, "  last   {}  after {:.3} s", Stamp(last), self.seconds)?;
+            writeln!(f, "  first  {}", FileTime(first))?;
+            writeln!(f, "  last   {}  after {:.3} s", FileTime(last), self.seconds)?;
         }
         writeln!(f, "  lost   {}", self.lost)?;
         if let Some(activity) = self.timeline.as_ref().filter(|_| self.has_bar) {
             writeln!(f, "  rate   {}  {:.3} s each", bar(&activity.counts), activity.span as f64 * 2.0 / 1e7)?;
         }
         write!(f, "\n{:>14}  {:>16}  {:>12}  {}", "events", "bytes", "events/s", self.by)?;
-        let mut row = |counted: &Counted, what: &dyn Display| {
+        let mut row = |counted: &Counted, subject: &dyn Display| {
             let rate = counted.rate.map_or_else(|| "-".to_owned(), |rate| format!("{rate:.1}"));
-            let what = what.to_string();
-            write!(f, "\n{:>14}  {:>16}  {rate:>12}  {}", counted.events, counted.bytes, Escaped(&what))
+            let subject = subject.to_string();
+            write!(f, "\n{:>14}  {:>16}  {rate:>12}  {}", counted.events, counted.bytes, Escaped(&subject))
         };
-        self.groups.iter().try_for_each(|by| row(&by.counted, &by.what))?;
+        self.groups.iter().try_for_each(|by| row(&by.counted, &by.subject))?;
         self.ungrouped.iter().try_for_each(|others| row(others, &"all other groups"))
     }
 }

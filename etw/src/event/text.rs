@@ -1,8 +1,8 @@
 //! Events as text.
 
 use super::document::{Event, Field, Version};
-use crate::columns::{Row, aligned, paragraph};
 use crate::print::HEADING;
+use crate::text_table::{Row, aligned, paragraph};
 use anstyle::Style;
 use std::fmt::Write;
 

@@ -68,7 +68,7 @@ pub fn document<'a>(layouts: &'a Layouts, registry: &'a Registry, statements: &S
         },
         structures: witness.holds.iter().filter_map(|name| names.get(name.as_str()).copied()).collect(),
     });
-    let kernels = registry.kernels.iter().map(|seen| Kernel {
+    let kernels = registry.kernels.iter().map(|seen| ExaminedBuild {
         build: build(seen.build),
         arch: seen.arch.to_string(),
         target: axis.at(seen.build, seen.arch),
@@ -206,7 +206,7 @@ struct Document<'a> {
     events: Vec<Event<'a>>,
     variables: Vec<Variable<'a>>,
     evidence_sources: Vec<Witness<'a>>,
-    builds: Vec<Kernel<'a>>,
+    builds: Vec<ExaminedBuild<'a>>,
 }
 
 #[derive(Serialize)]
@@ -321,7 +321,7 @@ struct Known {
 
 /// An examined build, and the facts in its symbols or its image.
 #[derive(Serialize)]
-struct Kernel<'a> {
+struct ExaminedBuild<'a> {
     build: String,
     arch: String,
     target: Option<usize>,

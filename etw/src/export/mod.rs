@@ -2,8 +2,8 @@
 
 mod confidence;
 mod json;
-mod kernels;
 mod offsets;
+mod targets;
 mod write;
 
 pub use json::document;
@@ -16,7 +16,7 @@ use etw_layouts_codegen::is_identifier;
 use etw_layouts_project::Project;
 use etw_layouts_project::map::Map;
 use etw_layouts_project::names::Among;
-use kernels::{Kernel, Kernels};
+use targets::{ExportTarget, TargetOptions};
 
 /// Export layouts for other tools: C compilers, Ghidra, IDA, Volatility, dissect, Graphviz, and your own programs.
 ///
@@ -66,7 +66,7 @@ enum Format {
     /// kernel, which has far more types. Load it in a plugin by its URL:
     /// IntermediateSymbolTable(context, path, "etw", isf_url="file:///…").
     #[command(verbatim_doc_comment)]
-    Isf(Kernels),
+    Isf(TargetOptions),
     /// Write definitions for dissect.cstruct, a Python library that reads structures.
     ///
     ///     etw export cstruct 2004-x64 > layouts.h
@@ -75,25 +75,25 @@ enum Format {
     /// All padding is declared, so the parser does not need to align members. Some pointer types cannot be expressed and are given
     /// as comments: pointers to functions, and pointers to structures that are declared later or not at all.
     #[command(verbatim_doc_comment)]
-    Cstruct(Kernels),
+    Cstruct(TargetOptions),
     Offsets(offsets::Args),
     Json(json::Args),
     /// Write the map of the structures as a graph for Graphviz, like `etw map --format dot`.
     ///
     ///     etw export dot 1709-x64 | dot -Tsvg > map.svg
     #[command(verbatim_doc_comment)]
-    Dot(Kernels),
+    Dot(TargetOptions),
     /// Write the map of the structures as an SVG picture, like `etw map --format svg`. Graphviz is not needed.
     ///
     ///     etw export svg 1709-x64 > map.svg
     #[command(verbatim_doc_comment)]
-    Svg(Kernels),
+    Svg(TargetOptions),
 }
 
 #[derive(clap::Args)]
 struct C {
     #[command(flatten)]
-    kernels: Kernels,
+    kernels: TargetOptions,
     /// Prefix the names of all types and constants with TEXT, to avoid conflicts with windows.h or other headers.
     #[arg(long, value_name = "TEXT", default_value = "")]
     prefix: String,
@@ -111,14 +111,14 @@ pub(crate) fn run(args: &Args, project: &Project) -> Result<Outcome, Error> {
                 return Err(format!("invalid --prefix `{prefix}`: not a C identifier; use letters, digits and `_`").into());
             }
             kernels.write(project, Among::All, "h", |kernel| {
-                let Kernel { layouts, choice, only, .. } = kernel;
+                let ExportTarget { layouts, choice, only, .. } = kernel;
                 let confidence = kernel.confidence();
                 let style = Style { prefix, plain: *plain, notes: Some(&confidence.types) };
                 format!("{}{}", confidence.comment(&kernel.note()), c::header(layouts, choice.target(), *only, style))
             })
         }
         Format::Isf(kernels) => kernels.write(project, Among::Symbols, "json", |kernel| {
-            let Kernel { layouts, choice, only, .. } = kernel;
+            let ExportTarget { layouts, choice, only, .. } = kernel;
             let (placed, of) = match kernel.placed() {
                 Ok((seen, of)) => (Some(seen), of),
                 Err(why) => (None, format!("no symbols: {why}")),
@@ -128,17 +128,17 @@ pub(crate) fn run(args: &Args, project: &Project) -> Result<Outcome, Error> {
             isf::table(layouts, choice.target(), *only, placed, &note)
         }),
         Format::Cstruct(kernels) => kernels.write(project, Among::All, "h", |kernel| {
-            let Kernel { layouts, choice, only, .. } = kernel;
+            let ExportTarget { layouts, choice, only, .. } = kernel;
             let confidence = kernel.confidence();
             let text = cstruct::definitions(layouts, choice.target(), *only, &confidence.types);
             format!("{}{text}", confidence.comment(&kernel.note()))
         }),
         Format::Dot(kernels) => kernels.write(project, Among::Symbols, "dot", |kernel| {
-            let Kernel { layouts, choice, only, .. } = kernel;
+            let ExportTarget { layouts, choice, only, .. } = kernel;
             map::dot(&Map::of(layouts, choice.target(), *only), &layouts.spec.axis, choice)
         }),
         Format::Svg(kernels) => kernels.write(project, Among::Symbols, "svg", |kernel| {
-            let Kernel { layouts, choice, only, .. } = kernel;
+            let ExportTarget { layouts, choice, only, .. } = kernel;
             map::svg(&Map::of(layouts, choice.target(), *only), &layouts.spec.axis, choice)
         }),
         Format::Offsets(args) => offsets::run(args, project),

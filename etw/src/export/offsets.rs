@@ -124,7 +124,7 @@ pub(super) fn build(build: Build) -> String {
 
 /// The table as JSON.
 pub fn table<'a>(axis: &Axis, table: &'a Table) -> impl Serialize + 'a {
-    let kernels = table.rows.iter().map(|row| Kernel {
+    let kernels = table.rows.iter().map(|row| ExaminedBuild {
         build: build(row.seen.build),
         arch: row.seen.arch.to_string(),
         pdb: row.seen.pdb.as_ref().map(|pdb| Pdb { name: &pdb.name, guid: print::guid(pdb.guid), age: pdb.age }),
@@ -163,11 +163,11 @@ fn variable(name: &str, address: Option<Address>) -> Variable<'_> {
 
 #[derive(Serialize)]
 struct Document<'a> {
-    builds: Vec<Kernel<'a>>,
+    builds: Vec<ExaminedBuild<'a>>,
 }
 
 #[derive(Serialize)]
-struct Kernel<'a> {
+struct ExaminedBuild<'a> {
     build: String,
     arch: String,
     pdb: Option<Pdb<'a>>,

@@ -2,11 +2,11 @@
 
 pub mod kind;
 
-use crate::output::progress::Progress;
+use crate::output::file_progress::FileProgress;
 use crate::output::stop::Stop;
 use crate::output::{Format, Output};
 use etw_layouts_cli::Outcome;
-use etw_layouts_etl::{Finding, Image, LogFile, Reader};
+use etw_layouts_etl::{DecodedBuffer, Diagnostic, LogFile, Reader};
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -125,7 +125,7 @@ impl Input {
     /// Opens the file.
     pub fn open(&self) -> Result<Opened<'_>, Stop> {
         let path = self.path()?;
-        let progress = Rc::new(Progress::new(&self.name));
+        let progress = Rc::new(FileProgress::new(&self.name));
         let mut inner: Box<dyn Read> = if path == Path::new(STDIN) {
             Box::new(io::stdin().lock())
         } else {
@@ -149,7 +149,7 @@ impl Input {
 pub struct Opened<'a> {
     /// The name as given by the user.
     pub name: &'a str,
-    pub progress: Rc<Progress>,
+    pub progress: Rc<FileProgress>,
     bytes: Bytes,
 }
 
@@ -179,14 +179,14 @@ impl Images {
     }
 
     /// The next buffer, or the diagnostic in its place.
-    pub fn next(&mut self) -> Result<Option<Result<Image<'_>, Finding>>, Stop> {
-        self.0.next_image().map_err(unreadable)
+    pub fn next(&mut self) -> Result<Option<Result<DecodedBuffer<'_>, Diagnostic>>, Stop> {
+        self.0.next_buffer().map_err(unreadable)
     }
 }
 
 struct Bytes {
     inner: Box<dyn Read>,
-    progress: Rc<Progress>,
+    progress: Rc<FileProgress>,
 }
 
 impl Read for Bytes {

@@ -1,7 +1,7 @@
 //! The global variables that the specs describe.
 
 use super::pattern::Pattern;
-use crate::columns::{Row, aligned};
+use crate::text_table::{Row, aligned};
 use anstyle::Style;
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_codegen::registry::Registry;

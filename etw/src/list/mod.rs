@@ -7,7 +7,7 @@ mod targets;
 mod updates;
 
 use crate::event;
-use crate::{Error, Format, Outcome, columns, print};
+use crate::{Error, Format, Outcome, print, text_table};
 use etw_layouts_codegen::axis::Arch;
 use etw_layouts_project::evidence::confirmed;
 use etw_layouts_project::subject::choose;
@@ -38,7 +38,7 @@ pub struct Args {
     #[arg(long, conflicts_with_all = ["targets", "globals", "updates"])]
     build: Option<String>,
     /// List only the structures or targets of this architecture.
-    #[arg(long, conflicts_with_all = ["globals", "updates"], value_parser = crate::kernel::arch())]
+    #[arg(long, conflicts_with_all = ["globals", "updates"], value_parser = crate::symbol_options::arch())]
     arch: Option<Arch>,
     /// List targets: the builds and architectures whose layouts are known.
     #[arg(long)]
@@ -62,7 +62,7 @@ pub(crate) fn run(args: &Args, project: &Project) -> Result<Outcome, Error> {
     let axis = &layouts.spec.axis;
     let arch = args.arch;
     let pattern = Pattern(args.pattern.as_deref().unwrap_or("*"));
-    let width = columns::terminal();
+    let width = text_table::terminal();
     if args.events {
         let mut list = event::events(&layouts.spec, &project.statements()?);
         let names: Vec<_> = list.iter().map(|event| event.name.clone()).collect();

@@ -1,10 +1,10 @@
 //! The list of structures, enumerations and sets of macros.
 
 use super::pattern::Pattern;
-use crate::columns::{Row, aligned, paragraph};
 use crate::print::HEADING;
 use crate::show::{confirmed_in, kind};
 use crate::target::{Target, named, target};
+use crate::text_table::{Row, aligned, paragraph};
 use anstyle::Style;
 use etw_layouts_codegen::axis::{Arch, Axis, TargetSet};
 use etw_layouts_codegen::layouts::Layouts;

@@ -1,8 +1,8 @@
 //! The list of the targets of the version axis.
 
 use super::pattern::Pattern;
-use crate::columns::{Row, aligned};
 use crate::target::{Confidence, Windows, confidence, windows};
+use crate::text_table::{Row, aligned};
 use anstyle::Style;
 use etw_layouts_codegen::axis::Arch;
 use etw_layouts_codegen::layouts::Layouts;

@@ -1,9 +1,9 @@
 //! The list of the named updates of the version axis.
 
 use super::pattern::Pattern;
-use crate::columns::{Row, aligned, paragraph};
 use crate::print::HEADING;
 use crate::target::{Windows, windows};
+use crate::text_table::{Row, aligned, paragraph};
 use anstyle::Style;
 use etw_layouts_codegen::axis::{self, Axis, Build};
 use serde::Serialize;

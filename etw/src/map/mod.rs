@@ -11,7 +11,7 @@ pub use svg::svg;
 pub use text::text;
 
 use crate::print::{pretty, print};
-use crate::{Error, Outcome, columns};
+use crate::{Error, Outcome, text_table};
 use etw_layouts_codegen::axis::Arch;
 use etw_layouts_project::Choice;
 use etw_layouts_project::Project;
@@ -39,7 +39,7 @@ pub struct Args {
     #[arg(long)]
     build: Option<String>,
     /// Architecture.
-    #[arg(long, value_parser = crate::kernel::arch())]
+    #[arg(long, value_parser = crate::symbol_options::arch())]
     arch: Option<Arch>,
     /// Output format.
     #[arg(long, value_enum, default_value_t = Format::Text)]
@@ -82,7 +82,7 @@ pub(crate) fn run(args: &Args, project: &Project) -> Result<Outcome, Error> {
     }
     let map = Map::of(&layouts, choice.target(), only);
     match args.format {
-        Format::Text => print(&text(&map, axis, &choice, only.is_none(), columns::terminal()))?,
+        Format::Text => print(&text(&map, axis, &choice, only.is_none(), text_table::terminal()))?,
         Format::Dot => print(&dot(&map, axis, &choice))?,
         Format::Svg => print(&svg(&map, axis, &choice))?,
         Format::Json => print(&pretty(&json(&map, axis, &choice))?)?,

@@ -1,7 +1,7 @@
 //! A map as text.
 
-use crate::columns::{Row, aligned, paragraph};
 use crate::print::{DIM, HEADING};
+use crate::text_table::{Row, aligned, paragraph};
 use anstyle::Style;
 use etw_layouts_codegen::axis::Axis;
 use etw_layouts_project::Choice;

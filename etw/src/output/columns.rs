@@ -8,7 +8,7 @@ use clap::ValueEnum;
 use clap::builder::{EnumValueParser, PossibleValue, TypedValueParser};
 use etw_layouts_cli::is_formula;
 use etw_layouts_etl::tracelogging::Fault;
-use etw_layouts_etl::{Guid, names as known};
+use etw_layouts_etl::{Uuid, names as known};
 use std::ffi::OsStr;
 
 /// A column of the event table.
@@ -214,7 +214,7 @@ impl Column {
                 put::number(out, value);
             }
         }
-        fn guid(out: &mut Vec<u8>, guid: Option<Guid>) {
+        fn guid(out: &mut Vec<u8>, guid: Option<Uuid>) {
             if let Some(guid) = guid {
                 put::guid(out, guid);
             }

@@ -106,7 +106,10 @@ fn payload(line: &Line<'_>, out: &mut Vec<u8>) -> Option<Fault> {
     {
         put::shown(out, format_args!(",\"schema\":{{\"source\":\"specs\",\"version\":{}}},\"fields\":", decoded.schema.version));
         let fault = values::fields(&decoded, line.clock.as_ref(), Style::Json, out)?;
-        put::shown(out, format_args!(",\"undecoded\":{{\"what\":\"{}\",\"offset\":{},\"data\":\"", fault.reason, fault.offset));
+        put::shown(
+            out,
+            format_args!(",\"undecoded\":{{\"message\":\"{}\",\"offset\":{},\"data\":\"", fault.reason, fault.offset),
+        );
         put::hex(out, line.event.payload().get(fault.offset..).unwrap_or_default());
         out.extend_from_slice(b"\"}");
         return Some(fault).filter(|_| decoded.is_exact);

@@ -49,7 +49,7 @@ pub fn event(logging: &TraceLogging<'_>, style: Style, out: &mut Vec<u8>) -> Opt
             let fault = fields(&mut steps, style, out);
             out.push(b']');
             if let Some(Fault { reason, offset, .. }) = &fault {
-                put::shown(out, format_args!(",\"undecoded\":{{\"what\":\"{reason}\",\"offset\":{offset},\"data\":\""));
+                put::shown(out, format_args!(",\"undecoded\":{{\"message\":\"{reason}\",\"offset\":{offset},\"data\":\""));
                 put::hex(out, steps.rest());
                 out.extend_from_slice(b"\"}");
             }

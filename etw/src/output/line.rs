@@ -4,7 +4,7 @@ use super::Escaped;
 use super::put;
 use etw_layouts_etl::threads::Threads;
 use etw_layouts_etl::wire::{EVENT_HEADER_EXT_TYPE, EVENT_HEADER_FLAG};
-use etw_layouts_etl::{Buffer, Clock, Decoded, Event, Finding, Guid, HeaderType, LogFile, Schemas, What, names};
+use etw_layouts_etl::{Buffer, Clock, Decoded, Diagnostic, DiagnosticKind, Event, HeaderType, LogFile, Schemas, Uuid, names};
 use std::collections::BTreeMap;
 
 /// Values of an event that its buffer states.
@@ -17,12 +17,12 @@ pub struct Origin {
 
 impl Origin {
     pub fn of(buffer: &Buffer<'_>) -> Self {
-        Self { buffer: buffer.index(), offset: buffer.offset(), processor: buffer.head().processor() }
+        Self { buffer: buffer.index(), offset: buffer.offset(), processor: buffer.header().processor() }
     }
 
     /// The diagnostic for an event of the buffer.
-    pub fn finding(self, event: &Event<'_>, what: What) -> Finding {
-        Finding { buffer: self.buffer, buffer_offset: self.offset, offset: event.offset(), what }
+    pub fn diagnostic(self, event: &Event<'_>, kind: DiagnosticKind) -> Diagnostic {
+        Diagnostic { buffer: self.buffer, buffer_offset: self.offset, offset: event.offset(), kind }
     }
 }
 
@@ -40,13 +40,13 @@ pub enum Payload {
 pub struct Line<'a> {
     pub file: &'a Name,
     /// The session, for an event in a dump.
-    pub session: Option<Session<'a>>,
+    pub session: Option<EventSession<'a>>,
     pub event: &'a Event<'a>,
     pub origin: Origin,
     pub time: Option<i64>,
     /// The hook ID of a kernel event.
     pub hook: Option<u16>,
-    pub provider: Option<Guid>,
+    pub provider: Option<Uuid>,
     pub payload: Option<Payload>,
     /// The clock of the session, for times in payloads.
     pub clock: Option<Clock>,
@@ -56,7 +56,7 @@ pub struct Line<'a> {
 
 /// The session of an event in a dump.
 #[derive(Clone, Copy)]
-pub struct Session<'a> {
+pub struct EventSession<'a> {
     pub name: &'a Name,
     pub logger_id: u32,
     /// The address of the buffer in memory.
@@ -142,8 +142,8 @@ impl<'a> Line<'a> {
     }
 
     /// The activity ID; a GUID of zeros means none.
-    pub fn activity(&self) -> Option<Guid> {
-        self.event.activity_id().filter(|activity| activity.0 != 0)
+    pub fn activity(&self) -> Option<Uuid> {
+        self.event.activity_id().filter(|activity| !activity.is_nil())
     }
 }
 

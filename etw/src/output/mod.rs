@@ -3,9 +3,9 @@
 pub mod columns;
 mod document;
 mod fields;
+pub mod file_progress;
 pub mod line;
 pub mod printer;
-pub mod progress;
 mod put;
 pub mod stop;
 mod structure;

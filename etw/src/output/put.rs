@@ -1,7 +1,7 @@
 //! Appends text to bytes, without `core::fmt` for values that every event has.
 
 use etw_layouts_cli::{escape, is_hidden};
-use etw_layouts_etl::{Guid, Stamp};
+use etw_layouts_etl::{FileTime, Uuid};
 use std::io::Write;
 
 /// Appends any other value.
@@ -14,8 +14,8 @@ pub fn number(out: &mut Vec<u8>, value: impl itoa::Integer) {
     out.extend_from_slice(itoa::Buffer::new().format(value).as_bytes());
 }
 
-pub fn guid(out: &mut Vec<u8>, guid: Guid) {
-    out.extend_from_slice(&guid.digits());
+pub fn guid(out: &mut Vec<u8>, guid: Uuid) {
+    out.extend_from_slice(guid.hyphenated().encode_lower(&mut Uuid::encode_buffer()).as_bytes());
 }
 
 /// Appends times. Caches the text of a second, because many events have the same second.
@@ -32,10 +32,10 @@ impl Times {
         const SECOND: i64 = 10_000_000;
         let (second, mut fraction) = (time.div_euclid(SECOND), time.rem_euclid(SECOND) as u32);
         if second != self.second || self.text.is_none() {
-            *self = Self { second, text: Stamp(time).digits(b'T') };
+            *self = Self { second, text: FileTime(time).digits(b'T') };
         }
         let Some(mut text) = self.text else {
-            return if is_text { shown(out, Stamp(time)) } else { shown(out, Stamp(time).rfc3339()) };
+            return if is_text { shown(out, FileTime(time)) } else { shown(out, FileTime(time).rfc3339()) };
         };
         for digit in text[20..].iter_mut().rev() {
             *digit = b'0' + (fraction % 10) as u8;

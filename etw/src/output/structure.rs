@@ -5,7 +5,7 @@ use super::put;
 use etw_layouts::runtime::meta::{Member, Type};
 use etw_layouts::runtime::{Value, View};
 use etw_layouts::{Arch, Build, structures};
-use etw_layouts_etl::{LogFile, Stamp};
+use etw_layouts_etl::{FileTime, LogFile};
 
 /// Prints the TRACE_LOGFILE_HEADER of a payload with the names that follow it and the text of its times. Returns `false` without
 /// output if no layout of its version is known.
@@ -28,7 +28,7 @@ pub fn log_file(payload: &[u8], log: &LogFile, style: Style, out: &mut Vec<u8>) 
             "EndTime" => log.end_time,
             _ => 0,
         };
-        (time != 0).then(|| Stamp(time).rfc3339().to_string())
+        (time != 0).then(|| FileTime(time).rfc3339().to_string())
     };
     members(&view, &text, style, out);
     if style == Style::Json {

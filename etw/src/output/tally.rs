@@ -2,7 +2,7 @@
 
 use super::{Escaped, Grouped};
 use etw_layouts_cli::Outcome;
-use etw_layouts_etl::Finding;
+use etw_layouts_etl::Diagnostic;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::{self, Display};
@@ -20,25 +20,26 @@ pub struct Tally {
 
 impl Tally {
     /// Counts a diagnostic. Returns `None` if it is not to be printed.
-    pub fn add<'a>(&mut self, file: Option<&'a str>, finding: &Finding) -> Option<Told<'a>> {
-        let kind = finding.what.kind();
-        let &Finding { buffer, buffer_offset, offset, .. } = finding;
-        let is_told = self.count(kind, &finding.what, finding.is_damage());
-        is_told.then(|| Told::Found { file, kind, buffer, buffer_offset, offset, message: finding.what.to_string() })
+    pub fn add<'a>(&mut self, file: Option<&'a str>, diagnostic: &Diagnostic) -> Option<DiagnosticLine<'a>> {
+        let kind = diagnostic.kind.name();
+        let &Diagnostic { buffer, buffer_offset, offset, .. } = diagnostic;
+        let is_told = self.count(kind, &diagnostic.kind, diagnostic.is_damage());
+        is_told.then(|| DiagnosticLine::Found { file, kind, buffer, buffer_offset, offset, message: diagnostic.kind.to_string() })
     }
 
     /// Counts a diagnostic of a kind. Returns whether it is to be printed.
-    pub fn count(&mut self, kind: &'static str, what: &dyn Display, is_damage: bool) -> bool {
+    pub fn count(&mut self, kind: &'static str, message: &dyn Display, is_damage: bool) -> bool {
         self.is_damaged |= is_damage;
-        let (count, _) = self.kinds.entry(kind).or_insert_with(|| (0, what.to_string()));
+        let (count, _) = self.kinds.entry(kind).or_insert_with(|| (0, message.to_string()));
         *count += 1;
         *count <= MOST
     }
 
     /// The counts of the diagnostics that were not printed.
-    pub fn more<'a>(&self, file: Option<&'a str>) -> Vec<Told<'a>> {
+    pub fn more<'a>(&self, file: Option<&'a str>) -> Vec<DiagnosticLine<'a>> {
         let more = self.kinds.iter().filter(|(_, (count, _))| *count > MOST);
-        more.map(|(kind, (count, what))| Told::More { file, kind, message: what.clone(), more: count - MOST }).collect()
+        more.map(|(kind, (count, message))| DiagnosticLine::More { file, kind, message: message.clone(), more: count - MOST })
+            .collect()
     }
 
     /// The total number of diagnostics.
@@ -54,7 +55,7 @@ impl Tally {
 /// A diagnostic, or the number of others of the same kind.
 #[derive(Serialize)]
 #[serde(untagged)]
-pub enum Told<'a> {
+pub enum DiagnosticLine<'a> {
     Found {
         #[serde(skip_serializing_if = "Option::is_none")]
         file: Option<&'a str>,
@@ -74,7 +75,7 @@ pub enum Told<'a> {
     },
 }
 
-impl Display for Told<'_> {
+impl Display for DiagnosticLine<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (Self::Found { file, .. } | Self::More { file, .. }) = self;
         if let Some(file) = file {

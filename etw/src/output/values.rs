@@ -4,7 +4,7 @@ use super::fields::Style;
 use super::put;
 use etw_layouts_etl::payload::{Data, OutType, Step, Value};
 use etw_layouts_etl::tracelogging::Fault;
-use etw_layouts_etl::{Clock, Decoded, Stamp};
+use etw_layouts_etl::{Clock, Decoded, FileTime};
 
 /// Writes the fields: `{ProcessId = 4, …}` with the bytes that are not decoded behind it, or the members of a JSON object. Returns the fault
 /// if the payload is not decoded to its last byte.
@@ -65,7 +65,7 @@ pub fn fields(decoded: &Decoded<'_>, clock: Option<&Clock>, style: Style, out: &
 pub fn value(value: &Value<'_>, clock: Option<&Clock>, style: Style, out: &mut Vec<u8>) {
     const EXACT: u64 = 1 << 53;
     if let (OutType::ETWTIME, Some(clock), Some(ticks)) = (value.out_type, clock, value.number()) {
-        let time = Stamp(clock.system_time(ticks as i64));
+        let time = FileTime(clock.system_time(ticks as i64));
         return match style {
             Style::Text => put::shown(out, time),
             Style::Json => put::shown(out, format_args!("\"{}\"", time.rfc3339())),

@@ -1,7 +1,7 @@
 //! The history of a structure, as text and as JSON.
 
 use crate::print::{DIM, HEADING, pretty};
-use crate::{Error, columns};
+use crate::{Error, text_table};
 use anstyle::Style;
 use etw_layouts_codegen::axis::{Arch, Axis};
 use etw_layouts_codegen::layouts::{Bits, Layouts};
@@ -17,10 +17,10 @@ pub fn text(history: &History, layouts: &Layouts) -> String {
     let mut rows = Vec::new();
     let sized = (!is_values(history, layouts)).then_some(("size", &history.sizes));
     for (name, stages) in sized.into_iter().chain(history.members.iter().map(|(name, stages)| (name.as_str(), stages))) {
-        rows.push(columns::Row { style: HEADING, cells: vec![name.to_owned()] });
+        rows.push(text_table::Row { style: HEADING, cells: vec![name.to_owned()] });
         rows.extend(stages.iter().map(|stage| row(stage, axis, shown)));
     }
-    columns::aligned(
+    text_table::aligned(
         &[&format!("{} in", history.structure), "x86", "x64", "arm64", "type", "bits", "change", "evidence"],
         &rows,
         None,
@@ -49,7 +49,7 @@ pub fn json(history: &History, layouts: &Layouts) -> Result<String, Error> {
     pretty(&document)
 }
 
-fn row(stage: &Stage, axis: &Axis, shown: [bool; Arch::ALL.len()]) -> columns::Row {
+fn row(stage: &Stage, axis: &Axis, shown: [bool; Arch::ALL.len()]) -> text_table::Row {
     let facts = || stage.facts.iter().flatten().flatten();
     let number = |arch: usize| match &stage.facts[arch] {
         _ if !shown[arch] => String::new(),
@@ -73,7 +73,7 @@ fn row(stage: &Stage, axis: &Axis, shown: [bool; Arch::ALL.len()]) -> columns::R
         words(stage).join(", "),
     ];
     let style = if stage.is_absent() { DIM } else { Style::new() };
-    columns::Row { style, cells }
+    text_table::Row { style, cells }
 }
 
 /// The evidence for a stage, strongest first.

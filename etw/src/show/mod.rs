@@ -11,7 +11,7 @@ pub use table::text;
 pub(crate) use table::{confirmed_in, kind, range};
 
 use crate::print::{pretty, print};
-use crate::{Error, Format, Outcome, columns, event};
+use crate::{Error, Format, Outcome, event, text_table};
 use etw_layouts_codegen::axis::Arch;
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_codegen::registry::Registry;
@@ -47,7 +47,7 @@ pub struct Args {
     #[arg(long)]
     build: Option<String>,
     /// Architecture.
-    #[arg(long, value_parser = crate::kernel::arch())]
+    #[arg(long, value_parser = crate::symbol_options::arch())]
     arch: Option<Arch>,
     /// Also show the members of embedded structures, with their offsets from the start of the outermost structure.
     #[arg(short, long)]
@@ -88,7 +88,7 @@ pub(crate) fn run(args: &Args, project: &Project) -> Result<Outcome, Error> {
     let levels = if args.recursive { args.depth } else { 0 };
     let subject = Subject::find(&layouts, &registry, structure, args.build.as_deref(), arch)?.expanded(levels);
     match args.format {
-        Format::Text => print(&text(&layouts, &registry, &subject, columns::terminal()))?,
+        Format::Text => print(&text(&layouts, &registry, &subject, text_table::terminal()))?,
         Format::Json => print(&pretty(&json(&layouts, &registry, &subject))?)?,
     }
     Ok(Outcome::Good)
@@ -112,8 +112,8 @@ fn events(layouts: &Layouts, project: &Project, name: &str, args: &Args) -> Resu
         .map(|known| event::event(&layouts.spec, &statements, known))
         .collect();
     match (args.format, &list[..]) {
-        (Format::Text, [one]) => print(&event::shown(one, columns::terminal()))?,
-        (Format::Text, _) => print(&event::listed(&list, columns::terminal()))?,
+        (Format::Text, [one]) => print(&event::shown(one, text_table::terminal()))?,
+        (Format::Text, _) => print(&event::listed(&list, text_table::terminal()))?,
         (Format::Json, [one]) => print(&pretty(one)?)?,
         (Format::Json, _) => print(&pretty(&list)?)?,
     }

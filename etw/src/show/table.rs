@@ -1,9 +1,9 @@
 //! A structure at a target, as text.
 
 use super::otherwise::{Otherwise, nearest};
-use crate::columns::{Row, aligned, paragraph};
 use crate::print::{DIM, HEADING, plain_guid};
 use crate::target::named;
+use crate::text_table::{Row, aligned, paragraph};
 use anstyle::Style;
 use etw_layouts_codegen::axis::TargetSet;
 use etw_layouts_codegen::layouts::{Bits, Form, Layouts, Type};

@@ -6,8 +6,8 @@ mod text;
 pub use json::json;
 pub use text::text;
 
-use crate::kernel::Kernel;
 use crate::progress::progress;
+use crate::symbol_options::SymbolOptions;
 use crate::{Error, Format, Outcome, print};
 use etw_layouts_project::Project;
 use etw_layouts_project::verify;
@@ -39,7 +39,7 @@ pub struct Args {
     #[arg(long, value_name = "PATH", num_args = 1..)]
     symbols: Vec<PathBuf>,
     #[command(flatten)]
-    kernel: Kernel,
+    kernel: SymbolOptions,
     /// Verify only this structure.
     #[arg(long, value_name = "STRUCTURE")]
     only: Option<String>,

@@ -96,10 +96,10 @@ fn compare(path: &str, options: &[&str]) -> u64 {
     }
     assert_eq!(section("buffers of sessions"), buffers);
 
-    let findings = info["diagnostics_total"].as_u64().unwrap();
+    let diagnostics = info["diagnostics_total"].as_u64().unwrap();
     let listed = text.lines().skip_while(|line| !line.starts_with("  diagnostics")).skip(1).count() as u64;
-    assert_eq!((numbers(&short, "diagnostics"), listed, length("diagnostics")), (vec![findings], findings, findings));
-    length("memory") + buffers + events.len() as u64 + findings
+    assert_eq!((numbers(&short, "diagnostics"), listed, length("diagnostics")), (vec![diagnostics], diagnostics, diagnostics));
+    length("memory") + buffers + events.len() as u64 + diagnostics
 }
 
 /// A minidump in which everything is there more than once, and more often than is told without being asked.
@@ -111,7 +111,7 @@ fn many(arch: Arch) -> Vec<u8> {
     let other = session(2, 3);
     let mut memory: Vec<_> = (0..3).map(|index| (base(arch) + index * 0x4000, other.buffers[index as usize].clone())).collect();
     memory.extend((0..40).map(|index| (base(arch) + 0x10_0000 + index * 0x1000, registration(build, arch, base(arch) + 0x9000))));
-    // Of buffers whose events are torn, each has a finding.
+    // Of buffers whose events are torn, each has a diagnostic.
     let torn: Vec<Vec<u8>> = (0..150)
         .map(|_| {
             let mut torn = sessions[1].buffers[0].clone();

@@ -302,7 +302,8 @@ fn a_known_kernel_needs_no_symbols() {
         assert_eq!(output.status.code(), Some(0));
         (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap())
     };
-    let known = format!("built in: {} global variables of PDB {}, age {age}", places.len(), etw_layouts_etl::Guid(guid));
+    let known =
+        format!("built in: {} global variables of PDB {}, age {age}", places.len(), etw_layouts_etl::Uuid::from_u128(guid));
     assert!(said(&["info"]).0.contains(&known) && said(&["sessions"]).1.contains(&known), "{}", said(&["info"]).0);
     // A path along which the PDB is not found is told, and no reason to know less.
     let (text, _) = said(&["info", "--symbol-path", folder.0.to_str().unwrap()]);

@@ -103,7 +103,7 @@ fn saved_sessions_are_traces() {
     assert_eq!(aside.matches(".etl: already exists: refusing to overwrite").count(), 2, "{aside}");
 }
 
-/// Findings are told, with status 1; what is no dump, with status 2, and the next one is read.
+/// Diagnostics are told, with status 1; what is no dump, with status 2, and the next one is read.
 #[test]
 fn what_is_wrong_is_told() {
     let folder = Folder::new("wrong");

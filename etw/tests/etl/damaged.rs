@@ -32,7 +32,7 @@ fn cases() -> Vec<(&'static str, Vec<u8>, &'static str)> {
     let trace = Trace::from_bytes(&file).unwrap();
     let third = trace.buffers().nth(3).unwrap().unwrap();
     let mut scratch = Scratch::default();
-    let event = third.image(&mut scratch).events().flatten().find(|event| event.header_type() == HeaderType::Event64).unwrap();
+    let event = third.decode(&mut scratch).events().flatten().find(|event| event.header_type() == HeaderType::Event64).unwrap();
     let at = third.offset() as usize + event.offset() as usize;
     put("unknown type", &file, at + 2, &[0x7F], "unknown event header type: UNKNOWN");
     put("unknown marker", &file, at + 3, &[0xA0], "unknown event header type: UNKNOWN");

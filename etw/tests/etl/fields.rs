@@ -87,7 +87,7 @@ fn header_is_printed() {
     }
 }
 
-/// Wherever a payload ends, what is there is printed, the rest as bytes, and it is a finding.
+/// Wherever a payload ends, what is there is printed, the rest as bytes, and it is a diagnostic.
 #[test]
 fn what_cannot_be_decoded_is_told() {
     let folder = Folder::new("undecoded");

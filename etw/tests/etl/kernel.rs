@@ -3,7 +3,7 @@
 use super::{Folder, PRODUCER, START, json, run};
 use etw_layouts::constants::TRACE_HEADER_VERSION_FLAG;
 use etw_layouts_etl::LogFile;
-use etw_layouts_etl::header::{Counters, Header};
+use etw_layouts_etl::header::{Counters, EventHeader};
 use etw_layouts_etl::wire::{HOOK_ID, PERFINFO_TRACE_HEADER, SYSTEM_TRACE_HEADER, WMI_TRACE_PACKET, large, zero};
 use etw_layouts_etl::write::{FileWriter, Record};
 use serde_json::json;
@@ -66,7 +66,7 @@ fn kernel_trace() -> Vec<u8> {
         let mut packet: WMI_TRACE_PACKET = zero();
         packet.set_HookId(HOOK_ID(hook));
         header.set_Packet(packet);
-        writer.push(0, &Record::new(Header::System(header), true, &payload)).unwrap();
+        writer.push(0, &Record::new(EventHeader::System(header), true, &payload)).unwrap();
     }
     writer.finish(START + 10_000_000).unwrap().into_inner()
 }
@@ -181,7 +181,7 @@ fn process_of_a_thread() {
         let mut packet: WMI_TRACE_PACKET = zero();
         packet.set_HookId(HOOK_ID(hook));
         header.set_Packet(packet);
-        writer.push(0, &Record::new(Header::PerfInfo(header, Counters::default()), true, payload)).unwrap();
+        writer.push(0, &Record::new(EventHeader::PerfInfo(header, Counters::default()), true, payload)).unwrap();
     }
     let file = folder.file("a.etl", writer.finish(START + 10_000_000).unwrap().into_inner());
     let (status, out, err) = run(&["events", "--format", "json", "--payload", "fields", "--event", "PerfInfo/SampleProf", &file]);

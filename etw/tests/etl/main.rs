@@ -8,7 +8,7 @@ mod kernel;
 mod merged;
 mod saved;
 
-use etw_layouts_etl::header::Header;
+use etw_layouts_etl::header::EventHeader;
 use etw_layouts_etl::wire::{Arch, EVENT_HEADER, large, zero};
 use etw_layouts_etl::write::{FileWriter, Producer, Record};
 use etw_layouts_etl::{ClockType, HeaderType, LogFile};
@@ -40,7 +40,7 @@ fn trace_of(log: LogFile) -> Vec<u8> {
     for stamp in [10, 20] {
         let mut header: EVENT_HEADER = zero();
         header.TimeStamp = large(stamp);
-        writer.push(0, &Record::new(Header::Event(header), true, &[7; 3])).unwrap();
+        writer.push(0, &Record::new(EventHeader::Event(header), true, &[7; 3])).unwrap();
     }
     writer.finish(START + 10_000_000).unwrap().into_inner()
 }
@@ -175,11 +175,11 @@ fn places_in_json() {
     let folder = Folder::new("places");
     let file = folder.file("a.etl", damaged());
     let (status, out, err) = run(&["events", "--format", "json", &file]);
-    let (events, findings) = (json(&out), json(&err));
-    assert_eq!((status, events.len(), findings.len()), (1, 2, 1));
+    let (events, diagnostics) = (json(&out), json(&err));
+    assert_eq!((status, events.len(), diagnostics.len()), (1, 2, 1));
     let place = |line: &Value| ["buffer", "buffer_offset", "offset"].map(|key| line[key].as_u64().unwrap());
     assert_eq!(place(&events[1]), [1, 4096, 0x48]);
-    assert_eq!(place(&findings[0]), [1, 4096, 0x48 + 88]);
+    assert_eq!(place(&diagnostics[0]), [1, 4096, 0x48 + 88]);
     let (_, out, _) = run(&["info", "--format", "json", &file]);
     assert_eq!(place(&json(&out)[0]["diagnostics"][0]), [1, 4096, 0x48 + 88]);
     let (_, out, _) = run(&["check", "--format", "json", &file]);
@@ -242,7 +242,7 @@ fn info_in_json() {
     assert_eq!(info["time_zone_minutes"].as_i64(), Some(0));
 }
 
-/// The exit status is that of the help: 0 good, 1 findings, 2 unusable input.
+/// The exit status is that of the help: 0 good, 1 diagnostics, 2 unusable input.
 #[test]
 fn exit_status() {
     let folder = Folder::new("status");
@@ -362,15 +362,15 @@ fn other_files_are_pointed_on() {
     }
 }
 
-/// Of a kind of finding the first hundred are told, the others counted.
+/// Of a kind of diagnostic the first hundred are told, the others counted.
 #[test]
-fn findings_are_counted() {
+fn diagnostics_are_counted() {
     let folder = Folder::new("counted");
     // Events whose extended items do not fit together.
     let log = LogFile { buffer_size: 1 << 24, start_time: START, ..LogFile::new(&PRODUCER) };
     let mut writer = FileWriter::new(Cursor::new(Vec::new()), PRODUCER, log).unwrap();
     for _ in 0..150_000 {
-        writer.push(0, &Record::new(Header::Event(zero()), true, &[0; 8])).unwrap();
+        writer.push(0, &Record::new(EventHeader::Event(zero()), true, &[0; 8])).unwrap();
     }
     let mut bytes = writer.finish(0).unwrap().into_inner();
     for event in 0..150_000 {

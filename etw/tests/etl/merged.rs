@@ -2,7 +2,7 @@
 
 use crate::{Folder, PRODUCER, START, json, run};
 use etw_layouts_etl::LogFile;
-use etw_layouts_etl::header::Header;
+use etw_layouts_etl::header::EventHeader;
 use etw_layouts_etl::wire::{EVENT_HEADER, large, zero};
 use etw_layouts_etl::write::{FileWriter, Record};
 use std::io::Cursor;
@@ -15,7 +15,7 @@ fn trace_at(second: i64, frequency: i64, ticks: &[i64]) -> Vec<u8> {
     for tick in ticks {
         let mut header: EVENT_HEADER = zero();
         header.TimeStamp = large(start_stamp + tick);
-        writer.push(0, &Record::new(Header::Event(header), true, &tick.to_le_bytes())).unwrap();
+        writer.push(0, &Record::new(EventHeader::Event(header), true, &tick.to_le_bytes())).unwrap();
     }
     writer.finish(0).unwrap().into_inner()
 }
@@ -42,7 +42,7 @@ fn several_files() {
     assert!(csv.lines().next().unwrap().ends_with(",file") && files == events.iter().map(|(_, file)| file).collect::<Vec<_>>());
 }
 
-/// Events that a session displaces are sorted in silence; what lies further is printed, counted and a finding.
+/// Events that a session displaces are sorted in silence; what lies further is printed, counted and a diagnostic.
 #[test]
 fn late_events() {
     let folder = Folder::new("late");

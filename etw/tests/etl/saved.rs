@@ -13,7 +13,7 @@ use test_support::traces::{PRODUCERS, fixture_of};
 #[test]
 fn saved_events() {
     let folder = Folder::new("save");
-    // Records of unknown layout are a finding of their own.
+    // Records of unknown layout are a diagnostic of their own.
     let known = fixture_of(PRODUCERS[7], ClockType::PerfCounter, false, 30, &|header_type| header_type.is_known()).unwrap().bytes;
     let mut files = vec![folder.file("a.etl", &known)];
     files.extend(shared());

@@ -2,7 +2,7 @@
 
 use super::schema::{name, sized};
 use crate::fault::{Fault, Reason};
-use crate::guid::Guid;
+use uuid::Uuid;
 
 /// What a provider says of itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -10,7 +10,7 @@ pub struct Traits<'a> {
     /// Its name.
     pub name: &'a str,
     /// The group of providers that it belongs to.
-    pub group: Option<Guid>,
+    pub group: Option<Uuid>,
 }
 
 /// The type of the trait that is a group: EtwProviderTraitTypeGroup.
@@ -33,7 +33,7 @@ impl<'a> Traits<'a> {
             let (own, next) = rest.split_at_checked(size.into()).ok_or(fault(Reason::Truncated))?;
             let data = own.get(3..).ok_or(fault(Reason::Truncated))?;
             if ty == GROUP {
-                group = group.or(data.first_chunk().map(|bytes| Guid::from_bytes(*bytes)));
+                group = group.or(data.first_chunk().map(|bytes| Uuid::from_bytes_le(*bytes)));
             }
             rest = next;
         }

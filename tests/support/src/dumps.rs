@@ -11,7 +11,7 @@ use etw_layouts::win10_2004::x86::{DUMP_HEADER32, TRIAGE_DUMP32};
 use etw_layouts::{Arch, Build, structures};
 use etw_layouts_etl::wire::{large, wire_guid, zero};
 use etw_layouts_etl::write::Producer;
-use etw_layouts_etl::{ClockType, Guid, HeaderType, LogFile, Trace};
+use etw_layouts_etl::{ClockType, HeaderType, LogFile, Trace, Uuid};
 
 use crate::traces::{START, fixture_of};
 
@@ -19,7 +19,7 @@ use crate::traces::{START, fixture_of};
 pub const STOPPED: i64 = START.1 + 600_000_000;
 
 /// The tag of ETW's blob.
-pub const ETW: Guid = Guid(0x2b88b710_1c93_4f7c_b06c_655ecc50decc);
+pub const ETW: Uuid = Uuid::from_u128(0x2b88b710_1c93_4f7c_b06c_655ecc50decc);
 
 /// A session as a blob has it.
 pub struct Session {
@@ -38,7 +38,7 @@ impl Session {
         let trace = Trace::from_bytes(&made.bytes).expect("a trace");
         let buffers = trace.buffers().skip(1).map(|buffer| {
             let buffer = buffer.expect("a buffer");
-            let mut bytes = buffer.bytes()[..buffer.head().offset as usize].to_vec();
+            let mut bytes = buffer.bytes()[..buffer.header().offset as usize].to_vec();
             // The logger, in ClientContext: files of the writer have none.
             bytes[0x2A..0x2C].copy_from_slice(&logger_id.to_le_bytes());
             bytes
@@ -104,7 +104,7 @@ fn secondary(build: Build, sessions: &[Session], out: &mut Vec<u8>) {
     (header.Signature1, header.Signature2) = (u32::from_le_bytes(*b"Dump"), u32::from_le_bytes(*b"Blob"));
     (header.HeaderSize, header.BuildNumber) = (size_of_val(&header) as u32, 0xF000_0000 | build.number[2]);
     out.extend_from_slice(bytes_of(&header));
-    blob(Guid(7), &[7; 13], out);
+    blob(Uuid::from_u128(7), &[7; 13], out);
     let mut first: ETW_DUMP_HEADER = zero();
     (first.TimerResolution, first.BuildNumber) = (156_250, header.BuildNumber);
     if let Some(Session { log, .. }) = sessions.first() {
@@ -113,10 +113,10 @@ fn secondary(build: Build, sessions: &[Session], out: &mut Vec<u8>) {
     let mut data = bytes_of(&first).to_vec();
     sessions.iter().for_each(|session| session.write(&mut data));
     blob(ETW, &data, out);
-    blob(Guid(0), &[], out);
+    blob(Uuid::from_u128(0), &[], out);
 }
 
-fn blob(tag: Guid, data: &[u8], out: &mut Vec<u8>) {
+fn blob(tag: Uuid, data: &[u8], out: &mut Vec<u8>) {
     let mut header: DUMP_BLOB_HEADER = zero();
     (header.HeaderSize, header.Tag) = (size_of_val(&header) as u32, wire_guid(tag));
     (header.DataSize, header.PostPad) = (data.len() as u32, (data.len().next_multiple_of(8) - data.len()) as u32);

@@ -1,7 +1,7 @@
 //! An event of TraceLogging with a field of every type, structures in structures, and arrays of both kinds.
 
 use crate::traces::START;
-use etw_layouts_etl::header::Header;
+use etw_layouts_etl::header::EventHeader;
 use etw_layouts_etl::wire::{Arch, EVENT_HEADER, EVENT_HEADER_EXT_TYPE, large, zero};
 use etw_layouts_etl::write::{FileWriter, Producer, Record};
 use etw_layouts_etl::{Item, LogFile};
@@ -103,7 +103,7 @@ impl Logging {
         ];
         let mut header: EVENT_HEADER = zero();
         header.TimeStamp = large(1_000);
-        writer.push(0, &Record::new(Header::Event(header), true, &self.payload).with_items(items)).expect("an event");
+        writer.push(0, &Record::new(EventHeader::Event(header), true, &self.payload).with_items(items)).expect("an event");
         writer.finish(START.1).expect("a file").into_inner()
     }
 }

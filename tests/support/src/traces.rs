@@ -1,13 +1,13 @@
 //! Written files: every version and clock, every kind of event that the version writes.
 
 use etw_layouts_etl::compression::Format;
-use etw_layouts_etl::header::{Counters, Header, Message};
+use etw_layouts_etl::header::{Counters, EventHeader, Message};
 use etw_layouts_etl::wire::{
     Arch, EVENT_HEADER, EVENT_HEADER_EXT_TYPE, EVENT_INSTANCE_GUID_HEADER, EVENT_INSTANCE_HEADER, EVENT_TRACE_HEADER,
     LOG_FILE_MODE, PERFINFO_TRACE_HEADER, SYSTEM_TRACE_HEADER, large, wire_guid, zero,
 };
 use etw_layouts_etl::write::{Error, FileWriter, Producer, Record};
-use etw_layouts_etl::{ClockType, Guid, HeaderType, Item, LogFile, Scratch, Trace};
+use etw_layouts_etl::{ClockType, HeaderType, Item, LogFile, Scratch, Trace, Uuid};
 use std::io::Cursor;
 
 /// What a file was written as.
@@ -88,7 +88,7 @@ pub fn fixture_of(
             stamp += 1_000 + index as i64;
             let sid = [1, 2, 0, 0, 0, 0, 0, 5, 32, 0, 0, 0];
             let items = [Item::new(EVENT_HEADER_EXT_TYPE(1), &[7; 16]), Item::new(EVENT_HEADER_EXT_TYPE(2), &sid)];
-            let items = if matches!(header, Header::Event(_)) { &items[..round % 3] } else { &[] };
+            let items = if matches!(header, EventHeader::Event(_)) { &items[..round % 3] } else { &[] };
             let record = Record::new(header, is_64_bit, &payload).with_items(items.to_vec());
             let processor = (index % 3) as u16;
             if !wanted(record.header_type()) {
@@ -123,12 +123,12 @@ pub fn in_format(file: &[u8], format: Format) -> Vec<u8> {
     let mut out = Vec::new();
     for buffer in trace.buffers() {
         let (buffer, mut scratch) = (buffer.expect("a whole buffer"), Scratch::default());
-        if !buffer.head().is_compressed() {
+        if !buffer.header().is_compressed() {
             out.extend_from_slice(buffer.bytes());
             continue;
         }
-        let image = buffer.image(&mut scratch);
-        let events = &image.bytes()[0x48..buffer.head().offset as usize];
+        let decoded = buffer.decode(&mut scratch);
+        let events = &decoded.bytes()[0x48..buffer.header().offset as usize];
         let header = &buffer.bytes()[..0x48];
         let mut own = header.to_vec();
         format.compress(events, &mut own);
@@ -150,7 +150,7 @@ pub fn in_format(file: &[u8], format: Format) -> Vec<u8> {
 }
 
 /// A header of each kind and whether it is of a 64-bit writer, at times from a stamp on.
-pub fn headers(from: i64) -> Vec<(bool, Header)> {
+pub fn headers(from: i64) -> Vec<(bool, EventHeader)> {
     let mut stamp = from;
     let mut next = |index: i64| {
         stamp += 1_000 + index;
@@ -171,10 +171,10 @@ pub fn headers(from: i64) -> Vec<(bool, Header)> {
             packet.set_HookId(etw_layouts::constants::HOOK_ID(0x0301));
             packet
         });
-        all.push((wide, Header::System(system)));
+        all.push((wide, EventHeader::System(system)));
         system.SystemTime = time();
         system.KernelTime = 0;
-        all.push((wide, Header::Compact(system)));
+        all.push((wide, EventHeader::Compact(system)));
         for counters in [
             Counters::default(),
             Counters { pebs: Some(99), ..Counters::default() },
@@ -184,15 +184,15 @@ pub fn headers(from: i64) -> Vec<(bool, Header)> {
             let mut perfinfo: PERFINFO_TRACE_HEADER = zero();
             perfinfo.set_SystemTime(time());
             perfinfo.set_Packet(system.Packet());
-            all.push((wide, Header::PerfInfo(perfinfo, counters)));
+            all.push((wide, EventHeader::PerfInfo(perfinfo, counters)));
         }
         let mut full: EVENT_TRACE_HEADER = zero();
         (full.ThreadId, full.ProcessId, full.TimeStamp) = (21, 22, time());
-        full.set_Guid(wire_guid(Guid(0x3d6f_a8d1_fe05_11d0_9dda_00c0_4fd7_ba7c)));
-        all.push((wide, Header::Full(full)));
+        full.set_Guid(wire_guid(Uuid::from_u128(0x3d6f_a8d1_fe05_11d0_9dda_00c0_4fd7_ba7c)));
+        all.push((wide, EventHeader::Full(full)));
         let mut instance: EVENT_INSTANCE_GUID_HEADER = zero();
         (instance.TimeStamp, instance.InstanceId) = (time(), 5);
-        all.push((wide, Header::Instance(instance)));
+        all.push((wide, EventHeader::Instance(instance)));
         let mut event: EVENT_HEADER = zero();
         (event.ThreadId, event.ProcessId, event.TimeStamp) = (31, 32, time());
         let descriptor = &mut event.EventDescriptor;
@@ -200,24 +200,24 @@ pub fn headers(from: i64) -> Vec<(bool, Header)> {
         (descriptor.Channel, descriptor.Level, descriptor.Task) = (11, 4, 7);
         // Those of one width have none, so that it makes a difference.
         descriptor.Keyword = if wide { 1 << 63 | 2 } else { 0 };
-        event.ProviderId = wire_guid(Guid(0xa61e_a624_4944_55fc_c2a8_3782_8829_438d));
-        all.push((wide, Header::Event(event)));
+        event.ProviderId = wire_guid(Uuid::from_u128(0xa61e_a624_4944_55fc_c2a8_3782_8829_438d));
+        all.push((wide, EventHeader::Event(event)));
         let whole = Message {
             number: 43,
             other_flags: 0x80,
             sequence: Some(77),
-            guid: Some(Guid(0x2818_ef08_6a54_396f_2244_5a6e_a4a9_8cf0)),
+            guid: Some(Uuid::from_u128(0x2818_ef08_6a54_396f_2244_5a6e_a4a9_8cf0)),
             time_stamp: Some(etw_layouts_etl::wire::quad(time())),
             thread_and_process: Some((41, 42)),
             ..Message::default()
         };
-        all.push((wide, Header::Message(whole)));
+        all.push((wide, EventHeader::Message(whole)));
         let component = Message { guid: None, component: Some(6), sequence: None, ..whole };
-        all.push((wide, Header::Message(Message { time_stamp: Some(etw_layouts_etl::wire::quad(time())), ..component })));
-        all.push((wide, Header::Message(Message { number: 2, ..Message::default() })));
+        all.push((wide, EventHeader::Message(Message { time_stamp: Some(etw_layouts_etl::wire::quad(time())), ..component })));
+        all.push((wide, EventHeader::Message(Message { number: 2, ..Message::default() })));
         let mut handle: EVENT_INSTANCE_HEADER = zero();
         (handle.TimeStamp, handle.RegHandle) = (time(), 0xABCD);
-        all.push((wide, Header::InstanceHandle(handle)));
+        all.push((wide, EventHeader::InstanceHandle(handle)));
     }
     all
 }

@@ -3,7 +3,7 @@
 use super::put::{BOOT, BUFFER, Buffer, FREQUENCY, PROCESSORS, REFERENCE, Session, State};
 use super::{Kit, module};
 use etw_layouts::Arch;
-use etw_layouts_etl::header::Header;
+use etw_layouts_etl::header::EventHeader;
 use etw_layouts_etl::wire::{SYSTEM_TRACE_HEADER, large, zero};
 use etw_layouts_etl::write::{Producer, Record};
 
@@ -71,7 +71,7 @@ fn buffer(kit: &mut Kit, session: u32, index: usize) -> Buffer {
         let mut header: SYSTEM_TRACE_HEADER = zero();
         (header.ThreadId, header.ProcessId, header.SystemTime) = (8, 4, large(stamp));
         header.set_Version(2);
-        Record::new(Header::System(header), kit.arch != Arch::X86, &payload).write(&producer, &mut bytes).unwrap();
+        Record::new(EventHeader::System(header), kit.arch != Arch::X86, &payload).write(&producer, &mut bytes).unwrap();
         bytes.resize(bytes.len().next_multiple_of(8), 0xAA);
         events.push((stamp, payload));
     }

@@ -1,11 +1,11 @@
 //! Diagnostics of a trace file, with their places.
 
-use etw_layouts_payload::Stamp;
+use etw_layouts_payload::FileTime;
 use std::fmt;
 
 /// A diagnostic of a trace file. At most the rest of the buffer is lost.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Finding {
+pub struct Diagnostic {
     /// The index of the buffer in the file, from 0; between buffers, the index of the next one.
     pub buffer: u32,
     /// The offset of the buffer in the file, in bytes.
@@ -13,7 +13,7 @@ pub struct Finding {
     /// The offset in the decompressed buffer, in bytes.
     pub offset: u32,
     /// What is wrong.
-    pub what: What,
+    pub kind: DiagnosticKind,
 }
 
 /// The place of a buffer in a file.
@@ -25,8 +25,8 @@ pub(crate) struct Place {
 
 impl Place {
     /// A diagnostic at an offset in that buffer.
-    pub fn finding(self, offset: u32, what: What) -> Finding {
-        Finding { buffer: self.index, buffer_offset: self.offset, offset, what }
+    pub fn diagnostic(self, offset: u32, kind: DiagnosticKind) -> Diagnostic {
+        Diagnostic { buffer: self.index, buffer_offset: self.offset, offset, kind }
     }
 }
 
@@ -35,7 +35,7 @@ impl Place {
 // returns this type in a `Result`, would take twice the time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum What {
+pub enum DiagnosticKind {
     /// The file ends within a buffer.
     Truncated {
         /// Size of the buffer, in bytes.
@@ -189,16 +189,16 @@ pub struct Rule {
     pub text: String,
 }
 
-impl Finding {
+impl Diagnostic {
     /// Whether data is damaged or missing. Other diagnostics are for information only.
     pub fn is_damage(&self) -> bool {
-        !matches!(self.what, What::Unwritten(_))
+        !matches!(self.kind, DiagnosticKind::Unwritten(_))
     }
 }
 
-impl What {
+impl DiagnosticKind {
     /// Name of the kind of diagnostic, independent of its numbers.
-    pub fn kind(&self) -> &'static str {
+    pub fn name(&self) -> &'static str {
         match self {
             Self::Truncated { .. } => "truncated",
             Self::Skipped { .. } => "skipped",
@@ -237,13 +237,13 @@ impl What {
     }
 }
 
-impl fmt::Display for Finding {
+impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "buffer {} at {:#x}, {:#x} within: {}", self.buffer, self.buffer_offset, self.offset, self.what)
+        write!(f, "buffer {} at {:#x}, {:#x} within: {}", self.buffer, self.buffer_offset, self.offset, self.kind)
     }
 }
 
-impl fmt::Display for What {
+impl fmt::Display for DiagnosticKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Truncated { size, there } => write!(f, "truncated buffer: {there:#x} of {size:#x} bytes are in the file"),
@@ -269,10 +269,10 @@ impl fmt::Display for What {
                 f,
                 "invalid buffer time: {} is more than a day before the start of the file or after its end; the buffer is from another \
                  trace, or the clock in the log file header is wrong",
-                Stamp(*time)
+                FileTime(*time)
             ),
             Self::StartTime(time) => {
-                write!(f, "invalid start time: {} is before the boot of the system; times can be wrong", Stamp(*time))
+                write!(f, "invalid start time: {} is before the boot of the system; times can be wrong", FileTime(*time))
             }
             Self::AnotherTrace => {
                 f.write_str("second trace in the file: it has its own clock and is not read; split the file at this offset")
@@ -339,4 +339,4 @@ impl fmt::Display for What {
     }
 }
 
-impl std::error::Error for Finding {}
+impl std::error::Error for Diagnostic {}

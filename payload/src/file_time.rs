@@ -5,9 +5,9 @@ use core::str::FromStr;
 
 /// System time in units of 100 ns since 1601, displayed in UTC as `2020-07-29 07:06:19.7984230`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Stamp(pub i64);
+pub struct FileTime(pub i64);
 
-impl Stamp {
+impl FileTime {
     /// The same time in RFC 3339 form, `2020-07-29T07:06:19.7984230Z`; years outside 0 to 9999 have a sign or more digits.
     pub fn rfc3339(self) -> Rfc3339 {
         Rfc3339(self)
@@ -64,7 +64,7 @@ struct Parts {
 
 /// A time, shown as RFC 3339 has it.
 #[derive(Clone, Copy, Debug)]
-pub struct Rfc3339(Stamp);
+pub struct Rfc3339(FileTime);
 
 impl fmt::Display for Rfc3339 {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -72,7 +72,7 @@ impl fmt::Display for Rfc3339 {
     }
 }
 
-impl fmt::Display for Stamp {
+impl fmt::Display for FileTime {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.write(f, ' ', "")
     }
@@ -80,25 +80,25 @@ impl fmt::Display for Stamp {
 
 /// Parses the displayed form: a date and a time of day in hours, minutes and optional seconds with up to seven fraction digits.
 /// The separator is a space or a `T`; a final `Z` is optional.
-impl FromStr for Stamp {
-    type Err = NoStamp;
+impl FromStr for FileTime {
+    type Err = ParseFileTimeError;
 
-    fn from_str(text: &str) -> Result<Self, NoStamp> {
-        parse(text).map(Self).ok_or(NoStamp)
+    fn from_str(text: &str) -> Result<Self, ParseFileTimeError> {
+        parse(text).map(Self).ok_or(ParseFileTimeError)
     }
 }
 
 /// Error of a text that is not a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NoStamp;
+pub struct ParseFileTimeError;
 
-impl fmt::Display for NoStamp {
+impl fmt::Display for ParseFileTimeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("invalid time; expected a form such as 2020-07-29T07:06:19.798Z")
     }
 }
 
-impl core::error::Error for NoStamp {}
+impl core::error::Error for ParseFileTimeError {}
 
 fn parse(text: &str) -> Option<i64> {
     let text = text.strip_suffix('Z').unwrap_or(text);

@@ -1,36 +1,36 @@
 //! Diagnostics of a dump, with their places.
 
 use etw_layouts_etl as etl;
-use etw_layouts_etl::Guid;
+use etw_layouts_etl::Uuid;
 use std::fmt;
 
 /// A diagnostic of a dump.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Finding {
+pub struct Diagnostic {
     /// The offset in the file, in bytes.
     pub offset: u64,
     /// What is wrong.
-    pub what: What,
+    pub kind: DiagnosticKind,
 }
 
 /// Maximum number of diagnostics kept for a dump, or for the events of a session.
 const MOST: usize = 1 << 16;
 
 /// Adds a diagnostic, up to the maximum.
-pub(crate) fn find(findings: &mut Vec<Finding>, offset: u64, what: What) {
-    if findings.len() < MOST {
-        findings.push(Finding { offset, what });
+pub(crate) fn report(diagnostics: &mut Vec<Diagnostic>, offset: u64, kind: DiagnosticKind) {
+    if diagnostics.len() < MOST {
+        diagnostics.push(Diagnostic { offset, kind });
     }
 }
 
 /// A kind of diagnostic.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum What {
+pub enum DiagnosticKind {
     /// The file ends within a part.
     Truncated {
         /// The part.
-        what: &'static str,
+        part: &'static str,
         /// Size of the part, in bytes.
         size: u64,
         /// Number of bytes present.
@@ -83,13 +83,13 @@ pub enum What {
         found: u64,
     },
     /// A blob contains ETW data but has another tag.
-    Tag(Guid),
+    Tag(Uuid),
     /// Another dump begins, which is skipped with all that follows.
     Another,
     /// The size in a header is invalid.
     HeaderSize {
         /// The header.
-        what: &'static str,
+        header: &'static str,
         /// The size in the header.
         size: u32,
     },
@@ -132,12 +132,12 @@ pub enum What {
     /// A compressed buffer cannot be decompressed completely; the cause.
     Compressed(String),
     /// A diagnostic of an event.
-    Event(etl::What),
+    Event(etl::DiagnosticKind),
 }
 
-impl What {
+impl DiagnosticKind {
     /// Name of the kind of diagnostic, independent of its numbers.
-    pub fn kind(&self) -> &'static str {
+    pub fn name(&self) -> &'static str {
         match self {
             Self::Truncated { .. } | Self::Blocks { .. } => "truncated",
             Self::Count { .. } => "block-count",
@@ -165,22 +165,22 @@ impl What {
             Self::Rate => "clock-rate",
             Self::Reference => "reference-time",
             Self::Compressed(_) => "compressed",
-            Self::Event(what) => what.kind(),
+            Self::Event(kind) => kind.name(),
         }
     }
 }
 
-impl fmt::Display for Finding {
+impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "at {:#x}: {}", self.offset, self.what)
+        write!(f, "at {:#x}: {}", self.offset, self.kind)
     }
 }
 
-impl fmt::Display for What {
+impl fmt::Display for DiagnosticKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Truncated { what, size, there } => {
-                write!(f, "truncated: {there:#x} of {size:#x} bytes of {what} are in the file")
+            Self::Truncated { part, size, there } => {
+                write!(f, "truncated: {there:#x} of {size:#x} bytes of {part} are in the file")
             }
             Self::Blocks { count: 1, missing, first, .. } => {
                 write!(f, "truncated data block at {first:#x}: {missing:#x} bytes are missing")
@@ -200,7 +200,7 @@ impl fmt::Display for What {
             Self::Tables(list) => {
                 write!(f, "invalid page tables: cannot read the module list at {list:#x}; all addresses can be wrong")
             }
-            Self::Modules(what) => write!(f, "invalid module list: {what}"),
+            Self::Modules(error) => write!(f, "invalid module list: {error}"),
             Self::NoImage => f.write_str("kernel image is not in the dump; its symbols are unknown"),
             Self::Size { stated } => {
                 write!(f, "wrong dump size: the header states {stated:#x} bytes, but the end signature TRGD is here")
@@ -213,7 +213,7 @@ impl fmt::Display for What {
             }
             Self::Tag(tag) => write!(f, "unknown tag {tag}: the blob contains ETW sessions and is read as ETW data"),
             Self::Another => f.write_str("second dump in the file: not read; split the file at this offset"),
-            Self::HeaderSize { what, size } => write!(f, "invalid size of {what}: {size:#x} bytes"),
+            Self::HeaderSize { header, size } => write!(f, "invalid size of {header}: {size:#x} bytes"),
             Self::NoSession(found) => {
                 write!(f, "invalid session signature: {found:#010x}, expected 0x01ebafe1; continuing with the next session")
             }
@@ -237,7 +237,7 @@ impl fmt::Display for What {
             Self::Rate => f.write_str("unknown clock rate: events have no times"),
             Self::Reference => f.write_str("unknown system time of the clock: events have no times"),
             Self::Compressed(why) => write!(f, "cannot decompress the whole buffer: {why}"),
-            Self::Event(what) => what.fmt(f),
+            Self::Event(kind) => kind.fmt(f),
         }
     }
 }

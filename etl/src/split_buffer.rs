@@ -1,16 +1,16 @@
 //! Splitting a buffer into its parts, and reassembling it.
 
-use crate::buffer::{Buffer, Image};
+use crate::buffer::{Buffer, DecodedBuffer};
+use crate::buffer_header::{BufferHeader, LARGEST};
 use crate::common::Common;
-use crate::head::{Head, LARGEST};
 use crate::wire::{BUFFER_HEADER, ETW_BUFFER_FLAG, align8};
 use crate::write::{Error, Record};
 
 /// A buffer as its header, its events, and the stale memory between and after them.
 #[derive(Clone, Debug)]
-pub struct Parts<'a> {
+pub struct SplitBuffer<'a> {
     /// The header.
-    pub head: Head,
+    pub header: BufferHeader,
     /// The events, and the padding after each.
     pub records: Vec<(Record<'a>, &'a [u8])>,
     /// The bytes of the header, some of which are stale pointers.
@@ -18,7 +18,7 @@ pub struct Parts<'a> {
     /// The bytes after the last readable event.
     rest: &'a [u8],
     /// The original buffer, decompressed.
-    image: &'a [u8],
+    decoded: &'a [u8],
     /// The bytes after the events in the file: those after the valid end of an uncompressed buffer, or those after the stream of
     /// a compressed one.
     after: &'a [u8],
@@ -26,13 +26,13 @@ pub struct Parts<'a> {
     is_compressed: bool,
 }
 
-impl<'a> Parts<'a> {
+impl<'a> SplitBuffer<'a> {
     /// Splits a buffer.
-    pub fn of(buffer: &Buffer<'a>, image: &Image<'a>) -> Self {
-        let bytes = image.bytes();
+    pub fn of(buffer: &Buffer<'a>, decoded: &DecodedBuffer<'a>) -> Self {
+        let bytes = decoded.bytes();
         let mut records = Vec::new();
         let mut at = BUFFER_HEADER.min(bytes.len());
-        for event in image.events().map_while(Result::ok) {
+        for event in decoded.events().map_while(Result::ok) {
             let end = event.offset() as usize + event.bytes().len();
             at = align8(end).min(bytes.len());
             records.push((Record::of(&event), &bytes[end..at]));
@@ -40,11 +40,11 @@ impl<'a> Parts<'a> {
         let stale = buffer.bytes().first_chunk().copied().unwrap_or([0; BUFFER_HEADER]);
         let after = if buffer.is_compressed() { BUFFER_HEADER } else { bytes.len() };
         Self {
-            head: *buffer.head(),
+            header: *buffer.header(),
             records,
             stale,
             rest: &bytes[at..],
-            image: bytes,
+            decoded: bytes,
             after: buffer.bytes().get(after..).unwrap_or(&[]),
             common: buffer.common(),
             is_compressed: buffer.is_compressed(),
@@ -66,35 +66,35 @@ impl<'a> Parts<'a> {
             out.extend_from_slice(padding);
         }
         out.extend_from_slice(self.rest);
-        let mut head = self.head;
-        if out.get(BUFFER_HEADER..) == self.image.get(BUFFER_HEADER..) {
+        let mut header = self.header;
+        if out.get(BUFFER_HEADER..) == self.decoded.get(BUFFER_HEADER..) {
             if self.is_compressed {
                 out.truncate(BUFFER_HEADER);
             }
             out.extend_from_slice(self.after);
         } else {
             out.resize(align8(out.len()), 0);
-            out = self.changed(&mut head, out)?;
+            out = self.changed(&mut header, out)?;
         }
         if let Some(bytes) = out.first_chunk_mut() {
-            head.write(self.common.generation, bytes);
+            header.write(self.common.generation, bytes);
         }
         Ok(out)
     }
 
     /// A buffer with other events, as stored in a file.
-    fn changed(&self, head: &mut Head, image: Vec<u8>) -> Result<Vec<u8>, Error> {
-        let size = if self.is_compressed { self.common.size } else { head.size };
-        let length = image.len();
+    fn changed(&self, header: &mut BufferHeader, decoded: Vec<u8>) -> Result<Vec<u8>, Error> {
+        let size = if self.is_compressed { self.common.size } else { header.size };
+        let length = decoded.len();
         if length > size.min(LARGEST) as usize {
             return Err(Error::Larger { length, size });
         }
         // In header buffers the values often differ.
-        if head.saved_offset == head.offset {
-            head.saved_offset = length as u32;
+        if header.saved_offset == header.offset {
+            header.saved_offset = length as u32;
         }
-        head.offset = length as u32;
-        let mut out = image;
+        header.offset = length as u32;
+        let mut out = decoded;
         if self.is_compressed {
             let mut compressed = self.stale.to_vec();
             let format = self.common.format();
@@ -104,9 +104,9 @@ impl<'a> Parts<'a> {
             });
             match shorter {
                 true => out = compressed,
-                false => head.flags.0 &= !ETW_BUFFER_FLAG::ETW_BUFFER_FLAG_COMPRESSED.0,
+                false => header.flags.0 &= !ETW_BUFFER_FLAG::ETW_BUFFER_FLAG_COMPRESSED.0,
             }
-            head.size = out.len() as u32;
+            header.size = out.len() as u32;
         } else {
             out.resize(size as usize, 0xFF);
         }

@@ -5,13 +5,13 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
-pub struct Progress {
+pub struct FileProgress {
     bar: ProgressBar,
     /// The start time, until the bar is shown.
     start: Cell<Option<Instant>>,
 }
 
-impl Progress {
+impl FileProgress {
     pub fn new(name: &str) -> Self {
         let bar = ProgressBar::hidden().with_style(style("{spinner} {bytes} {msg}")).with_message(Escaped(name).to_string());
         Self { bar, start: Cell::new(Some(Instant::now())) }
@@ -43,7 +43,7 @@ impl Progress {
     }
 }
 
-impl Drop for Progress {
+impl Drop for FileProgress {
     fn drop(&mut self) {
         self.bar.finish_and_clear();
     }

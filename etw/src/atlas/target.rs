@@ -1,6 +1,6 @@
 //! The page of a kernel on an architecture: all that it has, and what proves it.
 
-use super::facts::{Atlas, Kernel};
+use super::facts::{Atlas, AtlasTarget};
 use super::frame::{page as framed, scrolled};
 use super::marks;
 use super::paths;
@@ -131,7 +131,7 @@ fn structures(atlas: &Atlas, target: usize, html: &mut Html) {
     });
 }
 
-fn witnesses(atlas: &Atlas, kernel: &Kernel, html: &mut Html) {
+fn witnesses(atlas: &Atlas, kernel: &AtlasTarget, html: &mut Html) {
     html.el("table", &[("class", &"list")], |html| {
         html.el("thead", &[], |html| {
             html.el("tr", &[], |html| {

@@ -15,7 +15,7 @@ pub(crate) fn fits(size: u32) -> bool {
 
 /// The header of a buffer, independent of the version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Head {
+pub struct BufferHeader {
     /// Size in the file, in bytes; the distance to the next buffer.
     pub size: u32,
     /// The valid end as some producers store it; zero or stale in many header buffers.
@@ -40,7 +40,7 @@ pub struct Head {
     pub ty: ETW_BUFFER_TYPE,
 }
 
-impl Head {
+impl BufferHeader {
     /// Decodes a buffer header; `None` if there are too few bytes.
     pub fn read(generation: Generation, bytes: &[u8]) -> Option<Self> {
         let bytes = bytes.get(..BUFFER_HEADER)?;

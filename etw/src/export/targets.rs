@@ -10,10 +10,11 @@ use etw_layouts_project::evidence::{by_build, by_pdb};
 use etw_layouts_project::names::{Among, name};
 use etw_layouts_project::{Choice, Project};
 use std::path::PathBuf;
+use uuid::Uuid;
 
 /// The targets to export, and the selection of structures.
 #[derive(clap::Args)]
-pub struct Kernels {
+pub struct TargetOptions {
     /// Target as BUILD-ARCH, such as 1709-x64, early-6.0-x86 or 10.0.19041.1415-x64; or `all` for all known targets.
     #[arg(required_unless_present = "pdb", value_name = "TARGET")]
     targets: Vec<String>,
@@ -29,14 +30,14 @@ pub struct Kernels {
     output: Option<PathBuf>,
 }
 
-impl Kernels {
+impl TargetOptions {
     /// Writes the text that a function returns for each target.
     pub(super) fn write(
         &self,
         project: &Project,
         among: Among,
         extension: &str,
-        text: impl Fn(&Kernel) -> String,
+        text: impl Fn(&ExportTarget) -> String,
     ) -> Result<Outcome, Error> {
         let layouts = project.layouts()?;
         let axis = &layouts.spec.axis;
@@ -51,7 +52,7 @@ impl Kernels {
                 let versions = axis.describe(&etw_layouts_project::history::has(&layouts, only));
                 return Err(format!("{only} does not exist in {label}; versions with it: {versions}").into());
             }
-            let kernel = Kernel { layouts: &layouts, registry: &registry, choice, only, pdb };
+            let kernel = ExportTarget { layouts: &layouts, registry: &registry, choice, only, pdb };
             texts.push(Text { name: format!("{name}.{extension}"), text: text(&kernel) });
             Ok(())
         };
@@ -71,7 +72,7 @@ impl Kernels {
 }
 
 /// A target to export.
-pub struct Kernel<'a> {
+pub struct ExportTarget<'a> {
     pub layouts: &'a Layouts,
     registry: &'a Registry,
     pub choice: Choice,
@@ -81,7 +82,7 @@ pub struct Kernel<'a> {
     pdb: Option<&'a Seen>,
 }
 
-impl Kernel<'_> {
+impl ExportTarget<'_> {
     /// The target of a file and, for a single structure, the confidence in its layout.
     pub fn note(&self) -> String {
         let (axis, choice) = (&self.layouts.spec.axis, &self.choice);
@@ -150,11 +151,8 @@ impl Kernel<'_> {
 
 /// The examined build with a PDB.
 fn with_pdb<'a>(registry: &'a Registry, wanted: &str) -> Result<&'a Seen, Error> {
-    let parsed = wanted.rsplit_once('-').and_then(|(guid, age)| {
-        let digits: String = guid.chars().filter(|c| !matches!(c, '{' | '}' | '-')).collect();
-        let is_guid = digits.len() == 32 && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
-        Some((u128::from_str_radix(&digits, 16).ok().filter(|_| is_guid)?, age.parse::<u32>().ok()?))
-    });
+    let parsed =
+        wanted.rsplit_once('-').and_then(|(guid, age)| Some((guid.parse::<Uuid>().ok()?.as_u128(), age.parse::<u32>().ok()?)));
     let Some((guid, age)) = parsed else {
         let help = "write 32 hexadecimal digits, `-` and the age, as in 3177d310-00ba-7590-ded3-35936c93e374-1";
         return Err(format!("--pdb {wanted}: invalid GUID and age; {help}").into());

@@ -284,7 +284,7 @@ fn symbols<S: Source>(dump: &MemoryDump<S>, args: &Args) -> Result<Read, Missing
     let missing = |why: String| if is_asked { Missing::Asked(why) } else { Missing::None(why) };
     let Some(named) = named else { return Err(missing("the dump does not name the kernel's PDB; use --symbols FILE".into())) };
     let pdb = symbols::Pdb { name: named.name.clone(), guid: named.id.guid, age: named.id.age };
-    let cache = etw_layouts_cli::kernel::home_cache().unwrap_or_else(|| Path::new("symbols").to_owned());
+    let cache = etw_layouts_cli::symbol_options::home_cache().unwrap_or_else(|| Path::new("symbols").to_owned());
     let wrong = |why: String| if is_asked { Missing::Wrong(why) } else { Missing::None(why) };
     let path = SymbolPath::parse(&text, &cache).map_err(|error| wrong(error.to_string()))?;
     let path = path.find(&pdb, &mut |_, _| {}).map_err(|error| missing(error.to_string()))?;

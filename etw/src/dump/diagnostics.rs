@@ -1,6 +1,6 @@
 //! Counts the diagnostics of a dump: the first hundred of each kind are printed, the others counted.
 
-use super::Wrong;
+use super::DumpDiagnostic;
 use crate::output::tally::{self as etl, Tally};
 use crate::output::{Escaped, Output};
 use etw_layouts_cli::Outcome;
@@ -10,7 +10,7 @@ use std::fmt::{self, Display};
 /// A diagnostic, or the number of others of the same kind.
 #[derive(Serialize)]
 #[serde(untagged)]
-pub enum Told<'a> {
+pub enum DumpDiagnosticLine<'a> {
     Found {
         #[serde(skip_serializing_if = "Option::is_none")]
         file: Option<&'a str>,
@@ -29,24 +29,24 @@ pub enum Told<'a> {
         address: String,
         message: String,
     },
-    More(etl::Told<'a>),
+    More(etl::DiagnosticLine<'a>),
 }
 
 /// The diagnostics to print: all, or the first hundred of each kind.
-pub fn told<'a>(file: Option<&'a str>, findings: &[Wrong], all: bool) -> Vec<Told<'a>> {
+pub fn lines<'a>(file: Option<&'a str>, diagnostics: &[DumpDiagnostic], all: bool) -> Vec<DumpDiagnosticLine<'a>> {
     let mut tally = Tally::default();
-    let mut told = Vec::new();
-    for wrong in findings {
+    let mut lines = Vec::new();
+    for wrong in diagnostics {
         let (kind, message) = match wrong {
-            Wrong::Dump(finding) => (finding.what.kind(), finding.what.to_string()),
-            Wrong::Memory(finding) => (finding.what.word(), finding.what.to_string()),
+            DumpDiagnostic::Dump(diagnostic) => (diagnostic.kind.name(), diagnostic.kind.to_string()),
+            DumpDiagnostic::Memory(finding) => (finding.kind.name(), finding.kind.to_string()),
         };
         if !all && !tally.count(kind, &message, true) {
             continue;
         }
-        told.push(match wrong {
-            Wrong::Dump(finding) => Told::Found { file, kind, offset: finding.offset, message },
-            Wrong::Memory(finding) => Told::InMemory {
+        lines.push(match wrong {
+            DumpDiagnostic::Dump(diagnostic) => DumpDiagnosticLine::Found { file, kind, offset: diagnostic.offset, message },
+            DumpDiagnostic::Memory(finding) => DumpDiagnosticLine::InMemory {
                 file,
                 kind,
                 weight: format!("{:?}", finding.weight()).to_lowercase(),
@@ -57,21 +57,21 @@ pub fn told<'a>(file: Option<&'a str>, findings: &[Wrong], all: bool) -> Vec<Tol
             },
         });
     }
-    told.extend(tally.more(file).into_iter().map(Told::More));
-    told
+    lines.extend(tally.more(file).into_iter().map(DumpDiagnosticLine::More));
+    lines
 }
 
 /// Prints diagnostics to standard error.
-pub fn aside(file: &str, findings: &[Wrong], out: &Output) {
-    told(Some(file), findings, false).iter().for_each(|told| out.aside(told));
+pub fn aside(file: &str, diagnostics: &[DumpDiagnostic], out: &Output) {
+    lines(Some(file), diagnostics, false).iter().for_each(|line| out.aside(line));
 }
 
 /// `Good` if there are no diagnostics.
-pub fn outcome(findings: &[Wrong]) -> Outcome {
-    if findings.is_empty() { Outcome::Good } else { Outcome::Differs }
+pub fn outcome(diagnostics: &[DumpDiagnostic]) -> Outcome {
+    if diagnostics.is_empty() { Outcome::Good } else { Outcome::Differs }
 }
 
-impl Display for Told<'_> {
+impl Display for DumpDiagnosticLine<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Self::Found { file: Some(file), .. } | Self::InMemory { file: Some(file), .. } = self {
             write!(f, "{}: ", Escaped(file))?;

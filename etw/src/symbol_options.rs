@@ -11,7 +11,7 @@ use std::path::PathBuf;
 
 /// The kernel of symbol files that do not name it themselves.
 #[derive(clap::Args)]
-pub struct Kernel {
+pub struct SymbolOptions {
     /// Build of the symbol file, such as 10.0.26100.3915. By default it is taken from the file, its name, or a builds.tsv beside it.
     #[arg(long, requires = "symbols")]
     pub build: Option<String>,
@@ -34,7 +34,7 @@ pub fn arch() -> impl TypedValueParser<Value = Arch> {
     PossibleValuesParser::new(Arch::ALL.map(Arch::as_str)).try_map(|word| word.parse::<Arch>())
 }
 
-impl Kernel {
+impl SymbolOptions {
     /// The named symbol files, or the symbol file of the image, with the build and architecture that are stated for them.
     ///
     /// # Errors
