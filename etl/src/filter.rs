@@ -119,7 +119,7 @@ impl Filter {
         opcode: opcodes, u8;
         /// Accepts exactly this level: [`Event::level`].
         level: levels, u8;
-        /// Accepts events with at least one of these keyword bits; 0 accepts none.
+        /// Accepts events with at least one of these keyword bits; 0 accepts events with a keyword of 0.
         keyword: keywords, u64;
         /// Accepts a process.
         process: processes, u32;

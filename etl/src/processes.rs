@@ -2,7 +2,7 @@
 
 use crate::event::Event;
 use crate::schemas::{Decoded, Schemas};
-use etw_layouts_payload::Value;
+use etw_layouts_payload::{Fault, Value};
 use std::collections::HashMap;
 
 /// A process. What the trace does not contain is `None`, or empty.
@@ -73,14 +73,18 @@ enum Step {
 
 impl Processes {
     /// Adds an event at a system time, if it is one of a process or an image.
-    pub fn add(&mut self, event: &Event<'_>, time: i64) {
+    ///
+    /// # Errors
+    ///
+    /// The payload of such an event cannot be decoded. The fields before the error are used.
+    pub fn add(&mut self, event: &Event<'_>, time: i64) -> Result<(), Fault> {
         let is_candidate = matches!(event.opcode(), Some(1..=4 | 10 | 39));
-        let Some(decoded) = is_candidate.then(|| event.decode(&Schemas::built_in())).flatten() else { return };
+        let Some(decoded) = is_candidate.then(|| event.decode(&Schemas::built_in())).flatten() else { return Ok(()) };
         let step = match decoded.schema.event {
             "Start" | "Load" => Step::Start,
             "End" | "UnLoad" | "Defunct" => Step::End,
             "DCStart" | "DCEnd" => Step::Exists,
-            _ => return,
+            _ => return Ok(()),
         };
         let record = match decoded.schema.provider {
             "Process" => process(&decoded, step, time).map(|process| Record::Process(step, process)),
@@ -88,7 +92,10 @@ impl Processes {
                 .map(|image| Record::Image(step, number(&decoded, "ProcessId").or(event.process()).unwrap_or_default(), image)),
             _ => None,
         };
-        self.records.extend(record.map(|record| (time, record)));
+        let Some(record) = record else { return Ok(()) };
+        self.records.push((time, record));
+        // A later version of the event has more fields.
+        if decoded.is_exact { decoded.fields.check() } else { Ok(()) }
     }
 
     /// All processes in the order of their start; those that started before the trace come first.

@@ -17,10 +17,10 @@ use std::rc::Rc;
 
 /// Print the events of trace files, one per line. Exit with status 1 if there are diagnostics.
 ///
-/// The first line names the columns. By default: time (UTC), processor, thread, process, header type,
-/// provider (or the group of a kernel event), version, opcode, payload size, and event ID (or the hook name
-/// of a kernel event). Select columns with --columns; JSON always contains all of them. Diagnostics are
-/// printed to standard error.
+/// The first line names the columns. Default columns in text: time (UTC), processor, process, thread, event,
+/// version and payload_size; CSV has event names and identifiers in columns of their own. `event` is a name such
+/// as Process/Start; without a known name, it is the provider and the event ID. Select columns with --columns;
+/// JSON always contains all of them. Diagnostics are printed to standard error.
 ///
 /// With --order time, the events of all files are merged by system time; with several files, a last column
 /// names the file. A session can write events out of order. Sorting looks ahead four buffers per processor;

@@ -8,8 +8,8 @@ use crate::output::{Escaped, Format, Output};
 use anstyle::Style;
 use etw_layouts_cli::text_table::{Row, aligned};
 use etw_layouts_cli::{Outcome, is_formula};
-use etw_layouts_etl::FileTime;
 use etw_layouts_etl::processes::{LoadedImage, Process, Processes};
+use etw_layouts_etl::{DiagnosticKind, FileTime};
 use serde::Serialize;
 use std::fmt::{self, Display, Write};
 use std::io;
@@ -76,8 +76,10 @@ impl<'a> Listing<'a> {
                         if let Some(kind) = event.fault() {
                             found(origin.diagnostic(&event, kind));
                         }
-                        if let Some(stamp) = event.time_stamp() {
-                            processes.add(&event, clock.system_time(stamp));
+                        if let Some(stamp) = event.time_stamp()
+                            && let Err(fault) = processes.add(&event, clock.system_time(stamp))
+                        {
+                            found(origin.diagnostic(&event, DiagnosticKind::Fields(fault)));
                         }
                     }
                     Err(diagnostic) => found(diagnostic),
@@ -89,7 +91,7 @@ impl<'a> Listing<'a> {
         }
         let processes = processes.finish();
         if processes.is_empty() {
-            out.aside(&Note { file: name, note: "no events of processes: the session did not enable them".into() });
+            out.aside(&Note { file: name, note: "no kernel process events (Process/Start, DCStart, ...); the session did not enable them, or another provider has them, which is not evaluated".into() });
         }
         self.print(name, &processes, out)?;
         Ok(tally.outcome())

@@ -44,6 +44,8 @@ fn members<S>(view: &View<'_, S>, text: &dyn Fn(&Member) -> Option<String>, styl
     for (index, (member, value)) in view.members().enumerate() {
         let between = if index > 0 { "," } else { "" };
         let Member { name, c, .. } = member;
+        // The kernel's own TIME_ZONE_INFORMATION has TIME_FIELDS here; the one in files has dates as user mode writes them.
+        let c = if *c == "TIME_FIELDS" { "ETW_SYSTEMTIME" } else { c };
         match style {
             Style::Text => put::shown(out, format_args!("{between}{}{name}: {c} = ", if index > 0 { " " } else { "" })),
             Style::Json => put::shown(out, format_args!("{between}{{\"name\":\"{name}\",\"type\":\"{c}\",\"value\":")),
@@ -82,6 +84,12 @@ fn put_value(value: Value<'_>, is_wide: bool, style: Style, out: &mut Vec<u8>) {
         }
         // Printing the union itself would repeat the same number three times.
         Type::Layout(layout) if layout.name == "LARGE_INTEGER" => put::number(out, value.signed()),
+        Type::Layout(layout) if layout.name == "TIME_FIELDS" => {
+            let date = structures::ETW_SYSTEMTIME.select(Build::new(10, 0, 19041, 1), Arch::X64);
+            if let Some(view) = date.ok().and_then(|date| View::new(date.layout, value.bytes()).ok()) {
+                members(&view, &|_| None, style, out);
+            }
+        }
         Type::Layout(layout) => {
             if let Ok(view) = View::new(*layout, value.bytes()) {
                 members(&view, &|_| None, style, out);

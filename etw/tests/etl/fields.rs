@@ -51,7 +51,12 @@ fn header_is_printed() {
             ..LogFile::new(&producer)
         };
         let writer = FileWriter::new(Cursor::new(Vec::new()), producer, log).unwrap();
-        let file = folder.file("a.etl", writer.finish(START).unwrap().into_inner());
+        let mut bytes = writer.finish(START).unwrap().into_inner();
+        // The first Sunday of November, 02:00, as a SYSTEMTIME in TimeZone.StandardDate.
+        let payload = 0x48 + bytes[0x48..].windows(4).position(|bytes| bytes == 0x1_0000_u32.to_le_bytes()).unwrap();
+        let date = payload + if size == 4 { 0x40 } else { 0x48 } + 0x44;
+        bytes[date..date + 16].copy_from_slice(&[0_u16, 11, 0, 1, 2, 0, 0, 0].map(u16::to_le_bytes).concat());
+        let file = folder.file("a.etl", bytes);
         let (status, out, err) = run(&["events", "--payload", "fields", "--format", "json", &file]);
         assert_eq!((status, err.as_str()), (0, ""));
         let structure = &json(&out)[0]["structure"];
@@ -65,6 +70,16 @@ fn header_is_printed() {
             [&object!(1), &object!("EVENT_TRACE_FILE_MODE_SEQUENTIAL")]
         );
         assert_eq!([&field("LoggerName")["text"], &field("LogFileName")["text"]], ["a \"b\"\u{9b}", "c:\\d.etl"]);
+        let date = &field("TimeZone")["value"][2];
+        assert_eq!((&date["name"], &date["type"]), (&object!("StandardStart"), &object!("ETW_SYSTEMTIME")));
+        let parts: Vec<_> = date["value"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|part| (part["name"].as_str().unwrap(), part["value"].as_u64().unwrap()))
+            .take(5)
+            .collect();
+        assert_eq!(parts, [("Year", 0), ("Month", 11), ("DayOfWeek", 0), ("Day", 1), ("Hour", 2)]);
         assert_eq!(field("TimeZone")["value"][1], object!({"name": "StandardName", "type": "WCHAR [32]", "value": ""}));
         let (_, out, _) = run(&["events", "--payload", "fields", "--columns", "payload", &file]);
         let text = out.lines().nth(1).unwrap();
