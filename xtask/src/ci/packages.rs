@@ -10,7 +10,10 @@ use std::fs;
 pub fn complete() -> Result<Step, Error> {
     let manifest = fs::read_to_string(workspace::root().join("Cargo.toml"))?;
     let table = manifest.split("[workspace.dependencies]").nth(1).and_then(|rest| rest.split("\n[").next()).unwrap_or_default();
-    let names: Vec<&str> = table.lines().filter_map(|line| line.split_once(" = ")).map(|(name, _)| name).collect();
+    let names: Vec<&str> = (table.lines().filter(|line| line.contains("path = ")))
+        .filter_map(|line| line.split_once(" = "))
+        .map(|(name, _)| name)
+        .collect();
     let chosen = names.iter().flat_map(|name| ["-p", name]);
     let packed =
         cargo(&["package", "--quiet", "--no-verify", "--allow-dirty"].into_iter().chain(chosen).collect::<Vec<_>>(), &[])?;
