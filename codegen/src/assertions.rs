@@ -1,7 +1,7 @@
 //! Verification of every offset, size, mask and erratum in a spec against the computed layouts.
 
 use crate::alike::Alike;
-use crate::axis::{Axis, TargetSet};
+use crate::axis::{Axis, PerTarget, TargetId, TargetSet};
 use crate::layouts::{Aggregate, Field, Form, Layout, LayoutId, Type};
 use crate::problems::Problems;
 use crate::source::{At, Span};
@@ -12,12 +12,12 @@ pub(crate) fn check(
     spec: &Spec,
     alike: &Alike,
     layouts: &[Layout],
-    by_target: &[BTreeMap<String, LayoutId>],
+    by_target: &PerTarget<BTreeMap<String, LayoutId>>,
     problems: &mut Problems,
 ) {
     // A result for one target applies to all targets with the same layout.
-    let mut agree: HashSet<(&str, usize)> = HashSet::new();
-    for (target, types) in by_target.iter().enumerate() {
+    let mut agree: HashSet<(&str, TargetId)> = HashSet::new();
+    for (target, types) in by_target.iter() {
         let mut checker = Checker { spec, layouts, types, target, problems };
         for (name, &id) in types {
             let first = alike.get(name.as_str()).map_or(target, |first| first[target]);
@@ -36,7 +36,7 @@ struct Checker<'a> {
     spec: &'a Spec,
     layouts: &'a [Layout],
     types: &'a BTreeMap<String, LayoutId>,
-    target: usize,
+    target: TargetId,
     problems: &'a mut Problems,
 }
 

@@ -1,6 +1,6 @@
 //! What the spec files say, with the place of every fact. No arithmetic happens here.
 
-use crate::axis::{Axis, TargetSet};
+use crate::axis::{Axis, TargetId, TargetSet};
 use crate::ctype::CType;
 use crate::event::Class;
 use crate::read::GROUPS;
@@ -317,8 +317,8 @@ impl Spec {
     }
 
     /// Whether a standard definition says nothing of a target, but by ranges that reach it: a user's axis added its kernel.
-    pub(crate) fn is_extended(&self, definition: &Definition, target: usize) -> bool {
-        self.axis.kernels[self.axis.targets[target].kernel].added && self.sources.file(definition.name.span).standard
+    pub(crate) fn is_extended(&self, definition: &Definition, target: TargetId) -> bool {
+        self.axis.kernel_of(target).added && self.sources.file(definition.name.span).standard
     }
 }
 
@@ -455,7 +455,7 @@ impl<T> Piecewise<T> {
     }
 
     /// Has a value hold for a target, and no other, or none.
-    pub fn set(&mut self, target: usize, value: Option<T>)
+    pub fn set(&mut self, target: TargetId, value: Option<T>)
     where
         T: PartialEq,
     {
@@ -468,7 +468,7 @@ impl<T> Piecewise<T> {
     }
 
     /// The piece that holds for a target.
-    pub fn get(&self, target: usize) -> Option<&Piece<T>> {
+    pub fn get(&self, target: TargetId) -> Option<&Piece<T>> {
         self.0.iter().find(|piece| piece.targets.contains(target))
     }
 

@@ -1,6 +1,6 @@
 //! Targets by name: `1709-x64`, `10.0.19041.1415-x64`, `5.1.2600-sp3-x86`.
 
-use crate::axis::{self, Arch, Axis, Build};
+use crate::axis::{self, Arch, Axis, Build, TargetId};
 use crate::diagnostic::nearest;
 use etw_layouts_runtime::meta::place;
 
@@ -15,8 +15,8 @@ pub struct Asked {
     pub own: Build,
     /// The build of the kernel, as the version axis counts it.
     pub build: Build,
-    /// Index of the target whose layouts it has.
-    pub target: usize,
+    /// The target whose layouts it has.
+    pub target: TargetId,
 }
 
 /// How a name names a kernel.
@@ -54,7 +54,7 @@ impl Asked {
     }
 
     fn taken(&self, axis: &Axis) -> Build {
-        axis.kernels[axis.targets[self.target].kernel].build
+        axis.kernel_of(self.target).build
     }
 }
 
@@ -111,7 +111,7 @@ impl Axis {
         }
         let name = format!("{build}-{arch}");
         let number = axis::build(build).or_else(|| Some((*self.builds.get(build)?, false)));
-        let of = |target: usize| self.targets[target].kernel;
+        let of = |target: TargetId| self.targets[target].kernel;
         let named: Vec<_> = match number {
             Some((number, true)) => return self.kernel(number, arch).map(|asked| Asked { name, ..asked }),
             Some((number, false)) => match self.same(number) {
@@ -156,14 +156,14 @@ impl Axis {
 
     /// The target whose layouts a kernel has: the last of its build at or before its revision. What other builds have says
     /// nothing of it.
-    pub fn at(&self, build: Build, arch: Arch) -> Option<usize> {
+    pub fn at(&self, build: Build, arch: Arch) -> Option<TargetId> {
         let asked = self.kernel(build, arch).ok()?;
         asked.is_of_build(self).then_some(asked.target)
     }
 
     /// A target, as the newest that has something.
-    pub fn newest(&self, target: usize) -> Asked {
-        let build = self.kernels[self.targets[target].kernel].build;
+    pub fn newest(&self, target: TargetId) -> Asked {
+        let build = self.kernel_of(target).build;
         Asked { name: String::new(), named: Named::Newest, own: build, build, target }
     }
 

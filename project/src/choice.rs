@@ -1,6 +1,6 @@
 //! The choice of layouts for a build, and the confidence in them, which `runtime` derives from specs and facts.
 
-use etw_layouts_codegen::axis::{Arch, Axis, Build};
+use etw_layouts_codegen::axis::{Arch, Axis, Build, TargetId};
 use etw_layouts_codegen::layouts::{LayoutId, Layouts};
 use etw_layouts_codegen::registry::Registry;
 use etw_layouts_codegen::{Asked, Named};
@@ -15,7 +15,7 @@ pub struct Choice {
     /// The confidence in the layout of one structure, or in all layouts.
     pub confidence: Confidence,
     /// The other neighbor of an uncertain build, if its layouts differ.
-    pub other: Option<usize>,
+    pub other: Option<TargetId>,
     /// The named updates that brought the layout to this build, if the layout is inferred from them.
     pub changed_by: Option<String>,
 }
@@ -39,7 +39,7 @@ impl Choice {
     }
 
     /// The index of the target whose layouts are used.
-    pub fn target(&self) -> usize {
+    pub fn target(&self) -> TargetId {
         self.asked.target
     }
 
@@ -51,7 +51,7 @@ impl Choice {
 
     /// Whether the selected build is on the version axis.
     pub(crate) fn is_of_axis(&self, axis: &Axis) -> bool {
-        self.asked.build == axis.kernels[axis.targets[self.target()].kernel].build
+        self.asked.build == axis.kernel_of(self.target()).build
     }
 
     /// The selected build, and the target whose layouts are used, if that is another build.
@@ -116,10 +116,10 @@ pub fn sentence(axis: &Axis, confidence: &Confidence, arch: Arch) -> String {
 /// The updates that brought the layout of a structure to the branch of a build.
 fn changed_by(layouts: &Layouts, asked: &Asked, structure: &str) -> Option<String> {
     let axis = &layouts.spec.axis;
-    let of = |target: usize| layouts.by_target[target].get(structure);
+    let of = |target: TargetId| layouts.by_target[target].get(structure);
     let branch = axis.line(asked.build, axis.targets[asked.target].arch).into_iter().filter(|&target| target <= asked.target);
     let since = branch.rev().take_while(|&target| of(target) == of(asked.target)).last()?;
-    let build = axis.kernels[axis.targets[since].kernel].build;
+    let build = axis.kernel_of(since).build;
     let own = axis.updates.iter().filter(|update| update.first_of(build) == Some(build));
     let names: Vec<&str> = own.map(|update| update.name.as_str()).collect();
     (!names.is_empty()).then(|| names.join(" and "))
@@ -152,10 +152,10 @@ enum Has<'a> {
 }
 
 impl<'a> Line for Along<'a> {
-    type Kernel = usize;
+    type Kernel = TargetId;
     type Layout = Has<'a>;
 
-    fn kernels(&self, arch: Arch) -> impl Iterator<Item = (Build, usize)> + Clone {
+    fn kernels(&self, arch: Arch) -> impl Iterator<Item = (Build, TargetId)> + Clone {
         self.layouts.spec.axis.along(arch)
     }
 
@@ -163,7 +163,7 @@ impl<'a> Line for Along<'a> {
         self.layouts.spec.axis.kernels.last().map(|kernel| kernel.build)
     }
 
-    fn layout(&self, target: usize) -> Option<Has<'a>> {
+    fn layout(&self, target: TargetId) -> Option<Has<'a>> {
         let all = &self.layouts.by_target[target];
         match self.structure {
             Some(name) => all.get(name).copied().map(Has::One),

@@ -6,7 +6,7 @@ use crate::members::{c_type, members};
 use crate::names::{Among, declared, name, no_member};
 use crate::subject::Subject;
 use crate::{Choice, Source};
-use etw_layouts_codegen::axis::{Arch, Axis, TargetSet};
+use etw_layouts_codegen::axis::{Arch, Axis, TargetId, TargetSet};
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_codegen::registry::Registry;
 use etw_layouts_codegen::spec::Body;
@@ -85,7 +85,7 @@ pub fn of(layouts: &Layouts, registry: &Registry, asked: &str, arch: Option<Arch
     let axis = &layouts.spec.axis;
     let mut targets = TargetSet::default();
     let mut sizes = BTreeMap::new();
-    let mut facts: BTreeMap<String, BTreeMap<usize, (Fact, Source)>> = BTreeMap::new();
+    let mut facts: BTreeMap<String, BTreeMap<TargetId, (Fact, Source)>> = BTreeMap::new();
     let has = has(layouts, structure);
     for target in has.iter().filter(|&target| arch.is_none_or(|arch| axis.targets[target].arch == arch)) {
         targets.insert(target);
@@ -127,7 +127,7 @@ fn sources(layouts: &Layouts, registry: &Registry, structure: &str, choice: Choi
 }
 
 /// The members and constants of a structure, by path.
-pub(crate) fn facts_at(layouts: &Layouts, structure: &str, target: usize) -> Vec<(String, Fact)> {
+pub(crate) fn facts_at(layouts: &Layouts, structure: &str, target: TargetId) -> Vec<(String, Fact)> {
     let mut facts = Vec::new();
     for member in members(layouts, structure, target) {
         if let (Some(path), Some((field, _))) = (member.path, member.field) {
@@ -147,7 +147,7 @@ pub(crate) fn facts_at(layouts: &Layouts, structure: &str, target: usize) -> Vec
 }
 
 /// The runs of kernels with equal facts, beginning with the first that has any.
-fn stages(axis: &Axis, targets: &TargetSet, facts: &BTreeMap<usize, (Fact, Source)>) -> Vec<Stage> {
+fn stages(axis: &Axis, targets: &TargetSet, facts: &BTreeMap<TargetId, (Fact, Source)>) -> Vec<Stage> {
     let mut stages: Vec<Stage> = Vec::new();
     for kernel in 0..axis.kernels.len() {
         let mut known = Facts::default();
@@ -187,9 +187,9 @@ fn pairs<'a>(a: &'a Facts, b: &'a Facts) -> impl Iterator<Item = (Option<&'a Fac
 
 /// The target that a target is based on: the previous update of its build, or else the first kernel of the previous build.
 /// Targets outside the set are skipped.
-fn parent(axis: &Axis, targets: &TargetSet, target: usize) -> Option<usize> {
+fn parent(axis: &Axis, targets: &TargetSet, target: TargetId) -> Option<TargetId> {
     let arch = axis.targets[target].arch;
-    let own = axis.kernels[axis.targets[target].kernel].build;
+    let own = axis.kernel_of(target).build;
     let line = || axis.along(arch).filter(|(_, other)| targets.contains(*other)).take_while(|(build, _)| *build < own);
     let (before, last) = line().last()?;
     match before.number == own.number {
@@ -199,7 +199,7 @@ fn parent(axis: &Axis, targets: &TargetSet, target: usize) -> Option<usize> {
 }
 
 /// The differences between a stage's first kernel and the kernel that it is based on.
-fn change(axis: &Axis, targets: &TargetSet, facts: &BTreeMap<usize, (Fact, Source)>, stage: &Stage) -> String {
+fn change(axis: &Axis, targets: &TargetSet, facts: &BTreeMap<TargetId, (Fact, Source)>, stage: &Stage) -> String {
     let mut words = Vec::new();
     let mut same = None;
     for arch in Arch::ALL {

@@ -5,7 +5,7 @@ use crate::members::{has, members};
 use crate::names::declared;
 use crate::subject::Subject;
 use crate::{Choice, Confidence, Source};
-use etw_layouts_codegen::axis::Arch;
+use etw_layouts_codegen::axis::{Arch, TargetId};
 use etw_layouts_codegen::layouts::{Extent, LayoutId, Layouts};
 use etw_layouts_codegen::registry::Registry;
 use std::collections::BTreeMap;
@@ -26,7 +26,7 @@ pub struct Matrix {
 #[derive(Clone, Debug)]
 pub struct Column {
     /// The targets, oldest first, each with the confidence in the structure's layout.
-    pub targets: Vec<(usize, Confidence)>,
+    pub targets: Vec<(TargetId, Confidence)>,
     /// The layout.
     pub layout: LayoutId,
     /// Its size and alignment.

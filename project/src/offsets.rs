@@ -6,6 +6,7 @@ use crate::evidence::shows;
 use crate::evidence::{Address, address};
 use crate::members::{expanded, has};
 use crate::names::{Among, name, no_member};
+use etw_layouts_codegen::axis::TargetId;
 use etw_layouts_codegen::layouts::{Bits, Layouts};
 use etw_layouts_codegen::nearest;
 use etw_layouts_codegen::registry::{Registry, Seen};
@@ -68,7 +69,7 @@ pub fn of<'a>(layouts: &Layouts, registry: &'a Registry, asked: &[String]) -> Re
     let (variables, asked): (Vec<_>, Vec<_>) = asked.partition(|asked| layouts.spec.globals.contains_key(asked));
     let columns = asked.iter().map(|asked| column(layouts, asked)).collect::<Result<Vec<_>, _>>()?;
     let mut rows = Vec::new();
-    let mut places: BTreeMap<(usize, usize), Option<Cell>> = BTreeMap::new();
+    let mut places: BTreeMap<(TargetId, usize), Option<Cell>> = BTreeMap::new();
     for seen in distinct(registry) {
         let Ok(kernel) = axis.kernel(seen.build, seen.arch) else { continue };
         let choice = |column: &Column| Choice::of(layouts, registry, kernel.clone(), Some(&column.structure));
@@ -103,7 +104,7 @@ fn column(layouts: &Layouts, asked: &str) -> Result<Column, Error> {
     }
 }
 
-fn place(layouts: &Layouts, target: usize, column: &Column) -> Option<Cell> {
+fn place(layouts: &Layouts, target: TargetId, column: &Column) -> Option<Cell> {
     let layout = layouts.get(target, &column.structure)?;
     let Some(path) = &column.member else {
         return Some(Cell { value: layout.extent().size, bits: None, in_image: false });

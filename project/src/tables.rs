@@ -397,7 +397,7 @@ fn number(build: &str, axis: &Axis, arch: Option<axis::Arch>) -> Result<Build, S
         }
         false => error,
     })?;
-    Ok(axis.kernels[axis.targets[asked.target].kernel].build)
+    Ok(axis.kernel_of(asked.target).build)
 }
 
 impl Builds {

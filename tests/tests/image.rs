@@ -1,5 +1,6 @@
 //! Images: a library made of our own header leads to its PDB in a store, and that reads as our layouts.
 
+use etw_layouts_codegen::axis::TargetId;
 use etw_layouts_project::tables::{self, Stated, SymbolFile};
 use etw_layouts_project::verify;
 use std::fs;
@@ -17,10 +18,10 @@ fn an_image_leads_to_its_symbols() {
     let axis = &layouts.spec.axis;
     let temporary = Folder::new("image");
     let folder = &temporary.0;
-    for target in [0, layouts.by_target.len() - 1] {
+    for target in [0, layouts.by_target.len() - 1].map(TargetId::from) {
         let stem = folder.join(axis.target_name(target));
         let names = held(&layouts, target);
-        let kernel = &axis.kernels[axis.targets[target].kernel];
+        let kernel = axis.kernel_of(target);
         let resource = folder.join("version.res");
         fs::write(&resource, version_resource(kernel.build)).expect("a temporary file");
         linked(&layouts, target, &linker, &stem, &[resource]);

@@ -1,5 +1,6 @@
 //! Program databases: what clang and a linker make of our own headers reads as our layouts, and so does a real kernel's.
 
+use etw_layouts_codegen::axis::TargetId;
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_project::tables::{self, Stated, SymbolFile};
 use etw_layouts_project::verify;
@@ -21,13 +22,13 @@ fn compiled_headers_read_as_our_layouts() {
     let folder = Folder::new("pdb");
     // Some of all eras, and the newest of both architectures.
     let count = layouts.by_target.len();
-    let targets: Vec<_> = (0..count).filter(|target| target % 7 == 0 || target + 2 >= count).collect();
+    let targets: Vec<_> = (0..count).filter(|target| target % 7 == 0 || target + 2 >= count).map(TargetId::from).collect();
     let facts: u64 = targets.into_par_iter().map(|target| agree(&layouts, target, &linker, &folder.0)).sum();
     assert!(facts > 5000, "only {facts} facts were compared");
 }
 
 /// Compiles the header of a target, and returns how many facts are in the program database and in the layouts.
-fn agree(layouts: &Layouts, target: usize, linker: &[String], folder: &Path) -> u64 {
+fn agree(layouts: &Layouts, target: TargetId, linker: &[String], folder: &Path) -> u64 {
     let name = layouts.spec.axis.target_name(target);
     let names = held(layouts, target);
     let bytes = linked(layouts, target, linker, &folder.join(&name), &[]);

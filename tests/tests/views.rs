@@ -18,7 +18,7 @@ fn every_member_at_every_target() {
     let (mut present, mut absent) = (0, 0);
     for structure in structures::ALL {
         let targets = AXIS.kernels.iter().flat_map(|kernel| kernel.architectures.iter().map(move |&arch| (kernel, arch)));
-        for (target, (kernel, arch)) in targets.enumerate() {
+        for (target, (kernel, arch)) in layouts.by_target.ids().zip(targets) {
             let ours = layouts.get(target, structure.name).map(|layout| match &layout.form {
                 Form::Aggregate(aggregate) => aggregate,
                 Form::Enumeration(_) => panic!("{} is a structure", structure.name),

@@ -4,7 +4,7 @@ use super::facts::{Atlas, Structure};
 use super::frame::{page as framed, scrolled};
 use super::paths;
 use crate::html::Html;
-use etw_layouts_codegen::axis::{Arch, TargetSet};
+use etw_layouts_codegen::axis::{Arch, TargetId, TargetSet};
 use etw_layouts_project::history::Fact;
 use etw_layouts_project::matrix::Matrix;
 use std::collections::BTreeMap;
@@ -89,7 +89,7 @@ fn row(
     place: Place,
     member: &str,
     ty: &str,
-    (of, all): (&TargetSet, &[usize]),
+    (of, all): (&TargetSet, &[TargetId]),
     html: &mut Html,
 ) {
     let (offset, size, bit, bits) = place;

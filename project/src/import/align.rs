@@ -9,7 +9,7 @@ use super::place::Place;
 use super::shared::{self, together};
 use super::types::{Fact, Names};
 use super::unions::{self, TOGETHER};
-use etw_layouts_codegen::axis::Arch;
+use etw_layouts_codegen::axis::{Arch, TargetId};
 use etw_layouts_codegen::ctype::CType;
 use etw_layouts_codegen::spec::{Kind, Member, Shape};
 use etw_layouts_symbols::{Aggregate, AggregateKind, Rules, Type, TypeFacts, Types};
@@ -23,9 +23,9 @@ pub struct Alignment<'a> {
     /// Architecture of these targets.
     pub arch: Arch,
     /// All targets with known members, nearest first.
-    pub near: &'a [usize],
+    pub near: &'a [TargetId],
     /// The same kernel on the other architecture, if it is on the axis.
-    pub sibling: Option<usize>,
+    pub sibling: Option<TargetId>,
     /// The names of types.
     pub names: &'a Names<'a>,
     /// The rules for the table's exactness.
@@ -209,7 +209,7 @@ impl Alignment<'_> {
     fn activate(&mut self, member: &mut Member, facts: Vec<Fact>) -> Result<(), String> {
         let Some(offset) = facts.iter().map(|fact| fact.offset).min() else { return Ok(()) };
         // Members can have different alignment on different architectures.
-        let arch = |t: usize| self.names.spec.axis.targets[t].arch;
+        let arch = |t: TargetId| self.names.spec.axis.targets[t].arch;
         let nearest = self.near.iter().copied().find(|&t| member.scope.contains(t));
         let reference = nearest.filter(|&t| arch(t) == self.arch);
         let align = reference.and_then(|t| Some(member.align.get(t)?.value));
@@ -378,7 +378,7 @@ fn spellings<'m>(members: &'m [Member], name: &str) -> Vec<&'m CType> {
 }
 
 /// The member with a name at a target.
-fn find<'m>(members: &'m [Member], name: &str, target: usize) -> Option<&'m Member> {
+fn find<'m>(members: &'m [Member], name: &str, target: TargetId) -> Option<&'m Member> {
     members.iter().filter(|member| member.scope.contains(target)).find_map(|member| match &member.shape {
         _ if member.name.as_ref().is_some_and(|own| own.value == name) => Some(member),
         Shape::Inline(_, inner) => find(inner, name, target),

@@ -3,16 +3,16 @@
 use super::kernel_of;
 use crate::tables::Table;
 use crate::verify::ours;
-use etw_layouts_codegen::axis::{Axis, Build};
+use etw_layouts_codegen::axis::{Axis, Build, TargetId};
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_symbols::compare_offsets;
 
 /// The first update whose image has the offsets of a structure at a row of the axis, unlike those at the row of the previous
 /// build: the known start of the layout. All later images up to the row must have these offsets too. `None` if no image before
 /// the row distinguishes the two layouts.
-pub fn first_image(layouts: &Layouts, images: &[Table], row: usize, structure: &str) -> Option<Build> {
+pub fn first_image(layouts: &Layouts, images: &[Table], row: TargetId, structure: &str) -> Option<Build> {
     let axis = &layouts.spec.axis;
-    let of = |target: usize| axis.kernels[axis.targets[target].kernel].build;
+    let of = |target: TargetId| axis.kernel_of(target).build;
     let (arch, end) = (axis.targets[row].arch, of(row));
     let before = before(axis, row)?;
     let [new, old] = [row, before].map(|target| ours::types(layouts, target, &[structure]));
@@ -26,8 +26,8 @@ pub fn first_image(layouts: &Layouts, images: &[Table], row: usize, structure: &
 }
 
 /// The previous row of the same build and architecture.
-pub(super) fn before(axis: &Axis, row: usize) -> Option<usize> {
-    let of = |target: usize| axis.kernels[axis.targets[target].kernel].build;
+pub(super) fn before(axis: &Axis, row: TargetId) -> Option<TargetId> {
+    let of = |target: TargetId| axis.kernel_of(target).build;
     let same = axis.filter(|target| target.arch == axis.targets[row].arch);
     same.iter().filter(|&target| of(target).number == of(row).number && of(target) < of(row)).last()
 }

@@ -9,7 +9,7 @@ use super::types::by_value;
 use crate::Error;
 use crate::tables::Table;
 use crate::verify::{ours, partly};
-use etw_layouts_codegen::axis::{Arch, Axis, Build};
+use etw_layouts_codegen::axis::{Arch, Axis, Build, TargetId};
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_codegen::registry::Registry;
 use etw_layouts_symbols::{Aggregate, Member, Type, TypeFacts, Types, compare_offsets};
@@ -65,16 +65,16 @@ impl Images {
 
     /// The borders that the images show and the specs lack, each with its table.
     pub fn borders(&self, layouts: &Layouts, names: &[&str]) -> Vec<(Border, Table)> {
-        let rows = 0..layouts.spec.axis.targets.len();
+        let rows = layouts.spec.axis.targets.ids();
         rows.flat_map(|row| self.borders_of(layouts, names, row)).collect()
     }
 
     /// The borders for the layouts of a row.
-    fn borders_of(&self, layouts: &Layouts, names: &[&str], row: usize) -> Vec<(Border, Table)> {
+    fn borders_of(&self, layouts: &Layouts, names: &[&str], row: TargetId) -> Vec<(Border, Table)> {
         let axis = &layouts.spec.axis;
         let Some(before) = before(axis, row) else { return Vec::new() };
         let arch = axis.targets[row].arch;
-        let of = |target: usize| axis.kernels[axis.targets[target].kernel].build;
+        let of = |target: TargetId| axis.kernel_of(target).build;
         let between = of(before)..of(row);
         let is_between = |image: &&Table| image.arch == arch && between.contains(&kernel_of(image.build, axis));
         let images: Vec<Table> = self.all.iter().filter(is_between).cloned().collect();
@@ -82,7 +82,7 @@ impl Images {
         let first = told.iter().filter_map(|&name| Some((name, first_image(layouts, &images, row, name)?)));
         let first: BTreeMap<&str, Build> = first.collect();
         let borders: BTreeSet<Build> = first.values().copied().collect();
-        let types = |target: usize| {
+        let types = |target: TargetId| {
             let here: Vec<_> = names.iter().copied().filter(|name| layouts.unverifiable(name, target).is_none()).collect();
             ours::types(layouts, target, &here)
         };

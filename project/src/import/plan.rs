@@ -15,7 +15,7 @@ use super::step::{self, Step};
 use super::texts::{self, Texts};
 use crate::Error;
 use crate::tables::Table;
-use etw_layouts_codegen::axis::Build;
+use etw_layouts_codegen::axis::{Build, TargetId};
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_symbols::Rules;
 use std::collections::{BTreeMap, BTreeSet};
@@ -30,9 +30,9 @@ pub struct Plan {
     /// Their layouts.
     pub layouts: Layouts,
     /// The targets that new tables add or change.
-    pub new: Vec<usize>,
+    pub new: Vec<TargetId>,
     /// The targets whose layouts other new tables confirm, each with their builds.
-    pub same: BTreeMap<usize, Vec<Build>>,
+    pub same: BTreeMap<TargetId, Vec<Build>>,
     /// The kernels that begin earlier than previously known: old and new build.
     pub moved: Vec<[Build; 2]>,
     /// The named updates that include new kernels.
@@ -123,7 +123,7 @@ pub fn plan(input: &Input) -> Result<Plan, Error> {
     }
     let target = |table: &&Table| layouts.spec.axis.at(table.build, table.arch);
     let new: BTreeSet<_> = entered.iter().filter_map(target).collect();
-    let mut stated: BTreeMap<usize, Vec<Build>> = BTreeMap::new();
+    let mut stated: BTreeMap<TargetId, Vec<Build>> = BTreeMap::new();
     for table in &same {
         stated.entry(target(table).ok_or("the build is not on the version axis")?).or_default().push(table.build);
     }

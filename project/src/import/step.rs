@@ -2,7 +2,7 @@
 
 use crate::tables::Table;
 use crate::verify::label::agrees;
-use etw_layouts_codegen::axis::Build;
+use etw_layouts_codegen::axis::{Build, TargetId};
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_symbols::{Rules, compare};
 
@@ -19,7 +19,7 @@ pub enum Step {
 /// The effect of a table on the specs. `known` are the tables that the specs have been verified against.
 pub fn of<'a, I: Iterator<Item = &'a Table>>(layouts: &Layouts, table: &Table, known: impl Fn() -> I) -> Step {
     let axis = &layouts.spec.axis;
-    let build = |target: usize| axis.kernels[axis.targets[target].kernel].build;
+    let build = |target: TargetId| axis.kernel_of(target).build;
     let own = axis.at(table.build, table.arch);
     let next = axis.line(table.build, table.arch).into_iter().find(|&target| build(target) > table.build);
     if own.is_some_and(|own| agrees(layouts, own, table)) {
@@ -53,7 +53,7 @@ pub fn of<'a, I: Iterator<Item = &'a Table>>(layouts: &Layouts, table: &Table, k
 /// The first known kernel after a new row that has the layouts of the row before it. It has to become a row too.
 pub fn later<'a>(layouts: &Layouts, new: &Table, build: Build, known: impl Iterator<Item = &'a Table>) -> Option<&'a Table> {
     let axis = &layouts.spec.axis;
-    let own = axis.at(build, new.arch).filter(|&own| axis.kernels[axis.targets[own].kernel].build != build)?;
+    let own = axis.at(build, new.arch).filter(|&own| axis.kernel_of(own).build != build)?;
     let after = known.filter(|other| other.build > build && axis.at(other.build, other.arch) == Some(own));
     after.min_by_key(|other| (other.build, Rules::for_producer(&other.producer) == Rules::Converted))
 }

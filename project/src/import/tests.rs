@@ -7,7 +7,7 @@ mod taken_out;
 
 use super::rows::find;
 use super::*;
-use etw_layouts_codegen::axis::Axis;
+use etw_layouts_codegen::axis::{Axis, TargetId};
 use etw_layouts_codegen::layouts::{Aggregate, Field, Form, Type};
 use etw_layouts_codegen::spec::{Body, Definition, Kind, Member, Provenance, Shape};
 use etw_layouts_symbols::compare::Difference;
@@ -65,7 +65,7 @@ fn imported(texts: &Texts, known: &[Table], new: &[Table]) -> Plan {
 }
 
 /// What symbols can tell of a target, by the layouts.
-fn facts(layouts: &Layouts, target: usize) -> Types {
+fn facts(layouts: &Layouts, target: TargetId) -> Types {
     let names = verify::names(layouts, None).expect("all names");
     let here: Vec<_> = names.into_iter().filter(|name| layouts.unverifiable(name, target).is_none()).collect();
     verify::ours::types(layouts, target, &here)
@@ -134,7 +134,7 @@ fn back(before: &Texts, known: &[Table], new: &[Table], truth: &Layouts) {
         assert!(error.lines().all(|line| old.lines().any(|other| other == line)), "{error}");
     }
     let axis = &after.layouts.spec.axis;
-    for (target, at) in axis.targets.iter().enumerate() {
+    for (target, at) in axis.targets.iter() {
         let build = axis.kernels[at.kernel].build;
         let place = find(&truth.spec.axis, build, at.arch).expect("on the axis");
         let rules = new.iter().find(|t| (t.build, t.arch) == (build, at.arch)).map(|t| Rules::for_producer(&t.producer));
@@ -234,7 +234,7 @@ fn unneeded(before: &Texts, after: &Plan) {
 }
 
 /// What members are known from, as they state it themselves.
-fn sources(members: &[Member], target: usize, found: &mut Vec<Option<Provenance>>) {
+fn sources(members: &[Member], target: TargetId, found: &mut Vec<Option<Provenance>>) {
     for member in members.iter().filter(|member| member.scope.contains(target)) {
         found.push(member.source.get(target).map(|piece| piece.value));
         if let Shape::Inline(_, members) = &member.shape {
@@ -388,7 +388,7 @@ fn from_nothing() {
         let new = best(&tables, &builds);
         let after = imported(&before, &[], &new);
         verified(&after.layouts, &[], &new).unwrap_or_else(|error| panic!("{error}"));
-        assert!(after.layouts.get(0, "WMI_LOGGER_CONTEXT").is_some());
+        assert!(after.layouts.get(TargetId::FIRST, "WMI_LOGGER_CONTEXT").is_some());
     }
 }
 
@@ -432,7 +432,7 @@ fn best(tables: &[Table], builds: &[Build]) -> Vec<Table> {
     let named = |table: &Table| table.types.values().filter(|facts| matches!(facts, TypeFacts::Enumeration(_))).count();
     let row = |table: &Table| {
         let target = axis.at(table.build, table.arch)?;
-        [table.build, axis.kernels[axis.targets[target].kernel].build].into_iter().find(|build| builds.contains(build))
+        [table.build, axis.kernel_of(target).build].into_iter().find(|build| builds.contains(build))
     };
     let mut of: Vec<(Build, &Table)> = tables.iter().filter_map(|table| Some((row(table)?, table))).collect();
     of.sort_by_key(|(_, table)| (converted(table), table.build, Reverse(named(table))));

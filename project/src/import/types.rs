@@ -1,6 +1,6 @@
 //! Types of symbols in the spelling of specs, and comparison of both.
 
-use etw_layouts_codegen::axis::Arch;
+use etw_layouts_codegen::axis::{Arch, TargetId};
 use etw_layouts_codegen::ctype::{CType, Length};
 use etw_layouts_codegen::spec::Spec;
 use etw_layouts_codegen::{is_definable, is_identifier};
@@ -127,7 +127,7 @@ pub struct Names<'a> {
 
 impl Names<'_> {
     /// Whether a type is equal to that of symbols, at a target.
-    pub fn agree(&self, ctype: &CType, target: usize, ty: &Type, rules: Rules) -> bool {
+    pub fn agree(&self, ctype: &CType, target: TargetId, ty: &Type, rules: Rules) -> bool {
         self.meaning(ctype, target, 0).is_some_and(|ours| same(ours, ty.clone(), rules))
     }
 
@@ -219,7 +219,7 @@ impl Names<'_> {
     }
 
     /// The integer type with a name.
-    pub fn integer(&self, name: &str, target: usize) -> Option<Integer> {
+    pub fn integer(&self, name: &str, target: TargetId) -> Option<Integer> {
         match self.meaning(&CType::parse(name).ok()?, target, 0)? {
             Type::Integer(integer) => Some(integer),
             _ => None,
@@ -227,7 +227,7 @@ impl Names<'_> {
     }
 
     /// The type in the model of symbols for a spelling.
-    fn meaning(&self, ctype: &CType, target: usize, depth: usize) -> Option<Type> {
+    fn meaning(&self, ctype: &CType, target: TargetId, depth: usize) -> Option<Type> {
         Some(match ctype {
             _ if depth > 16 => return None,
             CType::Name { name, .. } => {

@@ -5,7 +5,7 @@ use super::variables::Variables;
 use crate::events;
 use crate::tables::Table;
 use etw_layouts_codegen::Asked;
-use etw_layouts_codegen::axis::Axis;
+use etw_layouts_codegen::axis::{Axis, TargetId};
 use etw_layouts_codegen::registry::Registry;
 use etw_layouts_symbols::compare::Rule;
 use etw_layouts_symbols::{ImageFile, Pdb};
@@ -68,7 +68,7 @@ pub struct Checked {
     /// Where it says that global variables are.
     pub variables: Variables,
     /// The targets whose layouts it has, if it is labelled as another kernel's: see [`label`](super::label).
-    pub facts_of: Vec<usize>,
+    pub facts_of: Vec<TargetId>,
     /// The kernel that the facts know its program database as, if it is labelled as another one.
     pub pdb_of: Option<String>,
 }
@@ -129,7 +129,7 @@ impl Checked {
     }
 
     /// Whether this is a table of a build that has the layouts of that target, and not one that only uses them in place of its own.
-    pub fn is_of(&self, axis: &Axis, target: usize) -> bool {
+    pub fn is_of(&self, axis: &Axis, target: TargetId) -> bool {
         self.asked.target == target && self.asked.is_of_build(axis)
     }
 

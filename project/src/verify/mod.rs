@@ -20,6 +20,7 @@ use crate::project::Project;
 use crate::registry;
 use crate::tables::{self, Foreign, Stated, SymbolFile, Table};
 use crate::{Error, Several, errata, events};
+use etw_layouts_codegen::axis::{PerTarget, TargetId};
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_codegen::registry::Registry;
 use etw_layouts_symbols::Types;
@@ -60,12 +61,12 @@ pub fn report(
         let read = registry.get_or_init(|| project.registry(&layouts.spec.axis).map_err(|error| error.to_string()));
         Ok(read.as_ref().map_err(Clone::clone)?)
     };
-    let label = |table: &Table, checked: &Checked| -> Result<Vec<usize>, Error> {
+    let label = |table: &Table, checked: &Checked| -> Result<Vec<TargetId>, Error> {
         let seen = registry()?;
         let own = Path::new(&table.source).file_name().and_then(|name| name.to_str()).filter(|_| is_shipped);
         Ok(label::facts_of(layouts, seen, own, table, checked))
     };
-    let variables = |table: &Table, target: usize| -> Result<Variables, Error> {
+    let variables = |table: &Table, target: TargetId| -> Result<Variables, Error> {
         // The facts are no witness of themselves.
         let facts = if is_shipped { None } else { Some(registry()?) };
         Ok(Variables::of(layouts, facts, table, target))
@@ -91,10 +92,10 @@ pub fn report(
 }
 
 /// What tells of a table that differs whose layouts it has.
-type Label<'a> = dyn Fn(&Table, &Checked) -> Result<Vec<usize>, Error> + Sync + 'a;
+type Label<'a> = dyn Fn(&Table, &Checked) -> Result<Vec<TargetId>, Error> + Sync + 'a;
 
 /// What tells how the global variables of a table compare with those of a target.
-type Place<'a> = dyn Fn(&Table, usize) -> Result<Variables, Error> + Sync + 'a;
+type Place<'a> = dyn Fn(&Table, TargetId) -> Result<Variables, Error> + Sync + 'a;
 
 /// Each table compared, and the files that are of other machines.
 fn check(
@@ -109,7 +110,7 @@ fn check(
     let all = self::names(layouts, None)?;
     let wanted = wanted(layouts, &all);
     // Hundreds of tables are of a few dozen targets.
-    let ours: Vec<OnceLock<Types>> = layouts.spec.axis.targets.iter().map(|_| OnceLock::new()).collect();
+    let ours: PerTarget<OnceLock<Types>> = layouts.spec.axis.targets.ids().map(|_| OnceLock::new()).collect();
     let compared = |table: &Table| -> Result<Checked, Error> {
         let asked = asked(layouts, table)?;
         let ours = ours[asked.target].get_or_init(|| ours::types(layouts, asked.target, names));
@@ -170,7 +171,7 @@ pub fn claims(layouts: &Layouts, names: &[&str], checked: &[Checked]) -> Vec<Fin
     let mut found = Vec::new();
     let checked: Vec<_> = checked.iter().filter(|table| !table.is_labelled_wrongly()).collect();
     let tables_of = |target| checked.iter().copied().filter(|table| table.is_of(axis, target)).collect::<Vec<_>>();
-    let of_target: Vec<_> = (0..axis.targets.len()).map(tables_of).collect();
+    let of_target: PerTarget<_> = axis.targets.ids().map(tables_of).collect();
     for definition in names.iter().filter_map(|name| layouts.spec.definitions.get(*name)) {
         let name = &definition.name.value;
         let place = Some(layouts.spec.sources.place(definition.name.span));
@@ -178,11 +179,12 @@ pub fn claims(layouts: &Layouts, names: &[&str], checked: &[Checked]) -> Vec<Fin
             let status = table.structures.get(name).map(|compared| compared.status);
             status == Some(Status::Equal.as_str()) || status == Some(Status::Differs.as_str())
         };
-        let holder = |target: usize| of_target[target].iter().find(holds);
+        let holder = |target: TargetId| of_target[target].iter().find(holds);
         // Symbols keep a type as long as something in the program uses it. What older and newer kernels hold, those between have, too.
-        let between = |target: usize| {
-            let own = |other: &usize| axis.targets[*other].arch == axis.targets[target].arch && holder(*other).is_some();
-            (0..target).any(|other| own(&other)) && (target + 1..axis.targets.len()).any(|other| own(&other))
+        let between = |target: TargetId| {
+            let own = |other: TargetId| axis.targets[other].arch == axis.targets[target].arch && holder(other).is_some();
+            axis.targets.ids().any(|other| other < target && own(other))
+                && axis.targets.ids().any(|other| other > target && own(other))
         };
         for target in definition.scope.iter() {
             let seen = !of_target[target].is_empty();
@@ -202,7 +204,7 @@ pub fn claims(layouts: &Layouts, names: &[&str], checked: &[Checked]) -> Vec<Fin
         }
     }
     for table in checked {
-        let taken = &axis.kernels[axis.targets[table.asked.target].kernel];
+        let taken = axis.kernel_of(table.asked.target);
         if !table.asked.is_of_build(axis) {
             let (spec, symbols) = match table.asked.is_of_other_build(axis) {
                 true => (format!("no row for the build of {}-{}", table.build, table.arch), "a table of it exists".to_owned()),

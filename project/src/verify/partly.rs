@@ -6,7 +6,7 @@ use super::found::{Checked, Comparison};
 use super::{Variables, ours};
 use crate::tables::Table;
 use etw_layouts_codegen::Asked;
-use etw_layouts_codegen::axis::{Arch, Axis, Build};
+use etw_layouts_codegen::axis::{Arch, Axis, Build, TargetId};
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_codegen::registry::Registry;
 use etw_layouts_symbols::{Types, compare_offsets};
@@ -18,7 +18,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub fn compared(layouts: &Layouts, names: &[&str], images: &[Table], facts: &Registry) -> Vec<Checked> {
     let stated: BTreeSet<_> = images.iter().flat_map(Table::holds).map(String::as_str).collect();
     let names: Vec<_> = names.iter().copied().filter(|name| stated.contains(name)).collect();
-    let mut ours: BTreeMap<usize, Types> = BTreeMap::new();
+    let mut ours: BTreeMap<TargetId, Types> = BTreeMap::new();
     let one = |image: &Table| {
         let candidates = candidates(&layouts.spec.axis, image.build, image.arch);
         let mut checked = candidates.into_iter().map(|asked| {

@@ -7,6 +7,7 @@
 use super::finding::{ADDRESS, Finding, IN_IMAGE};
 use crate::evidence::by_pdb;
 use crate::tables::Table;
+use etw_layouts_codegen::axis::TargetId;
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_codegen::registry::{Registry, Seen};
 use serde::Serialize;
@@ -24,7 +25,7 @@ pub struct Variables {
 
 impl Variables {
     /// The variables of a table that is verified against a target.
-    pub fn of(layouts: &Layouts, facts: Option<&Registry>, table: &Table, target: usize) -> Self {
+    pub fn of(layouts: &Layouts, facts: Option<&Registry>, table: &Table, target: TargetId) -> Self {
         let spec = &layouts.spec;
         let own: Vec<&Seen> = match (facts, &table.pdb) {
             (Some(facts), Some(pdb)) => by_pdb(facts, pdb.guid, pdb.age).into_iter().collect(),

@@ -7,6 +7,7 @@ use crate::Error;
 use crate::names::{self, Among};
 use crate::tables::Table;
 use etw_layouts_codegen::Asked;
+use etw_layouts_codegen::axis::TargetId;
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_symbols::{Rules, Types, Wanted, compare};
 use std::collections::BTreeMap;
@@ -46,7 +47,7 @@ pub(super) fn asked(layouts: &Layouts, table: &Table) -> Result<Asked, Error> {
 }
 
 /// Compares a table with the layouts of a target.
-pub fn against(layouts: &Layouts, names: &[&str], table: &Table, target: usize) -> BTreeMap<String, Comparison> {
+pub fn against(layouts: &Layouts, names: &[&str], table: &Table, target: TargetId) -> BTreeMap<String, Comparison> {
     held_against(layouts, names, table, target, &ours::types(layouts, target, names))
 }
 
@@ -55,7 +56,7 @@ pub(super) fn held_against(
     layouts: &Layouts,
     names: &[&str],
     table: &Table,
-    target: usize,
+    target: TargetId,
     ours: &Types,
 ) -> BTreeMap<String, Comparison> {
     let reports = compare(ours, &table.types, Rules::for_producer(&table.producer));

@@ -9,6 +9,7 @@ mod tests;
 pub use facts::Mutant;
 
 use crate::{Error, Format, Outcome, trust, workspace};
+use etw_layouts_codegen::axis::{PerTarget, TargetId};
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_codegen::registry::Registry;
 use etw_layouts_codegen::{Errors, SourceFile, Sources, compile, recompile};
@@ -69,7 +70,7 @@ pub struct Bench {
     tables: Vec<Table>,
     registry: Registry,
     original: Layouts,
-    types: Vec<Types>,
+    types: PerTarget<Types>,
     reaches: Vec<Reach>,
     events: events::Events,
 }
@@ -170,7 +171,7 @@ impl Bench {
         let mut reason = None;
         let by_symbols = [layouts, &self.original].map(|layouts| evidence::confirmed(&self.registry, &layouts.spec.axis));
         let subject = path_stem(path);
-        for (target, (new, old)) in mutated.iter().zip(&self.types).enumerate() {
+        for (target, (new, old)) in mutated.iter().map(|(target, new)| (target, (new, &self.types[target]))) {
             // Definitions of the mutated specs, and those that they may have lost.
             let all = new.keys().chain(old.keys().filter(|name| **name == subject));
             for name in all.filter(|name| new.get(*name) != old.get(*name)) {
@@ -195,7 +196,7 @@ impl Bench {
         }
     }
 
-    fn converted(&self, target: usize, layouts: &Layouts) -> bool {
+    fn converted(&self, target: TargetId, layouts: &Layouts) -> bool {
         let of = |table: &&Table| layouts.spec.axis.at(table.build, table.arch) == Some(target);
         self.tables.iter().filter(of).all(|table| Rules::for_producer(&table.producer) == Rules::Converted)
     }
@@ -211,8 +212,8 @@ fn has_word(text: &str, word: &str) -> bool {
     text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').any(|part| part == word)
 }
 
-fn all_types(layouts: &Layouts, names: &[&str]) -> Vec<Types> {
-    (0..layouts.by_target.len()).map(|target| ours::types(layouts, target, names)).collect()
+fn all_types(layouts: &Layouts, names: &[&str]) -> PerTarget<Types> {
+    layouts.by_target.ids().map(|target| ours::types(layouts, target, names)).collect()
 }
 
 /// Counts for one kind of fact.

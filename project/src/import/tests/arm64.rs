@@ -25,7 +25,7 @@ fn an_import_carries_arm64_along() {
     let logger = "WMI_LOGGER_CONTEXT";
     assert!(table.types.get(logger).is_some() && before[logger] != arm64[logger], "nothing came along");
     // Before and after it ARM64 has what it had.
-    for (target, at) in layouts(&texts).spec.axis.targets.iter().enumerate().filter(|(_, at)| at.arch == Arch::Arm64) {
+    for (target, at) in layouts(&texts).spec.axis.targets.iter().filter(|(_, at)| at.arch == Arch::Arm64) {
         let old = layouts(&texts);
         let kernel = old.spec.axis.kernels[at.kernel].build;
         let now = find(axis, kernel, Arch::Arm64).expect("a row");

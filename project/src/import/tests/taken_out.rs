@@ -2,7 +2,7 @@
 
 use super::super::texts::{self, Texts};
 use super::{find, layouts};
-use etw_layouts_codegen::axis::{Arch, Axis, Build, TargetSet};
+use etw_layouts_codegen::axis::{Arch, Axis, Build, TargetId, TargetSet};
 use etw_layouts_codegen::emit;
 use etw_layouts_codegen::spec::{Body, Erratum, Member, Shape, ValuesKind, What};
 use std::collections::BTreeSet;
@@ -105,7 +105,7 @@ fn without(old: &Axis, builds: &BTreeSet<Build>) -> Axis {
 
 /// A set of one axis on another.
 fn mapped(old: &Axis, new: &Axis, set: &TargetSet) -> TargetSet {
-    let place = |t: usize| find(new, old.kernels[old.targets[t].kernel].build, old.targets[t].arch);
+    let place = |t: TargetId| find(new, old.kernel_of(t).build, old.targets[t].arch);
     set.iter().filter_map(place).collect()
 }
 
