@@ -244,15 +244,15 @@ pub struct Constant {
 #[derive(Clone, Debug)]
 pub struct Erratum {
     /// Which fact.
-    pub what: What,
+    pub what: ErratumKind,
     /// The targets that the document's statement covers.
     pub scope: TargetSet,
     /// Those of them where it is held against the layouts.
     pub checked: TargetSet,
     /// The document's statement.
-    pub document: Fact,
+    pub document: ErratumValue,
     /// What is so.
-    pub actual: Fact,
+    pub actual: ErratumValue,
     /// What shows it.
     pub witness: Witness,
     /// More.
@@ -263,7 +263,7 @@ pub struct Erratum {
 
 /// Which fact an erratum is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum What {
+pub enum ErratumKind {
     /// The offset of a member.
     Offset,
     /// The size of a structure.
@@ -286,7 +286,7 @@ pub enum What {
 
 /// A statement of a document or of the spec.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Fact {
+pub enum ErratumValue {
     /// A number.
     Number(i64),
     /// Words.
@@ -484,7 +484,7 @@ impl<T> Default for Piecewise<T> {
     }
 }
 
-impl What {
+impl ErratumKind {
     /// The word for it in specs.
     pub fn word(self) -> &'static str {
         match self {
@@ -535,7 +535,7 @@ impl Witness {
     }
 }
 
-impl core::fmt::Display for Fact {
+impl core::fmt::Display for ErratumValue {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         match self {
             Self::Number(n) => write!(f, "{n:#x}"),

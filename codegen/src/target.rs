@@ -9,8 +9,8 @@ use etw_layouts_runtime::meta::place;
 pub struct Asked {
     /// What was asked for, as BUILD-ARCH; empty if no build was named.
     pub name: String,
-    /// How that names the kernel.
-    pub named: Named,
+    /// How the build was selected.
+    pub selected_by: SelectedBy,
     /// The build of the kernel, by the number that was asked for.
     pub own: Build,
     /// The build of the kernel, as the version axis counts it.
@@ -19,11 +19,11 @@ pub struct Asked {
     pub target: TargetId,
 }
 
-/// How a name names a kernel.
+/// How a build was selected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Named {
+pub enum SelectedBy {
     /// By its build and revision, or by a service pack.
-    Kernel,
+    Revision,
     /// By a label, or a build without a revision: so many kernels of the version axis, and whatever updates it does not have. This is the
     /// first of them.
     First(usize),
@@ -58,11 +58,11 @@ impl Asked {
     }
 }
 
-impl Named {
+impl SelectedBy {
     /// The keyword in JSON documents.
     pub fn word(self) -> &'static str {
         match self {
-            Self::Kernel => "revision",
+            Self::Revision => "revision",
             Self::First(_) => "first",
             Self::Newest => "newest",
         }
@@ -118,7 +118,7 @@ impl Axis {
                 Some((_, first)) => {
                     let asked = self.kernel(first, arch)?;
                     let kernels = self.line(number, arch).into_iter().filter(|&target| target >= asked.target).count();
-                    return Ok(Asked { name, named: Named::First(kernels), ..asked });
+                    return Ok(Asked { name, selected_by: SelectedBy::First(kernels), ..asked });
                 }
                 None => self.line(number, arch),
             },
@@ -131,8 +131,8 @@ impl Axis {
             (Some(&target), _) => {
                 // A service pack may be all that names a kernel. Of any other build there may be revisions that the axis does not have.
                 let is_name = number.is_none() && self.kernel_name(of(target)) == build;
-                let named = if is_name { Named::Kernel } else { Named::First(named.len()) };
-                Ok(Asked { name, named, ..self.newest(target) })
+                let selected_by = if is_name { SelectedBy::Revision } else { SelectedBy::First(named.len()) };
+                Ok(Asked { name, selected_by, ..self.newest(target) })
             }
             (None, Some((number, _))) => self.kernel(number, arch).map(|asked| Asked { name, ..asked }),
             (None, None) => Err(self.no_build(build, arch)),
@@ -149,7 +149,7 @@ impl Axis {
         let newest = self.kernels.last().map(|kernel| kernel.build);
         let (own, build) = (build, self.canonical(build));
         match place(build, self.along(arch), newest) {
-            Ok((_, target)) => Ok(Asked { name, named: Named::Kernel, own, build, target }),
+            Ok((_, target)) => Ok(Asked { name, selected_by: SelectedBy::Revision, own, build, target }),
             Err(absent) => Err(format!("{name}: {absent}")),
         }
     }
@@ -164,7 +164,7 @@ impl Axis {
     /// A target, as the newest that has something.
     pub fn newest(&self, target: TargetId) -> Asked {
         let build = self.kernel_of(target).build;
-        Asked { name: String::new(), named: Named::Newest, own: build, build, target }
+        Asked { name: String::new(), selected_by: SelectedBy::Newest, own: build, build, target }
     }
 
     /// The label that equals a text. Case is ignored.

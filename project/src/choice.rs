@@ -3,7 +3,7 @@
 use etw_layouts_codegen::axis::{Arch, Axis, Build, TargetId};
 use etw_layouts_codegen::layouts::{LayoutId, Layouts};
 use etw_layouts_codegen::registry::Registry;
-use etw_layouts_codegen::{Asked, Named};
+use etw_layouts_codegen::{Asked, SelectedBy};
 use etw_layouts_runtime::meta::{Absent, Confidence, Examined, Line, Reason, Update, choose};
 use std::collections::BTreeMap;
 
@@ -60,16 +60,16 @@ impl Choice {
         let same = self.is_of_axis(axis);
         let number = asked.rsplit_once('-').and_then(|(build, _)| build.parse().ok());
         let is_number = number.is_some_and(|build: Build| build.number == self.asked.build.number);
-        match self.asked.named {
-            Named::First(_) if self.is_stand_in(axis) => format!("{}, using the layouts of {name}", self.first(axis)),
-            Named::First(_) if !same => format!("{}, which has the layouts of {name}", self.first(axis)),
-            Named::Kernel if self.is_stand_in(axis) => format!("{asked}, using the layouts of {name}"),
-            Named::Kernel if same && (is_number || *asked == name) => name,
-            Named::Kernel if same => format!("{name}, the same kernel as {asked}"),
-            Named::Kernel => format!("{asked}, which has the layouts of {name}"),
-            Named::First(_) if is_number => format!("{name}, the first revision of its build"),
-            Named::First(_) => format!("{name}, the first build of {asked}"),
-            Named::Newest => format!("{name}, the newest known build"),
+        match self.asked.selected_by {
+            SelectedBy::First(_) if self.is_stand_in(axis) => format!("{}, using the layouts of {name}", self.first(axis)),
+            SelectedBy::First(_) if !same => format!("{}, which has the layouts of {name}", self.first(axis)),
+            SelectedBy::Revision if self.is_stand_in(axis) => format!("{asked}, using the layouts of {name}"),
+            SelectedBy::Revision if same && (is_number || *asked == name) => name,
+            SelectedBy::Revision if same => format!("{name}, the same kernel as {asked}"),
+            SelectedBy::Revision => format!("{asked}, which has the layouts of {name}"),
+            SelectedBy::First(_) if is_number => format!("{name}, the first revision of its build"),
+            SelectedBy::First(_) => format!("{name}, the first build of {asked}"),
+            SelectedBy::Newest => format!("{name}, the newest known build"),
         }
     }
 
@@ -92,7 +92,7 @@ impl Choice {
     /// A note for a build that uses the layouts of another build.
     pub fn note(&self, axis: &Axis) -> Option<String> {
         let name = axis.target_name(self.target());
-        let asked = if let Named::First(_) = self.asked.named { self.first(axis) } else { self.asked.name.clone() };
+        let asked = if let SelectedBy::First(_) = self.asked.selected_by { self.first(axis) } else { self.asked.name.clone() };
         let use_of = match self.other {
             Some(other) => {
                 format!("showing the layouts of {name}; the layouts can also be those of {}", axis.target_name(other))

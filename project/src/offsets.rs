@@ -13,7 +13,7 @@ use etw_layouts_codegen::registry::{Registry, Seen};
 use std::collections::BTreeMap;
 
 /// A table of offsets with one row per examined build.
-pub struct Table<'a> {
+pub struct OffsetTable<'a> {
     /// The selected members and structures.
     pub columns: Vec<Column>,
     /// The selected global variables.
@@ -59,7 +59,7 @@ pub struct Cell {
 /// # Errors
 ///
 /// A structure, member or variable does not exist in any build.
-pub fn of<'a>(layouts: &Layouts, registry: &'a Registry, asked: &[String]) -> Result<Table<'a>, Error> {
+pub fn of<'a>(layouts: &Layouts, registry: &'a Registry, asked: &[String]) -> Result<OffsetTable<'a>, Error> {
     let axis = &layouts.spec.axis;
     // Accept variables as debuggers write them.
     let asked = asked.iter().map(|asked| match asked.strip_prefix("nt!") {
@@ -83,7 +83,7 @@ pub fn of<'a>(layouts: &Layouts, registry: &'a Registry, asked: &[String]) -> Re
         let places = variables.iter().map(|name| address(registry, axis, seen, name)).collect();
         rows.push(Row { seen, choices: columns.iter().map(choice).collect(), cells, variables: places });
     }
-    Ok(Table { columns, variables, rows })
+    Ok(OffsetTable { columns, variables, rows })
 }
 
 fn column(layouts: &Layouts, asked: &str) -> Result<Column, Error> {

@@ -1,10 +1,9 @@
 //! The selection of a structure or one of its members at a target.
 
-use crate::Error;
+use crate::{Choice, Confidence, Error, Refusal, Remedy, Source};
 use crate::evidence::shows;
 use crate::members::{Member, expanded, has};
 use crate::names::{Among, declared, name, no_member};
-use crate::{Choice, Confidence, Source};
 use etw_layouts_codegen::Asked;
 use etw_layouts_codegen::axis::{Arch, Axis, TargetId, TargetSet};
 use etw_layouts_codegen::layouts::{Info, Layouts};
@@ -42,7 +41,7 @@ impl Subject {
         let axis = &layouts.spec.axis;
         let (structure, member) = asked.split_once('.').map_or((asked, None), |(one, other)| (one, Some(other)));
         let structure = name(layouts, Among::All, structure).map_err(|error| match choose(axis, asked, arch) {
-            Ok(_) => format!("unknown structure `{asked}`; to show a build, use --build {asked}").into(),
+            Ok(_) => Refusal::new(format!("unknown structure `{asked}`"), Remedy::NotBuild(asked.to_owned())).into(),
             Err(_) => error,
         })?;
         let known = member.and_then(|member| {

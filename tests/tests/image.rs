@@ -2,7 +2,8 @@
 
 use etw_layouts_codegen::axis::TargetId;
 use etw_layouts_project::tables::{self, Stated, SymbolFile};
-use etw_layouts_project::verify;
+use etw_layouts_project::verify::{self, Outcome};
+use etw_layouts_symbols::compare::Status;
 use std::fs;
 use std::path::PathBuf;
 use test_support::clang;
@@ -40,7 +41,7 @@ fn an_image_leads_to_its_symbols() {
         let tables =
             tables::read(&SymbolFile::on_disk(pdb.clone()), axis, &wanted, &stated).unwrap_or_else(|error| panic!("{error}"));
         let checked = verify::compared(&layouts, &names, &tables[0]).expect("a known kernel");
-        let equal = checked.structures.values().filter(|standing| standing.status == "equal").count();
+        let equal = checked.structures.values().filter(|standing| standing.outcome == Outcome::Compared(Status::Equal)).count();
         assert_eq!((checked.asked.target, equal), (target, names.len()));
         assert!(
             tables::from_image(&pdb, Some(&path), &root(), &mut |_, _, _| ())

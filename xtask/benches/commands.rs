@@ -85,7 +85,7 @@ fn symbols(xtask: &std::path::Path) {
         let time = median(|| {
             let start = Instant::now();
             let table = etw_layouts_symbols::pdb::read(&bytes, &wanted).expect("a kernel's PDB");
-            let table = etw_layouts_project::tables::Table {
+            let table = etw_layouts_project::tables::BuildTable {
                 source: String::new(),
                 producer: table.producer,
                 build: axis.kernel_of(axis.find("5.1.2600-sp3-x86").expect("a kernel").target).build,

@@ -8,7 +8,7 @@ use crate::axis::{Arch, Axis, Build, Kernel, Release, Target, TargetSet, Version
 use crate::syntax::{self, Node, Sort};
 use toml::de::DeValue;
 
-pub(super) fn read<'a>(reader: &mut Reader, roots: impl Iterator<Item = (usize, syntax::Table<'a>)>, axis: &mut Axis) {
+pub(super) fn read<'a>(reader: &mut Reader, roots: impl Iterator<Item = (usize, syntax::TomlTable<'a>)>, axis: &mut Axis) {
     let (mut groups, mut updates, mut documents, mut follow) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let (mut last, mut all) = (0, Vec::new());
     // Files that extend an axis are read after it.

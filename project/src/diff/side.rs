@@ -66,7 +66,7 @@ pub fn sides(layouts: &Layouts, registry: &Registry, asked: [&str; 2], only: Opt
     match only {
         Some(only) if sides.iter().all(|side| side.types.is_empty()) => {
             let notes = sides.iter().flat_map(|side| &side.notes).map(|note| format!("\n{note}"));
-            Err(format!("neither side has {only}; name another structure with --only{}", notes.collect::<String>()).into())
+            Err(format!("neither side has {only}; name another structure{}", notes.collect::<String>()).into())
         }
         _ => Ok(sides),
     }

@@ -2,8 +2,8 @@
 
 use super::align::Alignment;
 use super::place::Place;
-use super::types::{Fact, Names, definable, embraced, held, shown, spellable};
-use crate::tables::Table;
+use super::types::{Names, SymbolMember, definable, embraced, held, shown, spellable};
+use crate::tables::BuildTable;
 use etw_layouts_codegen::axis::{Axis, TargetId};
 use etw_layouts_codegen::spec::{Aggregate, Body, Constant, Definition, Kind, Member, Piecewise, Provenance, Shape, Spec};
 use etw_layouts_codegen::spec::{Values, ValuesKind};
@@ -22,7 +22,7 @@ pub struct Entering<'a> {
     /// Whether the spec already covered it.
     pub again: bool,
     /// Its symbols.
-    pub table: &'a Table,
+    pub table: &'a BuildTable,
     /// Types of the symbols, and embedded types that the symbols lack.
     pub embedded: &'a symbols::Types,
     /// Types in the symbols of an older and of a newer kernel of the architecture: kernels between have them too, and specs need
@@ -162,7 +162,7 @@ impl Entering<'_> {
                     from_symbols: from_symbols || is_new,
                     nameless: BTreeMap::new(),
                 };
-                let facts = Fact::list(theirs, self.embedded, arch).map_err(|e| format!("{name}: {e}"))?;
+                let facts = SymbolMember::list(theirs, self.embedded, arch).map_err(|e| format!("{name}: {e}"))?;
                 alignment.members(aggregate.kind, &mut aggregate.members, facts).map_err(|e| format!("{name}: {e}"))?;
                 nameless.extend(alignment.nameless);
             }

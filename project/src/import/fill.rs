@@ -11,7 +11,7 @@ use super::place::Place;
 use super::texts::{self, Texts};
 use super::types::by_value;
 use crate::Error;
-use crate::tables::Table;
+use crate::tables::BuildTable;
 use crate::verify::label::contradict;
 use etw_layouts_codegen::axis::{Axis, TargetId, TargetSet};
 use etw_layouts_codegen::spec::{Body, Definition, Spec};
@@ -27,7 +27,12 @@ const UNTOLD: &str = "no symbol table of these builds contains the type";
 /// # Errors
 ///
 /// Tables that cannot be expressed in specs.
-pub fn filled<'a>(texts: &mut Texts, tables: &[&'a Table], names: &[String], folder: &str) -> Result<Vec<&'a Table>, Error> {
+pub fn filled<'a>(
+    texts: &mut Texts,
+    tables: &[&'a BuildTable],
+    names: &[String],
+    folder: &str,
+) -> Result<Vec<&'a BuildTable>, Error> {
     let known = texts::spec(texts);
     let known: Vec<&str> = known.definitions.keys().map(String::as_str).collect();
     let new = unspecified(&known, tables.iter().copied(), names);
@@ -42,8 +47,8 @@ pub fn filled<'a>(texts: &mut Texts, tables: &[&'a Table], names: &[String], fol
     let before = texts::spec(texts);
     let mut fill = Fill { spec: before.clone(), tables };
     // Of tables of the same kernel, the one with the most new types comes first.
-    let told = |table: &Table| new.iter().filter(|name| table.types.contains_key(*name)).count();
-    let rank = |table: &&Table| (table.is_converted(), table.build, table.arch, Reverse(told(table)));
+    let told = |table: &BuildTable| new.iter().filter(|name| table.types.contains_key(*name)).count();
+    let rank = |table: &&BuildTable| (table.is_converted(), table.build, table.arch, Reverse(told(table)));
     let mut order = tables.to_vec();
     order.sort_by_key(rank);
     for table in order {
@@ -56,7 +61,11 @@ pub fn filled<'a>(texts: &mut Texts, tables: &[&'a Table], names: &[String], fol
 }
 
 /// The given structures, and types that they embed in any table, that have no spec.
-pub fn unspecified<'a>(known: &[&str], tables: impl Iterator<Item = &'a Table> + Clone, names: &[String]) -> BTreeSet<String> {
+pub fn unspecified<'a>(
+    known: &[&str],
+    tables: impl Iterator<Item = &'a BuildTable> + Clone,
+    names: &[String],
+) -> BTreeSet<String> {
     let (mut new, mut pending) = (BTreeSet::new(), names.to_vec());
     while let Some(name) = pending.pop() {
         if !known.contains(&name.as_str()) && !new.contains(&name) {
@@ -68,15 +77,16 @@ pub fn unspecified<'a>(known: &[&str], tables: impl Iterator<Item = &'a Table> +
 }
 
 /// The first table with a definition that differs from that of an earlier table on the same row of the axis.
-fn row<'a>(axis: &Axis, tables: &[&'a Table], names: &BTreeSet<String>) -> Option<&'a Table> {
+fn row<'a>(axis: &Axis, tables: &[&'a BuildTable], names: &BTreeSet<String>) -> Option<&'a BuildTable> {
     let mut sorted = tables.to_vec();
     sorted.sort_by_key(|table| (table.arch, table.build));
-    let mut of_row: BTreeMap<TargetId, Vec<(&Table, Types)>> = BTreeMap::new();
+    let mut of_row: BTreeMap<TargetId, Vec<(&BuildTable, Types)>> = BTreeMap::new();
     for table in sorted {
         let Some(row) = axis.at(table.build, table.arch) else { continue };
         let row = of_row.entry(row).or_default();
         let own: Types = names.iter().filter_map(|n| Some((n.clone(), table.types.get(n)?.clone()))).collect();
-        let differs = |(other, types): &(&Table, Types)| other.build < table.build && contradict((other, types), (table, &own));
+        let differs =
+            |(other, types): &(&BuildTable, Types)| other.build < table.build && contradict((other, types), (table, &own));
         if row.iter().any(differs) {
             return Some(table);
         }
@@ -88,12 +98,12 @@ fn row<'a>(axis: &Axis, tables: &[&'a Table], names: &BTreeSet<String>) -> Optio
 /// The definitions under construction.
 struct Fill<'a> {
     spec: Spec,
-    tables: &'a [&'a Table],
+    tables: &'a [&'a BuildTable],
 }
 
 impl Fill<'_> {
     /// Adds structures of a table that its kernel lacks.
-    fn table(&mut self, table: &Table, names: &BTreeSet<String>) -> Result<(), Error> {
+    fn table(&mut self, table: &BuildTable, names: &BTreeSet<String>) -> Result<(), Error> {
         let target = self.spec.axis.at(table.build, table.arch).ok_or("the build is not on the version axis")?;
         let embedded = embedded(table, self.tables.iter().copied());
         let place = Place::alone(target);
@@ -117,7 +127,8 @@ impl Fill<'_> {
                 held_at(&aggregate.members, target, &mut lacking);
             }
             for name in lacking.into_iter().filter(|name| !entered.contains(name)) {
-                let holds = |table: &&Table| axis.at(table.build, table.arch) == Some(target) && table.types.contains_key(&name);
+                let holds =
+                    |table: &&BuildTable| axis.at(table.build, table.arch) == Some(target) && table.types.contains_key(&name);
                 let told = self.tables.iter().any(holds);
                 let definition = self.spec.definitions.get_mut(&name).filter(|definition| is_new(definition));
                 let Some(definition) = definition.filter(|d| !told && !d.scope.contains(target)) else { continue };

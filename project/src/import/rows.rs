@@ -1,7 +1,7 @@
 //! Rows that an import adds to the version axis.
 
 use etw_layouts_codegen::axis::{Arch, Axis, Build, Kernel, TargetId, Version};
-use etw_layouts_codegen::spec::{Fact, Spec, What};
+use etw_layouts_codegen::spec::{ErratumKind, ErratumValue, Spec};
 
 /// The kernel for a build: several builds can be the same kernel.
 pub fn kernel_of(build: Build, axis: &Axis) -> Build {
@@ -31,7 +31,7 @@ pub fn moved(spec: &Spec, from: Build, to: Build) -> Spec {
     for definition in moved.definitions.values_mut() {
         definition.each_erratum(&mut |erratum| {
             for fact in [&mut erratum.document, &mut erratum.actual] {
-                if let (What::In, Fact::Text(text)) = (erratum.what, fact) {
+                if let (ErratumKind::In, ErratumValue::Text(text)) = (erratum.what, fact) {
                     *text = text.replace(&format!("{from:#}"), &format!("{to:#}"));
                 }
             }

@@ -14,7 +14,7 @@ use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_codegen::registry::Registry;
 use etw_layouts_codegen::{Errors, SourceFile, Sources, compile, recompile};
 use etw_layouts_project::evidence;
-use etw_layouts_project::tables::Table;
+use etw_layouts_project::tables::BuildTable;
 use etw_layouts_project::verify::{self, ours};
 use etw_layouts_symbols::{Rules, Types};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -67,7 +67,7 @@ pub enum Fate {
 /// The specs, with the symbol tables for their verification.
 pub struct Bench {
     labels: Vec<String>,
-    tables: Vec<Table>,
+    tables: Vec<BuildTable>,
     registry: Registry,
     original: Layouts,
     types: PerTarget<Types>,
@@ -144,10 +144,10 @@ impl Bench {
         let compared: Result<Vec<_>, _> = self.tables.iter().map(|table| verify::compared(&layouts, &names, table)).collect();
         let Ok(checked) = compared else { return Fate::Refused(false) };
         let claims = verify::claims(&layouts, &names, &checked);
-        let findings: Vec<_> =
+        let differences: Vec<_> =
             checked.iter().flat_map(|c| c.structures.values()).flat_map(|s| &s.differences).chain(&claims).collect();
-        if !findings.is_empty() {
-            return Fate::Differs(findings.iter().any(|finding| shows(&finding.line())));
+        if !differences.is_empty() {
+            return Fate::Differs(differences.iter().any(|difference| shows(&difference.line())));
         }
         self.survivor(&layouts, &names, path)
     }
@@ -197,7 +197,7 @@ impl Bench {
     }
 
     fn converted(&self, target: TargetId, layouts: &Layouts) -> bool {
-        let of = |table: &&Table| layouts.spec.axis.at(table.build, table.arch) == Some(target);
+        let of = |table: &&BuildTable| layouts.spec.axis.at(table.build, table.arch) == Some(target);
         self.tables.iter().filter(of).all(|table| Rules::for_producer(&table.producer) == Rules::Converted)
     }
 }

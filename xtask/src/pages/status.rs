@@ -232,7 +232,7 @@ mod tests {
             let own = tables.iter().filter(|table| axis.at(table.build, table.arch).is_some_and(|at| targets.contains(&at)));
             let (faithful, any): (Vec<_>, Vec<_>) =
                 own.partition(|table| Rules::for_producer(&table.producer) == Rules::Faithful);
-            let held = |tables: &[&etw_layouts_project::tables::Table]| {
+            let held = |tables: &[&etw_layouts_project::tables::BuildTable]| {
                 tables.iter().flat_map(|table| table.types.keys()).cloned().collect::<BTreeSet<_>>()
             };
             let (faithful, any) = (held(&faithful), held(&any));

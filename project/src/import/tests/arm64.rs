@@ -8,7 +8,7 @@ fn an_import_carries_arm64_along() {
     let build = |text: &str| text.parse::<Build>().expect("a build");
     // An update of a build that ARM64 has, with other layouts than any that the build had.
     let table = best(&tables, &[build("10.0.17763.379")]).into_iter().find(|table| table.arch == Arch::X64).expect("a table");
-    let table = Table { build: build("10.0.26100.65000"), ..table };
+    let table = BuildTable { build: build("10.0.26100.65000"), ..table };
     let plan = imported(&texts, &tables, std::slice::from_ref(&table));
     verified(&plan.layouts, &tables, std::slice::from_ref(&table)).unwrap_or_else(|error| panic!("{error}"));
     let axis = &plan.layouts.spec.axis;

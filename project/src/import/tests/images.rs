@@ -49,7 +49,7 @@ impl Drop for Scratch {
 }
 
 /// The shipped images of some builds, as a table.
-fn table(images: &[Table], builds: &[u32]) -> String {
+fn table(images: &[BuildTable], builds: &[u32]) -> String {
     let members = [("ETW_GUID_ENTRY", "Guid"), ("ETW_REG_ENTRY", "GuidEntry")];
     let mut text = "file\tversion\tarch\ttimestamp\tsize_of_image\tETW_GUID_ENTRY.Guid\tETW_REG_ENTRY.GuidEntry\n".to_owned();
     for image in images.iter().filter(|image| builds.contains(&image.build.number[2])) {
