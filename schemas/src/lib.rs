@@ -1,0 +1,9 @@
+//! Schemas of events of Event Tracing for Windows, read from traces, manifests and Windows binaries.
+//!
+//! Each reader returns [`Provider`]s: plain data with the events of a provider, their fields, and names of their values.
+
+#![forbid(unsafe_code)]
+
+mod model;
+
+pub use model::{Count, Event, Field, Keyword, Length, Map, MapEntry, Name, Provider};
