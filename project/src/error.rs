@@ -60,12 +60,7 @@ impl Refusal {
     }
 
     /// An unknown name, with the nearest of the known ones.
-    pub(crate) fn unknown<'a>(
-        problem: String,
-        name: &str,
-        known: impl IntoIterator<Item = &'a str>,
-        remedy: Remedy,
-    ) -> Self {
+    pub(crate) fn unknown<'a>(problem: String, name: &str, known: impl IntoIterator<Item = &'a str>, remedy: Remedy) -> Self {
         Self { similar: nearest(name, known).map(str::to_owned), ..Self::new(problem, remedy) }
     }
 

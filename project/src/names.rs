@@ -1,7 +1,7 @@
 //! Finds structures, enumerations and sets of constants by the names that a user writes.
 
-use crate::{Error, Refusal, Remedy};
 use crate::verify::ours::is_macros;
+use crate::{Error, Refusal, Remedy};
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_codegen::nearest;
 use etw_layouts_codegen::spec::{self, Body, Shape};

@@ -1,9 +1,9 @@
 //! The selection of a structure or one of its members at a target.
 
-use crate::{Choice, Confidence, Error, Refusal, Remedy, Source};
 use crate::evidence::shows;
 use crate::members::{Member, expanded, has};
 use crate::names::{Among, declared, name, no_member};
+use crate::{Choice, Confidence, Error, Refusal, Remedy, Source};
 use etw_layouts_codegen::Asked;
 use etw_layouts_codegen::axis::{Arch, Axis, TargetId, TargetSet};
 use etw_layouts_codegen::layouts::{Info, Layouts};
