@@ -1,0 +1,216 @@
+//! Queries: everything that commands print of a small project.
+//!
+//! Instructions: `ask TARGET`, `show STRUCTURE[.MEMBER] [BUILD [ARCH]]`, `history STRUCTURE[.MEMBER]`, `matrix STRUCTURE ARCH`, `diff A B [ONLY]`,
+//! `map TARGET [STRUCTURE]`, `offsets NAME…`, `verify`.
+
+use super::{Case, run};
+use etw_layouts_codegen::layouts::Layouts;
+use etw_layouts_codegen::registry::Registry;
+use etw_layouts_project::evidence::{builds_of, confirmed};
+use etw_layouts_project::map::Map;
+use etw_layouts_project::matrix::Matrix;
+use etw_layouts_project::members::{c_type, keyword};
+use etw_layouts_project::subject::Subject;
+use etw_layouts_project::{Choice, Error, diff, errata, history, offsets, verify};
+use std::fmt::Write;
+
+#[test]
+fn queries_of_small_projects() {
+    run("print", |case| told(case).unwrap_or_else(|error| format!("error: {error}\n")));
+}
+
+fn told(case: &Case) -> Result<String, Error> {
+    let project = case.project();
+    let layouts = project.layouts()?;
+    let registry = project.registry(&layouts.spec.axis)?;
+    let mut text = String::new();
+    for line in &case.instructions {
+        writeln!(text, "> {line}")?;
+        let words: Vec<&str> = line.split(' ').collect();
+        let told = match words[0] {
+            "ask" => ask(&layouts, &registry, words[1]),
+            "show" => show(&layouts, &registry, &words[1..]),
+            "history" => told_history(&layouts, &registry, words[1]),
+            "matrix" => matrix(&layouts, &registry, words[1], words[2]),
+            "diff" => differences(&layouts, &registry, &words[1..]),
+            "map" => map(&layouts, words[1], words.get(2).copied()),
+            "offsets" => table(&layouts, &registry, &words[1..]),
+            "verify" => verified(case),
+            _ => panic!("{line}"),
+        };
+        text += &told.unwrap_or_else(|error| format!("error: {error}\n"));
+    }
+    Ok(text)
+}
+
+fn ask(layouts: &Layouts, registry: &Registry, name: &str) -> Result<String, Error> {
+    let axis = &layouts.spec.axis;
+    let asked = axis.find(name)?;
+    let confirmed = confirmed(registry, axis);
+    let mut text = format!("examined builds: {}\n", builds_of(registry, axis, asked.target));
+    for structure in [None].into_iter().chain(layouts.spec.definitions.keys().map(|name| Some(name.as_str()))) {
+        let choice = Choice::of(layouts, registry, asked.clone(), structure);
+        let name = structure.unwrap_or("all");
+        writeln!(text, "{name}: {}; {}; {}", choice.label(axis), choice.sentence(axis), choice.source_of_whole(axis).word())?;
+        choice.note(axis).iter().for_each(|note| text += &format!("  {note}\n"));
+        if let Some(name) = structure {
+            let why = confirmed.why_not(layouts, name, asked.target).map_or("confirmed", |why| why.text());
+            writeln!(text, "  {}, {why}", confirmed.has(name, asked.target))?;
+        }
+    }
+    Ok(text)
+}
+
+fn show(layouts: &Layouts, registry: &Registry, words: &[&str]) -> Result<String, Error> {
+    let arch = words.get(2).map(|arch| arch.parse().expect("an architecture"));
+    let subject = Subject::find(layouts, registry, words[0], words.get(1).copied(), arch)?;
+    let mut text = format!("{}\n", subject.choice.label(&layouts.spec.axis));
+    for subject in [subject.clone(), subject.expanded(2)] {
+        let members = subject.members(layouts);
+        let known = subject.known(layouts, registry, &members);
+        for (member, known) in members.iter().zip(known) {
+            let (path, indent) = (member.path.as_deref().unwrap_or("-"), "  ".repeat(member.depth + 1));
+            let bits = member.bits.map(|bits| format!(" bits {}@{}", bits.width, bits.position)).unwrap_or_default();
+            let ty = member.field.as_ref().map_or("padding".to_owned(), |(field, _)| c_type(field));
+            writeln!(text, "{indent}{:#x} {:#x} {path}{bits}: {ty}, {known}, of {}", member.offset, member.size, member.of)?;
+        }
+        subject.constants(layouts).iter().for_each(|constant| text += &format!("  {}\n", constant.name.value));
+        writeln!(text, "  {} members", members.iter().filter(|member| member.flat()).count())?;
+    }
+    Ok(text)
+}
+
+fn told_history(layouts: &Layouts, registry: &Registry, name: &str) -> Result<String, Error> {
+    let axis = &layouts.spec.axis;
+    let mut text = String::new();
+    for arch in [None, Some(etw_layouts_codegen::axis::Arch::X64)] {
+        let history = history::of(layouts, registry, name, arch)?;
+        writeln!(text, "{} in {}", history.structure, axis.describe(&history.targets))?;
+        let sizes = [("size".to_owned(), history.sizes)];
+        for (path, stages) in sizes.into_iter().chain(history.members) {
+            for stage in stages {
+                let sources: Vec<_> = stage.sources.iter().map(|source| source.word()).collect();
+                writeln!(text, "  {path} {}: {}, {}", axis.describe(&stage.targets), stage.change, sources.join(" and "))?;
+                for fact in stage.facts.iter().flatten() {
+                    writeln!(text, "    {}", fact.as_ref().map_or("absent".to_owned(), |fact| format!("{fact:?}")))?;
+                }
+            }
+        }
+    }
+    Ok(text)
+}
+
+fn matrix(layouts: &Layouts, registry: &Registry, structure: &str, arch: &str) -> Result<String, Error> {
+    let axis = &layouts.spec.axis;
+    let arch = arch.parse().expect("an architecture");
+    let Some(matrix) = Matrix::of(layouts, registry, structure, arch) else { return Ok("none\n".into()) };
+    let mut text = String::new();
+    for column in &matrix.columns {
+        let targets: Vec<_> =
+            column.targets.iter().map(|(target, known)| format!("{} ({known})", axis.target_name(*target))).collect();
+        let (size, gap) = (column.extent.size, if column.after_gap { ", after a gap" } else { "" });
+        writeln!(text, "  column {}: {size:#x} bytes{gap}", targets.join(", "))?;
+    }
+    for row in &matrix.rows {
+        let runs: Vec<_> = row.runs.iter().map(|run| format!("{:?} {:?} {}", run.columns, run.fact, run.source.word())).collect();
+        writeln!(text, "  {} ({}): {}", row.member, row.doc, runs.join("; "))?;
+    }
+    Ok(text)
+}
+
+fn differences(layouts: &Layouts, registry: &Registry, words: &[&str]) -> Result<String, Error> {
+    let mut text = String::new();
+    let [a, b] = diff::sides(layouts, registry, [words[0], words[1]], words.get(2).copied())?;
+    for side in [&a, &b] {
+        writeln!(text, "  {}: {} types, not compared: {}", side.label, side.types.len(), side.not_compared.join(", "))?;
+        side.notes.iter().for_each(|note| text += &format!("    {note}\n"));
+    }
+    let changes = diff::changes(&a, &b);
+    for (list, entries) in changes.lists() {
+        for entry in entries {
+            let member = entry.member.as_ref().map(|member| format!(".{member}")).unwrap_or_default();
+            let [a, b] = [&entry.a, &entry.b].map(|fact| fact.as_ref().map_or("none".to_owned(), |fact| format!("{fact:?}")));
+            writeln!(text, "  {list} {}{member}: {a} -> {b}", entry.structure)?;
+        }
+    }
+    if let Err(error) = diff::told_apart(&layouts.spec.axis, &a, &b, &changes) {
+        writeln!(text, "  {error}")?;
+    }
+    // One structure alone differs as it does among all.
+    for name in a.types.keys().chain(b.types.keys()) {
+        let alone = diff::changes(&a.only(name), &b.only(name));
+        let mut of_one = diff::changes(&a, &b);
+        of_one.of_structures(&[name]);
+        assert_eq!(format!("{alone:?}"), format!("{of_one:?}"));
+    }
+    Ok(text)
+}
+
+fn map(layouts: &Layouts, target: &str, only: Option<&str>) -> Result<String, Error> {
+    let mut text = String::new();
+    for structure in Map::of(layouts, layouts.spec.axis.find(target)?.target, only).structures {
+        writeln!(text, "  {} {:#x}", structure.name, structure.size)?;
+        for link in structure.links {
+            let by = link.link.map(|member| format!(" by {member}")).unwrap_or_default();
+            let specified = if link.is_specified { "" } else { ", not specified" };
+            let (offset, member, count) = (link.offset, link.member, link.count);
+            writeln!(text, "    {offset:#x} {member} [{count}] {} {}{by}{specified}", link.way.word(), link.to)?;
+        }
+    }
+    Ok(text)
+}
+
+fn table(layouts: &Layouts, registry: &Registry, names: &[&str]) -> Result<String, Error> {
+    let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+    let table = offsets::of(layouts, registry, &names)?;
+    let mut text = String::new();
+    for row in table.rows {
+        let cells = row.cells.iter().map(|cell| match cell {
+            Some(cell) => {
+                let bits = cell.bits.map(|bits| format!(" bits {}@{}", bits.width, bits.position)).unwrap_or_default();
+                format!("{:#x}{bits}{}", cell.value, if cell.in_image { " in image" } else { "" })
+            }
+            None => "-".to_owned(),
+        });
+        let cells: Vec<_> = cells.collect();
+        let known: Vec<_> = row.choices.iter().map(|choice| choice.confidence.to_string()).collect();
+        let variables = row.variables.iter().map(|address| match address {
+            Some(address) => format!("{:#x} by {}", address.at, address.by.evidence()),
+            None => "-".to_owned(),
+        });
+        let variables: Vec<_> = variables.collect();
+        writeln!(text, "  {}-{:?}: {} | {} | {}", row.seen.build, row.seen.arch, cells.join(", "), variables.join(", "), known.join(", "))?;
+    }
+    Ok(text)
+}
+
+fn verified(case: &Case) -> Result<String, Error> {
+    let project = case.project();
+    let layouts = project.layouts()?;
+    let report = verify::shipped(&project, &layouts)?;
+    let mut text = String::new();
+    for table in report.tables.iter().chain(&report.images) {
+        let sentence = if table.is_labelled_wrongly() { verify::label::sentence(&layouts.spec.axis, table) } else { String::new() };
+        let variables = &table.variables;
+        writeln!(text, "  {} {}-{} {}/{} variables {sentence}", table.source, table.build, table.arch, variables.equal, variables.stated)?;
+        variables.differences.iter().for_each(|finding| text += &format!("    {}\n", finding.line()));
+        for (name, found) in &table.structures {
+            writeln!(text, "    {name}: {}, {} equal, {:?}", found.status, found.equal, found.accepted)?;
+            found.differences.iter().for_each(|finding| text += &format!("      {}\n", finding.line()));
+        }
+    }
+    report.skipped.iter().for_each(|line| text += &format!("  skipped: {line}\n"));
+    report.claims.iter().for_each(|claim| text += &format!("  claim: {}\n", claim.line()));
+    errata::list(&layouts, None).iter().for_each(|line| text += &format!("  erratum: {line}\n"));
+    let summary = &report.summary;
+    writeln!(
+        text,
+        "  {} tables, {} kernels, {} images, {} skipped; {} verified, {} unverifiable, {} not verified, {} mislabelled, {} differ, {} errata, {} agree; {}",
+        summary.tables, summary.kernels, summary.images, summary.skipped_images, summary.verified, summary.unverifiable,
+        summary.not_verified, summary.mislabelled, summary.differences, summary.errata, errata::agreeing(&layouts), report.differs()
+    )?;
+    summary.reasons.iter().for_each(|(reason, count)| text += &format!("    {reason}: {count}\n"));
+    let kinds = [etw_layouts_codegen::spec::Kind::Struct, etw_layouts_codegen::spec::Kind::Union];
+    assert_eq!(kinds.map(keyword), ["struct", "union"]);
+    Ok(text)
+}
