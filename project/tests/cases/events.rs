@@ -17,8 +17,7 @@ fn told(case: &Case) -> Result<String, Error> {
     let report = verify(&layouts.spec, &statements);
     let mut text = String::new();
     for (source, of) in &report.sources {
-        let (events, fields, errata, unsettled, differences) =
-            (of.events, of.fields, of.errata, of.unsettled, of.differences);
+        let (events, fields, errata, unsettled, differences) = (of.events, of.fields, of.errata, of.unsettled, of.differences);
         writeln!(
             text,
             "{source}: {events} events, {fields} fields agree, {errata} errata, {unsettled} unsettled, {differences} differ"

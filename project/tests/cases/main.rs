@@ -70,7 +70,8 @@ fn parts(text: &str) -> BTreeMap<String, String> {
 
 /// Runs all cases of a folder.
 fn run(folder: &str, outcome: fn(&Case) -> String) {
-    let mut paths: Vec<_> = fs::read_dir(self::folder().join(folder)).expect("cases").map(|entry| entry.expect("a case").path()).collect();
+    let mut paths: Vec<_> =
+        fs::read_dir(self::folder().join(folder)).expect("cases").map(|entry| entry.expect("a case").path()).collect();
     paths.sort();
     assert!(!paths.is_empty(), "no case");
     let mut wrong = String::new();

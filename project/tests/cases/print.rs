@@ -1,7 +1,7 @@
 //! Queries: everything that commands print of a small project.
 //!
-//! Instructions: `ask TARGET`, `show STRUCTURE[.MEMBER] [BUILD [ARCH]]`, `history STRUCTURE[.MEMBER]`, `matrix STRUCTURE ARCH`, `diff A B [ONLY]`,
-//! `map TARGET [STRUCTURE]`, `offsets NAME…`, `verify`.
+//! Instructions: `ask TARGET`, `show STRUCTURE[.MEMBER] [BUILD [ARCH]]`, `expand` likewise with what is embedded, `history STRUCTURE[.MEMBER]
+//! [ARCH]`, `matrix STRUCTURE ARCH`, `diff A B [ONLY]`, `map TARGET [STRUCTURE]`, `offsets NAME…`, `verify`.
 
 use super::{Case, run};
 use etw_layouts_codegen::layouts::Layouts;
@@ -12,6 +12,7 @@ use etw_layouts_project::matrix::Matrix;
 use etw_layouts_project::members::{c_type, keyword};
 use etw_layouts_project::subject::Subject;
 use etw_layouts_project::{Choice, Error, diff, errata, history, offsets, verify};
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 #[test]
@@ -29,8 +30,9 @@ fn told(case: &Case) -> Result<String, Error> {
         let words: Vec<&str> = line.split(' ').collect();
         let told = match words[0] {
             "ask" => ask(&layouts, &registry, words[1]),
-            "show" => show(&layouts, &registry, &words[1..]),
-            "history" => told_history(&layouts, &registry, words[1]),
+            "show" => show(&layouts, &registry, &words[1..], 0),
+            "expand" => show(&layouts, &registry, &words[1..], 2),
+            "history" => told_history(&layouts, &registry, words[1], words.get(2).copied()),
             "matrix" => matrix(&layouts, &registry, words[1], words[2]),
             "diff" => differences(&layouts, &registry, &words[1..]),
             "map" => map(&layouts, words[1], words.get(2).copied()),
@@ -47,53 +49,54 @@ fn ask(layouts: &Layouts, registry: &Registry, name: &str) -> Result<String, Err
     let axis = &layouts.spec.axis;
     let asked = axis.find(name)?;
     let confirmed = confirmed(registry, axis);
-    let mut text = format!("examined builds: {}\n", builds_of(registry, axis, asked.target));
+    // The definitions of which the same is said.
+    let mut said: BTreeMap<String, Vec<&str>> = BTreeMap::new();
     for structure in [None].into_iter().chain(layouts.spec.definitions.keys().map(|name| Some(name.as_str()))) {
         let choice = Choice::of(layouts, registry, asked.clone(), structure);
-        let name = structure.unwrap_or("all");
-        writeln!(text, "{name}: {}; {}; {}", choice.label(axis), choice.sentence(axis), choice.source_of_whole(axis).word())?;
-        choice.note(axis).iter().for_each(|note| text += &format!("  {note}\n"));
+        let (label, sentence, source) = (choice.label(axis), choice.sentence(axis), choice.source_of_whole(axis).word());
+        let mut text = format!("    {label}: {sentence}; {source}\n");
+        choice.note(axis).iter().for_each(|note| text += &format!("    {note}\n"));
         if let Some(name) = structure {
             let why = confirmed.why_not(layouts, name, asked.target).map_or("confirmed", |why| why.text());
-            writeln!(text, "  {}, {why}", confirmed.has(name, asked.target))?;
+            text += &format!("    {}, {why}\n", confirmed.has(name, asked.target));
         }
+        said.entry(text).or_default().push(structure.unwrap_or("all"));
     }
+    let mut text = format!("  examined builds: {}\n", builds_of(registry, axis, asked.target));
+    said.iter().for_each(|(said, names)| text += &format!("  {}\n{said}", names.join(", ")));
     Ok(text)
 }
 
-fn show(layouts: &Layouts, registry: &Registry, words: &[&str]) -> Result<String, Error> {
+fn show(layouts: &Layouts, registry: &Registry, words: &[&str], levels: usize) -> Result<String, Error> {
     let arch = words.get(2).map(|arch| arch.parse().expect("an architecture"));
     let subject = Subject::find(layouts, registry, words[0], words.get(1).copied(), arch)?;
     let mut text = format!("{}\n", subject.choice.label(&layouts.spec.axis));
-    for subject in [subject.clone(), subject.expanded(2)] {
-        let members = subject.members(layouts);
-        let known = subject.known(layouts, registry, &members);
-        for (member, known) in members.iter().zip(known) {
-            let (path, indent) = (member.path.as_deref().unwrap_or("-"), "  ".repeat(member.depth + 1));
-            let bits = member.bits.map(|bits| format!(" bits {}@{}", bits.width, bits.position)).unwrap_or_default();
-            let ty = member.field.as_ref().map_or("padding".to_owned(), |(field, _)| c_type(field));
-            writeln!(text, "{indent}{:#x} {:#x} {path}{bits}: {ty}, {known}, of {}", member.offset, member.size, member.of)?;
-        }
-        subject.constants(layouts).iter().for_each(|constant| text += &format!("  {}\n", constant.name.value));
-        writeln!(text, "  {} members", members.iter().filter(|member| member.flat()).count())?;
+    let subject = subject.expanded(levels);
+    let members = subject.members(layouts);
+    let known = subject.known(layouts, registry, &members);
+    for (member, known) in members.iter().zip(known) {
+        let (path, indent) = (member.path.as_deref().unwrap_or("-"), "  ".repeat(member.depth + 1));
+        let bits = member.bits.map(|bits| format!(" bits {}@{}", bits.width, bits.position)).unwrap_or_default();
+        let ty = member.field.as_ref().map_or("padding".to_owned(), |(field, _)| c_type(field));
+        writeln!(text, "{indent}{:#x} {:#x} {path}{bits}: {ty}, {known}, of {}", member.offset, member.size, member.of)?;
     }
+    subject.constants(layouts).iter().for_each(|constant| text += &format!("  {}\n", constant.name.value));
+    writeln!(text, "  {} of the structure itself", members.iter().filter(|member| member.flat()).count())?;
     Ok(text)
 }
 
-fn told_history(layouts: &Layouts, registry: &Registry, name: &str) -> Result<String, Error> {
+fn told_history(layouts: &Layouts, registry: &Registry, name: &str, arch: Option<&str>) -> Result<String, Error> {
     let axis = &layouts.spec.axis;
     let mut text = String::new();
-    for arch in [None, Some(etw_layouts_codegen::axis::Arch::X64)] {
-        let history = history::of(layouts, registry, name, arch)?;
-        writeln!(text, "{} in {}", history.structure, axis.describe(&history.targets))?;
-        let sizes = [("size".to_owned(), history.sizes)];
-        for (path, stages) in sizes.into_iter().chain(history.members) {
-            for stage in stages {
-                let sources: Vec<_> = stage.sources.iter().map(|source| source.word()).collect();
-                writeln!(text, "  {path} {}: {}, {}", axis.describe(&stage.targets), stage.change, sources.join(" and "))?;
-                for fact in stage.facts.iter().flatten() {
-                    writeln!(text, "    {}", fact.as_ref().map_or("absent".to_owned(), |fact| format!("{fact:?}")))?;
-                }
+    let history = history::of(layouts, registry, name, arch.map(|arch| arch.parse().expect("an architecture")))?;
+    writeln!(text, "{} in {}", history.structure, axis.describe(&history.targets))?;
+    let sizes = [("size".to_owned(), history.sizes)];
+    for (path, stages) in sizes.into_iter().chain(history.members) {
+        for stage in stages {
+            let sources: Vec<_> = stage.sources.iter().map(|source| source.word()).collect();
+            writeln!(text, "  {path} {}: {}, {}", axis.describe(&stage.targets), stage.change, sources.join(" and "))?;
+            for fact in stage.facts.iter().flatten() {
+                writeln!(text, "    {}", fact.as_ref().map_or("absent".to_owned(), |fact| format!("{fact:?}")))?;
             }
         }
     }
@@ -179,7 +182,15 @@ fn table(layouts: &Layouts, registry: &Registry, names: &[&str]) -> Result<Strin
             None => "-".to_owned(),
         });
         let variables: Vec<_> = variables.collect();
-        writeln!(text, "  {}-{:?}: {} | {} | {}", row.seen.build, row.seen.arch, cells.join(", "), variables.join(", "), known.join(", "))?;
+        writeln!(
+            text,
+            "  {}-{:?}: {} | {} | {}",
+            row.seen.build,
+            row.seen.arch,
+            cells.join(", "),
+            variables.join(", "),
+            known.join(", ")
+        )?;
     }
     Ok(text)
 }
@@ -190,9 +201,14 @@ fn verified(case: &Case) -> Result<String, Error> {
     let report = verify::shipped(&project, &layouts)?;
     let mut text = String::new();
     for table in report.tables.iter().chain(&report.images) {
-        let sentence = if table.is_labelled_wrongly() { verify::label::sentence(&layouts.spec.axis, table) } else { String::new() };
+        let sentence =
+            if table.is_labelled_wrongly() { verify::label::sentence(&layouts.spec.axis, table) } else { String::new() };
         let variables = &table.variables;
-        writeln!(text, "  {} {}-{} {}/{} variables {sentence}", table.source, table.build, table.arch, variables.equal, variables.stated)?;
+        writeln!(
+            text,
+            "  {} {}-{} {}/{} variables {sentence}",
+            table.source, table.build, table.arch, variables.equal, variables.stated
+        )?;
         variables.differences.iter().for_each(|finding| text += &format!("    {}\n", finding.line()));
         for (name, found) in &table.structures {
             writeln!(text, "    {name}: {}, {} equal, {:?}", found.status, found.equal, found.accepted)?;
@@ -206,8 +222,18 @@ fn verified(case: &Case) -> Result<String, Error> {
     writeln!(
         text,
         "  {} tables, {} kernels, {} images, {} skipped; {} verified, {} unverifiable, {} not verified, {} mislabelled, {} differ, {} errata, {} agree; {}",
-        summary.tables, summary.kernels, summary.images, summary.skipped_images, summary.verified, summary.unverifiable,
-        summary.not_verified, summary.mislabelled, summary.differences, summary.errata, errata::agreeing(&layouts), report.differs()
+        summary.tables,
+        summary.kernels,
+        summary.images,
+        summary.skipped_images,
+        summary.verified,
+        summary.unverifiable,
+        summary.not_verified,
+        summary.mislabelled,
+        summary.differences,
+        summary.errata,
+        errata::agreeing(&layouts),
+        report.differs()
     )?;
     summary.reasons.iter().for_each(|(reason, count)| text += &format!("    {reason}: {count}\n"));
     let kinds = [etw_layouts_codegen::spec::Kind::Struct, etw_layouts_codegen::spec::Kind::Union];
