@@ -1,19 +1,26 @@
 //! Queries: everything that commands print of a small project.
 //!
 //! Instructions: `ask TARGET`, `show STRUCTURE[.MEMBER] [BUILD [ARCH]]`, `expand` likewise with what is embedded, `history STRUCTURE[.MEMBER]
-//! [ARCH]`, `matrix STRUCTURE ARCH`, `diff A B [ONLY]`, `map TARGET [STRUCTURE]`, `offsets NAME…`, `verify`.
+//! [ARCH]`, `matrix STRUCTURE ARCH`, `diff A B [STRUCTURE [MEMBER]]`, `map TARGET [STRUCTURE]`,
+//! `offsets NAME…`, `verify [FILE… [only=STRUCTURE] [build=BUILD] [arch=ARCH]]`, `errata STRUCTURE`, `compact`, `format`, `snapshot FILE… [build=BUILD]
+//! [arch=ARCH]`, `updates`. Files are those of the case.
 
 use super::{Case, run};
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_codegen::registry::Registry;
+use etw_layouts_project::diff::Side;
+use etw_layouts_project::diff::compact::Compact;
 use etw_layouts_project::evidence::{builds_of, confirmed};
 use etw_layouts_project::map::Map;
 use etw_layouts_project::matrix::Matrix;
 use etw_layouts_project::members::{c_type, keyword};
 use etw_layouts_project::subject::Subject;
-use etw_layouts_project::{Choice, Error, diff, errata, history, offsets, verify};
+use etw_layouts_project::tables::Stated;
+use etw_layouts_project::{Choice, Error, diff, errata, facts, format, history, offsets, verify};
 use std::collections::BTreeMap;
 use std::fmt::Write;
+use std::fs;
+use std::path::PathBuf;
 
 #[test]
 fn queries_of_small_projects() {
@@ -34,10 +41,15 @@ fn told(case: &Case) -> Result<String, Error> {
             "expand" => show(&layouts, &registry, &words[1..], 2),
             "history" => told_history(&layouts, &registry, words[1], words.get(2).copied()),
             "matrix" => matrix(&layouts, &registry, words[1], words[2]),
-            "diff" => differences(&layouts, &registry, &words[1..]),
+            "diff" => differences(case, &layouts, &registry, &words[1..]),
             "map" => map(&layouts, words[1], words.get(2).copied()),
             "offsets" => table(&layouts, &registry, &words[1..]),
-            "verify" => verified(case),
+            "verify" => verified(case, &words[1..]),
+            "errata" => Ok(errata::list(&layouts, Some(words[1])).iter().map(|line| format!("  {line}\n")).collect()),
+            "compact" => compact(&layouts, &registry),
+            "format" => formatted(&layouts),
+            "snapshot" => snapshot(case, &words[1..]),
+            "updates" => Ok(layouts.spec.axis.kbs.iter().map(|(build, kbs)| format!("  {build}: {kbs:?}\n")).collect()),
             _ => panic!("{line}"),
         };
         text += &told.unwrap_or_else(|error| format!("error: {error}\n"));
@@ -121,14 +133,19 @@ fn matrix(layouts: &Layouts, registry: &Registry, structure: &str, arch: &str) -
     Ok(text)
 }
 
-fn differences(layouts: &Layouts, registry: &Registry, words: &[&str]) -> Result<String, Error> {
+fn differences(case: &Case, layouts: &Layouts, registry: &Registry, words: &[&str]) -> Result<String, Error> {
     let mut text = String::new();
-    let [a, b] = diff::sides(layouts, registry, [words[0], words[1]], words.get(2).copied())?;
+    let paths = [words[0], words[1]].map(|asked| match case.files.contains_key(asked) {
+        true => case.root.join(asked).display().to_string(),
+        false => asked.to_owned(),
+    });
+    let [a, b] = diff::sides(layouts, registry, [&paths[0], &paths[1]], words.get(2).copied())?;
     for side in [&a, &b] {
         writeln!(text, "  {}: {} types, not compared: {}", side.label, side.types.len(), side.not_compared.join(", "))?;
         side.notes.iter().for_each(|note| text += &format!("    {note}\n"));
     }
-    let changes = diff::changes(&a, &b);
+    let mut changes = diff::changes(&a, &b);
+    words.get(3).iter().for_each(|member| changes.of_member(member));
     for (list, entries) in changes.lists() {
         for entry in entries {
             let member = entry.member.as_ref().map(|member| format!(".{member}")).unwrap_or_default();
@@ -195,10 +212,59 @@ fn table(layouts: &Layouts, registry: &Registry, names: &[&str]) -> Result<Strin
     Ok(text)
 }
 
-fn verified(case: &Case) -> Result<String, Error> {
+/// The value of an option among the words of an instruction.
+fn option<'a>(words: &[&'a str], name: &str) -> Option<&'a str> {
+    words.iter().find_map(|word| word.strip_prefix(name)?.strip_prefix('='))
+}
+
+/// What the words of an instruction state of files, and the files.
+fn stated(case: &Case, words: &[&str]) -> (Stated, Vec<PathBuf>) {
+    let build = option(words, "build").map(str::to_owned);
+    let arch = option(words, "arch").map(|arch| arch.parse().expect("an architecture"));
+    let files = words.iter().filter(|word| !word.contains('=')).map(|path| case.root.join(path)).collect();
+    (Stated { build, arch }, files)
+}
+
+fn snapshot(case: &Case, words: &[&str]) -> Result<String, Error> {
+    let (stated, files) = stated(case, words);
+    let folder = case.root.join(option(words, "to").unwrap_or("facts"));
+    let (count, bytes) = facts::write(&case.project(), &files, &stated, &folder)?;
+    let mut text = format!("  {count} files, {bytes} bytes\n");
+    let mut written: Vec<_> = fs::read_dir(&folder)?.map(|entry| entry.expect("a file").path()).collect();
+    written.sort();
+    for path in written.iter().filter(|path| path.extension().is_some_and(|extension| extension == "facts")) {
+        let kernels = fs::read_to_string(path)?;
+        let kernels: Vec<_> = kernels.lines().skip(1).filter(|line| line.starts_with(['p', 'k'])).collect();
+        writeln!(text, "  {}: {}", path.display(), kernels.join(", "))?;
+    }
+    Ok(text)
+}
+
+fn compact(layouts: &Layouts, registry: &Registry) -> Result<String, Error> {
+    let axis = &layouts.spec.axis;
+    let choices = axis.all().iter().map(|target| Choice::of(layouts, registry, axis.newest(target), None)).collect::<Vec<_>>();
+    let sides = choices.iter().map(|choice| Side::of_target(layouts, choice)).collect::<Result<Vec<_>, _>>()?;
+    let Compact { words, definitions, targets, names } = Compact::of(layouts, &sides.iter().collect::<Vec<_>>());
+    let mut text = format!("  {}\n  {}\n", words.join(" | "), names.join(", "));
+    definitions.iter().for_each(|definition| text += &format!("  {definition:?}\n"));
+    targets.iter().for_each(|target| text += &format!("  {target:?}\n"));
+    Ok(text)
+}
+
+fn formatted(layouts: &Layouts) -> Result<String, Error> {
+    Ok(format::formatted(&layouts.spec)?.into_iter().map(|(path, text)| format!("  {path}\n{text}")).collect())
+}
+
+fn verified(case: &Case, words: &[&str]) -> Result<String, Error> {
     let project = case.project();
     let layouts = project.layouts()?;
-    let report = verify::shipped(&project, &layouts)?;
+    let report = match words {
+        [] => verify::shipped(&project, &layouts)?,
+        _ => {
+            let (stated, files) = stated(case, words);
+            verify::report(&project, &layouts, option(words, "only"), &files, &stated, &|_| ())?
+        }
+    };
     let mut text = String::new();
     for table in report.tables.iter().chain(&report.images) {
         let sentence =
