@@ -526,7 +526,7 @@ fn each_rule_is_checked() {
 fn rules_of(bytes: &[u8]) -> Vec<&'static str> {
     let mut kinds = Vec::new();
     check(&Trace::from_bytes(bytes).unwrap(), &mut |diagnostic| {
-        if matches!(diagnostic.kind, DiagnosticKind::Rule(_) | DiagnosticKind::Layout(_)) {
+        if matches!(diagnostic.kind, DiagnosticKind::Rule(_) | DiagnosticKind::Layout { .. }) {
             kinds.push(diagnostic.kind.name());
         }
     });

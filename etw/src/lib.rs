@@ -104,13 +104,27 @@ pub enum Format {
     Json,
 }
 
+/// The error of a command that has printed its errors itself.
+#[derive(Debug)]
+pub struct Reported;
+
+impl std::fmt::Display for Reported {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("the command failed; see the messages above")
+    }
+}
+
+impl std::error::Error for Reported {}
+
 /// Prints the error, if there is one, and returns the exit status of a command.
 pub fn exit(result: Result<Outcome, Error>) -> ExitCode {
     match result {
         Ok(Outcome::Good) => ExitCode::SUCCESS,
         Ok(Outcome::Differs) => ExitCode::from(1),
         Err(error) => {
-            print::error(&error);
+            if !error.is::<Reported>() {
+                print::error(&error);
+            }
             ExitCode::from(2)
         }
     }
