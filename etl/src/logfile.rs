@@ -76,7 +76,7 @@ pub struct LogFile {
 const FIRST_BUILD: u32 = 2195;
 
 /// Windows supports 2,048 processors, in groups of 64.
-const MOST_PROCESSORS: u32 = 2048;
+pub(crate) const MOST_PROCESSORS: u32 = 2048;
 
 impl LogFile {
     /// Decodes the log file header in an event; `None` if the event has none.

@@ -200,7 +200,7 @@ impl FindingKind {
             Self::Disabled { .. } => "disabled",
             Self::Unlinked { .. } => "unlinked",
             Self::Traits(_) => "traits",
-            Self::Witness { .. } => "witness",
+            Self::Witness { .. } => "layout-mismatch",
             Self::Events(_) => "events",
             Self::Compressed(_) => "compressed",
             Self::Placeholder(_) => "placeholder",

@@ -135,7 +135,7 @@ impl<'a> Events<'a> {
         }
         let tell = |note: String| out.aside(&Note { file: content.name, note });
         if without_time > 0 {
-            tell(format!("{} without time left out", Several(without_time, "event")));
+            tell(format!("{} without time: --from and --to leave them out", Several(without_time, "event")));
         }
         for ((session, ..), untold) in sessions.iter().zip(without_start).filter(|(_, untold)| *untold > 0) {
             let (name, events) = (&session.name, Several(untold, "event"));

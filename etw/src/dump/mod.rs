@@ -104,6 +104,9 @@ fn run_all(command: &Command) -> Result<Outcome, Error> {
         Command::Events(args) => (&args.files, Work::Events(Box::new(Events::new(args)?))),
         Command::Save(args) => (&args.files, Work::Save(args)),
     };
+    if let Some(symbols) = files.kernel.symbols.as_ref().filter(|symbols| !symbols.exists()) {
+        return Err(format!("{}: no such file or folder; check the path", symbols.display()).into());
+    }
     let mut out = Output::new(files.format);
     let mut outcome = Outcome::Good;
     let inputs = find_all(&files.files, &DUMPS, &out);

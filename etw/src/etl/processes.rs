@@ -93,7 +93,14 @@ impl<'a> Listing<'a> {
         }
         let processes = processes.finish();
         if processes.is_empty() {
-            out.aside(&Note { file: name, note: "no kernel process events (Process/Start, DCStart, ...); the session did not enable them, or another provider has them, which is not evaluated".into() });
+            let note = "no kernel process events (Process/Start, DCStart, ...); events of other providers, such as \
+                        Microsoft-Windows-Kernel-Process, are not evaluated";
+            out.aside(&Note { file: name, note: note.into() });
+        }
+        let is_of_image = |process: &Process| process.image.is_none() && process.parent.is_none() && process.start.is_none();
+        if !processes.is_empty() && processes.iter().all(is_of_image) {
+            let note = "no kernel process events (Process/Start, DCStart, ...); processes are known only from their images";
+            out.aside(&Note { file: name, note: note.into() });
         }
         self.print(name, &processes, out)?;
         Ok(tally.outcome())

@@ -24,7 +24,7 @@ use std::io;
 /// terminal, a bar shows the activity over time. Diagnostics are printed to standard error.
 ///
 /// In JSON, `buffers_with_events_lost` and `buffers_with_buffer_lost` are the numbers of buffers with the flags
-/// EVENTS_LOST and BUFFER_LOST; `ungrouped` has the counts of all groups after the first 65,536.
+/// EVENTS_LOST and BUFFER_LOST; `ungrouped` has the counts of all groups after the first 16,384.
 ///
 ///     etw etl stat trace.etl
 ///     etw etl stat --by process --provider PROCESS folder

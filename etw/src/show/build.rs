@@ -82,7 +82,7 @@ pub fn text(layouts: &Layouts, choice: &Choice, overview: &Overview) -> String {
     }
     if let Some(Otherwise { sides: [one, other], changes, .. }) = &overview.differences_in_alternative {
         out += &format!(
-            "\nDifferences between the two nearest targets (an uncertain layout can be that of either):\n{}",
+            "\nDifferences between their layouts; an uncertain layout is one of the two:\n{}",
             diff::text(one, other, changes)
         );
         let is_listed = |name: &&str| changes.lists().iter().any(|(_, list)| list.iter().any(|entry| entry.structure == **name));

@@ -105,7 +105,7 @@ fn a_member_is_shown_by_itself_and_names_may_have_an_underscore() {
         ("LUID --build 1607 --arch arm64", "no layouts of build `1607` for arm64; it has x86 and x64"),
         (
             "WMI_BUFFER_HEADER.Wnode --build 1709",
-            "WMI_BUFFER_HEADER.Wnode does not exist in 10.0.16299.15-x64; versions with it: ..late-6.0",
+            "WMI_BUFFER_HEADER.Wnode does not exist in 10.0.16299.15-x64; versions with it: up to late-6.0",
         ),
     ] {
         let (status, _, err) = said(&etw(&[&["show"], &asked.split(' ').collect::<Vec<_>>()[..]].concat()));

@@ -115,7 +115,7 @@ fn options_of_minidumps() {
     ] {
         let (status, infos) = of(options);
         let kernel = &infos[0]["kernel"];
-        assert_eq!((status, kernel["build"].as_str(), kernel["build_by"].as_str()), (Some(0), Some(build), Some(by)));
+        assert_eq!((status, kernel["build"].as_str(), kernel["build_source"].as_str()), (Some(0), Some(build), Some(by)));
         assert_eq!(kernel["kb"], kb.into_iter().collect::<Value>(), "{build}");
         assert_eq!(infos[0]["notes"], Value::Array(vec![]));
         assert_eq!(kernel["build_said"].as_str(), options.get(1).copied().filter(|said| *said != build));
@@ -129,7 +129,13 @@ fn options_of_minidumps() {
     let other = etw(&["dump", "events", "--build", "10.0.18362.1", &path]);
     assert!(other.status.code() == Some(2) && String::from_utf8_lossy(&other.stderr).contains("wrong --build 10.0.18362.1"));
 
-    let (_, infos) = of(&["--free", "--symbols", "some.pdb"]);
+    let absent = etw(&["dump", "info", "--symbols", "absent.pdb", &path]);
+    let said = String::from_utf8_lossy(&absent.stderr);
+    assert!(absent.status.code() == Some(2) && said.contains("absent.pdb: no such file or folder"), "{said}");
+    let (_, infos) = of(&["--build", "19041.264"]);
+    assert_eq!(infos[0]["kernel"]["build"], "10.0.19041.264");
+    let symbols = folder.file("some.pdb", Vec::new());
+    let (_, infos) = of(&["--free", "--symbols", &symbols]);
     let notes: Vec<_> = infos[0]["notes"].as_array().unwrap().iter().map(|note| note.as_str().unwrap()).collect();
     assert!(
         matches!(notes[..], [free, symbols] if free.starts_with("--free has no effect") && symbols.starts_with("--symbols has"))

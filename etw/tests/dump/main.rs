@@ -49,7 +49,7 @@ fn what_is_found_is_printed() {
     let (status, infos) = json(&["dump", "info", &path]);
     assert_eq!((status, infos.len()), (Some(0), 2));
     for info in &infos {
-        assert_eq!((info["build"].as_u64(), info["architecture"].as_str()), (Some(19041), Some("x64")));
+        assert_eq!((info["build_number"].as_u64(), info["architecture"].as_str()), (Some(19041), Some("x64")));
         assert_eq!((info["trace_buffers"].as_array().unwrap().len(), info["registrations"].as_array().unwrap().len()), (1, 1));
         let sessions = info["sessions"].as_array().unwrap();
         assert_eq!(sessions.len(), dump.sessions().len());

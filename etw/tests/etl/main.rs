@@ -234,7 +234,7 @@ fn info_in_json() {
         ..LogFile::new(&PRODUCER)
     };
     let info = &json(&run(&["info", "--format", "json", &folder.file("a.etl", trace_of(log))]).1)[0];
-    assert_eq!((info["session"].as_str(), info["file_name"].as_str()), (Some("A logger"), Some("C:\\Ω.etl")));
+    assert_eq!((info["session"].as_str(), info["original_file"].as_str()), (Some("A logger"), Some("C:\\Ω.etl")));
     assert_eq!((info["events_lost"].as_u64(), info["buffers_lost"].as_u64()), (Some(3), Some(4)));
     assert_eq!((info["mode"].as_u64(), info["mode_names"].as_str()), (Some(2), Some("EVENT_TRACE_FILE_MODE_CIRCULAR")));
     assert_eq!((info["version"].as_str(), info["build"].as_u64()), (Some("10.0"), Some(19041)));

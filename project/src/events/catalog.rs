@@ -16,7 +16,9 @@ pub fn find<'a>(spec: &'a Spec, asked: &str) -> Result<Vec<Known<'a>>, Error> {
     let found: Vec<_> = all(spec).into_iter().filter(|known| is_called(known, asked)).collect();
     if found.is_empty() {
         let names: Vec<_> = all(spec).iter().map(Known::name).collect();
-        let meant = meant(asked, names.iter().map(String::as_str));
+        let classes = spec.classes.iter().map(|class| class.name.value.as_str());
+        // `Process/` means the class.
+        let meant = meant(asked.trim_end_matches('/'), classes.chain(names.iter().map(String::as_str)));
         return Err(format!("unknown event `{asked}`{meant}`etw list --events` prints all names").into());
     }
     Ok(found)
