@@ -1,4 +1,4 @@
-//! Damage between a dump and the sessions of ETW's blob: it is told, and the sessions are found.
+//! Damage between a dump and the sessions in ETW's secondary data block: it is reported, and the sessions are found.
 
 use etw_layouts::{Arch, Build};
 use etw_layouts_dump::{DiagnosticKind, Dump, ETW_TAG};
@@ -25,7 +25,7 @@ fn each_word_may_be_damaged() {
         let size = whole.windows(12).position(|window| window == b"TRGDDumpBlob").expect("the end") + 4;
         let place = |index: usize| dump.blobs()[index].offset as usize - 0x20;
         assert_eq!(dump.blobs()[1].tag, ETW_TAG);
-        // Where the damage is, what stands there, and what is told.
+        // Offset of the damage, the value written there, and the diagnostics.
         let cases: [(usize, u32, &[&str]); 20] = [
             (triage + 4, u32::MAX, &["dump-size"]),
             (triage + 4, 0x1000, &["dump-size"]),
@@ -76,7 +76,7 @@ fn a_wrong_size_is_told() {
     }
 }
 
-/// Of two dumps in one file the first is read, and where the second begins is told.
+/// Of two dumps in one file, the first is read, and the start of the second is reported.
 #[test]
 fn two_dumps_in_a_file() {
     let [first, second] = [Arch::Arm64, Arch::X64].map(|arch| whole(BUILD, arch));

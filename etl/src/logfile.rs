@@ -161,7 +161,7 @@ impl LogFile {
     /// The fixed bytes of a file whose first event contains a log file header although its event header does not say so: the
     /// marker, the type or the hook identifier is corrupt.
     #[cold]
-    pub(crate) fn mended(bytes: &[u8]) -> Option<Vec<u8>> {
+    pub(crate) fn repaired(bytes: &[u8]) -> Option<Vec<u8>> {
         if !Self::begins(bytes) {
             return None;
         }

@@ -81,9 +81,10 @@ pub(crate) fn no_member(layouts: &Layouts, structure: &str, member: &str) -> Err
     let known = declared(layouts, structure);
     if let Some((outer, _)) = member.rsplit_once('.')
         && known.iter().any(|known| known == outer)
+        && !known.iter().any(|known| known.strip_prefix(outer).is_some_and(|rest| rest.starts_with('.')))
     {
         return format!(
-            "{structure} has no member `{member}`: `{outer}` is no unnamed structure or union; `etw show {structure} -r` prints the members of embedded structures"
+            "{structure} has no member `{member}`: `{outer}` has no members in this structure; `etw show {structure} -r` prints the members of embedded structures"
         )
         .into();
     }

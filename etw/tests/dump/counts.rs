@@ -102,7 +102,7 @@ fn compare(path: &str, options: &[&str]) -> u64 {
     length("memory") + buffers + events.len() as u64 + diagnostics
 }
 
-/// A minidump in which everything is there more than once, and more often than is told without being asked.
+/// A minidump that has several of everything, and more than is printed without --details.
 fn many(arch: Arch) -> Vec<u8> {
     let build = Build::new(10, 0, 19041, 264);
     let producer = Producer { build: Build { revision: 0, ..build }, arch };

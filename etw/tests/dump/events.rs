@@ -100,7 +100,7 @@ fn printed_as_asked() {
     }
 }
 
-/// Of a minidump the revision can be said; what else is for full dumps has no effect, and that is told.
+/// --build sets the revision of a minidump; other options of full dumps have no effect, and a note says so.
 #[test]
 fn options_of_minidumps() {
     let folder = Folder::new("options");
@@ -120,7 +120,7 @@ fn options_of_minidumps() {
         assert_eq!(infos[0]["notes"], Value::Array(vec![]));
         assert_eq!(kernel["build_said"].as_str(), options.get(1).copied().filter(|said| *said != build));
     }
-    // The same kernel under another number: which is meant is told.
+    // The same kernel under another build number: a note states both.
     let same = "10.0.19044.264 has the same kernel as 10.0.19041.264";
     for command in ["info", "events"] {
         let output = etw(&["dump", command, "--build", "10.0.19044.264", &path]);
@@ -147,8 +147,8 @@ fn options_of_minidumps() {
     }
 }
 
-/// Where the start of a session is not known, seconds say nothing of its events: they are left out, and that is told. What filters leave
-/// nothing of is told too.
+/// If the start of a session is unknown, relative times do not apply to its events: they are left out, with a note. A filter that matches
+/// nothing has a note too.
 #[test]
 fn left_out_is_told() {
     let folder = Folder::new("left-out");

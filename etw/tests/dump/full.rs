@@ -153,7 +153,7 @@ fn all_of_it_comes_out() {
     let aside = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(2));
     assert!(aside.contains("symbols of another build: PDB GUID is "), "{aside}");
-    // A name that is no file's is none.
+    // A name that cannot be a file name is ignored.
     let image = &mut system.pieces[1].1;
     let name = image[record..].windows(12).position(|window| window == b"ntkrnlmp.pdb").unwrap();
     image[record + name..][..3].copy_from_slice(b"..\0");
@@ -305,7 +305,7 @@ fn a_known_kernel_needs_no_symbols() {
     let known =
         format!("built in: {} global variables of PDB {}, age {age}", places.len(), etw_layouts_etl::Uuid::from_u128(guid));
     assert!(said(&["info"]).0.contains(&known) && said(&["sessions"]).1.contains(&known), "{}", said(&["info"]).0);
-    // A path along which the PDB is not found is told, and no reason to know less.
+    // If the PDB is not found along the path, a note states it, and known addresses are still used.
     let (text, _) = said(&["info", "--symbol-path", folder.0.to_str().unwrap()]);
     assert!(text.contains(&known) && text.contains(name), "{text}");
 

@@ -46,7 +46,7 @@ fn image(process: u32, path: &str) -> Vec<u8> {
 }
 
 /// A kernel trace, whose events are not in the order of time.
-fn kernel_trace() -> Vec<u8> {
+pub fn kernel_trace() -> Vec<u8> {
     let log = LogFile { start_time: START, buffer_size: 4096, ..LogFile::new(&PRODUCER) };
     let mut writer = FileWriter::new(Cursor::new(Vec::new()), PRODUCER, log).unwrap();
     let events: [(i64, u16, u16, Vec<u8>); 7] = [

@@ -6,6 +6,7 @@ mod fields;
 mod filtered;
 mod kernel;
 mod merged;
+mod names;
 mod saved;
 
 use etw_layouts_etl::header::EventHeader;
@@ -362,7 +363,7 @@ fn other_files_are_pointed_on() {
     }
 }
 
-/// Of a kind of diagnostic the first hundred are told, the others counted.
+/// The first hundred diagnostics of a kind are printed, the others counted.
 #[test]
 fn diagnostics_are_counted() {
     let folder = Folder::new("counted");

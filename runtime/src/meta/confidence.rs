@@ -192,7 +192,9 @@ impl fmt::Display for Confidence {
             Self::Documented { unverifiable: true } => {
                 f.write_str("documented; the symbols of this build do not contain the structure")
             }
-            Self::Documented { unverifiable: false } => f.write_str("documented; no symbols of this build were examined"),
+            Self::Documented { unverifiable: false } => {
+                f.write_str("documented or stated by the specs; no symbols of this build were examined")
+            }
             Self::Inferred(reason) => reason.fmt(f),
             Self::Uncertain { older, newer } => {
                 write!(f, "uncertain: {older} and {newer}, the nearest known builds, have different layouts")

@@ -1,4 +1,4 @@
-//! What an image tells, and what each input that is none says.
+//! The facts of an image, and the errors for inputs that are no image.
 
 use etw_layouts_symbols::{Arch, Pdb, image};
 use test_support::pe::{Image, Random, pdb, rsds};
