@@ -122,8 +122,8 @@ impl Wanted {
             let known: Vec<_> = events::all().map(|(.., schema)| schema.to_string()).collect();
             let classes = events::all().map(|(.., schema)| schema.provider);
             let near = nearest(name, classes.chain(known.iter().map(String::as_str)));
-            let near = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
-            return format!("; no kernel event has the name `{name}`{near}; `etw list --events` prints all names");
+            let near = near.map_or("; ".to_owned(), |near| format!("; did you mean `{near}`? "));
+            return format!("; no kernel event has the name `{name}`{near}`etw list --events` prints all names");
         }
         let named = self.provider.iter().find_map(|provider| match provider {
             Provider::Name(name) => Some(name),
@@ -131,7 +131,9 @@ impl Wanted {
         });
         let Some(name) = named else { return String::new() };
         match nearest(name, events::all().map(|(.., schema)| schema.provider)) {
-            Some(near) => format!("; no event contains the provider name `{name}`; did you mean `{near}`?"),
+            Some(near) => format!(
+                "; no event contains the provider name `{name}`; did you mean `{near}`? Other providers are selected by their GUIDs"
+            ),
             None => format!("; no event contains the provider name `{name}`; use the GUID of the provider"),
         }
     }

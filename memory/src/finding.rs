@@ -265,7 +265,7 @@ impl fmt::Display for FindingKind {
                 write!(f, "wrong back link: entry {entry} follows {expected}, but points back to {found}")
             }
             Self::Hidden(entry) => write!(f, "partly unlinked entry: only back links lead to {entry}"),
-            Self::Limit(limit) => write!(f, "limit exceeded: more than {limit}; the rest is skipped"),
+            Self::Limit(limit) => write!(f, "limit exceeded: more than {limit} entries, buffers or bytes; the rest is skipped"),
             Self::Text { length, room } => write!(f, "invalid string: length {length}, capacity {room}"),
             Self::Count { stated, found } => write!(f, "wrong count: the member states {stated}, the list has {found} entries"),
             Self::Offset(offset) => write!(f, "invalid buffer offset or size: {offset:#x}"),

@@ -14,7 +14,7 @@ mod stat;
 
 use crate::input::Files;
 use crate::output::stop::Stop;
-use crate::output::{Output, reported};
+use crate::output::{Output, Several, reported};
 use crate::selection::Wanted;
 use etw_layouts_cli::{Error, Outcome};
 use events::{Events, Order};

@@ -182,7 +182,7 @@ struct Duplicate<'a> {
 
 impl Display for Duplicate<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "note: {}: {}", Escaped(self.file), Escaped(&self.note))
+        write!(f, "{}: note: {}", Escaped(self.file), Escaped(&self.note))
     }
 }
 

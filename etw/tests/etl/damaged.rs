@@ -148,7 +148,7 @@ fn named_twice() {
     let output = program(&["stat", "-", "-"]).stdin(File::open(&file).unwrap()).output().unwrap();
     let [out, err] = [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap());
     assert!(
-        output.status.code() == Some(0) && out.starts_with("1 file, ") && err.contains("-: duplicate: same file as -"),
+        output.status.code() == Some(0) && out.starts_with("1 file, ") && err.contains("-: note: duplicate: same file as -"),
         "{out}{err}"
     );
 }
