@@ -59,6 +59,14 @@ fn run_all(command: &Command) -> Result<Outcome, Error> {
         Command::Save(args) => Work::Save(args),
         Command::Processes(args) => Work::Processes(Listing::new(args)),
     };
+    if let Work::Events(events) | Work::Merged(events) = &mut work
+        && events.is_done()
+    {
+        // With a limit of 0, only the column names are printed.
+        if let Err(error) = events.printer.head(&mut out) {
+            return ended(outcome, error);
+        }
+    }
     let is_together = matches!(work, Work::Merged(_)) || matches!(work, Work::Save(_)) && inputs.len() > 1;
     let mut unusable = 0;
     if is_together {

@@ -6,7 +6,7 @@ use super::line::{self, Line, Names, Payload};
 use super::{document, put, structure, values};
 use clap::ValueEnum;
 use clap::builder::{EnumValueParser, PossibleValue, TypedValueParser};
-use etw_layouts_cli::is_formula;
+use etw_layouts_cli::{is_formula, is_hidden};
 use etw_layouts_codegen::nearest;
 use etw_layouts_etl::tracelogging::{Fault, Value};
 use etw_layouts_etl::{Decoded, Uuid, names as known};
@@ -93,7 +93,7 @@ impl TypedValueParser for Columns {
     type Value = Column;
 
     fn parse_ref(&self, command: &clap::Command, arg: Option<&clap::Arg>, value: &OsStr) -> Result<Column, clap::Error> {
-        let is_field = |name: &&str| !name.is_empty() && Column::from_str(name, false).is_err();
+        let is_field = |name: &&str| !name.is_empty() && !name.contains(is_hidden) && Column::from_str(name, false).is_err();
         match value.to_str().filter(is_field) {
             // Once per run and option: the name stays until the program ends.
             Some(name) => Ok(Column::Field(String::leak(name.to_owned()))),

@@ -31,7 +31,7 @@ pub struct Asked {
 }
 
 fn limit(text: &str) -> Result<u64, String> {
-    text.parse().ok().filter(|limit| *limit > 0).ok_or_else(|| "invalid number; expected 1 or more, such as 1000".into())
+    text.parse().map_err(|_| "invalid number; expected a value such as 1000".into())
 }
 
 /// Reports that none of the examined events matched.

@@ -153,7 +153,7 @@ fn what_only_memory_has_is_told() {
     let path = folder.file("many.dmp", many(Arch::X64));
     let (_, events) = json(&["dump", "events", "--memory", &path]);
     let note = format!(
-        "memory ranges contain 3 trace buffers of other sessions with {} events; use --memory to read these instead",
+        "3 trace buffers with {} events of sessions that are not listed are in the memory of the dump; use --memory to read them",
         events.len()
     );
     for command in ["sessions", "events"] {

@@ -171,9 +171,8 @@ fn left_out_is_told() {
     assert_eq!((status, out.as_str()), (Some(0), ""));
     let told: Vec<_> = notes.iter().filter_map(|note| note["note"].as_str()).collect();
     assert!(
-        told.iter()
-            .all(|note| note.contains("session A logger left out: session start unknown")
-                || note.contains("without time left out")),
+        told.iter().all(|note| note.contains("session A logger left out: session start unknown")
+            || note.contains("without time: --from and --to leave them out")),
         "{told:?}"
     );
     let count = |note: &&str| note.split([' ', ':']).find_map(|word| word.parse::<usize>().ok()).unwrap();

@@ -144,7 +144,7 @@ fn all_of_it_comes_out() {
     assert!(!events.is_empty() && events.iter().all(|event| event["time"].is_null()));
     assert_eq!(json(&["dump", "events", "--from", "-1000000", &path]), (Some(0), vec![]));
     let aside = String::from_utf8(etw(&["dump", "events", "--from", "-1000000", &path]).stderr).unwrap();
-    assert!(aside.contains(&format!("{} events without time left out", events.len())), "{aside}");
+    assert!(aside.contains(&format!("{} events without time: --from and --to leave them out", events.len())), "{aside}");
     let record = system.pieces[1].1.windows(4).position(|window| window == b"RSDS").unwrap();
     system.pieces[1].1[record + 4] ^= 1;
     let path = folder.file("other.dmp", system.dump(etw_layouts::constants::DUMP_TYPE(1)));

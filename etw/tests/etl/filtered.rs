@@ -256,7 +256,7 @@ fn printed_values_are_options() {
     same(&["--from", of_day], &["--from", time]);
     same(&["--to", of_day], &["--to", time]);
     let none = run(&["events", "--provider", "Maker.Provide", &files[1]]);
-    assert!(none.2.ends_with("give the provider's GUID\n"), "{}", none.2);
+    assert!(none.2.ends_with("use the GUID of the provider\n"), "{}", none.2);
     let stat = &json(&run(&["stat", "--format", "json", &files[1]]).1)[0];
     assert!(stat["groups"].as_array().unwrap().iter().any(|row| row["provider_name"] == "Maker.Provider"), "{stat}");
 }
