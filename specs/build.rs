@@ -14,7 +14,7 @@ fn main() -> io::Result<()> {
     fs::write(out.join("files.rs"), format!("&[\n{}]\n", rows.collect::<String>()))
 }
 
-/// The specs of a folder and of those in it; of a crate, the manifest is none.
+/// The specs of a folder and its subfolders, without the manifest of the crate.
 fn find(folder: &Path, within: &str, names: &mut Vec<String>) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;

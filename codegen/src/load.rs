@@ -45,8 +45,8 @@ fn start(root: &Path) -> String {
     std::path::absolute(root.join(".")).unwrap_or_else(|_| root.to_owned()).display().to_string()
 }
 
-/// The spec files of a folder, sorted; or the one file itself. A folder that links lead to twice is read once. A folder of specs may be
-/// a crate: its manifest is none.
+/// The spec files of a folder, sorted; or the one file itself. A folder that is reached twice through links is read once. A folder of specs
+/// can be a crate, whose manifest is not a spec.
 pub fn files(path: &Path) -> io::Result<Vec<PathBuf>> {
     if path.is_file() {
         return Ok(vec![path.to_owned()]);

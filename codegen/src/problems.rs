@@ -8,7 +8,7 @@ use std::collections::HashMap;
 #[derive(Default)]
 pub(crate) struct Problems {
     list: Vec<(Diagnostic, TargetSet)>,
-    /// Where in the list an error is, by what is told of it.
+    /// Positions of errors in the list, by their message.
     known: HashMap<(Span, String, String), usize>,
     added: usize,
 }

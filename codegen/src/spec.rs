@@ -240,14 +240,14 @@ pub struct Constant {
     pub comments: Vec<String>,
 }
 
-/// What a document says, and what is so.
+/// A statement of a published reference, and the actual value.
 #[derive(Clone, Debug)]
 pub struct Erratum {
     /// Which fact.
     pub what: ErratumKind,
     /// The targets that the document's statement covers.
     pub scope: TargetSet,
-    /// Those of them where it is held against the layouts.
+    /// The targets for which the statement is compared with the layouts.
     pub checked: TargetSet,
     /// The document's statement.
     pub document: ErratumValue,

@@ -74,7 +74,7 @@ impl Axis {
     ///
     /// # Errors
     ///
-    /// The name is invalid or unknown; the error lists the known labels.
+    /// The name is invalid or unknown.
     pub fn find(&self, name: &str) -> Result<Asked, String> {
         let split = name.rsplit_once('-').and_then(|(build, arch)| Some((build, arch.parse().ok()?)));
         match split {
@@ -193,11 +193,17 @@ impl Axis {
         if !others.is_empty() {
             return format!("no layouts of build `{build}` for {arch}; it has {}", others.join(" and "));
         }
-        let known = || self.labels().chain(["or a build such as 10.0.19041.1415"]).collect::<Vec<_>>().join(", ");
-        match nearest(build, self.labels()).filter(|_| !self.labels().any(|label| label == build)) {
-            Some(near) => format!("unknown build `{build}`; did you mean `{near}`? Known labels: {}", known()),
-            None => format!("unknown build `{build}`; known labels: {}", known()),
-        }
+        let near = nearest(build, self.labels()).filter(|_| !self.labels().any(|label| label == build));
+        let near = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+        let labels: Vec<_> = self.labels().collect();
+        let example = |wanted| labels.iter().find(|label| **label == wanted);
+        let examples: Vec<_> = ["1709", "11-22H2", "server-2022"].into_iter().filter_map(example).copied().collect();
+        // Axes of other systems have labels of their own.
+        let labels = if examples.is_empty() { labels } else { examples };
+        format!(
+            "unknown build `{build}`{near}; write a label such as {}, or a build such as 10.0.19041.1415; `etw list --targets` prints all",
+            labels.into_iter().take(5).collect::<Vec<_>>().join(", ")
+        )
     }
 }
 

@@ -1,4 +1,4 @@
-//! The ETW blob in the secondary data: sessions and their buffers.
+//! The ETW block in the secondary data: sessions and their buffers.
 
 use crate::diagnostic::{Diagnostic, DiagnosticKind, report};
 use crate::header::DumpHeader;
@@ -10,7 +10,7 @@ use etw_layouts_etl::write::Producer;
 use etw_layouts_etl::{BufferHeader, ClockType, Uuid};
 use etw_layouts_memory::compressed::unpack;
 
-/// Tag of the ETW blob.
+/// Tag of the ETW block.
 pub const ETW_TAG: Uuid = Uuid::from_u128(0x2b88b710_1c93_4f7c_b06c_655ecc50decc);
 
 /// Signature of a session. As a buffer size it would be too large, so that sessions and buffers can be distinguished.
@@ -19,22 +19,26 @@ const SIGNATURE: u32 = 0x01EB_AFE1;
 /// Size of the name of a session, in bytes: Windows allows 1,024 characters.
 const NAME: usize = 2048;
 
-/// Maximum ratio of decompressed bytes to bytes of the blob.
+/// Maximum ratio of decompressed bytes to bytes of the block.
 const EXPANSION: u64 = 16;
 
-/// Whether this is the ETW blob, by its tag or by the session in it.
+/// Whether this is the ETW block, by its tag or by the session in it.
 pub(crate) fn is_own(blob: &Blob<'_>) -> bool {
     blob.tag == ETW_TAG || view(blob.data, size_of::<ETW_DUMP_HEADER>()) == Some(SIGNATURE)
 }
 
-/// The sessions of a blob, in file order.
+/// The sessions of a block, in file order.
 pub(crate) fn sessions<'a>(blob: &Blob<'a>, header: &DumpHeader, diagnostics: &mut Vec<Diagnostic>) -> Vec<DumpSession<'a>> {
     if blob.tag != ETW_TAG {
         report(diagnostics, blob.offset, DiagnosticKind::Tag(blob.tag));
     }
     let Some(first) = view::<ETW_DUMP_HEADER>(blob.data, 0) else {
         let (size, there) = (size_of::<ETW_DUMP_HEADER>() as u64, blob.data.len() as u64);
-        report(diagnostics, blob.offset, DiagnosticKind::Truncated { part: "the header of ETW's blob", size, there });
+        report(
+            diagnostics,
+            blob.offset,
+            DiagnosticKind::Truncated { part: "the header of ETW's secondary data block", size, there },
+        );
         return Vec::new();
     };
     let clocks = Clocks {
@@ -242,7 +246,7 @@ impl<'a> Walk<'_, 'a> {
         Some(Buffer { header, processor, offset, address: None, bytes, is_compressed, pages: Vec::new() })
     }
 
-    /// The decompressed buffer; only its header if the limit for the blob is exceeded.
+    /// The decompressed buffer; only its header if the limit for the block is exceeded.
     fn unpacked(&mut self, session: &DumpSession<'_>, bytes: &[u8], offset: u64) -> Vec<u8> {
         let most = self.room;
         let unpacked = unpack(bytes, session.buffer_size, most, self.producer.generation());

@@ -9,7 +9,7 @@ use std::fmt;
 pub struct Diagnostic {
     /// The offset in the file, in bytes.
     pub offset: u64,
-    /// What is wrong.
+    /// The kind of diagnostic.
     pub kind: DiagnosticKind,
 }
 
@@ -75,17 +75,17 @@ pub enum DiagnosticKind {
     },
     /// The bytes after the dump do not begin with the header of secondary data.
     NoBlobs,
-    /// The sizes in the header of a blob are wrong: it is assumed to end where the next blob begins.
+    /// The sizes in the header of a secondary data block are wrong: the block is assumed to end where the next one begins.
     BlobSize {
         /// The size of the data in the header.
         stated: u32,
-        /// Number of bytes up to the next blob.
+        /// Number of bytes up to the next block.
         found: u64,
     },
-    /// A blob contains ETW data but has another tag.
+    /// A secondary data block contains ETW data but has another tag.
     Tag(Uuid),
-    /// Another dump begins, which is skipped with all that follows.
-    Another,
+    /// Another dump begins at this offset of the file. It is skipped with all that follows.
+    Another(u64),
     /// The size in a header is invalid.
     HeaderSize {
         /// The header.
@@ -150,9 +150,9 @@ impl DiagnosticKind {
             Self::NoImage => "no-kernel-image",
             Self::Size { .. } => "dump-size",
             Self::NoBlobs => "secondary-data",
-            Self::BlobSize { .. } => "blob-size",
+            Self::BlobSize { .. } => "secondary-data-size",
             Self::Tag(_) => "tag",
-            Self::Another => "another-dump",
+            Self::Another(_) => "another-dump",
             Self::HeaderSize { .. } => "header-size",
             Self::NoSession(_) => "no-session",
             Self::NoBuffer => "no-buffer",
@@ -206,13 +206,18 @@ impl fmt::Display for DiagnosticKind {
                 write!(f, "wrong dump size: the header states {stated:#x} bytes, but the end signature TRGD is here")
             }
             Self::NoBlobs => {
-                f.write_str("missing DumpBlob signature after the dump: secondary data is read from the first blob on")
+                f.write_str("missing DumpBlob signature after the dump: secondary data is read from the first valid block on")
             }
             Self::BlobSize { stated, found } => {
-                write!(f, "wrong blob size: the header states {stated:#x} bytes of data, the next blob follows after {found:#x}")
+                write!(
+                    f,
+                    "wrong size of a secondary data block: the header states {stated:#x} bytes of data, the next block follows after {found:#x}"
+                )
             }
-            Self::Tag(tag) => write!(f, "unknown tag {tag}: the blob contains ETW sessions and is read as ETW data"),
-            Self::Another => f.write_str("second dump in the file: not read; split the file at this offset"),
+            Self::Tag(tag) => {
+                write!(f, "unknown tag {tag}: the secondary data block contains ETW sessions and is read as ETW data")
+            }
+            Self::Another(offset) => write!(f, "second dump in the file: not read; split the file at offset {offset:#x}"),
             Self::HeaderSize { header, size } => write!(f, "invalid size of {header}: {size:#x} bytes"),
             Self::NoSession(found) => {
                 write!(f, "invalid session signature: {found:#010x}, expected 0x01ebafe1; continuing with the next session")
@@ -221,7 +226,7 @@ impl fmt::Display for DiagnosticKind {
             Self::Skipped(bytes) => {
                 write!(f, "skipped {bytes:#x} bytes up to the next session, buffer or end of data")
             }
-            Self::Offset(offset) => write!(f, "invalid valid end: {offset:#x} is outside the buffer or in the next one"),
+            Self::Offset(offset) => write!(f, "wrong valid end: offset {offset:#x} is outside the buffer or in the next one"),
             Self::BufferSize { session, buffer } => {
                 write!(f, "wrong buffer size: buffer states {buffer:#x} bytes, session {session:#x}")
             }

@@ -1,8 +1,8 @@
-//! The error of bytes that are not a readable dump.
+//! Errors of opening a dump.
 
 use std::fmt;
 
-/// Error of bytes that are not a readable dump.
+/// Error of opening a dump.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
@@ -10,9 +10,9 @@ pub enum Error {
     NoDump,
     /// The file ends within the headers; its length in bytes.
     Short(usize),
-    /// The kind of dump is not supported, or not by the called function.
+    /// The dump type is not supported, or not by the called function.
     Kind(u32),
-    /// The list of pages after the header of a dump of this kind is missing or invalid.
+    /// The page list after the header of a dump of this type is missing or invalid.
     List(u32),
     /// The first page of memory is after the end of the file.
     NoPages {
@@ -28,9 +28,14 @@ pub enum Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NoDump => f.write_str("not a kernel crash dump: it does not begin with PAGEDU64 or PAGEDUMP"),
-            Self::Short(length) => write!(f, "truncated: {length} bytes are fewer than the headers of a crash dump"),
-            Self::Kind(3) => f.write_str("dump of kind 3 (headers only): it has no memory"),
+            Self::NoDump => f.write_str(
+                "not a kernel crash dump: signature PAGEDU64 or PAGEDUMP is missing; name a file such as MEMORY.DMP or Mini*.dmp",
+            ),
+            Self::Short(0) => f.write_str("empty file; copy the crash dump again"),
+            Self::Short(length) => {
+                write!(f, "truncated crash dump: ends within the headers, after {length} bytes; copy the file again")
+            }
+            Self::Kind(3) => f.write_str("unsupported dump type 3: it has headers and no memory"),
             Self::Kind(kind) => {
                 let name = match kind {
                     1 | 5 => "full dump",
@@ -42,16 +47,16 @@ impl fmt::Display for Error {
                 };
                 write!(
                     f,
-                    "unsupported dump of kind {kind} ({name}): supported are minidumps (4), full dumps (1), kernel dumps up to "
+                    "unsupported dump type {kind} ({name}); supported: 1 (full), 2 (kernel, up to Windows 7), 4 (minidump); "
                 )?;
-                f.write_str(
-                    "Windows 7 (2), and, of 64-bit systems since Windows 8, dumps with a bitmap (5, 6, 7) and live dumps of a ",
-                )?;
-                f.write_str("debugger (8, 9, 10)")
+                f.write_str("of 64-bit systems since Windows 8 also 5, 6, 7 (with a bitmap) and 8, 9, 10 (live dumps)")
             }
             Self::List(kind) => {
                 let letters = if (8..=10).contains(kind) { "RDMP" } else { "SDMP or FDMP" };
-                write!(f, "invalid list of pages of a dump of kind {kind}: signature {letters} and DUMP is missing")
+                write!(
+                    f,
+                    "invalid page list of dump type {kind}: signatures {letters}, and DUMP, are missing; copy the file again"
+                )
             }
             Self::NoPages { first, length } => {
                 write!(f, "no memory: the first page is at {first:#x}, but the file has {length:#x} bytes")

@@ -33,7 +33,7 @@
 //! # fn globals() -> Vec<(String, u64)> { Vec::new() }
 //! let dump = MemoryDump::new(std::fs::File::open("MEMORY.DMP")?)?;
 //! let mut kernel = dump.kernel(dump.identity().build);
-//! // Of many kernels it is known where their variables are. For others there is the PDB that the image names, and `etw-layouts-symbols`.
+//! // The addresses of variables are built in for many kernels. For others, read them from the PDB of the image with `etw-layouts-symbols`.
 //! if let Some(image) = dump.image().filter(|_| dump.known_globals().is_empty()) {
 //!     kernel = kernel.with_globals(image.base, globals());
 //! }
@@ -45,16 +45,16 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! | kind | of | read | known from |
+//! | dump type | architectures | supported | source |
 //! |---|---|---|---|
-//! | 1, all pages, in runs | x86, PAE, x64, ARM64 | yes | ntiodump.h |
-//! | 2, pages of the kernel that a bitmap names, up to Windows 7 | x86, PAE, x64 | yes | ntiodump.h, and a reader that states the same offsets |
-//! | 3, headers alone | | no: it has no memory | |
-//! | 5, 6, 7: pages that a bitmap names, since Windows 8 | x64, ARM64 | yes | several readers, kdmp-parser among them |
-//! | the same | x86 | no | one reader alone |
-//! | 8, 9, 10: ranges of pages, as debuggers write them of a running system (`.dump /k`, `/ka`, `/f`) | x64, ARM64 | yes | kdmp-parser, and the figures of one real dump of the kind 10 |
+//! | 1: all pages, in runs | x86, PAE, x64, ARM64 | yes | ntiodump.h |
+//! | 2: pages of the kernel, listed in a bitmap, up to Windows 7 | x86, PAE, x64 | yes | ntiodump.h, and a reader that states the same offsets |
+//! | 3: headers only | | no: it has no memory | |
+//! | 5, 6, 7: pages listed in a bitmap, since Windows 8 | x64, ARM64 | yes | several readers, such as kdmp-parser |
+//! | 5, 6, 7 | x86 | no | described by a single reader |
+//! | 8, 9, 10: ranges of pages, written by debuggers of a running system (`.dump /k`, `/ka`, `/f`) | x64, ARM64 | yes | kdmp-parser, and published values of one real dump of type 10 |
 //!
-//! No real dump of these kinds was available. In generated dumps of the kinds that the crate kdmp-parser supports (1, 5, 6, 8, 9,
+//! No real dump of these types was available. In generated dumps of the types that the crate kdmp-parser supports (1, 5, 6, 8, 9,
 //! 10), it finds the same pages at the same offsets.
 //!
 //! Page tables of x64 have four or five levels. For ARM64, tables with pages of 4 KiB are supported, with both halves of the
@@ -66,7 +66,7 @@
 //!
 //! # Diagnostics
 //!
-//! Faults of a dump are reported as [`Diagnostic`]s, with their positions; reading continues after them. Memory use is at most a
+//! Errors of a dump are reported as [`Diagnostic`]s, with their places; reading continues after them. Memory use is at most a
 //! small multiple of the file size.
 
 #![forbid(unsafe_code)]

@@ -17,7 +17,7 @@ pub struct TraceBuffer<'a> {
     pub header: BufferHeader,
     /// Bytes up to the end of the last event, header included; fewer if the dump lacks some.
     pub bytes: &'a [u8],
-    /// Whether the dump contains all of them.
+    /// Whether the dump contains all bytes up to that end.
     pub whole: bool,
     /// Number of events.
     pub events: usize,

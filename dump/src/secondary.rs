@@ -1,4 +1,4 @@
-//! The secondary data of a dump: tagged blobs after its end.
+//! The secondary data of a dump: blocks of data with tags, after its end.
 
 use crate::diagnostic::{self, Diagnostic, DiagnosticKind};
 use crate::header::TriageOffsets;
@@ -6,7 +6,7 @@ use crate::wire::{DUMP_BLOB_FILE_HEADER, DUMP_BLOB_HEADER, letters, view};
 use etw_layouts_etl::Uuid;
 use etw_layouts_etl::wire::guid;
 
-/// Data that a driver or a kernel component added to a dump.
+/// A secondary data block, which a driver or a kernel component added to a dump; a "dump blob" in the names of Microsoft.
 #[derive(Clone, Copy, Debug)]
 pub struct Blob<'a> {
     /// Tag of the component that added the data.
@@ -17,16 +17,16 @@ pub struct Blob<'a> {
     pub data: &'a [u8],
 }
 
-/// Size of a blob header in all known dumps, in bytes.
+/// Size of a block header in all known dumps, in bytes.
 const HEADER: usize = size_of::<DUMP_BLOB_HEADER>();
 
-/// Maximum size of a blob header; a greater value is damage.
+/// Maximum size of a block header; a greater value is damage.
 const MOST: usize = 0x100;
 
-/// Alignment of a blob's data and padding, in bytes.
+/// Alignment of the data and padding, in bytes.
 const UNIT: u64 = 8;
 
-/// The blobs after a dump, up to the end of the file.
+/// The blocks after a dump, up to the end of the file.
 pub(crate) fn blobs<'a>(bytes: &'a [u8], offsets: &TriageOffsets, diagnostics: &mut Vec<Diagnostic>) -> Vec<Blob<'a>> {
     let mut chain = Chain { bytes, at: start(bytes, offsets, diagnostics), diagnostics };
     let mut blobs = Vec::new();
@@ -63,7 +63,7 @@ fn start(bytes: &[u8], offsets: &TriageOffsets, diagnostics: &mut Vec<Diagnostic
     end
 }
 
-/// An iteration over the blobs.
+/// An iteration over the blocks.
 struct Chain<'f, 'a> {
     bytes: &'a [u8],
     at: usize,
@@ -75,14 +75,14 @@ impl<'a> Chain<'_, 'a> {
         diagnostic::report(self.diagnostics, self.at as u64, kind);
     }
 
-    /// Finds the first blob.
+    /// Finds the first block.
     fn begin(&mut self) {
         let header = view::<DUMP_BLOB_FILE_HEADER>(self.bytes, self.at);
         let is_header =
             |header: &DUMP_BLOB_FILE_HEADER| (header.Signature1, header.Signature2) == (letters(b"Dump"), letters(b"Blob"));
         let Some(header) = header.filter(is_header) else {
             let is_dump = self.is_dump(self.at);
-            self.report(if is_dump { DiagnosticKind::Another } else { DiagnosticKind::NoBlobs });
+            self.report(if is_dump { DiagnosticKind::Another(self.at as u64) } else { DiagnosticKind::NoBlobs });
             self.at = self.next(self.at).filter(|_| !is_dump).unwrap_or(self.bytes.len());
             return;
         };
@@ -95,15 +95,15 @@ impl<'a> Chain<'_, 'a> {
         self.at = self.next(self.at + size_of_val(&header)).unwrap_or(self.bytes.len());
     }
 
-    /// The blob at this position; `None` if there are no more.
+    /// The block at this position; `None` if there are no more.
     fn blob(&mut self) -> Option<Blob<'a>> {
         if self.is_dump(self.at) {
-            self.report(DiagnosticKind::Another);
+            self.report(DiagnosticKind::Another(self.at as u64));
             return None;
         }
         let Some(header) = view::<DUMP_BLOB_HEADER>(self.bytes, self.at) else {
             self.report(DiagnosticKind::Truncated {
-                part: "the header of a blob",
+                part: "the header of a secondary data block",
                 size: HEADER as u64,
                 there: (self.bytes.len() - self.at) as u64,
             });
@@ -113,7 +113,7 @@ impl<'a> Chain<'_, 'a> {
         let at = self.at;
         let start = |header_size: usize| at.saturating_add(header_size).saturating_add(header.PrePad as usize);
         let end = |start: usize| start.saturating_add(size).saturating_add(header.PostPad as usize);
-        // Either one of the two header sizes leads to the next blob, or another member is corrupt. If both do, the one of all
+        // Either one of the two header sizes leads to the next block, or another member is corrupt. If both do, the one of all
         // known dumps is used.
         let sound = [HEADER, stated].into_iter().find(|size| is_size(*size) && self.may_begin(end(start(*size))));
         let (header_size, next) = match sound {
@@ -129,12 +129,12 @@ impl<'a> Chain<'_, 'a> {
             _ => at + HEADER,
         };
         if header_size != stated {
-            self.report(DiagnosticKind::HeaderSize { header: "the header of a blob", size: header.HeaderSize });
+            self.report(DiagnosticKind::HeaderSize { header: "the header of a secondary data block", size: header.HeaderSize });
         }
         let there = next - start;
         match sound {
             None if next == self.bytes.len() && there < size => {
-                self.report(DiagnosticKind::Truncated { part: "a blob", size: size as u64, there: there as u64 });
+                self.report(DiagnosticKind::Truncated { part: "a secondary data block", size: size as u64, there: there as u64 });
             }
             None => self.report(DiagnosticKind::BlobSize { stated: header.DataSize, found: there as u64 }),
             Some(_) => {}
@@ -149,15 +149,15 @@ impl<'a> Chain<'_, 'a> {
         self.bytes.get(at..).is_some_and(|rest| rest.starts_with(b"PAGEDU64") || rest.starts_with(b"PAGEDUMP"))
     }
 
-    /// Whether a blob may begin here, or the data may end: the header size is valid, or the other sizes lead to a position where
-    /// another blob may begin.
+    /// Whether a block may begin here, or the data may end: the header size is valid, or the other sizes lead to a position where
+    /// another block may begin.
     fn may_begin(&self, at: usize) -> bool {
         let Some(rest) = self.bytes.get(at..) else { return false };
         let Some(header) = view::<DUMP_BLOB_HEADER>(rest, 0) else { return true };
         is_size(header.HeaderSize as usize) || self.is_dump(at) || self.end(at).is_some_and(|end| end > at + HEADER)
     }
 
-    /// End of the blob at this position, if it resembles all known blobs except for its header size, and is within the file.
+    /// End of the block at this position, if it resembles all known blocks except for its header size, and is within the file.
     fn end(&self, at: usize) -> Option<usize> {
         let header = view::<DUMP_BLOB_HEADER>(self.bytes, at)?;
         let size = u64::from(header.DataSize) + u64::from(header.PostPad);
@@ -166,7 +166,7 @@ impl<'a> Chain<'_, 'a> {
         (is_usual && end <= self.bytes.len()).then_some(end)
     }
 
-    /// Start of the next certain blob, which resembles all known blobs and is followed by another one or the end; or of another
+    /// Start of the next certain block, which resembles all known blocks and is followed by another one or the end; or of another
     /// dump.
     fn next(&self, from: usize) -> Option<usize> {
         let size = (HEADER as u32).to_le_bytes();
@@ -180,7 +180,7 @@ impl<'a> Chain<'_, 'a> {
     }
 }
 
-/// Whether this size is valid for the header of a blob.
+/// Whether this size is valid for the header of a block.
 fn is_size(size: usize) -> bool {
     (HEADER..=MOST).contains(&size)
 }

@@ -1,4 +1,4 @@
-//! Damaged dumps: what is wrong is told, and nothing takes long or much.
+//! Damaged dumps: damage is reported, and time and memory use stay bounded.
 
 use etw_layouts::win10_2004::x86::TRIAGE_DUMP32;
 use etw_layouts::{Arch, Build};
@@ -128,7 +128,7 @@ fn missing_blocks_are_one_finding() {
     }
 }
 
-/// A count of data blocks that is too small costs none; where the list is not found, what it would name is told.
+/// A too small count of data blocks loses none; if the list is not found, its data is reported as belonging to no block.
 #[test]
 fn a_damaged_list_is_told() {
     let at = |index: u64| 0xFFFF_8C0B_E300_0000 + index * 0x1000;
@@ -242,7 +242,7 @@ fn a_name_costs_no_event() {
     }
 }
 
-/// Each way in which a dump can be torn is told by its name, and the rest is read.
+/// Each kind of damage is reported by its name, and the rest of the dump is read.
 #[test]
 fn each_is_told() {
     let whole = whole(BUILD, Arch::X64);

@@ -142,7 +142,7 @@ fn without_symbols() {
     assert!(sessions[0].save(&mut Cursor::new(Vec::new())).is_err_and(|error| error.to_string().contains("symbols")));
 }
 
-/// What is torn costs what is on it, and is told; kinds that are not read are refused by name.
+/// Damage loses only the data in it and is reported; unsupported dump types are refused by name.
 #[test]
 fn damage_is_told() {
     let (plan, mut system) = made(NEW, Arch::X64, Paging::Four);

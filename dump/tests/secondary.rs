@@ -1,4 +1,4 @@
-//! Damage between a dump and the sessions of ETW's blob: it is told, and the sessions are found.
+//! Damage between a dump and the sessions in ETW's secondary data block: it is reported, and the sessions are found.
 
 use etw_layouts::{Arch, Build};
 use etw_layouts_dump::{DiagnosticKind, Dump, ETW_TAG};
@@ -25,7 +25,7 @@ fn each_word_may_be_damaged() {
         let size = whole.windows(12).position(|window| window == b"TRGDDumpBlob").expect("the end") + 4;
         let place = |index: usize| dump.blobs()[index].offset as usize - 0x20;
         assert_eq!(dump.blobs()[1].tag, ETW_TAG);
-        // Where the damage is, what stands there, and what is told.
+        // Offset of the damage, the value written there, and the diagnostics.
         let cases: [(usize, u32, &[&str]); 20] = [
             (triage + 4, u32::MAX, &["dump-size"]),
             (triage + 4, 0x1000, &["dump-size"]),
@@ -37,16 +37,16 @@ fn each_word_may_be_damaged() {
             (place(0), 0x40, &["header-size"]),
             (place(0), 0, &["header-size"]),
             (place(0), u32::MAX, &["header-size"]),
-            (place(0) + 0x14, 0, &["blob-size"]),
-            (place(0) + 0x14, 0x100, &["blob-size"]),
-            (place(0) + 0x14, u32::MAX, &["blob-size"]),
-            (place(0) + 0x18, u32::MAX, &["blob-size"]),
-            (place(0) + 0x1C, 0x7FFF_FFFF, &["blob-size"]),
+            (place(0) + 0x14, 0, &["secondary-data-size"]),
+            (place(0) + 0x14, 0x100, &["secondary-data-size"]),
+            (place(0) + 0x14, u32::MAX, &["secondary-data-size"]),
+            (place(0) + 0x18, u32::MAX, &["secondary-data-size"]),
+            (place(0) + 0x1C, 0x7FFF_FFFF, &["secondary-data-size"]),
             (place(1), 0x40, &["header-size"]),
             (place(1), 0, &["header-size"]),
             (place(1) + 0x04, 7, &["tag"]),
-            (place(1) + 0x14, 0x100, &["blob-size"]),
-            (place(1) + 0x18, u32::MAX, &["blob-size"]),
+            (place(1) + 0x14, 0x100, &["secondary-data-size"]),
+            (place(1) + 0x18, u32::MAX, &["secondary-data-size"]),
         ];
         // Both places of the end.
         let mut bytes = whole.clone();
@@ -76,7 +76,7 @@ fn a_wrong_size_is_told() {
     }
 }
 
-/// Of two dumps in one file the first is read, and where the second begins is told.
+/// Of two dumps in one file, the first is read, and the start of the second is reported.
 #[test]
 fn two_dumps_in_a_file() {
     let [first, second] = [Arch::Arm64, Arch::X64].map(|arch| whole(BUILD, arch));
@@ -112,11 +112,11 @@ fn ends_of_blobs() {
     let mut more = whole.clone();
     let at = whole.len() - 0x20;
     more[at + 0x1C..].copy_from_slice(&u32::MAX.to_le_bytes());
-    assert_eq!(read(&more).0, ["blob-size"]);
+    assert_eq!(read(&more).0, ["secondary-data-size"]);
     // Zeroes are no blob, and so no place at which one can end.
     let zeroes = [&whole[..], &[0; 0x40]].concat();
     let dump = Dump::new(&zeroes).expect("a dump");
-    assert_eq!((dump.blobs().len(), read(&zeroes).0), (3, vec!["blob-size"]));
+    assert_eq!((dump.blobs().len(), read(&zeroes).0), (3, vec!["secondary-data-size"]));
 }
 
 /// Bytes within a damaged blob that are nearly the header of the next one are not taken for it.
@@ -159,5 +159,5 @@ fn check(name: &str, whole: &[u8], (first, second): (usize, usize), space: &[u8]
     let dump = Dump::new(&bytes).expect("a dump");
     let offsets: Vec<_> = dump.blobs().iter().map(|blob| blob.offset as usize).collect();
     assert_eq!(offsets[..2], [first + 0x20, first + 0x20 + space.len() + 0x20], "{name}");
-    assert_eq!((&read(&bytes).0[..], &read(&bytes).1[..]), (&["blob-size"][..], events), "{name}");
+    assert_eq!((&read(&bytes).0[..], &read(&bytes).1[..]), (&["secondary-data-size"][..], events), "{name}");
 }

@@ -186,7 +186,7 @@ fn memory_is_searched() {
             (found.processor, found.address, found.bytes.len()),
             (known.processor, Some(buffer.address), known.bytes.len())
         );
-        // Other headers, of buffers and of none.
+        // Headers of other buffers, and bytes that are no buffer header.
         let at = dump.memory().offset(buffer.address).expect("in the file") as usize;
         let cases: [(usize, &[u8], bool); 20] = [
             (0x00, &[0xFF, 3], false),

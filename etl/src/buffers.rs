@@ -111,7 +111,7 @@ impl Frames {
             return Ok(());
         };
         if offset > 0 && LogFile::begins(bytes) {
-            self.report(DiagnosticKind::AnotherTrace);
+            self.report(DiagnosticKind::AnotherTrace(offset));
             self.end();
             return Ok(());
         }

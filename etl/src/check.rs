@@ -1,10 +1,10 @@
-//! Verification of a file against every rule of the format.
+//! Checks of a trace file against the rules of the format.
 
 use crate::buffer::{Buffer, DecodedBuffer, Scratch};
 use crate::buffer_header::FLAGS;
 use crate::common::FILE;
 use crate::diagnostic::{Diagnostic, DiagnosticKind, Place, Rule};
-use crate::logfile::LogFile;
+use crate::logfile::{LogFile, MOST_PROCESSORS};
 use crate::trace::Trace;
 use crate::wire::{BUFFER_HEADER, ETW_BUFFER_TYPE, Generation, LOG_FILE_MODE};
 
@@ -74,7 +74,13 @@ impl Rules<'_> {
     fn log_file(&mut self) {
         let log = self.check.log.clone();
         let at = BUFFER_HEADER as u32;
-        self.rule("processors", log.processors > 0, FILE, at, || "the log file header states no processors".into());
+        self.rule("processors", (1..=MOST_PROCESSORS).contains(&log.processors), FILE, at, || {
+            format!("invalid number of processors in the log file header: {}", log.processors)
+        });
+        let [major, minor, ..] = log.version;
+        self.rule("windows-version", matches!((major, minor), (5, 0..=2) | (6, 0..=4) | (10, 0)), FILE, at, || {
+            format!("unknown Windows version in the log file header: {major}.{minor}")
+        });
         self.rule("end-time", log.end_time == 0 || log.end_time >= log.start_time, FILE, at, || {
             "the file ends before it starts".into()
         });

@@ -95,11 +95,13 @@ pub(crate) fn begin<S: Source>(source: &mut S) -> Result<Result<Start, Error>, S
         return Ok(Err(Error::Short(bytes.len())));
     }
     let mut wrong = Vec::new();
-    let mended = || {
-        let read = log_file(&LogFile::mended(bytes)?);
+    let repaired = || {
+        let read = log_file(&LogFile::repaired(bytes)?);
         read.inspect(|_| wrong.push(DiagnosticKind::LogFileEvent))
     };
-    let Some((mut log_file, pointer_size, header_end)) = log_file(bytes).or_else(mended) else { return Ok(Err(Error::NoHeader)) };
+    let Some((mut log_file, pointer_size, header_end)) = log_file(bytes).or_else(repaired) else {
+        return Ok(Err(Error::NoHeader));
+    };
     let Some(header) = BufferHeader::read(log_file.generation(), bytes) else { return Ok(Err(Error::Short(bytes.len()))) };
     let compressed = log_file.mode & LOG_FILE_MODE::EVENT_TRACE_COMPRESSED_MODE.0 != 0;
     let stated = match header.state & 0xFFFF {

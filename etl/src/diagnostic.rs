@@ -1,6 +1,6 @@
 //! Diagnostics of a trace file, with their places.
 
-use etw_layouts_payload::FileTime;
+use etw_layouts_payload::{Fault, FileTime};
 use std::fmt;
 
 /// A diagnostic of a trace file. At most the rest of the buffer is lost.
@@ -12,7 +12,7 @@ pub struct Diagnostic {
     pub buffer_offset: u64,
     /// The offset in the decompressed buffer, in bytes.
     pub offset: u32,
-    /// What is wrong.
+    /// The kind of diagnostic.
     pub kind: DiagnosticKind,
 }
 
@@ -74,8 +74,8 @@ pub enum DiagnosticKind {
     BufferTime(i64),
     /// The log file header states a start before the boot of the system.
     StartTime(i64),
-    /// Another trace begins, with its own clock and buffers. It is not read.
-    AnotherTrace,
+    /// Another trace begins at this offset of the file, with its own clock and buffers. It is not read.
+    AnotherTrace(u64),
     /// There are more or fewer buffers than the log file header counts.
     BuffersWritten {
         /// The number in the log file header.
@@ -169,13 +169,19 @@ pub enum DiagnosticKind {
     },
     /// The chain of extended items is corrupt: the event is skipped.
     Items,
-    /// The event has a header of this type, whose layout is unknown: only its bytes are available. Files written by Windows have
-    /// no such events.
-    Layout(&'static str),
+    /// The layout of the event header is unknown: only the bytes of the event are available. Files written by Windows have no such events.
+    Layout {
+        /// Name of the header type.
+        name: &'static str,
+        /// The header type in the event.
+        ty: u32,
+        /// The marker flags in the event.
+        flags: u32,
+    },
     /// The decompressed buffers needed at the same time exceed the memory limit.
     Memory,
-    /// The schema in the event is invalid, or the payload does not match it.
-    Fields(crate::tracelogging::Fault),
+    /// The schema in the event is invalid, or the payload does not match the schema.
+    Fields(Box<Undecoded>),
     /// A rule of the format, verified by [`check`](crate::check), is violated.
     Rule(Box<Rule>),
 }
@@ -187,6 +193,15 @@ pub struct Rule {
     pub name: &'static str,
     /// Description of the violation.
     pub text: String,
+}
+
+/// An event whose payload cannot be decoded; see [`names::undecoded`](crate::names::undecoded).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Undecoded {
+    /// Name and version of the event.
+    pub event: String,
+    /// The error.
+    pub fault: Fault,
 }
 
 impl Diagnostic {
@@ -209,7 +224,7 @@ impl DiagnosticKind {
             Self::Copy(_) => "buffer-copy",
             Self::BufferTime(_) => "buffer-time",
             Self::StartTime(_) => "start-time",
-            Self::AnotherTrace => "another-trace",
+            Self::AnotherTrace(_) => "another-trace",
             Self::BuffersWritten { .. } => "buffers-written",
             Self::LogFileBufferSize { .. } => "log-file-buffer-size",
             Self::LogFileEvent => "log-file-event",
@@ -229,7 +244,7 @@ impl DiagnosticKind {
             Self::Long { .. } => "event-too-long",
             Self::Marker { .. } => "end-marker",
             Self::Items => "extended-items",
-            Self::Layout(_) => "layout",
+            Self::Layout { .. } => "layout",
             Self::Memory => "memory",
             Self::Fields(_) => "fields",
             Self::Rule(rule) => rule.name,
@@ -239,7 +254,7 @@ impl DiagnosticKind {
 
 impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "buffer {} at {:#x}, {:#x} within: {}", self.buffer, self.buffer_offset, self.offset, self.kind)
+        write!(f, "buffer {} at {:#x}, offset {:#x}: {}", self.buffer, self.buffer_offset, self.offset, self.kind)
     }
 }
 
@@ -259,7 +274,9 @@ impl fmt::Display for DiagnosticKind {
                 write!(f, "unused space: {bytes:#x} zero bytes after the last buffer")
             }
             Self::Size { stated, taken } => write!(f, "invalid buffer size: {stated:#x}; assuming {taken:#x}"),
-            Self::Header => f.write_str("corrupt buffer header: events of this buffer can be wrong"),
+            Self::Header => {
+                f.write_str("corrupt buffer header: invalid valid end, flags, type or state; events of this buffer can be wrong")
+            }
             Self::Copy(sequence) => write!(
                 f,
                 "same header as an earlier buffer, with sequence number {sequence}: one is a copy; events are duplicated, and those of \
@@ -274,12 +291,17 @@ impl fmt::Display for DiagnosticKind {
             Self::StartTime(time) => {
                 write!(f, "invalid start time: {} is before the boot of the system; times can be wrong", FileTime(*time))
             }
-            Self::AnotherTrace => {
-                f.write_str("second trace in the file: it has its own clock and is not read; split the file at this offset")
+            Self::AnotherTrace(offset) => {
+                write!(f, "second trace in the file, with its own clock: not read; split the file at offset {offset:#x}")
+            }
+            Self::BuffersWritten { stated, read } if read < stated => {
+                write!(
+                    f,
+                    "missing buffers: the file has {read} of the {stated} that the log file header states; their events are lost"
+                )
             }
             Self::BuffersWritten { stated, read } => {
-                let what = if read < stated { "missing buffers" } else { "unexpected buffers" };
-                write!(f, "{what}: log file header states {stated}, read {read}")
+                write!(f, "unexpected buffers: the file has {read}, the log file header states {stated}")
             }
             Self::LogFileBufferSize { stated, taken } => {
                 write!(f, "invalid buffer size in the log file header: {stated:#x}; assuming {taken:#x}")
@@ -302,7 +324,7 @@ impl fmt::Display for DiagnosticKind {
                 f,
                 "clock mismatch: the first time stamp, {stamp}, is implausible for clock {clock} of the log file header; times can be wrong"
             ),
-            Self::Offset(offset) => write!(f, "invalid valid end: {offset:#x} is outside the buffer"),
+            Self::Offset(offset) => write!(f, "wrong valid end: offset {offset:#x} is outside the buffer or in its header"),
             Self::Tail { bytes, events: 0 } => {
                 write!(
                     f,
@@ -331,9 +353,11 @@ impl fmt::Display for DiagnosticKind {
                 write!(f, "end marker before the valid end of the buffer: skipped {skipped:#x} bytes up to {end}")
             }
             Self::Items => f.write_str("invalid extended data items: event skipped"),
-            Self::Layout(name) => write!(f, "unknown event header type: {name}"),
+            Self::Layout { name, ty, flags } => {
+                write!(f, "unknown event header: type {ty:#04x}, marker flags {flags:#04x} ({name}); event not decoded")
+            }
             Self::Memory => f.write_str("memory limit: decompressed buffers exceed 1 GiB; buffer skipped"),
-            Self::Fields(fault) => write!(f, "cannot decode payload: {fault}"),
+            Self::Fields(undecoded) => write!(f, "cannot decode payload of {}: {}", undecoded.event, undecoded.fault),
             Self::Rule(rule) => f.write_str(&rule.text),
         }
     }

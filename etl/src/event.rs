@@ -34,7 +34,11 @@ impl<'a> Event<'a> {
     /// The diagnostic of an event whose header type has no known layout. Files written by Windows have no such events.
     #[inline]
     pub fn fault(&self) -> Option<DiagnosticKind> {
-        if self.header_type.is_known() { None } else { Some(DiagnosticKind::Layout(self.header_type.name())) }
+        if self.header_type.is_known() {
+            return None;
+        }
+        let byte = |at: usize| self.bytes.get(at).copied().unwrap_or_default().into();
+        Some(DiagnosticKind::Layout { name: self.header_type.name(), ty: byte(2), flags: byte(3) })
     }
 
     /// Offset within the buffer, in bytes; within the decompressed buffer if the buffer was compressed.
@@ -203,7 +207,7 @@ impl<'a> Event<'a> {
         item.data.first_chunk().map(|bytes| Uuid::from_bytes_le(*bytes))
     }
 
-    /// The size of pointers in its payload; `None` if the header does not tell.
+    /// The size of pointers in the payload; `None` if the header does not state it.
     #[inline]
     pub fn pointer_size(&self) -> Option<PointerSize> {
         let flags = self.flags().unwrap_or(EVENT_HEADER_FLAG(0));
@@ -215,7 +219,7 @@ impl<'a> Event<'a> {
         Some(if is_64_bit { PointerSize::Bits64 } else { PointerSize::Bits32 })
     }
 
-    /// Its payload by a schema; `None` if the header does not tell the size of pointers.
+    /// The payload with a schema; `None` if the header does not state the pointer size.
     pub fn decode_by(&self, schema: &Schema<'a>) -> Option<Fields<'a>> {
         Some(schema.decode(self.payload(), self.pointer_size()?))
     }

@@ -42,7 +42,7 @@ pub struct Filter {
     more: bool,
 }
 
-macro_rules! asks {
+macro_rules! accepts {
     ($($(#[$doc:meta])* $name:ident: $list:ident, $ty:ty;)*) => {$(
         $(#[$doc])*
         #[must_use]
@@ -79,8 +79,8 @@ impl Filter {
         self
     }
 
-    /// Asks for events with a name: `Process/Start`; `Process/*` or `Process` for all events of a class; also of TraceLogging providers. Events without a schema are found by what
-    /// [`names::identity`] says. Upper and lower case are the same.
+    /// Accepts events with this name, ignoring case: `Process/Start`, or `Process/*` or `Process` for all events of a class. TraceLogging
+    /// events have names such as `PROVIDER/EVENT`. An event without a schema matches the text of [`names::identity`].
     #[must_use]
     pub fn event(mut self, name: &str) -> Self {
         let (provider, event) = name.split_once('/').unwrap_or((name, "*"));
@@ -112,7 +112,7 @@ impl Filter {
         self
     }
 
-    asks! {
+    accepts! {
         /// Accepts an identifier within the provider: [`Event::id`].
         id: ids, u16;
         /// Accepts an opcode: [`Event::opcode`].
@@ -189,7 +189,7 @@ impl Filter {
 /// The name of events: provider and event.
 #[derive(Clone, Debug)]
 struct EventName {
-    /// As it was given.
+    /// The whole name.
     name: String,
     provider: String,
     event: String,
@@ -212,6 +212,6 @@ impl EventName {
 }
 
 /// Whether no values are given, or the value is one of them.
-fn any<T: PartialEq>(asked: &[T], value: impl FnOnce() -> Option<T>) -> bool {
-    asked.is_empty() || value().is_some_and(|value| asked.contains(&value))
+fn any<T: PartialEq>(accepted: &[T], value: impl FnOnce() -> Option<T>) -> bool {
+    accepted.is_empty() || value().is_some_and(|value| accepted.contains(&value))
 }

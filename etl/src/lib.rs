@@ -5,14 +5,16 @@
 //! [`Read`](std::io::Read). Events borrow from their buffer, and decode their headers on demand. [`mod@write`] creates buffers
 //! and files. Every header is a generated type of `etw-layouts`.
 //!
-//! Faults of a file are reported as [`Diagnostic`]s, with their positions; reading continues after them.
+//! Errors of a file are reported as [`Diagnostic`]s, with their places; reading continues after them.
 //!
-//! Memory does not depend on the size of a file or the number of its faults, with one exception. In time order, the positions of
-//! buffers are kept, 16 to 64 bytes each, in two cases: if the next buffer of one processor is found after many buffers of
-//! others, and if the buffers of a processor are not in time order. Real files have few of either; for a file made to have the
-//! most, this takes less memory than the file. For a buffer whose events are not in time order, four bytes are kept per event.
+//! Memory use does not depend on the size of a file or the number of its errors, except in time order. There, 16 to 64 bytes are kept for each
+//! buffer that is far from its position: because its processor is far behind the others in the file, or because the buffers of its processor
+//! are out of order. For a buffer whose events are out of order, four bytes are kept for each event. The total never exceeds the size of the
+//! file, and is small for files that Windows writes.
 //!
-//! There is unsafe code in one place: in the copy loop of [`xpress::decompress`].
+//! *Stale* bytes are remains of earlier contents of the session's memory, which Windows writes to padding and unused members.
+//!
+//! Unsafe code is in one place: the copy loop of [`xpress::decompress`].
 
 // Allowed in xpress/bulk.rs.
 #![deny(unsafe_code)]
@@ -55,8 +57,8 @@ pub use buffer_header::BufferHeader;
 pub use buffers::Buffers;
 pub use clock::{Clock, ClockType};
 pub use common::Error;
-pub use diagnostic::{Diagnostic, DiagnosticKind, Rule};
-/// Schemas of payloads, and their one walk.
+pub use diagnostic::{Diagnostic, DiagnosticKind, Rule, Undecoded};
+/// Schemas and decoding of payloads.
 pub use etw_layouts_payload as payload;
 pub use etw_layouts_payload::{FileTime, ParseFileTimeError, Uuid};
 pub use event::Event;

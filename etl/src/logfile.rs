@@ -76,7 +76,7 @@ pub struct LogFile {
 const FIRST_BUILD: u32 = 2195;
 
 /// Windows supports 2,048 processors, in groups of 64.
-const MOST_PROCESSORS: u32 = 2048;
+pub(crate) const MOST_PROCESSORS: u32 = 2048;
 
 impl LogFile {
     /// Decodes the log file header in an event; `None` if the event has none.
@@ -161,7 +161,7 @@ impl LogFile {
     /// The fixed bytes of a file whose first event contains a log file header although its event header does not say so: the
     /// marker, the type or the hook identifier is corrupt.
     #[cold]
-    pub(crate) fn mended(bytes: &[u8]) -> Option<Vec<u8>> {
+    pub(crate) fn repaired(bytes: &[u8]) -> Option<Vec<u8>> {
         if !Self::begins(bytes) {
             return None;
         }

@@ -1,11 +1,13 @@
 //! Documented names of hook identifiers, their groups, and opcodes.
 
+use crate::diagnostic::{DiagnosticKind, Undecoded};
 use crate::event::Event;
 use crate::header_type::HeaderType;
+use crate::schemas::Schemas;
 use crate::wire::{EVENT_TRACE_GROUP, EVENT_TRACE_TYPE, HOOK_ID};
 use etw_layouts::events;
 use etw_layouts::runtime::meta::Named;
-use etw_layouts_payload::Uuid;
+use etw_layouts_payload::{Fault, Uuid};
 use std::sync::LazyLock;
 
 /// Name of a hook identifier, such as `WMI_LOG_TYPE_PROCESS_DC_START` for 0x0303.
@@ -25,7 +27,7 @@ pub fn hook(id: u16) -> Option<&'static str> {
     NAMES[usize::from(group)].as_ref()?[usize::from(at)]
 }
 
-/// The hook identifier with a name.
+/// The hook identifier with this name, ignoring case.
 pub fn hook_named(name: &str) -> Option<u16> {
     let (_, value) = HOOK_ID::VALUES.constants.iter().find(|(own, _)| own.eq_ignore_ascii_case(name))?;
     u16::try_from(*value).ok()
@@ -56,8 +58,8 @@ pub fn class_named(name: &str) -> Option<Uuid> {
     Some(Uuid::from_u128(guid))
 }
 
-/// What identifies an event without a schema: the name of its hook ID; or its provider, by name or GUID, else the type of its header, and its ID
-/// or opcode.
+/// The identification of an event without a schema. For a kernel event, the name of its hook ID. For other events, the provider and the event
+/// ID or opcode: the name of the provider, or its GUID, or the header type if the event has no provider.
 pub fn identity(event: &Event<'_>) -> String {
     let name = event
         .provider()
@@ -82,8 +84,20 @@ pub fn identity(event: &Event<'_>) -> String {
     }
 }
 
-/// Whether the specs have an event with this name, such as `Process/Start`, or a class, such as `Process` or `Process/*`. Upper and lower
-/// case are the same.
+/// The diagnostic of an event whose payload cannot be decoded.
+pub fn undecoded(event: &Event<'_>, fault: Fault) -> DiagnosticKind {
+    let event = match event.decode(&Schemas::built_in()) {
+        Some(decoded) if decoded.schema.provider.is_empty() => {
+            let traits = event.traits().and_then(Result::ok);
+            format!("{}/{}", traits.map_or("", |traits| traits.name), decoded.schema.event)
+        }
+        Some(decoded) => format!("{decoded} version {}", event.version().unwrap_or_default()),
+        None => identity(event),
+    };
+    DiagnosticKind::Fields(Box::new(Undecoded { event, fault }))
+}
+
+/// Whether the specs have an event with this name, such as `Process/Start`, or a class, such as `Process` or `Process/*`, ignoring case.
 pub fn is_event(name: &str) -> bool {
     let (class, event) = name.split_once('/').unwrap_or((name, "*"));
     events::all().any(|(.., schema)| {

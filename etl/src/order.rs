@@ -18,8 +18,8 @@ use stream::{Shared, Stream};
 use tournament::Tournament;
 
 /// The events of a trace in time order. The events of a buffer are sorted and merged with those of the next buffers of the same
-/// processor, at most four at once, while their times overlap. Sessions never displace an event further. An event of a damaged or
-/// hand-made file that is further from its position is returned where it is found, with [`OrderedEvent::late`] set.
+/// processor, at most four at once, while their times overlap. In files that Windows writes, events are never further out of order. In a
+/// damaged or edited file, an event that is further out of order is returned at its position in the file, with [`OrderedEvent::late`] set.
 ///
 /// For each processor two buffers are decompressed at a time, up to four if their times overlap. Memory does not depend on the size of
 /// the file, but on the distance within it between buffers of the same time; see the crate documentation.

@@ -5,7 +5,7 @@ use crate::schemas::{Decoded, Schemas};
 use etw_layouts_payload::{Fault, Value};
 use std::collections::HashMap;
 
-/// A process. What the trace does not contain is `None`, or empty.
+/// A process. Properties that the trace does not contain are `None` or empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Process {

@@ -27,7 +27,7 @@ pub struct EventRecord<'t> {
     late: u64,
 }
 
-/// Methods of [`Event`] that an [`EventRecord`] has too.
+/// Forwards methods to [`Event`].
 macro_rules! forward {
     ($($name:ident -> $ty:ty),* $(,)?) => {
         $(
@@ -65,7 +65,8 @@ impl EventRecord<'_> {
         self.place.offset
     }
 
-    /// In the order of time: how much earlier than a previous event its time stamp is, in ticks of the clock. 0 if it is not earlier.
+    /// In time order: the number of clock ticks by which this event is earlier than an event returned before it. 0 if it is in order, and in
+    /// file order.
     pub fn late(&self) -> u64 {
         self.late
     }

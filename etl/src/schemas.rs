@@ -1,4 +1,4 @@
-//! Finds the schema of an event.
+//! Schemas of events, and decoding with them.
 
 use crate::event::Event;
 use crate::header_type::HeaderType;
@@ -7,7 +7,7 @@ use etw_layouts::events;
 use etw_layouts_payload::{Fields, PointerSize, Schema, Uuid, Value, Values};
 use std::fmt;
 
-/// Sources of schemas, asked in this order: the event itself (TraceLogging), then the specs of kernel events.
+/// Sources of schemas, used in this order: the event itself (TraceLogging), then the specs of kernel events.
 ///
 /// ```no_run
 /// use etw_layouts_etl::{Schemas, Trace};
@@ -37,10 +37,10 @@ pub struct Schemas {
 pub struct Decoded<'a> {
     /// The schema.
     pub schema: Schema<'a>,
-    /// Whether the schema is of the event's version. Otherwise it is of the last known version before; later versions usually append
+    /// Whether the schema has the version of the event. If not, it is the latest known earlier version; later versions usually append
     /// fields.
     pub is_exact: bool,
-    /// The payload by the schema.
+    /// The payload with the schema.
     pub fields: Fields<'a>,
 }
 
@@ -50,7 +50,7 @@ impl Schemas {
         Self { pointers: PointerSize::Bits64 }
     }
 
-    /// The same with the pointer size of the trace, for events whose header does not state it.
+    /// As [`built_in`](Self::built_in), with the pointer size of the trace for events whose header does not state one.
     pub const fn with_pointers(self, pointers: PointerSize) -> Self {
         Self { pointers }
     }
@@ -65,7 +65,7 @@ impl Schemas {
         events::find_guid(provider.as_u128(), opcode, u8::MAX).map(|found| found.schema)
     }
 
-    /// The schema of an event that has no hook, and whether it is of the event's version.
+    /// The schema of an event without a hook ID, and whether it has the version of the event.
     fn find<'a>(&self, event: &Event<'a>) -> Option<(Schema<'a>, bool)> {
         if let Some(logging) = event.trace_logging() {
             return logging.schema.ok().map(|schema| (schema, true));
@@ -82,7 +82,7 @@ impl Default for Schemas {
     }
 }
 
-/// Whether the provider is a class with event types, as those of WMI are.
+/// Whether the events of the provider are identified by event types, as those of WMI classes are.
 pub(crate) fn is_classic(event: &Event<'_>) -> bool {
     match event.header_type() {
         HeaderType::Event32 | HeaderType::Event64 => {
@@ -93,7 +93,7 @@ pub(crate) fn is_classic(event: &Event<'_>) -> bool {
 }
 
 impl<'a> Event<'a> {
-    /// The event with its schema. `None` if there is none.
+    /// The event with its schema; `None` if no schema is known.
     #[inline]
     pub fn decode(&self, schemas: &Schemas) -> Option<Decoded<'a>> {
         let Some(hook) = self.hook() else { return self.decode_other(schemas) };
@@ -111,7 +111,7 @@ impl<'a> Event<'a> {
 }
 
 impl<'a> Decoded<'a> {
-    /// The first value of the first field with a name.
+    /// The first value of the first field with this name.
     pub fn get(&self, name: &str) -> Option<Value<'a>> {
         self.fields.get(name)
     }
@@ -123,7 +123,7 @@ impl<'a> Decoded<'a> {
     }
 }
 
-/// `Process/Start`; the name alone if the schema does not name the provider.
+/// Displays the name, such as `Process/Start`; without the provider if the schema does not contain it.
 impl fmt::Display for Decoded<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.schema.provider {

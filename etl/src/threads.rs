@@ -4,19 +4,21 @@ use crate::event::Event;
 use crate::schemas::{Decoded, Schemas};
 use std::collections::HashMap;
 
-/// The processes of threads at a point of a trace, for events whose header names neither: PERFINFO events such as samples, context switches
-/// and page faults. The process is derived from the thread that the payload names and the last event of that thread before.
+/// The process of each thread at a point of a trace, for events whose header contains no process and no thread: PERFINFO events such as
+/// samples, context switches and page faults. The process is derived from the thread in the payload, and from the last start or rundown event
+/// of that thread.
 #[derive(Clone, Debug, Default)]
 pub struct Threads {
-    /// Processes by thread. Windows reuses identifiers of threads, so an entry holds until the thread ends or another starts.
+    /// Processes by thread. Windows reuses identifiers of threads, so an entry is valid until the thread ends or another one with the same
+    /// identifier starts.
     running: HashMap<u32, u32>,
 }
 
-/// The fields that name the thread an event is about.
+/// The fields that contain the thread that an event describes.
 const FIELDS: [&str; 3] = ["ThreadId", "TThreadId", "NewThreadId"];
 
 impl Threads {
-    /// Learns from an event of a thread's start, end or rundown. Events have to come in the order of the file, or in that of time.
+    /// Records the start, end or rundown event of a thread; ignores other events. Events must be added in file order or in time order.
     pub fn add(&mut self, event: &Event<'_>) {
         if !matches!(event.opcode(), Some(1..=4)) {
             return;
@@ -36,8 +38,8 @@ impl Threads {
         }
     }
 
-    /// The process of the thread that the payload of an event names. `None` if the header names a process, if the payload names no thread, or
-    /// if the trace does not tell the process of that thread.
+    /// The process of the thread in the payload of an event. `None` if the header contains a process, if the payload contains no thread, or if
+    /// no earlier event states the process of that thread.
     pub fn process(&self, event: &Event<'_>) -> Option<u32> {
         if event.process().is_some() || self.running.is_empty() {
             return None;

@@ -1,7 +1,7 @@
-//! TraceLogging: events that carry their own schema.
+//! TraceLogging: events that contain their schema.
 //!
-//! [`Event::trace_logging`] finds what the extended items of an event say: the provider and its traits, and the name and fields of the
-//! event. [`TraceLogging::steps`] goes through the payload. All of it borrows from the event, and nothing is allocated.
+//! [`Event::trace_logging`] returns the schema in the extended items of an event: the provider and its traits, and the name and fields of
+//! the event. [`TraceLogging::steps`] traverses the payload. Everything borrows from the event; nothing is allocated.
 
 pub use etw_layouts_payload::tracelogging::{Traits, in_name, out_name};
 pub use etw_layouts_payload::{
@@ -12,19 +12,19 @@ use crate::event::Event;
 use crate::wire::{EVENT_HEADER_EXT_TYPE, EVENT_HEADER_FLAG};
 use etw_layouts_payload::PointerSize;
 
-/// What an event says of its own payload.
+/// The schema and payload of a TraceLogging event.
 #[derive(Clone, Debug)]
 pub struct TraceLogging<'a> {
-    /// The provider's name and traits, if the event has them; or why they are none.
+    /// Name and traits of the provider, or the error in them; `None` if the event has none.
     pub traits: Option<Result<Traits<'a>, Fault>>,
-    /// The name of the event, its tags, and its fields; or why they are none.
+    /// Name, tags and fields of the event, or the error in its schema.
     pub schema: Result<Schema<'a>, Fault>,
     payload: &'a [u8],
     pointers: PointerSize,
 }
 
 impl<'a> Event<'a> {
-    /// The traits of its provider, if its extended items have them; or why they are none.
+    /// The traits of the provider in the extended items, or the error in them; `None` if there are none.
     pub fn traits(&self) -> Option<Result<Traits<'a>, Fault>> {
         if !self.flags()?.contains(EVENT_HEADER_FLAG::EVENT_HEADER_FLAG_EXTENDED_INFO) {
             return None;
@@ -33,7 +33,7 @@ impl<'a> Event<'a> {
         Some(Traits::read(traits.data))
     }
 
-    /// What its extended items say of its payload, if they do. An event of TraceLogging has a schema; one that has two is read by the first.
+    /// The TraceLogging schema in the extended items, with the payload; `None` if there is none. If there are two, the first is used.
     pub fn trace_logging(&self) -> Option<TraceLogging<'a>> {
         if !self.flags()?.contains(EVENT_HEADER_FLAG::EVENT_HEADER_FLAG_EXTENDED_INFO) {
             return None;
@@ -50,12 +50,12 @@ impl<'a> TraceLogging<'a> {
     ///
     /// # Errors
     ///
-    /// Why there is no schema.
+    /// The schema is invalid.
     pub fn fields(&self) -> Result<Fields<'a>, Fault> {
         self.schema.map(|schema| schema.decode(self.payload, self.pointers))
     }
 
-    /// Goes through the fields of the payload; without a schema, the only step is why there is none.
+    /// An iterator over the fields of the payload. If the schema is invalid, the error is the only item.
     pub fn steps(&self) -> Steps<'a> {
         Steps::new(self.schema.as_ref().map_err(|fault| *fault), self.payload, self.pointers)
     }

@@ -64,7 +64,7 @@ fn cases(file: &[u8], other: &[u8]) -> Vec<Case> {
     case("noise behind", [file, &[1; 0x200]].concat(), &["skipped"], 0);
     case("cut to no buffer", file[..SIZE].to_vec(), &["buffers-written"], all - of(0));
 
-    // A circle that was overwritten from its start has the buffers that its file has room for.
+    // A circular file that was overwritten from its start has as many buffers as fit into it.
     let circle = |room: usize| {
         let file = put(file, LOG_FILE_MODE, &0x2002_u32.to_le_bytes());
         let file = put(&file, MAXIMUM_FILE_SIZE, &((room * SIZE / 1024) as u32).to_le_bytes());
@@ -319,7 +319,7 @@ fn headers_of_compressed_files() {
         let (kinds, events) = read(&put(&file, at, value));
         assert_eq!((&kinds[..], events), (expected, whole), "{name}");
     }
-    // Without the mode of compressed buffers, its format is none either.
+    // Without the mode of compressed buffers, there is no compression format either.
     let mode = put(&put(&file, LOG_FILE_MODE + 3, &[0]), 0x2C, &[2]);
     assert_eq!(read(&mode).1, whole);
     // The first buffers need not be compressed.
@@ -409,7 +409,7 @@ fn buffers_of_old_versions() {
     }
 }
 
-/// What is assumed in place of what the log file header states wrongly.
+/// Values that are assumed instead of wrong values in the log file header.
 #[test]
 fn assumptions() {
     let file = fixture(PRODUCERS[7], ClockType::PerfCounter, false, 20).unwrap();
@@ -526,7 +526,7 @@ fn each_rule_is_checked() {
 fn rules_of(bytes: &[u8]) -> Vec<&'static str> {
     let mut kinds = Vec::new();
     check(&Trace::from_bytes(bytes).unwrap(), &mut |diagnostic| {
-        if matches!(diagnostic.kind, DiagnosticKind::Rule(_) | DiagnosticKind::Layout(_)) {
+        if matches!(diagnostic.kind, DiagnosticKind::Rule(_) | DiagnosticKind::Layout { .. }) {
             kinds.push(diagnostic.kind.name());
         }
     });

@@ -13,31 +13,31 @@ use test_support::witness;
 const REST: &[(&str, &str, usize, &str)] = &[
     (
         "google__process_data_32_v1_a4f7c2",
-        "Process/Start, type 1, version 1, 32-bit: the payload goes on behind the last field, 43 bytes left",
+        "Process/Start, type 1, version 1, 32-bit: bytes after the last field, 43 bytes left",
         1,
         ZEROED_TOKEN_USER,
     ),
     (
         "google__process_data_32_v1_a4f7c2",
-        "Process/End, type 2, version 1, 32-bit: the payload goes on behind the last field, 43 bytes left",
+        "Process/End, type 2, version 1, 32-bit: bytes after the last field, 43 bytes left",
         1,
         ZEROED_TOKEN_USER,
     ),
     (
         "google__test_data_64_v0",
-        "Image/DCStart, type 3, version 0, 32-bit: the payload goes on behind the last field, 56 bytes left",
+        "Image/DCStart, type 3, version 0, 32-bit: bytes after the last field, 56 bytes left",
         2,
         OTHER_POINTERS,
     ),
     (
         "google__test_data_64_v0",
-        "Image/DCStart, type 3, version 0, 32-bit: the payload goes on behind the last field, 60 bytes left",
+        "Image/DCStart, type 3, version 0, 32-bit: bytes after the last field, 60 bytes left",
         1,
         OTHER_POINTERS,
     ),
     (
         "google__test_data_64_v0",
-        "Image/DCStart, type 3, version 0, 32-bit: the payload goes on behind the last field, 66 bytes left",
+        "Image/DCStart, type 3, version 0, 32-bit: bytes after the last field, 66 bytes left",
         1,
         OTHER_POINTERS,
     ),

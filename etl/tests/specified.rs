@@ -159,7 +159,7 @@ fn behind(all: &[Field<'_>], index: usize) -> usize {
     (0..all[index].members.count).fold(index + 1, |next, _| behind(all, next))
 }
 
-/// A text in room for so many characters.
+/// A text in a field of a fixed number of characters.
 fn wide_or_not(text: &str, room: usize, is_wide: bool) -> Vec<u8> {
     let mut bytes: Vec<u8> = if is_wide { text.encode_utf16().flat_map(u16::to_le_bytes).collect() } else { text.into() };
     bytes.resize(if is_wide { 2 * room } else { room }, 0);

@@ -29,7 +29,7 @@ fn events(bytes: &[u8], work: &mut dyn FnMut(&Event<'_>)) {
     }
 }
 
-/// Wherever payload or schema end, that is told, and what comes before is what it was.
+/// Truncation of the payload or schema at any offset is an error, and the values before it are unchanged.
 #[test]
 fn cut_off() {
     let whole = logging();
@@ -182,7 +182,7 @@ fn schema() {
     let long = [&[19, 0, 1][..], &[7; 16]].concat();
     for (made, name, expected) in [
         (whole.clone(), "Maker.Provider", Ok(group)),
-        // One of another kind comes before it, another group behind it; and a group of too few bytes is none.
+        // A trait of another type precedes it, another group follows it, and a group with too few bytes is ignored.
         (with(&[&[4, 0, 9, 1][..], &long, &[19, 0, 1], &[8; 16]].concat()), "M", Ok(group)),
         (with(&[18, 0, 1, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7]), "M", Ok(None)),
         (with(&[&[19, 0, 2][..], &[7; 16]].concat()), "M", Ok(None)),

@@ -29,7 +29,10 @@ pub struct Args {
 }
 
 pub(crate) fn run(args: &Args, project: &Project) -> Result<Outcome, Error> {
-    project.folder()?;
+    if !project.root.join(project.folder()?).exists() {
+        // Without a folder there is nothing to lock; this reports it.
+        project.layouts()?;
+    }
     let lock = if args.check { None } else { Some(project.lock("fmt")?) };
     let layouts = project.layouts()?;
     let sources: &Sources = &layouts.spec.sources;

@@ -22,18 +22,20 @@ use std::path::PathBuf;
 /// symbol tables to the facts and regenerates the generated crate. A build with known layouts adds only a line to the facts.
 ///
 /// The order of the symbol files, and whether they are imported together or one by one, does not change the layouts. Nothing is
-/// written unless the result verifies. Remarks that begin with `# import:` mark in the specs what symbols cannot answer; the
-/// output lists them. If the specs define no structure yet, all types of the file are imported, or only those of --add. Types
+/// written unless the result verifies. Comments that begin with `# import:` mark places in the specs that symbols do not
+/// determine; the output lists them. If the specs define no structure yet, all types of the file are imported, or only those of --add. Types
 /// that a spec cannot define are left out and listed.
 ///
 /// A structure of --add, and all types that it embeds, are added for all builds whose symbols are given, including known
 /// builds. Other builds get the layout of their neighbours. If a structure changes between two builds of the version axis, the
 /// build with the change is added to the axis.
 ///
+///     etw import ntkrnlmp.pdb --build 10.0.26100.3915 --arch x64 --specs my-specs --facts my-facts --dry-run
+///     etw import symbols/ --specs my-specs --facts my-facts
+///     etw import symbols/ --add ETW_REALTIME_CONSUMER --specs my-specs --facts my-facts
 ///     cargo xtask import --image ntoskrnl.exe --symbol-path 'srv*symbols*https://msdl.microsoft.com/download/symbols'
-///     cargo xtask import ntkrnlmp.pdb --build 10.0.26100.3915 --arch x64 --dry-run
-///     cargo xtask import symbols/
-///     cargo xtask import symbols/ --add ETW_REALTIME_CONSUMER
+///
+/// In a clone of the source repository, `cargo xtask import` does the same with its specs and facts.
 ///
 /// Exit status: 0 imported, or nothing to import; 2 unusable input, or symbols that the specs cannot express.
 #[derive(clap::Args)]

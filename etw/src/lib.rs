@@ -26,6 +26,8 @@ use etw_layouts_project::Project;
 use etw_layouts_project::project::Files;
 pub use new_file::NewFile;
 pub use print::{compact, escape, guid, is_formula, is_hidden, json, pretty, print};
+use std::io;
+use std::path::Path;
 use std::process::ExitCode;
 
 /// The commands.
@@ -80,6 +82,12 @@ impl Command {
 ///
 /// A file cannot be written, or has changed since the interruption.
 pub fn recover(project: &Project) -> Result<(), Error> {
+    if let Files::Folder(specs) = &project.specs
+        && !project.root.join(specs).exists()
+    {
+        // Reading the specs reports the missing folder.
+        return Ok(());
+    }
     if let Some(done) = project.recover()? {
         anstream::eprintln!("note: {done}");
     }
@@ -104,13 +112,41 @@ pub enum Format {
     Json,
 }
 
+/// The reason for which a file cannot be read, with the remedy for the most frequent one.
+pub fn unreadable(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::NotFound => "no such file or folder; check the path".to_owned(),
+        _ => error.to_string(),
+    }
+}
+
+/// The reason for which an output folder cannot be created.
+pub fn no_folder(folder: &Path, error: &io::Error) -> String {
+    let why = if folder.is_file() { "is a file; name a folder with --output".to_owned() } else { error.to_string() };
+    format!("{}: {why}", folder.display())
+}
+
+/// The error of a command that has printed its errors itself.
+#[derive(Debug)]
+pub struct Reported;
+
+impl std::fmt::Display for Reported {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("the command failed; see the messages above")
+    }
+}
+
+impl std::error::Error for Reported {}
+
 /// Prints the error, if there is one, and returns the exit status of a command.
 pub fn exit(result: Result<Outcome, Error>) -> ExitCode {
     match result {
         Ok(Outcome::Good) => ExitCode::SUCCESS,
         Ok(Outcome::Differs) => ExitCode::from(1),
         Err(error) => {
-            print::error(&error);
+            if !error.is::<Reported>() {
+                print::error(&error);
+            }
             ExitCode::from(2)
         }
     }

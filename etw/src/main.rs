@@ -28,8 +28,8 @@ struct Cli {
     /// Use specs from DIR instead of the built-in ones.
     #[arg(long, global = true, value_name = "DIR")]
     specs: Option<PathBuf>,
-    /// Use facts from DIR with the specs of --specs: to verify the specs, and to store the facts of imported builds. By default there are no
-    /// facts.
+    /// Use the facts (symbol tables, reduced to the types in the specs) in DIR; only with --specs. `verify` compares the specs with
+    /// them, `import` adds to them. The built-in specs use the built-in facts.
     #[arg(long, global = true, value_name = "DIR", requires = "specs")]
     facts: Option<PathBuf>,
 }
@@ -58,9 +58,9 @@ enum Command {
     ///     etw dump info --symbol-path 'srv*symbols*https://msdl.microsoft.com/download/symbols' MEMORY.DMP
     ///
     /// In Windows 10 and later, the kernel adds buffers of several sessions to a minidump. They contain the
-    /// last event records before the system stopped. A full dump contains all sessions, providers and
-    /// consumers. Use --symbol-path to find them with the kernel's symbols. Without symbols, only sessions
-    /// of 64-bit Windows 7 and later are found, and their event records have no times.
+    /// last events before the system stopped. A full dump contains all sessions, providers and consumers. Use
+    /// --symbol-path to find them with the kernel's symbols. Without symbols, only sessions of 64-bit
+    /// Windows 7 and later are found, and their events have no times.
     ///
     /// Exit status: 0 no diagnostics, 1 diagnostics, 2 unusable input.
     #[command(subcommand, verbatim_doc_comment, arg(no_effect("specs")), arg(no_effect("facts")))]

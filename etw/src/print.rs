@@ -124,7 +124,10 @@ fn remedy(remedy: &Remedy) -> String {
         Remedy::Facts => "name symbol files with --symbols, or a folder of facts with --facts",
         Remedy::FactsFolder => "name a folder of facts with --facts",
         Remedy::SpecsFolder => "name a folder of your own specs with --specs",
-        Remedy::Folders => "copy them to a folder and name it with --specs; name a folder of facts with --facts",
+        Remedy::Folders => {
+            "use --specs DIR and --facts DIR with copies of the folders specs and facts of the source repository, or run \
+             `cargo xtask import` in a clone of it"
+        }
         Remedy::Build => {
             "name it with --build, in the file name (10.0.19041.329-x64.json.xz), or in a builds.tsv in the same folder \
              (columns file, build, arch)"
@@ -139,6 +142,7 @@ fn remedy(remedy: &Remedy) -> String {
         }
         Remedy::NotBuild(build) => return format!("to show a build, use --build {build}"),
         Remedy::Member(structure) => return format!("`etw show {structure}` prints all members"),
+        Remedy::Embedded(structure) => return format!("`etw show {structure} -r` prints the members of embedded structures"),
         other => return other.to_string(),
     };
     text.to_owned()

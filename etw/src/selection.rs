@@ -1,6 +1,8 @@
 //! The options that select events.
 
+use etw_layouts::events;
 use etw_layouts_cli::Error;
+use etw_layouts_codegen::nearest;
 use etw_layouts_etl::{FileTime, Filter, HeaderType, Uuid, names};
 use std::num::IntErrorKind;
 use std::str::FromStr;
@@ -10,16 +12,17 @@ use std::str::FromStr;
 #[derive(clap::Args)]
 #[command(next_help_heading = "Event selection")]
 pub struct Wanted {
-    /// Match this provider: a GUID; a class of kernel events, such as Process or DiskIo; a group, such as PROCESS,
-    /// EVENT_TRACE_GROUP_PROCESS or "group 0x0f"; or a
-    /// provider name that the events contain, as TraceLogging events do. Use the GUID for other providers.
+    /// Match this provider: a GUID; a class of kernel events, such as Process or DiskIo; a group of kernel events, such as PROCESS,
+    /// EVENT_TRACE_GROUP_PROCESS or "group 0x0f"; or a provider name that the events contain, as TraceLogging events do. Use the
+    /// GUID for other providers.
     #[arg(long, value_name = "GUID|GROUP|NAME", value_parser = provider)]
     provider: Vec<Provider>,
-    /// Match events with this name, such as Process/Start; Process or Process/* for all events of a class. Kernel events and TraceLogging
-    /// events have names.
+    /// Match events with this name, ignoring case: Process/Start, or Process or Process/* for all events of a class, or
+    /// PROVIDER/EVENT for TraceLogging. Events without a known name match the text in the column `event`.
     #[arg(long, value_name = "NAME", value_parser = event)]
     event: Vec<String>,
-    /// Match this event ID; for kernel events the hook ID or its name, for messages the message number.
+    /// Match this event ID; for kernel events the hook ID (group and type, such as 0x0301) or its name; for WPP messages the message
+    /// number.
     #[arg(long, value_name = "ID|HOOK", value_parser = id)]
     id: Vec<u16>,
     /// Match this opcode: a number or a name such as START, END or STOP.
@@ -113,14 +116,25 @@ impl Wanted {
         [self.from, self.to].iter().any(|time| matches!(time, Some(Time::Since(_) | Time::OfDay(_))))
     }
 
-    /// A hint for provider names that matched no event; empty if no name was given.
-    pub fn on_names(&self) -> &'static str {
-        if self.event.iter().any(|name| !names::is_event(name)) {
-            return "; the specs have no event with this name: `etw list --events` prints all";
+    /// A hint for names that matched no event; empty if no name was given.
+    pub fn on_names(&self) -> String {
+        if let Some(name) = self.event.iter().find(|name| !names::is_event(name)) {
+            let known: Vec<_> = events::all().map(|(.., schema)| schema.to_string()).collect();
+            let classes = events::all().map(|(.., schema)| schema.provider);
+            let near = nearest(name, classes.chain(known.iter().map(String::as_str)));
+            let near = near.map_or("; ".to_owned(), |near| format!("; did you mean `{near}`? "));
+            return format!("; no kernel event has the name `{name}`{near}`etw list --events` prints all names");
         }
-        match self.provider.iter().any(|provider| matches!(provider, Provider::Name(_))) {
-            true => "; a provider name matches only events that contain it; give the provider's GUID",
-            false => "",
+        let named = self.provider.iter().find_map(|provider| match provider {
+            Provider::Name(name) => Some(name),
+            _ => None,
+        });
+        let Some(name) = named else { return String::new() };
+        match nearest(name, events::all().map(|(.., schema)| schema.provider)) {
+            Some(near) => format!(
+                "; no event contains the provider name `{name}`; did you mean `{near}`? Other providers are selected by their GUIDs"
+            ),
+            None => format!("; no event contains the provider name `{name}`; use the GUID of the provider"),
         }
     }
 }

@@ -7,49 +7,49 @@ use ::etw_layouts_runtime::{Arch::*, Build, generated::{registry, seen, witness}
 
 /// The global variables that the specs speak of. A kernel has some of them.
 pub const GLOBALS: &[&str] = &[
-    // The kernel's registration of its provider of the mode without administrators.
+    // Registration of the kernel's provider for the mode without administrators (Adminless).
     "EtwAdminlessProvRegHandle",
-    // The kernel's registration of its provider that audits calls of the kernel's interface.
+    // Registration of the kernel's provider that audits calls of kernel functions.
     "EtwApiCallsProvRegHandle",
-    // The kernel's registration of its provider of application compatibility.
+    // Registration of the kernel's provider for application compatibility.
     "EtwAppCompatProvRegHandle",
     // The rate of the processor's cycle counter in MHz.
     "EtwCPUSpeedInMHz",
-    // The kernel's registration of its provider that reports attacks on known vulnerabilities.
+    // Registration of the kernel's provider that reports attacks on known vulnerabilities.
     "EtwCVEAuditProvRegHandle",
-    // The kernel's registration of its provider that reports threads that got no processor.
+    // Registration of the kernel's provider that reports threads without processor time.
     "EtwCpuStarvationProvRegHandle",
-    // The kernel's registration of its provider of disks.
+    // Registration of the kernel's provider for disks.
     "EtwDiskProvRegHandle",
-    // The kernel's registration of its provider of ETW itself.
+    // Registration of the kernel's provider for ETW itself.
     "EtwEventTracingProvRegHandle",
-    // The kernel's registration of its provider of files.
+    // Registration of the kernel's provider for files.
     "EtwFileProvRegHandle",
-    // The kernel's registration of its provider of the kernel's general trace.
+    // Registration of the kernel's provider for general events.
     "EtwKernelProvRegHandle",
-    // The kernel's registration of its provider of less privileged app containers.
+    // Registration of the kernel's provider for less privileged app containers.
     "EtwLpacProvRegHandle",
-    // The kernel's registration of its provider of memory.
+    // Registration of the kernel's provider for memory.
     "EtwMemoryProvRegHandle",
-    // The kernel's registration of its provider of the network.
+    // Registration of the kernel's provider for the network.
     "EtwNetProvRegHandle",
     // Ticks of the performance counter in a second.
     "EtwPerfFreq",
-    // The kernel's registration of its provider of processes.
+    // Registration of the kernel's provider for processes.
     "EtwPsProvRegHandle",
-    // The kernel's registration of its provider that reports actions blocked by mitigations.
+    // Registration of the kernel's provider that reports actions blocked by mitigations.
     "EtwSecurityMitigationsRegHandle",
     // The kernel's registration of its threat intelligence provider, which reports actions of processes on each other to sensors.
     "EtwThreatIntProvRegHandle",
     // When the system was started, in units of 100 ns since 1601.
     "EtwpBootTime",
-    // Offsets of members of WMI_BUFFER_HEADER, a byte each from the third on, and 0x10 bytes in where the table of sessions is.
+    // Offsets of members of WMI_BUFFER_HEADER for debuggers, one byte each from offset 2 on; at offset 0x10 the address of the table of sessions.
     "EtwpDebuggerData",
-    // The kernel's registration of its provider of disks.
+    // Registration of the kernel's provider for disks.
     "EtwpDiskProvRegHandle",
-    // The kernel's registration of its provider of ETW itself.
+    // Registration of the kernel's provider for ETW itself.
     "EtwpEventTracingProvRegHandle",
-    // The kernel's registration of its provider of files.
+    // Registration of the kernel's provider for files.
     "EtwpFileProvRegHandle",
     // The providers by a hash of their GUIDs, before there were silos.
     "EtwpGuidHashTable",
@@ -59,11 +59,11 @@ pub const GLOBALS: &[&str] = &[
     "EtwpHostSiloState",
     // The table of sessions by number, under another name. None of the examined symbols has it.
     "EtwpLoggerContext",
-    // The kernel's registration of its provider of memory.
+    // Registration of the kernel's provider for memory.
     "EtwpMemoryProvRegHandle",
-    // The kernel's registration of its provider of the network.
+    // Registration of the kernel's provider for the network.
     "EtwpNetProvRegHandle",
-    // The kernel's registration of its provider of processes.
+    // Registration of the kernel's provider for processes.
     "EtwpPsProvRegHandle",
     // How many processors the system has.
     "KeNumberProcessors",

@@ -57,7 +57,7 @@ pub enum State {
     PendingCompression,
     /// Contains compressed buffers.
     Compressed,
-    /// Reserves space among compressed buffers.
+    /// Reserves space between compressed buffers.
     Placeholder,
     /// Another state, or unknown: 5.0 stores none.
     Other,

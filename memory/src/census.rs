@@ -23,7 +23,7 @@ pub struct Census {
 }
 
 impl<M: Memory + ?Sized> Walk<'_, M> {
-    /// Walks everything, and verifies the parts against each other: inconsistencies become findings.
+    /// Walks sessions, providers and consumers, and compares them with each other; inconsistencies become findings.
     pub fn census(&mut self) -> Census {
         self.witness();
         let sessions = self.sessions();

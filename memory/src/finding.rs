@@ -31,7 +31,7 @@ pub enum Weight {
     Gap,
     /// Memory is missing or inconsistent, as in every image taken from a running system.
     Damage,
-    /// An irregularity that intact kernels are not known to have, without proof.
+    /// An irregularity that was not observed in intact kernels. It is no proof of tampering.
     Hint,
     /// An irregularity that intact kernels never have: memory was tampered with, or the layout is not that of the kernel.
     Anomaly,
@@ -200,7 +200,7 @@ impl FindingKind {
             Self::Disabled { .. } => "disabled",
             Self::Unlinked { .. } => "unlinked",
             Self::Traits(_) => "traits",
-            Self::Witness { .. } => "witness",
+            Self::Witness { .. } => "layout-mismatch",
             Self::Events(_) => "events",
             Self::Compressed(_) => "compressed",
             Self::Placeholder(_) => "placeholder",
@@ -253,7 +253,10 @@ impl fmt::Display for FindingKind {
         match self {
             Self::NoLayout => f.write_str("unknown layout for this build; structures that depend on it are skipped"),
             Self::NoGlobal(name) => {
-                write!(f, "cannot start the walk: the address of {name} is unknown, or the memory there cannot be read")
+                write!(
+                    f,
+                    "cannot start at {name}: its address is unknown, or the memory there cannot be read; provide the symbols of the kernel"
+                )
             }
             Self::Unreadable { wanted, read } => write!(f, "unreadable memory: read {read:#x} of {wanted:#x} bytes"),
             Self::Pointer(to) => write!(f, "invalid pointer: {to}"),
@@ -262,9 +265,9 @@ impl fmt::Display for FindingKind {
                 write!(f, "wrong back link: entry {entry} follows {expected}, but points back to {found}")
             }
             Self::Hidden(entry) => write!(f, "partly unlinked entry: only back links lead to {entry}"),
-            Self::Limit(limit) => write!(f, "limit exceeded: more than {limit}; the rest is skipped"),
+            Self::Limit(limit) => write!(f, "limit exceeded: more than {limit} entries, buffers or bytes; the rest is skipped"),
             Self::Text { length, room } => write!(f, "invalid string: length {length}, capacity {room}"),
-            Self::Count { stated, found } => write!(f, "wrong count: states {stated}, found {found}"),
+            Self::Count { stated, found } => write!(f, "wrong count: the member states {stated}, the list has {found} entries"),
             Self::Offset(offset) => write!(f, "invalid buffer offset or size: {offset:#x}"),
             Self::Number { slot, stated } => write!(f, "wrong session number: table slot {slot}, session states {stated}"),
             Self::Owner { session, stated } => write!(f, "wrong session: belongs to {session}, but states {stated}"),

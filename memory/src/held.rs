@@ -1,5 +1,5 @@
-//! Registrations of the kernel itself, found through its global variables: they find registrations that were unlinked from all
-//! lists.
+//! Registrations of the kernel itself, located through its global variables. This also finds registrations that were unlinked from
+//! all lists.
 
 use crate::address::Address;
 use crate::finding::{FindingKind, Place};

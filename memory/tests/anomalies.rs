@@ -38,7 +38,7 @@ const PLANTS: &[(&str, &str, usize, Plant)] = &[
     ("an entry unlinked in both, which the count still has", "count", 77, unlinked),
     ("a list that leads nowhere", "pointer", 92, nowhere),
     ("a name longer than its room", "text", 92, text),
-    ("a member elsewhere than the kernel states", "witness", 60, witness),
+    ("a member elsewhere than the kernel states", "layout-mismatch", 60, witness),
     ("a buffer whose page is missing", "pointer", 92, missing),
 ];
 

@@ -25,7 +25,7 @@ fn saved(plan: &Plan, which: Which) -> (Vec<(i64, Vec<u8>)>, Vec<&'static str>) 
     (events, walk.findings().iter().map(|finding| finding.kind.name()).collect())
 }
 
-/// What a placeholder holds is not known: nothing in it is taken for events, unless it is compressed, and what is left out is told.
+/// The content of a placeholder is unknown: it has no events unless it is compressed, and the skipped bytes are reported.
 #[test]
 fn placeholders_have_no_events() {
     let mut kernels = 0;
@@ -50,8 +50,8 @@ fn placeholders_have_no_events() {
     assert!(kernels > 30, "{kernels}");
 }
 
-/// Events of buffers that were compressed into one are those that were put in, of every kernel that compresses; a damaged stream costs no more
-/// than its own buffer, and is told.
+/// Buffers that were compressed into one return their events unchanged, for every kernel that compresses; a damaged stream loses only its own
+/// buffer, and is reported.
 #[test]
 fn decompressed() {
     let mut kernels = 0;

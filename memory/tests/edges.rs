@@ -274,7 +274,7 @@ fn heads_of_lists() {
     }
 }
 
-/// An interlocked list has no room for the highest bits of an address, and all others are its own.
+/// An interlocked list stores an address without its highest bits.
 #[test]
 fn far_entries_of_interlocked_lists() {
     let (build, arch) =
@@ -354,7 +354,7 @@ fn tables_for_debuggers() {
     }
 }
 
-/// Names that fill their room, and that are missing in part or whole; and clocks of the greatest number.
+/// Names that fill their capacity, names that are missing in part or whole, and clocks with the highest number.
 #[test]
 fn names() {
     for mut plan in plans() {

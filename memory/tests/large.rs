@@ -37,8 +37,8 @@ fn census_of(count: usize) -> Duration {
     took
 }
 
-/// Eight times the registrations take about eight times as long, where each held against each would take 64 times. The larger number is half of
-/// what a walk reads of a list.
+/// Eight times as many registrations take about eight times as long; comparing each with each other would take 64 times as long. The larger number
+/// is half of the number of list entries that a walk reads.
 #[test]
 fn census() {
     census_of(8);

@@ -1,4 +1,4 @@
-//! What the bytes of a value mean.
+//! Decoded values.
 
 use crate::file_time::FileTime;
 use crate::text::Text;
@@ -8,30 +8,30 @@ use core::fmt;
 use core::net::{Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV6};
 use uuid::Uuid;
 
-/// What a value means.
+/// The decoded value of a field.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 #[allow(missing_docs)]
 pub enum Data<'a> {
-    /// A value that the payload leaves out: a SID.
+    /// No value: a SID that the payload omits.
     Absent,
-    /// A number.
+    /// A signed integer.
     Signed(i64),
-    /// A number.
+    /// An unsigned integer.
     Unsigned(u64),
-    /// A number that is shown in hexadecimal digits: an address, a status.
+    /// An integer that is displayed in hexadecimal, such as an address or a status code.
     Hexadecimal(u64),
     Float(f32),
     Double(f64),
     Boolean(bool),
     Text(Text<'a>),
-    /// Bytes without a meaning that is known, or that do not have the one that their type gives them.
+    /// Bytes of unknown meaning, or bytes that are invalid for their type.
     Binary(&'a [u8]),
     Guid(Uuid),
-    /// System time, in units of 100 ns since 1601.
+    /// System time in units of 100 ns since 1601, UTC.
     FileTime(i64),
     SystemTime(SystemTime),
-    /// Time in ticks of the trace's clock.
+    /// Time in ticks of the clock of the trace.
     Ticks(i64),
     /// A security identifier.
     Sid(Sid<'a>),
@@ -41,11 +41,11 @@ pub enum Data<'a> {
     Socket(SocketAddr),
 }
 
-/// A SID, shown as `S-1-5-18`.
+/// A security identifier, displayed as `S-1-5-18`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sid<'a>(&'a [u8]);
 
-/// A SYSTEMTIME.
+/// A SYSTEMTIME, without its day of the week.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub struct SystemTime {
@@ -58,18 +58,18 @@ pub struct SystemTime {
     pub milliseconds: u16,
 }
 
-/// Whether values of a type are numbers.
+/// Whether values of a type are integers.
 pub(crate) const fn is_number(in_type: InType) -> bool {
     matches!(in_type.0, 3..=10 | 13 | 16 | 17 | 20 | 21)
         || matches!(in_type, InType::UNICODECHAR | InType::ANSICHAR | InType::SIZET)
 }
 
 impl<'a> Data<'a> {
-    /// What the bytes of a value mean.
+    /// Decodes the bytes of a value.
     #[inline(always)]
     pub(crate) fn of(value: &Value<'a>) -> Self {
-        let Value { in_type, out_type: out, bytes, is_room, .. } = *value;
-        // What most fields are.
+        let Value { in_type, out_type: out, bytes, has_length, .. } = *value;
+        // The types of most fields.
         match (in_type, out) {
             (
                 InType::UINT8 | InType::UINT16 | InType::UINT32 | InType::UINT64 | InType::SIZET,
@@ -79,12 +79,12 @@ impl<'a> Data<'a> {
             (InType::INT8 | InType::INT16 | InType::INT32 | InType::INT64, OutType::NULL) => {
                 Self::Signed(signed(number(bytes), bytes.len()))
             }
-            _ => other(in_type, out, bytes, is_room),
+            _ => other(in_type, out, bytes, has_length),
         }
     }
 }
 
-/// What the bytes of an integer mean.
+/// Decodes an integer, a character or a pointer.
 fn integer<'a>(in_type: InType, out: OutType, bytes: &'a [u8]) -> Data<'a> {
     let number = number(bytes);
     let text = |text: Text<'a>| if text.is_valid() { Data::Text(text) } else { Data::Binary(bytes) };
@@ -121,7 +121,7 @@ fn integer<'a>(in_type: InType, out: OutType, bytes: &'a [u8]) -> Data<'a> {
     }
 }
 
-/// The number in so many bytes, with its sign.
+/// Extends the sign of an integer of `length` bytes.
 fn signed(number: u64, length: usize) -> i64 {
     match length {
         1 => (number as i8).into(),
@@ -154,9 +154,9 @@ fn boolean<'a>(number: u64) -> Data<'a> {
     }
 }
 
-/// What any other bytes mean.
+/// Decodes values of less frequent types.
 #[inline(never)]
-fn other<'a>(in_type: InType, out: OutType, bytes: &'a [u8], is_room: bool) -> Data<'a> {
+fn other<'a>(in_type: InType, out: OutType, bytes: &'a [u8], has_length: bool) -> Data<'a> {
     let text = |text: Text<'a>| if text.is_valid() { Data::Text(text) } else { Data::Binary(bytes) };
     match (in_type, out) {
         (InType(3..=10 | 16), _) => integer(in_type, out, bytes),
@@ -180,7 +180,7 @@ fn other<'a>(in_type: InType, out: OutType, bytes: &'a [u8], is_room: bool) -> D
             | InType::REVERSEDCOUNTEDSTRING
             | InType::NONNULLTERMINATEDSTRING,
             _,
-        ) => text(Text::Utf16(if is_room { wide_part(bytes) } else { bytes })),
+        ) => text(Text::Utf16(if has_length { wide_part(bytes) } else { bytes })),
         (
             InType::ANSISTRING
             | InType::MANIFEST_COUNTEDANSISTRING
@@ -189,7 +189,7 @@ fn other<'a>(in_type: InType, out: OutType, bytes: &'a [u8], is_room: bool) -> D
             | InType::NONNULLTERMINATEDANSISTRING,
             _,
         ) => {
-            let part = if is_room { part(bytes) } else { bytes };
+            let part = if has_length { part(bytes) } else { bytes };
             match out {
                 OutType::UTF8 | OutType::XML | OutType::JSON => {
                     core::str::from_utf8(part).map_or(Data::Binary(bytes), |utf8| Data::Text(Text::Utf8(utf8)))
@@ -203,17 +203,17 @@ fn other<'a>(in_type: InType, out: OutType, bytes: &'a [u8], is_room: bool) -> D
     }
 }
 
-/// The text at the start of room for one: what is before the first zero.
+/// The bytes before the first zero byte, or all.
 fn part(bytes: &[u8]) -> &[u8] {
     &bytes[..bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len())]
 }
 
-/// The same of UTF-16.
+/// The bytes before the first UTF-16 unit that is zero, or all.
 fn wide_part(bytes: &[u8]) -> &[u8] {
     &bytes[..bytes.chunks_exact(2).position(|unit| *unit == [0, 0]).map_or(bytes.len(), |at| 2 * at)]
 }
 
-/// A sockaddr_in or sockaddr_in6, of nothing but an address and a port.
+/// Decodes a `sockaddr_in` or `sockaddr_in6`; `None` if members other than address, port and scope are not zero.
 fn socket(bytes: &[u8]) -> Option<SocketAddr> {
     const INET: u16 = 2;
     const INET6: u16 = 23;
@@ -233,11 +233,11 @@ fn socket(bytes: &[u8]) -> Option<SocketAddr> {
 }
 
 impl SystemTime {
-    /// The time in such bytes; `None` if it is none.
+    /// Reads the 16 bytes of a SYSTEMTIME; `None` if they are no valid time.
     fn read(bytes: &[u8]) -> Option<Self> {
         let bytes: &[u8; 16] = bytes.try_into().ok()?;
         let word = |index: usize| u16::from_le_bytes([bytes[2 * index], bytes[2 * index + 1]]);
-        // Between them is the day of the week.
+        // Index 2 is the day of the week.
         let [year, month, day, hour, minute, second, milliseconds] = [0, 1, 3, 4, 5, 6, 7].map(word);
         let is_time = (1..=12).contains(&month) && (1..=31).contains(&day) && hour < 24 && minute < 60 && second < 60;
         (is_time && milliseconds < 1000).then_some(Self { year, month, day, hour, minute, second, milliseconds })
@@ -245,13 +245,14 @@ impl SystemTime {
 }
 
 impl<'a> Sid<'a> {
-    /// Its bytes.
+    /// The bytes of the SID in the payload.
     pub fn bytes(self) -> &'a [u8] {
         self.0
     }
 }
 
-/// The value as text: numbers in the digits of their kind, times as RFC 3339 has them, bytes as `0x0102`. What is absent is empty.
+/// Displays the value: [`Hexadecimal`](Self::Hexadecimal) as `0x1f`, times in the form of RFC 3339, bytes as `0x0102`, and an absent value as
+/// an empty text.
 impl fmt::Display for Data<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

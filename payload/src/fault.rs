@@ -1,51 +1,52 @@
-//! Why something cannot be decoded.
+//! Errors of decoding.
 
 use core::fmt;
 
-/// What cannot be decoded, and where.
+/// An error of decoding, with its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// Why.
+    /// The cause.
     pub reason: Reason,
-    /// Where: bytes of the payload that were decoded before; of a fault of the schema itself, 0.
+    /// Number of payload bytes decoded before the error; 0 for an error in the schema.
     pub offset: usize,
 }
 
-/// Why it cannot be decoded.
+/// The cause of an error of decoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Reason {
-    /// The size that a schema or traits begin with is not theirs.
+    /// The size stated at the start of a schema or of traits differs from the actual size.
     Size {
-        /// What they say.
+        /// The stated size in bytes.
         stated: u16,
-        /// What is there.
+        /// The actual size in bytes.
         there: usize,
     },
-    /// The schema or the traits end within a part of them.
+    /// The schema or the traits are truncated.
     Truncated,
-    /// A name is not UTF-8.
+    /// A name is not valid UTF-8.
     Name,
-    /// Tags of more than 28 bits.
+    /// Tags have more than 28 bits.
     Tags,
-    /// A field is of a type that is none.
+    /// Unknown field type.
     Type(u16),
     /// A structure has more members than the schema has fields left.
     Members,
-    /// A count or length is the value of the field with this index, which has none before it.
+    /// A count or length refers to the field with this index, which has no value yet.
     Reference(u16),
-    /// Structures nest deeper than is followed.
+    /// Structures and arrays are nested more than 32 levels deep.
     Depth,
-    /// The payload would be shown as many times what it is.
+    /// The output exceeds the work limit: 256 steps and bytes of names for each byte of schema and payload. Only arrays whose elements have
+    /// few or no bytes reach it.
     Work,
     /// The payload ends within a value.
     Payload,
-    /// The payload goes on behind the last field.
+    /// The payload has bytes after the last field.
     Rest,
 }
 
 impl Reason {
-    /// Where in the payload it was met.
+    /// The error with this cause, at an offset of the payload.
     pub(crate) fn at(self, offset: usize) -> Fault {
         Fault { reason: self, offset }
     }
@@ -53,24 +54,24 @@ impl Reason {
 
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:#x} bytes of the payload are decoded: {}", self.offset, self.reason)
+        write!(f, "{}, at payload offset {:#x}", self.reason, self.offset)
     }
 }
 
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Size { stated, there } => write!(f, "the schema or traits say that they have {stated} bytes, and have {there}"),
-            Self::Truncated => f.write_str("the schema or traits end within a part of them"),
-            Self::Name => f.write_str("a name is not UTF-8"),
-            Self::Tags => f.write_str("tags of more than 28 bits"),
-            Self::Type(ty) => write!(f, "a field is of the type {ty}, which is none"),
-            Self::Members => f.write_str("a structure has more members than the schema has fields"),
-            Self::Reference(index) => write!(f, "a count or length is the value of field {index}, which is not known"),
-            Self::Depth => f.write_str("structures and arrays nest too deep"),
-            Self::Work => f.write_str("arrays of nothing make it many times what it is"),
-            Self::Payload => f.write_str("the payload ends within a value"),
-            Self::Rest => f.write_str("the payload goes on behind the last field"),
+            Self::Size { stated, there } => write!(f, "wrong schema size: states {stated} bytes, has {there}"),
+            Self::Truncated => f.write_str("truncated schema"),
+            Self::Name => f.write_str("invalid UTF-8 in a name of the schema"),
+            Self::Tags => f.write_str("invalid tags: more than 28 bits"),
+            Self::Type(ty) => write!(f, "unknown field type {ty}"),
+            Self::Members => f.write_str("too many structure members: the schema has fewer fields"),
+            Self::Reference(index) => write!(f, "invalid count or length: field {index} has no value yet"),
+            Self::Depth => f.write_str("too many levels of structures and arrays: more than 32"),
+            Self::Work => f.write_str("too much output: arrays of empty elements exceed the work limit"),
+            Self::Payload => f.write_str("truncated payload: ends within a value"),
+            Self::Rest => f.write_str("bytes after the last field"),
         }
     }
 }

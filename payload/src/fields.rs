@@ -1,4 +1,4 @@
-//! A payload with its schema: values by name or position.
+//! Values of a payload by name or position.
 
 use crate::fault::{Fault, Reason};
 use crate::schema::{Count, Field, FieldList, Length, Schema};
@@ -13,35 +13,35 @@ pub struct Fields<'a> {
     pub schema: Schema<'a>,
     /// The payload.
     pub payload: &'a [u8],
-    /// The size of its pointers.
+    /// The size of pointers in the payload.
     pub pointers: PointerSize,
 }
 
-/// The values of a payload in its order, those in structures and arrays among them. It ends where the payload or the schema ends, or at what
-/// cannot be decoded.
+/// An iterator over the values of a payload, in order, including those in structures and arrays. It ends at the end of the payload or of the
+/// schema, or at the first error.
 #[derive(Clone, Debug)]
 pub struct Values<'a> {
     fields: Fields<'a>,
-    /// Fields of a table that are still to come.
+    /// The remaining fields of a table.
     table: &'a [Field<'a>],
-    /// What is left of the payload.
+    /// The remaining payload.
     rest: &'a [u8],
-    /// Whether all values so far were of fields of a table that are neither arrays nor structures, nor their sizes.
+    /// Whether the schema is a table, and no array, structure, count or length has been reached in it.
     is_flat: bool,
-    /// The steps from the first other field on.
+    /// The steps from the first array, structure, count or length on.
     steps: Option<Steps<'a>>,
     fault: Option<Fault>,
 }
 
 impl<'a> Fields<'a> {
-    /// All values. Each has its field: an array has one field for all its elements.
+    /// An iterator over all values. The elements of an array are separate values with the same name.
     #[inline]
     pub fn iter(&self) -> Values<'a> {
         let is_flat = matches!(self.schema.fields, FieldList::Table { .. });
         Values { fields: *self, table: self.schema.fields.top(), is_flat, rest: self.payload, steps: None, fault: None }
     }
 
-    /// The first value of the first field with a name. For a name in structures, that of the first one.
+    /// The first value of the first field with this name, which can be a member of a structure.
     pub fn get(&self, name: &str) -> Option<Value<'a>> {
         self.iter().find(|value| value.name == name)
     }
@@ -51,39 +51,39 @@ impl<'a> Fields<'a> {
         self.iter().nth(position)
     }
 
-    /// All values with a name: the elements of an array.
+    /// All values with this name, such as the elements of an array.
     pub fn all<'n>(&self, name: &'n str) -> impl Iterator<Item = Value<'a>> + use<'a, 'n> {
         self.iter().filter(move |value| value.name == name)
     }
 
-    /// The steps through the payload, which show arrays and structures.
+    /// An iterator over the values of the payload, and over the starts and ends of its structures and arrays.
     #[inline]
     pub fn steps(&self) -> Steps<'a> {
         Steps::new(Ok(&self.schema), self.payload, self.pointers)
     }
 
-    /// Whether the payload is decoded to its last byte.
+    /// Checks that the schema describes the payload to its last byte.
     ///
     /// # Errors
     ///
-    /// Where and why it is not. The rest of the payload begins at the fault's offset.
+    /// The payload is truncated, too long or invalid; the error has the cause, and the offset of the first undecoded byte.
     pub fn check(&self) -> Result<(), Fault> {
         self.steps().try_for_each(|step| step.map(drop))
     }
 }
 
 impl<'a> Values<'a> {
-    /// Behind the last value: why it was the last, if the payload is not decoded to its last byte.
+    /// After the last value: the error that ended the iteration, if any.
     pub fn fault(&self) -> Option<Fault> {
         self.fault
     }
 
-    /// The part of the payload behind the last value.
+    /// The part of the payload after the latest value.
     pub fn rest(&self) -> &'a [u8] {
         self.steps.as_ref().map_or(self.rest, Steps::rest)
     }
 
-    /// The next value, if it is the usual one: of a table's field of fixed size.
+    /// The next value in the most frequent case: of a field of fixed size in a table.
     #[inline(always)]
     fn usual(&mut self) -> Option<Value<'a>> {
         let (field, behind) = self.table.split_first()?;
@@ -96,7 +96,7 @@ impl<'a> Values<'a> {
         Some(Value::new(field, bytes))
     }
 
-    /// The next value, if it is a string or another value whose size it tells itself.
+    /// The next value, if its bytes determine its size, as those of a string do, or if the field has a constant length.
     #[inline]
     fn variable(&mut self) -> Option<Value<'a>> {
         let (field, behind) = self.table.split_first()?;
@@ -113,7 +113,7 @@ impl<'a> Values<'a> {
         Some(Value::new(field, bytes))
     }
 
-    /// The end of a payload of which all values were found without steps.
+    /// The end of a payload whose values were all read without [`Steps`].
     #[inline]
     fn end(&mut self) -> Option<Value<'a>> {
         if !self.rest.is_empty() {

@@ -62,7 +62,7 @@ struct Parts {
     fraction: u64,
 }
 
-/// A time, shown as RFC 3339 has it.
+/// A time, displayed in the form of RFC 3339.
 #[derive(Clone, Copy, Debug)]
 pub struct Rfc3339(FileTime);
 

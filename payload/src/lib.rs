@@ -1,8 +1,8 @@
 //! Decodes payloads of events of Event Tracing for Windows by schemas. Without `std`, without allocation.
 //!
-//! A [`Schema`] has the names of an event and its fields: a table, or the bytes of a TraceLogging schema. [`Schema::decode`] joins it with
-//! a payload. [`Fields`] then gives values by name or position, and [`Steps`] is the one walk through a payload, with arrays and structures.
-//! All values borrow from the payload.
+//! A [`Schema`] contains the name of an event, and its fields as a table or as an encoded TraceLogging schema. [`Schema::decode`] combines it
+//! with a payload. [`Fields`] returns values by name or position, and [`Steps`] traverses a payload with its arrays and structures. All
+//! values borrow from the payload.
 //!
 //! ```
 //! use etw_layouts_payload::{Field, InType, OutType, PointerSize, Schema};
@@ -19,8 +19,8 @@
 //! assert_eq!(fields.check(), Ok(()));
 //! ```
 //!
-//! Schemas and payloads are untrusted: no input causes a panic, and the work is bounded by their sizes. A payload that is shorter than its
-//! schema keeps the fields that it has; one that is longer keeps its rest; either is a [`Fault`].
+//! Schemas and payloads are untrusted: no input causes a panic, and the work is bounded by their sizes. A payload that ends early gives the
+//! fields before its end, and one with bytes after the last field gives all fields; both report a [`Fault`].
 
 #![no_std]
 #![forbid(unsafe_code)]

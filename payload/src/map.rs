@@ -1,25 +1,25 @@
-//! Names of the values of a field.
+//! Names of values.
 
 use core::fmt;
 
 /// An enumeration or flags.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Map<'a> {
-    /// Its name.
+    /// Name of the enumeration or flags.
     pub name: &'a str,
-    /// How a value is named.
+    /// Whether the entries are values or flags.
     pub kind: MapKind,
-    /// Values with their names. For flags, what comes first is taken first: put combinations before their bits.
+    /// Values with their names. Flags are matched in order: list combinations before their single bits.
     pub entries: &'a [(u64, &'a str)],
 }
 
-/// How values are named.
+/// Kind of a map.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MapKind {
-    /// A value has the name of the entry that it equals.
+    /// A value has the name of the equal entry.
     Enumeration,
-    /// A value has the names of the entries whose bits it has.
+    /// A value has the names of all entries whose bits are set in it.
     Flags,
 }
 
@@ -36,12 +36,12 @@ impl<'a> Map<'a> {
 }
 
 impl<'a> Map<'a> {
-    /// The name of a value as a whole, if it has one.
+    /// The name of the entry that equals a value, if any.
     pub fn name(&self, value: u64) -> Option<&'a str> {
         self.entries.iter().find(|(entry, _)| *entry == value).map(|(_, name)| *name)
     }
 
-    /// Names of the flags that a value has, and at last the bits without a name, if any.
+    /// The names of the flags that are set, and the remaining bits without a name.
     pub fn names(&self, value: u64) -> (impl Iterator<Item = &'a str> + use<'a>, u64) {
         let take = |left: &mut u64, entry: u64| {
             let is_there = entry != 0 && *left & entry == entry;
@@ -57,7 +57,7 @@ impl<'a> Map<'a> {
         (entries.iter().filter(move |(entry, _)| take(&mut left, *entry)).map(|(_, name)| *name), rest)
     }
 
-    /// Writes the flags of a value: `FIRST|SECOND|0x40`.
+    /// Writes the flags of a value, such as `FIRST|SECOND|0x40`.
     pub(crate) fn write(&self, value: u64, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (names, rest) = self.names(value);
         let mut between = "";

@@ -1,4 +1,4 @@
-//! The schema of an event: its names, and its fields in the order of the payload.
+//! Schemas of events: names, and fields in the order of the payload.
 
 use crate::fault::Reason;
 use crate::fields::Fields;
@@ -12,43 +12,43 @@ use core::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Schema<'a> {
-    /// The provider or event class, such as `Process`; empty if the schema does not name it.
+    /// Name of the provider or of the event class, such as `Process`; empty if the schema does not contain it.
     pub provider: &'a str,
-    /// The event, such as `Start`.
+    /// Name of the event, such as `Start`.
     pub event: &'a str,
-    /// The version of the event; 0 where events have none.
+    /// Version of the event; 0 if its source has no versions.
     pub version: u8,
     /// Bits whose meaning the provider defines.
     pub tags: u32,
-    /// Where the schema is from.
+    /// The source of the schema.
     pub source: Source,
     /// The fields.
     pub fields: FieldList<'a>,
 }
 
-/// Where a schema is from.
+/// Source of a schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Source {
-    /// The event itself, as TraceLogging has it.
+    /// The event record itself: a TraceLogging schema.
     TraceLogging,
     /// The event specs of this project.
     Specs,
 }
 
-/// The fields of a schema, as its source has them.
+/// The fields of a schema, in the form of its source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FieldList<'a> {
     /// A table. Fields refer to each other by index.
     Table {
-        /// All fields, those of structures among them.
+        /// All fields, including members of structures.
         all: &'a [Field<'a>],
-        /// Number of fields that are no member of a structure at the table's end: the first ones. The number of all, if members are behind
-        /// their structures.
+        /// Number of fields before the members at the end of the table. If each structure is followed directly by its members instead, the
+        /// length of the table.
         top: u16,
     },
-    /// The fields of a TraceLogging schema, as they are encoded.
+    /// The encoded fields of a TraceLogging schema.
     TraceLogging(&'a [u8]),
 }
 
@@ -56,25 +56,25 @@ pub enum FieldList<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Field<'a> {
-    /// Its name.
+    /// Name of the field.
     pub name: &'a str,
-    /// How its values are encoded.
+    /// Encoding of the values.
     pub in_type: InType,
-    /// How they are shown; [`OutType::NULL`] if by the encoding alone.
+    /// Display format of the values; [`OutType::NULL`] for the default of the encoding.
     pub out_type: OutType,
-    /// Number of its values.
+    /// Number of values.
     pub count: Count<'a>,
-    /// Length of a value.
+    /// Length of each value.
     pub length: Length,
-    /// Names of its values.
+    /// Names of values.
     pub map: Option<&'a Map<'a>>,
-    /// Of a structure ([`InType::STRUCT`]), its members.
+    /// Members of a structure ([`InType::STRUCT`]).
     pub members: Members,
-    /// Whether later fields have its value as their count or length.
+    /// Whether the value is the count or length of later fields.
     pub is_size: bool,
-    /// Whether payloads may end before it.
+    /// Whether payloads can end before this field.
     pub is_optional: bool,
-    /// Of an array that only payloads with pointers of one size have, that size in bytes; else 0.
+    /// For an array that only payloads with pointers of one size contain, that size in bytes: 4 or 8. Otherwise 0.
     pub pointer: u8,
     /// Bits whose meaning the provider defines.
     pub tags: u32,
@@ -86,53 +86,56 @@ pub struct Field<'a> {
 pub enum Count<'a> {
     /// One.
     One,
-    /// An array of this length.
+    /// An array with this number of elements.
     Constant(u16),
-    /// An array whose length is the value of the earlier field with this index in the table.
+    /// An array whose number of elements is the value of the earlier field with this index in the table.
     Field(u16),
-    /// An array of as many values of fixed size as the payload holds to its end.
+    /// An array that extends to the end of the payload. Its elements have a fixed size.
     Rest,
-    /// An array with its length, 16 bits, before it in the payload.
+    /// An array preceded in the payload by its number of elements, in 16 bits.
     Variable,
-    /// Bytes with their length, 16 bits, before them, which a serializer of the provider has written, with its own description.
+    /// Bytes in a serialization format of the provider (TlgInCUSTOM), preceded in the payload by their length in 16 bits. The slice is the
+    /// provider's description of the format.
     Custom(&'a [u8]),
 }
 
-/// Length of a value: bytes of [`InType::BINARY`], characters of strings. Other types have their own.
+/// Length of a value: in bytes for [`InType::BINARY`], in characters for strings. Other types determine it themselves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Length {
-    /// As the type has it: terminated, counted, or to the end of the payload.
+    /// Determined by the type: terminated, counted, or to the end of the payload.
     Type,
-    /// This many.
+    /// This number of bytes or characters.
     Constant(u16),
-    /// As many as the value of the earlier field with this index in the table.
+    /// The value of the earlier field with this index in the table.
     Field(u16),
-    /// As many as 16 bits before the value state.
+    /// Stated in 16 bits before the value.
     Variable,
 }
 
-/// Members of a structure: fields one after the other in the table.
+/// Members of a structure: consecutive fields of the schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Members {
-    /// Index of the first; `None` if it is behind the structure's field.
+    /// Index of the first member in the table; `None` if the members directly follow the field of the structure.
     pub first: Option<u16>,
-    /// How many they are; members of members are not counted.
+    /// Number of members, without members of members.
     pub count: u16,
 }
 
 impl<'a> Schema<'a> {
-    /// The schema of an event of this project's specs. Members of structures are behind the structures' fields.
+    /// A schema from the event specs of this project. Members directly follow the field of their structure.
     pub const fn specified(class: &'a str, event: &'a str, version: u8, fields: &'a [Field<'a>]) -> Self {
         Self::table(class, event, version, fields, fields.len() as u16)
     }
 
-    /// The same with members of structures behind all other fields, of which there are as many as `top`.
+    /// A schema as in [`specified`](Self::specified), but with the members of structures at the end of the table, after the first `top`
+    /// fields.
     pub const fn table(class: &'a str, event: &'a str, version: u8, all: &'a [Field<'a>], top: u16) -> Self {
         Self { provider: class, event, version, tags: 0, source: Source::Specs, fields: FieldList::Table { all, top } }
     }
 
-    /// A payload with this schema. The size of pointers is that of the process or kernel that wrote the event, as its header states it.
+    /// Combines this schema with a payload. `pointers` is the pointer size of the process or kernel that wrote the event; the event header
+    /// states it.
     #[inline]
     pub fn decode(&self, payload: &'a [u8], pointers: PointerSize) -> Fields<'a> {
         Fields { schema: *self, payload, pointers }
@@ -164,60 +167,60 @@ impl<'a> Field<'a> {
         }
     }
 
-    /// A structure with so many members, the fields behind it.
+    /// A structure whose members are the next `members` fields.
     pub const fn structure(name: &'a str, members: u16) -> Self {
         let field = Self::new(name, InType::STRUCT);
         Self { members: Members { first: None, count: members }, ..field }
     }
 
-    /// The same, shown in another way.
+    /// Sets the display format of the values.
     pub const fn out(self, out_type: OutType) -> Self {
         Self { out_type, ..self }
     }
 
-    /// The same with another number of values.
+    /// Sets the number of values.
     pub const fn count(self, count: Count<'a>) -> Self {
         Self { count, ..self }
     }
 
-    /// The same with values of another length.
+    /// Sets the length of each value.
     pub const fn length(self, length: Length) -> Self {
         Self { length, ..self }
     }
 
-    /// The same with names of its values.
+    /// Sets the names of values.
     pub const fn map(self, map: &'a Map<'a>) -> Self {
         Self { map: Some(map), ..self }
     }
 
-    /// The same structure with other members.
+    /// Sets the members of a structure.
     pub const fn members(self, members: Members) -> Self {
         Self { members, ..self }
     }
 
-    /// The same, whose value is the count or length of later fields.
+    /// Marks the field as the count or length of later fields.
     pub const fn size(self) -> Self {
         Self { is_size: true, ..self }
     }
 
-    /// The same, which payloads may end before.
+    /// Marks the field as optional: payloads can end before it.
     pub const fn optional(self) -> Self {
         Self { is_optional: true, ..self }
     }
 
-    /// The same array, of which only payloads with pointers of so many bytes have elements.
+    /// Restricts an array to payloads with pointers of this size in bytes; in other payloads it has no elements.
     pub const fn pointer(self, bytes: u8) -> Self {
         Self { pointer: bytes, ..self }
     }
 
-    /// Whether its values are structures.
+    /// Whether the values are structures.
     pub const fn is_structure(&self) -> bool {
         self.in_type.0 == InType::STRUCT.0 && !matches!(self.count, Count::Custom(_))
     }
 }
 
 impl<'a> FieldList<'a> {
-    /// The field at a position, and the position behind it. Positions of a table are indices, others are offsets.
+    /// The field at a position, and the position of the next one. Positions are indices in a table, and offsets in an encoded schema.
     pub(crate) fn read(&self, at: u32) -> Result<(Field<'a>, u32), Reason> {
         match *self {
             Self::Table { all, .. } => all.get(at as usize).map(|field| (*field, at + 1)).ok_or(Reason::Members),
@@ -229,7 +232,7 @@ impl<'a> FieldList<'a> {
         }
     }
 
-    /// Of a table, the fields that are no members at its end.
+    /// The fields of a table before the members at its end; empty for an encoded schema.
     #[inline]
     pub(crate) fn top(&self) -> &'a [Field<'a>] {
         match *self {
@@ -238,7 +241,7 @@ impl<'a> FieldList<'a> {
         }
     }
 
-    /// The position behind the last field that is no member at the end of a table.
+    /// The end position of the fields before the members at the end of a table.
     pub(crate) fn end(&self) -> u32 {
         match self {
             Self::Table { .. } => self.top().len() as u32,
@@ -246,7 +249,7 @@ impl<'a> FieldList<'a> {
         }
     }
 
-    /// A measure of how much they say, in bytes.
+    /// The size of the schema in bytes, for the work limit.
     pub(crate) fn extent(&self) -> usize {
         match self {
             Self::Table { all, .. } => 16 * all.len(),

@@ -1,4 +1,4 @@
-//! How many bytes of a payload a value takes.
+//! Sizes of values in payloads.
 
 use crate::fault::Reason;
 use crate::schema::Field;
@@ -23,7 +23,7 @@ impl PointerSize {
     }
 }
 
-/// Bytes of each value of a type, if all values have the same size; 0 if not.
+/// The size in bytes of all values of a type; 0 if the size varies.
 #[inline]
 pub(crate) const fn fixed(in_type: InType, pointers: PointerSize) -> usize {
     match in_type {
@@ -37,7 +37,7 @@ pub(crate) const fn fixed(in_type: InType, pointers: PointerSize) -> usize {
     }
 }
 
-/// Bytes of a character, if the field has one or an array of them.
+/// The size in bytes of a character, for a field that is a character or an array of characters.
 pub(crate) fn character(field: &Field<'_>) -> Option<usize> {
     match (field.in_type, field.out_type) {
         (InType::INT8 | InType::UINT8, OutType::STRING) | (InType::ANSICHAR, _) => Some(1),
@@ -46,8 +46,8 @@ pub(crate) fn character(field: &Field<'_>) -> Option<usize> {
     }
 }
 
-/// The value at the start of bytes, which is of a type without a fixed size, and the bytes behind it; `length` is that of its field. A string
-/// without its terminator goes to the end of the bytes, unless that is strictly an error or there are none.
+/// Splits a value of a type without a fixed size from the bytes after it; `length` is the length that the field states. A string without a
+/// terminator extends to the end of the bytes; that is an error if `is_strict`, or if the string would be empty.
 #[inline]
 pub(crate) fn split<'a>(
     field: &Field<'_>,
@@ -61,17 +61,17 @@ pub(crate) fn split<'a>(
     Ok((value, bytes.get(before + length + behind..).unwrap_or_default()))
 }
 
-/// Where a value is.
+/// The extent of a value.
 struct Extent {
-    /// Bytes before it: its length, or pointers.
+    /// Bytes before the value: its length, or pointers.
     before: usize,
-    /// Its own bytes.
+    /// Bytes of the value.
     length: usize,
-    /// Bytes behind it: a terminator.
+    /// Bytes after the value: a terminator.
     behind: usize,
 }
 
-/// Where it is. It may end behind the bytes.
+/// The extent of the value at the start of `rest`. It can exceed `rest`.
 fn extent(
     field: &Field<'_>,
     length: Option<usize>,
@@ -122,7 +122,7 @@ fn extent(
     })
 }
 
-/// Bytes of the SID at the start of bytes.
+/// The size in bytes of the SID at the start of `rest`.
 fn sid(rest: &[u8]) -> Result<usize, Reason> {
     first::<2>(rest).map(|[_, parts]| 8 + 4 * usize::from(parts))
 }
@@ -131,7 +131,7 @@ fn first<const N: usize>(rest: &[u8]) -> Result<[u8; N], Reason> {
     rest.first_chunk().copied().ok_or(Reason::Payload)
 }
 
-/// Bytes before the first that is zero.
+/// Number of bytes before the first zero byte.
 fn terminator(bytes: &[u8]) -> Option<usize> {
     const ONES: u64 = u64::from_ne_bytes([1; 8]);
     let words = bytes.chunks_exact(8).position(|word| {
@@ -142,7 +142,7 @@ fn terminator(bytes: &[u8]) -> Option<usize> {
     bytes[start..].iter().position(|byte| *byte == 0).map(|at| start + at)
 }
 
-/// Bytes before the first 16-bit unit that is zero.
+/// Number of bytes before the first UTF-16 unit that is zero.
 fn wide_terminator(bytes: &[u8]) -> Option<usize> {
     const ONES: u64 = 0x0001_0001_0001_0001;
     let words = bytes.chunks_exact(8).position(|word| {

@@ -1,36 +1,36 @@
-//! The way through a payload: one walk for every source of schemas.
+//! Traversal of a payload, the same for every source of schemas.
 
 use crate::fault::{Fault, Reason};
 use crate::schema::{Count, Field, FieldList, Length, Schema};
 use crate::size::{self, PointerSize, character};
 use crate::value::{Value, number};
 
-/// A step on the way through a payload. Each field is one of: a [`Value`](Self::Value); a [`Structure`](Self::Structure), its members, and an
-/// [`End`](Self::End); an [`Array`](Self::Array), its elements, which are values or structures, and an end. An array of characters is one
-/// value, a text.
+/// An item of the traversal of a payload. Each field is one of: a [`Value`](Self::Value); a [`Structure`](Self::Structure), its members, and
+/// an [`End`](Self::End); an [`Array`](Self::Array), its elements (values or structures), and an [`End`](Self::End). An array of characters is
+/// one value, a text.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Step<'a> {
-    /// A value: of a field, or an element of the array at hand.
+    /// The value of a field, or of an element of the innermost open array.
     Value(Value<'a>),
-    /// A structure begins: of a field, or an element of the array at hand.
+    /// The start of a structure, which is a field or an element of the innermost open array.
     Structure(Field<'a>),
-    /// An array of so many elements begins.
+    /// The start of an array. The second value is its number of elements.
     Array(Field<'a>, u16),
-    /// The structure or array ends that began last.
+    /// The end of the innermost open structure or array.
     End,
 }
 
-/// How deep structures and arrays nest at most.
+/// Maximum number of levels of structures and arrays.
 const DEPTH: usize = 32;
 
-/// How many steps and bytes of names may come of a byte of schema and payload at most, inside of structures and arrays: what nests can be
-/// named for each element of an array, and takes a payload of few bytes or none.
+/// Maximum number of steps and bytes of names inside structures and arrays, for each byte of schema and payload. The limit is needed because
+/// elements of few or no bytes can repeat long names for each element of an array.
 const WORK: usize = 256;
 
-/// How many counts and lengths are remembered: those read last.
+/// Number of counts and lengths that are kept: the most recent ones.
 const SIZES: usize = 16;
 
-/// The steps through a payload. After a fault there are none.
+/// An iterator over the steps of a payload. It ends after the first error.
 #[derive(Clone, Debug)]
 pub struct Steps<'a> {
     fields: FieldList<'a>,
@@ -41,36 +41,36 @@ pub struct Steps<'a> {
     at: u32,
     depth: usize,
     levels: [Level; DEPTH],
-    /// Values of fields that are counts or lengths, with the fields' positions.
+    /// Counts and lengths that were read: the position of the field, and its value.
     sizes: [(u32, u32); SIZES],
-    /// How many were remembered.
+    /// Number of counts and lengths read so far, including forgotten ones.
     remembered: usize,
-    /// What may still come out of structures and arrays.
+    /// Remaining work: steps and bytes of names inside structures and arrays.
     work: usize,
-    /// Position of the field of the value that came last.
+    /// Position of the field of the latest value.
     current: u32,
-    /// The field that was read last but for usual ones, with its position and the one behind it.
+    /// The last field that was read, except by `usual`: its position, the field, and the position of the next one.
     last: Option<(u32, Field<'a>, u32)>,
-    /// Whether its value is still to come.
+    /// Whether the value of `last` has not been read yet.
     is_waiting: bool,
     fault: Option<Fault>,
     is_done: bool,
 }
 
-/// What a step is in.
+/// An open structure or array.
 #[derive(Clone, Copy, Debug)]
 enum Level {
-    /// A structure with so many members left, and where the field behind it is if not behind its members.
+    /// A structure: the number of members left, and the position of the field after the structure, or [`AFTER_MEMBERS`].
     Structure(u16, u32),
-    /// An array with so many elements left, and where its field is.
+    /// An array: the number of elements left, and the position of its field.
     Array(u16, u32),
 }
 
-/// That the field behind a structure is behind its members.
-const BEHIND: u32 = u32::MAX;
+/// The field after a structure is the one after its members.
+const AFTER_MEMBERS: u32 = u32::MAX;
 
 impl<'a> Steps<'a> {
-    /// The steps through a payload by a schema; without a schema, the only step is why there is none.
+    /// The steps of a payload with a schema. If the schema is an error, that error is the only item.
     pub fn new(schema: Result<&Schema<'a>, Fault>, payload: &'a [u8], pointers: PointerSize) -> Self {
         let (fields, fault) = match schema {
             Ok(schema) => (schema.fields, None),
@@ -79,7 +79,7 @@ impl<'a> Steps<'a> {
         Self { fault, ..Self::from(fields, payload, pointers, 0, 0) }
     }
 
-    /// The steps from a field on, that at a position, where so many bytes of the payload are read.
+    /// The steps from the field at a position on, with the number of payload bytes that were read before it.
     pub(crate) fn from(fields: FieldList<'a>, payload: &'a [u8], pointers: PointerSize, at: u32, read: usize) -> Self {
         Self {
             fields,
@@ -100,12 +100,12 @@ impl<'a> Steps<'a> {
         }
     }
 
-    /// The part of the payload that is not decoded.
+    /// The part of the payload that has not been decoded.
     pub fn rest(&self) -> &'a [u8] {
         &self.payload[self.read..]
     }
 
-    /// The field of the value that came last.
+    /// The field of the latest value.
     pub fn field(&self) -> Option<Field<'a>> {
         match self.last {
             Some((at, field, _)) if at == self.current => Some(field),
@@ -113,12 +113,12 @@ impl<'a> Steps<'a> {
         }
     }
 
-    /// Behind a fault, the field whose value was to come, if it is because of that.
+    /// After an error: the field whose value could not be read, if it caused the error.
     pub fn missing(&self) -> Option<Field<'a>> {
         self.last.filter(|_| self.is_waiting).map(|(_, field, _)| field)
     }
 
-    /// The next step if it is the usual one: a value of fixed size of a table.
+    /// The next step in the most frequent case: a value of fixed size outside structures and arrays, with a schema that is a table.
     #[inline]
     fn usual(&mut self) -> Option<Step<'a>> {
         if self.depth > 0 {
@@ -148,7 +148,7 @@ impl<'a> Steps<'a> {
         self.spend(1)?;
         match &mut self.levels[top] {
             Level::Structure(0, back) => {
-                if *back != BEHIND {
+                if *back != AFTER_MEMBERS {
                     self.at = *back;
                 }
                 self.depth = top;
@@ -194,7 +194,7 @@ impl<'a> Steps<'a> {
             Count::Constant(_) if field.pointer != 0 && usize::from(field.pointer) != self.pointers.bytes() => 0,
             Count::Constant(count) => count,
             Count::Rest => match size::fixed(field.in_type, self.pointers) {
-                // What is left behind the last element is told at the end.
+                // Bytes left after the last element are an error at the end of the traversal.
                 size @ 1.. => u16::try_from(self.rest().len() / size).unwrap_or(u16::MAX),
                 0 => return Err(Reason::Type(field.in_type.0)),
             },
@@ -215,7 +215,7 @@ impl<'a> Steps<'a> {
     fn structure(&mut self, field: Field<'a>, behind: u32) -> Result<Step<'a>, Reason> {
         match field.members.first {
             None => {
-                self.push(Level::Structure(field.members.count, BEHIND))?;
+                self.push(Level::Structure(field.members.count, AFTER_MEMBERS))?;
                 self.at = behind;
             }
             Some(first) => {
@@ -226,7 +226,7 @@ impl<'a> Steps<'a> {
         Ok(Step::Structure(field))
     }
 
-    /// Passes over the members of a structure that is not there.
+    /// Skips the members of a structure in an array without elements.
     fn skip(&mut self, members: u16) -> Result<(), Reason> {
         let mut left = u32::from(members);
         while left > 0 {
@@ -266,7 +266,7 @@ impl<'a> Steps<'a> {
         Ok(Step::Value(Value::new(&field, bytes)))
     }
 
-    /// A value of the next bytes.
+    /// A value of the next `length` bytes.
     fn take(&mut self, field: Field<'a>, length: usize) -> Result<Step<'a>, Reason> {
         let bytes = self.rest().get(..length).ok_or(Reason::Payload)?;
         self.read += length;
@@ -295,7 +295,7 @@ impl<'a> Steps<'a> {
     }
 
     fn remember(&mut self, at: u32, value: u64) {
-        // The oldest is forgotten.
+        // A new entry overwrites the oldest.
         let place = self.known().position(|(place, _)| *place == at);
         self.remembered += usize::from(place.is_none());
         let place = place.unwrap_or((self.remembered.wrapping_sub(1)) % SIZES);
@@ -340,7 +340,7 @@ impl<'a> Steps<'a> {
             }
             Err(reason) => {
                 (self.is_done, self.read) = (true, before);
-                // Nothing is usual any more.
+                // Without fields, `usual` returns nothing.
                 self.fields = FieldList::TraceLogging(&[]);
                 Some(Err(reason.at(before)))
             }

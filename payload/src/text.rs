@@ -3,19 +3,19 @@
 use core::char::{DecodeUtf16Error, REPLACEMENT_CHARACTER, decode_utf16};
 use core::fmt::{self, Write};
 
-/// A text, whose characters are decoded as they are asked for. All of them are valid.
+/// A text, decoded on demand. Invalid characters are replaced by U+FFFD.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Text<'a> {
     /// UTF-8.
     Utf8(&'a str),
     /// UTF-16, little-endian.
     Utf16(&'a [u8]),
-    /// The code page 1252.
+    /// Code page 1252.
     Cp1252(&'a [u8]),
 }
 
 impl<'a> Text<'a> {
-    /// Its characters.
+    /// The characters of the text.
     pub fn chars(self) -> impl Iterator<Item = char> + 'a {
         // One of the three is the text, the others are empty.
         let (utf8, utf16, bytes): (&str, &[u8], &[u8]) = match self {
@@ -48,7 +48,7 @@ fn decoded(bytes: &[u8]) -> impl Iterator<Item = Result<char, DecodeUtf16Error>>
     decode_utf16(units(bytes))
 }
 
-/// A character of the code page 1252. The five that it does not define are control characters, as Windows has them.
+/// A character of code page 1252. As in Windows, the five bytes that it does not define are control characters.
 fn cp1252(byte: u8) -> char {
     const HIGH: [char; 32] = [
         '€', '\u{81}', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '\u{8d}', 'Ž', '\u{8f}', '\u{90}', '‘', '’', '“',
@@ -60,7 +60,7 @@ fn cp1252(byte: u8) -> char {
     }
 }
 
-/// Whether it is the same text.
+/// Compares the characters, whatever the encoding.
 impl PartialEq<str> for Text<'_> {
     fn eq(&self, text: &str) -> bool {
         self.chars().eq(text.chars())

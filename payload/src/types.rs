@@ -1,10 +1,10 @@
-//! Types of fields, by the numbers of Microsoft's Trace Data Helper (TDH).
+//! Types of fields, with the numbers of Microsoft's Trace Data Helper (TDH).
 
-/// How a value is encoded: TDH_INTYPE_*.
+/// Encoding of a value: TDH_INTYPE_*.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct InType(pub u16);
 
-/// How a value is shown: TDH_OUTTYPE_*.
+/// Display format of a value: TDH_OUTTYPE_*.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct OutType(pub u16);
 
@@ -22,7 +22,7 @@ macro_rules! named {
                 }
             }
 
-            /// The type with a name.
+            /// The type with this name in manifests.
             pub fn named(name: &str) -> Option<Self> {
                 match name {
                     $($name => Some(Self::$constant),)*

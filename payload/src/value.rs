@@ -1,4 +1,4 @@
-//! A value of a field.
+//! Values of fields.
 
 use crate::data::Data;
 use crate::map::{Map, MapKind};
@@ -7,44 +7,44 @@ use crate::text::Text;
 use crate::types::{InType, OutType};
 use core::fmt;
 
-/// A value: the bytes of a payload, and what its field says of them. Its text is that of its [`data`](Self::data), or the name that the
-/// field's map gives it.
+/// A value: its bytes in the payload, and the properties of its field. It displays as its [`data`](Self::data), or as its name in the map of
+/// the field.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Value<'a> {
-    /// The name of the field.
+    /// Name of the field.
     pub name: &'a str,
-    /// How the value is encoded. Bytes of a serializer of the provider's are [`InType::BINARY`].
+    /// Encoding of the value. Bytes in a serialization format of the provider have the type [`InType::BINARY`].
     pub in_type: InType,
-    /// How it is shown.
+    /// Display format of the value.
     pub out_type: OutType,
-    /// Names of the field's values.
+    /// Names of values.
     pub map: Option<&'a Map<'a>>,
-    /// The bytes in the payload, without a length or pointers before them and without a terminator behind them.
+    /// The bytes in the payload, without a preceding length or pointers, and without a terminator.
     pub bytes: &'a [u8],
-    /// Whether a string is in room for one, and ends before its first zero.
-    pub(crate) is_room: bool,
+    /// Whether the field states a length. A string can then end earlier, at its first zero.
+    pub(crate) has_length: bool,
 }
 
 impl<'a> Value<'a> {
     #[inline(always)]
     pub(crate) fn new(field: &Field<'a>, bytes: &'a [u8]) -> Self {
         let Field { name, in_type, out_type, map, .. } = *field;
-        Self { name, in_type, out_type, map, bytes, is_room: field.length != Length::Type }
+        Self { name, in_type, out_type, map, bytes, has_length: field.length != Length::Type }
     }
 
-    /// Bytes of a serializer of the provider's.
+    /// Bytes in a serialization format of the provider.
     pub(crate) fn custom(field: &Field<'a>, bytes: &'a [u8]) -> Self {
         Self { in_type: InType::BINARY, out_type: OutType::NULL, ..Self::new(field, bytes) }
     }
 
-    /// What the bytes mean.
+    /// Decodes the bytes.
     #[inline(always)]
     pub fn data(&self) -> Data<'a> {
         Data::of(self)
     }
 
-    /// The number in the bytes, without a sign, if they are one of 8, 16, 32 or 64 bits. Of a port, the number it means.
+    /// The integer as unsigned, if the value is one of 8, 16, 32 or 64 bits. A port is converted from network byte order.
     #[inline]
     pub fn number(&self) -> Option<u64> {
         let is_number = matches!(self.bytes.len(), 1 | 2 | 4 | 8) && crate::data::is_number(self.in_type);
@@ -52,7 +52,7 @@ impl<'a> Value<'a> {
         is_number.then(|| if port { number(self.bytes).swap_bytes() >> 48 } else { number(self.bytes) })
     }
 
-    /// The text, if it is one.
+    /// The text, if the value is one.
     pub fn text(&self) -> Option<Text<'a>> {
         match self.data() {
             Data::Text(text) => Some(text),
@@ -60,7 +60,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// The name that the field's map gives the value as a whole.
+    /// The name of the value in the map of the field; `None` for a combination of flags without a name of its own.
     pub fn value_name(&self) -> Option<&'a str> {
         self.map?.name(self.number()?)
     }
@@ -78,7 +78,7 @@ impl fmt::Display for Value<'_> {
     }
 }
 
-/// The number in bytes, of which at most eight count.
+/// The unsigned integer in the first eight bytes, or fewer.
 #[inline]
 pub(crate) fn number(bytes: &[u8]) -> u64 {
     match *bytes {

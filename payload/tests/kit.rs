@@ -43,7 +43,8 @@ enum Number {
 
 type Make = fn(&mut Rng, usize, Option<usize>) -> (Vec<u8>, String);
 
-/// Types of values, and how values are made of the size of a pointer and the room for a text. The last ones go to the end of a payload.
+/// Types of values, with functions that make a value from the pointer size and the length of the field. The last types extend to the end of a
+/// payload.
 const TYPES: &[(InType, OutType, Make)] = &[
     (InType::INT8, OutType::NULL, |r, _, _| own(r.i8(..), |v| (v.to_le_bytes().into(), v.to_string()))),
     (InType::UINT8, OutType::NULL, |r, _, _| own(r.u8(..), |v| (vec![v], v.to_string()))),
@@ -134,7 +135,7 @@ fn sid(random: &mut Rng) -> (Vec<u8>, String) {
     (bytes.collect(), parts.iter().fold("S-1-5".to_owned(), |text, part| format!("{text}-{part}")))
 }
 
-/// A text of characters that are one unit of UTF-16 each, as many as there is room for at most.
+/// A text of characters with one UTF-16 unit each, up to the length of the field.
 fn text(random: &mut Rng, room: Option<usize>) -> String {
     (0..random.usize(..=room.unwrap_or(20).min(20))).map(|_| random.choice(['a', 'Ω', '\\', 'ÿ', '€']).unwrap()).collect()
 }

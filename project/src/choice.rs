@@ -60,14 +60,16 @@ impl Choice {
         let same = self.is_of_axis(axis);
         let number = asked.rsplit_once('-').and_then(|(build, _)| build.parse().ok());
         let is_number = number.is_some_and(|build: Build| build.number == self.asked.build.number);
+        // The image of a build does not show that all its layouts are those of its row.
+        let is_used = self.is_stand_in(axis) || !same && self.confidence == Confidence::PartlyVerified;
         match self.asked.selected_by {
-            SelectedBy::First(_) if self.is_stand_in(axis) => format!("{}, using the layouts of {name}", self.first(axis)),
+            SelectedBy::First(_) if is_used => format!("{}, using the layouts of {name}", self.first(axis)),
             SelectedBy::First(_) if !same => format!("{}, which has the layouts of {name}", self.first(axis)),
-            SelectedBy::Revision if self.is_stand_in(axis) => format!("{asked}, using the layouts of {name}"),
+            SelectedBy::Revision if is_used => format!("{asked}, using the layouts of {name}"),
             SelectedBy::Revision if same && (is_number || *asked == name) => name,
             SelectedBy::Revision if same => format!("{name}, the same kernel as {asked}"),
             SelectedBy::Revision => format!("{asked}, which has the layouts of {name}"),
-            SelectedBy::First(_) if is_number => format!("{name}, the first revision of its build"),
+            SelectedBy::First(_) if is_number => format!("{name}, the first known revision of its build"),
             SelectedBy::First(_) => format!("{name}, the first build of {asked}"),
             SelectedBy::Newest => format!("{name}, the newest known build"),
         }
@@ -76,6 +78,17 @@ impl Choice {
     /// The build that is selected by a name of several builds.
     fn first(&self, axis: &Axis) -> String {
         format!("{:#}-{}, the first of {}", self.asked.own, axis.targets[self.target()].arch, self.asked.name)
+    }
+
+    /// The name of a target, and the build that the confidence names, if the target is its row on the version axis.
+    fn row(&self, axis: &Axis, target: TargetId) -> String {
+        let (name, arch) = (axis.target_name(target), axis.targets[target].arch);
+        let is_own = |build: &Build| axis.kernel(*build, arch).is_ok_and(|asked| asked.target == target);
+        let build = self.confidence.neighbours().into_iter().flatten().find(is_own);
+        match build.filter(|build| axis.kernels[axis.targets[target].kernel].build != *build) {
+            Some(build) => format!("{name} (the row of {build})"),
+            None => name,
+        }
     }
 
     /// The confidence as a sentence.
@@ -91,13 +104,14 @@ impl Choice {
 
     /// A note for a build that uses the layouts of another build.
     pub fn note(&self, axis: &Axis) -> Option<String> {
-        let name = axis.target_name(self.target());
         let asked = if let SelectedBy::First(_) = self.asked.selected_by { self.first(axis) } else { self.asked.name.clone() };
         let use_of = match self.other {
-            Some(other) => {
-                format!("showing the layouts of {name}; the layouts can also be those of {}", axis.target_name(other))
-            }
-            None => format!("uses the layouts of {name}"),
+            Some(other) => format!(
+                "showing the layouts of {}; the layouts can also be those of {}",
+                self.row(axis, self.target()),
+                self.row(axis, other)
+            ),
+            None => format!("uses the layouts of {}", axis.target_name(self.target())),
         };
         self.is_stand_in(axis).then(|| format!("{asked}: {}; {use_of}", self.sentence(axis)))
     }

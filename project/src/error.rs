@@ -50,6 +50,8 @@ pub enum Remedy {
     NotBuild(String),
     /// A name of a member or constant of this structure.
     Member(String),
+    /// A member of a structure that is embedded in this structure.
+    Embedded(String),
     /// A name of an event.
     Event,
 }
@@ -99,7 +101,7 @@ impl Display for Remedy {
             Self::Architecture => "state x86, x64 or arm64",
             Self::Definition => "use a name that the specs define",
             Self::InSymbols(_) | Self::NotVariable(_) | Self::NotBuild(_) => "name a structure",
-            Self::Member(_) => "use the name of a member or constant",
+            Self::Member(_) | Self::Embedded(_) => "use the name of a member or constant",
             Self::Event => "use the name of an event of the specs",
             Self::SymbolPath => "name a folder of symbol files, or srv*CACHE*https://SERVER",
         })

@@ -63,9 +63,24 @@ fn all(layouts: &Layouts, among: Among) -> impl Iterator<Item = &str> {
     layouts.spec.definitions.keys().map(String::as_str).filter(move |name| among == Among::All || !is_macros(layouts, name))
 }
 
-/// That no version of a structure has a member or constant; the nearest.
+/// The path of a member or constant as the spec has it, for a path in any case.
+pub(crate) fn declared_as(layouts: &Layouts, structure: &str, member: &str) -> Option<String> {
+    let all = declared(layouts, structure);
+    // Names that differ only in case are not ambiguous if one of them is exact.
+    let exact = all.iter().find(|known| *known == member);
+    exact.or_else(|| all.iter().find(|known| known.eq_ignore_ascii_case(member))).cloned()
+}
+
+/// The error of a member or constant that no version of a structure has, with a similar name if there is one.
 pub(crate) fn no_member(layouts: &Layouts, structure: &str, member: &str) -> Error {
     let known = declared(layouts, structure);
+    if let Some((outer, _)) = member.rsplit_once('.')
+        && known.iter().any(|known| known == outer)
+        && !known.iter().any(|known| known.strip_prefix(outer).is_some_and(|rest| rest.starts_with('.')))
+    {
+        let problem = format!("{structure} has no member `{member}`: `{outer}` has no members in this structure");
+        return Refusal::new(problem, Remedy::Embedded(structure.to_owned())).into();
+    }
     let problem = format!("{structure} has no member `{member}`");
     Refusal::unknown(problem, member, known.iter().map(String::as_str), Remedy::Member(structure.to_owned())).into()
 }

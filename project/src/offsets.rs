@@ -5,7 +5,7 @@ use crate::Error;
 use crate::evidence::shows;
 use crate::evidence::{Address, address};
 use crate::members::{expanded, has};
-use crate::names::{Among, name, no_member};
+use crate::names::{Among, declared_as, name, no_member};
 use etw_layouts_codegen::axis::TargetId;
 use etw_layouts_codegen::layouts::{Bits, Layouts};
 use etw_layouts_codegen::nearest;
@@ -92,10 +92,12 @@ fn column(layouts: &Layouts, asked: &str) -> Result<Column, Error> {
         let variables = || layouts.spec.globals.keys().map(String::as_str);
         match member.is_none().then(|| nearest(asked, variables())).flatten() {
             Some(near) => format!("unknown global variable `{asked}`; did you mean `{near}`?").into(),
+            None if member.is_none() => format!("{error}, `etw list --globals` all variables").into(),
             None => error,
         }
     })?;
-    let column = Column { structure: structure.to_owned(), member: member.map(str::to_owned) };
+    let known = member.and_then(|member| declared_as(layouts, structure, member));
+    let column = Column { structure: structure.to_owned(), member: known.or(member.map(str::to_owned)) };
     match member {
         Some(member) if has(layouts, structure).iter().all(|target| place(layouts, target, &column).is_none()) => {
             Err(no_member(layouts, structure, member))

@@ -2,7 +2,7 @@
 
 use crate::evidence::shows;
 use crate::members::{Member, expanded, has};
-use crate::names::{Among, declared, name, no_member};
+use crate::names::{Among, declared_as, name, no_member};
 use crate::{Choice, Confidence, Error, Refusal, Remedy, Source};
 use etw_layouts_codegen::Asked;
 use etw_layouts_codegen::axis::{Arch, Axis, TargetId, TargetSet};
@@ -16,21 +16,21 @@ use std::collections::BTreeMap;
 pub struct Subject {
     /// The structure, enumeration or set of macros.
     pub structure: String,
-    /// The member or constant, if one is asked for, with those that enclose it, as in `u.LowPart`.
+    /// The selected member or constant, after the names of the enclosing members, as in `u.LowPart`.
     pub member: Option<String>,
     /// The target.
     pub choice: Choice,
-    /// How many structures that are embedded in each other are expanded.
+    /// The number of levels of embedded structures that are expanded.
     pub levels: usize,
 }
 
 impl Subject {
-    /// What `STRUCTURE` or `STRUCTURE.MEMBER` is at a build. Without a build or an architecture, the newest that has it, and x64
-    /// before the others.
+    /// Selects `STRUCTURE` or `STRUCTURE.MEMBER` at a build. Without a build, the newest that has it; without an architecture, x64 if it has
+    /// it, or else x86 or ARM64.
     ///
     /// # Errors
     ///
-    /// There is no such structure, member or build; the build does not have it, and which do.
+    /// The structure, member or build does not exist, or the build does not have the structure or member; the error lists builds that do.
     pub fn find(
         layouts: &Layouts,
         registry: &Registry,
@@ -44,12 +44,7 @@ impl Subject {
             Ok(_) => Refusal::new(format!("unknown structure `{asked}`"), Remedy::NotBuild(asked.to_owned())).into(),
             Err(_) => error,
         })?;
-        let known = member.and_then(|member| {
-            let all = declared(layouts, structure);
-            // Names that differ only in case are not ambiguous if one of them is exact.
-            let exact = all.iter().find(|known| *known == member);
-            exact.or_else(|| all.iter().find(|known| known.eq_ignore_ascii_case(member))).cloned()
-        });
+        let known = member.and_then(|member| declared_as(layouts, structure, member));
         let member = known.as_deref().or(member);
         let has = |target| is_there(layouts, structure, member, target);
         let kernel = match build {
@@ -63,29 +58,29 @@ impl Subject {
         }
     }
 
-    /// The same with structures expanded that are embedded in each other, up to so many.
+    /// Sets the number of levels of embedded structures that are expanded.
     pub fn expanded(self, levels: usize) -> Self {
         Self { levels, ..self }
     }
 
-    /// Its members, or the one that is asked for with what is in it.
+    /// All members, or the selected one with the members in it.
     pub fn members<'a>(&self, layouts: &'a Layouts) -> Vec<Member<'a>> {
         of(layouts, &self.structure, self.member.as_deref(), self.choice.target(), self.levels)
     }
 
-    /// What each of its members is known from at the kernel, in words; nothing of padding.
+    /// The evidence for each member at the build, as text; empty for padding.
     pub fn known(&self, layouts: &Layouts, registry: &Registry, members: &[Member]) -> Vec<String> {
         let axis = &layouts.spec.axis;
         self.of_each(layouts, registry, members, |choice, info, shows| choice.known(axis, info, shows))
     }
 
-    /// What each of its members is known from at the kernel; nothing of padding.
+    /// The evidence for each member at the build; `None` for padding.
     pub fn sources(&self, layouts: &Layouts, registry: &Registry, members: &[Member]) -> Vec<Option<Source>> {
         let axis = &layouts.spec.axis;
         self.of_each(layouts, registry, members, |choice, info, shows| Some(choice.source(axis, info, shows)))
     }
 
-    /// Asks of each member, with the choice of the structure whose it is, and whether an image of the kernel shows it.
+    /// Calls `ask` for each member, with the choice for the structure that declares it, and with whether an image of the build shows its offset.
     fn of_each<T: Default>(
         &self,
         layouts: &Layouts,
@@ -94,7 +89,7 @@ impl Subject {
         ask: impl Fn(&Choice, &Info, bool) -> T,
     ) -> Vec<T> {
         let axis = &layouts.spec.axis;
-        // What it embeds is a structure of its own, which a table may lack.
+        // A symbol table can lack an embedded structure, so each structure has its own choice.
         let mut choices = BTreeMap::from([(self.structure.as_str(), self.choice.clone())]);
         let mut list = Vec::new();
         for Member { field, of, path, .. } in members {
@@ -109,29 +104,29 @@ impl Subject {
         list
     }
 
-    /// Its constants, or the one that is asked for.
+    /// All constants, or the selected one.
     pub fn constants<'a>(&self, layouts: &'a Layouts) -> Vec<&'a Constant> {
         constants(layouts, &self.structure, self.member.as_deref(), self.choice.target())
     }
 }
 
-/// The kernel of a build; without an architecture x64, or x86 if there is only that, or else arm64.
+/// Selects a build by its name. Without an architecture, x64 if the build has it, or else x86 or ARM64.
 ///
 /// # Errors
 ///
-/// What is wrong with the name of the build, and which there are.
+/// The name is unknown; the error lists known names.
 pub fn choose(axis: &Axis, build: &str, arch: Option<Arch>) -> Result<Asked, Error> {
     let found = architectures(arch).into_iter().map(|arch| axis.find_build(build, arch));
     Ok(found.reduce(|first, second| first.or_else(|error| second.map_err(|_| error))).ok_or("no architecture selected")??)
 }
 
-/// The newest kernel that has something; without an architecture that of x64, or else of x86, or of arm64.
+/// The newest build for which `has` is true; without an architecture, x64 if there is one, or else x86 or ARM64.
 pub fn newest(axis: &Axis, arch: Option<Arch>, has: impl Fn(TargetId) -> bool) -> Option<Asked> {
     let of = |arch: Arch| axis.filter(|t| t.arch == arch).iter().filter(|&target| has(target)).last();
     architectures(arch).into_iter().find_map(of).map(|target| axis.newest(target))
 }
 
-/// Those to look at, the first first.
+/// The architectures to search, in order.
 fn architectures(arch: Option<Arch>) -> Vec<Arch> {
     arch.map_or_else(|| vec![Arch::X64, Arch::X86, Arch::Arm64], |arch| vec![arch])
 }
@@ -165,7 +160,7 @@ fn is_there(layouts: &Layouts, structure: &str, member: Option<&str>, target: Ta
     layouts.get(target, structure).is_some() && (member.is_none() || inside())
 }
 
-/// Why there is nothing to show, and where there is.
+/// The error of a structure or member that a build does not have, with the versions that have it.
 fn elsewhere(layouts: &Layouts, structure: &str, member: Option<&str>, choice: Option<&Choice>) -> Error {
     let axis = &layouts.spec.axis;
     let mut targets = TargetSet::default();
@@ -173,11 +168,11 @@ fn elsewhere(layouts: &Layouts, structure: &str, member: Option<&str>, choice: O
     let subject = member.map_or(structure.to_owned(), |member| format!("{structure}.{member}"));
     match (member, choice) {
         (Some(member), _) if targets.is_empty() => no_member(layouts, structure, member),
-        (_, None) => format!("{subject} exists in {} only", axis.describe(&targets)).into(),
+        (_, None) => format!("{subject} exists only in these versions: {}", axis.words(&targets)).into(),
         (_, Some(choice)) => {
             let note = choice.note(axis).map_or(String::new(), |note| format!("\n{note}"));
             let at = axis.target_name(choice.target());
-            format!("{subject} does not exist in {at}; versions with it: {}{note}", axis.describe(&targets)).into()
+            format!("{subject} does not exist in {at}; versions with it: {}{note}", axis.words(&targets)).into()
         }
     }
 }

@@ -280,8 +280,11 @@ pub fn read(file: &SymbolFile, axis: &Axis, wanted: &Wanted, stated: &Stated) ->
     let arch = arch.or(table.arch.map(ours));
     let arch = arch.ok_or_else(|| Refusal::new("unknown architecture", Remedy::Architecture).at(&source))?;
     if table.arch.is_some_and(|own| ours(own) != arch) {
-        let problem = format!("the table is not of {arch}, the architecture stated, in builds.tsv, or in the file name");
-        return Err(Refusal::new(problem, Remedy::Architecture).at(&source).into());
+        let own = table.arch.map(ours).map_or_else(String::new, |own| own.to_string());
+        let problem = format!(
+            "wrong architecture: the table is of {own}, but --arch, builds.tsv or the file name states {arch}; correct it"
+        );
+        return Err(format!("{source}: {problem}").into());
     }
     let pdb = table.pdb.map(|pdb| if pdb.name.is_empty() { Pdb { name: file_name(path), ..pdb } } else { pdb });
     // Without the identity of the symbol file, addresses cannot be used.

@@ -74,7 +74,7 @@ mod sealed {
     integers!(u8 u16 u32 u64 i8 i16 i32 i64);
 }
 
-/// Checks that no byte is unused before a member, or after a branch of a union.
+/// Checks that no byte is unused before a member of a structure, or after a member of a union.
 #[track_caller]
 const fn filled(name: &str, member: &str, actual: usize, expected: usize) {
     if actual != expected {

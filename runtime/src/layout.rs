@@ -4,8 +4,8 @@
 /// that every member is plain old data, and that every byte belongs to a member. So the type is [`Pod`](crate::bytemuck::Pod),
 /// its default is all zeros, and two values are equal if their bytes are.
 ///
-/// The name is followed by the tokens of the structure ([`tokens!`](crate::tokens)), size and alignment. A type without tokens is
-/// a part without a name in C; its members are those of the enclosing type. A member is
+/// The name is followed by the tokens of the structure ([`tokens!`](crate::tokens)), size and alignment. A type without tokens
+/// represents an unnamed structure or union of C; its members belong to the enclosing type. A member is
 /// ```text
 /// OFFSET NAME: TYPE = "TYPE IN C", "DESCRIPTION";
 /// ```

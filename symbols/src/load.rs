@@ -20,7 +20,10 @@ pub fn load(path: &Path) -> io::Result<Vec<u8>> {
 
 /// Reads a file, whose first bytes determine the size limit.
 pub(crate) fn bounded(path: &Path, most: impl Fn(&[u8]) -> u64) -> io::Result<Vec<u8>> {
-    let mut file = File::open(path)?;
+    let mut file = File::open(path).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => io::Error::new(error.kind(), "no such file or folder; check the path"),
+        _ => error,
+    })?;
     let mut bytes = Vec::new();
     file.by_ref().take(64).read_to_end(&mut bytes)?;
     let most = most(&bytes);

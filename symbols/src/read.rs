@@ -117,12 +117,12 @@ impl From<images::Error> for Error {
 impl Display for Error {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
-            Error::Empty => f.write_str("empty file: download or create it again"),
+            Error::Empty => f.write_str("empty file; download or create it again"),
             Error::Unrecognized => f.write_str(
-                "not a symbol file: give a program database (.pdb, .pdz), an ISF table (.json, .json.xz), a snapshot (.facts) or a table of \
+                "not a symbol file; name a program database (.pdb, .pdz), an ISF table (.json, .json.xz), a snapshot (.facts) or a table of \
                  images (.tsv)",
             ),
-            Error::Utf8 { offset } => write!(f, "invalid UTF-8 at byte {offset}: download or create the file again"),
+            Error::Utf8 { offset } => write!(f, "invalid UTF-8 at byte {offset}; download or create the file again"),
             Error::Pdb(error) => error.fmt(f),
             Error::Isf(error) => error.fmt(f),
             Error::Snapshot(error) => error.fmt(f),

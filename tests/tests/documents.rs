@@ -76,7 +76,7 @@ fn a_new_kernel_is_a_row_and_what_is_otherwise_in_it() {
     }
 }
 
-/// A documented number is held against the releases that the documents speak of, and against those alone.
+/// A documented number is compared with the releases that the references cover, and with no others.
 #[test]
 fn a_wrong_number_is_an_error_where_documents_reach() {
     let right = r#"offset = { "6.1" = 0x10, "6.2.." = 0x0C }"#;

@@ -45,7 +45,7 @@ fn an_image_leads_to_its_symbols() {
         assert_eq!((checked.asked.target, equal), (target, names.len()));
         assert!(
             tables::from_image(&pdb, Some(&path), &root(), &mut |_, _, _| ())
-                .is_err_and(|error| error.to_string().contains("not a PE image, but a PDB"))
+                .is_err_and(|error| error.to_string().contains("not a PE image: it is a PDB"))
         );
     }
 }

@@ -49,7 +49,7 @@ fn errors_stay_in_their_file() {
     }
 }
 
-/// What is wrong with the axis is told alone: with it, each range of each other file seems wrong.
+/// Errors of the axis are reported alone, because they make every range of every other file invalid.
 #[test]
 fn errors_of_the_axis_are_told_alone() {
     let standard = tests::project().sources().expect("the specs");
@@ -89,14 +89,14 @@ fn macros_are_no_type() {
     }
 }
 
-/// A folder of specs that is missing is told with what its path starts from.
+/// The error of a missing folder of specs names the folder that its path starts from.
 #[test]
 fn a_missing_folder_is_named() {
     let error = etw_layouts_codegen::Builder::new("no/specs").generate().expect_err("there is none").to_string();
     assert!(error.starts_with("no/specs: no such file or folder of specs; paths of specs start from /"), "{error}");
 }
 
-/// Bytes that are no text are told with their line; links that lead in circles are followed once.
+/// Bytes that are no text are reported with their line; links that form a cycle are followed once.
 #[test]
 fn files_that_are_not_text() {
     let folder = std::env::temp_dir().join(format!("etw-layouts-not-text-{}", std::process::id()));

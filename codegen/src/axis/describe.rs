@@ -14,7 +14,48 @@ const WORD: usize = 1;
 impl Axis {
     /// The shortest scope that denotes a set: `6.1..`, or `5.2 x64, 6.0..6.1`.
     pub fn describe(&self, set: &TargetSet) -> String {
-        self.since(self.spell(&self.all(), set))
+        self.since(self.spell(&self.all(), set)).to_string()
+    }
+
+    /// A set in words: `6.1 and later`, or `5.2, x64; 6.0 to 6.1`.
+    pub fn words(&self, set: &TargetSet) -> String {
+        let scope = self.since(self.spell(&self.all(), set));
+        scope.0.iter().map(|part| self.part_in_words(part)).collect::<Vec<_>>().join("; ")
+    }
+
+    fn part_in_words(&self, part: &Part) -> String {
+        match part {
+            Part::No(arch) => format!("not {arch}"),
+            Part::Of(ranges, arch) => {
+                let words = ranges.iter().map(|range| self.range_in_words(range));
+                words.chain(arch.map(|arch| arch.to_string())).collect::<Vec<_>>().join(", ")
+            }
+        }
+    }
+
+    /// A range that ends with an update ends before it; other ends are inclusive.
+    fn range_in_words(&self, range: &Range) -> String {
+        let is_update = |name: &str| self.updates.iter().any(|update| update.name == name);
+        let (first, last) = match range {
+            Range::Point(name) => return name.clone(),
+            Range::Between(first, last) => (first.as_str(), last.as_str()),
+        };
+        let from = match first {
+            "" => String::new(),
+            first if is_update(first) => format!("from update {first}"),
+            first => format!("{first} and later"),
+        };
+        let to = match last {
+            "" => String::new(),
+            last if is_update(last) => format!("before update {last}"),
+            last if first.is_empty() || is_update(first) => format!("up to {last}"),
+            last => return format!("{first} to {last}"),
+        };
+        match (from.is_empty(), to.is_empty()) {
+            (true, true) => "all versions".to_owned(),
+            (false, false) => format!("{from}, {to}"),
+            _ => from + &to,
+        }
     }
 
     /// As [`describe`](Self::describe), but shorter for a set that leaves out what no document speaks of:
@@ -24,14 +65,14 @@ impl Axis {
         if !set.difference(&self.documented).is_empty() {
             return whole;
         }
-        match self.since(self.spell(&self.documented, set)) {
+        match self.since(self.spell(&self.documented, set)).to_string() {
             documented if documented == whole => whole,
             documented => format!("{documented}, where documented"),
         }
     }
 
     /// A scope as text. `x64` alone does not say since when: `5.2.. x64` does.
-    fn since(&self, mut scope: Scope) -> String {
+    fn since(&self, mut scope: Scope) -> Scope {
         for part in &mut scope.0 {
             if let Part::Of(ranges, Some(arch)) = part
                 && ranges.is_empty()
@@ -41,7 +82,7 @@ impl Axis {
                 ranges.push(Range::Between(label.clone(), String::new()));
             }
         }
-        scope.to_string()
+        scope
     }
 
     /// The shortest scope that denotes a set among the targets of another: of those outside it says nothing.

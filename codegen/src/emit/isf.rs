@@ -1,5 +1,5 @@
 //! A symbol table for Volatility 3 (Intermediate Symbol Format 6.2.0): the types of one target, and the global variables of one kernel, if
-//! it is told which.
+//! one is selected.
 //!
 //! Without a kernel it names no program database, by which Volatility would take it for the kernel's own table: it is one to be loaded
 //! besides. The addresses of variables are those of one program database, which is named then if it is known.

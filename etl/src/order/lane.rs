@@ -10,8 +10,8 @@ use crate::wire::{BUFFER_HEADER, Generation};
 /// Number of events listed at once: enough for nearly every buffer to be walked once, with bounded memory.
 const LISTED: usize = 4096;
 
-/// A buffer whose events are returned in time order. An event without a time keeps its position after the previous one, and so
-/// does damage between events.
+/// A buffer whose events are returned in time order. An event without a time, or a diagnostic between events, keeps its position after
+/// the previous event.
 #[derive(Debug)]
 pub(super) struct Lane<'a> {
     /// Sequential number of the buffer among those of the processor.

@@ -1,6 +1,6 @@
-//! The buffers of each processor in time order. No list of all buffers is kept: they are looked up in the file when needed, and
-//! buffers of other processors found on the way wait in their queues. So the file is scanned once, or twice if it is circular.
-//! Memory depends only on the distance within the file between buffers of the same time.
+//! The buffers of each processor in time order. No list of all buffers is kept: the next buffer of a processor is searched in the file
+//! when it is needed, and buffers of other processors before it are added to their queues. The file is therefore scanned once, or twice
+//! if it is circular. Memory use depends only on the distance within the file between buffers of the same time.
 
 use crate::buffer::Buffer;
 use crate::buffers::Buffers;

@@ -10,12 +10,12 @@ const MOST: usize = 1 << 30;
 
 /// Maximum number of buffers per processor that are merged.
 ///
-/// A session stamps an event and reserves its space in two steps. Anything that happens between them makes time stamps and
-/// positions disagree. An interrupt that logs events itself displaces an event by a few positions, or into the next buffer if the
-/// current one was full. A preempted thread resumes after a quantum, in which a busy session fills one or two buffers. Files show
-/// little of it: in 21 real files with 380,000 events, no event is earlier than its predecessor in the same or the previous
-/// buffer. So four buffers are more than a session needs; and a few wild time stamps, each of which keeps its buffer open, do not
-/// disturb the order.
+/// A session writes the time stamp of an event and reserves its space in two steps. An interruption between them makes the order of
+/// time stamps differ from the order of positions. An interrupt that logs events itself moves an event by a few positions, or into
+/// the next buffer if the current one was full. A preempted thread resumes after a quantum, in which a busy session fills one or two
+/// buffers. In 21 real files with 380,000 events, no event is earlier than its predecessor in the same or the previous buffer. Four
+/// buffers are therefore more than a session needs, and a few invalid time stamps, each of which keeps its buffer open, do not affect
+/// the order of other events.
 const WINDOW: usize = 4;
 
 /// State shared by the streams of a trace.

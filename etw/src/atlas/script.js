@@ -526,7 +526,7 @@
       if (section.length) { differ += 1; lines.push([""], ...section.map(([text, paths, sign]) => [text, names[index], paths, sign])); }
     }
     lines.unshift([`${one.label} -> ${other.label}`]);
-    lines.push([""], [`${all - differ} of ${all} structures and enumerations are equal`]);
+    lines.push([""], [`structures and enumerations: ${all - differ} of ${all} equal`]);
     if (differ) lines.push([Object.entries(counts).map(([list, count]) => `${list} ${count}`).join(", ")]);
     // A line is its text, and where it tells of something, the structure, the paths, and the sign. The entries are those of the last
     // structure, which is the only one where one is asked for.

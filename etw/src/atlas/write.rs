@@ -19,7 +19,7 @@ const HEAD: &str = "etw-layouts atlas 1";
 /// The folder holds something else, or cannot be written.
 pub fn write(folder: &Path, files: &BTreeMap<String, String>) -> Result<(), Error> {
     let at = |path: &Path, error: std::io::Error| format!("{}: {error}", path.display());
-    fs::create_dir_all(folder).map_err(|error| at(folder, error))?;
+    fs::create_dir_all(folder).map_err(|error| crate::no_folder(folder, &error))?;
     let list = folder.join(LIST);
     let is_empty = fs::read_dir(folder).map_err(|error| at(folder, error))?.next().is_none();
     let old = fs::read_to_string(&list).unwrap_or_default();

@@ -18,7 +18,7 @@ pub fn text(a: &Side, b: &Side, changes: &Changes) -> String {
     }
     let all: BTreeSet<_> = a.types.keys().chain(b.types.keys()).collect();
     let same = all.len() - structures.len();
-    let _ = writeln!(out, "\n{} of {} structures and enumerations are equal", same, all.len());
+    let _ = writeln!(out, "\nstructures and enumerations: {} of {} equal", same, all.len());
     let counts = changes.lists().map(|(list, entries)| format!("{list} {}", entries.len()));
     if !changes.is_empty() {
         let _ = writeln!(out, "{}", counts.join(", "));

@@ -13,10 +13,10 @@ pub struct About<'a> {
     /// Only for full and kernel dumps.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kind: Option<u32>,
-    build: u32,
+    build_number: u32,
     architecture: String,
     processors: u32,
-    bug_check: u32,
+    bug_check: String,
     parameters: [String; 4],
     time: Option<i64>,
     time_utc: Option<String>,
@@ -28,10 +28,10 @@ impl<'a> About<'a> {
         Self {
             file,
             kind: (!header.is_triage()).then_some(header.kind.0),
-            build: header.build.number[2],
+            build_number: header.build.number[2],
             architecture: header.arch.to_string(),
             processors: header.processors,
-            bug_check: header.bug_check,
+            bug_check: format!("{:#x}", header.bug_check),
             parameters: header.parameters.map(|parameter| format!("{parameter:#x}")),
             time: header.time,
             time_utc: header.time.map(|time| FileTime(time).rfc3339().to_string()),
@@ -43,11 +43,11 @@ impl<'a> About<'a> {
 /// Lines that end in a line feed.
 impl Display for About<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { file, build, architecture, .. } = self;
+        let Self { file, build_number: build, architecture, .. } = self;
         let processors = Several(self.processors.into(), "processor");
         writeln!(f, "{}", Escaped(file))?;
         writeln!(f, "  windows        build {build}, {architecture}, {processors}")?;
-        writeln!(f, "  bug check      {:#x} ({})", self.bug_check, self.parameters.join(", "))?;
+        writeln!(f, "  bug check      {} ({})", self.bug_check, self.parameters.join(", "))?;
         if let Some(time) = self.time {
             writeln!(f, "  stopped        {}", FileTime(time))?;
         }

@@ -9,7 +9,7 @@ use crate::output::stop::Stop;
 use crate::output::{Output, Several};
 use etw_layouts_cli::{Error, Outcome};
 use etw_layouts_dump::{Diagnostic, DiagnosticKind, DumpSession, by_time};
-use etw_layouts_etl as etl;
+use etw_layouts_etl::names;
 use std::collections::BTreeSet;
 
 /// Print the events of the sessions in crash dumps in order of time, one per line. Exit with status 1 if there are
@@ -129,12 +129,13 @@ impl<'a> Events<'a> {
             let fault = printer.event(&Line { session: Some(session), ..line }, out)?;
             diagnostics.extend(fault.map(|fault| {
                 let offset = buffer.map_or(0, |buffer| buffer.place(timed.event.offset()));
-                DumpDiagnostic::Dump(Diagnostic { offset, kind: DiagnosticKind::Event(etl::DiagnosticKind::Fields(fault)) })
+                let kind = DiagnosticKind::Event(names::undecoded(&timed.event, fault));
+                DumpDiagnostic::Dump(Diagnostic { offset, kind })
             }));
         }
         let tell = |note: String| out.aside(&Note { file: content.name, note });
         if without_time > 0 {
-            tell(format!("{} without time left out", Several(without_time, "event")));
+            tell(format!("{} without time: --from and --to leave them out", Several(without_time, "event")));
         }
         for ((session, ..), untold) in sessions.iter().zip(without_start).filter(|(_, untold)| *untold > 0) {
             let (name, events) = (&session.name, Several(untold, "event"));

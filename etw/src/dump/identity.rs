@@ -31,10 +31,20 @@ pub struct Args {
     /// in the home folder.
     #[arg(long, value_name = "PATH", conflicts_with = "symbols")]
     pub symbol_path: Option<String>,
-    /// Set the build with its revision, such as 10.0.19041.1415. Needed for minidumps, and for dumps in which neither the PDB nor
-    /// the image of the kernel is found. Builds with the same kernel can be used for each other, such as 10.0.19045.1415.
-    #[arg(long, value_name = "BUILD")]
+    /// Set the build with its revision, such as 10.0.19041.1415 or 19041.1415. Needed for minidumps, and for dumps in which neither
+    /// the PDB nor the image of the kernel is found. Builds with the same kernel can be used for each other, such as 10.0.19045.1415.
+    /// Without a revision, the first revision of the build is assumed.
+    #[arg(long, value_name = "BUILD", value_parser = parse_build)]
     build: Option<Build>,
+}
+
+/// Parses a build in full, or without `10.0.`, as in `19041.1415`.
+fn parse_build(text: &str) -> Result<Build, String> {
+    let whole = || if text.matches('.').count() == 1 { format!("10.0.{text}").parse().ok() } else { None };
+    text.parse()
+        .ok()
+        .or_else(whole)
+        .ok_or_else(|| "invalid build; expected a form such as 10.0.19041.1415 or 19041.1415".to_owned())
 }
 
 /// The build of a dump, its symbols and its layouts.
@@ -50,7 +60,7 @@ pub struct Known {
     age: Option<u32>,
     /// The source of the addresses of global variables: `file`; `facts` of the kernel's PDB; `build`, if they are known only for
     /// build and architecture; or `none`.
-    pub symbols_by: &'static str,
+    pub symbols_source: &'static str,
     /// The symbol file that was read.
     symbols: Option<String>,
     /// Why no symbols were read, or that the symbols may be from another build.
@@ -82,7 +92,7 @@ pub struct Revision {
     #[serde(serialize_with = "shown")]
     pub build: Build,
     /// The source of the build: `pdb`, `image`, `option`, or `header`, which does not state the revision.
-    build_by: &'static str,
+    build_source: &'static str,
     /// The KB numbers of the update with this revision; empty if unknown.
     kb: Vec<String>,
     /// The build given with --build, if it is another number of the same kernel.
@@ -107,15 +117,15 @@ impl Revision {
                 let build = Build { number: of_header.number, ..AXIS.canonical(said) };
                 Ok(Self { build_said: Some(said), ..Self::by(build, "option") })
             }
-            Some(said) => {
-                Err(Stop::Input(format!("wrong --build {said:#}: the dump is of {of_header:#}; give a revision of that build")))
-            }
+            Some(said) => Err(Stop::Input(format!(
+                "wrong --build {said:#}: the dump is of build {of_header:#}; add a revision to it, such as {of_header:#}.1415"
+            ))),
             None => Ok(Self::by(of_header, "header")),
         }
     }
 
-    fn by(build: Build, build_by: &'static str) -> Self {
-        Self { build, build_by, kb: kb(build), build_said: None }
+    fn by(build: Build, build_source: &'static str) -> Self {
+        Self { build, build_source, kb: kb(build), build_said: None }
     }
 
     /// The build that is used if --build gives another number.
@@ -128,7 +138,7 @@ impl Revision {
 /// A line of text.
 impl Display for Revision {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let by = match self.build_by {
+        let by = match self.build_source {
             "pdb" => "from its PDB",
             "image" => "from its image",
             "option" => "from --build",
@@ -170,7 +180,7 @@ pub fn find<S: Source>(dump: &MemoryDump<S>, args: &Args) -> Result<(Kernel, Kno
         Err(Missing::None(why)) => (None, Some(why)),
     };
     let by_build = dump.image().map_or(0, |_| dump.globals_by_build(revision.build).len());
-    let symbols_by = match (&read, is_known, by_build) {
+    let symbols_source = match (&read, is_known, by_build) {
         (Some(_), ..) => "file",
         (None, true, _) => "facts",
         (None, false, 1..) => "build",
@@ -199,7 +209,7 @@ pub fn find<S: Source>(dump: &MemoryDump<S>, args: &Args) -> Result<(Kernel, Kno
         pdb: pdb.map(|pdb| pdb.name.clone()),
         guid: pdb.map(|pdb| guid(pdb.id.guid)),
         age: pdb.map(|pdb| pdb.id.age),
-        symbols_by,
+        symbols_source,
         symbols: read.map(|(path, _)| path.display().to_string()),
         symbols_note,
         globals: GLOBALS.iter().filter_map(at).collect(),
@@ -303,7 +313,7 @@ impl Known {
 
     /// The note that addresses of global variables are known without symbols, with their source.
     fn of_facts(&self) -> Option<String> {
-        match self.symbols_by {
+        match self.symbols_source {
             "facts" => {
                 let (guid, age) = (self.guid.as_ref()?, self.age?);
                 Some(format!("built in: {} global variables of PDB {guid}, age {age}", self.globals.len()))
@@ -319,7 +329,7 @@ impl Known {
 
     /// Prints to standard error which parts of an answer are not verified.
     pub fn tell(&self, file: &str, out: &Output) {
-        let by_header = (self.revision.build_by == "header").then(|| {
+        let by_header = (self.revision.build_source == "header").then(|| {
             format!(
                 "unknown revision: using the layouts of the first revision of {:#}; set the revision with --build",
                 self.revision.build
@@ -368,7 +378,7 @@ impl Display for Known {
                 writeln!(f, "    symbols      {}, {} global variables", Escaped(path), self.globals.len())?;
                 note.iter().try_for_each(|note| writeln!(f, "                 {}", Escaped(note)))?;
             }
-            (None, note) if self.symbols_by == "facts" => {
+            (None, note) if self.symbols_source == "facts" => {
                 writeln!(f, "    symbols      {}", self.of_facts().unwrap_or_default())?;
                 note.iter().try_for_each(|note| writeln!(f, "                 {}", Escaped(note)))?;
             }

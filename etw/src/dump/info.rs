@@ -148,7 +148,7 @@ impl Display for Info<'_> {
         writeln!(f, "  memory         {} bytes in {ranges}", Grouped(self.memory_bytes))?;
         let events: usize = self.trace_buffers.iter().map(|buffer| buffer.events).sum();
         let (buffers, events) = (Several(self.trace_buffers.len() as u64, "buffer"), Several(events as u64, "event"));
-        writeln!(f, "  trace buffers  {buffers} with {events}, outside of the sessions below")?;
+        writeln!(f, "  trace buffers  {buffers} with {events}, of sessions that are not listed below")?;
         writeln!(f, "  registrations  {}", self.registrations.len())?;
         let bytes: usize = self.secondary_data.iter().map(|data| data.size).sum();
         let blocks = Several(self.secondary_data.len() as u64, "block");

@@ -20,7 +20,7 @@ pub enum Opened {
 /// Opens a dump.
 pub fn open(input: &Input) -> Result<Opened, Stop> {
     let path = input.path()?;
-    let unreadable = |error: io::Error| Stop::Input(error.to_string());
+    let unreadable = |error: io::Error| Stop::Input(etw_layouts_cli::unreadable(&error));
     let is_pipe = path == Path::new("-");
     let mut file: Box<dyn Read> = match is_pipe {
         true => Box::new(io::stdin().lock()),
@@ -37,7 +37,7 @@ pub fn open(input: &Input) -> Result<Opened, Stop> {
         return Ok(Opened::Triage(bytes));
     }
     if is_pipe {
-        return Err(Stop::Input("cannot read a full dump from a pipe: its pages are read on demand; give the file".into()));
+        return Err(Stop::Input("cannot read a full dump from a pipe: its pages are read on demand; name the file".into()));
     }
     File::open(path).map(Opened::Memory).map_err(unreadable)
 }

@@ -13,7 +13,7 @@ mod whole;
 use crate::etl::ended;
 use crate::input::{Input, Kind, find_all};
 use crate::output::stop::Stop;
-use crate::output::{Format, Output, Several};
+use crate::output::{Format, Output, Several, reported};
 use etw_layouts_cli::{Error, Outcome};
 use etw_layouts_dump::{Diagnostic, Dump, DumpHeader, DumpSession, MemoryDump};
 use etw_layouts_memory::salvage::Which;
@@ -43,10 +43,11 @@ pub struct Files {
     pub files: Vec<PathBuf>,
     /// Output format.
     ///
-    /// JSON: one object per line. Times are 64-bit numbers in units of 100 ns since 1601. Tools that use
-    /// floating-point numbers, such as jq, round them; use the `…_utc` strings (RFC 3339) there. `offset` is
-    /// an offset in the file; for an event, `buffer_offset` is the offset of its buffer in the file, and
-    /// `offset` the offset of the event in its buffer.
+    /// JSON: one object per line; also notes, diagnostics and errors on standard error. Times are 64-bit
+    /// numbers in units of 100 ns since 1601. Tools that use floating-point numbers, such as jq, round them;
+    /// use the `…_utc` strings (RFC 3339) there. Addresses, keywords and bug check values are hexadecimal
+    /// strings. `offset` is an offset in the file; for an event, `buffer_offset` is the offset of its buffer
+    /// in the file, and `offset` the offset of the event in its buffer.
     #[arg(long, value_enum, default_value_t = Format::Text, verbatim_doc_comment)]
     pub format: Format,
     /// Include the events of free buffers (full dumps only). These events were already written by the session; they remain in
@@ -85,14 +86,30 @@ pub enum DumpDiagnostic {
 ///
 /// Returns an error if a dump cannot be read or the output cannot be written. A closed output pipe is not an error.
 pub fn run(command: &Command) -> Result<Outcome, Error> {
+    let (Command::Info(info::Args { files, .. }) | Command::Sessions(sessions::Args { files })) = command else {
+        let files = match command {
+            Command::Events(args) => &args.files,
+            Command::Save(args) => &args.files,
+            _ => return run_all(command),
+        };
+        return reported(files.format, run_all(command));
+    };
+    reported(files.format, run_all(command))
+}
+
+fn run_all(command: &Command) -> Result<Outcome, Error> {
     let (files, mut work) = match command {
         Command::Info(args) => (&args.files, Work::Info(args)),
         Command::Sessions(args) => (&args.files, Work::Sessions),
         Command::Events(args) => (&args.files, Work::Events(Box::new(Events::new(args)?))),
         Command::Save(args) => (&args.files, Work::Save(args)),
     };
+    if let Some(symbols) = files.kernel.symbols.as_ref().filter(|symbols| !symbols.exists()) {
+        return Err(format!("{}: no such file or folder; check the path", symbols.display()).into());
+    }
     let mut out = Output::new(files.format);
-    let (inputs, mut outcome) = find_all(&files.files, &DUMPS, &out);
+    let mut outcome = Outcome::Good;
+    let inputs = find_all(&files.files, &DUMPS, &out);
     if let Work::Events(events) = &mut work {
         events.is_single = inputs.len() == 1;
     }
@@ -122,7 +139,7 @@ pub fn run(command: &Command) -> Result<Outcome, Error> {
     match (out.flush(), unusable) {
         (Err(error), _) => ended(outcome, error),
         (Ok(()), 0) => told.map(|()| outcome),
-        (Ok(()), _) => Err(crate::etl::unread(unusable, inputs.len(), "read or saved").into()),
+        (Ok(()), _) => Err(crate::etl::unread(unusable, inputs.len()).into()),
     }
 }
 
@@ -162,8 +179,12 @@ fn not_among(sessions: &[DumpSession<'_>], in_memory: &[DumpSession<'_>]) -> Opt
     let (buffers, events) = others.fold((0, 0), |(buffers, events), session| {
         (buffers + session.buffers.len() as u64, events + session.events().0.len() as u64)
     });
-    let (buffers, events) = ((buffers > 0).then_some(Several(buffers, "trace buffer"))?, Several(events, "event"));
-    Some(format!("memory ranges contain {buffers} of other sessions with {events}; use --memory to read these instead"))
+    let count = buffers;
+    let (buffers, events) = ((count > 0).then_some(Several(count, "trace buffer"))?, Several(events, "event"));
+    Some(format!(
+        "{buffers} with {events} of sessions that are not listed {} in the memory of the dump; use --memory to read them",
+        if count == 1 { "is" } else { "are" }
+    ))
 }
 
 fn whole(work: &mut Work<'_>, files: &Files, input: &Input, file: &std::fs::File, out: &mut Output) -> Result<Outcome, Stop> {

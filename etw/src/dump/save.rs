@@ -5,7 +5,7 @@ use super::{Content, DumpDiagnostic, Files, diagnostics};
 use crate::input::Input;
 use crate::output::stop::Stop;
 use crate::output::{Escaped, Output, Several, no_table};
-use etw_layouts_cli::{NewFile, Outcome};
+use etw_layouts_cli::{NewFile, Outcome, no_folder};
 use etw_layouts_dump::{DumpSession, SaveSummary};
 use serde::Serialize;
 use std::fmt::{self, Display};
@@ -42,7 +42,7 @@ struct Line<'a> {
 }
 
 pub fn run(args: &Args, input: &Input, content: &Content<'_>, out: &mut Output) -> Result<Outcome, Stop> {
-    fs::create_dir_all(&args.output).map_err(|error| Stop::Input(format!("{}: {error}", args.output.display())))?;
+    fs::create_dir_all(&args.output).map_err(|error| Stop::Input(no_folder(&args.output, &error)))?;
     let mut diagnostics = content.diagnostics.clone();
     let mut refused = 0;
     for session in content.sessions.iter() {

@@ -51,7 +51,7 @@ pub struct Line<'a> {
     layouts: Option<String>,
     /// For a walk through memory, the source of the addresses of global variables: `file`, `facts`, `build` or `none`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    symbols_by: Option<&'static str>,
+    symbols_source: Option<&'static str>,
     /// Whether the rate of the clock is known; otherwise the events have no times.
     has_clock_rate: bool,
     /// Whether a pair of clock value and system time is known; otherwise the events have no times.
@@ -156,7 +156,7 @@ impl<'a> Line<'a> {
             session: &session.name,
             logger_id: session.logger_id,
             mode: session.mode.0,
-            mode_names: format!("{:?}", session.mode),
+            mode_names: if session.mode.0 == 0 { String::new() } else { format!("{:?}", session.mode) },
             clock: session.clock.0,
             clock_name: ClockType::of(session.clock.0).map(|clock| match clock {
                 ClockType::PerfCounter => "performance counter",
@@ -172,7 +172,7 @@ impl<'a> Line<'a> {
             buffer_list: buffers(session, &events),
             events: events.len(),
             layouts: known.map(Known::confidence),
-            symbols_by: known.map(|known| known.symbols_by),
+            symbols_source: known.map(|known| known.symbols_source),
             has_clock_rate: session.has_rate,
             has_reference_time: session.has_reference(),
             headers,
@@ -192,7 +192,7 @@ impl Display for Line<'_> {
         }
         let Self { logger_id, empty_buffers, .. } = self;
         let (buffers, events) = (Several(self.buffers as u64, "buffer"), Several(self.events as u64, "event"));
-        let name = if self.session.is_empty() { "?" } else { self.session };
+        let name = if self.session.is_empty() { "-" } else { self.session };
         write!(f, "{logger_id:>3}  {}  {buffers} ({empty_buffers} empty", Escaped(name))?;
         if self.compressed_buffers > 0 {
             write!(f, ", {} compressed", self.compressed_buffers)?;

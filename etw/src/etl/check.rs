@@ -12,7 +12,9 @@ use std::fmt::{self, Display};
 
 /// Check trace files for format errors. Exit with status 1 if a file has one.
 ///
-/// The last line for each file is the number of diagnostics; in JSON, `diagnostics_total`.
+/// Checks the log file header, the buffers and the event headers. Payloads are not decoded: to check them, use
+/// `etw etl events --payload fields`. A file without diagnostics can still be incomplete or forged. The last line
+/// for each file is the number of diagnostics; in JSON, `diagnostics_total`.
 ///
 ///     etw etl check trace.etl
 #[derive(clap::Args)]

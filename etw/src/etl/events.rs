@@ -10,7 +10,7 @@ use crate::output::tally::Tally;
 use crate::output::{Escaped, Output, Several};
 use etw_layouts_cli::Outcome;
 use etw_layouts_etl::threads::Threads;
-use etw_layouts_etl::{Clock, Diagnostic, DiagnosticKind, Event, Filter, LogFile};
+use etw_layouts_etl::{Clock, Diagnostic, Event, Filter, LogFile, names};
 use serde::Serialize;
 use std::fmt::{self, Display};
 use std::rc::Rc;
@@ -18,14 +18,15 @@ use std::rc::Rc;
 /// Print the events of trace files, one per line. Exit with status 1 if there are diagnostics.
 ///
 /// The first line names the columns. Default columns in text: time (UTC), processor, process, thread, event,
-/// version and payload_size; CSV has event names and identifiers in columns of their own. `event` is a name such
-/// as Process/Start; without a known name, it is the provider and the event ID. Select columns with --columns;
-/// JSON always contains all of them. Diagnostics are printed to standard error.
+/// version and payload_size; with several files also the file. `event` is a name such as Process/Start; for an
+/// event without a known name, it is the provider and the event ID, such as
+/// 22fb2cd6-0e7b-422b-a0c7-2fad1fd0e716/8. Default columns in CSV: time_utc, processor, process, thread, header,
+/// provider, provider_name, id, id_name, opcode, opcode_name, event, version and payload_size. Select columns with
+/// --columns; JSON always contains all of them. Diagnostics are printed to standard error.
 ///
-/// With --order time, the events of all files are merged by system time; with several files, a last column
-/// names the file. A session can write events out of order. Sorting looks ahead four buffers per processor;
-/// an event that is further out of order is printed where it is in the file. One diagnostic reports the
-/// number of such events and the largest delay.
+/// With --order time, the events of all files are merged by system time. A session can write events out of
+/// order. Sorting looks ahead four buffers per processor; an event that is further out of order is printed at
+/// its position in the file. One diagnostic reports the number of such events and the largest delay.
 ///
 ///     etw etl events trace.etl
 ///     etw etl events --order time --payload hex trace.etl
@@ -40,7 +41,7 @@ use std::rc::Rc;
 pub struct Args {
     #[command(flatten)]
     pub(crate) files: Files,
-    /// Order of the events. With `time`, files are read into memory; several files can be up to 4 GiB together.
+    /// Order of the events.
     #[arg(long, value_enum, default_value_t = Order::File)]
     pub(crate) order: Order,
     /// Stop at the first diagnostic and exit with status 1.
@@ -52,7 +53,9 @@ pub struct Args {
 
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Order {
+    /// Order in the file, buffer by buffer; one file after another.
     File,
+    /// By time, merged over all processors and files. Files are read into memory; several files can have up to 4 GiB together.
     Time,
 }
 
@@ -65,7 +68,7 @@ pub struct Events<'a> {
 impl<'a> Events<'a> {
     /// State for the events of one or several files.
     pub fn new(args: &'a Args, are_several: bool) -> Self {
-        let file = (are_several && args.order == Order::Time).then_some(Column::File);
+        let file = are_several.then_some(Column::File);
         let columns: Vec<_> = DEFAULT.into_iter().chain(file).collect();
         Self { is_strict: args.strict, printer: Printer::new(&args.asked, &columns) }
     }
@@ -170,7 +173,7 @@ impl<'n> Part<'n> {
             ..Line::new(&self.file, event, origin, time, printer.payload)
         };
         if let Some(fault) = printer.event(&line, out)? {
-            self.diagnostic(&origin.diagnostic(event, DiagnosticKind::Fields(fault)), events, out)?;
+            self.diagnostic(&origin.diagnostic(event, names::undecoded(event, fault)), events, out)?;
         }
         Ok(time)
     }

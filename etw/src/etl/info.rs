@@ -16,6 +16,9 @@ use std::fmt::{self, Display};
 /// Summarize trace files: settings of the session, lost events, buffers and events. Exit with status 1 if there
 /// are diagnostics.
 ///
+/// In JSON, `original_file` is the file name in the log file header. `buffers_with_events_lost` and
+/// `buffers_with_buffer_lost` are the numbers of buffers with the flags EVENTS_LOST and BUFFER_LOST.
+///
 ///     etw etl info trace.etl
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment, mut_arg("format", no_table))]
@@ -29,8 +32,8 @@ pub struct Args {
 struct Info<'a> {
     file: &'a str,
     session: String,
-    /// The file name stored in the header.
-    file_name: String,
+    /// The file name in the log file header.
+    original_file: String,
     version: String,
     build: u32,
     pointer_size: u32,
@@ -109,13 +112,13 @@ impl<'a> Info<'a> {
         Self {
             file,
             session: log.logger_name.clone(),
-            file_name: log.file_name.clone(),
+            original_file: log.file_name.clone(),
             version: format!("{major}.{minor}"),
             build: log.build,
             pointer_size: log.pointer_size,
             processors: log.processors,
             mode: log.mode,
-            mode_names: format!("{:?}", LOG_FILE_MODE(log.mode)),
+            mode_names: if log.mode == 0 { String::new() } else { format!("{:?}", LOG_FILE_MODE(log.mode)) },
             clock: log.clock,
             clock_name: ClockType::of(log.clock).map(|clock| match clock {
                 ClockType::PerfCounter => "performance counter",
@@ -147,7 +150,7 @@ impl Display for Info<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}", Escaped(self.file))?;
         writeln!(f, "  session        {}", Escaped(&self.session))?;
-        writeln!(f, "  original file  {}", Escaped(&self.file_name))?;
+        writeln!(f, "  original file  {}", Escaped(&self.original_file))?;
         let Self { version, build, .. } = self;
         let processors = Several(self.processors.into(), "processor");
         writeln!(f, "  windows        {version}.{build}, {}-bit, {processors}", self.pointer_size * 8)?;

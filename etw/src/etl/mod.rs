@@ -13,8 +13,8 @@ mod save;
 mod stat;
 
 use crate::input::Files;
-use crate::output::Output;
 use crate::output::stop::Stop;
+use crate::output::{Output, Several, reported};
 use crate::selection::Wanted;
 use etw_layouts_cli::{Error, Outcome};
 use events::{Events, Order};
@@ -39,12 +39,17 @@ pub enum Command {
 ///
 /// Returns an error if a file cannot be read or the output cannot be written. A closed output pipe is not an error.
 pub fn run(command: &Command) -> Result<Outcome, Error> {
+    reported(command.files().format, run_all(command))
+}
+
+fn run_all(command: &Command) -> Result<Outcome, Error> {
     let files = command.files();
     if let Some(wanted) = command.wanted() {
         wanted.check()?;
     }
     let mut out = Output::new(files.format);
-    let (inputs, mut outcome) = crate::input::find_all(&files.files, &crate::input::TRACES, &out);
+    let mut outcome = Outcome::Good;
+    let inputs = crate::input::find_all(&files.files, &crate::input::TRACES, &out);
     let mut work = match command {
         Command::Info(_) => Work::Info,
         Command::Events(args) if args.order == Order::Time => Work::Merged(Events::new(args, inputs.len() > 1)),
@@ -54,6 +59,14 @@ pub fn run(command: &Command) -> Result<Outcome, Error> {
         Command::Save(args) => Work::Save(args),
         Command::Processes(args) => Work::Processes(Listing::new(args)),
     };
+    if let Work::Events(events) | Work::Merged(events) = &mut work
+        && events.is_done()
+    {
+        // With a limit of 0, only the column names are printed.
+        if let Err(error) = events.printer.head(&mut out) {
+            return ended(outcome, error);
+        }
+    }
     let is_together = matches!(work, Work::Merged(_)) || matches!(work, Work::Save(_)) && inputs.len() > 1;
     let mut unusable = 0;
     if is_together {
@@ -109,7 +122,7 @@ pub fn run(command: &Command) -> Result<Outcome, Error> {
     match (told.and_then(|()| out.flush()), unusable) {
         (Err(error), _) => ended(outcome, error),
         (Ok(()), 0) => Ok(outcome),
-        (Ok(()), _) => Err(unread(unusable, inputs.len(), "read").into()),
+        (Ok(()), _) => Err(unread(unusable, inputs.len()).into()),
     }
 }
 
@@ -149,11 +162,9 @@ enum Work<'a> {
 }
 
 /// The error for files whose own errors have been reported.
-pub(crate) fn unread(unusable: usize, files: usize, done: &str) -> String {
-    match files {
-        1 => format!("1 file could not be {done}; see the message above"),
-        _ => format!("{unusable} of {files} files could not be {done}; see the messages above"),
-    }
+pub(crate) fn unread(unusable: usize, files: usize) -> String {
+    let messages = if unusable == 1 { "message" } else { "messages" };
+    format!("{unusable} of {} failed; see the {messages} above", Several(files as u64, "file"))
 }
 
 /// A closed output pipe ends the program without an error.

@@ -9,16 +9,18 @@ use anstyle::Style;
 use etw_layouts_cli::text_table::{Row, aligned};
 use etw_layouts_cli::{Outcome, is_formula};
 use etw_layouts_etl::processes::{LoadedImage, Process, Processes};
-use etw_layouts_etl::{DiagnosticKind, FileTime};
+use etw_layouts_etl::{FileTime, names};
 use serde::Serialize;
 use std::fmt::{self, Display, Write};
 use std::io;
 
-/// List the processes of trace files: identifier, parent, start, end, exit code, user, image and command line, from the
-/// events of the kernel's process class. Exit with status 1 if there are diagnostics.
+/// List the processes of trace files: process ID, parent, start, end, exit status, terminal session, user SID, image and
+/// command line. Exit with status 1 if there are diagnostics.
 ///
-/// Values that a trace does not contain are empty: a process without a start started before the trace, one
-/// without an end was running when the trace ended. Processes that started before the trace come first.
+/// The source is the kernel events Process/Start, End, DCStart, DCEnd and Defunct, which a session contains if its
+/// kernel flag PROCESS is enabled. A process without a start started before the trace, one without an end was
+/// running when the trace ended. Processes that started before the trace come first. Text omits columns without any
+/// value; CSV and JSON have all.
 ///
 ///     etw etl processes trace.etl
 ///     etw etl processes --images trace.etl
@@ -28,15 +30,15 @@ use std::io;
 pub struct Args {
     #[command(flatten)]
     pub(crate) files: Files,
-    /// List the images that were loaded in each process. In CSV, print a row for each image in place of each process.
+    /// List the images that were loaded in each process. CSV then has a row for each image instead of each process.
     #[arg(long)]
     images: bool,
 }
 
-/// The columns of processes.
+/// Names of the columns of processes.
 const COLUMNS: [&str; 9] = ["process", "parent", "start", "end", "exit_status", "session", "user", "image", "command_line"];
 
-/// The columns of images.
+/// Names of the columns of images.
 const IMAGES: [&str; 6] = ["process", "base", "size", "load", "unload", "path"];
 
 /// State between files.
@@ -79,7 +81,7 @@ impl<'a> Listing<'a> {
                         if let Some(stamp) = event.time_stamp()
                             && let Err(fault) = processes.add(&event, clock.system_time(stamp))
                         {
-                            found(origin.diagnostic(&event, DiagnosticKind::Fields(fault)));
+                            found(origin.diagnostic(&event, names::undecoded(&event, fault)));
                         }
                     }
                     Err(diagnostic) => found(diagnostic),
@@ -91,7 +93,14 @@ impl<'a> Listing<'a> {
         }
         let processes = processes.finish();
         if processes.is_empty() {
-            out.aside(&Note { file: name, note: "no kernel process events (Process/Start, DCStart, ...); the session did not enable them, or another provider has them, which is not evaluated".into() });
+            let note = "no kernel process events (Process/Start, DCStart, ...); events of other providers, such as \
+                        Microsoft-Windows-Kernel-Process, are not evaluated";
+            out.aside(&Note { file: name, note: note.into() });
+        }
+        let is_of_image = |process: &Process| process.image.is_none() && process.parent.is_none() && process.start.is_none();
+        if !processes.is_empty() && processes.iter().all(is_of_image) {
+            let note = "no kernel process events (Process/Start, DCStart, ...); processes are known only from their images";
+            out.aside(&Note { file: name, note: note.into() });
         }
         self.print(name, &processes, out)?;
         Ok(tally.outcome())

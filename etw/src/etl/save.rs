@@ -31,7 +31,12 @@ use std::rc::Rc;
 /// clock, such as the parts of one session. Their buffers are merged by time. Other combinations are rejected.
 /// Several inputs are read into memory, up to 4 GiB together.
 ///
-/// The new file is written as NAME.PROCESS.part and renamed when it is complete. Existing files are not overwritten.
+/// While it is written, the new file has the name NAME.PID.part, where PID is the process ID of etw; it is renamed
+/// when it is complete. Existing files are not overwritten. If no event matches, the new file contains only the log
+/// file header, a note is printed, and the exit status is 0.
+///
+/// In JSON, `read` is the number of events in the input, including the log file header; `saved` is the number of
+/// copied events; `skipped` is the number of events that could not be copied, by reason.
 ///
 ///     etw etl save --provider PROCESS -o processes.etl trace.etl
 ///     etw etl save --from 1.5 --to 2 --compress -o moment.etl trace.etl
@@ -155,7 +160,7 @@ impl<'a> Writing<'a> {
                 Ok(is_added) => part.saved.saved += u64::from(is_added),
                 Err(error @ (Error::Io(_) | Error::Failed)) => return Err(unwritable(self.target, &error)),
                 // A corrupt or handmade file can have a version that no Windows release has.
-                Err(error) => *part.saved.refused.entry(error.to_string()).or_default() += 1,
+                Err(error) => *part.saved.skipped.entry(error.to_string()).or_default() += 1,
             }
         }
         Ok(())
@@ -172,7 +177,7 @@ struct Part<'a> {
 impl<'a> Part<'a> {
     fn new(name: &'a str, progress: Rc<FileProgress>, args: &Args) -> Self {
         let output = args.output.display().to_string();
-        let saved = SaveResult { file: name, output, read: 1, saved: 0, bytes: 0, refused: BTreeMap::new() };
+        let saved = SaveResult { file: name, output, read: 1, saved: 0, bytes: 0, skipped: BTreeMap::new() };
         Self { saved, tally: Tally::default(), progress }
     }
 
@@ -189,14 +194,14 @@ fn end(args: &Args, new: NewFile, target: &str, parts: Vec<Part<'_>>, out: &mut 
     new.finish().map_err(|why| unwritable(target, &why))?;
     let mut outcome = Outcome::Good;
     let (read, matching) = parts.iter().fold((0, 0), |(read, matching), Part { saved, .. }| {
-        (read + saved.read - 1, matching + saved.saved + saved.refused.values().sum::<u64>())
+        (read + saved.read, matching + saved.saved + saved.skipped.values().sum::<u64>())
     });
     for Part { mut saved, tally, progress } in parts {
         saved.bytes = bytes;
         for told in tally.more(Some(saved.file)) {
             progress.beside(|| out.aside(&told));
         }
-        if !saved.refused.is_empty() || tally.outcome() == Outcome::Differs {
+        if !saved.skipped.is_empty() || tally.outcome() == Outcome::Differs {
             outcome = Outcome::Differs;
         }
         drop(progress);
@@ -223,19 +228,18 @@ struct SaveResult<'a> {
     saved: u64,
     /// The size of the new file.
     bytes: u64,
-    /// The number of events that could not be written, by reason.
-    refused: BTreeMap<String, u64>,
+    /// The number of events that could not be copied, by reason.
+    skipped: BTreeMap<String, u64>,
 }
 
 impl Display for SaveResult<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (file, output) = (Escaped(self.file), Escaped(&self.output));
-        // `events` and `stat` count the log file header as an event, and every trace file has one.
-        let others = Several(self.read - 1, "event");
-        let (saved, bytes) = (Grouped(self.saved), Grouped(self.bytes));
-        write!(f, "{output}: {saved} of {others} of {file}, and the log file header; {bytes} bytes")?;
-        for (why, count) in &self.refused {
-            write!(f, "\n  {} not saved: {why}", Grouped(*count))?;
+        // The log file header counts as an event, as in `events` and `stat`.
+        let (saved, all, bytes) = (Grouped(self.saved), Several(self.read, "event"), Grouped(self.bytes));
+        write!(f, "{output}: {saved} of {all} of {file}, and the log file header; {bytes} bytes")?;
+        for (why, count) in &self.skipped {
+            write!(f, "\n  {} not copied: {why}", Grouped(*count))?;
         }
         Ok(())
     }

@@ -20,8 +20,11 @@ use std::io;
 ///
 /// All files and folders are counted together. Print the number of events (including the log file header of each
 /// file), their size with headers, the rate in events per second between the first and the last event, the
-/// times of both, and the losses. Print the same counts by provider, ID, process or processor. On a terminal, a
-/// bar shows the activity over time. Diagnostics are printed to standard error.
+/// times of both, and the losses. Print the same counts by provider, ID, event, process or processor. On a
+/// terminal, a bar shows the activity over time. Diagnostics are printed to standard error.
+///
+/// In JSON, `buffers_with_events_lost` and `buffers_with_buffer_lost` are the numbers of buffers with the flags
+/// EVENTS_LOST and BUFFER_LOST; `ungrouped` has the counts of all groups after the first 16,384.
 ///
 ///     etw etl stat trace.etl
 ///     etw etl stat --by process --provider PROCESS folder
@@ -44,9 +47,9 @@ enum Sort {
     Provider,
     /// Provider and event ID, or opcode for classic providers.
     Id,
-    /// Event name, such as Process/Start; of events without a known name, provider and event ID.
+    /// Event name, such as Process/Start; for events without a known name, provider and event ID.
     Event,
-    /// Process ID; short kernel events have none.
+    /// Process ID. Kernel events with a short header have none.
     Process,
     /// Processor number.
     Processor,
@@ -333,8 +336,8 @@ impl Display for Subject {
             Self::Id { provider, provider_name, id, opcode, .. } | Self::Event { provider, provider_name, id, opcode, .. } => {
                 f.write_str(&named(provider_name, provider))?;
                 match (id, opcode) {
-                    (Some(id), _) => write!(f, " id {id}"),
-                    (None, Some(opcode)) => write!(f, " opcode {opcode}"),
+                    (Some(id), _) => write!(f, "/{id}"),
+                    (None, Some(opcode)) => write!(f, "/opcode {opcode}"),
                     (None, None) => Ok(()),
                 }
             }

@@ -31,13 +31,13 @@ pub struct Event<'a> {
 /// Versions with the same fields.
 #[derive(Serialize)]
 pub struct Version<'a> {
-    /// The first.
+    /// The first version.
     pub first: u8,
-    /// The last.
+    /// The last version.
     pub last: u8,
-    /// The sources that state any of them.
+    /// The sources that describe any of these versions.
     pub sources: Vec<String>,
-    /// What no source settles.
+    /// An unresolved disagreement of sources.
     pub unsettled: &'a str,
     /// The size with pointers of 4 and of 8 bytes; null if it varies.
     pub size: Option<[u64; 2]>,
@@ -50,27 +50,27 @@ pub struct Version<'a> {
 pub struct Field<'a> {
     /// The name.
     pub name: &'a str,
-    /// The number of structures around it; those are before it.
+    /// The number of enclosing structures, which are listed before it.
     pub depth: usize,
     /// The type.
     pub r#type: &'a str,
     /// The number of values, or the name of the field that states it, or `*`.
     pub count: Option<String>,
-    /// The length of a value, likewise.
+    /// The length of a value, in the same form.
     pub length: Option<String>,
-    /// How values are shown.
+    /// The display format of values.
     pub out: Option<&'a str>,
     /// The enumeration or flags of the values.
     pub values: Option<&'a str>,
-    /// The offset with pointers of 4 and of 8 bytes; null behind a variable field.
+    /// The offset with pointers of 4 and of 8 bytes; null after a field of variable size.
     pub offset: Option<[u64; 2]>,
-    /// The only pointer size of traces that have it.
+    /// The pointer size of payloads that contain the field, if not all do.
     pub pointer: Option<u8>,
-    /// Whether payloads may end before it.
+    /// Whether payloads can end before this field.
     pub optional: bool,
-    /// What no source settles.
+    /// An unresolved disagreement of sources.
     pub unsettled: &'a str,
-    /// What it is.
+    /// The description.
     pub doc: &'a str,
 }
 

@@ -20,7 +20,8 @@ use std::path::PathBuf;
 /// the build does not have the member. Addresses of global variables are in bytes from the start of the image; a cell is empty
 /// if the address is unknown. Offsets, sizes, addresses and time stamps are hexadecimal in CSV, and numbers in JSON.
 ///
-/// After each variable, a column `evidence` states the source of the address:
+/// The columns are the identity of the build, then the members in the order given, then each variable, followed by the column
+/// `VARIABLE evidence`, then `STRUCTURE confidence` for each structure. The evidence is the source of the address:
 ///   PDB                              the PDB of the build
 ///   image                            a table of kernel images that names this image
 ///   build                            a table of kernel images that names only build and architecture

@@ -50,7 +50,7 @@ impl TargetOptions {
             let choice = Choice::of(&layouts, &registry, axis.find(&name)?, only);
             if let Some(only) = only.filter(|_| !has(choice.target())) {
                 let label = choice.label(axis);
-                let versions = axis.describe(&etw_layouts_project::history::has(&layouts, only));
+                let versions = axis.words(&etw_layouts_project::history::has(&layouts, only));
                 return Err(format!("{only} does not exist in {label}; versions with it: {versions}").into());
             }
             let kernel = ExportTarget { layouts: &layouts, registry: &registry, choice, only, pdb };

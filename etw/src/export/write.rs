@@ -49,7 +49,7 @@ pub fn write(texts: &[Text], folder: Option<&Path>) -> Result<Outcome, Error> {
         }
         _ => {}
     }
-    fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    fs::create_dir_all(folder).map_err(|error| crate::no_folder(folder, &error))?;
     for Text { name, text } in texts {
         let path = folder.join(name);
         NewFile::write(&path, text.as_bytes()).map_err(|error| format!("{}: {error}", path.display()))?;

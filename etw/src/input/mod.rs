@@ -5,7 +5,7 @@ pub mod kind;
 use crate::output::file_progress::FileProgress;
 use crate::output::stop::Stop;
 use crate::output::{Format, Output};
-use etw_layouts_cli::Outcome;
+use etw_layouts_cli::unreadable as reason;
 use etw_layouts_etl::{DecodedBuffer, Diagnostic, LogFile, Reader};
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -22,10 +22,11 @@ pub struct Files {
     pub files: Vec<PathBuf>,
     /// Output format.
     ///
-    /// JSON: `buffer` is the index of the buffer in the file, from 0; `buffer_offset` is the offset of the
-    /// buffer in the file; `offset` is an offset in the decompressed buffer. Times are 64-bit numbers in
-    /// units of 100 ns since 1601. Tools that use floating-point numbers, such as jq, round them; use the
-    /// `…_utc` strings (RFC 3339) there.
+    /// JSON: one object per line; also notes, diagnostics and errors on standard error. `buffer` is the
+    /// index of a buffer in the file, from 0; `buffer_offset` is the offset of the buffer in the file;
+    /// `offset` is an offset in the decompressed buffer. Times are 64-bit numbers in units of 100 ns since
+    /// 1601. Tools that use floating-point numbers, such as jq, round them; use the `…_utc` strings
+    /// (RFC 3339) there.
     #[arg(long, value_enum, default_value_t = Format::Text, verbatim_doc_comment)]
     pub format: Format,
 }
@@ -50,22 +51,20 @@ const STDIN: &str = "-";
 
 pub const TRACES: Kind = Kind { ending: "etl", name: "trace file" };
 
-/// The files of all paths without duplicates, because a file read twice would count its events twice. The outcome reports a
-/// duplicate.
-pub fn find_all(paths: &[PathBuf], kind: &Kind, out: &Output) -> (Vec<Input>, Outcome) {
+/// The files of all paths without duplicates, because a file read twice would count its events twice.
+pub fn find_all(paths: &[PathBuf], kind: &Kind, out: &Output) -> Vec<Input> {
     let mut inputs: Vec<Input> = paths.iter().flat_map(|path| find(path, kind, out)).collect();
-    let (mut known, mut outcome) = (BTreeMap::new(), Outcome::Good);
+    let mut known = BTreeMap::new();
     inputs.retain(|input| {
         let Some(file) = input.path().ok().and_then(identity) else { return true };
         let Some(earlier) = known.get(&file) else {
             known.insert(file, input.name.clone());
             return true;
         };
-        out.refused(&input.name, &format!("duplicate: same file as {earlier}; read only once"));
-        outcome = Outcome::Differs;
+        out.duplicate(&input.name, earlier);
         false
     });
-    (inputs, outcome)
+    inputs
 }
 
 /// The canonical path of a file; `None` if the file does not exist.
@@ -198,5 +197,5 @@ impl Read for Bytes {
 }
 
 fn unreadable(error: io::Error) -> Stop {
-    Stop::Input(error.to_string())
+    Stop::Input(reason(&error))
 }

@@ -14,10 +14,13 @@ pub struct Global<'a> {
     name: &'a str,
     /// The builds that can have it, as ranges.
     versions: String,
-    /// The number of symbol files that contain its address.
-    symbol_files: usize,
-    /// The number of targets whose address comes from a table of images that identifies them by build and architecture only.
-    builds: usize,
+    /// The same in words.
+    #[serde(skip)]
+    in_words: String,
+    /// The number of PDBs that contain its address.
+    pdbs: usize,
+    /// The number of builds whose address comes from a table of kernel images that contains only build and architecture.
+    builds_in_image_tables: usize,
     doc: String,
 }
 
@@ -31,8 +34,9 @@ pub fn list<'a>(layouts: &'a Layouts, registry: &Registry, pattern: Pattern) -> 
         Global {
             name,
             versions: layouts.spec.axis.describe(&global.scope),
-            symbol_files: files.len(),
-            builds: by_build.map(|seen| (seen.build, seen.arch)).collect::<BTreeSet<_>>().len(),
+            in_words: layouts.spec.axis.words(&global.scope),
+            pdbs: files.len(),
+            builds_in_image_tables: by_build.map(|seen| (seen.build, seen.arch)).collect::<BTreeSet<_>>().len(),
             doc: global.doc.split_whitespace().collect::<Vec<_>>().join(" "),
         }
     };
@@ -45,9 +49,9 @@ pub fn text(list: &[Global], width: Option<usize>) -> String {
         style: Style::new(),
         cells: vec![
             global.name.to_owned(),
-            global.versions.clone(),
-            global.symbol_files.to_string(),
-            global.builds.to_string(),
+            global.in_words.clone(),
+            global.pdbs.to_string(),
+            global.builds_in_image_tables.to_string(),
             global.doc.clone(),
         ],
     };

@@ -16,7 +16,8 @@ use pattern::Pattern;
 
 /// List structures, enumerations and flags; or targets, global variables, or Windows updates that changed layouts.
 ///
-/// Sizes are in bytes: the smallest and the largest of all versions or, with --build, the size in that build.
+/// Sizes are in bytes: the smallest and the largest of all versions or, with --build, the size in that build. Kinds are struct,
+/// union, enum, flags, and constants, which are enumerations that Microsoft's headers define as macros.
 ///
 ///     etw list                        all structures, enumerations and flags
 ///     etw list WMI_                   names that contain WMI_ or wmi_
@@ -43,13 +44,15 @@ pub struct Args {
     /// List targets: the builds and architectures whose layouts are known.
     #[arg(long)]
     targets: bool,
-    /// List the kernel's global variables for ETW, and how many symbol files contain the address of each.
+    /// List the kernel's global variables for ETW, the number of PDBs with the address of each, and the number of other builds whose
+    /// address is known from tables of kernel images.
     #[arg(long, conflicts_with = "targets")]
     globals: bool,
     /// List the updates that changed layouts, with the first known revision of each build that has the change, and its KB number.
     #[arg(long, conflicts_with_all = ["targets", "globals"])]
     updates: bool,
-    /// List kernel events: hooks, versions and descriptions. `etw show Process/Start` prints the fields of one.
+    /// List kernel events: name, hook ID (group and type), payload versions and description. `etw show Process/Start` prints the
+    /// fields of one.
     #[arg(long, conflicts_with_all = ["targets", "globals", "updates", "build", "arch"])]
     events: bool,
     /// Output format.

@@ -19,8 +19,11 @@ use std::collections::BTreeMap;
 pub struct Structure<'a> {
     name: &'a str,
     kind: &'static str,
-    /// The versions in which it exists.
+    /// The versions in which it exists, as a range.
     r#in: String,
+    /// The same in words.
+    #[serde(skip)]
+    versions: String,
     sizes: Vec<Size>,
     /// The versions in which symbol data verifies it.
     verified_in: String,
@@ -62,6 +65,7 @@ pub fn list<'a>(
             name,
             kind: kind(layouts, name, newest),
             r#in: axis.describe(&definition.scope),
+            versions: axis.words(&definition.scope),
             sizes: sizes.into_iter().map(|(size, targets)| Size { size, r#in: axis.describe(&targets) }).collect(),
             verified_in: axis.describe(&confirmed_in(layouts, confirmed, name)),
             doc: &definition.doc,
@@ -86,7 +90,7 @@ pub fn text(axis: &Axis, choice: Option<&Choice>, list: &[Structure], width: Opt
         let [first, last] = [structure.sizes.first(), structure.sizes.last()].map(|size| size.map_or(0, |size| size.size));
         let size = if first == last { format!("{first:#x}") } else { format!("{first:#x}-{last:#x}") };
         let summary = structure.doc.split_inclusive(". ").next().unwrap_or_default().trim_end().to_owned();
-        let cells = vec![structure.name.to_owned(), structure.kind.to_owned(), size, structure.r#in.clone(), summary];
+        let cells = vec![structure.name.to_owned(), structure.kind.to_owned(), size, structure.versions.clone(), summary];
         Row { style: Style::new(), cells }
     };
     let rows: Vec<_> = list.iter().map(row).collect();

@@ -76,7 +76,7 @@ pub(crate) fn run(args: &Args, project: &Project) -> Result<Outcome, Error> {
         return Err(format!(
             "{only} does not exist in {}; versions with it: {}",
             choice.label(axis),
-            axis.describe(&etw_layouts_project::history::has(&layouts, only))
+            axis.words(&etw_layouts_project::history::has(&layouts, only))
         )
         .into());
     }

@@ -6,9 +6,10 @@ use super::line::{self, Line, Names, Payload};
 use super::{document, put, structure, values};
 use clap::ValueEnum;
 use clap::builder::{EnumValueParser, PossibleValue, TypedValueParser};
-use etw_layouts_cli::is_formula;
-use etw_layouts_etl::tracelogging::Fault;
-use etw_layouts_etl::{Uuid, names as known};
+use etw_layouts_cli::{is_formula, is_hidden};
+use etw_layouts_codegen::nearest;
+use etw_layouts_etl::tracelogging::{Fault, Value};
+use etw_layouts_etl::{Decoded, Uuid, names as known};
 use std::ffi::OsStr;
 
 /// A column of the event table.
@@ -27,15 +28,17 @@ pub enum Column {
     Thread,
     /// Process ID.
     Process,
-    /// Process of the thread that the payload names, if the header has no process: derived from the start or rundown of that thread.
+    /// For events whose header has no process: process ID of the thread in the payload, derived from the last start or rundown event
+    /// of that thread.
     ThreadProcess,
     /// Header type.
     Header,
     /// Provider GUID; in text, the provider's name if known.
     Provider,
-    /// Provider name: the kernel event group, or the name in the event itself.
+    /// Provider name: the group of a kernel event, or the name in the event itself.
     ProviderName,
-    /// Event name, such as Process/Start, of kernel and TraceLogging events. In text, other events show what identifies them.
+    /// Event name of kernel and TraceLogging events, such as Process/Start. For other events, text shows the provider and the event
+    /// ID; CSV has no value.
     Event,
     /// A field of the payload, by its name.
     #[value(skip)]
@@ -70,7 +73,7 @@ pub enum Column {
     FlagsNames,
     /// Extended data items with their sizes in bytes.
     Items,
-    /// Payload, as hexadecimal digits or decoded members.
+    /// Payload: hexadecimal digits, or decoded fields with --payload fields.
     Payload,
     /// Session name; only for events in a crash dump.
     Session,
@@ -82,7 +85,7 @@ pub enum Column {
 pub const DEFAULT: [Column; 7] =
     [Column::Time, Column::Processor, Column::Process, Column::Thread, Column::Event, Column::Version, Column::PayloadSize];
 
-/// Parses the name of a column, or of a field.
+/// Parses the name of a column, or of a payload field, which only the events of a trace can confirm.
 #[derive(Clone)]
 pub struct Columns;
 
@@ -90,7 +93,7 @@ impl TypedValueParser for Columns {
     type Value = Column;
 
     fn parse_ref(&self, command: &clap::Command, arg: Option<&clap::Arg>, value: &OsStr) -> Result<Column, clap::Error> {
-        let is_field = |name: &&str| name.starts_with(|c: char| c.is_ascii_uppercase()) && Column::from_str(name, false).is_err();
+        let is_field = |name: &&str| !name.is_empty() && !name.contains(is_hidden) && Column::from_str(name, false).is_err();
         match value.to_str().filter(is_field) {
             // Once per run and option: the name stays until the program ends.
             Some(name) => Ok(Column::Field(String::leak(name.to_owned()))),
@@ -101,6 +104,12 @@ impl TypedValueParser for Columns {
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
         Some(Box::new(Column::value_variants().iter().filter_map(ValueEnum::to_possible_value)))
     }
+}
+
+/// The column with a name that is similar to an unknown one.
+pub fn similar(name: &str) -> Option<String> {
+    let names: Vec<_> = Column::value_variants().iter().filter_map(ValueEnum::to_possible_value).collect();
+    nearest(name, names.iter().map(PossibleValue::get_name)).map(str::to_owned)
 }
 
 /// The requested columns without duplicates.
@@ -249,7 +258,8 @@ impl Column {
                 None => {}
             },
             Self::Field(name) => {
-                if let Some(value) = line.decoded().and_then(|decoded| decoded.get(name)) {
+                if let Some(value) = line.decoded().and_then(|decoded| field(&decoded, name)) {
+                    names.found_field(name);
                     values::cell(&value, line.clock.as_ref(), out);
                 }
             }
@@ -316,6 +326,20 @@ impl Column {
         }
         None
     }
+}
+
+/// The first value of a field with this name; if there is none, of a field with this name in other case.
+fn field<'a>(decoded: &Decoded<'a>, name: &str) -> Option<Value<'a>> {
+    let mut other = None;
+    for value in decoded.iter() {
+        if value.name == name {
+            return Some(value);
+        }
+        if other.is_none() && value.name.eq_ignore_ascii_case(name) {
+            other = Some(value);
+        }
+    }
+    other
 }
 
 /// Writes the line of column names.

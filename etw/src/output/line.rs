@@ -5,7 +5,7 @@ use super::put;
 use etw_layouts_etl::threads::Threads;
 use etw_layouts_etl::wire::{EVENT_HEADER_EXT_TYPE, EVENT_HEADER_FLAG};
 use etw_layouts_etl::{Buffer, Clock, Decoded, Diagnostic, DiagnosticKind, Event, HeaderType, LogFile, Schemas, Uuid, names};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Values of an event that its buffer states.
 #[derive(Clone, Copy)]
@@ -107,12 +107,12 @@ impl<'a> Line<'a> {
         self.event.decode(&Schemas::built_in())
     }
 
-    /// The process of the thread that the payload names, if the header has no process.
+    /// The process of the thread in the payload, if the header has no process.
     pub fn thread_process(&self) -> Option<u32> {
         self.threads?.process(self.event)
     }
 
-    /// The provider in the name of an event with a schema.
+    /// The provider or class in the name of an event with a schema.
     pub fn class(&self, decoded: &Decoded<'a>) -> &'a str {
         match decoded.schema.provider {
             "" => self.provider_name().unwrap_or_default(),
@@ -147,15 +147,29 @@ impl<'a> Line<'a> {
     }
 }
 
-/// Cached text that many events share: names of flags and extended data items, and seconds.
+/// Cached text that many events share: names of flags and extended data items, and seconds. Also the fields that events had.
 #[derive(Default)]
 pub struct Names {
     pub times: put::Times,
     flags: BTreeMap<u16, String>,
     items: BTreeMap<u16, String>,
+    /// The requested fields that an event had.
+    fields: BTreeSet<&'static str>,
 }
 
 impl Names {
+    /// Records that an event has a requested field.
+    pub fn found_field(&mut self, name: &'static str) {
+        if !self.fields.contains(name) {
+            self.fields.insert(name);
+        }
+    }
+
+    /// Whether an event had a requested field.
+    pub fn has_field(&self, name: &str) -> bool {
+        self.fields.contains(name)
+    }
+
     /// The flag names without their common prefix; empty for no flags.
     pub fn flags(&mut self, flags: EVENT_HEADER_FLAG) -> &str {
         self.flags.entry(flags.0).or_insert_with(|| match flags.0 {

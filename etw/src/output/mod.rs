@@ -15,7 +15,7 @@ mod writer;
 
 use clap::ValueEnum;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use etw_layouts_cli::{compact, is_hidden};
+use etw_layouts_cli::{Error, Outcome, Reported, compact, is_hidden};
 use serde::Serialize;
 use std::fmt::{self, Display, Write as _};
 use std::io::{self, IsTerminal, Write};
@@ -54,6 +54,28 @@ pub struct Output {
 
 /// The block size in bytes.
 const BLOCK: usize = 1 << 17;
+
+/// Prints the error of a command as JSON, if that is the output format.
+pub fn reported(format: Format, result: Result<Outcome, Error>) -> Result<Outcome, Error> {
+    result.map_err(|error| match format {
+        Format::Json => {
+            Output::new(format).aside(&Failed { error: error.to_string() });
+            Reported.into()
+        }
+        Format::Text | Format::Csv => error,
+    })
+}
+
+#[derive(Serialize)]
+struct Failed {
+    error: String,
+}
+
+impl Display for Failed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.error)
+    }
+}
 
 impl Output {
     pub fn new(format: Format) -> Self {
@@ -108,6 +130,11 @@ impl Output {
         self.aside(&Refused { file, error });
     }
 
+    /// Reports that a file is named twice.
+    pub fn duplicate(&self, file: &str, earlier: &str) {
+        self.aside(&Duplicate { file, note: format!("duplicate: same file as {earlier}; read once") });
+    }
+
     /// Reports the number of files found in a folder.
     pub fn searched(&self, folder: &str, kind: &str, files: usize) {
         self.aside(&Searched { folder, kind, files });
@@ -144,6 +171,18 @@ struct Refused<'a> {
 impl Display for Refused<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", Escaped(self.file), Escaped(self.error))
+    }
+}
+
+#[derive(Serialize)]
+struct Duplicate<'a> {
+    file: &'a str,
+    note: String,
+}
+
+impl Display for Duplicate<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: note: {}", Escaped(self.file), Escaped(&self.note))
     }
 }
 

@@ -3,7 +3,7 @@
 use super::columns::{self, Column};
 use super::document;
 use super::line::{Line, Names, Payload};
-use super::{Format, Output, Several};
+use super::{Escaped, Format, Output, Several};
 use crate::selection::Wanted;
 use etw_layouts_etl::tracelogging::Fault;
 use serde::Serialize;
@@ -13,13 +13,14 @@ use std::io;
 /// Options that select events and columns.
 #[derive(clap::Args)]
 pub struct Asked {
-    /// Print these columns in text and CSV, in this order. CSV and JSON use the same names and values. Text shows names instead of
-    /// numbers and GUIDs where names are known.
-    /// A field of payloads is a column by its name, such as ProcessId or CommandLine.
+    /// Print these columns in text and CSV, in this order; JSON always has all. CSV contains numbers and GUIDs, text shows their
+    /// names if known. The name of a payload field, such as ProcessId or CommandLine, is a column too, also without --payload and
+    /// ignoring case. An event without the field gets `-` in text and an empty cell in CSV.
     #[arg(long, value_parser = columns::Columns, value_delimiter = ',', value_name = "COLUMN|FIELD,…")]
     columns: Vec<Column>,
-    /// Print the payload. Kernel events are decoded by the built-in specs, TraceLogging events by the schema that they contain; bytes that
-    /// cannot be decoded are printed in hexadecimal and reported as a diagnostic.
+    /// Print the payload. With `fields`, kernel events are decoded with the built-in specs, TraceLogging events with the schema that
+    /// they contain; bytes that cannot be decoded are printed as `undecoded` in hexadecimal, and reported as a diagnostic. In JSON,
+    /// `schema` has the source and version of the schema.
     #[arg(long, value_enum)]
     payload: Option<Payload>,
     #[command(flatten)]
@@ -81,10 +82,18 @@ impl<'a> Printer<'a> {
         self.left == 0
     }
 
-    /// Reports if no examined event matched.
+    /// Reports if no examined event matched, and columns of fields that no printed event has.
     pub fn end(&self, out: &Output) {
         if self.left == self.limit {
-            none_matches(self.seen, self.wanted, out);
+            return none_matches(self.seen, self.wanted, out);
+        }
+        for column in &self.columns {
+            if let Column::Field(name) = *column
+                && !self.names.has_field(name)
+            {
+                let near = columns::similar(name).map(|near| format!("; did you mean the column `{near}`?"));
+                out.aside(&NoField { note: format!("no event has the field `{name}`{}", near.unwrap_or_default()) });
+            }
         }
     }
 
@@ -110,17 +119,29 @@ impl<'a> Printer<'a> {
     }
 }
 
+/// The note that no printed event has a field.
+#[derive(Serialize)]
+struct NoField {
+    note: String,
+}
+
+impl Display for NoField {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "note: {}", Escaped(&self.note))
+    }
+}
+
 /// The note that no event matched.
 #[derive(Serialize)]
 struct NoneMatch {
     matching: u64,
     events: u64,
     #[serde(skip)]
-    remedy: &'static str,
+    remedy: String,
 }
 
 impl Display for NoneMatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} of {} match{}", self.matching, Several(self.events, "event"), self.remedy)
+        write!(f, "{} of {} match{}", self.matching, Several(self.events, "event"), Escaped(&self.remedy))
     }
 }

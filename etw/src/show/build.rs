@@ -71,9 +71,10 @@ pub fn text(layouts: &Layouts, choice: &Choice, overview: &Overview) -> String {
     let axis = &layouts.spec.axis;
     let count: usize = overview.structures.values().sum();
     let by_word: Vec<_> = overview.structures.iter().map(|(word, count)| format!("{count} {word}")).collect();
+    let all = layouts.spec.definitions.len();
     let head = named(axis, choice, &choice.label(axis));
     let mut out = format!(
-        "{HEADING}{head}{HEADING:#}\n{}.\n{count} structures, unions and enumerations: {}.\n",
+        "{HEADING}{head}{HEADING:#}\n{}.\n{count} of {all} definitions exist in this build: {}.\n",
         capital(&choice.sentence(axis)),
         by_word.join(", ")
     );
@@ -82,7 +83,7 @@ pub fn text(layouts: &Layouts, choice: &Choice, overview: &Overview) -> String {
     }
     if let Some(Otherwise { sides: [one, other], changes, .. }) = &overview.differences_in_alternative {
         out += &format!(
-            "\nDifferences between the two nearest targets (an uncertain layout can be that of either):\n{}",
+            "\nDifferences between their layouts; an uncertain layout is one of the two:\n{}",
             diff::text(one, other, changes)
         );
         let is_listed = |name: &&str| changes.lists().iter().any(|(_, list)| list.iter().any(|entry| entry.structure == **name));

@@ -63,7 +63,7 @@ fn row(stage: &Stage, axis: &Axis, shown: [bool; Arch::ALL.len()]) -> text_table
     let mut bits: Vec<_> = facts().filter_map(bits).map(super::table::range).collect();
     bits.dedup();
     let cells = vec![
-        format!("  {}", axis.describe(&stage.targets)),
+        format!("  {}", axis.words(&stage.targets)),
         number(0),
         number(1),
         number(2),

@@ -25,7 +25,12 @@ use etw_layouts_project::{Choice, Project};
 /// Offsets and sizes are in bytes. Bits are counted from the lowest bit of their unit. The default target is the newest build
 /// that has the structure, on x64. A label, or a build without a revision, selects the first known build of that name. The
 /// output states the confidence in the layout for that build; JSON has it as `confidence` and `evidence`. For a build that has
-/// not been examined, the first lines name the nearest known builds and list the differences between them.
+/// not been examined, the first lines name the nearest known builds and list the differences between their layouts.
+///
+/// Versions are labels of releases, which `etw list --targets` explains: 5.0 is Windows 2000, 6.1 is Windows 7. An update is named
+/// by its month, such as 2020-02; `etw list --updates` lists its builds. In a history, `as in BUILD` means that the layout is
+/// again that of BUILD. In an event, `-` is the offset of a field after one of variable size; `sources` lists the references
+/// that describe the version, as explained in specs/events/README.md of the source repository.
 ///
 ///     etw show WMI_BUFFER_HEADER
 ///     etw show _WMI_LOGGER_CONTEXT --build 10.0.19041.1415 --arch x86 --format json
@@ -41,7 +46,7 @@ use etw_layouts_project::{Choice, Project};
 #[command(verbatim_doc_comment)]
 pub struct Args {
     /// Structure, enumeration, STRUCTURE.MEMBER, or CLASS/EVENT; a leading underscore is ignored. Omit it to show a build.
-    #[arg(required_unless_present = "build")]
+    #[arg(value_name = "NAME")]
     structure: Option<String>,
     /// Build or label: 10.0.19041.1415, 19045.3570, 10.0.19041, 1709, 6.1, 5.1.2600-sp3.
     #[arg(long)]
@@ -75,7 +80,13 @@ pub(crate) fn run(args: &Args, project: &Project) -> Result<Outcome, Error> {
     let registry = project.registry(&layouts.spec.axis)?;
     let structure = match (&args.structure, &args.build) {
         (Some(structure), _) => structure,
-        (None, build) => return of_build(&layouts, &registry, build.as_deref().unwrap_or_default(), args),
+        (None, Some(build)) => return of_build(&layouts, &registry, build, args),
+        (None, None) => {
+            return Err(
+                "nothing to show; name a structure, a member or an event, or a build with --build; `etw list` prints all names"
+                    .into(),
+            );
+        }
     };
     if args.history {
         let history = life::of(&layouts, &registry, structure, arch)?;
@@ -103,7 +114,16 @@ fn is_event(layouts: &Layouts, name: &str) -> bool {
 /// Shows an event, or lists those of a class.
 fn events(layouts: &Layouts, project: &Project, name: &str, args: &Args) -> Result<Outcome, Error> {
     if args.build.is_some() || args.arch.is_some() || args.history || args.recursive {
-        return Err(format!("`{name}` is an event, whose versions are shown together; remove the other options").into());
+        let given = [
+            (args.build.is_some(), "--build"),
+            (args.arch.is_some(), "--arch"),
+            (args.history, "--history"),
+            (args.recursive, "--recursive"),
+        ];
+        let given: Vec<_> = given.into_iter().filter(|(is_given, _)| *is_given).map(|(_, name)| name).collect();
+        return Err(
+            format!("`{name}` is an event, whose versions are always shown together; remove {}", given.join(" and ")).into()
+        );
     }
     let statements = project.statements()?;
     let found = catalog::find(&layouts.spec, name)?;

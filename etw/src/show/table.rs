@@ -48,7 +48,7 @@ pub fn text(layouts: &Layouts, registry: &Registry, subject: &Subject, width: Op
         (Some(_), _, None) => &definition.scope,
     };
     let known = if choice.is_stand_in(axis) { String::new() } else { format!("; at this target: {}", known(layouts, subject)) };
-    out += &paragraph(&format!("Versions: {}{known}", axis.describe(exists)), width, "");
+    out += &paragraph(&format!("Versions: {}{known}", axis.words(exists)), width, "");
     match &definition.body {
         Body::Aggregate(_) => aggregate(&members, &subject.known(layouts, registry, &members), width, &mut out),
         Body::Values(values) => constants(layouts, definition, values, subject, width, &mut out),
@@ -203,7 +203,7 @@ fn constants(
     // Leave the column empty if all constants exist wherever the enumeration does, which the heading already states.
     let all = present.len() > 1 && present.iter().all(|constant| constant.scope == definition.scope);
     let row = |constant: &&Constant| {
-        let exists = if all { String::new() } else { axis.describe(&constant.scope) };
+        let exists = if all { String::new() } else { axis.words(&constant.scope) };
         let cells = vec![value(constant)?, constant.name.value.clone(), exists, guided(constant)];
         Some(Row { style: Style::new(), cells })
     };

@@ -16,10 +16,10 @@ use std::path::PathBuf;
 /// Verify layouts against symbol files.
 ///
 /// Without --symbols, the layouts are verified against the facts: reduced symbol tables that come with the program. The output
-/// has one line per symbol table, one line for all images of a file, the totals, and then the differences.
+/// has one line for each symbol table, one line for each table of kernel images (.tsv), the totals, and the differences.
 ///
 /// A table of a build that is not on the version axis is compared with the first release of the nearest earlier build; its line
-/// states this. A table is reported as labelled wrongly if its layouts differ from those of its own build, as known from other
+/// states this. A table has a wrong label if its layouts differ from those of the build in its label, as known from other
 /// symbols, and equal those of another build.
 ///
 ///     etw verify

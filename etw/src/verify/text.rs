@@ -33,10 +33,11 @@ pub fn text(layouts: &Layouts, report: &Report, verbose: bool) -> String {
         rules(report, &mut out);
         errata(report, &mut out);
     }
-    totals(&report.summary, verbose, &mut out);
+    let offsets = report.images.iter().flat_map(|image| image.structures.values()).map(|found| found.equal).sum();
+    totals(&report.summary, offsets, verbose, &mut out);
     events(&report.events, verbose, &mut out);
-    wrong(axis, report, &mut out);
     differences(report, verbose, &mut out);
+    wrong(axis, report, &mut out);
     out
 }
 
@@ -58,7 +59,7 @@ fn line(axis: &Axis, table: &Checked, choice: &Choice, out: &mut String) {
     let (equal, differs) =
         (of(table, Outcome::Compared(Status::Equal)).len(), of(table, Outcome::Compared(Status::Differs)).len());
     let (style, word) = match (differs, equal) {
-        _ if table.is_labelled_wrongly() => (ALARM, "mislabelled"),
+        _ if table.is_labelled_wrongly() => (ALARM, "wrong label"),
         (1.., _) => (ALARM, "differs"),
         (0, 1..) => (GREEN, "equal"),
         (0, 0) => (Style::new(), "absent"),
@@ -70,7 +71,7 @@ fn line(axis: &Axis, table: &Checked, choice: &Choice, out: &mut String) {
     };
     let other = if differs > 0 { format!(", {differs} differ") } else { String::new() };
     let source = &table.source;
-    let _ = writeln!(out, "{style}{word:7}{style:#} {target:22}  {equal} structures equal{other}, {facts} facts  {source}");
+    let _ = writeln!(out, "{style}{word:11}{style:#} {target:22}  {equal} structures equal{other}, {facts} facts  {source}");
 }
 
 /// One line for all images of a source, which can be thousands; with `verbose` also the structures that they show.
@@ -87,7 +88,7 @@ fn partly(axis: &Axis, images: &[Checked], verbose: bool, out: &mut String) {
     let unseen = if unseen > 0 { format!(", {unseen} of builds that are not on the version axis") } else { String::new() };
     let (count, equal) = (format!("{} images", images.len()), all().map(|(_, found)| found.equal).sum::<u64>());
     let source = images.first().map_or("", |image| &image.source);
-    let _ = writeln!(out, "{style}{word:7}{style:#} {count:22}  {equal} offsets equal{addresses}{other}{unseen}  {source}");
+    let _ = writeln!(out, "{style}{word:11}{style:#} {count:22}  {equal} offsets equal{addresses}{other}{unseen}  {source}");
     if verbose {
         let structures: BTreeSet<_> = all().map(|(name, _)| name.as_str()).collect();
         let _ = writeln!(out, "        members of {}", structures.into_iter().collect::<Vec<_>>().join(", "));
@@ -140,7 +141,7 @@ fn errata(report: &Report, out: &mut String) {
     }
 }
 
-fn totals(summary: &Summary, verbose: bool, out: &mut String) {
+fn totals(summary: &Summary, offsets: u64, verbose: bool, out: &mut String) {
     let Summary { tables, kernels, images, skipped_images, mislabelled, verified, errata, reasons, .. } = summary;
     let Summary { unverifiable, not_verified, .. } = summary;
     let plural = |count: u64| if count == 1 { "" } else { "s" };
@@ -153,17 +154,17 @@ fn totals(summary: &Summary, verbose: bool, out: &mut String) {
             plural(*kernels)
         );
     }
-    let _ = writeln!(out, "{verified:8} facts verified");
+    let _ = writeln!(out, "{verified:8} facts verified{}", if *images > 0 { " by tables" } else { "" });
     let _ = writeln!(out, "{unverifiable:8} facts that no public symbols can verify");
     for (reason, count) in reasons.iter().filter(|_| verbose) {
         let _ = writeln!(out, "{:8}   {count:6}  {reason}", "");
     }
     let _ = writeln!(
         out,
-        "{not_verified:8} facts not verified: in none of the tables read, or accepted only by a rule for converted tables"
+        "{not_verified:8} facts not verified: not contained in any table that was read, or accepted only by a rule for converted tables"
     );
     if *images > 0 {
-        let _ = writeln!(out, "{images:8} images, which verify layouts partly: they show the offsets of some members");
+        let _ = writeln!(out, "{offsets:8} offsets verified by {images} images, each of which shows the offsets of some members");
     }
     if *skipped_images > 0 {
         let _ = writeln!(out, "{skipped_images:8} images skipped: the specs do not have their architecture");
@@ -175,13 +176,14 @@ fn totals(summary: &Summary, verbose: bool, out: &mut String) {
     let _ = writeln!(out, "{errata:8} errata of published references{more}");
 }
 
-/// What each source states of events, and how it compares.
+/// The fields of events verified against each source.
 fn events(events: &events::Report, verbose: bool, out: &mut String) {
     for (source, counts) in &events.sources {
         let events::Counts { events, fields, errata, unsettled, differences } = counts;
-        let unsettled = if *unsettled > 0 { format!(", {unsettled} unsettled") } else { String::new() };
+        let unsettled = if *unsettled > 0 { format!(", {unsettled} unresolved") } else { String::new() };
         let differ = if *differences > 0 { format!(", {differences} differ") } else { String::new() };
-        let _ = writeln!(out, "{fields:8} fields of {events} events equal in {source}, {errata} errata{unsettled}{differ}");
+        let _ =
+            writeln!(out, "{fields:8} fields of {events} events verified against {source}, {errata} errata{unsettled}{differ}");
     }
     if verbose && !events.errata.is_empty() {
         let _ = writeln!(out, "\n{HEADING}Errata of sources of events, {}{HEADING:#}", events.errata.len());
@@ -200,7 +202,8 @@ fn wrong(axis: &Axis, report: &Report, out: &mut String) {
     }
 }
 
-/// The differences and their number. A table with a wrong label differs in many facts, which are printed only with `verbose`.
+/// The number of differences, and the differences. A table with a wrong label differs in many facts, which are printed only with
+/// `verbose`.
 fn differences(report: &Report, verbose: bool, out: &mut String) {
     // A renamed member is one difference here, and two in the facts.
     let right: Vec<_> = report.tables.iter().chain(&report.images).filter(|table| !table.is_labelled_wrongly()).collect();
@@ -209,6 +212,9 @@ fn differences(report: &Report, verbose: bool, out: &mut String) {
         + report.events.differences.len();
     let wrong = report.summary.mislabelled > 0;
     let style = if count > 0 || wrong { ALARM } else { GREEN };
+    let noun = if count == 1 { "difference" } else { "differences" };
+    let _ =
+        writeln!(out, "{style}{count:8} {noun}{}{style:#}", if wrong { ", not counting tables with a wrong label" } else { "" });
     if count > 0 {
         let _ = writeln!(out, "\n{HEADING}Differences{HEADING:#}");
     }
@@ -226,9 +232,6 @@ fn differences(report: &Report, verbose: bool, out: &mut String) {
     for mismatch in &report.events.differences {
         let _ = writeln!(out, "  {}", mismatch.line());
     }
-    let noun = if count == 1 { "difference" } else { "differences" };
-    let _ =
-        writeln!(out, "{style}{count:8} {noun}{}{style:#}", if wrong { ", not counting tables with a wrong label" } else { "" });
 }
 
 /// The differences, each line once with the targets of the tables that have it.

@@ -175,7 +175,7 @@ fn a_name_of_several_kernels_is_the_first_of_them() {
     let shown = text(&etw(&["show", "LUID", "--build", "6.3.9600"]));
     assert!(
         shown.contains(
-            "in Windows 8.1, Windows Server 2012 R2 (9600.16384): 6.3.9600.16384-x64, the first revision of its build\n"
+            "in Windows 8.1, Windows Server 2012 R2 (9600.16384): 6.3.9600.16384-x64, the first known revision of its build\n"
         ),
         "{shown}"
     );

@@ -1,4 +1,4 @@
-//! Where global variables are: facts of one PDB each, entered, kept and held against symbols.
+//! Addresses of global variables: facts of one PDB each, which are imported, kept and verified against symbols.
 
 use std::fs;
 use std::path::Path;

@@ -31,7 +31,7 @@ fn verify_is_a_line_a_table_and_the_totals() {
     for what in ["not in the table: ", "Rules for converted tables", "Errata of published references, "] {
         assert!(verbose.contains(what) && !out.contains(what), "{what}");
     }
-    // Differences are told in any case, last, and in both forms.
+    // Differences are printed in text and JSON.
     let folder = Folder::new();
     let edited = shipped().replacen("struct WMI_BUFFER_HEADER 0x", "struct WMI_BUFFER_HEADER 0x1", 1);
     let kernels = edited.matches("\nkernel ").count();
@@ -105,13 +105,29 @@ fn a_member_is_shown_by_itself_and_names_may_have_an_underscore() {
         ("LUID --build 1607 --arch arm64", "no layouts of build `1607` for arm64; it has x86 and x64"),
         (
             "WMI_BUFFER_HEADER.Wnode --build 1709",
-            "WMI_BUFFER_HEADER.Wnode does not exist in 10.0.16299.15-x64; versions with it: ..late-6.0",
+            "WMI_BUFFER_HEADER.Wnode does not exist in 10.0.16299.15-x64; versions with it: up to late-6.0",
         ),
     ] {
         let (status, _, err) = said(&etw(&[&["show"], &asked.split(' ').collect::<Vec<_>>()[..]].concat()));
         let start = meant.trim_end_matches("..late-6.0");
         assert!(status == Some(2) && err.contains(start) && err.lines().count() == 1, "{err}");
     }
+    for (asked, message) in [
+        ("show", "nothing to show; name a structure, a member or an event, or a build with --build"),
+        ("show Process/", "unknown event `Process/`; did you mean `Process`?"),
+        ("show Process/Start --build 6.1 --arch x64", "remove --build and --arch"),
+        ("show WMI_LOGGER_CONTEXT.BufferSize.Foo", "`BufferSize` has no members in this structure"),
+        ("show --build abc", "unknown build `abc`; write a label such as 1709, 11-22H2, server-2022, or a build such as"),
+        ("export offsets FOO", "`etw list` prints all names, `etw list --globals` all variables"),
+        ("import x.pdb", "use --specs DIR and --facts DIR with copies of the folders specs and facts"),
+        ("fmt --specs absent-folder", "absent-folder: no such file or folder of specs"),
+        ("verify --symbols absent.pdb --build 6.1 --arch x64", "absent.pdb: no such file or folder; check the path"),
+    ] {
+        let (status, _, err) = said(&etw(&asked.split(' ').collect::<Vec<_>>()));
+        assert!(status == Some(2) && err.contains(message), "{asked}: {err}");
+    }
+    let (status, out, err) = said(&etw(&["export", "offsets", "Wmi_buffer_header.buffersize"]));
+    assert!(status == Some(0) && out.lines().next().is_some_and(|head| head.contains("WMI_BUFFER_HEADER.BufferSize")), "{err}");
     let (_, out, _) = said(&etw(&["show", "WMI_BUFFER_HEADER", "--history", "--arch", "x64"]));
     assert!(out.lines().next().is_some_and(|columns| columns.contains("x64") && !columns.contains("x86")), "{out}");
 }

@@ -102,7 +102,7 @@ fn compare(path: &str, options: &[&str]) -> u64 {
     length("memory") + buffers + events.len() as u64 + diagnostics
 }
 
-/// A minidump in which everything is there more than once, and more often than is told without being asked.
+/// A minidump that has several of everything, and more than is printed without --details.
 fn many(arch: Arch) -> Vec<u8> {
     let build = Build::new(10, 0, 19041, 264);
     let producer = Producer { build: Build { revision: 0, ..build }, arch };
@@ -153,7 +153,7 @@ fn what_only_memory_has_is_told() {
     let path = folder.file("many.dmp", many(Arch::X64));
     let (_, events) = json(&["dump", "events", "--memory", &path]);
     let note = format!(
-        "memory ranges contain 3 trace buffers of other sessions with {} events; use --memory to read these instead",
+        "3 trace buffers with {} events of sessions that are not listed are in the memory of the dump; use --memory to read them",
         events.len()
     );
     for command in ["sessions", "events"] {

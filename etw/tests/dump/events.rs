@@ -100,7 +100,7 @@ fn printed_as_asked() {
     }
 }
 
-/// Of a minidump the revision can be said; what else is for full dumps has no effect, and that is told.
+/// --build sets the revision of a minidump; other options of full dumps have no effect, and a note says so.
 #[test]
 fn options_of_minidumps() {
     let folder = Folder::new("options");
@@ -115,12 +115,12 @@ fn options_of_minidumps() {
     ] {
         let (status, infos) = of(options);
         let kernel = &infos[0]["kernel"];
-        assert_eq!((status, kernel["build"].as_str(), kernel["build_by"].as_str()), (Some(0), Some(build), Some(by)));
+        assert_eq!((status, kernel["build"].as_str(), kernel["build_source"].as_str()), (Some(0), Some(build), Some(by)));
         assert_eq!(kernel["kb"], kb.into_iter().collect::<Value>(), "{build}");
         assert_eq!(infos[0]["notes"], Value::Array(vec![]));
         assert_eq!(kernel["build_said"].as_str(), options.get(1).copied().filter(|said| *said != build));
     }
-    // The same kernel under another number: which is meant is told.
+    // The same kernel under another build number: a note states both.
     let same = "10.0.19044.264 has the same kernel as 10.0.19041.264";
     for command in ["info", "events"] {
         let output = etw(&["dump", command, "--build", "10.0.19044.264", &path]);
@@ -129,7 +129,13 @@ fn options_of_minidumps() {
     let other = etw(&["dump", "events", "--build", "10.0.18362.1", &path]);
     assert!(other.status.code() == Some(2) && String::from_utf8_lossy(&other.stderr).contains("wrong --build 10.0.18362.1"));
 
-    let (_, infos) = of(&["--free", "--symbols", "some.pdb"]);
+    let absent = etw(&["dump", "info", "--symbols", "absent.pdb", &path]);
+    let said = String::from_utf8_lossy(&absent.stderr);
+    assert!(absent.status.code() == Some(2) && said.contains("absent.pdb: no such file or folder"), "{said}");
+    let (_, infos) = of(&["--build", "19041.264"]);
+    assert_eq!(infos[0]["kernel"]["build"], "10.0.19041.264");
+    let symbols = folder.file("some.pdb", Vec::new());
+    let (_, infos) = of(&["--free", "--symbols", &symbols]);
     let notes: Vec<_> = infos[0]["notes"].as_array().unwrap().iter().map(|note| note.as_str().unwrap()).collect();
     assert!(
         matches!(notes[..], [free, symbols] if free.starts_with("--free has no effect") && symbols.starts_with("--symbols has"))
@@ -141,8 +147,8 @@ fn options_of_minidumps() {
     }
 }
 
-/// Where the start of a session is not known, seconds say nothing of its events: they are left out, and that is told. What filters leave
-/// nothing of is told too.
+/// If the start of a session is unknown, relative times do not apply to its events: they are left out, with a note. A filter that matches
+/// nothing has a note too.
 #[test]
 fn left_out_is_told() {
     let folder = Folder::new("left-out");
@@ -165,9 +171,8 @@ fn left_out_is_told() {
     assert_eq!((status, out.as_str()), (Some(0), ""));
     let told: Vec<_> = notes.iter().filter_map(|note| note["note"].as_str()).collect();
     assert!(
-        told.iter()
-            .all(|note| note.contains("session A logger left out: session start unknown")
-                || note.contains("without time left out")),
+        told.iter().all(|note| note.contains("session A logger left out: session start unknown")
+            || note.contains("without time: --from and --to leave them out")),
         "{told:?}"
     );
     let count = |note: &&str| note.split([' ', ':']).find_map(|word| word.parse::<usize>().ok()).unwrap();

@@ -93,7 +93,7 @@ fn all_of_it_comes_out() {
         let info = &infos[0];
         assert_eq!((status, &info["diagnostics"]), (Some(0), &Value::Array(vec![])), "{kind}");
         assert_eq!((info["kind"].as_u64(), info["kernel"]["pdb"].as_str()), (Some(kind.into()), Some("ntkrnlmp.pdb")));
-        assert_eq!((info["kernel"]["build"].as_str(), info["kernel"]["build_by"].as_str()), (Some(BUILD), Some("option")));
+        assert_eq!((info["kernel"]["build"].as_str(), info["kernel"]["build_source"].as_str()), (Some(BUILD), Some("option")));
         assert_eq!(info["kernel"]["globals"].as_object().map(|globals| globals.len()), Some(8));
         assert!(info["layout_check"].as_array().unwrap().iter().all(|stated| stated["stated"] == stated["layout"]));
         let list = |key: &str| info[key].as_array().unwrap();
@@ -144,7 +144,7 @@ fn all_of_it_comes_out() {
     assert!(!events.is_empty() && events.iter().all(|event| event["time"].is_null()));
     assert_eq!(json(&["dump", "events", "--from", "-1000000", &path]), (Some(0), vec![]));
     let aside = String::from_utf8(etw(&["dump", "events", "--from", "-1000000", &path]).stderr).unwrap();
-    assert!(aside.contains(&format!("{} events without time left out", events.len())), "{aside}");
+    assert!(aside.contains(&format!("{} events without time: --from and --to leave them out", events.len())), "{aside}");
     let record = system.pieces[1].1.windows(4).position(|window| window == b"RSDS").unwrap();
     system.pieces[1].1[record + 4] ^= 1;
     let path = folder.file("other.dmp", system.dump(etw_layouts::constants::DUMP_TYPE(1)));
@@ -153,7 +153,7 @@ fn all_of_it_comes_out() {
     let aside = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(2));
     assert!(aside.contains("symbols of another build: PDB GUID is "), "{aside}");
-    // A name that is no file's is none.
+    // A name that cannot be a file name is ignored.
     let image = &mut system.pieces[1].1;
     let name = image[record..].windows(12).position(|window| window == b"ntkrnlmp.pdb").unwrap();
     image[record + name..][..3].copy_from_slice(b"..\0");
@@ -221,7 +221,7 @@ fn a_header_is_enough() {
         let path = folder.file("header.dmp", system.dump(BITMAP));
         let (_, infos) = json(&["dump", "info", &path]);
         let kernel = &infos[0]["kernel"];
-        assert_eq!((kernel["build"].as_str(), kernel["build_by"].as_str()), (Some("10.0.19045"), Some("header")));
+        assert_eq!((kernel["build"].as_str(), kernel["build_source"].as_str()), (Some("10.0.19045"), Some("header")));
         let layouts = kernel["layouts"].as_array().unwrap();
         let known = |name| layouts.iter().find(|one| one["structure"] == name).unwrap()["evidence"].as_str().unwrap();
         let is_inferred = known("WMI_LOGGER_CONTEXT").contains("inferred from x64");
@@ -284,15 +284,15 @@ fn a_known_kernel_needs_no_symbols() {
     let (status, infos) = json(&["dump", "info", &path]);
     let (info, kernel) = (&infos[0], &infos[0]["kernel"]);
     assert_eq!((status, &info["diagnostics"]), (Some(0), &Value::Array(vec![])));
-    assert_eq!((kernel["build"].as_str(), kernel["build_by"].as_str()), (Some(KNOWN), Some("pdb")));
-    assert_eq!((kernel["symbols_by"].as_str(), kernel["symbols"].is_null()), (Some("facts"), true));
+    assert_eq!((kernel["build"].as_str(), kernel["build_source"].as_str()), (Some(KNOWN), Some("pdb")));
+    assert_eq!((kernel["symbols_source"].as_str(), kernel["symbols"].is_null()), (Some("facts"), true));
     assert_eq!(kernel["globals"].as_object().unwrap().len(), places.len());
     let list = |key: &str| info[key].as_array().unwrap();
     let of =
         |addresses: &[Value]| addresses.iter().map(|one| one["address"].as_str().unwrap().to_owned()).collect::<BTreeSet<_>>();
     assert_eq!(of(list("providers")), plan.providers.iter().map(|one| format!("{:#x}", one.at)).collect());
     assert_eq!(list("sessions").len(), plan.sessions.len());
-    assert!(list("sessions").iter().all(|one| one["has_clock_rate"] == true && one["symbols_by"] == "facts"));
+    assert!(list("sessions").iter().all(|one| one["has_clock_rate"] == true && one["symbols_source"] == "facts"));
     let of_all: usize = plan.sessions.iter().flat_map(|one| &one.buffers).map(|buffer| buffer.events.len()).sum();
     let (status, events) = json(&["dump", "events", "--free", &path]);
     assert_eq!((status, events.len()), (Some(0), of_all));
@@ -305,7 +305,7 @@ fn a_known_kernel_needs_no_symbols() {
     let known =
         format!("built in: {} global variables of PDB {}, age {age}", places.len(), etw_layouts_etl::Uuid::from_u128(guid));
     assert!(said(&["info"]).0.contains(&known) && said(&["sessions"]).1.contains(&known), "{}", said(&["info"]).0);
-    // A path along which the PDB is not found is told, and no reason to know less.
+    // If the PDB is not found along the path, a note states it, and known addresses are still used.
     let (text, _) = said(&["info", "--symbol-path", folder.0.to_str().unwrap()]);
     assert!(text.contains(&known) && text.contains(name), "{text}");
 
@@ -321,6 +321,6 @@ fn a_known_kernel_needs_no_symbols() {
     let path = folder.file("other.dmp", of_pdb(guid ^ 1).1);
     let (_, infos) = json(&["dump", "info", "--build", KNOWN, &path]);
     let kernel = &infos[0]["kernel"];
-    assert_eq!((kernel["symbols_by"].as_str(), kernel["globals"].as_object().unwrap().len()), (Some("none"), 1));
+    assert_eq!((kernel["symbols_source"].as_str(), kernel["globals"].as_object().unwrap().len()), (Some("none"), 1));
     assert_eq!(json(&["dump", "info", "--symbol-path", folder.0.to_str().unwrap(), &path]).0, Some(2));
 }

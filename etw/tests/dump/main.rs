@@ -49,7 +49,7 @@ fn what_is_found_is_printed() {
     let (status, infos) = json(&["dump", "info", &path]);
     assert_eq!((status, infos.len()), (Some(0), 2));
     for info in &infos {
-        assert_eq!((info["build"].as_u64(), info["architecture"].as_str()), (Some(19041), Some("x64")));
+        assert_eq!((info["build_number"].as_u64(), info["architecture"].as_str()), (Some(19041), Some("x64")));
         assert_eq!((info["trace_buffers"].as_array().unwrap().len(), info["registrations"].as_array().unwrap().len()), (1, 1));
         let sessions = info["sessions"].as_array().unwrap();
         assert_eq!(sessions.len(), dump.sessions().len());
@@ -70,7 +70,7 @@ fn what_is_found_is_printed() {
     assert!(events[..count].iter().filter_map(|event| event["time"].as_i64()).is_sorted());
     let of = |logger: u32| events[..count].iter().filter(|event| event["logger_id"] == logger).count();
     assert!(dump.sessions().iter().all(|session| of(session.logger_id) == session.events().0.len()));
-    // Names are compared without case; one that no dump has is an error, and those that there are are told.
+    // Names ignore case; a name that no dump has is an error that lists the available names.
     assert_eq!(json(&["dump", "events", "--session", "a LOGGER", &path]).1, events);
     assert_eq!(json(&["dump", "events", "--session", "None", &path]), (Some(2), vec![]));
     let absent = etw(&["dump", "events", "--session", "None", "--session", "A logger", &path]);
@@ -103,7 +103,7 @@ fn saved_sessions_are_traces() {
     assert_eq!(aside.matches(".etl: already exists: refusing to overwrite").count(), 2, "{aside}");
 }
 
-/// Diagnostics are told, with status 1; what is no dump, with status 2, and the next one is read.
+/// Diagnostics give exit status 1; a file that is no dump gives exit status 2, and the next file is read.
 #[test]
 fn what_is_wrong_is_told() {
     let folder = Folder::new("wrong");
@@ -126,7 +126,8 @@ fn what_is_wrong_is_told() {
             let output = etw(&["dump", command, &short]);
             let told = String::from_utf8(output.stderr).unwrap();
             assert_eq!(output.status.code(), Some(2), "{command}");
-            assert!(told.contains(&format!("truncated: {length} bytes")) && !told.contains("not a kernel crash dump"), "{told}");
+            let expected = format!("truncated crash dump: ends within the headers, after {length} bytes");
+            assert!(told.contains(&expected) && !told.contains("not a kernel crash dump"), "{told}");
         }
     }
     assert_eq!(etw(&["dump", "info", &text(&folder.0.join("absent"))]).status.code(), Some(2));

@@ -40,7 +40,7 @@ fn counted_events() {
             }
             let mut ours: BTreeMap<_, (u64, u64, Vec<i64>)> = BTreeMap::new();
             for row in stat["groups"].as_array().unwrap() {
-                // Groups without a GUID are told apart by their number, which the document of an event has in its id.
+                // Groups without a GUID are distinguished by their number, which the JSON of an event has in its ID.
                 let sum = ours.entry(key(row)).or_default();
                 (sum.0, sum.1) = (sum.0 + row["events"].as_u64().unwrap(), sum.1 + row["bytes"].as_u64().unwrap());
                 sum.2.extend(row["first"].as_i64().into_iter().chain(row["last"].as_i64()));

@@ -37,7 +37,7 @@ fn keyword(event: &Value) -> u64 {
 fn asked(file: &str) {
     let events = |options: &[&str]| {
         let (status, out, err) = run(&[&["events", "--format", "json", file], options].concat());
-        // That nothing is left is told.
+        // A note states that no event matches.
         let none = out.is_empty().then_some(0);
         assert_eq!((status, err.lines().count()), (0, usize::from(out.is_empty())), "{file} {options:?}");
         assert_eq!(json(&err).first().map(|told| told["matching"].as_i64().unwrap()), none, "{file} {options:?}");
@@ -256,7 +256,7 @@ fn printed_values_are_options() {
     same(&["--from", of_day], &["--from", time]);
     same(&["--to", of_day], &["--to", time]);
     let none = run(&["events", "--provider", "Maker.Provide", &files[1]]);
-    assert!(none.2.ends_with("give the provider's GUID\n"), "{}", none.2);
+    assert!(none.2.ends_with("use the GUID of the provider\n"), "{}", none.2);
     let stat = &json(&run(&["stat", "--format", "json", &files[1]]).1)[0];
     assert!(stat["groups"].as_array().unwrap().iter().any(|row| row["provider_name"] == "Maker.Provider"), "{stat}");
 }
@@ -300,7 +300,7 @@ fn formulas_are_text() {
     }
 }
 
-/// A value on the command line that is none is printed with its control characters escaped.
+/// An invalid value on the command line is printed with its control characters escaped.
 #[test]
 fn values_are_escaped() {
     let (status, out, err) = run(&["events", "--columns", "\u{9b}X\u{202e}", "none.etl"]);

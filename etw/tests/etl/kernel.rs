@@ -46,7 +46,7 @@ fn image(process: u32, path: &str) -> Vec<u8> {
 }
 
 /// A kernel trace, whose events are not in the order of time.
-fn kernel_trace() -> Vec<u8> {
+pub fn kernel_trace() -> Vec<u8> {
     let log = LogFile { start_time: START, buffer_size: 4096, ..LogFile::new(&PRODUCER) };
     let mut writer = FileWriter::new(Cursor::new(Vec::new()), PRODUCER, log).unwrap();
     let events: [(i64, u16, u16, Vec<u8>); 7] = [
@@ -112,7 +112,7 @@ fn names_and_fields() {
     ] {
         let (_, out, err) = run(&["events", options[0], options[1], &file]);
         assert_eq!(out.lines().count(), 1 + count, "{options:?}");
-        assert_eq!(err.contains("the specs have no event with this name"), options[1] == "Nothing/Start", "{err}");
+        assert_eq!(err.contains("no kernel event has the name"), options[1] == "Nothing/Start", "{err}");
     }
     let (_, out, _) = run(&["stat", "--by", "event", "--format", "json", &file]);
     let by = json(&out).remove(0)["groups"]

@@ -6,6 +6,7 @@ mod fields;
 mod filtered;
 mod kernel;
 mod merged;
+mod names;
 mod saved;
 
 use etw_layouts_etl::header::EventHeader;
@@ -97,7 +98,7 @@ fn one_bad_file_does_not_end_a_batch() {
         let (status, out, err) = run(&[command, "--format", "json", a, b, "/no/such.etl", c]);
         assert_eq!(status, 2, "{command}: {err}");
         let refused = json(&err.lines().filter(|line| line.starts_with('{')).collect::<Vec<_>>().join("\n"));
-        let names: Vec<_> = refused.iter().map(|line| line["file"].as_str().unwrap()).collect();
+        let names: Vec<_> = refused.iter().filter_map(|line| line["file"].as_str()).collect();
         assert_eq!(names, [b, "/no/such.etl"], "{command}: {err}");
         if command == "stat" {
             assert_eq!(json(&out)[0]["files"], 2);
@@ -234,7 +235,7 @@ fn info_in_json() {
         ..LogFile::new(&PRODUCER)
     };
     let info = &json(&run(&["info", "--format", "json", &folder.file("a.etl", trace_of(log))]).1)[0];
-    assert_eq!((info["session"].as_str(), info["file_name"].as_str()), (Some("A logger"), Some("C:\\Ω.etl")));
+    assert_eq!((info["session"].as_str(), info["original_file"].as_str()), (Some("A logger"), Some("C:\\Ω.etl")));
     assert_eq!((info["events_lost"].as_u64(), info["buffers_lost"].as_u64()), (Some(3), Some(4)));
     assert_eq!((info["mode"].as_u64(), info["mode_names"].as_str()), (Some(2), Some("EVENT_TRACE_FILE_MODE_CIRCULAR")));
     assert_eq!((info["version"].as_str(), info["build"].as_u64()), (Some("10.0"), Some(19041)));
@@ -362,7 +363,7 @@ fn other_files_are_pointed_on() {
     }
 }
 
-/// Of a kind of diagnostic the first hundred are told, the others counted.
+/// The first hundred diagnostics of a kind are printed, the others counted.
 #[test]
 fn diagnostics_are_counted() {
     let folder = Folder::new("counted");

@@ -32,7 +32,7 @@ fn several_files() {
     }
     let root = folder.0.to_str().unwrap();
     let (status, out, err) = run(&["events", "--order", "time", "--format", "json", root]);
-    assert!(status == 2 && err.contains("1 of 6 files could not be read"), "{err}");
+    assert!(status == 2 && err.contains("1 of 6 files failed"), "{err}");
     let events: Vec<_> =
         json(&out).iter().map(|event| (event["time"].as_i64().unwrap(), event["file"].as_str().unwrap().to_owned())).collect();
     assert!(events.len() == 5 * 201 && events.is_sorted(), "{}", events.len());

@@ -7,7 +7,7 @@ use super::{runtime, members, large_integer::*, TRACE_HEADER_TYPE, WNODE_FLAG};
 
 macro_rules! text {
     (Size, $known:literal) => { concat!($known, ". Bytes of the event, header included.") };
-    (Type, $known:literal) => { concat!($known, ". Consumers get it as the opcode.") };
+    (Type, $known:literal) => { concat!($known, ". Consumers see it as the opcode.") };
     (Level, $known:literal) => { concat!($known, ". How severe it is, from 1 for critical to 5 for verbose.") };
     (ThreadId, $known:literal) => { concat!($known, ". The thread that wrote it.") };
     (TimeStamp, $known:literal) => { concat!($known, ". When, by the clock of the session.") };

@@ -8,8 +8,8 @@ use super::{runtime, members, HOOK_ID};
 macro_rules! text {
     (Size, $known:literal) => { concat!($known, ". Bytes of the event, header included.") };
     (HookId, $known:literal) => { concat!($known, ". Type of the event.") };
-    (Type, $known:literal) => { concat!($known, ". Consumers get it as the opcode.") };
-    (Group, $known:literal) => { concat!($known, ". Consumers get it as the provider.") };
+    (Type, $known:literal) => { concat!($known, ". Consumers see it as the opcode.") };
+    (Group, $known:literal) => { concat!($known, ". Consumers see it as the provider.") };
 }
 
 runtime::layout! {

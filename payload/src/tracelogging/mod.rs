@@ -1,4 +1,4 @@
-//! TraceLogging: events that carry their own schema, in the public format of TraceLoggingProvider.h and TraceLoggingDynamic.h.
+//! TraceLogging: events that contain their schema, in the format that TraceLoggingProvider.h and TraceLoggingDynamic.h define.
 
 mod schema;
 mod traits;

@@ -1,4 +1,4 @@
-//! The schema of an event: its name and its fields, one after the other, the members of a structure behind it.
+//! TraceLogging schemas: the name of an event and its fields, each structure followed by its members.
 
 use super::types::out_type;
 use crate::fault::{Fault, Reason};
@@ -11,11 +11,11 @@ const VARIABLE: u8 = 0x40;
 const CHAIN: u8 = 0x80;
 
 impl<'a> Schema<'a> {
-    /// Reads an extended item that is a TraceLogging schema, up to its fields. The provider is not named in it.
+    /// Reads a TraceLogging schema from its extended item, up to the fields. The item does not contain the name of the provider.
     ///
     /// # Errors
     ///
-    /// It is malformed.
+    /// The schema is invalid.
     pub fn trace_logging(item: &'a [u8]) -> Result<Self, Fault> {
         let read = || {
             let mut rest = sized(item)?;
@@ -28,7 +28,7 @@ impl<'a> Schema<'a> {
     }
 }
 
-/// The field at the start of bytes, which then begin behind it.
+/// Reads a field, and removes it from `rest`.
 pub(crate) fn field<'a>(rest: &mut &'a [u8]) -> Result<Field<'a>, Reason> {
     let name = name(rest)?;
     let flags = byte(rest)?;
@@ -45,7 +45,7 @@ pub(crate) fn field<'a>(rest: &mut &'a [u8]) -> Result<Field<'a>, Reason> {
     };
     let (in_type, out) = (InType((flags & 0x1F).into()), out & !CHAIN);
     let field = Field { count, tags, ..Field::new(name, in_type) };
-    // A structure has its members where others say how they are shown. The low bits of a custom field are no type.
+    // For a structure, the byte of the display format is the number of members. The type bits of a custom field have no meaning.
     Ok(match field.is_structure() {
         true => Field { out_type: OutType::NULL, members: Members { first: None, count: out.into() }, ..field },
         false if in_type == InType::BINARY => Field { out_type: out_type(out, in_type), length: Length::Variable, ..field },
@@ -53,7 +53,7 @@ pub(crate) fn field<'a>(rest: &mut &'a [u8]) -> Result<Field<'a>, Reason> {
     })
 }
 
-/// What follows the size that bytes begin with, and that has to be theirs.
+/// The bytes after a size prefix, which must equal the actual size.
 pub(super) fn sized(bytes: &[u8]) -> Result<&[u8], Reason> {
     let mut rest = bytes;
     match word(&mut rest)? {
@@ -62,14 +62,14 @@ pub(super) fn sized(bytes: &[u8]) -> Result<&[u8], Reason> {
     }
 }
 
-/// A name, which ends with a zero.
+/// Reads a name that ends with a zero.
 pub(super) fn name<'a>(rest: &mut &'a [u8]) -> Result<&'a str, Reason> {
     let end = rest.iter().position(|byte| *byte == 0).ok_or(Reason::Truncated)?;
     let name = take(rest, end + 1)?;
     core::str::from_utf8(&name[..end]).map_err(|_| Reason::Name)
 }
 
-/// Tags: seven bits a byte from the highest of 28 on, as far as there are any.
+/// Reads tags: up to four bytes with seven bits each, the highest of 28 bits first. The high bit of a byte means that another follows.
 fn tags(rest: &mut &[u8]) -> Result<u32, Reason> {
     let mut tags = 0;
     for shift in [21, 14, 7, 0] {

@@ -1,27 +1,27 @@
-//! The traits of a provider: its name, and the group that it belongs to.
+//! Provider traits: the name of a provider and its provider group.
 
 use super::schema::{name, sized};
 use crate::fault::{Fault, Reason};
 use uuid::Uuid;
 
-/// What a provider says of itself.
+/// The traits of a provider.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Traits<'a> {
-    /// Its name.
+    /// Name of the provider.
     pub name: &'a str,
-    /// The group of providers that it belongs to.
+    /// The provider group of the provider.
     pub group: Option<Uuid>,
 }
 
-/// The type of the trait that is a group: EtwProviderTraitTypeGroup.
+/// Trait type of a provider group: EtwProviderTraitTypeGroup.
 const GROUP: u8 = 1;
 
 impl<'a> Traits<'a> {
-    /// Reads an extended item of traits. Those of unknown types are passed over.
+    /// Reads provider traits from their extended item. Traits of unknown types are skipped.
     ///
     /// # Errors
     ///
-    /// It is malformed.
+    /// The traits are invalid.
     pub fn read(item: &'a [u8]) -> Result<Self, Fault> {
         let fault = |reason: Reason| reason.at(0);
         let mut rest = sized(item).map_err(fault)?;

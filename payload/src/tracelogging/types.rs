@@ -1,8 +1,8 @@
-//! TraceLogging's own types, which have the numbers of TDH's in part.
+//! Types of TraceLogging. Their numbers differ from those of TDH in part.
 
 use crate::types::{InType, OutType};
 
-/// The name of an encoding in TraceLogging, without the `TlgIn` that all of them begin with, if it has one.
+/// The TraceLogging name of an encoding, without its prefix `TlgIn`; `None` if TraceLogging has no such encoding.
 pub fn in_name(in_type: InType) -> Option<&'static str> {
     Some(match in_type {
         InType::NULL => "NULL",
@@ -34,7 +34,7 @@ pub fn in_name(in_type: InType) -> Option<&'static str> {
     })
 }
 
-/// Numbers of TlgOut_t, its names, and TDH's numbers. What depends on the width of the value has that of 8, 16, 32 and 64 bits.
+/// Numbers and names of TlgOut_t, with the types of TDH: one for all values, or one each for values of 8, 16, 32 and 64 bits.
 const OUT: &[(u8, &str, &[OutType])] = &[
     (0, "NULL", &[OutType::NULL]),
     (1, "NOPRINT", &[OutType::NOPRINT]),
@@ -62,10 +62,10 @@ const OUT: &[(u8, &str, &[OutType])] = &[
     (38, "DATETIME_UTC", &[OutType::DATETIME_UTC]),
 ];
 
-/// Where numbers are that TraceLogging does not define: TDH has none there.
+/// Types for numbers that TraceLogging does not define start here; TDH uses none of them.
 const UNKNOWN: u16 = 0x8000;
 
-/// TDH's number for one of TlgOut_t.
+/// The type of TDH for a number of TlgOut_t.
 pub(super) fn out_type(out: u8, in_type: InType) -> OutType {
     match OUT.iter().find(|(number, ..)| *number == out) {
         Some((_, _, [all])) => *all,
@@ -82,7 +82,11 @@ pub(super) fn out_type(out: u8, in_type: InType) -> OutType {
     }
 }
 
-/// The name of a way to show values in TraceLogging, without the `TlgOut` that all of them begin with; the number, if it has none.
+/// The TraceLogging name of a display format, without its prefix `TlgOut`; or its number, if it has no name.
+///
+/// # Errors
+///
+/// The number of a display format that TraceLogging does not define.
 pub fn out_name(out: OutType) -> Result<&'static str, u16> {
     OUT.iter().find(|(_, _, types)| types.contains(&out)).map(|(_, name, _)| *name).ok_or(out.0 & !UNKNOWN)
 }

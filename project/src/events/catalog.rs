@@ -15,8 +15,11 @@ pub fn find<'a>(spec: &'a Spec, asked: &str) -> Result<Vec<Known<'a>>, Error> {
     let found: Vec<_> = all(spec).into_iter().filter(|known| is_called(known, asked)).collect();
     if found.is_empty() {
         let names: Vec<_> = all(spec).iter().map(Known::name).collect();
+        let classes = spec.classes.iter().map(|class| class.name.value.as_str());
         let problem = format!("unknown event `{asked}`");
-        return Err(Refusal::unknown(problem, asked, names.iter().map(String::as_str), Remedy::Event).into());
+        // `Process/` means the class.
+        let known = classes.chain(names.iter().map(String::as_str));
+        return Err(Refusal::unknown(problem, asked.trim_end_matches('/'), known, Remedy::Event).into());
     }
     Ok(found)
 }

@@ -109,7 +109,7 @@ pub fn prepare<'a>(
     let shipped = project.tables(axis, &wanted)?;
     let mut known = Vec::new();
     let (read, new): (Vec<_>, Vec<_>) = new.into_iter().partition(BuildTable::is_partial);
-    let mut new = news(layouts, new, &shipped, &all, &mut known)?;
+    let mut new = new_tables(layouts, new, &shipped, &all, &mut known)?;
     let notes = new.iter().filter_map(|table| {
         let other = label::facts_equal(table, shipped.iter().chain(&new))?;
         Some(format!(
@@ -222,8 +222,8 @@ fn missing(name: &str, tables: &[BuildTable]) -> Error {
     format!("cannot add {name}: no such type among the {count} types of {files}{meant}").into()
 }
 
-/// The tables that say what no shipped table of their kernel says, or that have what is to be added.
-fn news(
+/// The tables with facts that no built-in table of their build has, or with types to add.
+fn new_tables(
     layouts: &Layouts,
     tables: Vec<BuildTable>,
     shipped: &[BuildTable],

@@ -134,8 +134,8 @@ fn others(layouts: &Layouts, table: &BuildTable, checked: &Checked) -> Vec<Targe
     if found.is_empty() { has(different) } else { found }
 }
 
-/// Whether a table states the layout that a target has of a structure, or nothing of it. Most of its layouts have another size, which is told
-/// without all else that a comparison finds.
+/// Whether a table has the layout of a structure at a target, or lacks the structure. Most differing layouts have another size, which needs no
+/// full comparison.
 fn has_layout(layouts: &Layouts, target: TargetId, name: &str, table: &BuildTable) -> bool {
     let size = layouts.get(target, name).map(|layout| layout.extent().size);
     if let Some(TypeFacts::Aggregate(aggregate)) = table.types.get(name)

@@ -10,22 +10,22 @@ use core::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Confidence {
-    /// Symbols of this build contain the structure and agree with the layout, member by member. Use it. For a tool that writes to
-    /// memory, confirm a layout that only converted symbols verify with the PDB of the kernel (`etw verify`).
+    /// Symbols of this build contain the structure and match the layout in every member. The layout can be used without further checks.
+    /// Only if a program writes to memory and the symbols are converted, verify the layout with the PDB of the kernel (`etw verify`).
     Verified(SymbolSource),
-    /// Only the image of this build was examined. It shows the offsets of some members, which agree. Check that what you read is
-    /// plausible, or verify the layout against the PDB of the kernel (`etw verify`, `etw import`).
+    /// Only the image of this build was examined. It shows the offsets of some members, which match the layout. Check the plausibility of
+    /// the values read, or verify the layout against the PDB of the kernel (`etw verify`, `etw import`).
     PartlyVerified,
-    /// The layout is that of published references or of the author of the specs, and no symbols verify it. Check that what you read is
-    /// plausible.
+    /// The layout is that of published references or of the author of the specs, and no symbols verify it. Check the plausibility of the
+    /// values read.
     Documented {
         /// Whether symbols of this build were examined and do not contain the structure, so that no public symbols can verify it.
         unverifiable: bool,
     },
     /// This build has not been examined. The layout is inferred from examined builds.
     Inferred(Reason),
-    /// This build has not been examined, and the known builds before and after it have different layouts. The layout is that of one, and
-    /// the other is given beside it: decide by what is in memory, or by the PDB of the kernel.
+    /// This build has not been examined, and the known builds before and after it have different layouts. The layout is that of one of
+    /// them, and the other is returned too. Check the values in memory, or the PDB of the kernel, to decide.
     Uncertain {
         /// The nearest known build before it.
         older: Build,
@@ -78,14 +78,14 @@ pub enum Reason {
         /// The first examined update.
         first: Build,
     },
-    /// Its branch is not known. The releases before and after it have the same layout.
+    /// The branch of the build is unknown. The releases before and after it have the same layout.
     Releases {
         /// The release before it.
         older: Build,
         /// The release after it.
         newer: Build,
     },
-    /// Its branch is not known, and newer than every release that is.
+    /// The branch of the build is unknown, and newer than every known release.
     Newest {
         /// The newest known release.
         last: Build,
@@ -192,7 +192,9 @@ impl fmt::Display for Confidence {
             Self::Documented { unverifiable: true } => {
                 f.write_str("documented; the symbols of this build do not contain the structure")
             }
-            Self::Documented { unverifiable: false } => f.write_str("documented; no symbols of this build were examined"),
+            Self::Documented { unverifiable: false } => {
+                f.write_str("documented or stated by the specs; no symbols of this build were examined")
+            }
             Self::Inferred(reason) => reason.fmt(f),
             Self::Uncertain { older, newer } => {
                 write!(f, "uncertain: {older} and {newer}, the nearest known builds, have different layouts")

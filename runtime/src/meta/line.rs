@@ -72,7 +72,6 @@ pub struct Chosen<K, L> {
 /// # Errors
 ///
 /// There is no such build.
-/// There is no such kernel.
 pub fn place<K>(
     build: Build,
     mut kernels: impl Iterator<Item = (Build, K)> + Clone,

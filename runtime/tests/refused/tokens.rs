@@ -1,4 +1,4 @@
-//! A token of one structure is none of another, nor is one of a structure within it.
+//! A token of one structure cannot be used with another one, nor with an embedded structure.
 
 use etw_layouts_runtime::{View, tokens};
 

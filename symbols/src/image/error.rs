@@ -37,20 +37,24 @@ pub enum Error {
 
 /// Signatures of other formats, with descriptions and remedies.
 const OTHERS: [(&[u8], &str); 8] = [
-    (b"Microsoft C/C++ ", "a PDB: give it as a symbol file, with its build"),
-    (b"Microsoft MSFZ ", "a compressed PDB: give it as a symbol file, with its build"),
-    (b"MSCF", "a cabinet: expand it, as with `expand FILE.ex_ FILE.exe` or `cabextract`, and give the image in it"),
-    (b"DI", "a separate debug file (.dbg): give the image that it belongs to"),
-    (b"MZ", "a program for DOS or 16-bit Windows, or truncated: give the complete ntoskrnl.exe"),
-    (b"\x7FELF", "an ELF program: give the ntoskrnl.exe of a Windows installation"),
-    (b"PK", "an archive: unpack it and give the image in it"),
-    (b"MDMP", "a crash dump: give the image, ntoskrnl.exe"),
+    (b"Microsoft C/C++ ", "it is a PDB; name it as a symbol file, with its build"),
+    (b"Microsoft MSFZ ", "it is a compressed PDB; name it as a symbol file, with its build"),
+    (b"MSCF", "it is a cabinet; expand it with `expand FILE.ex_ FILE.exe` or `cabextract`, and name the image in it"),
+    (b"DI", "it is a separate debug file (.dbg); name the image that it belongs to"),
+    (b"MZ", "it is a program for DOS or 16-bit Windows, or truncated; name the complete ntoskrnl.exe"),
+    (b"\x7FELF", "it is an ELF program; name the ntoskrnl.exe of a Windows installation"),
+    (b"PK", "it is an archive; unpack it and name the image in it"),
+    (b"MDMP", "it is a crash dump; name the image, ntoskrnl.exe"),
 ];
 
 impl Error {
     pub(super) fn not_pe(bytes: &[u8]) -> Error {
         let other = OTHERS.iter().find(|(start, _)| bytes.starts_with(start));
-        let none = if bytes.is_empty() { "an empty file: download it again" } else { "something else: give ntoskrnl.exe" };
+        let none = if bytes.is_empty() {
+            "it is empty; download it again"
+        } else {
+            "unknown format; name a kernel image such as ntoskrnl.exe"
+        };
         Error::NotPe { what: other.map_or(none, |(_, what)| what) }
     }
 
@@ -71,11 +75,11 @@ impl From<Unnamed> for Error {
 
 impl Display for Error {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        const REMEDY: &str = "give the PDB itself, with its build and architecture";
+        const REMEDY: &str = "name the PDB itself, with its build and architecture";
         match self {
-            Error::NotPe { what } => write!(f, "not a PE image, but {what}"),
+            Error::NotPe { what } => write!(f, "not a PE image: {what}"),
             Error::Damaged { part, reason } => {
-                write!(f, "corrupt {part} of a PE image ({reason}): download it again")
+                write!(f, "corrupt {part} of a PE image ({reason}); download it again")
             }
             Error::Machine(machine) => {
                 write!(
@@ -84,12 +88,12 @@ impl Display for Error {
                     Machine(u32::from(*machine))
                 )
             }
-            Error::NoDebugDirectory => write!(f, "PE image without a debug directory, so its PDB is unknown: {REMEDY}"),
-            Error::NoCodeView => write!(f, "PE image whose debug directory does not identify a PDB: {REMEDY}"),
+            Error::NoDebugDirectory => write!(f, "PE image without a debug directory, so its PDB is unknown; {REMEDY}"),
+            Error::NoCodeView => write!(f, "PE image whose debug directory does not identify a PDB; {REMEDY}"),
             Error::NoGuid { name } => {
-                write!(f, "PE image that identifies its PDB ({name}) by time stamp, without a GUID (NB10, before 2002): {REMEDY}")
+                write!(f, "PE image that identifies its PDB ({name}) by time stamp, without a GUID (NB10, before 2002); {REMEDY}")
             }
-            Error::NoVersion => write!(f, "PE image without a version resource, so its build is unknown: {REMEDY}"),
+            Error::NoVersion => write!(f, "PE image without a version resource, so its build is unknown; {REMEDY}"),
         }
     }
 }

@@ -58,33 +58,33 @@ pub struct Fault {
 impl Display for Error {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
-            Error::Unrecognized => write!(f, "neither JSON nor xz: give an ISF table, `.json` or `.json.xz`"),
+            Error::Unrecognized => write!(f, "neither JSON nor xz; name an ISF table, `.json` or `.json.xz`"),
             Error::Xz { decoded, reason } => {
-                write!(f, "corrupt xz data after {decoded} bytes of JSON ({reason}): download the file again")
+                write!(f, "corrupt xz data after {decoded} bytes of JSON ({reason}); download the file again")
             }
             Error::XzMemory => write!(
                 f,
-                "xz data needs more than {} MiB of memory to decode: compress it again with a dictionary no larger than that of `xz -9`",
+                "xz data needs more than {} MiB of memory to decode; compress it again with a dictionary no larger than that of `xz -9`",
                 super::unpack::XZ_MEMORY >> 20
             ),
             Error::TooLarge => write!(f, "more than {} MiB of JSON: not a table of a Windows kernel", super::MAX_JSON >> 20),
-            Error::Utf8 { offset } => write!(f, "not UTF-8 at byte {offset} of the JSON: convert the table to UTF-8"),
-            Error::Json(fault) => write!(f, "invalid JSON at {fault}: download or create the file again"),
+            Error::Utf8 { offset } => write!(f, "not UTF-8 at byte {offset} of the JSON; convert the table to UTF-8"),
+            Error::Json(fault) => write!(f, "invalid JSON at {fault}; download or create the file again"),
             Error::Isf(fault) => {
-                write!(f, "valid JSON, but not ISF at {fault}: create the table with Volatility 3 (format 6)")
+                write!(f, "valid JSON, but not ISF at {fault}; create the table with Volatility 3 (format 6)")
             }
             Error::Ambiguous { name } => {
                 write!(f, "ambiguous type `{name}`: several names differ only by the leading underscore; rename one in the table")
             }
             Error::TooDeep { name } => {
-                write!(f, "`{name}` nests types more than {} levels deep: create the table again", crate::MAX_DEPTH)
+                write!(f, "`{name}` nests types more than {} levels deep; create the table again", crate::MAX_DEPTH)
             }
             Error::TooMany => write!(
                 f,
-                "the wanted types have more than {} members: request fewer types, or create the table again",
+                "the wanted types have more than {} members; request fewer types, or create the table again",
                 super::MAX_MEMBERS
             ),
-            Error::TooMuch => f.write_str("unnamed types repeat endlessly: create the table again"),
+            Error::TooMuch => f.write_str("unnamed types repeat endlessly; create the table again"),
         }
     }
 }

@@ -70,36 +70,36 @@ impl From<pdb2::Error> for Error {
 impl Display for Error {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
-            Error::Empty => f.write_str("empty file: download it again"),
-            Error::Unrecognized => f.write_str("not a program database: give a .pdb or .pdz file of the Microsoft linker or LLD"),
-            Error::Image => f.write_str("program or library instead of its symbols: give its .pdb file"),
+            Error::Empty => f.write_str("empty file; download it again"),
+            Error::Unrecognized => f.write_str("not a program database; name a .pdb or .pdz file of the Microsoft linker or LLD"),
+            Error::Image => f.write_str("program or library instead of its symbols; name its .pdb file"),
             Error::Cabinet => f.write_str(
-                "CAB-compressed symbol file: expand it first, with `expand FILE.pd_ FILE.pdb` on Windows, otherwise with `cabextract FILE.pd_`",
+                "CAB-compressed symbol file; expand it first, with `expand FILE.pd_ FILE.pdb` on Windows, otherwise with `cabextract FILE.pd_`",
             ),
-            Error::Portable => f.write_str("Portable PDB of a .NET assembly, which has no C types: give the .pdb of native code"),
-            Error::Managed => f.write_str("Windows PDB of a .NET assembly, which has no C types: give the .pdb of native code"),
+            Error::Portable => f.write_str("Portable PDB of a .NET assembly, which has no C types; name the .pdb of native code"),
+            Error::Managed => f.write_str("Windows PDB of a .NET assembly, which has no C types; name the .pdb of native code"),
             Error::FastLink => f.write_str(
-                "PDB linked with /DEBUG:FASTLINK, whose types are in the object files: link again with /DEBUG:FULL, or run `mspdbcmf /pdb:FILE.pdb` with access to these files",
+                "PDB linked with /DEBUG:FASTLINK, whose types are in the object files; link again with /DEBUG:FULL, or run `mspdbcmf /pdb:FILE.pdb` with access to these files",
             ),
             Error::Msf2 => f.write_str(
-                "unsupported PDB in MSF 2.00, the format of Visual C++ 6 and Windows 2000: give one of Windows XP or later",
+                "unsupported PDB in MSF 2.00, the format of Visual C++ 6 and Windows 2000; name one of Windows XP or later",
             ),
-            Error::NoTypes => f.write_str("PDB without types, which were stripped or never written: give one with types"),
-            Error::Unsupported { what } => write!(f, "unsupported PDB with {what}: convert it to MSF 7.00"),
+            Error::NoTypes => f.write_str("PDB without types, which were stripped or never written; name one with types"),
+            Error::Unsupported { what } => write!(f, "unsupported PDB with {what}; convert it to MSF 7.00"),
             Error::Truncated { expected: Some(expected), actual } => {
-                write!(f, "truncated PDB, {actual} of {expected} bytes: download it again")
+                write!(f, "truncated PDB, {actual} of {expected} bytes; download it again")
             }
             Error::Truncated { expected: None, actual } => {
-                write!(f, "PDB truncated after {actual} bytes: download it again")
+                write!(f, "PDB truncated after {actual} bytes; download it again")
             }
-            Error::Damaged { reason } => write!(f, "corrupt PDB ({reason}): download it again"),
+            Error::Damaged { reason } => write!(f, "corrupt PDB ({reason}); download it again"),
             Error::Ambiguous { name } => {
-                write!(f, "ambiguous type `{name}`: the PDB has several different definitions; give one that was linked without the others")
+                write!(f, "ambiguous type `{name}`: the PDB has several different definitions; name one that was linked without the others")
             }
             Error::TooDeep { name } => {
-                write!(f, "corrupt PDB (`{name}` nests types more than {} levels deep): download it again", crate::MAX_DEPTH)
+                write!(f, "corrupt PDB (`{name}` nests types more than {} levels deep); download it again", crate::MAX_DEPTH)
             }
-            Error::TooLarge => f.write_str("corrupt PDB (unnamed types repeat endlessly): download it again"),
+            Error::TooLarge => f.write_str("corrupt PDB (unnamed types repeat endlessly); download it again"),
         }
     }
 }

@@ -24,14 +24,14 @@ pub enum PathError {
 impl Display for PathError {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
-            PathError::Empty => write!(f, "empty symbol path: give a folder, or srv*CACHE*{}", super::MICROSOFT),
+            PathError::Empty => write!(f, "empty symbol path; name a folder, or srv*CACHE*{}", super::MICROSOFT),
             PathError::Server { element } => {
                 write!(f, "unsupported symbol server in `{element}` of the symbol path: write srv*CACHE*STORE")
             }
             PathError::Url { url } => {
                 write!(
                     f,
-                    "unsupported URL `{url}` in the symbol path: give one with https:// or http://, or the path of a folder"
+                    "unsupported URL `{url}` in the symbol path; name one with https:// or http://, or the path of a folder"
                 )
             }
         }

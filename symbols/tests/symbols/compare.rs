@@ -228,7 +228,7 @@ fn rules_accept_nothing_more() {
         assert_eq!(differences(&reports).len(), 1, "{place}");
         assert!(reports.iter().all(|report| report.accepted.is_empty()), "{place}");
     }
-    // Where members are apart, a union is a guess; where they are not, it is none.
+    // If members do not overlap, a union is a guess; if they overlap, it is certain.
     let kind = |changes: &[(&str, Value)]| {
         let reports = against(changes, Rules::Converted);
         differences(&reports).iter().filter(|difference| difference.contains("kind:")).count()

@@ -1,4 +1,4 @@
-//! What an image tells, and what each input that is none says.
+//! The facts of an image, and the errors for inputs that are no image.
 
 use etw_layouts_symbols::{Arch, Pdb, image};
 use test_support::pe::{Image, Random, pdb, rsds};
@@ -21,11 +21,11 @@ fn what_is_wrong() {
     };
     let nb10 = [b"NB10\0\0\0\0\x31\x45\x82\x3B\x01\0\0\0".as_slice(), b"c:\\nt\\ntoskrnl.pdb\0"].concat();
     let cases = [
-        (Vec::new(), "not a PE image, but an empty file"),
-        (b"MZ".to_vec(), "not a PE image, but a program for DOS or 16-bit Windows, or truncated"),
-        (b"MSCF\0\0\0\0".to_vec(), "not a PE image, but a cabinet: expand it"),
-        (b"Microsoft C/C++ MSF 7.00\r\n\x1ADS".to_vec(), "not a PE image, but a PDB"),
-        (b"hello".to_vec(), "not a PE image, but something else"),
+        (Vec::new(), "not a PE image: it is empty"),
+        (b"MZ".to_vec(), "not a PE image: it is a program for DOS or 16-bit Windows, or truncated"),
+        (b"MSCF\0\0\0\0".to_vec(), "not a PE image: it is a cabinet; expand it"),
+        (b"Microsoft C/C++ MSF 7.00\r\n\x1ADS".to_vec(), "not a PE image: it is a PDB"),
+        (b"hello".to_vec(), "not a PE image: unknown format"),
         (Image::x64().bytes()[..0x100].to_vec(), "corrupt headers of a PE image"),
         (Image::x64().bytes()[..0x440].to_vec(), "corrupt resources of a PE image"),
         (

@@ -183,7 +183,7 @@ fn memory_for_decoding_is_bounded() {
     std::io::Write::write_all(&mut encoder, b"{}").unwrap();
     let packed = encoder.finish().unwrap();
     assert!(
-        message(&packed).starts_with("xz data needs more than 96 MiB of memory to decode: compress it again"),
+        message(&packed).starts_with("xz data needs more than 96 MiB of memory to decode; compress it again"),
         "{}",
         message(&packed)
     );

@@ -53,7 +53,7 @@ fn content_tells_the_format() {
     assert!(matches!(read(snapshot.as_bytes(), &wanted), Ok(Symbols::Snapshot(_))));
     let message = |input: &[u8]| read(input, &wanted).unwrap_err().to_string();
     assert!(message(b"").starts_with("empty file"));
-    assert!(message(b"PK\x03\x04").starts_with("not a symbol file: give a program database"));
+    assert!(message(b"PK\x03\x04").starts_with("not a symbol file; name a program database"));
     assert!(message(b"{}").starts_with("valid JSON, but not ISF"));
     assert!(message(b"etw-layouts-symbols 2\n").starts_with("line 1"));
     assert!(message(b"etw-layouts-symbols 1\n\xFF").starts_with("invalid UTF-8 at byte 22"));

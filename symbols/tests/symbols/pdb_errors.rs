@@ -205,7 +205,7 @@ fn no_damage_panics() {
 fn every_real_file_gives_types_or_its_own_message() {
     const EXPECTED: [(&str, Result<usize, &str>); 21] = [
         ("arm64_xcpt4.pdb", Ok(212)),
-        ("cab_named_pdb.pdb", Err("CAB-compressed symbol file: expand it first")),
+        ("cab_named_pdb.pdb", Err("CAB-compressed symbol file; expand it first")),
         ("compiler_vc141_nodbi.pdb", Ok(294)),
         ("corrupt_29bytes.pdb", Err("PDB truncated after 29 bytes")),
         ("corrupt_empty.pdb", Err("empty file")),

@@ -224,7 +224,7 @@ fn what_every_place_said() {
 ntkrnlmp.pdb with key BBED7C2955FBE4522AAA23F4B8677AD91f not found along the symbol path:
   $/a: the folder does not exist
   $/r/ntkrnlmp.pdb: is a different PDB, with GUID BBED7C2955FBE4522AAA23F4B8677AD9 and age 5
-  $/s/HOME/ntkrnlmp.pdb: cannot be used: truncated PDB, 5000 of 10240 bytes: download it again
+  $/s/HOME/ntkrnlmp.pdb: cannot be used: truncated PDB, 5000 of 10240 bytes; download it again
   $/s/HOME/ntkrnlmp.pd_: is a cabinet that cannot be expanded (failed to fill whole buffer)
   $/t/pdb/ntkrnlmp.pdb: is not a PDB: it begins with `short`
   $/u/ntkrnlmp.pdb: cannot be used: unsupported PDB in MSF 2.00, the format of Visual C++ 6 and Windows 2000: give one of Windows XP or later

@@ -44,12 +44,12 @@ pub struct System {
     pub missing: BTreeSet<u64>,
 }
 
-/// Where the list of modules and what debuggers are told is.
+/// Address of the list of modules, which the debugger data follows.
 fn lists(arch: Arch) -> u64 {
     if arch == Arch::X86 { 0x8A00_0000 } else { 0xFFFF_F800_1234_0000 }
 }
 
-/// Where in these what debuggers are told is.
+/// Offset of the debugger data from that address.
 const DEBUGGER: u64 = 0x1000;
 
 impl System {
@@ -76,7 +76,7 @@ impl System {
         }
     }
 
-    /// The list of modules, and behind it what debuggers are told.
+    /// The list of modules, and the debugger data after it.
     fn lists(&self) -> Vec<u8> {
         let (base, mut bytes) = (lists(self.arch), vec![0; DEBUGGER as usize]);
         let layout = structures::LOADED_MODULE.select(self.build, self.arch).expect("a layout").layout;

@@ -1,4 +1,4 @@
-//! Mutants of event specs: wrong types, orders, counts, versions and numbers, held against what sources state of events.
+//! Mutants of event specs: wrong types, orders, counts, versions and numbers, verified against the sources of events.
 
 use super::facts::{FactKind, Finder, Mutant};
 use super::{Bench, Fate};

@@ -66,7 +66,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// `of` is what the members are of; a part without a name has none, its members are told of by the whole.
+    /// `of` is the type whose tokens the members have; `None` for an unnamed part, whose members belong to the enclosing type.
     fn define(&self, name: &str, doc: &str, of: Option<&str>, whole: Whole, out: &mut String) {
         let (kind, rows) = match whole.aggregate.kind {
             Kind::Struct => ("struct", self.members(whole)),

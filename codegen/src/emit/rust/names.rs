@@ -110,7 +110,7 @@ pub(super) fn name_since(axis: &Axis, structure: &str, path: &str, targets: &Tar
         format!("{structure}_{}{arch}{path}", kernel.replace(['.', '-'], "_"))
     };
     let (short, long) = (name(""), name(&format!("_{arch}")));
-    // Two that begin at one kernel, each of which has both architectures sooner or later, are told apart by that of the first.
+    // If two begin at the same build, the architecture of the first target distinguishes them; a range can have both later.
     let short_is_free = !only && !taken.has(&short);
     taken.numbered(if short_is_free { short } else { long })
 }

@@ -105,7 +105,7 @@ fn a_deep_chain() {
     drop(entered((0..=20_000).map(|i| (format!("T{i}"), facts(i))).collect()));
 }
 
-/// Names that no spec can have are told with the file that has them, whatever they do to a terminal.
+/// Names that no spec can have are reported with their file, and escaped for a terminal.
 #[test]
 fn names_that_are_none() {
     let long = "x".repeat(1000);
@@ -133,7 +133,7 @@ fn names_that_are_none() {
     assert_eq!(texts.len(), 2);
 }
 
-/// What a device of Windows is called is in a file that is none; what means something else in generated code is left out.
+/// A type with the name of a Windows device is in a file with another name; types with names reserved in generated code are left out.
 #[test]
 fn names_that_are_taken() {
     let names = ["CON", "nul", "Com1", "COM10", "self", "runtime", "bool", "X64", "PhantomData", "REGISTRY", "X<int>", "a$b"];

@@ -62,7 +62,7 @@ impl Kit {
         Self { build, arch, image, globals: Vec::new() }
     }
 
-    /// What a walk is told of the kernel.
+    /// The description of the kernel for a walk.
     pub fn kernel(&self) -> Kernel {
         let (start, end) = module(self.arch);
         let kernel = Kernel::new(self.build, self.arch).with_module("ntoskrnl.exe", Address(start)..Address(end));

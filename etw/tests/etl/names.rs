@@ -1,0 +1,72 @@
+//! Names that users write: of fields, events, providers and files.
+
+use super::{Folder, json, run, trace};
+use crate::kernel::kernel_trace;
+use test_support::logging::logging;
+
+/// A payload field is a column by its name, in any case; a field that no event has is a note.
+#[test]
+fn fields_as_columns() {
+    let folder = Folder::new("names-fields");
+    let [kernel, logged] = [folder.file("kernel.etl", kernel_trace()), folder.file("logging.etl", logging().trace())];
+    let (status, out, err) =
+        run(&["events", "--format", "csv", "--columns", "processid,PROCESSID", "--event", "Process/DCStart", &kernel]);
+    assert_eq!((status, out.as_str(), err.as_str()), (0, "processid,PROCESSID\n8,8\n", ""));
+    let (status, out, err) = run(&["events", "--format", "csv", "--columns", "U64", &logged]);
+    assert!(status == 0 && out.contains(&u64::MAX.to_string()) && err.is_empty(), "{status} {out} {err}");
+    let (status, _, err) = run(&["events", "--columns", "Foo,tme", "--event", "Process/DCStart", &kernel]);
+    let expected = "note: no event has the field `Foo`\nnote: no event has the field `tme`; did you mean the column `time`?\n";
+    assert_eq!((status, err.as_str()), (0, expected));
+}
+
+/// A name of an event or provider that no event has is a note with a similar name; `stat` prints names that `--event` accepts.
+#[test]
+fn unknown_names() {
+    let folder = Folder::new("names-unknown");
+    let [kernel, other] = [folder.file("kernel.etl", kernel_trace()), folder.file("other.etl", trace())];
+    for (option, name, near) in [("--event", "Process/Sart", "Process/Start"), ("--provider", "Proces", "Process")] {
+        let (status, _, err) = run(&["events", option, name, &kernel]);
+        assert!(status == 0 && err.contains(&format!("`{name}`; did you mean `{near}`?")), "{status} {err}");
+    }
+    let (_, out, _) = run(&["stat", "--by", "event", &other]);
+    let name = out.lines().find(|line| line.trim_start().starts_with("2 ")).and_then(|line| line.split_whitespace().last());
+    let name = name.unwrap().to_owned();
+    assert!(name.contains('/'), "{out}");
+    let (_, out, _) = run(&["events", "--format", "json", "--event", &name, &other]);
+    assert_eq!(json(&out).len(), 2, "{name}: {out}");
+}
+
+/// With a limit of 0, the column names are printed. The number of events is the same everywhere. The errors of JSON output are JSON.
+#[test]
+fn counts_and_errors() {
+    let folder = Folder::new("names-counts");
+    let (file, new) = (folder.file("a.etl", trace()), folder.0.join("new.etl"));
+    let (status, out, err) = run(&["events", "--limit", "0", &file]);
+    assert!(status == 0 && out.lines().count() == 1 && out.starts_with("time "), "{status} {out} {err}");
+    let (status, out, err) = run(&["save", "--provider", "FOO", "-o", new.to_str().unwrap(), &file]);
+    assert!(status == 0 && out.contains("0 of 3 events") && err.contains("0 of 3 events match"), "{status} {out} {err}");
+    let absent = folder.0.join("absent.etl");
+    let (status, out, err) = run(&["check", "--format", "json", absent.to_str().unwrap(), &file]);
+    let lines = json(&err);
+    assert_eq!((status, json(&out).len(), lines.len()), (2, 1, 2), "{err}");
+    assert_eq!(lines[0]["error"], "no such file or folder; check the path");
+    assert_eq!(lines[1]["error"], "1 of 2 files failed; see the message above");
+}
+
+/// Impossible values in the log file header are diagnostics of `check`.
+#[test]
+fn header_values() {
+    let folder = Folder::new("names-header");
+    let whole = trace();
+    // The payload of the log file header: buffer size 4096, then Version, ProviderVersion and NumberOfProcessors.
+    let payload = 0x48 + whole[0x48..].windows(4).position(|bytes| bytes == 4096_u32.to_le_bytes()).unwrap();
+    for (at, expected) in [
+        (payload + 4, "unknown Windows version in the log file header: 255.255"),
+        (payload + 12, "invalid number of processors in the log file header: 4294967295"),
+    ] {
+        let mut bytes = whole.clone();
+        bytes[at..at + 4].fill(0xFF);
+        let (status, out, _) = run(&["check", &folder.file("a.etl", bytes)]);
+        assert!(status == 1 && out.contains(expected), "{status} {out}");
+    }
+}
