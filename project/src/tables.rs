@@ -212,7 +212,10 @@ fn with_builds(list: Vec<PathBuf>) -> Vec<SymbolFile> {
 }
 
 fn collect(path: &Path, seen: &mut BTreeSet<PathBuf>, list: &mut Vec<PathBuf>) -> Result<(), Error> {
-    let named = |e: io::Error| format!("{}: {e}", path.display());
+    let named = |error: io::Error| match error.kind() {
+        io::ErrorKind::NotFound => format!("{}: no such file or folder; check the path", path.display()),
+        _ => format!("{}: {error}", path.display()),
+    };
     let real = path.canonicalize().map_err(named)?;
     if !real.is_dir() {
         list.push(path.to_owned());

@@ -204,7 +204,9 @@ fn constants(
     let all = present.len() > 1 && present.iter().all(|constant| constant.scope == definition.scope);
     let row = |constant: &&Constant| {
         let exists = if all { String::new() } else { axis.words(&constant.scope) };
-        let cells = vec![value(constant)?, constant.name.value.clone(), exists, guided(constant)];
+        // One column, because only the last one wraps.
+        let between = if exists.is_empty() || guided(constant).is_empty() { "" } else { ": " };
+        let cells = vec![value(constant)?, constant.name.value.clone(), format!("{exists}{between}{}", guided(constant))];
         Some(Row { style: Style::new(), cells })
     };
     let rows: Vec<_> = present.iter().filter_map(row).collect();
@@ -213,7 +215,7 @@ fn constants(
         count => format!("{count} constants of type {}", values.ty.value),
     };
     *out += "\n";
-    *out += &aligned(&["value", &heading, "versions"], &rows, width);
+    *out += &aligned(&["value", &heading, if all { "description" } else { "versions: description" }], &rows, width);
     let others = values.constants.len() - rows.len();
     if others > 0 && subject.member.is_none() {
         let _ = writeln!(out, "\n{others} more in other builds: see --history.");

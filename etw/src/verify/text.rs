@@ -85,7 +85,7 @@ fn partly(axis: &Axis, images: &[Checked], verbose: bool, out: &mut String) {
     let unseen = images.iter().filter(|image| image.asked.is_of_other_build(axis)).count();
     let (style, word) = if differ > 0 { (ALARM, "differs") } else { (Style::new(), "partial") };
     let other = if differ > 0 { format!(", {differ} differ") } else { String::new() };
-    let unseen = if unseen > 0 { format!(", {unseen} of builds that are not on the version axis") } else { String::new() };
+    let unseen = if unseen > 0 { format!(", {unseen} of builds not on the version axis") } else { String::new() };
     let (count, equal) = (format!("{} images", images.len()), all().map(|(_, found)| found.equal).sum::<u64>());
     let source = images.first().map_or("", |image| &image.source);
     let _ = writeln!(out, "{style}{word:11}{style:#} {count:22}  {equal} offsets equal{addresses}{other}{unseen}  {source}");

@@ -178,7 +178,7 @@ fn addresses_by_build() {
     expect(&["export", "offsets", "EtwThreatIntProvRegHandle"], 0, &rows);
     let row = ["\"address\": 12672312,", "\"evidence\": \"build\",", "\"images\": 2"];
     expect(&["export", "offsets", "EtwThreatIntProvRegHandle", "--format", "json"], 0, &row);
-    let listed = &["PDBs  image tables", "\"builds\": 3,"];
+    let listed = &["PDBs  image tables", "\"builds_in_image_tables\": 3,"];
     expect(&["list", "--globals", "EtwThreatInt*"], 0, &listed[..1]);
     expect(&["list", "--globals", "EtwThreatInt*", "--format", "json"], 0, &listed[1..]);
     let isf = [

@@ -37,17 +37,17 @@ fn verify_is_a_line_a_table_and_the_totals() {
     let kernels = edited.matches("\nkernel ").count();
     let (status, out, _) =
         said(&etw(&["verify", "--symbols", &folder.file("edited.facts", &edited), "--only", "_WMI_BUFFER_HEADER"]));
-    let last: Vec<_> = out.lines().rev().take(2).collect();
-    assert!(status == Some(1) && last[0].ends_with(&format!(" {kernels} differences")), "{out}");
-    assert!(last[1].contains("WMI_BUFFER_HEADER size: the spec has 0x48, the symbols have 0x148"), "{out}");
-    assert!(last[1].contains(&format!("({kernels} tables, first ")), "{out}");
+    let last = out.lines().last().unwrap_or_default();
+    assert!(status == Some(1) && out.contains(&format!(" {kernels} differences\n\nDifferences\n")), "{out}");
+    assert!(last.contains("WMI_BUFFER_HEADER size: the spec has 0x48, the symbols have 0x148"), "{out}");
+    assert!(last.contains(&format!("({kernels} tables, first ")), "{out}");
     // A name that differs is one line, whatever the number of tables.
     let edited = shipped().replacen(" SavedOffset ", " SavedOfset ", 1);
     let (status, out, _) =
         said(&etw(&["verify", "--symbols", &folder.file("edited.facts", &edited), "--only", "_WMI_BUFFER_HEADER"]));
     let told: Vec<_> = out.lines().skip_while(|line| *line != "Differences").collect();
     let renamed = "WMI_BUFFER_HEADER.SavedOffset: not in the symbols, which have SavedOfset, unsigned long at offset 0x4";
-    assert!(status == Some(1) && told.len() == 3 && told[1].contains(renamed), "{out}");
+    assert!(status == Some(1) && told.len() == 2 && told[1].contains(renamed), "{out}");
 }
 
 /// All structures and targets of one build fit a terminal, down to 80 columns, but for names that are longer.
@@ -105,12 +105,11 @@ fn a_member_is_shown_by_itself_and_names_may_have_an_underscore() {
         ("LUID --build 1607 --arch arm64", "no layouts of build `1607` for arm64; it has x86 and x64"),
         (
             "WMI_BUFFER_HEADER.Wnode --build 1709",
-            "WMI_BUFFER_HEADER.Wnode does not exist in 10.0.16299.15-x64; versions with it: up to late-6.0",
+            "WMI_BUFFER_HEADER.Wnode does not exist in 10.0.16299.15-x64; versions with it: 5.0 to 6.0",
         ),
     ] {
         let (status, _, err) = said(&etw(&[&["show"], &asked.split(' ').collect::<Vec<_>>()[..]].concat()));
-        let start = meant.trim_end_matches("..late-6.0");
-        assert!(status == Some(2) && err.contains(start) && err.lines().count() == 1, "{err}");
+        assert!(status == Some(2) && err.contains(meant) && err.lines().count() == 1, "{err}");
     }
     for (asked, message) in [
         ("show", "nothing to show; name a structure, a member or an event, or a build with --build"),
@@ -119,7 +118,7 @@ fn a_member_is_shown_by_itself_and_names_may_have_an_underscore() {
         ("show WMI_LOGGER_CONTEXT.BufferSize.Foo", "`BufferSize` has no members in this structure"),
         ("show --build abc", "unknown build `abc`; write a label such as 1709, 11-22H2, server-2022, or a build such as"),
         ("export offsets FOO", "`etw list` prints all names, `etw list --globals` all variables"),
-        ("import x.pdb", "use --specs DIR and --facts DIR with copies of the folders specs and facts"),
+        ("import absent.pdb", "absent.pdb: no such file or folder; check the path"),
         ("fmt --specs absent-folder", "absent-folder: no such file or folder of specs"),
         ("verify --symbols absent.pdb --build 6.1 --arch x64", "absent.pdb: no such file or folder; check the path"),
     ] {
