@@ -1,16 +1,16 @@
 //! Finds targets between which a type cannot differ, so that its layout is computed once for all of them.
 
-use crate::axis::TargetSet;
+use crate::axis::{PerTarget, TargetId, TargetSet};
 use crate::ctype::CType;
 use crate::spec::*;
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
 
 /// For each definition and target, the first target for which the definition, and all types that it uses, state the same.
-pub(crate) type Alike<'s> = HashMap<&'s str, Vec<usize>>;
+pub(crate) type Alike<'s> = HashMap<&'s str, PerTarget<TargetId>>;
 
 pub(crate) fn first_alike(spec: &Spec) -> Alike<'_> {
-    let mut finder = Finder { spec, basic: Vec::new(), found: HashMap::new() };
+    let mut finder = Finder { spec, basic: PerTarget::default(), found: HashMap::new() };
     finder.basic = finder.basic();
     for name in spec.definitions.keys() {
         finder.definition(name, 0);
@@ -24,14 +24,15 @@ const DEEPEST: usize = 64;
 struct Finder<'s> {
     spec: &'s Spec,
     /// The same for architectures and typedefs, which every type can use.
-    basic: Vec<usize>,
+    basic: PerTarget<TargetId>,
     found: Alike<'s>,
 }
 
 impl<'s> Finder<'s> {
-    fn basic(&self) -> Vec<usize> {
+    fn basic(&self) -> PerTarget<TargetId> {
         let axis = &self.spec.axis;
-        let mut first = vec![0; axis.targets.len()];
+        let Some(oldest) = axis.targets.ids().next() else { return PerTarget::default() };
+        let mut first = axis.targets.ids().map(|_| oldest).collect();
         refine(&mut first, |target| axis.targets[target].arch);
         let pieces = self.spec.typedefs.values().flat_map(|typedef| &typedef.0);
         refine_by(&mut first, pieces.map(|piece| &piece.targets).collect());
@@ -44,7 +45,7 @@ impl<'s> Finder<'s> {
             return;
         }
         // Begin with a separate entry for each target, which is also the result for recursive types.
-        self.found.insert(name, (0..self.basic.len()).collect());
+        self.found.insert(name, self.basic.ids().collect());
         if depth == DEEPEST {
             return;
         }
@@ -136,7 +137,7 @@ fn is_pointer(ty: &CType) -> bool {
     }
 }
 
-fn refine_by(first: &mut [usize], mut scopes: Vec<&TargetSet>) {
+fn refine_by(first: &mut PerTarget<TargetId>, mut scopes: Vec<&TargetSet>) {
     scopes.sort_unstable();
     scopes.dedup();
     for scopes in scopes.chunks(64) {
@@ -145,9 +146,9 @@ fn refine_by(first: &mut [usize], mut scopes: Vec<&TargetSet>) {
 }
 
 /// Separates targets that differ in a key.
-fn refine<K: Hash + Eq>(first: &mut [usize], key: impl Fn(usize) -> K) {
+fn refine<K: Hash + Eq>(first: &mut PerTarget<TargetId>, key: impl Fn(TargetId) -> K) {
     let mut known = HashMap::new();
-    for (target, first) in first.iter_mut().enumerate() {
-        *first = *known.entry((*first, key(target))).or_insert(target);
+    for target in first.ids() {
+        first[target] = *known.entry((first[target], key(target))).or_insert(target);
     }
 }

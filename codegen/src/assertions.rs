@@ -1,23 +1,23 @@
 //! Verification of every offset, size, mask and erratum in a spec against the computed layouts.
 
 use crate::alike::Alike;
-use crate::axis::{Axis, TargetSet};
+use crate::axis::{Axis, PerTarget, TargetId, TargetSet};
 use crate::layouts::{Aggregate, Field, Form, Layout, LayoutId, Type};
 use crate::problems::Problems;
 use crate::source::{At, Span};
-use crate::spec::{self, Body, Constant, Definition, Erratum, Fact, Member, Shape, Spec, ValuesKind, What};
+use crate::spec::{self, Body, Constant, Definition, Erratum, ErratumKind, ErratumValue, Member, Shape, Spec, ValuesKind};
 use std::collections::{BTreeMap, HashSet};
 
 pub(crate) fn check(
     spec: &Spec,
     alike: &Alike,
     layouts: &[Layout],
-    by_target: &[BTreeMap<String, LayoutId>],
+    by_target: &PerTarget<BTreeMap<String, LayoutId>>,
     problems: &mut Problems,
 ) {
     // A result for one target applies to all targets with the same layout.
-    let mut agree: HashSet<(&str, usize)> = HashSet::new();
-    for (target, types) in by_target.iter().enumerate() {
+    let mut agree: HashSet<(&str, TargetId)> = HashSet::new();
+    for (target, types) in by_target.iter() {
         let mut checker = Checker { spec, layouts, types, target, problems };
         for (name, &id) in types {
             let first = alike.get(name.as_str()).map_or(target, |first| first[target]);
@@ -36,7 +36,7 @@ struct Checker<'a> {
     spec: &'a Spec,
     layouts: &'a [Layout],
     types: &'a BTreeMap<String, LayoutId>,
-    target: usize,
+    target: TargetId,
     problems: &'a mut Problems,
 }
 
@@ -47,8 +47,8 @@ impl Checker<'_> {
             (Body::Aggregate(stated), Form::Aggregate(laid_out)) => {
                 self.size(definition, stated, laid_out);
                 self.errata(&definition.errata, &definition.name.span, |what| match what {
-                    What::Size => Some(number(laid_out.extent.size)),
-                    What::Name => Some(Fact::Text(definition.name.value.clone())),
+                    ErratumKind::Size => Some(number(laid_out.extent.size)),
+                    ErratumKind::Name => Some(ErratumValue::Text(definition.name.value.clone())),
                     _ => None,
                 });
                 self.members(&stated.members, laid_out, 0);
@@ -130,12 +130,12 @@ impl Checker<'_> {
         }
         member.leads_to.iter().for_each(|link| self.link(link));
         self.errata(&member.errata, &member.span, |what| match what {
-            What::Offset => Some(number(offset)),
-            What::Size => Some(number(field.size)),
-            What::Type => field.ctype.as_ref().map(|ty| Fact::Text(ty.to_string())),
-            What::Name => field.name.clone().map(Fact::Text),
-            What::Mask => Some(number(mask)),
-            What::Bits => field.bits.map(|bits| number(bits.width)),
+            ErratumKind::Offset => Some(number(offset)),
+            ErratumKind::Size => Some(number(field.size)),
+            ErratumKind::Type => field.ctype.as_ref().map(|ty| ErratumValue::Text(ty.to_string())),
+            ErratumKind::Name => field.name.clone().map(ErratumValue::Text),
+            ErratumKind::Mask => Some(number(mask)),
+            ErratumKind::Bits => field.bits.map(|bits| number(bits.width)),
             _ => None,
         });
         self.ranges(&member.errata, &member.scope);
@@ -188,18 +188,18 @@ impl Checker<'_> {
     }
 
     fn constant(&mut self, constant: &Constant) {
-        let value = constant.value.get(self.target).map(|piece| Fact::Number(piece.value));
+        let value = constant.value.get(self.target).map(|piece| ErratumValue::Number(piece.value));
         self.errata(&constant.errata, &constant.name.span, |what| match what {
-            What::Value => value.clone(),
-            What::Name => Some(Fact::Text(constant.name.value.clone())),
+            ErratumKind::Value => value.clone(),
+            ErratumKind::Name => Some(ErratumValue::Text(constant.name.value.clone())),
             _ => None,
         });
         self.ranges(&constant.errata, &constant.scope);
     }
 
     /// Verifies the statements of errata.
-    fn errata(&mut self, errata: &[Erratum], about: &Span, actual: impl Fn(What) -> Option<Fact>) {
-        let checked = |e: &&Erratum| !matches!(e.what, What::In | What::Text) && e.checked.contains(self.target);
+    fn errata(&mut self, errata: &[Erratum], about: &Span, actual: impl Fn(ErratumKind) -> Option<ErratumValue>) {
+        let checked = |e: &&Erratum| !matches!(e.what, ErratumKind::In | ErratumKind::Text) && e.checked.contains(self.target);
         for erratum in errata.iter().filter(checked).collect::<Vec<_>>() {
             let Some(is) = actual(erratum.what) else {
                 let title = format!("erratum about the {}, which does not exist here", erratum.what.word());
@@ -221,11 +221,11 @@ impl Checker<'_> {
 
     /// Verifies errata about ranges: `actual` is the scope of the member, within that of the erratum.
     fn ranges(&mut self, errata: &[Erratum], scope: &TargetSet) {
-        for erratum in errata.iter().filter(|e| e.what == What::In) {
+        for erratum in errata.iter().filter(|e| e.what == ErratumKind::In) {
             let axis = &self.spec.axis;
             let sets = [&erratum.document, &erratum.actual].map(|fact| match fact {
-                Fact::Text(text) => axis.scope(text).ok(),
-                Fact::Number(_) => None,
+                ErratumValue::Text(text) => axis.scope(text).ok(),
+                ErratumValue::Number(_) => None,
             });
             let [Some(document), Some(actual)] = sets else {
                 self.add(
@@ -266,8 +266,8 @@ impl Erratum {
             spec::Witness::Document => "another published reference",
         };
         let what = match self.what {
-            What::Text => String::new(),
-            What::In => "range ".to_owned(),
+            ErratumKind::Text => String::new(),
+            ErratumKind::In => "range ".to_owned(),
             what => format!("{} ", what.word()),
         };
         let scope = match self.scope == axis.all() {
@@ -278,8 +278,8 @@ impl Erratum {
     }
 }
 
-fn number(n: u64) -> Fact {
-    Fact::Number(i64::try_from(n).unwrap_or(i64::MAX))
+fn number(n: u64) -> ErratumValue {
+    ErratumValue::Number(i64::try_from(n).unwrap_or(i64::MAX))
 }
 
 /// The names of members, including those of unnamed structures and unions.

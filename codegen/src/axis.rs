@@ -2,14 +2,16 @@
 
 mod describe;
 mod names;
+mod per_target;
 mod range;
 mod scope;
-mod target_set;
+mod set;
 mod update;
 
 pub use self::names::WindowsName;
+pub use self::per_target::{PerTarget, TargetId};
 pub use self::scope::{Part, Range, Scope};
-pub use self::target_set::TargetSet;
+pub use self::set::{IndexSet, TargetSet};
 pub use self::update::Update;
 
 use crate::source::Span;
@@ -30,7 +32,7 @@ pub struct Axis {
     /// All kernels, oldest first.
     pub kernels: Vec<Kernel>,
     /// All targets, by kernel, then by architecture.
-    pub targets: Vec<Target>,
+    pub targets: PerTarget<Target>,
     /// The architectures that have what another has, wherever no scope names them; with the other.
     pub follows: BTreeMap<Arch, Arch>,
     /// The targets that the documents speak of. All, if the axis does not say.
@@ -148,13 +150,13 @@ impl Axis {
     }
 
     /// The targets of an architecture, oldest first, each with its build.
-    pub fn along(&self, arch: Arch) -> impl Iterator<Item = (Build, usize)> + Clone {
-        let own = self.targets.iter().enumerate().filter(move |(_, target)| target.arch == arch);
-        own.map(|(index, target)| (self.kernels[target.kernel].build, index))
+    pub fn along(&self, arch: Arch) -> impl Iterator<Item = (Build, TargetId)> + Clone {
+        let own = self.targets.iter().filter(move |(_, target)| target.arch == arch);
+        own.map(|(id, target)| (self.kernels[target.kernel].build, id))
     }
 
     /// The targets of a build on an architecture, oldest first.
-    pub fn line(&self, build: Build, arch: Arch) -> Vec<usize> {
+    pub fn line(&self, build: Build, arch: Arch) -> Vec<TargetId> {
         let number = self.canonical(build).number;
         self.along(arch).filter(|(build, _)| build.number == number).map(|(_, target)| target).collect()
     }
@@ -166,17 +168,16 @@ impl Axis {
 
     /// The targets that pass a test.
     pub fn filter(&self, mut test: impl FnMut(Target) -> bool) -> TargetSet {
-        let mut set = TargetSet::default();
-        for (index, target) in self.targets.iter().enumerate() {
-            if test(*target) {
-                set.insert(index);
-            }
-        }
-        set
+        self.targets.iter().filter(|(_, target)| test(**target)).map(|(id, _)| id).collect()
+    }
+
+    /// The kernel of a target.
+    pub fn kernel_of(&self, target: TargetId) -> &Kernel {
+        &self.kernels[self.targets[target].kernel]
     }
 
     /// The name of a target, such as `10.0.19041.1415-x64`.
-    pub fn target_name(&self, target: usize) -> String {
+    pub fn target_name(&self, target: TargetId) -> String {
         let Target { kernel, arch } = self.targets[target];
         format!("{}-{arch}", self.kernel_name(kernel))
     }

@@ -1,6 +1,6 @@
 //! Concrete layouts: every offset computed, every distinct layout held once.
 
-use crate::axis::TargetSet;
+use crate::axis::{PerTarget, TargetId, TargetSet};
 use crate::ctype::CType;
 use crate::source::Span;
 use crate::spec::{Body, Definition, Kind, Member, Provenance, Spec, Unknown};
@@ -14,9 +14,9 @@ pub struct Layouts {
     /// Each distinct layout once, by name, then by the first target that has it.
     pub layouts: Vec<Layout>,
     /// For each target, the layout of each type by name.
-    pub by_target: Vec<BTreeMap<String, LayoutId>>,
+    pub by_target: PerTarget<BTreeMap<String, LayoutId>>,
     /// For each target, the type of each global variable that has one, by name.
-    pub globals: Vec<BTreeMap<String, Type>>,
+    pub globals: PerTarget<BTreeMap<String, Type>>,
 }
 
 /// Index of a layout in [`Layouts::layouts`].
@@ -187,7 +187,7 @@ pub struct Flat<'a> {
 
 impl Layouts {
     /// The layout of a type at a target.
-    pub fn get(&self, target: usize, name: &str) -> Option<&Layout> {
+    pub fn get(&self, target: TargetId, name: &str) -> Option<&Layout> {
         self.by_target.get(target)?.get(name).map(|&id| &self.layouts[id])
     }
 
@@ -207,7 +207,7 @@ impl Layouts {
 
     /// The flags or constants of a set at a target, as its spec lists them. A layout of them has none: they are the same for all targets
     /// that have them.
-    pub fn macros<'a>(&'a self, target: usize, name: &str) -> impl Iterator<Item = (&'a str, i64)> {
+    pub fn macros<'a>(&'a self, target: TargetId, name: &str) -> impl Iterator<Item = (&'a str, i64)> {
         let values = self.spec.definitions.get(name).and_then(|definition| match &definition.body {
             Body::Values(values) => Some(values),
             Body::Aggregate(_) => None,
@@ -217,9 +217,9 @@ impl Layouts {
     }
 
     /// Why no public symbols can confirm a type at a target, as its spec or its version states it.
-    pub fn unverifiable(&self, name: &str, target: usize) -> Option<&str> {
+    pub fn unverifiable(&self, name: &str, target: TargetId) -> Option<&str> {
         let axis = &self.spec.axis;
-        let version = axis.kernels[axis.targets[target].kernel].version;
+        let version = axis.kernel_of(target).version;
         let stated = self.spec.definitions.get(name)?.unverifiable.get(target).map(|piece| &piece.value);
         stated.or(axis.versions[version].unverifiable.as_ref()).map(String::as_str)
     }
@@ -307,7 +307,7 @@ impl Bits {
 
 impl Info {
     /// What is known about a member at a target. A layout's own infos are those of the first target that has it.
-    pub fn of(spec: &Spec, definition: &Definition, member: &Member, target: usize) -> Self {
+    pub fn of(spec: &Spec, definition: &Definition, member: &Member, target: TargetId) -> Self {
         let stated = member.source.get(target).or(definition.source.get(target)).map(|piece| piece.value);
         let source = if spec.is_extended(definition, target) { Some(Provenance::Inferred) } else { stated };
         let documented = member.offset.get(target).is_some() || member.mask.get(target).is_some();

@@ -37,4 +37,4 @@ pub use read::{is_definable, is_identifier, read, read_partly, reread_events};
 pub use resolve::{compile, laid_out, recompile, resolve};
 pub use source::{At, SourceFile, Sources, Span};
 pub use standard::compile_with;
-pub use target::{Asked, Named};
+pub use target::{Asked, SelectedBy};

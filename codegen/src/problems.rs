@@ -1,6 +1,6 @@
 //! Errors of a target each, told once for all the targets that have them.
 
-use crate::axis::{Axis, TargetSet};
+use crate::axis::{Axis, TargetId, TargetSet};
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;
 use std::collections::HashMap;
@@ -15,7 +15,7 @@ pub(crate) struct Problems {
 
 impl Problems {
     /// Adds an error for a target; returns the list of other places that matter.
-    pub fn add(&mut self, target: usize, span: Span, title: &str, label: &str, help: &str) -> &mut Vec<(Span, String)> {
+    pub fn add(&mut self, target: TargetId, span: Span, title: &str, label: &str, help: &str) -> &mut Vec<(Span, String)> {
         self.added += 1;
         let index = *self.known.entry((span, title.to_owned(), label.to_owned())).or_insert(self.list.len());
         match self.list.get_mut(index) {

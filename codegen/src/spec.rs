@@ -1,6 +1,6 @@
 //! What the spec files say, with the place of every fact. No arithmetic happens here.
 
-use crate::axis::{Axis, TargetSet};
+use crate::axis::{Axis, TargetId, TargetSet};
 use crate::ctype::CType;
 use crate::event::Class;
 use crate::read::GROUPS;
@@ -244,15 +244,15 @@ pub struct Constant {
 #[derive(Clone, Debug)]
 pub struct Erratum {
     /// Which fact.
-    pub what: What,
+    pub what: ErratumKind,
     /// The targets that the document's statement covers.
     pub scope: TargetSet,
     /// Those of them where it is held against the layouts.
     pub checked: TargetSet,
     /// The document's statement.
-    pub document: Fact,
+    pub document: ErratumValue,
     /// What is so.
-    pub actual: Fact,
+    pub actual: ErratumValue,
     /// What shows it.
     pub witness: Witness,
     /// More.
@@ -263,7 +263,7 @@ pub struct Erratum {
 
 /// Which fact an erratum is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum What {
+pub enum ErratumKind {
     /// The offset of a member.
     Offset,
     /// The size of a structure.
@@ -286,7 +286,7 @@ pub enum What {
 
 /// A statement of a document or of the spec.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Fact {
+pub enum ErratumValue {
     /// A number.
     Number(i64),
     /// Words.
@@ -317,8 +317,8 @@ impl Spec {
     }
 
     /// Whether a standard definition says nothing of a target, but by ranges that reach it: a user's axis added its kernel.
-    pub(crate) fn is_extended(&self, definition: &Definition, target: usize) -> bool {
-        self.axis.kernels[self.axis.targets[target].kernel].added && self.sources.file(definition.name.span).standard
+    pub(crate) fn is_extended(&self, definition: &Definition, target: TargetId) -> bool {
+        self.axis.kernel_of(target).added && self.sources.file(definition.name.span).standard
     }
 }
 
@@ -455,7 +455,7 @@ impl<T> Piecewise<T> {
     }
 
     /// Has a value hold for a target, and no other, or none.
-    pub fn set(&mut self, target: usize, value: Option<T>)
+    pub fn set(&mut self, target: TargetId, value: Option<T>)
     where
         T: PartialEq,
     {
@@ -468,7 +468,7 @@ impl<T> Piecewise<T> {
     }
 
     /// The piece that holds for a target.
-    pub fn get(&self, target: usize) -> Option<&Piece<T>> {
+    pub fn get(&self, target: TargetId) -> Option<&Piece<T>> {
         self.0.iter().find(|piece| piece.targets.contains(target))
     }
 
@@ -484,7 +484,7 @@ impl<T> Default for Piecewise<T> {
     }
 }
 
-impl What {
+impl ErratumKind {
     /// The word for it in specs.
     pub fn word(self) -> &'static str {
         match self {
@@ -535,7 +535,7 @@ impl Witness {
     }
 }
 
-impl core::fmt::Display for Fact {
+impl core::fmt::Display for ErratumValue {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         match self {
             Self::Number(n) => write!(f, "{n:#x}"),

@@ -1,6 +1,6 @@
 //! Targets by name: `1709-x64`, `10.0.19041.1415-x64`, `5.1.2600-sp3-x86`.
 
-use crate::axis::{self, Arch, Axis, Build};
+use crate::axis::{self, Arch, Axis, Build, TargetId};
 use crate::diagnostic::nearest;
 use etw_layouts_runtime::meta::place;
 
@@ -9,21 +9,21 @@ use etw_layouts_runtime::meta::place;
 pub struct Asked {
     /// What was asked for, as BUILD-ARCH; empty if no build was named.
     pub name: String,
-    /// How that names the kernel.
-    pub named: Named,
+    /// How the build was selected.
+    pub selected_by: SelectedBy,
     /// The build of the kernel, by the number that was asked for.
     pub own: Build,
     /// The build of the kernel, as the version axis counts it.
     pub build: Build,
-    /// Index of the target whose layouts it has.
-    pub target: usize,
+    /// The target whose layouts it has.
+    pub target: TargetId,
 }
 
-/// How a name names a kernel.
+/// How a build was selected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Named {
+pub enum SelectedBy {
     /// By its build and revision, or by a service pack.
-    Kernel,
+    Revision,
     /// By a label, or a build without a revision: so many kernels of the version axis, and whatever updates it does not have. This is the
     /// first of them.
     First(usize),
@@ -54,15 +54,15 @@ impl Asked {
     }
 
     fn taken(&self, axis: &Axis) -> Build {
-        axis.kernels[axis.targets[self.target].kernel].build
+        axis.kernel_of(self.target).build
     }
 }
 
-impl Named {
+impl SelectedBy {
     /// The keyword in JSON documents.
     pub fn word(self) -> &'static str {
         match self {
-            Self::Kernel => "revision",
+            Self::Revision => "revision",
             Self::First(_) => "first",
             Self::Newest => "newest",
         }
@@ -111,14 +111,14 @@ impl Axis {
         }
         let name = format!("{build}-{arch}");
         let number = axis::build(build).or_else(|| Some((*self.builds.get(build)?, false)));
-        let of = |target: usize| self.targets[target].kernel;
+        let of = |target: TargetId| self.targets[target].kernel;
         let named: Vec<_> = match number {
             Some((number, true)) => return self.kernel(number, arch).map(|asked| Asked { name, ..asked }),
             Some((number, false)) => match self.same(number) {
                 Some((_, first)) => {
                     let asked = self.kernel(first, arch)?;
                     let kernels = self.line(number, arch).into_iter().filter(|&target| target >= asked.target).count();
-                    return Ok(Asked { name, named: Named::First(kernels), ..asked });
+                    return Ok(Asked { name, selected_by: SelectedBy::First(kernels), ..asked });
                 }
                 None => self.line(number, arch),
             },
@@ -131,8 +131,8 @@ impl Axis {
             (Some(&target), _) => {
                 // A service pack may be all that names a kernel. Of any other build there may be revisions that the axis does not have.
                 let is_name = number.is_none() && self.kernel_name(of(target)) == build;
-                let named = if is_name { Named::Kernel } else { Named::First(named.len()) };
-                Ok(Asked { name, named, ..self.newest(target) })
+                let selected_by = if is_name { SelectedBy::Revision } else { SelectedBy::First(named.len()) };
+                Ok(Asked { name, selected_by, ..self.newest(target) })
             }
             (None, Some((number, _))) => self.kernel(number, arch).map(|asked| Asked { name, ..asked }),
             (None, None) => Err(self.no_build(build, arch)),
@@ -149,22 +149,22 @@ impl Axis {
         let newest = self.kernels.last().map(|kernel| kernel.build);
         let (own, build) = (build, self.canonical(build));
         match place(build, self.along(arch), newest) {
-            Ok((_, target)) => Ok(Asked { name, named: Named::Kernel, own, build, target }),
+            Ok((_, target)) => Ok(Asked { name, selected_by: SelectedBy::Revision, own, build, target }),
             Err(absent) => Err(format!("{name}: {absent}")),
         }
     }
 
     /// The target whose layouts a kernel has: the last of its build at or before its revision. What other builds have says
     /// nothing of it.
-    pub fn at(&self, build: Build, arch: Arch) -> Option<usize> {
+    pub fn at(&self, build: Build, arch: Arch) -> Option<TargetId> {
         let asked = self.kernel(build, arch).ok()?;
         asked.is_of_build(self).then_some(asked.target)
     }
 
     /// A target, as the newest that has something.
-    pub fn newest(&self, target: usize) -> Asked {
-        let build = self.kernels[self.targets[target].kernel].build;
-        Asked { name: String::new(), named: Named::Newest, own: build, build, target }
+    pub fn newest(&self, target: TargetId) -> Asked {
+        let build = self.kernel_of(target).build;
+        Asked { name: String::new(), selected_by: SelectedBy::Newest, own: build, build, target }
     }
 
     /// The label that equals a text. Case is ignored.

@@ -73,8 +73,7 @@ fn every_set_is_what_its_description_says() {
     let mut silent = 0;
     // One in 61 of all sets of the targets.
     for bits in (1_u32..1 << count).step_by(61) {
-        let mut wanted = TargetSet::default();
-        (0..count).filter(|target| bits >> target & 1 == 1).for_each(|target| wanted.insert(target));
+        let wanted: TargetSet = axis.targets.ids().filter(|&target| bits >> usize::from(target) & 1 == 1).collect();
         let text = axis.describe(&wanted);
         assert_eq!(axis.scope(&text).as_ref(), Ok(&wanted), "{text}");
         // What follows is named only where it does not.
@@ -94,7 +93,7 @@ fn every_set_is_what_it_is_spelled_as_among_others() {
     let axis = axis();
     let count = axis.targets.len();
     for bits in (1_u32..1 << count).step_by(997) {
-        let pick = |bits: u32| (0..count).filter(|target| bits >> target & 1 == 1).collect::<TargetSet>();
+        let pick = |bits: u32| axis.targets.ids().filter(|&target| bits >> usize::from(target) & 1 == 1).collect::<TargetSet>();
         let among = pick(bits | bits.rotate_left(7) | 0b10_0100_1001);
         let wanted = pick(bits).intersection(&among);
         let text = axis.spell(&among, &wanted).to_string();

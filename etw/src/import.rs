@@ -4,6 +4,7 @@ use crate::diff::text;
 use crate::print::{GREEN, HEADING, RED, print};
 use crate::symbol_options::SymbolOptions;
 use crate::{Error, Outcome};
+use etw_layouts_codegen::axis::TargetId;
 use etw_layouts_codegen::registry::Registry;
 use etw_layouts_project::Project;
 use etw_layouts_project::diff::{changes, sides};
@@ -161,16 +162,17 @@ fn marks(path: &str, text: &str) -> Vec<String> {
 }
 
 /// The differences of a new target to the one before it, as `diff` prints them.
-fn kernel(plan: &Plan, target: usize) -> Result<String, Error> {
+fn kernel(plan: &Plan, target: TargetId) -> Result<String, Error> {
     let layouts = &plan.layouts;
     let axis = &layouts.spec.axis;
     let name = axis.target_name(target);
-    let same_arch = |&t: &usize| axis.targets[t].arch == axis.targets[target].arch && t != target;
-    let before = (0..target).rev().filter(same_arch);
-    let others = before.chain((target + 1..axis.targets.len()).filter(same_arch));
+    let same_arch = axis.along(axis.targets[target].arch).map(|(_, other)| other);
+    let (mut others, later): (Vec<_>, Vec<_>) = same_arch.filter(|other| *other != target).partition(|other| *other < target);
+    others.reverse();
+    others.extend(later);
     // If two new targets are identical, report the later as identical to the earlier, and compare only the earlier with known ones.
-    let mut known = others.clone().filter(|t| *t < target || !plan.new.contains(t));
-    if let Some(twin) = known.find(|&t| layouts.by_target[t] == layouts.by_target[target]) {
+    let mut known = others.iter().filter(|&&t| t < target || !plan.new.contains(&t));
+    if let Some(&twin) = known.find(|&&t| layouts.by_target[t] == layouts.by_target[target]) {
         return Ok(format!("{HEADING}{name}{HEADING:#}: identical to {}\n", axis.target_name(twin)));
     }
     let Some(nearest) = others.into_iter().next() else {

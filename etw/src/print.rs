@@ -111,18 +111,15 @@ pub fn error(error: &Error) {
     // Spec errors have their own heading, and styles that only a terminal gets.
     let text = match (error.downcast_ref::<Errors>(), error.downcast_ref::<Refusal>()) {
         (Some(errors), _) => errors.render(true),
-        (None, Some(Refusal { place, problem, remedy })) => {
-            let place = place.as_ref().map(|place| format!("{place}: ")).unwrap_or_default();
-            format!("{place}{problem}; {}", self::remedy(*remedy))
-        }
+        (None, Some(refusal)) => refusal.message(remedy(&refusal.remedy)),
         (None, None) => error.to_string(),
     };
     let heading = if text.starts_with("error") || text.starts_with('\u{1b}') { "" } else { "error: " };
     let _ = writeln!(AutoStream::auto(io::stderr().lock()), "{heading}{}", harmless(&text));
 }
 
-/// The remedy of a refusal, with the options that give the input.
-fn remedy(remedy: Remedy) -> String {
+/// The remedy of a refusal, with the options and commands of the program.
+fn remedy(remedy: &Remedy) -> String {
     let text = match remedy {
         Remedy::Facts => "name symbol files with --symbols, or a folder of facts with --facts",
         Remedy::FactsFolder => "name a folder of facts with --facts",
@@ -134,6 +131,14 @@ fn remedy(remedy: Remedy) -> String {
         }
         Remedy::Architecture => "name x86, x64 or arm64 with --arch",
         Remedy::SymbolPath => "name a folder of symbol files, or srv*CACHE*https://SERVER, with --symbol-path or _NT_SYMBOL_PATH",
+        Remedy::Definition => "`etw list` prints all names",
+        Remedy::Event => "`etw list --events` prints all names",
+        Remedy::InSymbols(name) => return format!("name a structure, or run `etw show {name}`"),
+        Remedy::NotVariable(name) => {
+            return format!("`etw list --globals` lists variables, `etw export offsets {name}` prints addresses");
+        }
+        Remedy::NotBuild(build) => return format!("to show a build, use --build {build}"),
+        Remedy::Member(structure) => return format!("`etw show {structure}` prints all members"),
         other => return other.to_string(),
     };
     text.to_owned()

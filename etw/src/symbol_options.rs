@@ -45,7 +45,8 @@ impl SymbolOptions {
             return Ok((named.to_vec(), Stated { build: self.build.clone(), arch: self.arch }));
         };
         let bar = bytes();
-        let found = tables::from_image(image, self.symbol_path.as_deref(), &cache(project), &mut |name, done, whole| {
+        let path = self.symbol_path.clone().or_else(|| env::var("_NT_SYMBOL_PATH").ok());
+        let found = tables::from_image(image, path.as_deref(), &cache(project), &mut |name, done, whole| {
             bar.set_message(name.to_owned());
             bar.set_length(whole.unwrap_or(done));
             bar.set_position(done);

@@ -66,7 +66,7 @@ pub fn target<'a>(axis: &'a Axis, choice: &'a Choice) -> Target<'a> {
     let kernel = &axis.kernels[taken.kernel];
     Target {
         requested: Some(choice.asked.name.as_str()).filter(|asked| !asked.is_empty()),
-        selected_by: choice.asked.named.word(),
+        selected_by: choice.asked.selected_by.word(),
         confidence: confidence(axis, choice),
         note: choice.note(axis),
         target: axis.target_name(choice.target()),

@@ -1,6 +1,7 @@
 //! Checks that generated code compiles: for spec texts, for specs derived from bytes, and for imported kernels.
 
 use crate::{import, made, project, spec};
+use etw_layouts_codegen::axis::TargetId;
 use etw_layouts_codegen::compile;
 use etw_layouts_codegen::emit::rust;
 use etw_layouts_codegen::layouts::Layouts;
@@ -41,10 +42,10 @@ pub fn run(input: &[u8]) {
 }
 
 /// The layouts of a text, and the first and last targets.
-fn whole(text: &str) -> Option<(Layouts, Vec<usize>)> {
+fn whole(text: &str) -> Option<(Layouts, Vec<TargetId>)> {
     let layouts = compile(spec::sources(text)).ok()?;
     let targets = layouts.spec.axis.targets.len();
-    let targets = (0..targets).filter(|&target| target < 2 || target + 2 >= targets).collect();
+    let targets = (0..targets).filter(|&target| target < 2 || target + 2 >= targets).map(TargetId::from).collect();
     Some((layouts, targets))
 }
 

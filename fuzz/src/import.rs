@@ -4,13 +4,13 @@ use crate::spec;
 use etw_layouts_codegen::axis;
 use etw_layouts_project::Error;
 use etw_layouts_project::import::{self, Input, Plan, Texts};
-use etw_layouts_project::tables::{self, Stated, SymbolFile, Table};
+use etw_layouts_project::tables::{self, BuildTable, Stated, SymbolFile};
 use etw_layouts_symbols::{AggregateKind, Member, Snapshot, Type, TypeFacts, Types, Wanted};
 use std::sync::{Arc, LazyLock};
 
 struct Shipped {
     texts: Texts,
-    tables: Vec<Table>,
+    tables: Vec<BuildTable>,
 }
 
 /// The edited structure: small, with unions, bit fields, enumerations and a history.
@@ -25,7 +25,7 @@ static SHIPPED: LazyLock<Shipped> = LazyLock::new(|| {
     let wanted: Wanted = names.iter().filter_map(|name| name.strip_suffix(".toml")).collect();
     let snapshots = crate::project().fact_files().expect("the shipped snapshots");
     let read = |path: &SymbolFile| tables::read(path, &layouts.spec.axis, &wanted, &Stated::default()).expect("a good snapshot");
-    let mut tables: Vec<Table> = snapshots.iter().flat_map(read).collect();
+    let mut tables: Vec<BuildTable> = snapshots.iter().flat_map(read).collect();
     // A snapshot is read completely, independent of the selection.
     let Wanted::Named(wanted) = wanted else { unreachable!("names were given") };
     tables.iter_mut().for_each(|table| Arc::make_mut(&mut table.types).retain(|name, _| wanted.contains(name)));
@@ -47,7 +47,7 @@ pub fn run(input: &[u8]) {
     }
 }
 
-fn planned(texts: &Texts, known: &[Table], new: &[Table]) -> Result<Plan, Error> {
+fn planned(texts: &Texts, known: &[BuildTable], new: &[BuildTable]) -> Result<Plan, Error> {
     import::plan(&Input { texts, known, new, added: &[], folder: "specs" })
 }
 
@@ -58,11 +58,11 @@ pub(crate) fn imported(input: &[u8]) -> Option<Plan> {
 }
 
 /// A snapshot in the input, or else a shipped one with changes: selection, build, and four bytes per change.
-fn table(input: &[u8]) -> Option<Table> {
+fn table(input: &[u8]) -> Option<BuildTable> {
     let tables = &SHIPPED.tables;
     if let Ok(Ok(snapshot)) = str::from_utf8(input).map(Snapshot::parse) {
         let table = tables.first()?.clone();
-        return Some(Table { producer: snapshot.producer, types: snapshot.types.into(), ..table }.of_build(26100, 1));
+        return Some(BuildTable { producer: snapshot.producer, types: snapshot.types.into(), ..table }.of_build(26100, 1));
     }
     let (&[which, build, revision], changes) = input.split_first_chunk()?;
     let mut table = tables[usize::from(which) % tables.len()].clone();
@@ -84,7 +84,7 @@ trait OfBuild {
     fn of_build(self, build: u32, revision: u32) -> Self;
 }
 
-impl OfBuild for Table {
+impl OfBuild for BuildTable {
     fn of_build(self, build: u32, revision: u32) -> Self {
         let [major, minor, _] = SHIPPED.tables.iter().map(|t| t.build.number).find(|n| n[2] == build).unwrap_or([10, 0, build]);
         Self { build: axis::Build { number: [major, minor, build], revision }, ..self }

@@ -1,5 +1,6 @@
 //! Spec texts: read, resolved, emitted.
 
+use etw_layouts_codegen::axis::TargetId;
 use etw_layouts_codegen::emit::{c, rust};
 use etw_layouts_codegen::{Sources, compile};
 use std::collections::{BTreeMap, BTreeSet};
@@ -28,7 +29,7 @@ pub fn run(input: &[u8]) {
                 panic!("what is emitted is no Rust: {error}\n{text}");
             }
             let targets = layouts.spec.axis.targets.len();
-            for target in (0..targets).filter(|&target| target == 0 || target + 1 == targets) {
+            for target in (0..targets).filter(|&target| target == 0 || target + 1 == targets).map(TargetId::from) {
                 assert!(c::header(&layouts, target, None, c::Style::default()).contains("ANYSIZE_ARRAY"));
             }
         }

@@ -1,9 +1,9 @@
 //! The choice of layouts for a build, and the confidence in them, which `runtime` derives from specs and facts.
 
-use etw_layouts_codegen::axis::{Arch, Axis, Build};
+use etw_layouts_codegen::axis::{Arch, Axis, Build, TargetId};
 use etw_layouts_codegen::layouts::{LayoutId, Layouts};
 use etw_layouts_codegen::registry::Registry;
-use etw_layouts_codegen::{Asked, Named};
+use etw_layouts_codegen::{Asked, SelectedBy};
 use etw_layouts_runtime::meta::{Absent, Confidence, Examined, Line, Reason, Update, choose};
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ pub struct Choice {
     /// The confidence in the layout of one structure, or in all layouts.
     pub confidence: Confidence,
     /// The other neighbor of an uncertain build, if its layouts differ.
-    pub other: Option<usize>,
+    pub other: Option<TargetId>,
     /// The named updates that brought the layout to this build, if the layout is inferred from them.
     pub changed_by: Option<String>,
 }
@@ -39,7 +39,7 @@ impl Choice {
     }
 
     /// The index of the target whose layouts are used.
-    pub fn target(&self) -> usize {
+    pub fn target(&self) -> TargetId {
         self.asked.target
     }
 
@@ -51,7 +51,7 @@ impl Choice {
 
     /// Whether the selected build is on the version axis.
     pub(crate) fn is_of_axis(&self, axis: &Axis) -> bool {
-        self.asked.build == axis.kernels[axis.targets[self.target()].kernel].build
+        self.asked.build == axis.kernel_of(self.target()).build
     }
 
     /// The selected build, and the target whose layouts are used, if that is another build.
@@ -60,16 +60,16 @@ impl Choice {
         let same = self.is_of_axis(axis);
         let number = asked.rsplit_once('-').and_then(|(build, _)| build.parse().ok());
         let is_number = number.is_some_and(|build: Build| build.number == self.asked.build.number);
-        match self.asked.named {
-            Named::First(_) if self.is_stand_in(axis) => format!("{}, using the layouts of {name}", self.first(axis)),
-            Named::First(_) if !same => format!("{}, which has the layouts of {name}", self.first(axis)),
-            Named::Kernel if self.is_stand_in(axis) => format!("{asked}, using the layouts of {name}"),
-            Named::Kernel if same && (is_number || *asked == name) => name,
-            Named::Kernel if same => format!("{name}, the same kernel as {asked}"),
-            Named::Kernel => format!("{asked}, which has the layouts of {name}"),
-            Named::First(_) if is_number => format!("{name}, the first revision of its build"),
-            Named::First(_) => format!("{name}, the first build of {asked}"),
-            Named::Newest => format!("{name}, the newest known build"),
+        match self.asked.selected_by {
+            SelectedBy::First(_) if self.is_stand_in(axis) => format!("{}, using the layouts of {name}", self.first(axis)),
+            SelectedBy::First(_) if !same => format!("{}, which has the layouts of {name}", self.first(axis)),
+            SelectedBy::Revision if self.is_stand_in(axis) => format!("{asked}, using the layouts of {name}"),
+            SelectedBy::Revision if same && (is_number || *asked == name) => name,
+            SelectedBy::Revision if same => format!("{name}, the same kernel as {asked}"),
+            SelectedBy::Revision => format!("{asked}, which has the layouts of {name}"),
+            SelectedBy::First(_) if is_number => format!("{name}, the first revision of its build"),
+            SelectedBy::First(_) => format!("{name}, the first build of {asked}"),
+            SelectedBy::Newest => format!("{name}, the newest known build"),
         }
     }
 
@@ -92,7 +92,7 @@ impl Choice {
     /// A note for a build that uses the layouts of another build.
     pub fn note(&self, axis: &Axis) -> Option<String> {
         let name = axis.target_name(self.target());
-        let asked = if let Named::First(_) = self.asked.named { self.first(axis) } else { self.asked.name.clone() };
+        let asked = if let SelectedBy::First(_) = self.asked.selected_by { self.first(axis) } else { self.asked.name.clone() };
         let use_of = match self.other {
             Some(other) => {
                 format!("showing the layouts of {name}; the layouts can also be those of {}", axis.target_name(other))
@@ -116,10 +116,10 @@ pub fn sentence(axis: &Axis, confidence: &Confidence, arch: Arch) -> String {
 /// The updates that brought the layout of a structure to the branch of a build.
 fn changed_by(layouts: &Layouts, asked: &Asked, structure: &str) -> Option<String> {
     let axis = &layouts.spec.axis;
-    let of = |target: usize| layouts.by_target[target].get(structure);
+    let of = |target: TargetId| layouts.by_target[target].get(structure);
     let branch = axis.line(asked.build, axis.targets[asked.target].arch).into_iter().filter(|&target| target <= asked.target);
     let since = branch.rev().take_while(|&target| of(target) == of(asked.target)).last()?;
-    let build = axis.kernels[axis.targets[since].kernel].build;
+    let build = axis.kernel_of(since).build;
     let own = axis.updates.iter().filter(|update| update.first_of(build) == Some(build));
     let names: Vec<&str> = own.map(|update| update.name.as_str()).collect();
     (!names.is_empty()).then(|| names.join(" and "))
@@ -152,10 +152,10 @@ enum Has<'a> {
 }
 
 impl<'a> Line for Along<'a> {
-    type Kernel = usize;
+    type Kernel = TargetId;
     type Layout = Has<'a>;
 
-    fn kernels(&self, arch: Arch) -> impl Iterator<Item = (Build, usize)> + Clone {
+    fn kernels(&self, arch: Arch) -> impl Iterator<Item = (Build, TargetId)> + Clone {
         self.layouts.spec.axis.along(arch)
     }
 
@@ -163,7 +163,7 @@ impl<'a> Line for Along<'a> {
         self.layouts.spec.axis.kernels.last().map(|kernel| kernel.build)
     }
 
-    fn layout(&self, target: usize) -> Option<Has<'a>> {
+    fn layout(&self, target: TargetId) -> Option<Has<'a>> {
         let all = &self.layouts.by_target[target];
         match self.structure {
             Some(name) => all.get(name).copied().map(Has::One),

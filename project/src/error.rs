@@ -1,5 +1,6 @@
 //! Errors.
 
+use etw_layouts_codegen::nearest;
 use std::fmt::{self, Display, Formatter};
 
 /// An error message for the user: a [`Refusal`] if another input is needed, [`Errors`](etw_layouts_codegen::Errors) if specs are wrong.
@@ -13,12 +14,14 @@ pub struct Refusal {
     pub place: Option<String>,
     /// What is wrong, in one line.
     pub problem: String,
+    /// A known name that is similar to an unknown one.
+    pub similar: Option<String>,
     /// The input that is needed. The program adds how its users state it.
     pub remedy: Remedy,
 }
 
 /// The input that remedies a [`Refusal`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Remedy {
     /// Symbol files, or a folder of facts.
@@ -37,25 +40,45 @@ pub enum Remedy {
     Architecture,
     /// A symbol path.
     SymbolPath,
+    /// A name that the specs define.
+    Definition,
+    /// A name of a structure or enumeration that symbol files can contain, in place of these macros.
+    InSymbols(String),
+    /// A name of a structure, in place of this global variable.
+    NotVariable(String),
+    /// A name of a structure, in place of this build.
+    NotBuild(String),
+    /// A name of a member or constant of this structure.
+    Member(String),
+    /// A name of an event.
+    Event,
 }
 
 impl Refusal {
     pub(crate) fn new(problem: impl Into<String>, remedy: Remedy) -> Self {
-        Self { place: None, problem: problem.into(), remedy }
+        Self { place: None, problem: problem.into(), similar: None, remedy }
+    }
+
+    /// An unknown name, with the nearest of the known ones.
+    pub(crate) fn unknown<'a>(problem: String, name: &str, known: impl IntoIterator<Item = &'a str>, remedy: Remedy) -> Self {
+        Self { similar: nearest(name, known).map(str::to_owned), ..Self::new(problem, remedy) }
     }
 
     pub(crate) fn at(self, place: impl Display) -> Self {
         Self { place: Some(place.to_string()), ..self }
     }
+
+    /// The message, with the remedy in the words of the program.
+    pub fn message(&self, remedy: impl Display) -> String {
+        let place = self.place.as_ref().map(|place| format!("{place}: ")).unwrap_or_default();
+        let similar = self.similar.as_ref().map(|similar| format!("did you mean `{similar}`? ")).unwrap_or_default();
+        format!("{place}{}; {similar}{remedy}", self.problem)
+    }
 }
 
 impl Display for Refusal {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let Self { place, problem, remedy } = self;
-        if let Some(place) = place {
-            write!(f, "{place}: ")?;
-        }
-        write!(f, "{problem}; {remedy}")
+        f.write_str(&self.message(&self.remedy))
     }
 }
 
@@ -74,6 +97,10 @@ impl Display for Remedy {
                 "add the revision, as in 10.0.26100.3915, or for Windows XP and Server 2003 the service pack, as in 5.1.2600-sp3"
             }
             Self::Architecture => "state x86, x64 or arm64",
+            Self::Definition => "use a name that the specs define",
+            Self::InSymbols(_) | Self::NotVariable(_) | Self::NotBuild(_) => "name a structure",
+            Self::Member(_) => "use the name of a member or constant",
+            Self::Event => "use the name of an event of the specs",
             Self::SymbolPath => "name a folder of symbol files, or srv*CACHE*https://SERVER",
         })
     }

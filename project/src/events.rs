@@ -20,7 +20,7 @@ pub struct Report {
     /// The errata, each with its place in the specs.
     pub errata: Vec<String>,
     /// What differs.
-    pub findings: Vec<Finding>,
+    pub differences: Vec<EventMismatch>,
 }
 
 /// What a source states, and how it compares.
@@ -40,7 +40,7 @@ pub struct Counts {
 
 /// A difference between a spec and a source.
 #[derive(Clone, Serialize)]
-pub struct Finding {
+pub struct EventMismatch {
     /// The event, such as `Process/Start, version 2`.
     pub event: String,
     /// The field, or nothing.
@@ -57,8 +57,8 @@ pub struct Finding {
     pub stated: Option<String>,
 }
 
-impl Finding {
-    /// The finding in a line.
+impl EventMismatch {
+    /// The difference in a line.
     pub fn line(&self) -> String {
         let Self { event, field, source, states, spec, .. } = self;
         let field = if field.is_empty() { String::new() } else { format!(", field {field}") };
@@ -116,7 +116,7 @@ pub fn verify(spec: &Spec, statements: &Statements) -> Report {
         let doc = if erratum.doc.is_empty() { String::new() } else { format!(" {}", erratum.doc) };
         report.errata.push(format!("{name}, {field}: {source} states {states}; actual: {actual}.{doc}  {place}"));
         if covered(spec, &index, statements, class, event, source) && !used.contains(&(class, event, number)) {
-            report.findings.push(Finding {
+            report.differences.push(EventMismatch {
                 event: name,
                 field: field.clone(),
                 source: source.clone(),
@@ -229,7 +229,7 @@ fn check(
     let Some(Fit { judged, equal, of: (class, event, known), version, .. }) = best else {
         counts.differences += 1;
         let version = statement.version.map(|version| format!(", version {version}")).unwrap_or_default();
-        report.findings.push(Finding {
+        report.differences.push(EventMismatch {
             event: format!("{} type {ty}{version}", statement.class),
             field: String::new(),
             source: statement.source.clone(),
@@ -253,7 +253,7 @@ fn check(
                 counts.differences += 1;
                 let field = known.event.fields.iter().find(|field| field.name.value == one.difference.field);
                 let span = field.map_or(known.ty.name.span, |field| field.name.span);
-                report.findings.push(Finding {
+                report.differences.push(EventMismatch {
                     event: format!("{}, version {version}", known.name()),
                     field: one.difference.field,
                     source: statement.source.clone(),
@@ -319,7 +319,7 @@ fn versions(spec: &Spec, index: &Index, statements: &Statements, report: &mut Re
         for (_, _, known) in list.iter().filter(|(_, _, known)| known.event.unsettled.is_empty()) {
             let range = known.event.versions_of(known.ty);
             if let Some(version) = range.iter().find(|version| !versions.contains(version)) {
-                report.findings.push(Finding {
+                report.differences.push(EventMismatch {
                     event: format!("{}, version {version}", known.name()),
                     field: String::new(),
                     source: "no source".to_owned(),
@@ -336,6 +336,6 @@ fn versions(spec: &Spec, index: &Index, statements: &Statements, report: &mut Re
 impl Report {
     /// Whether anything differs.
     pub fn differs(&self) -> bool {
-        !self.findings.is_empty()
+        !self.differences.is_empty()
     }
 }

@@ -1,7 +1,7 @@
 //! Evidence: the layouts that facts verify, and the evidence for a member in one build.
 
 use crate::choice::Choice;
-use etw_layouts_codegen::axis::{Arch, Axis, Build, TargetSet};
+use etw_layouts_codegen::axis::{Arch, Axis, Build, TargetId, TargetSet};
 use etw_layouts_codegen::layouts::{Info, Layouts};
 use etw_layouts_codegen::registry::{Registry, Seen, WitnessKind};
 use etw_layouts_codegen::spec::{Provenance, Unknown};
@@ -73,7 +73,7 @@ impl AddressBy {
 }
 
 /// The number of examined builds that have the layouts of a target.
-pub fn builds_of(registry: &Registry, axis: &Axis, target: usize) -> usize {
+pub fn builds_of(registry: &Registry, axis: &Axis, target: TargetId) -> usize {
     let of_target = registry.kernels.iter().filter(|seen| axis.at(seen.build, seen.arch) == Some(target));
     of_target.map(|seen| (seen.build, seen.arch)).collect::<BTreeSet<_>>().len()
 }
@@ -141,12 +141,12 @@ pub fn shows(registry: &Registry, axis: &Axis, build: Build, arch: Arch, structu
 
 impl Confirmed {
     /// Whether symbols contain a type at a target.
-    pub fn has(&self, name: &str, target: usize) -> bool {
+    pub fn has(&self, name: &str, target: TargetId) -> bool {
         self.0.get(name).is_some_and(|targets| targets.contains(target))
     }
 
     /// The reason why no symbols verify a type at a target.
-    pub fn why_not<'a>(&self, layouts: &'a Layouts, name: &str, target: usize) -> Option<WhyNot<'a>> {
+    pub fn why_not<'a>(&self, layouts: &'a Layouts, name: &str, target: TargetId) -> Option<WhyNot<'a>> {
         match layouts.unverifiable(name, target) {
             Some(reason) => Some(WhyNot::Cannot(reason)),
             None if self.has(name, target) => None,

@@ -4,7 +4,7 @@ use crate::Error;
 use crate::project::{Files, Project};
 use crate::registry;
 use crate::replace::Changes;
-use crate::tables::{self, SNAPSHOT, Stated, SymbolFile, Table};
+use crate::tables::{self, BuildTable, SNAPSHOT, Stated, SymbolFile};
 use crate::verify::{label, names, wanted};
 use etw_layouts_codegen::axis::{self, Axis};
 use etw_layouts_codegen::registry::Registry;
@@ -30,10 +30,10 @@ pub fn write(project: &Project, paths: &[PathBuf], stated: &Stated, folder: &Pat
     let wanted = wanted(&layouts, &names);
     let read = |file: &SymbolFile| tables::read(file, axis, &wanted, stated);
     let new: Vec<_> = tables::files(paths)?.par_iter().map(read).collect::<Result<Vec<_>, _>>()?;
-    let new: Vec<Table> = new.into_iter().flatten().collect();
+    let new: Vec<BuildTable> = new.into_iter().flatten().collect();
     let seen = project.registry(axis)?;
     let pdbs = registry::merged([seen.clone(), registry::of(&new)]);
-    let refusal = |table: &Table| label::refusal(&layouts, &names, &seen, &pdbs, table);
+    let refusal = |table: &BuildTable| label::refusal(&layouts, &names, &seen, &pdbs, table);
     let wrong: Vec<_> = new.par_iter().filter_map(refusal).collect();
     if !wrong.is_empty() {
         return Err(wrong.join("\nerror: ").into());
@@ -58,7 +58,7 @@ fn home(project: &Project, folder: &Path) -> Result<Project, Error> {
 /// # Errors
 ///
 /// A file cannot be read.
-pub fn added(new: Vec<Table>, axis: &Axis, wanted: &Wanted, folder: &Path) -> Result<(Changes, Registry), Error> {
+pub fn added(new: Vec<BuildTable>, axis: &Axis, wanted: &Wanted, folder: &Path) -> Result<(Changes, Registry), Error> {
     let old = tables::in_folder(folder)?;
     let read = |file: &SymbolFile| tables::read(file, axis, wanted, &Stated::default());
     let mut kernels = BTreeMap::new();
@@ -69,7 +69,7 @@ pub fn added(new: Vec<Table>, axis: &Axis, wanted: &Wanted, folder: &Path) -> Re
         let image =
             table.image.as_ref().filter(|_| table.is_partial()).map(|image| (image.name.clone(), image.time_stamp, image.size));
         let key = (table.build, table.arch, table.producer.clone(), image);
-        if let Some(old) = kernels.remove(&key).filter(|old: &Table| old.pdb.is_some() && old.pdb == table.pdb) {
+        if let Some(old) = kernels.remove(&key).filter(|old: &BuildTable| old.pdb.is_some() && old.pdb == table.pdb) {
             table.complete(&old);
         }
         kernels.insert(key, table);
@@ -84,19 +84,19 @@ pub fn added(new: Vec<Table>, axis: &Axis, wanted: &Wanted, folder: &Path) -> Re
 }
 
 /// The producer without the profile, page or download of a converted table, which would separate equal facts.
-pub fn reduced(table: Table) -> Table {
+pub fn reduced(table: BuildTable) -> BuildTable {
     let named = |producer: &str| match producer.split_once(" profile ") {
         Some((from, _)) => format!("{from} profiles"),
         None => producer.split([',', '(']).next().unwrap_or_default().trim_end().to_owned(),
     };
     match Rules::for_producer(&table.producer) {
-        Rules::Converted => Table { producer: named(&table.producer), ..table },
+        Rules::Converted => BuildTable { producer: named(&table.producer), ..table },
         Rules::Faithful => table,
     }
 }
 
 /// One snapshot for each distinct set of facts, named after its first kernel.
-fn grouped(tables: Vec<Table>) -> BTreeMap<String, Snapshot> {
+fn grouped(tables: Vec<BuildTable>) -> BTreeMap<String, Snapshot> {
     let mut snapshots: Vec<Snapshot> = Vec::new();
     for table in tables {
         let kernel = kernel(&table);
@@ -132,7 +132,7 @@ fn grouped(tables: Vec<Table>) -> BTreeMap<String, Snapshot> {
     named
 }
 
-fn kernel(table: &Table) -> Kernel {
+fn kernel(table: &BuildTable) -> Kernel {
     let [major, minor, build] = table.build.number;
     let arch = match table.arch {
         axis::Arch::X86 => symbols::Arch::X86,

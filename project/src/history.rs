@@ -6,7 +6,7 @@ use crate::members::{c_type, members};
 use crate::names::{Among, declared, name, no_member};
 use crate::subject::Subject;
 use crate::{Choice, Source};
-use etw_layouts_codegen::axis::{Arch, Axis, TargetSet};
+use etw_layouts_codegen::axis::{Arch, Axis, TargetId, TargetSet};
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_codegen::registry::Registry;
 use etw_layouts_codegen::spec::Body;
@@ -41,12 +41,12 @@ pub struct Stage {
 /// By architecture, as in [`Arch::ALL`]. `None`: no target of the stage has the structure. `Some(None)`: the member is absent.
 pub type Facts = [Known; Arch::ALL.len()];
 /// The fact of an architecture.
-pub type Known = Option<Option<Fact>>;
+pub type Known = Option<Option<TargetFact>>;
 
 /// A fact of a target.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
-pub enum Fact {
+pub enum TargetFact {
     /// Size of the structure, in bytes.
     Size {
         /// The size.
@@ -85,14 +85,14 @@ pub fn of(layouts: &Layouts, registry: &Registry, asked: &str, arch: Option<Arch
     let axis = &layouts.spec.axis;
     let mut targets = TargetSet::default();
     let mut sizes = BTreeMap::new();
-    let mut facts: BTreeMap<String, BTreeMap<usize, (Fact, Source)>> = BTreeMap::new();
+    let mut facts: BTreeMap<String, BTreeMap<TargetId, (TargetFact, Source)>> = BTreeMap::new();
     let has = has(layouts, structure);
     for target in has.iter().filter(|&target| arch.is_none_or(|arch| axis.targets[target].arch == arch)) {
         targets.insert(target);
         let extent = layouts.get(target, structure).map(|layout| layout.extent()).unwrap_or_default();
         let choice = Choice::of(layouts, registry, axis.newest(target), Some(structure));
         let whole = choice.source_of_whole(axis);
-        sizes.insert(target, (Fact::Size { size: extent.size, align: extent.align }, whole));
+        sizes.insert(target, (TargetFact::Size { size: extent.size, align: extent.align }, whole));
         let known = sources(layouts, registry, structure, choice);
         for (path, fact) in facts_at(layouts, structure, target) {
             let source = known.get(&path).copied().unwrap_or(whole);
@@ -127,19 +127,19 @@ fn sources(layouts: &Layouts, registry: &Registry, structure: &str, choice: Choi
 }
 
 /// The members and constants of a structure, by path.
-pub(crate) fn facts_at(layouts: &Layouts, structure: &str, target: usize) -> Vec<(String, Fact)> {
+pub(crate) fn facts_at(layouts: &Layouts, structure: &str, target: TargetId) -> Vec<(String, TargetFact)> {
     let mut facts = Vec::new();
     for member in members(layouts, structure, target) {
         if let (Some(path), Some((field, _))) = (member.path, member.field) {
             let bit = member.bits.map(|bits| bits.position);
             let bits = member.bits.map(|bits| bits.width);
-            let fact = Fact::Member { offset: member.offset, size: member.size, r#type: c_type(field), bit, bits };
+            let fact = TargetFact::Member { offset: member.offset, size: member.size, r#type: c_type(field), bit, bits };
             facts.push((path, fact));
         }
     }
     if let Some(Body::Values(values)) = layouts.spec.definitions.get(structure).map(|definition| &definition.body) {
         for constant in values.constants.iter().filter(|constant| constant.scope.contains(target)) {
-            let value = constant.value.get(target).map(|piece| Fact::Constant { value: piece.value });
+            let value = constant.value.get(target).map(|piece| TargetFact::Constant { value: piece.value });
             facts.extend(value.map(|value| (constant.name.value.clone(), value)));
         }
     }
@@ -147,7 +147,7 @@ pub(crate) fn facts_at(layouts: &Layouts, structure: &str, target: usize) -> Vec
 }
 
 /// The runs of kernels with equal facts, beginning with the first that has any.
-fn stages(axis: &Axis, targets: &TargetSet, facts: &BTreeMap<usize, (Fact, Source)>) -> Vec<Stage> {
+fn stages(axis: &Axis, targets: &TargetSet, facts: &BTreeMap<TargetId, (TargetFact, Source)>) -> Vec<Stage> {
     let mut stages: Vec<Stage> = Vec::new();
     for kernel in 0..axis.kernels.len() {
         let mut known = Facts::default();
@@ -181,15 +181,15 @@ fn stages(axis: &Axis, targets: &TargetSet, facts: &BTreeMap<usize, (Fact, Sourc
 }
 
 /// The facts known on both sides, by architecture.
-fn pairs<'a>(a: &'a Facts, b: &'a Facts) -> impl Iterator<Item = (Option<&'a Fact>, Option<&'a Fact>)> {
+fn pairs<'a>(a: &'a Facts, b: &'a Facts) -> impl Iterator<Item = (Option<&'a TargetFact>, Option<&'a TargetFact>)> {
     a.iter().zip(b).filter_map(|(a, b)| Some((a.as_ref()?.as_ref(), b.as_ref()?.as_ref())))
 }
 
 /// The target that a target is based on: the previous update of its build, or else the first kernel of the previous build.
 /// Targets outside the set are skipped.
-fn parent(axis: &Axis, targets: &TargetSet, target: usize) -> Option<usize> {
+fn parent(axis: &Axis, targets: &TargetSet, target: TargetId) -> Option<TargetId> {
     let arch = axis.targets[target].arch;
-    let own = axis.kernels[axis.targets[target].kernel].build;
+    let own = axis.kernel_of(target).build;
     let line = || axis.along(arch).filter(|(_, other)| targets.contains(*other)).take_while(|(build, _)| *build < own);
     let (before, last) = line().last()?;
     match before.number == own.number {
@@ -199,7 +199,7 @@ fn parent(axis: &Axis, targets: &TargetSet, target: usize) -> Option<usize> {
 }
 
 /// The differences between a stage's first kernel and the kernel that it is based on.
-fn change(axis: &Axis, targets: &TargetSet, facts: &BTreeMap<usize, (Fact, Source)>, stage: &Stage) -> String {
+fn change(axis: &Axis, targets: &TargetSet, facts: &BTreeMap<TargetId, (TargetFact, Source)>, stage: &Stage) -> String {
     let mut words = Vec::new();
     let mut same = None;
     for arch in Arch::ALL {
@@ -214,7 +214,7 @@ fn change(axis: &Axis, targets: &TargetSet, facts: &BTreeMap<usize, (Fact, Sourc
         let new = match [parent, first].map(|target| facts.get(&target).map(|(fact, _)| fact)) {
             [None, Some(_)] => vec!["appears"],
             [Some(_), None] => vec!["disappears"],
-            [Some(Fact::Size { size, align }), Some(Fact::Size { size: s, align: a })] => {
+            [Some(TargetFact::Size { size, align }), Some(TargetFact::Size { size: s, align: a })] => {
                 [("grows", size < s), ("shrinks", size > s), ("realigned", align != a)]
                     .iter()
                     .filter(|c| c.1)
@@ -222,13 +222,15 @@ fn change(axis: &Axis, targets: &TargetSet, facts: &BTreeMap<usize, (Fact, Sourc
                     .collect()
             }
             [
-                Some(Fact::Member { offset, r#type, bit, bits, .. }),
-                Some(Fact::Member { offset: o, r#type: t, bit: b, bits: n, .. }),
+                Some(TargetFact::Member { offset, r#type, bit, bits, .. }),
+                Some(TargetFact::Member { offset: o, r#type: t, bit: b, bits: n, .. }),
             ] => {
                 let changes = [("moves", offset != o), ("retyped", r#type != t), ("other bits", (bit, bits) != (b, n))];
                 changes.iter().filter(|c| c.1).map(|c| c.0).collect()
             }
-            [Some(Fact::Constant { value }), Some(Fact::Constant { value: other })] if value != other => vec!["changes"],
+            [Some(TargetFact::Constant { value }), Some(TargetFact::Constant { value: other })] if value != other => {
+                vec!["changes"]
+            }
             _ => Vec::new(),
         };
         words.extend(new);

@@ -1,6 +1,7 @@
 //! The references between the structures of a target.
 
 use crate::members::members;
+use etw_layouts_codegen::axis::TargetId;
 use etw_layouts_codegen::layouts::{Field, Form, Info, Layouts, Type};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -67,7 +68,7 @@ impl Map {
     /// The map of a target: of all its structures, or of those that can be reached from one.
     ///
     /// A structure without references is part of the map only if a pointer or a list references it, not if it is only embedded.
-    pub fn of(layouts: &Layouts, target: usize, only: Option<&str>) -> Self {
+    pub fn of(layouts: &Layouts, target: TargetId, only: Option<&str>) -> Self {
         let types = layouts.by_target.get(target);
         let all: BTreeMap<&str, Structure> = types
             .into_iter()
@@ -134,7 +135,7 @@ fn roots<'a>(alive: &BTreeSet<&'a str>, next: &impl Fn(&str) -> Vec<&'a Link>) -
     roots.into_iter().map(|(.., name)| name).collect()
 }
 
-fn structure(layouts: &Layouts, name: &str, target: usize) -> Option<Structure> {
+fn structure(layouts: &Layouts, name: &str, target: TargetId) -> Option<Structure> {
     let Form::Aggregate(aggregate) = &layouts.get(target, name)?.form else { return None };
     let mut links = Vec::new();
     for member in members(layouts, name, target) {
@@ -160,7 +161,7 @@ fn structure(layouts: &Layouts, name: &str, target: usize) -> Option<Structure> 
 }
 
 /// Whether a kernel has a layout of a structure, with a member by which it is linked.
-fn is_there(layouts: &Layouts, target: usize, name: &str, link: Option<&str>) -> bool {
+fn is_there(layouts: &Layouts, target: TargetId, name: &str, link: Option<&str>) -> bool {
     match layouts.get(target, name).map(|layout| &layout.form) {
         Some(Form::Aggregate(aggregate)) => link.is_none_or(|link| aggregate.flat().iter().any(|member| member.name == link)),
         _ => false,

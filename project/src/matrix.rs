@@ -1,11 +1,11 @@
 //! A structure over all kernels of an architecture: the offset of each member by kernel, with its source.
 
-use crate::history::{Fact, facts_at};
+use crate::history::{TargetFact, facts_at};
 use crate::members::{has, members};
 use crate::names::declared;
 use crate::subject::Subject;
 use crate::{Choice, Confidence, Source};
-use etw_layouts_codegen::axis::Arch;
+use etw_layouts_codegen::axis::{Arch, TargetId};
 use etw_layouts_codegen::layouts::{Extent, LayoutId, Layouts};
 use etw_layouts_codegen::registry::Registry;
 use std::collections::BTreeMap;
@@ -26,7 +26,7 @@ pub struct Matrix {
 #[derive(Clone, Debug)]
 pub struct Column {
     /// The targets, oldest first, each with the confidence in the structure's layout.
-    pub targets: Vec<(usize, Confidence)>,
+    pub targets: Vec<(TargetId, Confidence)>,
     /// The layout.
     pub layout: LayoutId,
     /// Its size and alignment.
@@ -53,7 +53,7 @@ pub struct Run {
     /// Indices of the columns.
     pub columns: Range<usize>,
     /// The facts of the member.
-    pub fact: Fact,
+    pub fact: TargetFact,
     /// The weakest source among all kernels of the run.
     pub source: Source,
 }
@@ -101,7 +101,7 @@ impl Matrix {
 
 impl Row {
     /// Adds a column with the member, and its fact if the column is examined for the first time.
-    fn reach(&mut self, column: usize, fact: Option<Fact>, source: Source) {
+    fn reach(&mut self, column: usize, fact: Option<TargetFact>, source: Source) {
         match (self.runs.last_mut(), fact) {
             // Of two members with the same path, the first represents both.
             (Some(run), _) if run.columns.end > column => run.source = run.source.max(source),

@@ -1,6 +1,6 @@
 //! The members of a layout in order, with the padding between them.
 
-use etw_layouts_codegen::axis::TargetSet;
+use etw_layouts_codegen::axis::{TargetId, TargetSet};
 use etw_layouts_codegen::layouts::{Aggregate, Bits, Field, Form, Info, Layout, Layouts, Type};
 use etw_layouts_codegen::spec::{self, Body, Definition, Kind, Shape};
 use std::iter;
@@ -32,12 +32,12 @@ impl Member<'_> {
 }
 
 /// The members of a structure or union at a target; empty for other types.
-pub fn members<'a>(layouts: &'a Layouts, name: &str, target: usize) -> Vec<Member<'a>> {
+pub fn members<'a>(layouts: &'a Layouts, name: &str, target: TargetId) -> Vec<Member<'a>> {
     expanded(layouts, name, target, 0)
 }
 
 /// The members of a structure or union at a target, each followed by the members of embedded structures, up to the given depth.
-pub fn expanded<'a>(layouts: &'a Layouts, name: &str, target: usize, levels: usize) -> Vec<Member<'a>> {
+pub fn expanded<'a>(layouts: &'a Layouts, name: &str, target: TargetId, levels: usize) -> Vec<Member<'a>> {
     let mut walk = Walk { layouts, target, list: Vec::new() };
     if let Some(layout) = layouts.get(target, name) {
         walk.layout(layout, &Place { of: &layout.name, base: 0, depth: 0, path: String::new(), levels });
@@ -77,7 +77,7 @@ fn declaration(field: &Field) -> String {
 
 struct Walk<'a> {
     layouts: &'a Layouts,
-    target: usize,
+    target: TargetId,
     list: Vec<Member<'a>>,
 }
 
@@ -172,7 +172,7 @@ impl<'a> Walk<'a> {
 /// The targets with a structure.
 pub fn has(layouts: &Layouts, name: &str) -> TargetSet {
     let mut set = TargetSet::default();
-    for (target, _) in layouts.by_target.iter().enumerate().filter(|(_, types)| types.contains_key(name)) {
+    for (target, _) in layouts.by_target.iter().filter(|(_, types)| types.contains_key(name)) {
         set.insert(target);
     }
     set

@@ -1,7 +1,7 @@
 //! Finds structures, enumerations and sets of constants by the names that a user writes.
 
-use crate::Error;
 use crate::verify::ours::is_macros;
+use crate::{Error, Refusal, Remedy};
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_codegen::nearest;
 use etw_layouts_codegen::spec::{self, Body, Shape};
@@ -45,18 +45,13 @@ pub fn name<'a>(layouts: &'a Layouts, among: Among, asked: &str) -> Result<&'a s
         return Ok(name);
     }
     if among == Among::Symbols && name(layouts, Among::All, asked).is_ok() {
-        return Err(format!(
-            "`{asked}` is not in symbol files: its constants are macros; name a structure, or run `etw show {asked}`"
-        )
-        .into());
+        let problem = format!("`{asked}` is not in symbol files: its constants are macros");
+        return Err(Refusal::new(problem, Remedy::InSymbols(asked.to_owned())).into());
     }
     if layouts.spec.globals.contains_key(tag) {
-        return Err(format!(
-            "`{tag}` is a global variable; `etw list --globals` lists variables, `etw export offsets {tag}` prints addresses"
-        )
-        .into());
+        return Err(Refusal::new(format!("`{tag}` is a global variable"), Remedy::NotVariable(tag.to_owned())).into());
     }
-    Err(format!("unknown structure `{asked}`{}`etw list` prints all names", meant(tag, all(layouts, among))).into())
+    Err(Refusal::unknown(format!("unknown structure `{asked}`"), tag, all(layouts, among), Remedy::Definition).into())
 }
 
 /// The part of an error between an unknown name and the remedy: a suggestion of a similar name, if there is one.
@@ -71,8 +66,8 @@ fn all(layouts: &Layouts, among: Among) -> impl Iterator<Item = &str> {
 /// That no version of a structure has a member or constant; the nearest.
 pub(crate) fn no_member(layouts: &Layouts, structure: &str, member: &str) -> Error {
     let known = declared(layouts, structure);
-    let meant = meant(member, known.iter().map(String::as_str));
-    format!("{structure} has no member `{member}`{meant}`etw show {structure}` prints all members").into()
+    let problem = format!("{structure} has no member `{member}`");
+    Refusal::unknown(problem, member, known.iter().map(String::as_str), Remedy::Member(structure.to_owned())).into()
 }
 
 /// The paths of all members and constants that any version has, in the order of the spec.

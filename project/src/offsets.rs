@@ -6,13 +6,14 @@ use crate::evidence::shows;
 use crate::evidence::{Address, address};
 use crate::members::{expanded, has};
 use crate::names::{Among, name, no_member};
+use etw_layouts_codegen::axis::TargetId;
 use etw_layouts_codegen::layouts::{Bits, Layouts};
 use etw_layouts_codegen::nearest;
 use etw_layouts_codegen::registry::{Registry, Seen};
 use std::collections::BTreeMap;
 
 /// A table of offsets with one row per examined build.
-pub struct Table<'a> {
+pub struct OffsetTable<'a> {
     /// The selected members and structures.
     pub columns: Vec<Column>,
     /// The selected global variables.
@@ -58,7 +59,7 @@ pub struct Cell {
 /// # Errors
 ///
 /// A structure, member or variable does not exist in any build.
-pub fn of<'a>(layouts: &Layouts, registry: &'a Registry, asked: &[String]) -> Result<Table<'a>, Error> {
+pub fn of<'a>(layouts: &Layouts, registry: &'a Registry, asked: &[String]) -> Result<OffsetTable<'a>, Error> {
     let axis = &layouts.spec.axis;
     // Accept variables as debuggers write them.
     let asked = asked.iter().map(|asked| match asked.strip_prefix("nt!") {
@@ -68,7 +69,7 @@ pub fn of<'a>(layouts: &Layouts, registry: &'a Registry, asked: &[String]) -> Re
     let (variables, asked): (Vec<_>, Vec<_>) = asked.partition(|asked| layouts.spec.globals.contains_key(asked));
     let columns = asked.iter().map(|asked| column(layouts, asked)).collect::<Result<Vec<_>, _>>()?;
     let mut rows = Vec::new();
-    let mut places: BTreeMap<(usize, usize), Option<Cell>> = BTreeMap::new();
+    let mut places: BTreeMap<(TargetId, usize), Option<Cell>> = BTreeMap::new();
     for seen in distinct(registry) {
         let Ok(kernel) = axis.kernel(seen.build, seen.arch) else { continue };
         let choice = |column: &Column| Choice::of(layouts, registry, kernel.clone(), Some(&column.structure));
@@ -82,7 +83,7 @@ pub fn of<'a>(layouts: &Layouts, registry: &'a Registry, asked: &[String]) -> Re
         let places = variables.iter().map(|name| address(registry, axis, seen, name)).collect();
         rows.push(Row { seen, choices: columns.iter().map(choice).collect(), cells, variables: places });
     }
-    Ok(Table { columns, variables, rows })
+    Ok(OffsetTable { columns, variables, rows })
 }
 
 fn column(layouts: &Layouts, asked: &str) -> Result<Column, Error> {
@@ -103,7 +104,7 @@ fn column(layouts: &Layouts, asked: &str) -> Result<Column, Error> {
     }
 }
 
-fn place(layouts: &Layouts, target: usize, column: &Column) -> Option<Cell> {
+fn place(layouts: &Layouts, target: TargetId, column: &Column) -> Option<Cell> {
     let layout = layouts.get(target, &column.structure)?;
     let Some(path) = &column.member else {
         return Some(Cell { value: layout.extent().size, bits: None, in_image: false });

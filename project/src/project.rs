@@ -3,7 +3,7 @@
 use crate::events::Statements;
 use crate::registry;
 use crate::replace::Changes;
-use crate::tables::{self, Stated, SymbolFile, Table};
+use crate::tables::{self, BuildTable, Stated, SymbolFile};
 use crate::updates::{self, Updates};
 use crate::{Error, Refusal, Remedy};
 use etw_layouts_codegen::axis::Axis;
@@ -165,7 +165,7 @@ impl Project {
     /// # Errors
     ///
     /// Facts that cannot be read.
-    pub fn tables(&self, axis: &Axis, wanted: &Wanted) -> Result<Vec<Table>, Error> {
+    pub fn tables(&self, axis: &Axis, wanted: &Wanted) -> Result<Vec<BuildTable>, Error> {
         Ok(self.witnesses(axis, wanted)?.into_iter().filter(|table| !table.is_partial()).collect())
     }
 
@@ -174,11 +174,11 @@ impl Project {
     /// # Errors
     ///
     /// Facts that cannot be read.
-    pub fn images(&self, axis: &Axis, wanted: &Wanted) -> Result<Vec<Table>, Error> {
-        Ok(self.witnesses(axis, wanted)?.into_iter().filter(Table::is_partial).collect())
+    pub fn images(&self, axis: &Axis, wanted: &Wanted) -> Result<Vec<BuildTable>, Error> {
+        Ok(self.witnesses(axis, wanted)?.into_iter().filter(BuildTable::is_partial).collect())
     }
 
-    fn witnesses(&self, axis: &Axis, wanted: &Wanted) -> Result<Vec<Table>, Error> {
+    fn witnesses(&self, axis: &Axis, wanted: &Wanted) -> Result<Vec<BuildTable>, Error> {
         let files = self.found()?;
         let read = files.par_iter().map(|file| tables::read(file, axis, wanted, &Stated::default()));
         Ok(read.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())

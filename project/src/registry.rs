@@ -1,12 +1,12 @@
 //! The registry of kernels, from the facts.
 
-use crate::tables::Table;
+use crate::tables::BuildTable;
 use etw_layouts_codegen::registry::{Image, Pdb, Registry, Seen, Witness, WitnessKind};
 use etw_layouts_symbols::{self as symbols, Rules};
 use std::collections::BTreeMap;
 
 /// The kernels that tables are of. Tables of one file are one set of facts.
-pub fn of(tables: &[Table]) -> Registry {
+pub fn of(tables: &[BuildTable]) -> Registry {
     let mut registry = Registry::default();
     for of_file in tables.chunk_by(|one, other| one.source == other.source) {
         let witness = registry.witnesses.len();
@@ -32,7 +32,7 @@ fn sorted(mut registry: Registry) -> Registry {
     registry
 }
 
-fn witness(table: &Table) -> Witness {
+fn witness(table: &BuildTable) -> Witness {
     let name = table.source.rsplit(['/', '\\']).next().unwrap_or_default();
     let kind = match Rules::for_producer(&table.producer) {
         _ if table.is_partial() => WitnessKind::Images,
@@ -45,7 +45,7 @@ fn witness(table: &Table) -> Witness {
     Witness { name: name.to_owned(), kind, holds: table.holds().cloned().collect(), shows }
 }
 
-fn seen(table: &Table, witness: usize) -> Seen {
+fn seen(table: &BuildTable, witness: usize) -> Seen {
     let pdb = |pdb: &symbols::Pdb| Pdb { name: pdb.name.clone(), guid: pdb.guid, age: pdb.age };
     let image = |image: &symbols::ImageFile| Image { name: image.name.clone(), time_stamp: image.time_stamp, size: image.size };
     let (pdb, image) = (table.pdb.as_ref().map(pdb), table.image.as_ref().map(image));

@@ -1,12 +1,11 @@
 //! The selection of a structure or one of its members at a target.
 
-use crate::Error;
 use crate::evidence::shows;
 use crate::members::{Member, expanded, has};
 use crate::names::{Among, declared, name, no_member};
-use crate::{Choice, Confidence, Source};
+use crate::{Choice, Confidence, Error, Refusal, Remedy, Source};
 use etw_layouts_codegen::Asked;
-use etw_layouts_codegen::axis::{Arch, Axis, TargetSet};
+use etw_layouts_codegen::axis::{Arch, Axis, TargetId, TargetSet};
 use etw_layouts_codegen::layouts::{Info, Layouts};
 use etw_layouts_codegen::registry::Registry;
 use etw_layouts_codegen::spec::{Body, Constant};
@@ -42,7 +41,7 @@ impl Subject {
         let axis = &layouts.spec.axis;
         let (structure, member) = asked.split_once('.').map_or((asked, None), |(one, other)| (one, Some(other)));
         let structure = name(layouts, Among::All, structure).map_err(|error| match choose(axis, asked, arch) {
-            Ok(_) => format!("unknown structure `{asked}`; to show a build, use --build {asked}").into(),
+            Ok(_) => Refusal::new(format!("unknown structure `{asked}`"), Remedy::NotBuild(asked.to_owned())).into(),
             Err(_) => error,
         })?;
         let known = member.and_then(|member| {
@@ -127,7 +126,7 @@ pub fn choose(axis: &Axis, build: &str, arch: Option<Arch>) -> Result<Asked, Err
 }
 
 /// The newest kernel that has something; without an architecture that of x64, or else of x86, or of arm64.
-pub fn newest(axis: &Axis, arch: Option<Arch>, has: impl Fn(usize) -> bool) -> Option<Asked> {
+pub fn newest(axis: &Axis, arch: Option<Arch>, has: impl Fn(TargetId) -> bool) -> Option<Asked> {
     let of = |arch: Arch| axis.filter(|t| t.arch == arch).iter().filter(|&target| has(target)).last();
     architectures(arch).into_iter().find_map(of).map(|target| axis.newest(target))
 }
@@ -137,7 +136,7 @@ fn architectures(arch: Option<Arch>) -> Vec<Arch> {
     arch.map_or_else(|| vec![Arch::X64, Arch::X86, Arch::Arm64], |arch| vec![arch])
 }
 
-fn of<'a>(layouts: &'a Layouts, structure: &str, member: Option<&str>, target: usize, levels: usize) -> Vec<Member<'a>> {
+fn of<'a>(layouts: &'a Layouts, structure: &str, member: Option<&str>, target: TargetId, levels: usize) -> Vec<Member<'a>> {
     let Some(member) = member else { return expanded(layouts, structure, target, levels) };
     let above = member.matches('.').count();
     let mut list = expanded(layouts, structure, target, levels.saturating_add(above));
@@ -150,7 +149,7 @@ fn of<'a>(layouts: &'a Layouts, structure: &str, member: Option<&str>, target: u
     list
 }
 
-fn constants<'a>(layouts: &'a Layouts, structure: &str, name: Option<&str>, target: usize) -> Vec<&'a Constant> {
+fn constants<'a>(layouts: &'a Layouts, structure: &str, name: Option<&str>, target: TargetId) -> Vec<&'a Constant> {
     match layouts.spec.definitions.get(structure).map(|definition| &definition.body) {
         Some(Body::Values(values)) => {
             let wanted = |constant: &&Constant| name.is_none_or(|name| constant.name.value == name);
@@ -160,7 +159,7 @@ fn constants<'a>(layouts: &'a Layouts, structure: &str, name: Option<&str>, targ
     }
 }
 
-fn is_there(layouts: &Layouts, structure: &str, member: Option<&str>, target: usize) -> bool {
+fn is_there(layouts: &Layouts, structure: &str, member: Option<&str>, target: TargetId) -> bool {
     let inside =
         || !constants(layouts, structure, member, target).is_empty() || !of(layouts, structure, member, target, 0).is_empty();
     layouts.get(target, structure).is_some() && (member.is_none() || inside())

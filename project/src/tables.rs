@@ -2,7 +2,7 @@
 
 use crate::names::meant;
 use crate::{Error, Refusal, Remedy};
-use etw_layouts_codegen::Named;
+use etw_layouts_codegen::SelectedBy;
 use etw_layouts_codegen::axis::{self, Axis, Build};
 use etw_layouts_symbols::image::{self, Image};
 use etw_layouts_symbols::store::SymbolPath;
@@ -15,11 +15,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
-use std::{env, fmt, fs};
+use std::{fmt, fs};
 
 /// A symbol table with its kernel.
 #[derive(Clone)]
-pub struct Table {
+pub struct BuildTable {
     /// File name as given by the user.
     pub source: String,
     /// Program that created the table.
@@ -42,7 +42,7 @@ pub struct Table {
     pub globals: Globals,
 }
 
-impl Table {
+impl BuildTable {
     /// Whether this is partial evidence: an image with some known offsets and addresses.
     pub fn is_partial(&self) -> bool {
         !self.offsets.is_empty() || self.pdb.is_none() && !self.globals.is_empty()
@@ -153,9 +153,9 @@ impl Stated {
         let Some(build) = &self.build else { return Ok(()) };
         let is_one = match build.parse::<Build>() {
             Ok(_) => build.split('.').count() == 4,
-            Err(_) => {
-                axis.find_build(build, self.arch.unwrap_or(axis::Arch::X86)).is_ok_and(|asked| asked.named == Named::Kernel)
-            }
+            Err(_) => axis
+                .find_build(build, self.arch.unwrap_or(axis::Arch::X86))
+                .is_ok_and(|asked| asked.selected_by == SelectedBy::Revision),
         };
         if is_one {
             Ok(())
@@ -256,7 +256,7 @@ const ENDINGS: [&str; 5] = [".json", ".json.xz", SNAPSHOT, ".pdb", ".pdz"];
 /// # Errors
 ///
 /// The file is invalid, named in the message; [`Foreign`] if it is for another machine.
-pub fn read(file: &SymbolFile, axis: &Axis, wanted: &Wanted, stated: &Stated) -> Result<Vec<Table>, Error> {
+pub fn read(file: &SymbolFile, axis: &Axis, wanted: &Wanted, stated: &Stated) -> Result<Vec<BuildTable>, Error> {
     let path = file.path();
     let source = path.display().to_string();
     let named = |error: &dyn std::fmt::Display| Error::from(format!("{source}: {error}"));
@@ -266,7 +266,7 @@ pub fn read(file: &SymbolFile, axis: &Axis, wanted: &Wanted, stated: &Stated) ->
         Symbols::Snapshot(snapshot) => return Ok(of(&source, snapshot)),
         Symbols::Images(snapshots) => {
             let mut images: Vec<_> = snapshots.into_iter().flat_map(|snapshot| of(&source, snapshot)).collect();
-            images.retain(Table::is_partial);
+            images.retain(BuildTable::is_partial);
             if images.is_empty() {
                 return Err(named(&"contains no structure or variable of the specs"));
             }
@@ -287,7 +287,7 @@ pub fn read(file: &SymbolFile, axis: &Axis, wanted: &Wanted, stated: &Stated) ->
     // Without the identity of the symbol file, addresses cannot be used.
     let globals = if pdb.is_some() { table.globals } else { Globals::new() };
     let SymbolTable { producer, types, .. } = table;
-    Ok(vec![Table {
+    Ok(vec![BuildTable {
         source: source.clone(),
         producer,
         build,
@@ -302,13 +302,13 @@ pub fn read(file: &SymbolFile, axis: &Axis, wanted: &Wanted, stated: &Stated) ->
 }
 
 /// The tables of a snapshot, one per kernel.
-pub fn of(source: &str, snapshot: Snapshot) -> Vec<Table> {
+pub fn of(source: &str, snapshot: Snapshot) -> Vec<BuildTable> {
     let Snapshot { producer, kernels, types, offsets } = snapshot;
     let (types, offsets) = (Arc::new(types), Arc::new(offsets));
     let table = |kernel: symbols::snapshot::Kernel| {
         let [major, minor, build, revision] = kernel.build;
         let build = Build { number: [major, minor, build], revision };
-        Table {
+        BuildTable {
             source: source.to_owned(),
             producer: producer.clone(),
             build,
@@ -328,8 +328,8 @@ fn file_name(path: &Path) -> String {
     path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// The symbol file of a kernel image, with the kernel's build and architecture. It is found along a symbol path, by default that
-/// in `_NT_SYMBOL_PATH`, and downloaded if the path has a server. If the path names no cache, downloads are stored in `cache`.
+/// The symbol file of a kernel image, with the kernel's build and architecture. It is found along a symbol path, and downloaded if
+/// the path has a server. If the path names no cache, downloads are stored in `cache`.
 /// `progress` is called with the name of the download, the number of bytes received, and the total.
 ///
 /// # Errors
@@ -344,12 +344,8 @@ pub fn from_image(
     let named = |error: &dyn std::fmt::Display| Error::from(format!("{}: {error}", image.display()));
     let bytes = image::load(image).map_err(|e| named(&e))?;
     let Image { version: [major, minor, build, revision], arch, pdb } = image::read(&bytes).map_err(|e| named(&e))?;
-    let path = match symbol_path {
-        Some(path) => path.to_owned(),
-        None => env::var("_NT_SYMBOL_PATH")
-            .map_err(|_| Refusal::new("no symbol path is given", Remedy::SymbolPath).at(image.display()))?,
-    };
-    let path = SymbolPath::parse(&path, cache)?;
+    let no_path = || Refusal::new("no symbol path is given", Remedy::SymbolPath).at(image.display());
+    let path = SymbolPath::parse(symbol_path.ok_or_else(no_path)?, cache)?;
     let found = path.find(&pdb, &mut |done, whole| progress(&pdb.name, done, whole));
     Ok((found.map_err(|e| named(&e))?, Build { number: [major, minor, build], revision }, ours(arch)))
 }
@@ -397,7 +393,7 @@ fn number(build: &str, axis: &Axis, arch: Option<axis::Arch>) -> Result<Build, S
         }
         false => error,
     })?;
-    Ok(axis.kernels[axis.targets[asked.target].kernel].build)
+    Ok(axis.kernel_of(asked.target).build)
 }
 
 impl Builds {
@@ -436,7 +432,7 @@ mod tests {
     /// The list of a folder is read with its first table, for all of them.
     #[test]
     fn a_list_of_builds_is_read_once() {
-        let folder = env::temp_dir().join(format!("etw-layouts-builds-{}", std::process::id()));
+        let folder = std::env::temp_dir().join(format!("etw-layouts-builds-{}", std::process::id()));
         fs::create_dir_all(&folder).expect("a temporary folder");
         let list = folder.join("builds.tsv");
         fs::write(&list, "file\tbuild\tarch\na.json\t10.0.19041.329\tx64\nb.json\t10.0.19041.1526\tarm64\n").expect("a list");
@@ -460,7 +456,7 @@ mod tests {
     /// What is not there is no facts yet; what is there and cannot be read is an error, and never taken for nothing.
     #[test]
     fn a_folder_that_cannot_be_read_is_not_empty() {
-        let folder = env::temp_dir().join(format!("etw-layouts-unread-{}", std::process::id()));
+        let folder = std::env::temp_dir().join(format!("etw-layouts-unread-{}", std::process::id()));
         fs::create_dir_all(&folder).expect("a temporary folder");
         let file = folder.join("a.facts");
         fs::write(&file, "").expect("a temporary file");
@@ -483,7 +479,7 @@ mod tests {
     #[test]
     fn links_in_circles() {
         use std::os::unix::fs::symlink;
-        let folder = env::temp_dir().join(format!("etw-layouts-circles-{}", std::process::id()));
+        let folder = std::env::temp_dir().join(format!("etw-layouts-circles-{}", std::process::id()));
         fs::create_dir_all(folder.join("below")).expect("a temporary folder");
         fs::write(folder.join("below/a.facts"), "").expect("a temporary file");
         for (to, link) in [(".", "one"), (".", "two"), ("..", "below/up"), ("below", "other")] {

@@ -67,7 +67,7 @@ pub struct Difference {
     /// The member or constant, with the enclosing members, as in `u.LowPart`; empty for the type itself.
     pub member: String,
     /// The kind of fact.
-    pub what: What,
+    pub kind: DifferenceKind,
     /// The value in the definition, as text; `none` if absent.
     pub spec: String,
     /// The value in the table, as text; `none` if absent.
@@ -76,15 +76,15 @@ pub struct Difference {
 
 impl Display for Difference {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let Difference { member, what, spec, symbols } = self;
+        let Difference { member, kind, spec, symbols } = self;
         let space = if member.is_empty() { "" } else { " " };
-        write!(f, "{member}{space}{}: the spec has {spec}, the symbols have {symbols}", what.as_str())
+        write!(f, "{member}{space}{}: the spec has {spec}, the symbols have {symbols}", kind.as_str())
     }
 }
 
 /// Kind of fact that differs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum What {
+pub enum DifferenceKind {
     /// Structure, union or enumeration.
     Kind,
     /// The size of the type; for an enumeration, its integer.
@@ -103,18 +103,18 @@ pub enum What {
     Constant,
 }
 
-impl What {
+impl DifferenceKind {
     /// Name of the kind, such as `offset`.
     pub fn as_str(self) -> &'static str {
         match self {
-            What::Kind => "kind",
-            What::Size => "size",
-            What::Missing => "missing",
-            What::Extra => "extra",
-            What::Offset => "offset",
-            What::Type => "type",
-            What::Bits => "bits",
-            What::Constant => "constant",
+            DifferenceKind::Kind => "kind",
+            DifferenceKind::Size => "size",
+            DifferenceKind::Missing => "missing",
+            DifferenceKind::Extra => "extra",
+            DifferenceKind::Offset => "offset",
+            DifferenceKind::Type => "type",
+            DifferenceKind::Bits => "bits",
+            DifferenceKind::Constant => "constant",
         }
     }
 }

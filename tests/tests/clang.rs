@@ -1,6 +1,6 @@
 //! clang, for the targets of the Microsoft ABI, agrees with every layout; and notices a wrong one.
 
-use etw_layouts_codegen::axis::Arch;
+use etw_layouts_codegen::axis::{Arch, TargetId};
 use etw_layouts_codegen::compile;
 use etw_layouts_codegen::emit::c;
 use etw_layouts_codegen::layouts::{Aggregate, Form, Layouts, Type};
@@ -17,14 +17,18 @@ fn clang_agrees_with_every_layout() {
         return;
     }
     let layouts = project().layouts().expect("the specs resolve");
-    (0..layouts.by_target.len()).into_par_iter().for_each(|target| {
+    layouts.by_target.ids().collect::<Vec<_>>().into_par_iter().for_each(|target| {
         let name = layouts.spec.axis.target_name(target);
         let header = c::header(&layouts, target, None, c::Style::default());
         let output = clang(&name, &header, &[]);
         assert!(output.status.success(), "{name}:\n{}", String::from_utf8_lossy(&output.stderr));
         bit_fields_agree(&layouts, target, &header);
     });
-    let header = c::header(&layouts, 0, None, c::Style::default()).replacen("LoggerStatus) == 0x3c", "LoggerStatus) == 0x40", 1);
+    let header = c::header(&layouts, TargetId::FIRST, None, c::Style::default()).replacen(
+        "LoggerStatus) == 0x3c",
+        "LoggerStatus) == 0x40",
+        1,
+    );
     assert!(!clang("5.0.2195-x86", &header, &[]).status.success(), "a wrong offset compiles");
 }
 
@@ -61,7 +65,7 @@ fn scalars_are_those_of_the_sdk() {
 }
 
 /// Bit fields have no address: their places are read from clang's dump of the layouts.
-fn bit_fields_agree(layouts: &Layouts, target: usize, header: &str) {
+fn bit_fields_agree(layouts: &Layouts, target: TargetId, header: &str) {
     let name = layouts.spec.axis.target_name(target);
     let mut text = header.to_owned();
     let types = layouts.by_target[target].iter().filter_map(|(name, &id)| match &layouts.layouts[id].form {

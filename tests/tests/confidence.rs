@@ -1,7 +1,7 @@
 //! Confidence against the truth: what was examined is left out and asked for.
 
 use etw_layouts::runtime::meta::{Absent, Confidence, Evidence, Examined, Line, Update, choose};
-use etw_layouts_codegen::axis::{self, Arch, Build};
+use etw_layouts_codegen::axis::{self, Arch, Build, TargetId};
 use etw_layouts_codegen::layouts::{Form, LayoutId, Layouts};
 use etw_layouts_codegen::registry::Registry;
 use std::collections::{BTreeMap, BTreeSet};
@@ -26,7 +26,7 @@ struct Without<'a> {
     known: &'a Known,
     out: &'a BTreeSet<Target>,
     /// The kernels of the version axis by architecture, each with the target whose layouts it has.
-    rows: BTreeMap<Arch, Vec<(Build, usize)>>,
+    rows: BTreeMap<Arch, Vec<(Build, TargetId)>>,
     updates: Vec<axis::Update>,
 }
 
@@ -43,10 +43,10 @@ struct Count {
 }
 
 impl Line for One<'_> {
-    type Kernel = usize;
+    type Kernel = TargetId;
     type Layout = LayoutId;
 
-    fn kernels(&self, arch: Arch) -> impl Iterator<Item = (Build, usize)> + Clone {
+    fn kernels(&self, arch: Arch) -> impl Iterator<Item = (Build, TargetId)> + Clone {
         self.0.rows.get(&arch).into_iter().flatten().copied()
     }
 
@@ -54,7 +54,7 @@ impl Line for One<'_> {
         self.0.known.layouts.spec.axis.kernels.last().map(|kernel| kernel.build)
     }
 
-    fn layout(&self, target: usize) -> Option<LayoutId> {
+    fn layout(&self, target: TargetId) -> Option<LayoutId> {
         self.0.known.layout(target, self.1)
     }
 
@@ -82,12 +82,12 @@ impl Known {
             examined.entry((layouts.spec.axis.canonical(seen.build), seen.arch)).or_default().push(seen.witness);
         }
         let mut known = Self { layouts, registry, examined, structures: Vec::new() };
-        let is_there = |name: &&String| (0..known.layouts.by_target.len()).any(|target| known.layout(target, name).is_some());
+        let is_there = |name: &&String| known.layouts.by_target.ids().any(|target| known.layout(target, name).is_some());
         known.structures = known.layouts.spec.definitions.keys().filter(is_there).cloned().collect();
         known
     }
 
-    fn layout(&self, target: usize, structure: &str) -> Option<LayoutId> {
+    fn layout(&self, target: TargetId, structure: &str) -> Option<LayoutId> {
         let id = self.layouts.by_target[target].get(structure).copied();
         id.filter(|&id| matches!(self.layouts.layouts[id].form, Form::Aggregate(_)))
     }
@@ -112,7 +112,7 @@ impl Known {
             let end = kernels.iter().copied().find(|kernel| *kernel > build);
             next(build).filter(|next| end.is_none_or(|end| *next < end))
         };
-        let row = |(build, target): (Build, usize)| match is_out(build) {
+        let row = |(build, target): (Build, TargetId)| match is_out(build) {
             true => Some((moved(build)?, target)),
             false => Some((build, target)),
         };

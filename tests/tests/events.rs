@@ -15,8 +15,8 @@ fn every_stated_event_has_a_spec() {
     let statements = project().statements().expect("the facts of events");
     assert!(statements.list.len() > 900, "{} statements", statements.list.len());
     let report = verify(&layouts.spec, &statements);
-    let missing = report.findings.iter().filter(|finding| finding.spec == "no such event");
-    let missing: Vec<_> = missing.map(|finding| finding.line()).filter(|line| !is_explained(line)).collect();
+    let missing = report.differences.iter().filter(|difference| difference.spec == "no such event");
+    let missing: Vec<_> = missing.map(|difference| difference.line()).filter(|line| !is_explained(line)).collect();
     assert!(missing.is_empty(), "without a spec:\n{}", missing.join("\n"));
 }
 

@@ -1,7 +1,9 @@
 //! Images: a library made of our own header leads to its PDB in a store, and that reads as our layouts.
 
+use etw_layouts_codegen::axis::TargetId;
 use etw_layouts_project::tables::{self, Stated, SymbolFile};
-use etw_layouts_project::verify;
+use etw_layouts_project::verify::{self, Outcome};
+use etw_layouts_symbols::compare::Status;
 use std::fs;
 use std::path::PathBuf;
 use test_support::clang;
@@ -17,10 +19,10 @@ fn an_image_leads_to_its_symbols() {
     let axis = &layouts.spec.axis;
     let temporary = Folder::new("image");
     let folder = &temporary.0;
-    for target in [0, layouts.by_target.len() - 1] {
+    for target in [0, layouts.by_target.len() - 1].map(TargetId::from) {
         let stem = folder.join(axis.target_name(target));
         let names = held(&layouts, target);
-        let kernel = &axis.kernels[axis.targets[target].kernel];
+        let kernel = axis.kernel_of(target);
         let resource = folder.join("version.res");
         fs::write(&resource, version_resource(kernel.build)).expect("a temporary file");
         linked(&layouts, target, &linker, &stem, &[resource]);
@@ -39,7 +41,7 @@ fn an_image_leads_to_its_symbols() {
         let tables =
             tables::read(&SymbolFile::on_disk(pdb.clone()), axis, &wanted, &stated).unwrap_or_else(|error| panic!("{error}"));
         let checked = verify::compared(&layouts, &names, &tables[0]).expect("a known kernel");
-        let equal = checked.structures.values().filter(|standing| standing.status == "equal").count();
+        let equal = checked.structures.values().filter(|standing| standing.outcome == Outcome::Compared(Status::Equal)).count();
         assert_eq!((checked.asked.target, equal), (target, names.len()));
         assert!(
             tables::from_image(&pdb, Some(&path), &root(), &mut |_, _, _| ())

@@ -1,10 +1,11 @@
 //! Verification: of the shipped tables, of edited ones, of symbol files where they are at hand.
 
-use etw_layouts_codegen::Named;
+use etw_layouts_codegen::SelectedBy;
 use etw_layouts_codegen::axis::{Arch, Build};
 use etw_layouts_codegen::layouts::Layouts;
-use etw_layouts_project::tables::{self, Stated, SymbolFile, Table};
-use etw_layouts_project::verify;
+use etw_layouts_project::tables::{self, BuildTable, Stated, SymbolFile};
+use etw_layouts_project::verify::{self, Outcome};
+use etw_layouts_symbols::compare::Status;
 use etw_layouts_symbols::{Aggregate, AggregateKind, Type, TypeFacts};
 use std::fs;
 use std::path::PathBuf;
@@ -17,7 +18,7 @@ fn layouts() -> Layouts {
 }
 
 /// The tables of symbols; what images tell is no table.
-fn shipped(layouts: &Layouts) -> Vec<Table> {
+fn shipped(layouts: &Layouts) -> Vec<BuildTable> {
     let names = verify::names(layouts, None).expect("all names");
     let wanted = names.iter().copied().collect();
     let files = project().fact_files().expect("snapshots are shipped");
@@ -37,7 +38,8 @@ fn every_seen_kernel_has_a_table_that_agrees() {
         }
     }
     assert!(verify::claims(&layouts, &names, &checked).is_empty());
-    let contexts = checked.iter().filter(|t| t.structures["WMI_LOGGER_CONTEXT"].status == "equal").count();
+    let contexts =
+        checked.iter().filter(|t| t.structures["WMI_LOGGER_CONTEXT"].outcome == Outcome::Compared(Status::Equal)).count();
     assert!(contexts >= 43, "tables in which WMI_LOGGER_CONTEXT is equal: {contexts}, and an import only adds some");
 }
 
@@ -76,9 +78,9 @@ fn edited_tables_differ() {
 fn claims_hold_in_both_directions() {
     let layouts = layouts();
     let names = verify::names(&layouts, None).expect("all names");
-    let claims = |tables: &[Table]| -> Vec<String> {
+    let claims = |tables: &[BuildTable]| -> Vec<String> {
         let checked: Vec<_> = tables.iter().map(|t| verify::compared(&layouts, &names, t).expect("a known kernel")).collect();
-        verify::claims(&layouts, &names, &checked).iter().map(|finding| finding.line()).collect()
+        verify::claims(&layouts, &names, &checked).iter().map(|mismatch| mismatch.line()).collect()
     };
     let shipped = shipped(&layouts);
     let at = shipped.iter().position(|t| t.build.revision == 329).expect("the table of 10.0.19041.329");
@@ -86,9 +88,9 @@ fn claims_hold_in_both_directions() {
     tables[at].build.revision = 330;
     assert_eq!(claims(&tables), [""; 0]);
 
-    let row = |table: &Table| layouts.spec.axis.at(table.build, table.arch);
+    let row = |table: &BuildTable| layouts.spec.axis.at(table.build, table.arch);
     let own = row(&shipped[at]);
-    let lose = |table: &mut Table| Arc::make_mut(&mut table.types).remove("WMI_LOGGER_CONTEXT");
+    let lose = |table: &mut BuildTable| Arc::make_mut(&mut table.types).remove("WMI_LOGGER_CONTEXT");
     lose(&mut tables[at]);
     assert_eq!(claims(&tables), [""; 0], "another kernel of these layouts has it");
     tables.iter_mut().filter(|table| row(table) == own).for_each(|table| drop(lose(table)));
@@ -153,16 +155,16 @@ fn kernels_have_the_layouts_of_a_target() {
     let axis = layouts().spec.axis;
     let name = |text: &str| {
         let asked = axis.find(text).unwrap_or_else(|e| panic!("{text}: {e}"));
-        (axis.target_name(asked.target), asked.named)
+        (axis.target_name(asked.target), asked.selected_by)
     };
     let first = |label: &str| axis.target_name(axis.find(label).expect("a label").target);
-    assert_eq!(name("1709-x64"), (first("10.0.16299-x64"), Named::First(1)));
-    assert_eq!(name("early-6.0-x86"), ("6.0.6000.16386-x86".into(), Named::First(1)));
-    assert!(matches!(name("6.1-x86"), (target, Named::First(3..)) if target == "6.1.7600.16385-x86"));
-    assert!(matches!(name("6.3.9600-x64"), (target, Named::First(2..)) if target == "6.3.9600.16384-x64"));
-    assert_eq!(name("10.0.18363.1-x64"), ("10.0.18362.1-x64".into(), Named::Kernel));
-    assert_eq!(name("10.0.18362.0-x64"), ("10.0.18362.1-x64".into(), Named::Kernel));
-    assert_eq!(name("10.0.19045.1415-x64"), ("10.0.19041.985-x64".into(), Named::Kernel));
+    assert_eq!(name("1709-x64"), (first("10.0.16299-x64"), SelectedBy::First(1)));
+    assert_eq!(name("early-6.0-x86"), ("6.0.6000.16386-x86".into(), SelectedBy::First(1)));
+    assert!(matches!(name("6.1-x86"), (target, SelectedBy::First(3..)) if target == "6.1.7600.16385-x86"));
+    assert!(matches!(name("6.3.9600-x64"), (target, SelectedBy::First(2..)) if target == "6.3.9600.16384-x64"));
+    assert_eq!(name("10.0.18363.1-x64"), ("10.0.18362.1-x64".into(), SelectedBy::Revision));
+    assert_eq!(name("10.0.18362.0-x64"), ("10.0.18362.1-x64".into(), SelectedBy::Revision));
+    assert_eq!(name("10.0.19045.1415-x64"), ("10.0.19041.985-x64".into(), SelectedBy::Revision));
     // A build that is another's kernel begins with a revision of its own, and a release in two systems is asked for by number.
     for (text, build, row) in [
         ("10.0.19045-x64", "10.0.19045.2130", "10.0.19041.1826-x64"),
@@ -175,18 +177,18 @@ fn kernels_have_the_layouts_of_a_target() {
     ] {
         let asked = axis.find(text).unwrap_or_else(|e| panic!("{text}: {e}"));
         assert_eq!((asked.own.to_string(), axis.target_name(asked.target)), (build.to_owned(), row.to_owned()), "{text}");
-        assert_ne!(asked.named, Named::Kernel, "{text}");
+        assert_ne!(asked.selected_by, SelectedBy::Revision, "{text}");
         assert_eq!(axis.build(build.rsplit_once('.').expect("a revision").0), Some(asked.own));
     }
     for (text, system) in [("22h2-x64", "`10-22H2` or `11-22H2`"), ("21H2-arm64", "`10-21H2` or `11-21H2`")] {
         assert!(axis.find(text).is_err_and(|error| error.contains(system)), "{text}");
     }
-    assert_eq!(name("6.1.7601.20000-x64"), ("6.1.7601.17514-x64".into(), Named::Kernel));
+    assert_eq!(name("6.1.7601.20000-x64"), ("6.1.7601.17514-x64".into(), SelectedBy::Revision));
     assert_eq!(name("6.3.9600.65000-x64").0, "6.3.9600.19913-x64");
     // Between builds it is the first release of the one before, not its last update: servicing is a branch.
-    assert_eq!(name("6.1.7602.1-x64"), ("6.1.7601.17514-x64".into(), Named::Kernel));
-    assert_eq!(name("10.0.18277.1000-x64"), (first("1809-x64"), Named::Kernel));
-    assert_eq!(name("5.1.2600-sp3-x86"), ("5.1.2600-sp3-x86".into(), Named::Kernel));
+    assert_eq!(name("6.1.7602.1-x64"), ("6.1.7601.17514-x64".into(), SelectedBy::Revision));
+    assert_eq!(name("10.0.18277.1000-x64"), (first("1809-x64"), SelectedBy::Revision));
+    assert_eq!(name("5.1.2600-sp3-x86"), ("5.1.2600-sp3-x86".into(), SelectedBy::Revision));
     // A build whose only known kernel is a later revision is that kernel.
     let mut later = axis.clone();
     later.kernels.last_mut().expect("a kernel").build = Build { number: [10, 0, 65000], revision: 1 };

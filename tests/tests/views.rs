@@ -18,7 +18,8 @@ fn every_member_at_every_target() {
     let (mut present, mut absent) = (0, 0);
     for structure in structures::ALL {
         let targets = AXIS.kernels.iter().flat_map(|kernel| kernel.architectures.iter().map(move |&arch| (kernel, arch)));
-        for (target, (kernel, arch)) in targets.enumerate() {
+        for (target, (kernel, arch)) in layouts.by_target.ids().zip(targets) {
+            let at = layouts.spec.axis.target_name(target);
             let ours = layouts.get(target, structure.name).map(|layout| match &layout.form {
                 Form::Aggregate(aggregate) => aggregate,
                 Form::Enumeration(_) => panic!("{} is a structure", structure.name),
@@ -26,18 +27,18 @@ fn every_member_at_every_target() {
             let own = structure.targets().find(|target| std::ptr::eq(target.kernel, kernel) && target.arch == arch);
             let selected = structure.select(kernel.build, arch);
             let Some((ours, (own, selected))) = ours.zip(own.zip(selected.ok())) else {
-                assert!(ours.is_none() && own.is_none() && selected.is_err(), "{} at {target}", structure.name);
+                assert!(ours.is_none() && own.is_none() && selected.is_err(), "{} at {at}", structure.name);
                 continue;
             };
-            assert!(*selected.layout == *own.layout, "{} at {target}", structure.name);
+            assert!(*selected.layout == *own.layout, "{} at {at}", structure.name);
             // What is generated, and what the commands look up, stand the same.
             let asked = layouts.spec.axis.newest(target);
             let choice = Choice::of(&layouts, &registry, asked, Some(structure.name));
-            assert_eq!(selected.confidence, choice.confidence, "{} at {target}", structure.name);
+            assert_eq!(selected.confidence, choice.confidence, "{} at {at}", structure.name);
             // At an odd address.
             let view = View::at(selected.layout, &memory, 1).unwrap();
             for (index, name) in selected.layout.of.names.iter().enumerate() {
-                let what = format!("{}.{name} at {}", structure.name, layouts.spec.axis.target_name(target));
+                let what = format!("{}.{name} at {at}", structure.name);
                 // As a token finds it, which is this place and no name.
                 let place = usize::from(selected.layout.places[index]).checked_sub(1);
                 let value = place.and_then(|place| view.members().nth(place)).map(|(_, value)| value);

@@ -85,10 +85,10 @@ fn symbols(xtask: &std::path::Path) {
         let time = median(|| {
             let start = Instant::now();
             let table = etw_layouts_symbols::pdb::read(&bytes, &wanted).expect("a kernel's PDB");
-            let table = etw_layouts_project::tables::Table {
+            let table = etw_layouts_project::tables::BuildTable {
                 source: String::new(),
                 producer: table.producer,
-                build: axis.kernels[axis.targets[axis.find("5.1.2600-sp3-x86").expect("a kernel").target].kernel].build,
+                build: axis.kernel_of(axis.find("5.1.2600-sp3-x86").expect("a kernel").target).build,
                 label: "5.1.2600-sp3".into(),
                 arch: etw_layouts_codegen::axis::Arch::X86,
                 pdb: table.pdb,

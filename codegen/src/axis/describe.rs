@@ -1,6 +1,7 @@
 //! From targets to the shortest scope that denotes them.
 
 use super::scope::{Part, Range, Scope};
+use super::set::KernelSet;
 use super::{Arch, Axis, TargetSet, Update};
 
 /// What a part of a scope, an end at a label, at an update, at one kernel, and a word more cost a reader.
@@ -34,7 +35,7 @@ impl Axis {
         for part in &mut scope.0 {
             if let Part::Of(ranges, Some(arch)) = part
                 && ranges.is_empty()
-                && let Some(first) = self.targets.iter().find(|target| target.arch == *arch)
+                && let Some(first) = self.targets.values().find(|target| target.arch == *arch)
             {
                 let label = &self.versions[self.kernels[first.kernel].version].label;
                 ranges.push(Range::Between(label.clone(), String::new()));
@@ -77,7 +78,7 @@ impl Axis {
         if among == set && arch.is_some() {
             return vec![Candidate { part: Part::Of(Vec::new(), arch), targets: set.clone(), cost: PART + word }];
         }
-        let kernels = |set: &TargetSet| set.iter().map(|t| self.targets[t].kernel).collect::<TargetSet>();
+        let kernels = |set: &TargetSet| set.iter().map(|t| self.targets[t].kernel).collect::<KernelSet>();
         // A kernel some of whose targets are not in the set is in no part for all architectures.
         let exist: Vec<usize> = kernels(among).iter().collect();
         let other = kernels(&among.difference(set));
@@ -91,7 +92,7 @@ impl Axis {
             having: self.updates.iter().map(having).collect(),
         };
         let mut candidates = Vec::new();
-        let (mut ends, mut between) = (None, TargetSet::default());
+        let (mut ends, mut between) = (None, KernelSet::default());
         for bounds in line.bounds() {
             if ends.replace((bounds.first, bounds.last)) != Some((bounds.first, bounds.last)) {
                 between = line.between(&bounds);
@@ -157,7 +158,7 @@ struct Line<'a> {
     /// Which of them are to be denoted.
     fits: Vec<bool>,
     /// Which of them have each update.
-    having: Vec<TargetSet>,
+    having: Vec<KernelSet>,
 }
 
 /// What a part asks of kernels.
@@ -215,13 +216,13 @@ impl Line<'_> {
     }
 
     /// The kernels from the first of bounds to the last.
-    fn between(&self, bounds: &Bounds) -> TargetSet {
+    fn between(&self, bounds: &Bounds) -> KernelSet {
         let (first, last) = (bounds.first.unwrap_or(0), bounds.last.unwrap_or(self.exist.len().saturating_sub(1)));
         self.exist[first..=last].iter().copied().collect()
     }
 
     /// Those of them that have the one update and not the other.
-    fn held(&self, bounds: &Bounds, between: &TargetSet) -> TargetSet {
+    fn held(&self, bounds: &Bounds, between: &KernelSet) -> KernelSet {
         let since = bounds.since.map(|update| between.intersection(&self.having[update]));
         match (since, bounds.before) {
             (None, None) => between.clone(),

@@ -1,6 +1,7 @@
 //! From a scope to the targets that it denotes.
 
 use super::scope::{Part, Range, Scope};
+use super::set::KernelSet;
 use super::{Arch, Axis, Build, Kernel, Target, TargetSet};
 
 impl Axis {
@@ -64,8 +65,8 @@ impl Axis {
     }
 
     /// The kernels that are in all of some ranges.
-    fn ranges(&self, ranges: &[Range]) -> Result<TargetSet, String> {
-        let mut kernels: TargetSet = (0..self.kernels.len()).collect();
+    fn ranges(&self, ranges: &[Range]) -> Result<KernelSet, String> {
+        let mut kernels: KernelSet = (0..self.kernels.len()).collect();
         for range in ranges {
             kernels = kernels.intersection(&self.range(range)?);
         }
@@ -76,7 +77,7 @@ impl Axis {
     }
 
     /// The kernels of a range, by their indices. What an update changed, the kernels before it do not have: `..2022-01` ends there.
-    fn range(&self, range: &Range) -> Result<TargetSet, String> {
+    fn range(&self, range: &Range) -> Result<KernelSet, String> {
         let all = 0..self.kernels.len();
         let (first, last) = match range {
             Range::Point(name) if self.update(name).is_some() => {
@@ -103,7 +104,7 @@ impl Axis {
             let build = self.kernels[*kernel].build;
             from.is_none_or(|update| update.has(build)) && before.is_none_or(|update| !update.has(build))
         };
-        let kernels: TargetSet = (start.start..end.end).filter(has).collect();
+        let kernels: KernelSet = (start.start..end.end).filter(has).collect();
         match () {
             () if !kernels.is_empty() => Ok(kernels),
             () if start.start == all.end => {

@@ -9,6 +9,7 @@ use super::Notes;
 use super::order::{is_macros, keyword, ordered};
 use super::padded::{FreeNames, Item, padded};
 use super::words::no_word;
+use crate::axis::TargetId;
 use crate::ctype::CType;
 use crate::layouts::{Aggregate, Enumeration, Field, Form, Layout, Layouts, Type};
 use crate::spec::Scalar;
@@ -27,7 +28,7 @@ pub struct Style<'a> {
 }
 
 /// Writes the header of a target, by its index: all types, or one and what it needs.
-pub fn header(layouts: &Layouts, target: usize, only: Option<&str>, style: Style) -> String {
+pub fn header(layouts: &Layouts, target: TargetId, only: Option<&str>, style: Style) -> String {
     let mut writer = Writer { layouts, target, style, declared: BTreeSet::new(), constants: BTreeSet::new(), out: String::new() };
     let name = layouts.spec.axis.target_name(target);
     let guard = guard(&name, only, style.prefix);
@@ -108,7 +109,7 @@ fn guard(target: &str, only: Option<&str>, prefix: &str) -> String {
 
 struct Writer<'a> {
     layouts: &'a Layouts,
-    target: usize,
+    target: TargetId,
     style: Style<'a>,
     /// Names that have a typedef.
     declared: BTreeSet<&'a str>,

@@ -7,6 +7,7 @@
 use super::Notes;
 use super::order::{is_macros, keyword, ordered};
 use super::padded::{FreeNames, Item, padded};
+use crate::axis::TargetId;
 use crate::ctype::{CType, Length};
 use crate::layouts::{Aggregate, Enumeration, Field, Form, LayoutId, Layouts, Type};
 use crate::spec::{Kind, Scalar};
@@ -14,7 +15,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 /// Writes the definitions of a target, by its index: all types, or one and what it needs, with what is to be said of them.
-pub fn definitions(layouts: &Layouts, target: usize, only: Option<&str>, notes: &Notes) -> String {
+pub fn definitions(layouts: &Layouts, target: TargetId, only: Option<&str>, notes: &Notes) -> String {
     let mut writer = Writer { layouts, target, declared: BTreeSet::new(), nested: BTreeSet::new(), out: String::new() };
     let axis = &layouts.spec.axis;
     let pointer = axis.targets[target].arch.pointer_size() * 8;
@@ -57,7 +58,7 @@ enum Place {
 
 struct Writer<'a> {
     layouts: &'a Layouts,
-    target: usize,
+    target: TargetId,
     /// Types that can be named from here on.
     declared: BTreeSet<&'a str>,
     /// Types with structures or unions as members.

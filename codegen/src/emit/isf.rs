@@ -5,7 +5,7 @@
 //! besides. The addresses of variables are those of one program database, which is named then if it is known.
 
 use super::order::{is_macros, keyword, ordered};
-use crate::axis::Arch;
+use crate::axis::{Arch, TargetId};
 use crate::layouts::{Aggregate, Enumeration, Field, Form, Layouts, Type};
 use crate::registry::{Pdb, Seen};
 use std::collections::BTreeMap;
@@ -13,7 +13,7 @@ use std::fmt::Write;
 
 /// Writes the table of a target, by its index: all types, or one and what it needs. The note says what it is of, and stands in it as
 /// that of its producer. Of a kernel it has the global variables whose addresses are known.
-pub fn table(layouts: &Layouts, target: usize, only: Option<&str>, kernel: Option<&Seen>, note: &str) -> String {
+pub fn table(layouts: &Layouts, target: TargetId, only: Option<&str>, kernel: Option<&Seen>, note: &str) -> String {
     let mut table = Table { layouts, base: BTreeMap::new(), structures: Vec::new(), unnamed: 0 };
     let mut enumerations = Vec::new();
     let held = ordered(layouts, target, only);

@@ -1,5 +1,6 @@
 //! The types of a target in an order in which each can be declared.
 
+use crate::axis::TargetId;
 use crate::ctype::CType;
 use crate::layouts::{Form, Layout, Layouts};
 use crate::spec::{Body, Kind, ValuesKind};
@@ -7,7 +8,7 @@ use std::collections::BTreeSet;
 
 /// The types of a target, each after those that it embeds or whose values its members hold; all, or one with what it needs. An
 /// enumeration is needed behind a pointer too, since C has no declaration of one without its constants.
-pub(super) fn ordered<'a>(layouts: &'a Layouts, target: usize, only: Option<&'a str>) -> Vec<&'a Layout> {
+pub(super) fn ordered<'a>(layouts: &'a Layouts, target: TargetId, only: Option<&'a str>) -> Vec<&'a Layout> {
     let mut order = Order { layouts, target, known: BTreeSet::new(), list: Vec::new() };
     match only {
         Some(only) => order.visit(only),
@@ -17,7 +18,7 @@ pub(super) fn ordered<'a>(layouts: &'a Layouts, target: usize, only: Option<&'a 
 }
 
 /// The types that are declared for a target, by its index: all, or one and what it needs. Sets of macros declare none.
-pub fn types<'a>(layouts: &'a Layouts, target: usize, only: Option<&'a str>) -> Vec<&'a Layout> {
+pub fn types<'a>(layouts: &'a Layouts, target: TargetId, only: Option<&'a str>) -> Vec<&'a Layout> {
     let all = ordered(layouts, target, only).into_iter();
     all.filter(|layout| !is_macros(layouts, layout)).collect()
 }
@@ -38,7 +39,7 @@ pub(super) fn keyword(kind: Kind) -> &'static str {
 
 struct Order<'a> {
     layouts: &'a Layouts,
-    target: usize,
+    target: TargetId,
     known: BTreeSet<&'a str>,
     list: Vec<&'a Layout>,
 }

@@ -172,14 +172,14 @@ impl Printer<'_> {
 
     fn erratum(&self, erratum: &Erratum, within: &TargetSet) -> Row {
         let mut row = Row::default();
-        let fact = |fact: &Fact| match (fact, erratum.what) {
-            (Fact::Text(text), _) => Value::Plain(quoted(text)),
-            (Fact::Number(number), What::Bits) => Value::Plain(number.to_string()),
-            (Fact::Number(number), _) if *number < 0 => Value::Plain(number.to_string()),
-            (Fact::Number(number), _) => Value::Plain(hexadecimal(*number as u64, 2)),
+        let fact = |fact: &ErratumValue| match (fact, erratum.what) {
+            (ErratumValue::Text(text), _) => Value::Plain(quoted(text)),
+            (ErratumValue::Number(number), ErratumKind::Bits) => Value::Plain(number.to_string()),
+            (ErratumValue::Number(number), _) if *number < 0 => Value::Plain(number.to_string()),
+            (ErratumValue::Number(number), _) => Value::Plain(hexadecimal(*number as u64, 2)),
         };
         let all = self.spec.axis.all();
-        let around = if matches!(erratum.what, What::In | What::Text) { &all } else { within };
+        let around = if matches!(erratum.what, ErratumKind::In | ErratumKind::Text) { &all } else { within };
         row.pairs.push(("what", Value::Plain(quoted(erratum.what.word()))));
         row.add("in", self.scopes.range(&erratum.scope.intersection(around), around));
         row.pairs.push(("document", fact(&erratum.document)));

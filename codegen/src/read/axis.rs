@@ -8,7 +8,7 @@ use crate::axis::{Arch, Axis, Build, Kernel, Release, Target, TargetSet, Version
 use crate::syntax::{self, Node, Sort};
 use toml::de::DeValue;
 
-pub(super) fn read<'a>(reader: &mut Reader, roots: impl Iterator<Item = (usize, syntax::Table<'a>)>, axis: &mut Axis) {
+pub(super) fn read<'a>(reader: &mut Reader, roots: impl Iterator<Item = (usize, syntax::TomlTable<'a>)>, axis: &mut Axis) {
     let (mut groups, mut updates, mut documents, mut follow) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let (mut last, mut all) = (0, Vec::new());
     // Files that extend an axis are read after it.
@@ -73,8 +73,9 @@ pub(super) fn read<'a>(reader: &mut Reader, roots: impl Iterator<Item = (usize, 
         reader.file = file;
         updates::update(reader, &table, axis);
     }
+    let mut targets = Vec::new();
     for (index, kernel) in axis.kernels.iter().enumerate() {
-        axis.targets.extend(kernel.architectures.iter().map(|&arch| Target { kernel: index, arch }));
+        targets.extend(kernel.architectures.iter().map(|&arch| Target { kernel: index, arch }));
         let has = |list: &[Build], same: &Build| list.iter().filter(|other| other.number == same.number).count();
         let twice = |same: &&Build| axis.kernels.iter().map(|kernel| has(&kernel.same, same)).sum::<usize>() > 1;
         if let Some(same) = kernel.same.iter().find(twice) {
@@ -93,6 +94,7 @@ pub(super) fn read<'a>(reader: &mut Reader, roots: impl Iterator<Item = (usize, 
             reader.error_also((first.span, "the first"), second.span, title, "the second", "give each kernel its own module");
         }
     }
+    axis.targets = targets.into_iter().collect();
     documents.retain(|(file, _)| !reader.has_error(*file));
     // Read `documents` before `follows`: it does not include architectures that follow another.
     axis.documented = documented(reader, documents, &added, axis);

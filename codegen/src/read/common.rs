@@ -8,8 +8,17 @@ use toml::de::DeValue;
 
 const PROVENANCES: [Provenance; 3] = [Provenance::Document, Provenance::Symbols, Provenance::Inferred];
 
-const WHAT: [What; 9] =
-    [What::Offset, What::Size, What::Type, What::Name, What::Value, What::Mask, What::Bits, What::In, What::Text];
+const WHAT: [ErratumKind; 9] = [
+    ErratumKind::Offset,
+    ErratumKind::Size,
+    ErratumKind::Type,
+    ErratumKind::Name,
+    ErratumKind::Value,
+    ErratumKind::Mask,
+    ErratumKind::Bits,
+    ErratumKind::In,
+    ErratumKind::Text,
+];
 
 /// The scope in `in`, limited to the scope of the parent.
 pub(super) fn scope(reader: &mut Reader, axis: &Axis, table: &Table, within: &TargetSet) -> TargetSet {
@@ -76,7 +85,7 @@ fn erratum(reader: &mut Reader, axis: &Axis, scope: &TargetSet, table: &Table) -
     let witness = table.require(reader, "witness").and_then(|n| reader.word(n, &witnesses));
     // The range is not limited to that of the parent: some errata are about versions that lack the item.
     let within = match what {
-        Some(What::In | What::Text) => axis.all(),
+        Some(ErratumKind::In | ErratumKind::Text) => axis.all(),
         _ => scope.clone(),
     };
     let scope = self::scope(reader, axis, table, &within);
@@ -92,9 +101,9 @@ fn erratum(reader: &mut Reader, axis: &Axis, scope: &TargetSet, table: &Table) -
     })
 }
 
-fn fact(reader: &mut Reader, node: &Node) -> Option<Fact> {
+fn fact(reader: &mut Reader, node: &Node) -> Option<ErratumValue> {
     match node.get_ref() {
-        DeValue::String(_) => reader.string(node).map(|text| Fact::Text(text.value)),
-        _ => reader.integer(node).map(|n| Fact::Number(n.value)),
+        DeValue::String(_) => reader.string(node).map(|text| ErratumValue::Text(text.value)),
+        _ => reader.integer(node).map(|n| ErratumValue::Number(n.value)),
     }
 }

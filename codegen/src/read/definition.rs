@@ -72,7 +72,7 @@ impl FromIterator<At<String>> for Names {
     }
 }
 
-pub(super) fn read(reader: &mut Reader, root: syntax::Table, names: &mut Names, spec: &mut Spec) {
+pub(super) fn read(reader: &mut Reader, root: syntax::TomlTable, names: &mut Names, spec: &mut Spec) {
     let table = reader.known(root);
     let subjects: Vec<_> = ["struct", "union", "enum", "flags", "constants"]
         .into_iter()

@@ -10,7 +10,7 @@ use crate::spec::Spec;
 use crate::syntax::{self, Node, Sort};
 use toml::de::DeValue;
 
-pub(super) fn read(reader: &mut Reader, root: syntax::Table, spec: &mut Spec) {
+pub(super) fn read(reader: &mut Reader, root: syntax::TomlTable, spec: &mut Spec) {
     let table = reader.known(root);
     let node = table.require(reader, "class");
     let Some(head) = node.and_then(|node| reader.table(&table, Sort::Class, node)) else { return };

@@ -7,7 +7,7 @@ use crate::source::At;
 use crate::spec::{Global, Spec};
 use crate::syntax;
 
-pub(super) fn read(reader: &mut Reader, root: syntax::Table, spec: &mut Spec) {
+pub(super) fn read(reader: &mut Reader, root: syntax::TomlTable, spec: &mut Spec) {
     reader.known(root);
     let all = spec.axis.all();
     for section in root.entries().filter(|section| section.value.get_ref().as_table().is_none()) {

@@ -74,7 +74,7 @@ pub(crate) fn read_all(sources: Sources) -> Reading {
         scalars::read(&mut reader, root, &mut spec);
     }
     // Skip follow-on errors: those of an incomplete text, and those of ranges that use a rejected part of the axis.
-    let is_axis = |(file, root): &(usize, syntax::Table)| root.sort == Sort::Axis && reader.has_error(*file);
+    let is_axis = |(file, root): &(usize, syntax::TomlTable)| root.sort == Sort::Axis && reader.has_error(*file);
     let is_axis_wrong = roots().any(|root| is_axis(&root));
     let whole = || roots().filter(|(file, _)| !is_axis_wrong && !torn.contains(&(*file as u32)));
     let mut names = Names::default();
@@ -151,7 +151,7 @@ pub fn reread_events(spec: &Spec, file: usize, text: String) -> Result<Spec, Err
 fn broken<'a>(
     spec: &Spec,
     sources: &Sources,
-    roots: impl Iterator<Item = (usize, crate::syntax::Table<'a>)>,
+    roots: impl Iterator<Item = (usize, crate::syntax::TomlTable<'a>)>,
     errors: &[Diagnostic],
 ) -> BTreeSet<String> {
     let wrong: BTreeSet<u32> = errors.iter().map(|error| error.at.0.file).collect();

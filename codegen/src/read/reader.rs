@@ -25,7 +25,7 @@ const NEW_KERNEL: &str =
 /// A table with known keys only.
 #[derive(Clone, Copy)]
 pub(super) struct Table<'a> {
-    inner: syntax::Table<'a>,
+    inner: syntax::TomlTable<'a>,
     pub span: Span,
 }
 
@@ -93,7 +93,7 @@ impl<'e> Reader<'e> {
     }
 
     /// A table, with an error for every unknown key.
-    pub fn known<'a>(&mut self, inner: syntax::Table<'a>) -> Table<'a> {
+    pub fn known<'a>(&mut self, inner: syntax::TomlTable<'a>) -> Table<'a> {
         let keys = || inner.sort.keys().iter().map(|key| key.name);
         for entry in inner.entries().filter(|entry| entry.key.is_none()) {
             let synonym = SYNONYMS.iter().find(|(word, key)| *word == entry.name && keys().any(|own| own == *key));
@@ -383,7 +383,8 @@ impl<'a> Table<'a> {
         let mut parts: Vec<(String, usize)> = Vec::new();
         for entry in self.inner.entries() {
             let tables = entry.tables();
-            let name = |table: &syntax::Table| ["label", "name"].into_iter().find_map(|key| table.text(key)).map(str::to_owned);
+            let name =
+                |table: &syntax::TomlTable| ["label", "name"].into_iter().find_map(|key| table.text(key)).map(str::to_owned);
             parts.extend(tables.iter().filter_map(|table| Some((name(table)?, table.line_end()))));
             if tables.is_empty() {
                 parts.push((entry.name.to_owned(), entry.span().end));

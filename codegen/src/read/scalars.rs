@@ -7,7 +7,7 @@ use crate::spec::{Scalar, Spec};
 use crate::syntax::{self, Holds, Node};
 use toml::de::DeValue;
 
-pub(super) fn read(reader: &mut Reader, root: syntax::Table, spec: &mut Spec) {
+pub(super) fn read(reader: &mut Reader, root: syntax::TomlTable, spec: &mut Spec) {
     reader.known(root);
     for section in root.entries() {
         if section.value.get_ref().as_table().is_none() {

@@ -5,6 +5,7 @@ mod types;
 
 use crate::alike::first_alike;
 use crate::assertions;
+use crate::axis::{PerTarget, TargetId};
 use crate::diagnostic::{Diagnostic, Errors};
 use crate::layouts::*;
 use crate::problems::Problems;
@@ -59,20 +60,21 @@ pub fn resolve(spec: Spec) -> Result<Layouts, Errors> {
 }
 
 /// The structures and unions of one target whose layout can be computed. Errors are ignored.
-pub fn laid_out(spec: &Spec, target: usize) -> BTreeMap<String, Aggregate> {
+pub fn laid_out(spec: &Spec, target: TargetId) -> BTreeMap<String, Aggregate> {
     let mut problems = Problems::default();
-    let Resolved { layouts, mut by_target, .. } = resolver::of(spec, &Default::default(), &mut problems, target..target + 1);
+    let targets = core::iter::once(target);
+    let Resolved { layouts, by_target, .. } = resolver::of(spec, &Default::default(), &mut problems, targets);
     let aggregate = |(name, id): (String, LayoutId)| match &layouts[id].form {
         Form::Aggregate(aggregate) => Some((name, aggregate.clone())),
         Form::Enumeration(_) => None,
     };
-    by_target.pop().unwrap_or_default().into_iter().filter_map(aggregate).collect()
+    by_target.into_iter().flatten().filter_map(aggregate).collect()
 }
 
 fn resolve_all(spec: Spec) -> (Layouts, Vec<Diagnostic>) {
     let mut problems = Problems::default();
     let alike = first_alike(&spec);
-    let Resolved { layouts, by_target, globals } = sorted(resolver::of(&spec, &alike, &mut problems, 0..spec.axis.targets.len()));
+    let Resolved { layouts, by_target, globals } = sorted(resolver::of(&spec, &alike, &mut problems, spec.axis.targets.ids()));
     assertions::check(&spec, &alike, &layouts, &by_target, &mut problems);
     complete(&spec, &by_target, &mut problems);
     let list = problems.into_list(&spec.axis);
@@ -80,11 +82,11 @@ fn resolve_all(spec: Spec) -> (Layouts, Vec<Diagnostic>) {
 }
 
 /// Reports definitions that have no layout, unless another error is the cause.
-fn complete(spec: &Spec, by_target: &[BTreeMap<String, LayoutId>], problems: &mut Problems) {
+fn complete(spec: &Spec, by_target: &PerTarget<BTreeMap<String, LayoutId>>, problems: &mut Problems) {
     if !problems.is_empty() || !spec.broken.is_empty() {
         return;
     }
-    for (target, types) in by_target.iter().enumerate() {
+    for (target, types) in by_target.iter() {
         let expected = spec.definitions.iter().filter(|(_, d)| d.scope.contains(target));
         for (name, definition) in expected.filter(|(name, _)| !types.contains_key(*name)) {
             let title = format!("type `{name}` has no layout");
@@ -109,10 +111,10 @@ fn sorted(resolved: Resolved) -> Resolved {
             aggregate.fields.iter_mut().for_each(|field| renumber(&mut field.ty, &new));
         }
     }
-    for id in by_target.iter_mut().flat_map(BTreeMap::values_mut) {
+    for id in by_target.values_mut().flat_map(BTreeMap::values_mut) {
         *id = new[*id];
     }
-    globals.iter_mut().flat_map(BTreeMap::values_mut).for_each(|ty| renumber(ty, &new));
+    globals.values_mut().flat_map(BTreeMap::values_mut).for_each(|ty| renumber(ty, &new));
     Resolved { layouts, by_target, globals }
 }
 

@@ -1,6 +1,7 @@
 //! Computes the layouts, one target after the other.
 
 use crate::alike::Alike;
+use crate::axis::{PerTarget, TargetId};
 use crate::layouts::*;
 use crate::place::Placer;
 use crate::problems::Problems;
@@ -11,12 +12,12 @@ use std::collections::{BTreeMap, HashMap};
 /// Layouts in the order of their first use, and for each target the layouts of its types and the types of its global variables.
 pub(super) struct Resolved {
     pub layouts: Vec<Layout>,
-    pub by_target: Vec<BTreeMap<String, LayoutId>>,
-    pub globals: Vec<BTreeMap<String, Type>>,
+    pub by_target: PerTarget<BTreeMap<String, LayoutId>>,
+    pub globals: PerTarget<BTreeMap<String, Type>>,
 }
 
 /// All types at some targets, each distinct layout once.
-pub(super) fn of(spec: &Spec, alike: &Alike, problems: &mut Problems, targets: core::ops::Range<usize>) -> Resolved {
+pub(super) fn of(spec: &Spec, alike: &Alike, problems: &mut Problems, targets: impl Iterator<Item = TargetId>) -> Resolved {
     let mut resolver = Resolver {
         spec,
         alike,
@@ -25,7 +26,7 @@ pub(super) fn of(spec: &Spec, alike: &Alike, problems: &mut Problems, targets: c
         wholes: Vec::new(),
         by_name: HashMap::new(),
         settled: HashMap::new(),
-        target: 0,
+        target: TargetId::FIRST,
         done: BTreeMap::new(),
         depth: 0,
         remedies: HashMap::new(),
@@ -46,7 +47,7 @@ pub(super) fn of(spec: &Spec, alike: &Alike, problems: &mut Problems, targets: c
         });
         by_target.push(laid_out.collect());
     }
-    Resolved { layouts: resolver.layouts, by_target, globals }
+    Resolved { layouts: resolver.layouts, by_target: by_target.into_iter().collect(), globals: globals.into_iter().collect() }
 }
 
 /// The limit of types that are embedded in each other, against endless recursion.
@@ -65,8 +66,8 @@ pub(super) struct Resolver<'s, 'p> {
     pub wholes: Vec<Whole>,
     by_name: HashMap<&'s str, Vec<LayoutId>>,
     /// The layouts that were computed without an error, by target.
-    settled: HashMap<(&'s str, usize), LayoutId>,
-    pub target: usize,
+    settled: HashMap<(&'s str, TargetId), LayoutId>,
+    pub target: TargetId,
     /// Types of the current target.
     done: BTreeMap<String, State>,
     /// The number of types in progress, each embedded in the one before.

@@ -17,7 +17,7 @@ pub struct Tree<'a> {
 
 /// A table of a file.
 #[derive(Clone, Copy, Debug)]
-pub struct Table<'a> {
+pub struct TomlTable<'a> {
     /// The kind of table.
     pub sort: Sort,
     text: &'a str,
@@ -87,7 +87,7 @@ impl<'a> Tree<'a> {
 
     /// The root table. Its keys decide whether it is an axis, scalars, global variables, events, or a
     /// definition.
-    pub fn root(&'a self) -> Table<'a> {
+    pub fn root(&'a self) -> TomlTable<'a> {
         let has = |keys: &[&str]| self.root.iter().any(|(key, _)| keys.contains(&&**key.get_ref()));
         let sort = match () {
             () if has(&["extends", "version", "architectures", "release"]) => Sort::Axis,
@@ -96,11 +96,11 @@ impl<'a> Tree<'a> {
             () if has(&["class", "event"]) => Sort::Events,
             () => Sort::File,
         };
-        Table { sort, text: self.text, entries: &self.root, start: 0, end: 0 }
+        TomlTable { sort, text: self.text, entries: &self.root, start: 0, end: 0 }
     }
 }
 
-impl<'a> Table<'a> {
+impl<'a> TomlTable<'a> {
     /// Its place: the header, or the whole table if it is inline.
     pub fn span(&self) -> Range<usize> {
         self.start..self.end
@@ -120,7 +120,7 @@ impl<'a> Table<'a> {
     }
 
     /// A node inside it, as a table of a kind.
-    pub fn inner(self, sort: Sort, node: &'a Node<'a>) -> Option<Table<'a>> {
+    pub fn inner(self, sort: Sort, node: &'a Node<'a>) -> Option<TomlTable<'a>> {
         table(sort, self.text, node)
     }
 
@@ -135,7 +135,7 @@ impl<'a> Table<'a> {
     }
 
     /// The tables of a list, or the one table, of a key.
-    pub fn tables(self, name: &str) -> Vec<Table<'a>> {
+    pub fn tables(self, name: &str) -> Vec<TomlTable<'a>> {
         self.get(name).map(|entry| entry.tables()).unwrap_or_default()
     }
 
@@ -168,7 +168,7 @@ impl<'a> Entry<'a> {
     }
 
     /// The tables in the value: one, or those of a list. Other elements of the list are left out.
-    pub fn tables(&self) -> Vec<Table<'a>> {
+    pub fn tables(&self) -> Vec<TomlTable<'a>> {
         let sort = match self.key.map(|key| key.holds) {
             Some(Holds::Table(sort) | Holds::Tables(sort) | Holds::Named(sort)) => sort,
             _ => return Vec::new(),
@@ -197,10 +197,10 @@ impl<'a> Entry<'a> {
 }
 
 /// A node as a table of a kind.
-fn table<'a>(sort: Sort, text: &'a str, node: &'a Node<'a>) -> Option<Table<'a>> {
+fn table<'a>(sort: Sort, text: &'a str, node: &'a Node<'a>) -> Option<TomlTable<'a>> {
     let DeValue::Table(entries) = node.get_ref() else { return None };
     let span = node.span();
-    Some(Table { sort, text, entries, start: span.start, end: span.end })
+    Some(TomlTable { sort, text, entries, start: span.start, end: span.end })
 }
 
 impl<'a> Pieces<'a> {

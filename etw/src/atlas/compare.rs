@@ -5,6 +5,7 @@ use super::frame::page as framed;
 use super::paths;
 use crate::html::Html;
 use crate::{Error, diff};
+use etw_layouts_codegen::axis::TargetId;
 use etw_layouts_codegen::registry::WitnessKind;
 use etw_layouts_project::Choice;
 use etw_layouts_project::diff::compact::Compact;
@@ -15,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
 
 /// The page that compares a target with the one before it, if there is one.
-pub fn step(atlas: &Atlas, target: usize) -> Option<(String, String)> {
+pub fn step(atlas: &Atlas, target: TargetId) -> Option<(String, String)> {
     let now = &atlas.kernels[target];
     let before = now.before?;
     let then = &atlas.kernels[before];
@@ -99,7 +100,7 @@ pub fn page(atlas: &Atlas) -> (String, String) {
             );
             html.leaf("button", &[], "Compare");
             html.el("datalist", &[("id", &"kernels")], |html| {
-                for (target, kernel) in atlas.kernels.iter().enumerate() {
+                for (target, kernel) in atlas.kernels.iter() {
                     html.void("option", &[("value", &kernel.name), ("label", &atlas.release(target))]);
                 }
             });
@@ -157,8 +158,8 @@ struct KernelData<'a> {
 
 /// The data of the script.
 pub fn data(atlas: &Atlas) -> Result<String, Error> {
-    let sides: Vec<&Side> = atlas.kernels.iter().map(|kernel| &kernel.side).collect();
-    let kernels = atlas.kernels.iter().enumerate().map(|(target, kernel)| KernelData {
+    let sides: Vec<&Side> = atlas.kernels.values().map(|kernel| &kernel.side).collect();
+    let kernels = atlas.kernels.iter().map(|(target, kernel)| KernelData {
         name: &kernel.name,
         arch: atlas.axis.targets[target].arch.as_str(),
         confidence: kernel.choice.confidence.word(),
@@ -180,7 +181,7 @@ fn named(atlas: &Atlas) -> BTreeMap<String, (usize, String)> {
     let names: BTreeSet<String> = atlas.axis.labels().map(str::to_owned).chain(own).collect();
     let all = names.iter().flat_map(|name| super::facts::ARCHITECTURES.map(|arch| atlas.axis.find_build(name, arch)));
     let choices = all.flatten().map(|asked| Choice::of(atlas.layouts, atlas.registry, asked, None));
-    choices.map(|choice| (choice.asked.name.clone(), (choice.target(), choice.label(atlas.axis)))).collect()
+    choices.map(|choice| (choice.asked.name.clone(), (choice.target().into(), choice.label(atlas.axis)))).collect()
 }
 
 /// The builds that are other ones, by number, and the first revision of each.
@@ -198,12 +199,12 @@ fn confidences<'a>(atlas: &Atlas<'a>) -> (Vec<&'static str>, BTreeMap<&'a str, V
     let of = |name: &'a String| {
         let words = atlas
             .kernels
-            .iter()
+            .values()
             .map(|kernel| Choice::of(atlas.layouts, atlas.registry, kernel.choice.asked.clone(), Some(name)).confidence.word());
         (name.as_str(), words.collect::<Vec<_>>())
     };
     let all: Vec<_> = atlas.layouts.spec.definitions.par_iter().map(|(name, _)| of(name)).collect();
-    let own: Vec<_> = atlas.kernels.iter().map(|kernel| kernel.choice.confidence.word()).collect();
+    let own: Vec<_> = atlas.kernels.values().map(|kernel| kernel.choice.confidence.word()).collect();
     let mut words = Vec::new();
     let mut numbers = BTreeMap::new();
     for (name, list) in all.into_iter().filter(|(_, list)| *list != own) {

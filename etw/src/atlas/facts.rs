@@ -5,7 +5,7 @@ use super::marks;
 use super::paths;
 use super::scopes::Scopes;
 use crate::Error;
-use etw_layouts_codegen::axis::{Arch, Axis, TargetSet};
+use etw_layouts_codegen::axis::{Arch, Axis, PerTarget, TargetId, TargetSet};
 use etw_layouts_codegen::layouts::{Form, LayoutId, Layouts};
 use etw_layouts_codegen::registry::{Registry, Seen};
 use etw_layouts_codegen::spec::{Body, Definition, Provenance};
@@ -29,7 +29,7 @@ pub struct Atlas<'a> {
     /// Enumerations, flags and constants, by name.
     pub values: Vec<&'a Definition>,
     /// The targets.
-    pub kernels: Vec<AtlasTarget<'a>>,
+    pub kernels: PerTarget<AtlasTarget<'a>>,
     scopes: Scopes<'a>,
 }
 
@@ -49,20 +49,20 @@ pub struct AtlasTarget<'a> {
     /// Its definitions, to be compared.
     pub side: Side,
     /// The targets of its architecture before and after it.
-    pub before: Option<usize>,
-    pub after: Option<usize>,
+    pub before: Option<TargetId>,
+    pub after: Option<TargetId>,
 }
 
 impl<'a> Atlas<'a> {
     pub fn of(layouts: &'a Layouts, registry: &'a Registry) -> Result<Self, Error> {
         let axis = &layouts.spec.axis;
-        let mut seen: HashMap<usize, Vec<&Seen>> = HashMap::new();
+        let mut seen: HashMap<TargetId, Vec<&Seen>> = HashMap::new();
         for kernel in &registry.kernels {
             if let Some(target) = axis.at(kernel.build, kernel.arch) {
                 seen.entry(target).or_default().push(kernel);
             }
         }
-        let kernel = |target: usize| {
+        let kernel = |target: TargetId| {
             let mut line = axis.along(axis.targets[target].arch).map(|(_, target)| target);
             let before = line.clone().take_while(|&other| other != target).last();
             let after = line.find(|&other| other > target);
@@ -72,7 +72,8 @@ impl<'a> Atlas<'a> {
             let seen = seen.get(&target).cloned().unwrap_or_default();
             Ok(AtlasTarget { name, choice, seen, side, before, after })
         };
-        let kernels = (0..axis.targets.len()).into_par_iter().map(kernel).collect::<Result<_, Error>>()?;
+        let targets: Vec<_> = axis.targets.ids().collect();
+        let kernels = targets.into_par_iter().map(kernel).collect::<Result<Vec<_>, Error>>()?.into_iter().collect();
         let (aggregates, values): (Vec<_>, Vec<_>) =
             layouts.spec.definitions.values().partition(|definition| matches!(definition.body, Body::Aggregate(_)));
         let scopes = Scopes::of(axis);
@@ -100,7 +101,7 @@ impl<'a> Atlas<'a> {
     }
 
     /// What the layout of a structure is known from at a target, by the confidence in it; without a structure, all layouts.
-    pub fn source(&self, structure: Option<&str>, target: usize, confidence: Confidence) -> Source {
+    pub fn source(&self, structure: Option<&str>, target: TargetId, confidence: Confidence) -> Source {
         let definition = structure.and_then(|name| self.layouts.spec.definitions.get(name));
         let stated = definition.and_then(|definition| definition.source.get(target)).map(|piece| piece.value);
         let documented = self.axis.documented.contains(target) && stated.is_none_or(|stated| stated == Provenance::Document);
@@ -108,24 +109,24 @@ impl<'a> Atlas<'a> {
     }
 
     /// The release of a target.
-    pub fn release(&self, target: usize) -> &str {
-        &self.axis.versions[self.axis.kernels[self.axis.targets[target].kernel].version].release
+    pub fn release(&self, target: TargetId) -> &str {
+        &self.axis.versions[self.axis.kernel_of(target).version].release
     }
 
     /// The label of a target's version.
-    pub fn label(&self, target: usize) -> &str {
-        &self.axis.versions[self.axis.kernels[self.axis.targets[target].kernel].version].label
+    pub fn label(&self, target: TargetId) -> &str {
+        &self.axis.versions[self.axis.kernel_of(target).version].label
     }
 
     /// The build of a target, without the architecture.
-    pub fn build(&self, target: usize) -> String {
+    pub fn build(&self, target: TargetId) -> String {
         self.scopes.build(target)
     }
 
     /// Whether a target is no release, but an update of one.
-    pub fn is_update(&self, target: usize) -> bool {
-        let kernel = &self.axis.kernels[self.axis.targets[target].kernel];
-        let before = self.kernels[target].before.map(|before| &self.axis.kernels[self.axis.targets[before].kernel]);
+    pub fn is_update(&self, target: TargetId) -> bool {
+        let kernel = self.axis.kernel_of(target);
+        let before = self.kernels[target].before.map(|before| self.axis.kernel_of(before));
         before.is_some_and(|before| before.build.number == kernel.build.number) && kernel.service_pack.is_none()
     }
 }

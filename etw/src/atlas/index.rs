@@ -133,7 +133,10 @@ pub fn kernels(atlas: &Atlas) -> (String, String) {
 
 fn kernel(atlas: &Atlas, number: usize, html: &mut Html) {
     let target = |arch| {
-        (0..atlas.kernels.len())
+        atlas
+            .axis
+            .targets
+            .ids()
             .find(|&target| atlas.axis.targets[target].kernel == number && atlas.axis.targets[target].arch == arch)
     };
     let any = ARCHITECTURES.into_iter().find_map(target);

@@ -4,6 +4,7 @@ use super::facts::Atlas;
 use super::frame::{page as framed, scrolled};
 use super::{marks, memory, moved, paths};
 use crate::html::Html;
+use etw_layouts_codegen::axis::TargetId;
 use etw_layouts_codegen::emit::{c, isf};
 use etw_layouts_codegen::layouts::{Form, LayoutId};
 use etw_layouts_project::matrix::Matrix;
@@ -20,7 +21,7 @@ pub fn page(atlas: &Atlas, id: LayoutId) -> Option<(String, String)> {
     let layout = &atlas.layouts.layouts[id];
     let Form::Aggregate(aggregate) = &layout.form else { return None };
     let name = &layout.name;
-    let choice = |target: usize| Choice::of(atlas.layouts, atlas.registry, atlas.axis.newest(target), Some(name));
+    let choice = |target: TargetId| Choice::of(atlas.layouts, atlas.registry, atlas.axis.newest(target), Some(name));
     // Of the kernels that have it, one whose symbols state it speaks for all.
     let targets: Vec<_> = layout.targets.iter().collect();
     let speaker = targets.iter().copied().min_by_key(|&target| atlas.source(Some(name), target, choice(target).confidence))?;
@@ -78,7 +79,7 @@ pub fn page(atlas: &Atlas, id: LayoutId) -> Option<(String, String)> {
 }
 
 /// Where the layout follows another, by architecture: the last target before, and the first with it.
-fn steps(atlas: &Atlas, name: &str, id: LayoutId) -> Vec<[usize; 2]> {
+fn steps(atlas: &Atlas, name: &str, id: LayoutId) -> Vec<[TargetId; 2]> {
     let structure = atlas.structures.iter().find(|structure| structure.name() == name);
     let matrices = structure.map_or(&[][..], |structure| &structure.matrices);
     let step = |matrix: &Matrix| {
@@ -126,13 +127,13 @@ fn table(members: &[Member], known: &[String], sources: &[Option<Source>], html:
 }
 
 /// The layout for a program.
-fn copies(atlas: &Atlas, name: &str, target: usize, html: &mut Html) {
+fn copies(atlas: &Atlas, name: &str, target: TargetId, html: &mut Html) {
     let axis = atlas.axis;
     let kernel = &atlas.kernels[target].name;
     html.leaf("h2", &[("id", &"copy")], "Source code");
     html.el("details", &[], |html| {
         html.leaf("summary", &[], "Rust");
-        let module = &axis.kernels[axis.targets[target].kernel].module;
+        let module = &axis.kernel_of(target).module;
         html.leaf(
             "pre",
             &[("class", &"code"), ("tabindex", &"0")],

@@ -5,7 +5,7 @@ use super::{marks, paths};
 use crate::html::Html;
 use etw_layouts_codegen::axis::Arch;
 use etw_layouts_codegen::layouts::Bits;
-use etw_layouts_project::history::{Fact, History, Stage};
+use etw_layouts_project::history::{History, Stage, TargetFact};
 use etw_layouts_project::matrix::Matrix;
 use std::collections::{BTreeMap, HashMap};
 
@@ -81,17 +81,17 @@ fn row(scopes: &Scopes, member: &str, stage: &Stage, html: &mut Html) {
         html.el("td", &[], |html| html.link(format_args!("#{id}"), scopes.words(&stage.targets)));
         for arch in Arch::ALL {
             match &stage.facts[arch as usize] {
-                Some(Some(Fact::Size { size: number, .. } | Fact::Member { offset: number, .. })) => {
+                Some(Some(TargetFact::Size { size: number, .. } | TargetFact::Member { offset: number, .. })) => {
                     html.leaf("td", &[], format_args!("{number:#06x}"));
                 }
-                Some(Some(Fact::Constant { value })) => html.leaf("td", &[], value),
+                Some(Some(TargetFact::Constant { value })) => html.leaf("td", &[], value),
                 Some(None) => html.leaf("td", &[], "–"),
                 None => html.leaf("td", &[], ""),
             }
         }
         let facts = || stage.facts.iter().flatten().flatten();
         let mut types: Vec<&str> =
-            facts().filter_map(|f| if let Fact::Member { r#type, .. } = f { Some(&**r#type) } else { None }).collect();
+            facts().filter_map(|f| if let TargetFact::Member { r#type, .. } = f { Some(&**r#type) } else { None }).collect();
         types.dedup();
         html.leaf("td", &[], types.join(" / "));
         let mut bits: Vec<_> = facts().filter_map(range).collect();
@@ -102,9 +102,9 @@ fn row(scopes: &Scopes, member: &str, stage: &Stage, html: &mut Html) {
     });
 }
 
-fn range(fact: &Fact) -> Option<String> {
+fn range(fact: &TargetFact) -> Option<String> {
     match *fact {
-        Fact::Member { bit: Some(position), bits: Some(width), .. } => Some(crate::show::range(Bits { position, width })),
+        TargetFact::Member { bit: Some(position), bits: Some(width), .. } => Some(crate::show::range(Bits { position, width })),
         _ => None,
     }
 }

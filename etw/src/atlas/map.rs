@@ -5,10 +5,11 @@ use super::frame::{page as framed, scrolled};
 use super::paths;
 use crate::html::Html;
 use crate::map::svg::{WAYS, picture};
+use etw_layouts_codegen::axis::TargetId;
 use etw_layouts_project::map::Map;
 
 /// The page.
-pub fn page(atlas: &Atlas, target: usize) -> (String, String) {
+pub fn page(atlas: &Atlas, target: TargetId) -> (String, String) {
     let kernel = &atlas.kernels[target];
     let map = Map::of(atlas.layouts, target, None);
     framed(paths::of_map(&kernel.name), "builds", format_args!("Map of {}", kernel.name), |html| {
@@ -36,11 +37,11 @@ pub fn page(atlas: &Atlas, target: usize) -> (String, String) {
     })
 }
 
-fn known(atlas: &Atlas, target: usize, name: &str) -> bool {
+fn known(atlas: &Atlas, target: TargetId, name: &str) -> bool {
     atlas.layouts.by_target[target].contains_key(name)
 }
 
-fn table(atlas: &Atlas, target: usize, map: &Map, html: &mut Html) {
+fn table(atlas: &Atlas, target: TargetId, map: &Map, html: &mut Html) {
     let name = |name: &str, html: &mut Html| match known(atlas, target, name) {
         true => html.link(format_args!("../{}", paths::of_type(name)), name),
         false => html.text(format_args!("{name} (no known layout)")),

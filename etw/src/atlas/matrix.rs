@@ -5,7 +5,7 @@ use super::frame::scrolled;
 use super::{marks, paths};
 use crate::html::Html;
 use etw_layouts_project::errata;
-use etw_layouts_project::history::Fact;
+use etw_layouts_project::history::TargetFact;
 use etw_layouts_project::matrix::{Column, Matrix, Row, Run};
 use std::fmt::Display;
 
@@ -115,13 +115,13 @@ fn spanned<'a>(attributes: &'a [(&'a str, &'a dyn Display)], columns: usize) -> 
 }
 
 fn cell(before: Option<&Run>, run: &Run, newest: &str, html: &mut Html) {
-    let Fact::Member { r#type, bit, bits, .. } = &run.fact else { return };
+    let TargetFact::Member { r#type, bit, bits, .. } = &run.fact else { return };
     let (change, shows_type) = match before.map(|before| &before.fact) {
         // What is there from the first column on is not new.
         None if run.columns.start == 0 => ("", r#type != newest),
         None => (" n", r#type != newest),
         Some(before) if *before == run.fact => ("", false),
-        Some(Fact::Member { r#type: t, bit: b, bits: n, .. }) if (t, b, n) != (r#type, bit, bits) => (" t", true),
+        Some(TargetFact::Member { r#type: t, bit: b, bits: n, .. }) if (t, b, n) != (r#type, bit, bits) => (" t", true),
         Some(_) => (" m", false),
     };
     let columns = run.columns.len();
@@ -136,7 +136,7 @@ fn cell(before: Option<&Run>, run: &Run, newest: &str, html: &mut Html) {
 }
 
 fn content(run: &Run, shows_type: bool, html: &mut Html) {
-    let Fact::Member { offset, r#type, bit, bits, .. } = &run.fact else { return };
+    let TargetFact::Member { offset, r#type, bit, bits, .. } = &run.fact else { return };
     html.text(format_args!("{offset:#06x}"));
     if let (Some(bit), Some(bits)) = (bit, bits) {
         match bits {
@@ -150,8 +150,8 @@ fn content(run: &Run, shows_type: bool, html: &mut Html) {
     }
 }
 
-fn ty(fact: &Fact) -> &str {
-    if let Fact::Member { r#type, .. } = fact { r#type } else { "" }
+fn ty(fact: &TargetFact) -> &str {
+    if let TargetFact::Member { r#type, .. } = fact { r#type } else { "" }
 }
 
 /// The type, without the content of what has no name.

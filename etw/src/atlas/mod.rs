@@ -74,7 +74,8 @@ pub fn files(project: &Project) -> Result<BTreeMap<String, String>, Error> {
         pages.chain(members::pages(structure)).chain(offsets::pages(&atlas, structure))
     });
     let layout_pages = (0..layouts.layouts.len()).into_par_iter().filter_map(|id| layout::page(&atlas, id));
-    let kernels = (0..atlas.kernels.len()).into_par_iter().flat_map_iter(|target| {
+    let targets: Vec<_> = atlas.axis.targets.ids().collect();
+    let kernels = targets.into_par_iter().flat_map_iter(|target| {
         [target::page(&atlas, target), map::page(&atlas, target)].into_iter().chain(compare::step(&atlas, target))
     });
     let values = atlas.values.par_iter().map(|definition| values::page(&atlas, definition));

@@ -2,6 +2,7 @@
 
 use super::facts::Atlas;
 use crate::html::Html;
+use etw_layouts_codegen::axis::TargetId;
 use etw_layouts_project::diff::{Side, changes};
 use etw_layouts_symbols::{Type, TypeFacts};
 use std::collections::{HashMap, HashSet};
@@ -32,7 +33,7 @@ enum Kind {
 }
 
 /// Draws a structure at a target beside what it is at another one.
-pub fn draw(atlas: &Atlas, name: &str, [before, now]: [usize; 2], html: &mut Html) {
+pub fn draw(atlas: &Atlas, name: &str, [before, now]: [TargetId; 2], html: &mut Html) {
     let kernels = [before, now].map(|target| &atlas.kernels[target]);
     let sides = kernels.map(|kernel| kernel.side.only(name));
     let places = places(name, &sides);

@@ -4,8 +4,8 @@ use super::facts::{Atlas, Structure};
 use super::frame::{page as framed, scrolled};
 use super::paths;
 use crate::html::Html;
-use etw_layouts_codegen::axis::{Arch, TargetSet};
-use etw_layouts_project::history::Fact;
+use etw_layouts_codegen::axis::{Arch, TargetId, TargetSet};
+use etw_layouts_project::history::TargetFact;
 use etw_layouts_project::matrix::Matrix;
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -34,7 +34,7 @@ fn page(atlas: &Atlas, structure: &Structure, path: String, matrix: &Matrix) -> 
     let mut rows: BTreeMap<(Place, &str, &str), TargetSet> = BTreeMap::new();
     for row in &matrix.rows {
         for run in &row.runs {
-            let Fact::Member { offset, size, r#type, bit, bits } = &run.fact else { continue };
+            let TargetFact::Member { offset, size, r#type, bit, bits } = &run.fact else { continue };
             let place = (*offset, *size, bit.unwrap_or(0), bits.unwrap_or(0));
             let targets = rows.entry((place, &row.member, r#type)).or_default();
             let columns = &matrix.columns[run.columns.clone()];
@@ -89,7 +89,7 @@ fn row(
     place: Place,
     member: &str,
     ty: &str,
-    (of, all): (&TargetSet, &[usize]),
+    (of, all): (&TargetSet, &[TargetId]),
     html: &mut Html,
 ) {
     let (offset, size, bit, bits) = place;

@@ -4,7 +4,7 @@
 use super::facts::{Atlas, Structure};
 use super::matrix::span;
 use crate::html::Html;
-use etw_layouts_project::history::Fact;
+use etw_layouts_project::history::TargetFact;
 use etw_layouts_project::matrix::{Matrix, Row};
 use std::fmt::Write;
 
@@ -105,7 +105,7 @@ fn blocks(matrix: &Matrix) -> Vec<Block<'_>> {
 fn places(row: &Row, columns: usize) -> Vec<Option<(u64, u64)>> {
     let mut places = vec![None; columns];
     for run in &row.runs {
-        if let Fact::Member { offset, size, .. } = run.fact {
+        if let TargetFact::Member { offset, size, .. } = run.fact {
             places
                 .iter_mut()
                 .take(run.columns.end)

@@ -1,6 +1,6 @@
 //! Sets of targets in words, which are asked for many times.
 
-use etw_layouts_codegen::axis::{Axis, TargetSet};
+use etw_layouts_codegen::axis::{Axis, TargetId, TargetSet};
 use std::collections::HashMap;
 use std::sync::{PoisonError, RwLock};
 
@@ -26,7 +26,7 @@ impl<'a> Scopes<'a> {
     }
 
     /// The build of a target, without the architecture.
-    pub fn build(&self, target: usize) -> String {
+    pub fn build(&self, target: TargetId) -> String {
         self.axis.kernel_name(self.axis.targets[target].kernel)
     }
 }

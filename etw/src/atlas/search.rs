@@ -42,11 +42,8 @@ pub fn data(atlas: &Atlas) -> Result<String, Error> {
         let constants = values.constants.iter().map(|constant| (constant.name.value.as_str(), 0)).collect();
         types.push(Type(name, page.clone(), constants, vec![page]));
     }
-    let kernels = atlas
-        .kernels
-        .iter()
-        .enumerate()
-        .map(|(target, one)| (one.name.as_str(), paths::of_kernel(&one.name), atlas.release(target)));
+    let kernels =
+        atlas.kernels.iter().map(|(target, one)| (one.name.as_str(), paths::of_kernel(&one.name), atlas.release(target)));
     let data = Data { types, kernels: kernels.collect() };
     Ok(format!("window.atlasSearch = {};\n", serde_json::to_string(&data)?))
 }

@@ -5,6 +5,7 @@ use super::frame::{page as framed, scrolled, switched};
 use super::paths;
 use super::{marks, matrix, moved, ribbon};
 use crate::html::Html;
+use etw_layouts_codegen::axis::TargetId;
 use etw_layouts_project::errata;
 
 /// The page.
@@ -12,7 +13,8 @@ pub fn page(atlas: &Atlas, structure: &Structure) -> (String, String) {
     let name = structure.name();
     framed(paths::of_type(name), "structures", name, |html| {
         html.el("h1", &[], |html| {
-            html.leaf("span", &[("class", &"kind")], crate::show::kind(atlas.layouts, name, newest(atlas, name)));
+            let kind = newest(atlas, name).map_or("", |target| crate::show::kind(atlas.layouts, name, target));
+            html.leaf("span", &[("class", &"kind")], kind);
             html.leaf("code", &[], name);
         });
         html.leaf("p", &[("class", &"lead")], &structure.definition.doc);
@@ -64,8 +66,8 @@ fn beside(structure: &Structure, html: &mut Html) {
     });
 }
 
-fn newest(atlas: &Atlas, name: &str) -> usize {
-    etw_layouts_project::history::has(atlas.layouts, name).iter().last().unwrap_or_default()
+fn newest(atlas: &Atlas, name: &str) -> Option<TargetId> {
+    etw_layouts_project::history::has(atlas.layouts, name).iter().last()
 }
 
 /// What is to be known before anything else.

@@ -6,11 +6,12 @@ use super::marks;
 use super::paths;
 use crate::html::Html;
 use crate::print::guid;
+use etw_layouts_codegen::axis::TargetId;
 use etw_layouts_codegen::registry::{Seen, WitnessKind};
 use etw_layouts_project::Choice;
 
 /// The page.
-pub fn page(atlas: &Atlas, target: usize) -> (String, String) {
+pub fn page(atlas: &Atlas, target: TargetId) -> (String, String) {
     let kernel = &atlas.kernels[target];
     framed(paths::of_kernel(&kernel.name), "builds", &kernel.name, |html| {
         html.leaf("h1", &[], &kernel.name);
@@ -35,7 +36,7 @@ pub fn page(atlas: &Atlas, target: usize) -> (String, String) {
     })
 }
 
-fn facts(atlas: &Atlas, target: usize, html: &mut Html) {
+fn facts(atlas: &Atlas, target: TargetId, html: &mut Html) {
     let kernel = &atlas.kernels[target];
     let mut fact = |name: &str, value: &dyn Fn(&mut Html)| {
         html.el("div", &[], |html| {
@@ -51,7 +52,7 @@ fn facts(atlas: &Atlas, target: usize, html: &mut Html) {
     if atlas.is_update(target) {
         fact("Revision", &|html| html.text("an update within its build that changed a layout"));
     }
-    let same = &atlas.axis.kernels[atlas.axis.targets[target].kernel].same;
+    let same = &atlas.axis.kernel_of(target).same;
     if !same.is_empty() {
         let same: Vec<_> = same.iter().map(ToString::to_string).collect();
         fact("Also", &|html| html.text(same.join(", ")));
@@ -74,7 +75,10 @@ fn facts(atlas: &Atlas, target: usize, html: &mut Html) {
     }
     fact("Map", &|html| html.link(format_args!("../{}", paths::of_map(&kernel.name)), "references between its structures"));
     let others = || {
-        (0..atlas.kernels.len())
+        atlas
+            .axis
+            .targets
+            .ids()
             .filter(|&other| other != target && atlas.axis.targets[other].kernel == atlas.axis.targets[target].kernel)
     };
     if others().next().is_some() {
@@ -87,7 +91,7 @@ fn facts(atlas: &Atlas, target: usize, html: &mut Html) {
     }
 }
 
-fn structures(atlas: &Atlas, target: usize, html: &mut Html) {
+fn structures(atlas: &Atlas, target: TargetId, html: &mut Html) {
     let before = atlas.kernels[target].before;
     html.el("table", &[("class", &"list")], |html| {
         html.el("thead", &[], |html| {

@@ -2,7 +2,7 @@
 
 use crate::print::{GREEN, HEADING, RED, YELLOW};
 use crate::text_table::{Row, aligned};
-use etw_layouts_project::diff::{Changes, Entry, Fact, Side};
+use etw_layouts_project::diff::{Changes, Entry, Side, SideFact};
 use etw_layouts_symbols::{Member, Type, TypeFacts};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -82,7 +82,7 @@ impl<'a> Structure<'a> {
         let (style, heading) = match self.whole.map(|entry| (&entry.a, &entry.b)) {
             Some((None, Some(new))) => (GREEN, format!("+ {}, {} members", described(new), self.members.len())),
             Some((Some(old), None)) => (RED, format!("- {}, {} members", described(old), self.members.len())),
-            Some((Some(Fact::Whole { size: old, kind: was }), Some(Fact::Whole { size: new, kind }))) => (
+            Some((Some(SideFact::Whole { size: old, kind: was }), Some(SideFact::Whole { size: new, kind }))) => (
                 HEADING,
                 format!(
                     "{}, {} bytes",
@@ -164,26 +164,26 @@ fn row(entry: &Entry) -> Row {
         (_, None) => (RED, "-"),
         _ => (YELLOW, "~"),
     };
-    let both = |text: fn(&Fact) -> String| match (&entry.a, &entry.b) {
+    let both = |text: fn(&SideFact) -> String| match (&entry.a, &entry.b) {
         (Some(a), Some(b)) => turned(text(a), text(b)),
         (a, b) => a.as_ref().or(b.as_ref()).map(text).unwrap_or_default(),
     };
-    let at = |fact: &Fact| if let Fact::Member { offset, .. } = fact { format!("{offset:#06x}") } else { String::new() };
+    let at = |fact: &SideFact| if let SideFact::Member { offset, .. } = fact { format!("{offset:#06x}") } else { String::new() };
     let cells = vec![mark.to_owned(), both(at), entry.member.clone().unwrap_or_default(), both(described)];
     Row { style, cells }
 }
 
 /// A fact without its offset.
-fn described(fact: &Fact) -> String {
+fn described(fact: &SideFact) -> String {
     match fact {
-        Fact::Constant { value } => value.to_string(),
-        Fact::Whole { size, kind } => format!("{kind} of {size:#x} bytes"),
-        Fact::Member { r#type, bit: Some(bit), bits: Some(1), .. } => format!("{type}, bit {bit}"),
-        Fact::Member { r#type, bit: Some(bit), bits: Some(bits), .. } => {
+        SideFact::Constant { value } => value.to_string(),
+        SideFact::Whole { size, kind } => format!("{kind} of {size:#x} bytes"),
+        SideFact::Member { r#type, bit: Some(bit), bits: Some(1), .. } => format!("{type}, bit {bit}"),
+        SideFact::Member { r#type, bit: Some(bit), bits: Some(bits), .. } => {
             format!("{type}, bits {bit}-{}", bit.saturating_add(bits.saturating_sub(1)))
         }
-        Fact::Member { r#type, size: Some(bytes), .. } => format!("{type} of {bytes:#x} bytes"),
-        Fact::Member { r#type, .. } => r#type.clone(),
+        SideFact::Member { r#type, size: Some(bytes), .. } => format!("{type} of {bytes:#x} bytes"),
+        SideFact::Member { r#type, .. } => r#type.clone(),
     }
 }
 
@@ -191,10 +191,10 @@ fn turned(old: String, new: String) -> String {
     if old == new { old } else { format!("{old} -> {new}") }
 }
 
-fn place(fact: Option<&Fact>) -> Place {
+fn place(fact: Option<&SideFact>) -> Place {
     match fact {
-        Some(Fact::Member { offset, bit, .. }) => (i64::try_from(*offset).unwrap_or(i64::MAX), bit.unwrap_or(0)),
-        Some(Fact::Constant { value }) => (*value, 0),
+        Some(SideFact::Member { offset, bit, .. }) => (i64::try_from(*offset).unwrap_or(i64::MAX), bit.unwrap_or(0)),
+        Some(SideFact::Constant { value }) => (*value, 0),
         _ => (0, 0),
     }
 }

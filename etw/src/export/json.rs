@@ -45,7 +45,7 @@ pub(super) fn run(args: &Args, project: &Project) -> Result<Outcome, Error> {
 /// The document.
 pub fn document<'a>(layouts: &'a Layouts, registry: &'a Registry, statements: &Statements) -> impl Serialize + use<'a> {
     let axis = &layouts.spec.axis;
-    let targets = axis.targets.iter().enumerate().map(|(index, target)| {
+    let targets = axis.targets.iter().map(|(index, target)| {
         let kernel = &axis.kernels[target.kernel];
         let version = &axis.versions[kernel.version];
         Target {
@@ -71,7 +71,7 @@ pub fn document<'a>(layouts: &'a Layouts, registry: &'a Registry, statements: &S
     let kernels = registry.kernels.iter().map(|seen| ExaminedBuild {
         build: build(seen.build),
         arch: seen.arch.to_string(),
-        target: axis.at(seen.build, seen.arch),
+        target: axis.at(seen.build, seen.arch).map(usize::from),
         pdb: seen.pdb.as_ref().map(|pdb| Pdb { name: &pdb.name, guid: print::guid(pdb.guid), age: pdb.age }),
         image: seen.image.as_ref().map(|image| Image { name: &image.name, time_stamp: image.time_stamp, size: image.size }),
         variables: &seen.globals,
@@ -108,7 +108,7 @@ fn structure<'a>(layouts: &'a Layouts, registry: &Registry, definition: &'a Defi
     let mut confidence: BTreeMap<&'static str, Vec<usize>> = BTreeMap::new();
     for target in has(layouts, name).iter() {
         let choice = Choice::of(layouts, registry, axis.newest(target), Some(name));
-        confidence.entry(choice.confidence.word()).or_default().push(target);
+        confidence.entry(choice.confidence.word()).or_default().push(target.into());
     }
     let (kind, constants) = match &definition.body {
         Body::Aggregate(aggregate) => (keyword(aggregate.kind), Vec::new()),
@@ -185,14 +185,14 @@ fn of_layout<'a>(layouts: &'a Layouts, layout: &'a Layout) -> Vec<MemberOf<'a>> 
                     evidence: BTreeMap::new(),
                 });
             }
-            list[index].evidence.entry(info.known()).or_default().push(target);
+            list[index].evidence.entry(info.known()).or_default().push(target.into());
         }
     }
     list
 }
 
 fn list(targets: &TargetSet) -> Vec<usize> {
-    targets.iter().collect()
+    targets.iter().map(usize::from).collect()
 }
 
 #[derive(Serialize)]

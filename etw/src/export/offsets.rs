@@ -6,7 +6,7 @@ use crate::{Error, Outcome};
 use etw_layouts_codegen::axis::{Axis, Build};
 use etw_layouts_project::Project;
 use etw_layouts_project::evidence::{Address, AddressBy};
-use etw_layouts_project::offsets::{self, Cell, Column, Row, Table};
+use etw_layouts_project::offsets::{self, Cell, Column, OffsetTable, Row};
 use serde::Serialize;
 use std::path::PathBuf;
 
@@ -64,7 +64,7 @@ pub(super) fn run(args: &Args, project: &Project) -> Result<Outcome, Error> {
 }
 
 /// The table as comma-separated values.
-pub fn csv(table: &Table) -> String {
+pub fn csv(table: &OffsetTable) -> String {
     let mut structures: Vec<(usize, &str)> = Vec::new();
     for (index, Column { structure, .. }) in table.columns.iter().enumerate() {
         if structures.iter().all(|(_, known)| known != structure) {
@@ -123,7 +123,7 @@ pub(super) fn build(build: Build) -> String {
 }
 
 /// The table as JSON.
-pub fn table<'a>(axis: &Axis, table: &'a Table) -> impl Serialize + 'a {
+pub fn table<'a>(axis: &Axis, table: &'a OffsetTable) -> impl Serialize + 'a {
     let kernels = table.rows.iter().map(|row| ExaminedBuild {
         build: build(row.seen.build),
         arch: row.seen.arch.to_string(),
@@ -135,7 +135,7 @@ pub fn table<'a>(axis: &Axis, table: &'a Table) -> impl Serialize + 'a {
     Document { builds: kernels.collect() }
 }
 
-fn member<'a>(axis: &Axis, table: &'a Table, row: &'a Row, index: usize) -> Member<'a> {
+fn member<'a>(axis: &Axis, table: &'a OffsetTable, row: &'a Row, index: usize) -> Member<'a> {
     let Column { structure, member } = &table.columns[index];
     let (cell, choice) = (row.cells[index], &row.choices[index]);
     Member {

@@ -4,6 +4,7 @@ use super::confidence::Confidence;
 use super::write::{Text, write};
 use crate::target;
 use crate::{Error, Outcome, print};
+use etw_layouts_codegen::axis::TargetId;
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_codegen::registry::{Pdb, Registry, Seen};
 use etw_layouts_project::evidence::{by_build, by_pdb};
@@ -43,7 +44,7 @@ impl TargetOptions {
         let axis = &layouts.spec.axis;
         let registry = project.registry(axis)?;
         let only = self.only.as_deref().map(|only| name(&layouts, among, only)).transpose()?;
-        let has = |target: usize| only.is_none_or(|only| layouts.get(target, only).is_some());
+        let has = |target: TargetId| only.is_none_or(|only| layouts.get(target, only).is_some());
         let mut texts = Vec::new();
         let mut add = |name: String, pdb: Option<&Seen>| -> Result<(), Error> {
             let choice = Choice::of(&layouts, &registry, axis.find(&name)?, only);
@@ -62,7 +63,7 @@ impl TargetOptions {
         }
         for wanted in &self.targets {
             let names: Vec<_> = match wanted.as_str() {
-                "all" => (0..axis.targets.len()).filter(|&target| has(target)).map(|target| axis.target_name(target)).collect(),
+                "all" => axis.targets.ids().filter(|&target| has(target)).map(|target| axis.target_name(target)).collect(),
                 name => vec![name.to_owned()],
             };
             names.into_iter().try_for_each(|name| add(name, None))?;

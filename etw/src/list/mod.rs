@@ -95,7 +95,7 @@ pub(crate) fn run(args: &Args, project: &Project) -> Result<Outcome, Error> {
     }
     if args.targets {
         let list = targets::list(&layouts, &registry, arch, pattern);
-        pattern.found(list.is_empty(), "target", " --targets", (0..axis.targets.len()).map(|target| axis.target_name(target)))?;
+        pattern.found(list.is_empty(), "target", " --targets", axis.targets.ids().map(|target| axis.target_name(target)))?;
         match args.format {
             Format::Text => print::print(&targets::text(&list, width))?,
             Format::Json => print::json(&targets::json(&list))?,

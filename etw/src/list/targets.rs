@@ -4,7 +4,7 @@ use super::pattern::Pattern;
 use crate::target::{Confidence, Windows, confidence, windows};
 use crate::text_table::{Row, aligned};
 use anstyle::Style;
-use etw_layouts_codegen::axis::Arch;
+use etw_layouts_codegen::axis::{Arch, TargetId};
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_codegen::registry::Registry;
 use etw_layouts_project::Choice;
@@ -33,19 +33,19 @@ pub struct Target<'a> {
 pub fn list<'a>(layouts: &'a Layouts, registry: &Registry, arch: Option<Arch>, pattern: Pattern) -> Vec<Target<'a>> {
     let axis = &layouts.spec.axis;
     let wanted = axis.filter(|target| arch.is_none_or(|arch| arch == target.arch));
-    let target = |index: usize| {
-        let arch = axis.targets[index].arch;
-        let kernel = &axis.kernels[axis.targets[index].kernel];
+    let target = |id: TargetId| {
+        let arch = axis.targets[id].arch;
+        let kernel = axis.kernel_of(id);
         let version = &axis.versions[kernel.version];
         Target {
-            target: axis.target_name(index),
+            target: axis.target_name(id),
             build: format!("{:#}", kernel.build),
             arch: arch.to_string(),
             label: &version.label,
             windows: windows(axis, kernel.build),
             same_builds: kernel.same.iter().map(ToString::to_string).collect(),
-            confidence: confidence(axis, &Choice::of(layouts, registry, axis.newest(index), None)),
-            examined: builds_of(registry, axis, index),
+            confidence: confidence(axis, &Choice::of(layouts, registry, axis.newest(id), None)),
+            examined: builds_of(registry, axis, id),
         }
     };
     let matches = |target: &Target| {

@@ -6,7 +6,7 @@ use anstyle::Style;
 use etw_layouts_codegen::axis::{Arch, Axis};
 use etw_layouts_codegen::layouts::{Bits, Layouts};
 use etw_layouts_codegen::spec::Body;
-use etw_layouts_project::history::{Fact, History, Stage};
+use etw_layouts_project::history::{History, Stage, TargetFact};
 use serde::Serialize;
 
 /// The history as text.
@@ -53,12 +53,12 @@ fn row(stage: &Stage, axis: &Axis, shown: [bool; Arch::ALL.len()]) -> text_table
     let facts = || stage.facts.iter().flatten().flatten();
     let number = |arch: usize| match &stage.facts[arch] {
         _ if !shown[arch] => String::new(),
-        Some(Some(Fact::Size { size: number, .. } | Fact::Member { offset: number, .. })) => format!("{number:#06x}"),
-        Some(Some(Fact::Constant { value })) => format!("{value:#x}"),
+        Some(Some(TargetFact::Size { size: number, .. } | TargetFact::Member { offset: number, .. })) => format!("{number:#06x}"),
+        Some(Some(TargetFact::Constant { value })) => format!("{value:#x}"),
         _ => "-".into(),
     };
     let mut types: Vec<&str> =
-        facts().filter_map(|f| if let Fact::Member { r#type, .. } = f { Some(&**r#type) } else { None }).collect();
+        facts().filter_map(|f| if let TargetFact::Member { r#type, .. } = f { Some(&**r#type) } else { None }).collect();
     types.dedup();
     let mut bits: Vec<_> = facts().filter_map(bits).map(super::table::range).collect();
     bits.dedup();
@@ -81,9 +81,9 @@ fn words(stage: &Stage) -> Vec<&'static str> {
     stage.sources.iter().map(|source| source.word()).collect()
 }
 
-fn bits(fact: &Fact) -> Option<Bits> {
+fn bits(fact: &TargetFact) -> Option<Bits> {
     match fact {
-        Fact::Member { bit: Some(position), bits: Some(width), .. } => Some(Bits { position: *position, width: *width }),
+        TargetFact::Member { bit: Some(position), bits: Some(width), .. } => Some(Bits { position: *position, width: *width }),
         _ => None,
     }
 }
@@ -108,9 +108,9 @@ struct StageJson<'a> {
     change: &'a str,
     /// The evidence in these versions, strongest first.
     evidence: Vec<&'static str>,
-    x86: Option<&'a Fact>,
-    x64: Option<&'a Fact>,
-    arm64: Option<&'a Fact>,
+    x86: Option<&'a TargetFact>,
+    x64: Option<&'a TargetFact>,
+    arm64: Option<&'a TargetFact>,
 }
 
 fn lives<'a>(axis: &Axis, stages: &'a [Stage]) -> Vec<StageJson<'a>> {

@@ -5,7 +5,7 @@ use crate::print::{DIM, HEADING, plain_guid};
 use crate::target::named;
 use crate::text_table::{Row, aligned, paragraph};
 use anstyle::Style;
-use etw_layouts_codegen::axis::TargetSet;
+use etw_layouts_codegen::axis::{TargetId, TargetSet};
 use etw_layouts_codegen::layouts::{Bits, Form, Layouts, Type};
 use etw_layouts_codegen::registry::Registry;
 use etw_layouts_codegen::spec::{Body, Constant, Definition, Values, ValuesKind};
@@ -89,13 +89,13 @@ pub fn known(layouts: &Layouts, subject: &Subject) -> String {
 /// The targets for which symbols verify a structure.
 pub fn confirmed_in(layouts: &Layouts, confirmed: &Confirmed, name: &str) -> TargetSet {
     let mut set = TargetSet::default();
-    let by_symbols = |&target: &usize| confirmed.why_not(layouts, name, target).is_none();
+    let by_symbols = |&target: &TargetId| confirmed.why_not(layouts, name, target).is_none();
     has(layouts, name).iter().filter(by_symbols).for_each(|target| set.insert(target));
     set
 }
 
 /// `struct`, `union`, `enum`, `flags` or `constants`.
-pub fn kind(layouts: &Layouts, name: &str, target: usize) -> &'static str {
+pub fn kind(layouts: &Layouts, name: &str, target: TargetId) -> &'static str {
     let body = layouts.spec.definitions.get(name).map(|definition| &definition.body);
     match (layouts.get(target, name).map(|layout| &layout.form), body) {
         (Some(Form::Aggregate(aggregate)), _) => keyword(aggregate.kind),

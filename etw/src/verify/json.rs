@@ -6,7 +6,7 @@ use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_codegen::registry::Registry;
 use etw_layouts_project::Choice;
 use etw_layouts_project::events;
-use etw_layouts_project::verify::{Checked, Finding, Report, Summary, Variables};
+use etw_layouts_project::verify::{Checked, Mismatch, Report, Summary, Variables};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ pub struct Document<'a> {
     images: Vec<Image<'a>>,
     /// Files for other architectures, which were skipped.
     skipped_files: &'a [String],
-    unverified_claims: &'a [Finding],
+    unverified_claims: &'a [Mismatch],
     /// The rules for converted tables that were used.
     rules: Vec<Rule>,
     errata: &'a [String],
@@ -69,13 +69,13 @@ struct Image<'a> {
 #[derive(Serialize)]
 struct Structure<'a> {
     name: &'a str,
-    status: &'a str,
+    status: &'static str,
     /// The number of facts that agree.
     equal: u64,
     /// The number of facts that agree only by a rule for converted tables, by rule.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     accepted: BTreeMap<&'static str, u64>,
-    differences: &'a [Finding],
+    differences: &'a [Mismatch],
 }
 
 #[derive(Serialize)]
@@ -122,7 +122,7 @@ fn image<'a>(layouts: &Layouts, registry: &Registry, checked: &'a Checked) -> Im
 fn structures(checked: &Checked) -> Vec<Structure<'_>> {
     let structures = checked.structures.iter().map(|(name, compared)| Structure {
         name,
-        status: compared.status,
+        status: compared.outcome.as_str(),
         equal: compared.equal,
         accepted: compared.accepted.iter().map(|(rule, count)| (rule.as_str(), *count)).collect(),
         differences: &compared.differences,

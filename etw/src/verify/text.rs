@@ -6,8 +6,8 @@ use etw_layouts_codegen::axis::Axis;
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_project::Choice;
 use etw_layouts_project::events;
-use etw_layouts_project::verify::{Checked, Finding, Report, Summary, Variables, label};
-use etw_layouts_symbols::compare::{Rule, What};
+use etw_layouts_project::verify::{Checked, Mismatch, MismatchKind, Outcome, Report, Summary, Variables, label};
+use etw_layouts_symbols::compare::{DifferenceKind, Rule, Status};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write;
 
@@ -49,13 +49,14 @@ pub fn uses(report: &Report) -> BTreeMap<Rule, u64> {
     uses
 }
 
-fn of<'a>(table: &'a Checked, status: &str) -> Vec<&'a str> {
-    let of_status = table.structures.iter().filter(|(_, compared)| compared.status == status);
-    of_status.map(|(name, _)| name.as_str()).collect()
+fn of(table: &Checked, outcome: Outcome) -> Vec<&str> {
+    let structures = table.structures.iter().filter(|(_, compared)| compared.outcome == outcome);
+    structures.map(|(name, _)| name.as_str()).collect()
 }
 
 fn line(axis: &Axis, table: &Checked, choice: &Choice, out: &mut String) {
-    let (equal, differs) = (of(table, "equal").len(), of(table, "differs").len());
+    let (equal, differs) =
+        (of(table, Outcome::Compared(Status::Equal)).len(), of(table, Outcome::Compared(Status::Differs)).len());
     let (style, word) = match (differs, equal) {
         _ if table.is_labelled_wrongly() => (ALARM, "mislabelled"),
         (1.., _) => (ALARM, "differs"),
@@ -102,8 +103,9 @@ fn absent(axis: &Axis, table: &Checked, choice: &Choice, out: &mut String) {
     if let Some(note) = choice.note(axis) {
         let _ = writeln!(out, "        {note}");
     }
-    let unspecified = of(table, "unspecified");
-    for (what, names) in [("not in the table", of(table, "absent")), ("not in the specs for this target", unspecified)] {
+    let absent = of(table, Outcome::Compared(Status::Absent));
+    let unspecified = of(table, Outcome::Unspecified);
+    for (what, names) in [("not in the table", absent), ("not in the specs for this target", unspecified)] {
         if !names.is_empty() {
             let _ = writeln!(out, "        {what}: {}", names.join(", "));
         }
@@ -202,8 +204,9 @@ fn wrong(axis: &Axis, report: &Report, out: &mut String) {
 fn differences(report: &Report, verbose: bool, out: &mut String) {
     // A renamed member is one difference here, and two in the facts.
     let right: Vec<_> = report.tables.iter().chain(&report.images).filter(|table| !table.is_labelled_wrongly()).collect();
-    let count =
-        lines(&right).iter().map(|(_, tables)| tables.len()).sum::<usize>() + report.claims.len() + report.events.findings.len();
+    let count = lines(&right).iter().map(|(_, tables)| tables.len()).sum::<usize>()
+        + report.claims.len()
+        + report.events.differences.len();
     let wrong = report.summary.mislabelled > 0;
     let style = if count > 0 || wrong { ALARM } else { GREEN };
     if count > 0 {
@@ -220,8 +223,8 @@ fn differences(report: &Report, verbose: bool, out: &mut String) {
     for claim in &report.claims {
         let _ = writeln!(out, "  {}", claim.line());
     }
-    for finding in &report.events.findings {
-        let _ = writeln!(out, "  {}", finding.line());
+    for mismatch in &report.events.differences {
+        let _ = writeln!(out, "  {}", mismatch.line());
     }
     let noun = if count == 1 { "difference" } else { "differences" };
     let _ =
@@ -234,7 +237,7 @@ fn lines(tables: &[&Checked]) -> Vec<(String, Vec<String>)> {
     let mut known = HashMap::new();
     for table in tables {
         let structures = table.structures.iter().flat_map(|(name, compared)| of_structure(name, &compared.differences));
-        for line in structures.chain(table.variables.differences.iter().map(Finding::line)) {
+        for line in structures.chain(table.variables.differences.iter().map(Mismatch::line)) {
             let index = *known.entry(line.clone()).or_insert(list.len());
             if index == list.len() {
                 list.push((line, Vec::new()));
@@ -247,22 +250,22 @@ fn lines(tables: &[&Checked]) -> Vec<(String, Vec<String>)> {
 
 /// A line for each difference of a structure. A member that only the spec has and a member that only the symbols have at the same place
 /// are one difference: a renamed member.
-fn of_structure(name: &str, differences: &[Finding]) -> Vec<String> {
-    let is = |finding: &Finding, what: What| finding.kind == what.as_str();
-    let renamed = |gone: &Finding| {
-        let mut extra = differences.iter().filter(|extra| is(extra, What::Extra) && extra.symbols == gone.spec);
-        let only = differences.iter().filter(|other| is(other, What::Missing) && other.spec == gone.spec).count() == 1;
+fn of_structure(name: &str, differences: &[Mismatch]) -> Vec<String> {
+    let is = |mismatch: &Mismatch, kind| mismatch.kind == MismatchKind::Fact(kind);
+    let renamed = |gone: &Mismatch| {
+        let mut extra = differences.iter().filter(|extra| is(extra, DifferenceKind::Extra) && extra.symbols == gone.spec);
+        let only = differences.iter().filter(|other| is(other, DifferenceKind::Missing) && other.spec == gone.spec).count() == 1;
         let (found, more) = (extra.next()?, extra.next());
-        (is(gone, What::Missing) && only && more.is_none()).then_some(found)
+        (is(gone, DifferenceKind::Missing) && only && more.is_none()).then_some(found)
     };
     let pairs: Vec<_> = differences.iter().filter_map(|gone| Some((gone, renamed(gone)?))).collect();
-    let is_told = |finding: &&Finding| !pairs.iter().any(|(_, new)| std::ptr::eq(*new, *finding));
-    let line = |finding: &Finding| match pairs.iter().find(|(gone, _)| std::ptr::eq(*gone, finding)) {
+    let is_told = |mismatch: &&Mismatch| !pairs.iter().any(|(_, new)| std::ptr::eq(*new, *mismatch));
+    let line = |mismatch: &Mismatch| match pairs.iter().find(|(gone, _)| std::ptr::eq(*gone, mismatch)) {
         Some((gone, new)) => {
             let place = gone.place.as_deref().map(|place| format!("  {place}")).unwrap_or_default();
             format!("{name}.{}: not in the symbols, which have {}, {}; renamed?{place}", gone.member, new.member, gone.spec)
         }
-        None => format!("{name} {}", finding.line()),
+        None => format!("{name} {}", mismatch.line()),
     };
     differences.iter().filter(is_told).map(line).collect()
 }

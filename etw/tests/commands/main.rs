@@ -230,9 +230,9 @@ fn shown_members_are_those_of_symbol_tables() {
 fn differences_are_symmetric() {
     let layouts = project().layouts().expect("the specs resolve");
     let registry = project().registry(&layouts.spec.axis).expect("the facts can be read");
-    for target in 1..layouts.by_target.len() {
-        let [old, new] = [target - 1, target].map(|target| layouts.spec.axis.target_name(target));
-        mirrored(&layouts, [&old, &new]);
+    let names: Vec<_> = layouts.by_target.ids().map(|target| layouts.spec.axis.target_name(target)).collect();
+    for pair in names.windows(2) {
+        mirrored(&layouts, [&pair[0], &pair[1]]);
     }
     for path in snapshots() {
         let path = path.path().display().to_string();
@@ -259,7 +259,7 @@ fn differences_are_symmetric() {
 fn members_of_other_sizes_are_not_equal() {
     let layouts = project().layouts().expect("the specs resolve");
     let axis = &layouts.spec.axis;
-    let pairs = (1..layouts.by_target.len()).map(|target| [target - 1, target]);
+    let pairs = layouts.by_target.ids().zip(layouts.by_target.ids().skip(1)).map(<[_; 2]>::from);
     for pair in pairs.chain([["6.1.7601.17514-x64", "6.0.6002.18005-x86"].map(|name| axis.find(name).expect(name).target)]) {
         let [a, b] = pair.map(|target| axis.target_name(target));
         let [old, new] = sides(&layouts, &Registry::default(), [&a, &b], None).expect("both are there");

@@ -152,7 +152,7 @@ fn list_finds_structures_and_targets() {
     assert_eq!(names(&["wmi_logger_con"], "structures", "name"), ["WMI_LOGGER_CONTEXT"]);
     assert_eq!(names(&["wmi*r"], "structures", "name"), ["WMI_BUFFER_HEADER"]);
     assert!(names(&["--build", "5.0"], "structures", "name").iter().all(|name| !name.starts_with("ETW_BUFFER_S")));
-    let all: Vec<_> = (0..layouts.by_target.len()).map(|target| layouts.spec.axis.target_name(target)).collect();
+    let all: Vec<_> = layouts.by_target.ids().map(|target| layouts.spec.axis.target_name(target)).collect();
     assert_eq!(names(&["--targets"], "targets", "target"), all);
     assert_eq!(names(&["--targets", "1709", "--arch", "x86"], "targets", "target"), ["10.0.16299.15-x86"]);
     let (status, _, err) = said(&etw(&["list", "WMI_LOGER"]));
@@ -198,7 +198,7 @@ fn exports_are_of_what_is_asked_for() {
     let path = folder.file("a file", "") + "s";
     let (status, out, err) = said(&etw(&["export", "isf", "all", "--only", "ETW_GUID_ENTRY", "-o", &path]));
     let layouts = project().layouts().expect("the specs resolve");
-    let known = layouts.by_target.iter().filter(|types| types.contains_key("ETW_GUID_ENTRY")).count();
+    let known = layouts.by_target.values().filter(|types| types.contains_key("ETW_GUID_ENTRY")).count();
     assert!(status == Some(0) && out.starts_with(&format!("wrote {known} files to ")), "{out}{err}");
 }
 

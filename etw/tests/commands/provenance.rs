@@ -22,7 +22,7 @@ fn nothing_is_said_to_be_seen_that_no_table_of_the_kernel_holds() {
         let faithful = Rules::for_producer(&table.producer) == Rules::Faithful;
         table.types.keys().for_each(|name| *holds.entry(name.clone()).or_default() |= faithful);
     }
-    let rows = axis.targets.iter().map(|target| (axis.kernels[target.kernel].build, target.arch));
+    let rows = axis.targets.values().map(|target| (axis.kernels[target.kernel].build, target.arch));
     let kernels: BTreeSet<(Build, _)> = best.keys().copied().chain(rows).collect();
     let mut shown = BTreeSet::new();
     for image in project().images(axis, &names.iter().copied().collect()).expect("shipped images") {
@@ -40,7 +40,7 @@ fn nothing_is_said_to_be_seen_that_no_table_of_the_kernel_holds() {
             let Ok(subject) = Subject::find(&layouts, &registry, name, Some(&asked), Some(arch)) else { continue };
             let subject = subject.expanded(1);
             let target = subject.choice.target();
-            let stated = axis.kernels[axis.targets[target].kernel].build == build && axis.documented.contains(target);
+            let stated = axis.kernel_of(target).build == build && axis.documented.contains(target);
             let members = subject.members(&layouts);
             let known = subject.known(&layouts, &registry, &members);
             for (member, known) in members.iter().zip(&known).filter(|(member, _)| member.path.is_some()) {

@@ -1,7 +1,7 @@
 //! Compilers take the headers, as C and as C++, and agree with them.
 
 use super::{PLAIN, fed, layouts, project, sample};
-use etw_layouts_codegen::axis::Arch;
+use etw_layouts_codegen::axis::{Arch, TargetId};
 use etw_layouts_codegen::compile;
 use etw_layouts_codegen::emit::c::{self, Style};
 use etw_layouts_codegen::layouts::{Field, Form, Layouts, Type};
@@ -48,13 +48,17 @@ fn headers_compile_as_c_and_cpp() {
     let target = layouts.spec.axis.find("10.0.22000.434-x64").expect("a target").target;
     let plain = c::header(&layouts, target, None, PLAIN);
     assert_eq!(checked(&["-target", "x86_64-unknown-linux-gnu", ASSERTED, "-x", "c"].map(str::to_owned), &plain), "");
-    let names = layouts.by_target[0].keys().collect::<Vec<_>>();
+    let names = layouts.by_target[TargetId::FIRST].keys().collect::<Vec<_>>();
     names.into_par_iter().for_each(|name| {
-        assert_eq!(clang(&layouts, 0, "c", &c::header(&layouts, 0, Some(name), Style::default())), "");
+        assert_eq!(
+            clang(&layouts, TargetId::FIRST, "c", &c::header(&layouts, TargetId::FIRST, Some(name), Style::default())),
+            ""
+        );
     });
     for style in [Style::default(), PLAIN] {
-        let header = c::header(&layouts, 0, None, style).replacen("LoggerStatus) == 0x3c", "LoggerStatus) == 0x40", 1);
-        assert!(clang(&layouts, 0, "c++", &header).contains("LoggerStatus"), "a wrong offset compiles");
+        let header =
+            c::header(&layouts, TargetId::FIRST, None, style).replacen("LoggerStatus) == 0x3c", "LoggerStatus) == 0x40", 1);
+        assert!(clang(&layouts, TargetId::FIRST, "c++", &header).contains("LoggerStatus"), "a wrong offset compiles");
     }
 }
 
@@ -110,8 +114,11 @@ fn headers_compile_with_gcc() {
     sources.add("SAME_NAMES.toml", SAME_NAMES);
     let layouts = compile(sources).unwrap_or_else(|errors| panic!("{}", errors.render(false)));
     for prefix in ["", "L"] {
-        let header = c::header(&layouts, 0, Some("SAME_NAMES"), Style { prefix, ..Style::default() });
-        assert_eq!(gcc(&header) + &clang(&layouts, 0, "c++", &header) + &clang(&layouts, 0, "c", &header), "");
+        let header = c::header(&layouts, TargetId::FIRST, Some("SAME_NAMES"), Style { prefix, ..Style::default() });
+        assert_eq!(
+            gcc(&header) + &clang(&layouts, TargetId::FIRST, "c++", &header) + &clang(&layouts, TargetId::FIRST, "c", &header),
+            ""
+        );
     }
 }
 
@@ -188,7 +195,7 @@ type = "BOOLEAN"
 "#;
 
 /// What clang says of a text.
-fn clang(layouts: &Layouts, target: usize, language: &str, text: &str) -> String {
+fn clang(layouts: &Layouts, target: TargetId, language: &str, text: &str) -> String {
     let triple = match layouts.spec.axis.targets[target].arch {
         Arch::X86 => "i686-pc-windows-msvc",
         Arch::X64 => "x86_64-pc-windows-msvc",
@@ -199,7 +206,7 @@ fn clang(layouts: &Layouts, target: usize, language: &str, text: &str) -> String
 }
 
 /// Assertions of what each flag and constant of a target is, and how many they are.
-fn constants(layouts: &Layouts, target: usize) -> (String, usize) {
+fn constants(layouts: &Layouts, target: TargetId) -> (String, usize) {
     fn names<'a>(fields: &'a [Field], all: &mut BTreeSet<&'a str>) {
         for field in fields {
             all.extend(field.name.as_deref());

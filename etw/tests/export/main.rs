@@ -2,7 +2,7 @@
 //! `ETW_LAYOUTS_PYTHON` names the interpreter, if not `python3`.
 
 use etw_layouts_cli::map;
-use etw_layouts_codegen::axis::{Arch, Axis};
+use etw_layouts_codegen::axis::{Arch, Axis, TargetId};
 use etw_layouts_codegen::emit::c::Style;
 use etw_layouts_codegen::emit::{Notes, c, cstruct, isf};
 use etw_layouts_codegen::layouts::{Form, Layout, Layouts};
@@ -194,7 +194,7 @@ fn definitions_are_read_by_cstruct() {
 }
 
 /// A line a constant, as the specs list them: its enumeration or `#define`, name and value.
-fn constants(layouts: &Layouts, target: usize) -> String {
+fn constants(layouts: &Layouts, target: TargetId) -> String {
     let mut out = String::new();
     for (name, definition) in &layouts.spec.definitions {
         let Body::Values(values) = &definition.body else { continue };
@@ -308,12 +308,12 @@ fn offsets_hold_no_formulas() {
 }
 
 /// Writes a file for each target, and lets a Python package read them.
-fn python(format: &str, extension: &str, text: impl Fn(&Layouts, usize) -> String) {
+fn python(format: &str, extension: &str, text: impl Fn(&Layouts, TargetId) -> String) {
     read(format, &written(format, extension, text));
 }
 
 /// Writes a file and what is expected of it for each target.
-fn written(format: &str, extension: &str, text: impl Fn(&Layouts, usize) -> String) -> Folder {
+fn written(format: &str, extension: &str, text: impl Fn(&Layouts, TargetId) -> String) -> Folder {
     let layouts = layouts();
     let folder = Folder::new(format);
     for target in sample(&layouts) {
@@ -325,7 +325,7 @@ fn written(format: &str, extension: &str, text: impl Fn(&Layouts, usize) -> Stri
 }
 
 /// A line a structure, and one a member.
-fn expected(layouts: &Layouts, target: usize) -> String {
+fn expected(layouts: &Layouts, target: TargetId) -> String {
     let mut out = String::new();
     for (name, &id) in &layouts.by_target[target] {
         let Form::Aggregate(aggregate) = &layouts.layouts[id].form else { continue };
@@ -354,13 +354,13 @@ fn read(format: &str, folder: &Folder) {
 }
 
 /// The oldest, one of the middle, and the newest of each architecture.
-fn sample(layouts: &Layouts) -> Vec<usize> {
+fn sample(layouts: &Layouts) -> Vec<TargetId> {
     let axis: &Axis = &layouts.spec.axis;
     if env::var_os("ETW_LAYOUTS_EXPORT").is_some_and(|wanted| wanted == "all") {
-        return (0..axis.targets.len()).collect();
+        return axis.targets.ids().collect();
     }
     let newest = Arch::ALL.into_iter().filter_map(|arch| axis.along(arch).last());
-    let mut list: Vec<_> = newest.map(|(_, target)| target).chain([0, axis.targets.len() / 3]).collect();
+    let mut list: Vec<_> = newest.map(|(_, target)| target).chain([0, axis.targets.len() / 3].map(TargetId::from)).collect();
     list.sort_unstable();
     list.dedup();
     list

@@ -3,7 +3,7 @@
 use super::Side;
 use crate::Error;
 use etw_layouts_codegen::axis::Axis;
-use etw_layouts_symbols::compare::{Difference, Status, What};
+use etw_layouts_symbols::compare::{Difference, DifferenceKind, Status};
 use etw_layouts_symbols::{Aggregate, Rules, Type, TypeFacts, Types, compare};
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -35,15 +35,15 @@ pub struct Entry {
     /// The member or constant, after the names of the enclosing members, as in `u.LowPart`; none for the structure itself.
     pub member: Option<String>,
     /// The fact of A.
-    pub a: Option<Fact>,
+    pub a: Option<SideFact>,
     /// The fact of B.
-    pub b: Option<Fact>,
+    pub b: Option<SideFact>,
 }
 
 /// A fact of one side.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
-pub enum Fact {
+pub enum SideFact {
     /// A member.
     Member {
         /// Bytes from the start of the structure.
@@ -153,17 +153,17 @@ impl Changes {
         let path = difference.member.as_str();
         let (there, here) = (a.find(structure, path), b.find(structure, path));
         let entry = between(a, b, structure, path);
-        match difference.what {
-            What::Constant => self.constants.push(entry),
-            What::Size if path.is_empty() => self.sizes.push(entry),
-            What::Offset => self.moved.push(entry),
-            What::Bits => self.bits.push(entry),
-            What::Missing | What::Extra if entry.a.is_none() => self.added.push(entry),
-            What::Missing | What::Extra => self.removed.push(entry),
-            What::Kind | What::Size => self.retyped.push(entry),
-            What::Type => {
-                let bits = |fact: &Option<Fact>| match fact {
-                    Some(Fact::Member { bit, bits, .. }) => (*bit, *bits),
+        match difference.kind {
+            DifferenceKind::Constant => self.constants.push(entry),
+            DifferenceKind::Size if path.is_empty() => self.sizes.push(entry),
+            DifferenceKind::Offset => self.moved.push(entry),
+            DifferenceKind::Bits => self.bits.push(entry),
+            DifferenceKind::Missing | DifferenceKind::Extra if entry.a.is_none() => self.added.push(entry),
+            DifferenceKind::Missing | DifferenceKind::Extra => self.removed.push(entry),
+            DifferenceKind::Kind | DifferenceKind::Size => self.retyped.push(entry),
+            DifferenceKind::Type => {
+                let bits = |fact: &Option<SideFact>| match fact {
+                    Some(SideFact::Member { bit, bits, .. }) => (*bit, *bits),
                     _ => (None, None),
                 };
                 let unit = |found: Option<Found>| found.and_then(Found::unit).cloned();
@@ -188,7 +188,7 @@ impl Changes {
                 self.resized([a, b], known, [structure, &format!("{path}.")], inner);
             } else if !known.contains(&(structure.to_owned(), Some(path.clone()))) {
                 let entry = between(a, b, structure, &path);
-                if matches!(entry.a, Some(Fact::Member { size: Some(_), .. })) {
+                if matches!(entry.a, Some(SideFact::Member { size: Some(_), .. })) {
                     self.retyped.push(entry);
                 }
             }
@@ -223,22 +223,22 @@ type MemberOf = (String, Option<String>);
 /// What both sides have of a path.
 fn between(a: &Side, b: &Side, structure: &str, path: &str) -> Entry {
     let found = [a, b].map(|side| side.find(structure, path).map(|found| (found, found.fact(side, structure, path))));
-    let size = |side: &Side, found: &Option<(Found, Fact)>| match found {
+    let size = |side: &Side, found: &Option<(Found, SideFact)>| match found {
         Some((Found::Member(_, ty), _)) => side.size(ty),
         _ => None,
     };
     let sizes = [size(a, &found[0]), size(b, &found[1])];
     let differ = a.pointer != b.pointer && sizes[0] != sizes[1] && sizes.iter().all(Option::is_some);
     let mut facts = found.into_iter().zip(sizes).map(|(found, bytes)| match found {
-        Some((_, Fact::Member { offset, r#type, bit, bits, .. })) if differ => {
-            Some(Fact::Member { offset, r#type, bit, bits, size: bytes })
+        Some((_, SideFact::Member { offset, r#type, bit, bits, .. })) if differ => {
+            Some(SideFact::Member { offset, r#type, bit, bits, size: bytes })
         }
         other => other.map(|(_, fact)| fact),
     });
     entry(structure, path, facts.next().flatten(), facts.next().flatten())
 }
 
-fn entry(structure: &str, path: &str, a: Option<Fact>, b: Option<Fact>) -> Entry {
+fn entry(structure: &str, path: &str, a: Option<SideFact>, b: Option<SideFact>) -> Entry {
     let member = (!path.is_empty()).then(|| path.to_owned());
     Entry { structure: structure.to_owned(), member, a, b }
 }
@@ -300,12 +300,12 @@ fn content<'a>(ty: &'a Type, types: &'a Types) -> Option<&'a TypeFacts> {
 }
 
 impl<'a> Found<'a> {
-    fn fact(self, side: &Side, structure: &str, path: &str) -> Fact {
+    fn fact(self, side: &Side, structure: &str, path: &str) -> SideFact {
         match self {
-            Self::Constant(value) => Fact::Constant { value },
-            Self::Whole(TypeFacts::Aggregate(all)) => Fact::Whole { size: all.size, kind: all.kind.as_str() },
+            Self::Constant(value) => SideFact::Constant { value },
+            Self::Whole(TypeFacts::Aggregate(all)) => SideFact::Whole { size: all.size, kind: all.kind.as_str() },
             Self::Whole(TypeFacts::Enumeration(all)) => {
-                Fact::Whole { size: all.size, kind: if all.signed { "enum" } else { "unsigned enum" } }
+                SideFact::Whole { size: all.size, kind: if all.signed { "enum" } else { "unsigned enum" } }
             }
             Self::Member(offset, ty) => {
                 let (bit, bits) = match ty {
@@ -314,7 +314,7 @@ impl<'a> Found<'a> {
                 };
                 let spelled = side.c_types.get(structure).and_then(|members| members.get(path)).cloned();
                 let r#type = spelled.unwrap_or_else(|| self.unit().map(Type::to_string).unwrap_or_default());
-                Fact::Member { offset, r#type, bit, bits, size: None }
+                SideFact::Member { offset, r#type, bit, bits, size: None }
             }
         }
     }

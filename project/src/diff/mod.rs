@@ -4,5 +4,5 @@ mod changes;
 pub mod compact;
 mod side;
 
-pub use changes::{Changes, Entry, Fact, changes, told_apart};
+pub use changes::{Changes, Entry, SideFact, changes, told_apart};
 pub use side::{Side, sides};

@@ -7,6 +7,7 @@ use crate::names::{Among, names};
 use crate::tables::{self, Stated, SymbolFile};
 use crate::verify::ours;
 use etw_layouts_codegen::Asked;
+use etw_layouts_codegen::axis::TargetId;
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_codegen::registry::Registry;
 use etw_layouts_codegen::spec::Body;
@@ -65,7 +66,7 @@ pub fn sides(layouts: &Layouts, registry: &Registry, asked: [&str; 2], only: Opt
     match only {
         Some(only) if sides.iter().all(|side| side.types.is_empty()) => {
             let notes = sides.iter().flat_map(|side| &side.notes).map(|note| format!("\n{note}"));
-            Err(format!("neither side has {only}; name another structure with --only{}", notes.collect::<String>()).into())
+            Err(format!("neither side has {only}; name another structure{}", notes.collect::<String>()).into())
         }
         _ => Ok(sides),
     }
@@ -136,7 +137,7 @@ fn ours(layouts: &Layouts, choice: &Choice, names: &[&str], among: Among) -> Sid
 }
 
 /// Layouts hold no macros; the specs do.
-fn macros(layouts: &Layouts, name: &str, target: usize, definition: &mut TypeFacts) {
+fn macros(layouts: &Layouts, name: &str, target: TargetId, definition: &mut TypeFacts) {
     let body = layouts.spec.definitions.get(name).map(|definition| &definition.body);
     if let (Some(Body::Values(values)), TypeFacts::Enumeration(Enumeration { constants, .. })) = (body, definition)
         && ours::is_macros(layouts, name)
@@ -160,7 +161,7 @@ fn theirs(layouts: &Layouts, path: &str, names: &[&str], only: Option<&str>) -> 
 }
 
 /// Leaves out of ours, the first side, what symbol files of the kernel never hold, unless this one does.
-fn leave_out(layouts: &Layouts, target: usize, [ours, theirs]: &mut [Side; 2]) {
+fn leave_out(layouts: &Layouts, target: TargetId, [ours, theirs]: &mut [Side; 2]) {
     let beyond = |name: &String| layouts.unverifiable(name, target).is_some();
     let out: Vec<_> = ours.types.keys().filter(|name| !theirs.types.contains_key(*name) && beyond(name)).cloned().collect();
     ours.types.retain(|name, _| !out.contains(name));

@@ -1,8 +1,7 @@
 //! Events by name, and the sources that state them.
 
 use super::{Known, Stated, Statement, Statements};
-use crate::Error;
-use crate::names::meant;
+use crate::{Error, Refusal, Remedy};
 use etw_layouts_codegen::event::Field;
 use etw_layouts_codegen::spec::Spec;
 
@@ -16,8 +15,8 @@ pub fn find<'a>(spec: &'a Spec, asked: &str) -> Result<Vec<Known<'a>>, Error> {
     let found: Vec<_> = all(spec).into_iter().filter(|known| is_called(known, asked)).collect();
     if found.is_empty() {
         let names: Vec<_> = all(spec).iter().map(Known::name).collect();
-        let meant = meant(asked, names.iter().map(String::as_str));
-        return Err(format!("unknown event `{asked}`{meant}`etw list --events` prints all names").into());
+        let problem = format!("unknown event `{asked}`");
+        return Err(Refusal::unknown(problem, asked, names.iter().map(String::as_str), Remedy::Event).into());
     }
     Ok(found)
 }

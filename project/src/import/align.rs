@@ -4,12 +4,12 @@
 //! offsets. Of all assignments of the table's members to members of the same name in such an order, the one that keeps most of
 //! the nearest target is used. A member without an assignment is added where its offset requires.
 
-use super::ascent::{Ascent, Named};
+use super::ascent::{Ascent, NamedMembers};
 use super::place::Place;
 use super::shared::{self, together};
-use super::types::{Fact, Names};
+use super::types::{Names, SymbolMember};
 use super::unions::{self, TOGETHER};
-use etw_layouts_codegen::axis::Arch;
+use etw_layouts_codegen::axis::{Arch, TargetId};
 use etw_layouts_codegen::ctype::CType;
 use etw_layouts_codegen::spec::{Kind, Member, Shape};
 use etw_layouts_symbols::{Aggregate, AggregateKind, Rules, Type, TypeFacts, Types};
@@ -23,9 +23,9 @@ pub struct Alignment<'a> {
     /// Architecture of these targets.
     pub arch: Arch,
     /// All targets with known members, nearest first.
-    pub near: &'a [usize],
+    pub near: &'a [TargetId],
     /// The same kernel on the other architecture, if it is on the axis.
-    pub sibling: Option<usize>,
+    pub sibling: Option<TargetId>,
     /// The names of types.
     pub names: &'a Names<'a>,
     /// The rules for the table's exactness.
@@ -46,17 +46,17 @@ impl Alignment<'_> {
     /// # Errors
     ///
     /// The members cannot be expressed in a spec.
-    pub fn members(&mut self, kind: Kind, children: &mut Vec<Member>, facts: Vec<Fact>) -> Result<(), String> {
+    pub fn members(&mut self, kind: Kind, children: &mut Vec<Member>, facts: Vec<SymbolMember>) -> Result<(), String> {
         match kind {
             Kind::Struct => self.structure(children, facts),
             Kind::Union => self.union(children, facts),
         }
     }
 
-    fn structure(&mut self, children: &mut Vec<Member>, mut facts: Vec<Fact>) -> Result<(), String> {
+    fn structure(&mut self, children: &mut Vec<Member>, mut facts: Vec<SymbolMember>) -> Result<(), String> {
         facts.sort_by(|a, b| (a.extent(), &a.name).cmp(&(b.extent(), &b.name)));
         let chosen = self.ordered(children, &facts);
-        let mut of_child: BTreeMap<usize, Vec<Fact>> = BTreeMap::new();
+        let mut of_child: BTreeMap<usize, Vec<SymbolMember>> = BTreeMap::new();
         let (mut last, mut unplaced) = (None, Vec::new());
         for (child, facts) in together(children, facts, &chosen) {
             match child.or_else(|| group_of(children, &facts, last)) {
@@ -79,12 +79,12 @@ impl Alignment<'_> {
         self.settle(children, of_child, new)
     }
 
-    fn union(&mut self, children: &mut Vec<Member>, mut facts: Vec<Fact>) -> Result<(), String> {
+    fn union(&mut self, children: &mut Vec<Member>, mut facts: Vec<SymbolMember>) -> Result<(), String> {
         facts.sort_by(|a, b| (a.extent().0, b.extent().1, &a.name).cmp(&(b.extent().0, a.extent().1, &b.name)));
         let start = facts.first().map_or(0, |fact| fact.extent().0);
-        let mut of_child: BTreeMap<usize, Vec<Fact>> = BTreeMap::new();
+        let mut of_child: BTreeMap<usize, Vec<SymbolMember>> = BTreeMap::new();
         let mut rest = Vec::new();
-        let named = Named::of(children);
+        let named = NamedMembers::of(children);
         for fact in facts {
             let fits = |(i, _): &&(usize, &Member)| children[*i].name.is_none() || fact.extent().0 == start;
             let candidates = named.get(&fact.name).iter().filter(fits);
@@ -98,7 +98,7 @@ impl Alignment<'_> {
         let is_structure = |i: usize| matches!(children[i].shape, Shape::Inline(Kind::Struct, _)) && children[i].name.is_none();
         let is_plain = |i: usize| matches!(children[i].shape, Shape::Type(_));
         let known: Vec<usize> = of_child.keys().copied().filter(|&i| is_plain(i) || is_structure(i)).collect();
-        let mut alternatives: Vec<Vec<Fact>> = known.iter().map(|i| of_child[i].clone()).collect();
+        let mut alternatives: Vec<Vec<SymbolMember>> = known.iter().map(|i| of_child[i].clone()).collect();
         rest.extend(alternatives.iter_mut().flat_map(unions::lost));
         rest.sort_by_key(|fact| (fact.extent().0, Reverse(fact.extent().1)));
         let open = unions::distribute(&mut alternatives, rest, start)?;
@@ -136,7 +136,7 @@ impl Alignment<'_> {
     fn settle(
         &mut self,
         children: &mut Vec<Member>,
-        mut of_child: BTreeMap<usize, Vec<Fact>>,
+        mut of_child: BTreeMap<usize, Vec<SymbolMember>>,
         mut new: BTreeMap<usize, Vec<Member>>,
     ) -> Result<(), String> {
         for (index, mut child) in std::mem::take(children).into_iter().enumerate() {
@@ -152,8 +152,8 @@ impl Alignment<'_> {
     }
 
     /// The child of each member, so that children ascend and the sum of weights is maximal.
-    fn ordered(&self, children: &[Member], facts: &[Fact]) -> Vec<Option<usize>> {
-        let named = Named::of(children);
+    fn ordered(&self, children: &[Member], facts: &[SymbolMember]) -> Vec<Option<usize>> {
+        let named = NamedMembers::of(children);
         let mut ascent = Ascent::over(children.len());
         for (i, fact) in facts.iter().enumerate() {
             let suits = |&(c, member): &(usize, &Member)| Some((c, self.weight(member, fact)?, children[c].name.is_none()));
@@ -163,7 +163,7 @@ impl Alignment<'_> {
     }
 
     /// Similarity of a table's member to a member of the same name in the definition.
-    fn weight(&self, member: &Member, fact: &Fact) -> Option<i64> {
+    fn weight(&self, member: &Member, fact: &SymbolMember) -> Option<i64> {
         let nearest = self.near.iter().position(|&t| member.scope.contains(t))?;
         let reference = self.near[nearest];
         let is_group = matches!(member.shape, Shape::Inline(..));
@@ -184,13 +184,13 @@ impl Alignment<'_> {
     }
 
     /// Whether the table has an unnamed enumeration where the definition has a named one.
-    fn is_nameless(&self, member: &Member, fact: &Fact) -> bool {
+    fn is_nameless(&self, member: &Member, fact: &SymbolMember) -> bool {
         let unnamed = matches!(&fact.ty, Type::Unnamed(inner) if matches!(**inner, TypeFacts::Enumeration(_)));
         unnamed && self.known_type(member, fact).is_some()
     }
 
     /// The type in the table, if the member has it at some target; of several spellings that of the nearest.
-    fn known_type(&self, member: &Member, fact: &Fact) -> Option<CType> {
+    fn known_type(&self, member: &Member, fact: &SymbolMember) -> Option<CType> {
         let Shape::Type(types) = &member.shape else { return None };
         let at_targets = self.near.iter().filter(|&&t| member.scope.contains(t)).filter_map(|&t| types.get(t));
         let mut tried: Vec<&CType> = Vec::new();
@@ -206,10 +206,10 @@ impl Alignment<'_> {
     }
 
     /// Activates a member at the target, with the facts of the table.
-    fn activate(&mut self, member: &mut Member, facts: Vec<Fact>) -> Result<(), String> {
+    fn activate(&mut self, member: &mut Member, facts: Vec<SymbolMember>) -> Result<(), String> {
         let Some(offset) = facts.iter().map(|fact| fact.offset).min() else { return Ok(()) };
         // Members can have different alignment on different architectures.
-        let arch = |t: usize| self.names.spec.axis.targets[t].arch;
+        let arch = |t: TargetId| self.names.spec.axis.targets[t].arch;
         let nearest = self.near.iter().copied().find(|&t| member.scope.contains(t));
         let reference = nearest.filter(|&t| arch(t) == self.arch);
         let align = reference.and_then(|t| Some(member.align.get(t)?.value));
@@ -226,7 +226,7 @@ impl Alignment<'_> {
             (shape, [fact]) => {
                 match (shape, content(&fact.ty)) {
                     (Shape::Inline(kind, children), Some(inner)) => {
-                        let inner = Fact::list(inner, self.types, self.arch)?;
+                        let inner = SymbolMember::list(inner, self.types, self.arch)?;
                         self.members(*kind, children, inner)?;
                     }
                     (Shape::Type(types), _) => {
@@ -265,7 +265,7 @@ impl Alignment<'_> {
         Ok(member)
     }
 
-    fn fresh_member(&mut self, fact: &Fact) -> Result<Member, String> {
+    fn fresh_member(&mut self, fact: &SymbolMember) -> Result<Member, String> {
         let name = Some(fact.name.clone());
         let mut member = match content(&fact.ty) {
             Some(inner) => {
@@ -302,7 +302,7 @@ impl Alignment<'_> {
     }
 
     fn unnamed(&mut self, aggregate: &Aggregate) -> Result<(Kind, Vec<unions::Item>, bool), String> {
-        let facts = Fact::list(aggregate, self.types, self.arch)?;
+        let facts = SymbolMember::list(aggregate, self.types, self.arch)?;
         // A converted table only guesses the kind, sometimes wrongly.
         let union = match self.rules {
             Rules::Faithful => aggregate.kind == AggregateKind::Union,
@@ -319,7 +319,7 @@ impl Alignment<'_> {
 
     /// The type of a member: that of the definition, another with the same name, or that of the symbols; and a note about open
     /// questions.
-    fn spelled(&mut self, member: Option<&Member>, fact: &Fact) -> Result<(CType, Option<&'static str>), String> {
+    fn spelled(&mut self, member: Option<&Member>, fact: &SymbolMember) -> Result<(CType, Option<&'static str>), String> {
         let known = member.and_then(|member| self.known_type(member, fact));
         let known = known.or_else(|| {
             let agrees = |ty: &&CType| self.names.agree(ty, self.place.target, &fact.ty, self.rules);
@@ -348,10 +348,10 @@ impl Alignment<'_> {
 }
 
 /// The first unnamed group after a child that contains all of several members at other targets.
-fn group_of(children: &[Member], facts: &[Fact], last: Option<usize>) -> Option<usize> {
+fn group_of(children: &[Member], facts: &[SymbolMember], last: Option<usize>) -> Option<usize> {
     let start = last.map_or(0, |last| last + 1);
     let has = |child: &Member| {
-        let named = Named::of(std::slice::from_ref(child));
+        let named = NamedMembers::of(std::slice::from_ref(child));
         child.name.is_none() && facts.iter().all(|fact| !named.get(&fact.name).is_empty())
     };
     children[start..].iter().position(has).filter(|_| facts.len() > 1).map(|index| start + index)
@@ -378,7 +378,7 @@ fn spellings<'m>(members: &'m [Member], name: &str) -> Vec<&'m CType> {
 }
 
 /// The member with a name at a target.
-fn find<'m>(members: &'m [Member], name: &str, target: usize) -> Option<&'m Member> {
+fn find<'m>(members: &'m [Member], name: &str, target: TargetId) -> Option<&'m Member> {
     members.iter().filter(|member| member.scope.contains(target)).find_map(|member| match &member.shape {
         _ if member.name.as_ref().is_some_and(|own| own.value == name) => Some(member),
         Shape::Inline(_, inner) => find(inner, name, target),

@@ -4,9 +4,9 @@ use etw_layouts_codegen::spec::{Member, Shape};
 use std::collections::BTreeMap;
 
 /// The entries with a name, each with the index of its child, or of the anonymous group that contains it.
-pub struct Named<'a>(BTreeMap<&'a str, Vec<(usize, &'a Member)>>);
+pub struct NamedMembers<'a>(BTreeMap<&'a str, Vec<(usize, &'a Member)>>);
 
-impl<'a> Named<'a> {
+impl<'a> NamedMembers<'a> {
     /// Collects the entries among the children of an entry.
     pub fn of(children: &'a [Member]) -> Self {
         let mut named = Self(BTreeMap::new());

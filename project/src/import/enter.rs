@@ -2,9 +2,9 @@
 
 use super::align::Alignment;
 use super::place::Place;
-use super::types::{Fact, Names, definable, embraced, held, shown, spellable};
-use crate::tables::Table;
-use etw_layouts_codegen::axis::Axis;
+use super::types::{Names, SymbolMember, definable, embraced, held, shown, spellable};
+use crate::tables::BuildTable;
+use etw_layouts_codegen::axis::{Axis, TargetId};
 use etw_layouts_codegen::spec::{Aggregate, Body, Constant, Definition, Kind, Member, Piecewise, Provenance, Shape, Spec};
 use etw_layouts_codegen::spec::{Values, ValuesKind};
 use etw_layouts_symbols::{self as symbols, AggregateKind, Rules, TypeFacts};
@@ -22,7 +22,7 @@ pub struct Entering<'a> {
     /// Whether the spec already covered it.
     pub again: bool,
     /// Its symbols.
-    pub table: &'a Table,
+    pub table: &'a BuildTable,
     /// Types of the symbols, and embedded types that the symbols lack.
     pub embedded: &'a symbols::Types,
     /// Types in the symbols of an older and of a newer kernel of the architecture: kernels between have them too, and specs need
@@ -95,7 +95,7 @@ impl Entering<'_> {
 
     /// Assigns the members of structures in the table to definitions, and keeps enumerations without names in the table, which it
     /// cannot confirm.
-    fn enter(&mut self, names: BTreeSet<String>, near: &[usize], only_new: bool) -> Result<BTreeSet<String>, String> {
+    fn enter(&mut self, names: BTreeSet<String>, near: &[TargetId], only_new: bool) -> Result<BTreeSet<String>, String> {
         let mut held = BTreeSet::new();
         let mut nameless = BTreeMap::new();
         for name in names {
@@ -119,7 +119,7 @@ impl Entering<'_> {
         &mut self,
         name: &str,
         facts: &TypeFacts,
-        near: &[usize],
+        near: &[TargetId],
         nameless: &mut BTreeMap<String, TypeFacts>,
     ) -> Result<(), String> {
         definable(name).and_then(|()| spellable(facts)).map_err(|error| format!("{}: {error}", shown(name)))?;
@@ -127,7 +127,7 @@ impl Entering<'_> {
         let mut definition = known.cloned().unwrap_or_else(|| blank(name, facts));
         // For a new definition, only the kernels for which it was added are relevant.
         let is_new = definition.name.span == Default::default();
-        let near: Vec<usize> = near.iter().copied().filter(|&t| !is_new || definition.scope.contains(t)).collect();
+        let near: Vec<_> = near.iter().copied().filter(|&t| !is_new || definition.scope.contains(t)).collect();
         let spec = &*self.spec;
         let rules = Rules::for_producer(&self.table.producer);
         let arch = self.table.arch;
@@ -148,7 +148,7 @@ impl Entering<'_> {
                 place.set(&mut aggregate.align, align);
                 place.set(&mut aggregate.pack, pack);
                 place.assert(&mut aggregate.size, Some(theirs.size));
-                let sibling = |&t: &usize| spec.axis.targets[t].kernel == at.kernel && spec.axis.targets[t].arch != at.arch;
+                let sibling = |&t: &TargetId| spec.axis.targets[t].kernel == at.kernel && spec.axis.targets[t].arch != at.arch;
                 let before = aggregate.members.clone();
                 let mut alignment = Alignment {
                     place,
@@ -162,7 +162,7 @@ impl Entering<'_> {
                     from_symbols: from_symbols || is_new,
                     nameless: BTreeMap::new(),
                 };
-                let facts = Fact::list(theirs, self.embedded, arch).map_err(|e| format!("{name}: {e}"))?;
+                let facts = SymbolMember::list(theirs, self.embedded, arch).map_err(|e| format!("{name}: {e}"))?;
                 alignment.members(aggregate.kind, &mut aggregate.members, facts).map_err(|e| format!("{name}: {e}"))?;
                 nameless.extend(alignment.nameless);
             }
@@ -195,7 +195,7 @@ impl Entering<'_> {
 
     /// Handles types of the nearest kernel that this table lacks. A type that was embedded is removed if nothing embeds it any
     /// more; any other type is kept, but not as confirmed.
-    fn absent(&mut self, names: BTreeSet<String>, nearest: usize, inherited: &BTreeMap<String, Definition>) {
+    fn absent(&mut self, names: BTreeSet<String>, nearest: TargetId, inherited: &BTreeMap<String, Definition>) {
         let target = self.place.target;
         let part = held_by_value(inherited.values(), nearest);
         let mut pending: BTreeSet<String> = names.iter().filter(|name| !part.contains(*name)).cloned().collect();
@@ -228,13 +228,13 @@ impl Entering<'_> {
     }
 
     /// The reason why symbols of a kernel cannot contain a type, if the spec states one.
-    fn unverifiable(&self, name: &str, target: Option<usize>) -> Option<&str> {
+    fn unverifiable(&self, name: &str, target: Option<TargetId>) -> Option<&str> {
         Some(&self.spec.definitions.get(name)?.unverifiable.get(target?)?.value)
     }
 }
 
 /// Collects the types that members embed at a target.
-pub fn held_at(members: &[Member], target: usize, found: &mut impl Extend<String>) {
+pub fn held_at(members: &[Member], target: TargetId, found: &mut impl Extend<String>) {
     for member in members.iter().filter(|member| member.scope.contains(target)) {
         match &member.shape {
             Shape::Type(types) => found.extend(types.get(target).and_then(|piece| held(&piece.value))),
@@ -244,7 +244,7 @@ pub fn held_at(members: &[Member], target: usize, found: &mut impl Extend<String
 }
 
 /// The types that structures embed at a target.
-fn held_by_value<'d>(definitions: impl Iterator<Item = &'d Definition>, target: usize) -> BTreeSet<String> {
+fn held_by_value<'d>(definitions: impl Iterator<Item = &'d Definition>, target: TargetId) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for definition in definitions.filter(|definition| definition.scope.contains(target)) {
         if let Body::Aggregate(aggregate) = &definition.body {
@@ -255,8 +255,8 @@ fn held_by_value<'d>(definitions: impl Iterator<Item = &'d Definition>, target: 
 }
 
 /// Whether a definition has a gap at a target in its scope: ranges end at the kernels around it.
-fn has_gap(definition: &Definition, target: usize) -> bool {
-    fn hole(members: &[Member], target: usize) -> bool {
+fn has_gap(definition: &Definition, target: TargetId) -> bool {
+    fn hole(members: &[Member], target: TargetId) -> bool {
         members.iter().filter(|member| member.scope.contains(target)).any(|member| match &member.shape {
             Shape::Type(types) => types.get(target).is_none(),
             Shape::Inline(_, members) => hole(members, target),
@@ -272,9 +272,9 @@ fn has_gap(definition: &Definition, target: usize) -> bool {
 
 /// The other targets, nearest first: the previous one of the same architecture, then the same kernel on another architecture,
 /// then by distance.
-pub fn near(axis: &Axis, target: usize) -> Vec<usize> {
+pub fn near(axis: &Axis, target: TargetId) -> Vec<TargetId> {
     let at = axis.targets[target];
-    let mut list: Vec<usize> = (0..axis.targets.len()).filter(|&other| other != target).collect();
+    let mut list: Vec<_> = axis.targets.ids().filter(|&other| other != target).collect();
     let before = list.iter().rev().find(|&&t| axis.targets[t].arch == at.arch && t < target).copied();
     list.sort_by_key(|&t| {
         let other = axis.targets[t];
@@ -317,7 +317,7 @@ fn integer(
     name: &str,
     stated: Option<&str>,
     enumeration: &symbols::Enumeration,
-    target: usize,
+    target: TargetId,
     names: &Names,
 ) -> Result<String, String> {
     let wanted = match (enumeration.size, enumeration.signed) {
@@ -347,7 +347,7 @@ fn integer(
 }
 
 /// Assigns the constants of the table to the target.
-fn constants(place: &Place, values: &mut Values, theirs: &symbols::Enumeration, nearest: Option<usize>, rules: Rules) {
+fn constants(place: &Place, values: &mut Values, theirs: &symbols::Enumeration, nearest: Option<TargetId>, rules: Rules) {
     let stated: BTreeMap<&str, i64> = theirs.constants.iter().map(|(name, value)| (name.as_str(), *value)).collect();
     let mut placed: BTreeSet<&str> = BTreeSet::new();
     let all: BTreeSet<i64> = stated.values().copied().collect();

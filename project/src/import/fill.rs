@@ -11,9 +11,9 @@ use super::place::Place;
 use super::texts::{self, Texts};
 use super::types::by_value;
 use crate::Error;
-use crate::tables::Table;
+use crate::tables::BuildTable;
 use crate::verify::label::contradict;
-use etw_layouts_codegen::axis::{Axis, TargetSet};
+use etw_layouts_codegen::axis::{Axis, TargetId, TargetSet};
 use etw_layouts_codegen::spec::{Body, Definition, Spec};
 use etw_layouts_symbols::Types;
 use std::cmp::Reverse;
@@ -27,7 +27,12 @@ const UNTOLD: &str = "no symbol table of these builds contains the type";
 /// # Errors
 ///
 /// Tables that cannot be expressed in specs.
-pub fn filled<'a>(texts: &mut Texts, tables: &[&'a Table], names: &[String], folder: &str) -> Result<Vec<&'a Table>, Error> {
+pub fn filled<'a>(
+    texts: &mut Texts,
+    tables: &[&'a BuildTable],
+    names: &[String],
+    folder: &str,
+) -> Result<Vec<&'a BuildTable>, Error> {
     let known = texts::spec(texts);
     let known: Vec<&str> = known.definitions.keys().map(String::as_str).collect();
     let new = unspecified(&known, tables.iter().copied(), names);
@@ -42,8 +47,8 @@ pub fn filled<'a>(texts: &mut Texts, tables: &[&'a Table], names: &[String], fol
     let before = texts::spec(texts);
     let mut fill = Fill { spec: before.clone(), tables };
     // Of tables of the same kernel, the one with the most new types comes first.
-    let told = |table: &Table| new.iter().filter(|name| table.types.contains_key(*name)).count();
-    let rank = |table: &&Table| (table.is_converted(), table.build, table.arch, Reverse(told(table)));
+    let told = |table: &BuildTable| new.iter().filter(|name| table.types.contains_key(*name)).count();
+    let rank = |table: &&BuildTable| (table.is_converted(), table.build, table.arch, Reverse(told(table)));
     let mut order = tables.to_vec();
     order.sort_by_key(rank);
     for table in order {
@@ -56,7 +61,11 @@ pub fn filled<'a>(texts: &mut Texts, tables: &[&'a Table], names: &[String], fol
 }
 
 /// The given structures, and types that they embed in any table, that have no spec.
-pub fn unspecified<'a>(known: &[&str], tables: impl Iterator<Item = &'a Table> + Clone, names: &[String]) -> BTreeSet<String> {
+pub fn unspecified<'a>(
+    known: &[&str],
+    tables: impl Iterator<Item = &'a BuildTable> + Clone,
+    names: &[String],
+) -> BTreeSet<String> {
     let (mut new, mut pending) = (BTreeSet::new(), names.to_vec());
     while let Some(name) = pending.pop() {
         if !known.contains(&name.as_str()) && !new.contains(&name) {
@@ -68,15 +77,16 @@ pub fn unspecified<'a>(known: &[&str], tables: impl Iterator<Item = &'a Table> +
 }
 
 /// The first table with a definition that differs from that of an earlier table on the same row of the axis.
-fn row<'a>(axis: &Axis, tables: &[&'a Table], names: &BTreeSet<String>) -> Option<&'a Table> {
+fn row<'a>(axis: &Axis, tables: &[&'a BuildTable], names: &BTreeSet<String>) -> Option<&'a BuildTable> {
     let mut sorted = tables.to_vec();
     sorted.sort_by_key(|table| (table.arch, table.build));
-    let mut of_row: BTreeMap<usize, Vec<(&Table, Types)>> = BTreeMap::new();
+    let mut of_row: BTreeMap<TargetId, Vec<(&BuildTable, Types)>> = BTreeMap::new();
     for table in sorted {
         let Some(row) = axis.at(table.build, table.arch) else { continue };
         let row = of_row.entry(row).or_default();
         let own: Types = names.iter().filter_map(|n| Some((n.clone(), table.types.get(n)?.clone()))).collect();
-        let differs = |(other, types): &(&Table, Types)| other.build < table.build && contradict((other, types), (table, &own));
+        let differs =
+            |(other, types): &(&BuildTable, Types)| other.build < table.build && contradict((other, types), (table, &own));
         if row.iter().any(differs) {
             return Some(table);
         }
@@ -88,12 +98,12 @@ fn row<'a>(axis: &Axis, tables: &[&'a Table], names: &BTreeSet<String>) -> Optio
 /// The definitions under construction.
 struct Fill<'a> {
     spec: Spec,
-    tables: &'a [&'a Table],
+    tables: &'a [&'a BuildTable],
 }
 
 impl Fill<'_> {
     /// Adds structures of a table that its kernel lacks.
-    fn table(&mut self, table: &Table, names: &BTreeSet<String>) -> Result<(), Error> {
+    fn table(&mut self, table: &BuildTable, names: &BTreeSet<String>) -> Result<(), Error> {
         let target = self.spec.axis.at(table.build, table.arch).ok_or("the build is not on the version axis")?;
         let embedded = embedded(table, self.tables.iter().copied());
         let place = Place::alone(target);
@@ -107,7 +117,7 @@ impl Fill<'_> {
     }
 
     /// Copies embedded types that no table of a kernel contains from the nearest kernel: symbols cannot confirm them there.
-    fn embedded(&mut self, entered: &BTreeSet<String>, target: usize) {
+    fn embedded(&mut self, entered: &BTreeSet<String>, target: TargetId) {
         let axis = self.spec.axis.clone();
         let mut pending: Vec<String> = entered.iter().cloned().collect();
         while let Some(name) = pending.pop() {
@@ -117,7 +127,8 @@ impl Fill<'_> {
                 held_at(&aggregate.members, target, &mut lacking);
             }
             for name in lacking.into_iter().filter(|name| !entered.contains(name)) {
-                let holds = |table: &&Table| axis.at(table.build, table.arch) == Some(target) && table.types.contains_key(&name);
+                let holds =
+                    |table: &&BuildTable| axis.at(table.build, table.arch) == Some(target) && table.types.contains_key(&name);
                 let told = self.tables.iter().any(holds);
                 let definition = self.spec.definitions.get_mut(&name).filter(|definition| is_new(definition));
                 let Some(definition) = definition.filter(|d| !told && !d.scope.contains(target)) else { continue };
@@ -136,7 +147,7 @@ impl Fill<'_> {
         let is_embedded = |definition: &&mut Definition| is_new(definition) && !names.contains(&definition.name.value);
         for definition in self.spec.definitions.values_mut().filter(is_embedded) {
             let stated = definition.scope.clone();
-            for target in (0..axis.targets.len()).filter(|target| !stated.contains(*target)) {
+            for target in axis.targets.ids().filter(|target| !stated.contains(*target)) {
                 if let [Some(before), Some(after)] = beside(axis, &stated, target)
                     && is_alike(definition, before, after)
                 {
@@ -150,7 +161,7 @@ impl Fill<'_> {
     fn unseen(&mut self) {
         let seen = self.seen();
         let axis = &self.spec.axis;
-        let mut unseen: Vec<usize> = (0..axis.targets.len()).filter(|target| !seen.contains(target)).collect();
+        let mut unseen: Vec<_> = axis.targets.ids().filter(|target| !seen.contains(target)).collect();
         unseen.sort_by_key(|&target| (axis.follows.contains_key(&axis.targets[target].arch), target));
         for target in unseen {
             let lacks = |definition: &&mut Definition| is_new(definition) && !definition.scope.contains(target);
@@ -162,7 +173,7 @@ impl Fill<'_> {
     }
 
     /// The targets with a table.
-    fn seen(&self) -> BTreeSet<usize> {
+    fn seen(&self) -> BTreeSet<TargetId> {
         self.tables.iter().filter_map(|table| self.spec.axis.at(table.build, table.arch)).collect()
     }
 }
@@ -173,7 +184,7 @@ fn is_new(definition: &Definition) -> bool {
 }
 
 /// Copies a definition from one target to another, with the reason why symbols cannot confirm it there.
-fn take(definition: &mut Definition, from: Option<usize>, target: usize, unverifiable: Option<&str>) {
+fn take(definition: &mut Definition, from: Option<TargetId>, target: TargetId, unverifiable: Option<&str>) {
     let Some(from) = from.filter(|&from| definition.scope.contains(from)) else { return };
     let place = Place::alone(target);
     place.copy(definition, from);
@@ -184,24 +195,25 @@ fn take(definition: &mut Definition, from: Option<usize>, target: usize, unverif
 }
 
 /// Whether two targets have the same definition.
-fn is_alike(definition: &mut Definition, one: usize, two: usize) -> bool {
+fn is_alike(definition: &mut Definition, one: TargetId, two: TargetId) -> bool {
     let mut alike = true;
     definition.layout_sets(&mut |set| alike &= set.contains(one) == set.contains(two));
     alike
 }
 
 /// The previous and next target of the same architecture within a set.
-fn beside(axis: &Axis, within: &TargetSet, target: usize) -> [Option<usize>; 2] {
-    let same = |other: &usize| within.contains(*other) && axis.targets[*other].arch == axis.targets[target].arch;
-    [(0..target).rev().find(same), (target + 1..axis.targets.len()).find(same)]
+fn beside(axis: &Axis, within: &TargetSet, target: TargetId) -> [Option<TargetId>; 2] {
+    let same = |other: &TargetId| within.contains(*other) && axis.targets[*other].arch == axis.targets[target].arch;
+    let ids = axis.targets.ids();
+    [ids.clone().rev().find(|other| *other < target && same(other)), ids.into_iter().find(|other| *other > target && same(other))]
 }
 
 /// The target whose layouts an unexamined target gets: that of an architecture that it follows; else the previous one; or the
 /// next one, if the same kernel shows the next layout on another architecture, and the previous one does not.
-fn source(axis: &Axis, target: usize, seen: &BTreeSet<usize>, definition: &mut Definition) -> Option<usize> {
+fn source(axis: &Axis, target: TargetId, seen: &BTreeSet<TargetId>, definition: &mut Definition) -> Option<TargetId> {
     let at = axis.targets[target];
-    let of_kernel = |kernel: usize| (0..axis.targets.len()).filter(move |&t| axis.targets[t].kernel == kernel && t != target);
-    let goes_with = |t: usize| {
+    let of_kernel = |kernel: usize| axis.targets.ids().filter(move |&t| axis.targets[t].kernel == kernel && t != target);
+    let goes_with = |t: TargetId| {
         let [own, other] = [at.arch, axis.targets[t].arch];
         axis.follows.get(&own) == Some(&other) || axis.follows.get(&other) == Some(&own) && seen.contains(&t)
     };
@@ -209,7 +221,7 @@ fn source(axis: &Axis, target: usize, seen: &BTreeSet<usize>, definition: &mut D
         return Some(same);
     }
     let [before, after] = beside(axis, &axis.all(), target);
-    let mut like = |other: Option<usize>| {
+    let mut like = |other: Option<TargetId>| {
         let other = axis.targets[other?].kernel;
         let sibling = of_kernel(at.kernel).find(|t| seen.contains(t))?;
         let its = of_kernel(other).find(|&t| axis.targets[t].arch == axis.targets[sibling].arch)?;

@@ -1,18 +1,18 @@
 //! The first build of a layout that was first seen completely in a later update: the build of the first image that shows the layout.
 
 use super::kernel_of;
-use crate::tables::Table;
+use crate::tables::BuildTable;
 use crate::verify::ours;
-use etw_layouts_codegen::axis::{Axis, Build};
+use etw_layouts_codegen::axis::{Axis, Build, TargetId};
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_symbols::compare_offsets;
 
 /// The first update whose image has the offsets of a structure at a row of the axis, unlike those at the row of the previous
 /// build: the known start of the layout. All later images up to the row must have these offsets too. `None` if no image before
 /// the row distinguishes the two layouts.
-pub fn first_image(layouts: &Layouts, images: &[Table], row: usize, structure: &str) -> Option<Build> {
+pub fn first_image(layouts: &Layouts, images: &[BuildTable], row: TargetId, structure: &str) -> Option<Build> {
     let axis = &layouts.spec.axis;
-    let of = |target: usize| axis.kernels[axis.targets[target].kernel].build;
+    let of = |target: TargetId| axis.kernel_of(target).build;
     let (arch, end) = (axis.targets[row].arch, of(row));
     let before = before(axis, row)?;
     let [new, old] = [row, before].map(|target| ours::types(layouts, target, &[structure]));
@@ -20,14 +20,15 @@ pub fn first_image(layouts: &Layouts, images: &[Table], row: usize, structure: &
     let mut images: Vec<_> = images.iter().map(|image| (kernel_of(image.build, axis), image)).collect();
     images.retain(|(build, image)| image.arch == arch && between.contains(build) && image.offsets.contains_key(structure));
     images.sort_by_key(|(build, _)| *build);
-    let has = |types, image: &Table| compare_offsets(types, &image.offsets).iter().all(|report| report.differences.is_empty());
+    let has =
+        |types, image: &BuildTable| compare_offsets(types, &image.offsets).iter().all(|report| report.differences.is_empty());
     let late = images.iter().rev().take_while(|(_, image)| has(&new, image) && !has(&old, image));
     late.last().map(|(build, _)| *build)
 }
 
 /// The previous row of the same build and architecture.
-pub(super) fn before(axis: &Axis, row: usize) -> Option<usize> {
-    let of = |target: usize| axis.kernels[axis.targets[target].kernel].build;
+pub(super) fn before(axis: &Axis, row: TargetId) -> Option<TargetId> {
+    let of = |target: TargetId| axis.kernel_of(target).build;
     let same = axis.filter(|target| target.arch == axis.targets[row].arch);
     same.iter().filter(|&target| of(target).number == of(row).number && of(target) < of(row)).last()
 }
@@ -44,7 +45,7 @@ mod tests {
         let layouts = Project::at("..").layouts().expect("the specs resolve");
         let axis = &layouts.spec.axis;
         let row = axis.find("10.0.17763.1075-x64").expect("a row").target;
-        let image = |revision, structure: &str, member: &str, offset| Table {
+        let image = |revision, structure: &str, member: &str, offset| BuildTable {
             globals: [].into(),
             source: String::new(),
             label: String::new(),
@@ -57,7 +58,7 @@ mod tests {
             offsets: Arc::new([(structure.to_owned(), [(member.to_owned(), offset)].into())].into()),
         };
         let guid = |revision, offset| image(revision, "ETW_GUID_ENTRY", "Guid", offset);
-        let border = |images: &[Table]| first_image(&layouts, images, row, "ETW_GUID_ENTRY").map(|build| build.revision);
+        let border = |images: &[BuildTable]| first_image(&layouts, images, row, "ETW_GUID_ENTRY").map(|build| build.revision);
         let (old, new) = (0x18, 0x28);
         assert_eq!(border(&[guid(1000, new), guid(500, old), guid(900, new), guid(1075, new), guid(1200, new)]), Some(900));
         // An image with neither layout, or again with the old one, means that the layout is unknown before it.
@@ -65,7 +66,7 @@ mod tests {
         assert_eq!(border(&[guid(900, new), guid(1000, 0x30)]), None);
         // These images do not distinguish the layouts.
         assert_eq!(border(&[image(900, "ETW_REG_ENTRY", "GuidEntry", 0x20), image(900, "ETW_GUID_ENTRY", "GuidList", 0)]), None);
-        let x86 = Table { arch: Arch::X86, ..guid(900, new) };
+        let x86 = BuildTable { arch: Arch::X86, ..guid(900, new) };
         assert_eq!(border(&[x86, guid(900, old)]), None);
     }
 }

@@ -7,9 +7,9 @@ use super::first_image::{before, first_image};
 use super::kernel_of;
 use super::types::by_value;
 use crate::Error;
-use crate::tables::Table;
+use crate::tables::BuildTable;
 use crate::verify::{ours, partly};
-use etw_layouts_codegen::axis::{Arch, Axis, Build};
+use etw_layouts_codegen::axis::{Arch, Axis, Build, TargetId};
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_codegen::registry::Registry;
 use etw_layouts_symbols::{Aggregate, Member, Type, TypeFacts, Types, compare_offsets};
@@ -31,19 +31,19 @@ pub struct Border {
 /// The images of an import.
 pub struct Images {
     /// The shipped images, combined with new facts, and the new images.
-    pub all: Vec<Table>,
+    pub all: Vec<BuildTable>,
     /// Images with new facts.
-    pub new: Vec<Table>,
+    pub new: Vec<BuildTable>,
 }
 
 impl Images {
     /// The shipped images, and those that were read.
-    pub fn of(axis: &Axis, shipped: Vec<Table>, read: Vec<Table>) -> Self {
-        let key = |table: &Table| {
+    pub fn of(axis: &Axis, shipped: Vec<BuildTable>, read: Vec<BuildTable>) -> Self {
+        let key = |table: &BuildTable| {
             let image = table.image.as_ref().map(|image| (image.name.clone(), image.time_stamp, image.size));
             (kernel_of(table.build, axis), table.arch, image)
         };
-        let mut all: BTreeMap<_, Table> = shipped.into_iter().map(|table| (key(&table), table)).collect();
+        let mut all: BTreeMap<_, BuildTable> = shipped.into_iter().map(|table| (key(&table), table)).collect();
         let mut new = BTreeMap::new();
         for table in read {
             let key = key(&table);
@@ -55,7 +55,7 @@ impl Images {
                 offsets.entry(structure.clone()).or_default().extend(members.clone());
             }
             if known.is_none_or(|known| *known.offsets != offsets || known.globals != globals) {
-                let table = Table { offsets: Arc::new(offsets), globals, ..table };
+                let table = BuildTable { offsets: Arc::new(offsets), globals, ..table };
                 all.insert(key.clone(), table.clone());
                 new.insert(key, table);
             }
@@ -64,25 +64,25 @@ impl Images {
     }
 
     /// The borders that the images show and the specs lack, each with its table.
-    pub fn borders(&self, layouts: &Layouts, names: &[&str]) -> Vec<(Border, Table)> {
-        let rows = 0..layouts.spec.axis.targets.len();
+    pub fn borders(&self, layouts: &Layouts, names: &[&str]) -> Vec<(Border, BuildTable)> {
+        let rows = layouts.spec.axis.targets.ids();
         rows.flat_map(|row| self.borders_of(layouts, names, row)).collect()
     }
 
     /// The borders for the layouts of a row.
-    fn borders_of(&self, layouts: &Layouts, names: &[&str], row: usize) -> Vec<(Border, Table)> {
+    fn borders_of(&self, layouts: &Layouts, names: &[&str], row: TargetId) -> Vec<(Border, BuildTable)> {
         let axis = &layouts.spec.axis;
         let Some(before) = before(axis, row) else { return Vec::new() };
         let arch = axis.targets[row].arch;
-        let of = |target: usize| axis.kernels[axis.targets[target].kernel].build;
+        let of = |target: TargetId| axis.kernel_of(target).build;
         let between = of(before)..of(row);
-        let is_between = |image: &&Table| image.arch == arch && between.contains(&kernel_of(image.build, axis));
-        let images: Vec<Table> = self.all.iter().filter(is_between).cloned().collect();
-        let told: BTreeSet<&str> = images.iter().flat_map(Table::holds).map(String::as_str).collect();
+        let is_between = |image: &&BuildTable| image.arch == arch && between.contains(&kernel_of(image.build, axis));
+        let images: Vec<BuildTable> = self.all.iter().filter(is_between).cloned().collect();
+        let told: BTreeSet<&str> = images.iter().flat_map(BuildTable::holds).map(String::as_str).collect();
         let first = told.iter().filter_map(|&name| Some((name, first_image(layouts, &images, row, name)?)));
         let first: BTreeMap<&str, Build> = first.collect();
         let borders: BTreeSet<Build> = first.values().copied().collect();
-        let types = |target: usize| {
+        let types = |target: TargetId| {
             let here: Vec<_> = names.iter().copied().filter(|name| layouts.unverifiable(name, target).is_none()).collect();
             ours::types(layouts, target, &here)
         };
@@ -104,7 +104,7 @@ impl Images {
             }
             grown(&mut types, &old);
             let image = images.iter().find(|image| kernel_of(image.build, axis) == border);
-            let table = Table {
+            let table = BuildTable {
                 source: image.map_or_else(String::new, |image| image.source.clone()),
                 producer: etw_layouts_symbols::images::PRODUCER.to_owned(),
                 build: border,
@@ -129,16 +129,16 @@ impl Images {
     pub fn verified(&self, layouts: &Layouts, names: &[&str], facts: &Registry) -> Result<(), Error> {
         let checked = partly::compared(layouts, names, &self.new, facts);
         let mut wrong = checked.iter().filter_map(|image| Some((image, image.variables.differences.first()?)));
-        if let Some((image, finding)) = wrong.next() {
+        if let Some((image, mismatch)) = wrong.next() {
             let (source, build, arch) = (&image.source, &image.build, &image.arch);
             let help = "nothing was written; correct the address, or remove it";
-            return Err(format!("{source}: {build}-{arch}: {}; {help}", finding.line()).into());
+            return Err(format!("{source}: {build}-{arch}: {}; {help}", mismatch.line()).into());
         }
         let wrong: Vec<_> = checked.iter().filter(|image| image.differs()).collect();
         let Some(first) = wrong.first() else { return Ok(()) };
         let (name, structure) =
             first.structures.iter().find(|(_, found)| !found.differences.is_empty()).ok_or("an image differs")?;
-        let line = structure.differences.first().map(|finding| finding.line()).unwrap_or_default();
+        let line = structure.differences.first().map(|mismatch| mismatch.line()).unwrap_or_default();
         let (source, build, arch) = (&first.source, &first.build, &first.arch);
         let count = match wrong.len() {
             1 => "1 image has offsets that differ from the specs".to_owned(),
@@ -193,9 +193,9 @@ fn size(facts: &TypeFacts) -> Option<u64> {
 }
 
 /// Whether no image from a border on contradicts a structure in these types.
-fn allowed(axis: &Axis, types: &Types, border: Build, images: &[Table], name: &str) -> bool {
+fn allowed(axis: &Axis, types: &Types, border: Build, images: &[BuildTable], name: &str) -> bool {
     let Some(facts) = types.get(name) else { return false };
     let own = Types::from([(name.to_owned(), facts.clone())]);
-    let agrees = |image: &Table| compare_offsets(&own, &image.offsets).iter().all(|report| report.differences.is_empty());
+    let agrees = |image: &BuildTable| compare_offsets(&own, &image.offsets).iter().all(|report| report.differences.is_empty());
     images.iter().filter(|image| kernel_of(image.build, axis) >= border).all(agrees)
 }

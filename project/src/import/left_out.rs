@@ -1,14 +1,14 @@
 //! Types of complete tables that specs cannot define.
 
 use super::types::{definable, shown, spellable, spelled};
-use crate::tables::Table;
+use crate::tables::BuildTable;
 use etw_layouts_codegen::spec::Spec;
 use etw_layouts_symbols::{Type, TypeFacts};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Removes types that specs cannot define from tables, and types that depend on them. Returns the reason for each.
-pub fn leave_out(tables: &mut [Table], spec: &Spec) -> BTreeSet<String> {
+pub fn leave_out(tables: &mut [BuildTable], spec: &Spec) -> BTreeSet<String> {
     let is_scalar = |name: &str| spec.scalars.contains_key(name) || spec.typedefs.contains_key(name);
     let mut reasons: BTreeMap<String, String> = BTreeMap::new();
     let mut holders: BTreeMap<&str, Vec<&str>> = BTreeMap::new();

@@ -34,7 +34,7 @@ use self::images::Images;
 use crate::lock::Lock;
 use crate::project::Project;
 use crate::replace::Changes;
-use crate::tables::{self, Stated, Table};
+use crate::tables::{self, BuildTable, Stated};
 use crate::verify::{Checked, label};
 use crate::{Error, facts, registry, verify};
 use etw_layouts_codegen::axis::{Arch, Build};
@@ -58,8 +58,8 @@ pub struct Import<'a> {
     pub left_out: BTreeSet<String>,
     /// Tables with a possibly wrong label: each has the same facts as an earlier or later kernel.
     pub notes: Vec<String>,
-    shipped: Vec<Table>,
-    new: Vec<Table>,
+    shipped: Vec<BuildTable>,
+    new: Vec<BuildTable>,
     seen: Images,
     wanted: Wanted,
     added: &'a [String],
@@ -87,7 +87,7 @@ pub fn prepare<'a>(
     let axis = &layouts.spec.axis;
     stated.one_kernel(axis)?;
     let files = tables::files(symbols)?;
-    let read = |wanted: &Wanted| -> Result<Vec<Table>, Error> {
+    let read = |wanted: &Wanted| -> Result<Vec<BuildTable>, Error> {
         let read = files.par_iter().map(|file| tables::read(file, axis, wanted, stated));
         Ok(read.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
     };
@@ -108,7 +108,7 @@ pub fn prepare<'a>(
     let wanted = wanted(&all);
     let shipped = project.tables(axis, &wanted)?;
     let mut known = Vec::new();
-    let (read, new): (Vec<_>, Vec<_>) = new.into_iter().partition(Table::is_partial);
+    let (read, new): (Vec<_>, Vec<_>) = new.into_iter().partition(BuildTable::is_partial);
     let mut new = news(layouts, new, &shipped, &all, &mut known)?;
     let notes = new.iter().filter_map(|table| {
         let other = label::facts_equal(table, shipped.iter().chain(&new))?;
@@ -214,7 +214,7 @@ pub fn checked(input: &Input) -> Result<Plan, Error> {
 }
 
 /// Error for a type to add that no table has.
-fn missing(name: &str, tables: &[Table]) -> Error {
+fn missing(name: &str, tables: &[BuildTable]) -> Error {
     let all: BTreeSet<&str> = tables.iter().flat_map(|table| table.types.keys().map(String::as_str)).collect();
     let meant = nearest(name, all.iter().copied()).map_or(String::new(), |near| format!("; did you mean `{near}`?"));
     let files: BTreeSet<&str> = tables.iter().map(|table| table.source.as_str()).collect();
@@ -225,18 +225,18 @@ fn missing(name: &str, tables: &[Table]) -> Error {
 /// The tables that say what no shipped table of their kernel says, or that have what is to be added.
 fn news(
     layouts: &Layouts,
-    tables: Vec<Table>,
-    shipped: &[Table],
+    tables: Vec<BuildTable>,
+    shipped: &[BuildTable],
     added: &[String],
     known: &mut Vec<String>,
-) -> Result<Vec<Table>, Error> {
+) -> Result<Vec<BuildTable>, Error> {
     let axis = &layouts.spec.axis;
     let names = verify::names(layouts, None)?;
     let seen = registry::of(shipped);
-    let reduced = |table: Table| facts::reduced(Table { build: kernel_of(table.build, axis), ..table });
+    let reduced = |table: BuildTable| facts::reduced(BuildTable { build: kernel_of(table.build, axis), ..table });
     let tables: Vec<_> = tables.into_iter().map(reduced).collect();
     let pdbs = registry::merged([seen.clone(), registry::of(&tables)]);
-    let mut new: BTreeMap<(Build, Arch, String), Table> = BTreeMap::new();
+    let mut new: BTreeMap<(Build, Arch, String), BuildTable> = BTreeMap::new();
     let mut wrong = Vec::new();
     for table in tables {
         let name = format!("{}-{}", table.label, table.arch);
@@ -247,8 +247,8 @@ fn news(
         let of_kernel: Vec<_> = shipped.iter().filter(|other| (other.build, other.arch) == (table.build, table.arch)).collect();
         if !of_kernel.is_empty() {
             let checked = verify::compared(layouts, &names, &table)?;
-            if let Some(finding) = checked.structures.values().flat_map(|standing| &standing.differences).next() {
-                let line = finding.line();
+            if let Some(mismatch) = checked.structures.values().flat_map(|standing| &standing.differences).next() {
+                let line = mismatch.line();
                 let source = &table.source;
                 let help = "state another build; or correct the specs first, if they are wrong";
                 return Err(format!("{source}: differs from the symbols that the specs have of {name}: {line}; {help}").into());
@@ -256,9 +256,9 @@ fn news(
         }
         let target = axis.at(table.build, table.arch);
         let placed = target.map(|target| verify::Variables::of(layouts, Some(&seen), &table, target));
-        if let Some(finding) = placed.as_ref().and_then(|placed| placed.differences.first()) {
+        if let Some(mismatch) = placed.as_ref().and_then(|placed| placed.differences.first()) {
             let help = "one of the tables of this PDB is wrong: correct its facts, or remove it";
-            return Err(format!("{}: {}; {help}", table.source, finding.line()).into());
+            return Err(format!("{}: {}; {help}", table.source, mismatch.line()).into());
         }
         let lacks =
             |name: &String| table.types.contains_key(name) && target.is_none_or(|target| layouts.get(target, name).is_none());
@@ -269,7 +269,7 @@ fn news(
         match new.entry((table.build, table.arch, table.producer.clone())) {
             Entry::Vacant(entry) => {
                 let table = entry.insert(table);
-                let same = |old: &&&Table| (&old.producer, &old.pdb) == (&table.producer, &table.pdb);
+                let same = |old: &&&BuildTable| (&old.producer, &old.pdb) == (&table.producer, &table.pdb);
                 if let Some(old) = of_kernel.iter().find(same) {
                     table.complete(old);
                 }
@@ -296,8 +296,8 @@ fn news(
 }
 
 /// Whether a table contains all facts of another one, and all of its types with the given names.
-fn says_all(known: &Table, new: &Table, names: &[&str]) -> bool {
-    let converted = |table: &Table| Rules::for_producer(&table.producer) == Rules::Converted;
+fn says_all(known: &BuildTable, new: &BuildTable, names: &[&str]) -> bool {
+    let converted = |table: &BuildTable| Rules::for_producer(&table.producer) == Rules::Converted;
     let faithful = !converted(known) || converted(new);
     let named = (known.pdb.is_some() || new.pdb.is_none()) && (known.image.is_some() || new.image.is_none());
     let more = |name: &&&str| new.types.contains_key(**name) && !known.types.contains_key(**name);
@@ -310,19 +310,19 @@ fn says_all(known: &Table, new: &Table, names: &[&str]) -> bool {
 /// # Errors
 ///
 /// All differences that `verify` reports.
-pub fn verified(layouts: &Layouts, known: &[Table], new: &[Table]) -> Result<(), Error> {
+pub fn verified(layouts: &Layouts, known: &[BuildTable], new: &[BuildTable]) -> Result<(), Error> {
     let names = verify::names(layouts, None)?;
-    let replaced = |table: &&Table| {
+    let replaced = |table: &&BuildTable| {
         new.iter().any(|other| (other.build, other.arch, &other.producer) == (table.build, table.arch, &table.producer))
     };
     let tables = known.iter().filter(|table| !replaced(table)).chain(new);
-    let compared = |table: &Table| Ok(Checked { build: table.label.clone(), ..verify::compared(layouts, &names, table)? });
+    let compared = |table: &BuildTable| Ok(Checked { build: table.label.clone(), ..verify::compared(layouts, &names, table)? });
     let checked = tables.map(compared).collect::<Result<Vec<_>, Error>>()?;
-    let mut findings: Vec<_> = checked.iter().flat_map(differences).collect();
-    findings.extend(verify::claims(layouts, &names, &checked).iter().map(|claim| format!("  {}", claim.line())));
-    match findings.is_empty() {
+    let mut differences: Vec<_> = checked.iter().flat_map(differences).collect();
+    differences.extend(verify::claims(layouts, &names, &checked).iter().map(|claim| format!("  {}", claim.line())));
+    match differences.is_empty() {
         true => Ok(()),
-        false => Err(refused(findings)),
+        false => Err(refused(differences)),
     }
 }
 
@@ -343,10 +343,10 @@ fn differences(checked: &Checked) -> Vec<String> {
 }
 
 /// Error for symbols that cannot be imported, with the remaining differences.
-fn refused(findings: Vec<String>) -> Error {
+fn refused(differences: Vec<String>) -> Error {
     let about = "cannot import: the result does not verify; nothing was written";
     let help = "check that the folder of facts is complete, or add the build by hand: its row in windows.toml, its symbols in the folder of facts, and the differences that `verify` then prints";
-    format!("{about}. Remaining differences:\n{}\n{help}", findings.join("\n")).into()
+    format!("{about}. Remaining differences:\n{}\n{help}", differences.join("\n")).into()
 }
 
 /// The changes of spec files.

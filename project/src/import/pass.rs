@@ -7,15 +7,15 @@ use super::rows::{self, find};
 use super::texts::{self, Texts};
 use super::types::by_value;
 use crate::Error;
-use crate::tables::Table;
+use crate::tables::BuildTable;
 use etw_layouts_codegen::axis::Arch;
 use etw_layouts_symbols::Types;
 use std::collections::BTreeSet;
 
 /// The types of a table, and embedded types that it lacks, taken from the nearest kernel with the same pointer size: an embedded
 /// type takes space even if a table lacks it.
-pub fn embedded<'a>(table: &Table, known: impl Iterator<Item = &'a Table>) -> Types {
-    let pointers = |table: &Table| table.arch.pointer_size();
+pub fn embedded<'a>(table: &BuildTable, known: impl Iterator<Item = &'a BuildTable>) -> Types {
+    let pointers = |table: &BuildTable| table.arch.pointer_size();
     let mut near: Vec<_> = known.filter(|other| pointers(other) == pointers(table)).collect();
     near.sort_by_key(|other| (other.build.number[2].abs_diff(table.build.number[2]), other.build));
     let mut types = (*table.types).clone();
@@ -32,7 +32,7 @@ pub fn embedded<'a>(table: &Table, known: impl Iterator<Item = &'a Table>) -> Ty
 }
 
 /// The types in tables of an older and of a newer kernel of the architecture.
-fn around<'a>(table: &Table, known: impl Iterator<Item = &'a Table>) -> BTreeSet<String> {
+fn around<'a>(table: &BuildTable, known: impl Iterator<Item = &'a BuildTable>) -> BTreeSet<String> {
     let (mut older, mut newer) = (BTreeSet::new(), BTreeSet::new());
     for other in known.filter(|other| other.arch == table.arch && other.build != table.build) {
         let held = if other.build < table.build { &mut older } else { &mut newer };
@@ -47,9 +47,9 @@ fn around<'a>(table: &Table, known: impl Iterator<Item = &'a Table>) -> BTreeSet
 /// # Errors
 ///
 /// The table cannot be expressed in specs.
-pub fn entered<'a, I: Iterator<Item = &'a Table>>(
+pub fn entered<'a, I: Iterator<Item = &'a BuildTable>>(
     texts: &mut Texts,
-    table: &Table,
+    table: &BuildTable,
     known: impl Fn() -> I,
     folder: &str,
 ) -> Result<(), Error> {

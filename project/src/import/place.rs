@@ -1,20 +1,20 @@
 //! The target of a table, and its followers.
 
-use etw_layouts_codegen::axis::TargetSet;
+use etw_layouts_codegen::axis::{TargetId, TargetSet};
 use etw_layouts_codegen::spec::{Definition, Member, Piecewise, Shape};
 
 /// A target, and other architectures of its kernel without a table: they change with the target if they were the same.
 #[derive(Clone, Debug)]
 pub struct Place {
     /// The target.
-    pub target: usize,
+    pub target: TargetId,
     /// The targets that follow it.
-    pub followers: Vec<usize>,
+    pub followers: Vec<TargetId>,
 }
 
 impl Place {
     /// A target without followers.
-    pub fn alone(target: usize) -> Self {
+    pub fn alone(target: TargetId) -> Self {
         Self { target, followers: Vec::new() }
     }
 
@@ -42,12 +42,12 @@ impl Place {
         if old == new && value.0.iter().filter(|piece| piece.targets.contains(self.target)).count() < 2 {
             return;
         }
-        let with: Vec<usize> = self.followers.iter().copied().filter(|&t| of(value, t) == old).collect();
+        let with: Vec<TargetId> = self.followers.iter().copied().filter(|&t| of(value, t) == old).collect();
         with.into_iter().chain([self.target]).for_each(|target| value.set(target, new.clone()));
     }
 
     /// Copies the source of a fact from another target.
-    pub fn inherit<T: PartialEq + Clone>(&self, value: &mut Piecewise<T>, from: Option<usize>) {
+    pub fn inherit<T: PartialEq + Clone>(&self, value: &mut Piecewise<T>, from: Option<TargetId>) {
         if let (None, Some(known)) = (value.get(self.target), from.and_then(|from| value.get(from))) {
             self.set(value, known.value.clone());
         }
@@ -69,7 +69,7 @@ impl Place {
     }
 
     /// Copies a definition from another target.
-    pub fn copy(&self, definition: &mut Definition, from: usize) {
+    pub fn copy(&self, definition: &mut Definition, from: TargetId) {
         definition.layout_sets(&mut |set| if set.contains(from) { self.put(set) } else { self.take(set) });
     }
 }

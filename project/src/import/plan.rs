@@ -14,8 +14,8 @@ use super::rows;
 use super::step::{self, Step};
 use super::texts::{self, Texts};
 use crate::Error;
-use crate::tables::Table;
-use etw_layouts_codegen::axis::Build;
+use crate::tables::BuildTable;
+use etw_layouts_codegen::axis::{Build, TargetId};
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_symbols::Rules;
 use std::collections::{BTreeMap, BTreeSet};
@@ -30,9 +30,9 @@ pub struct Plan {
     /// Their layouts.
     pub layouts: Layouts,
     /// The targets that new tables add or change.
-    pub new: Vec<usize>,
+    pub new: Vec<TargetId>,
     /// The targets whose layouts other new tables confirm, each with their builds.
-    pub same: BTreeMap<usize, Vec<Build>>,
+    pub same: BTreeMap<TargetId, Vec<Build>>,
     /// The kernels that begin earlier than previously known: old and new build.
     pub moved: Vec<[Build; 2]>,
     /// The named updates that include new kernels.
@@ -46,9 +46,9 @@ pub struct Input<'a> {
     /// The spec set.
     pub texts: &'a Texts,
     /// Tables of known kernels.
-    pub known: &'a [Table],
+    pub known: &'a [BuildTable],
     /// The new tables.
-    pub new: &'a [Table],
+    pub new: &'a [BuildTable],
     /// Structures to add even if no neighbor has them.
     pub added: &'a [String],
     /// Folder for new structures.
@@ -62,8 +62,8 @@ pub struct Input<'a> {
 ///
 /// The specs are already invalid, or a table cannot be expressed in specs.
 pub fn plan(input: &Input) -> Result<Plan, Error> {
-    let mut tables: Vec<&Table> = input.new.iter().collect();
-    let converted = |table: &Table| Rules::for_producer(&table.producer) == Rules::Converted;
+    let mut tables: Vec<&BuildTable> = input.new.iter().collect();
+    let converted = |table: &BuildTable| Rules::for_producer(&table.producer) == Rules::Converted;
     tables.sort_by_key(|table| (table.build.number, converted(table), table.build.revision, table.arch));
     let mut texts = input.texts.clone();
     let mut layouts = None;
@@ -94,13 +94,13 @@ pub fn plan(input: &Input) -> Result<Plan, Error> {
                 if let Some(later) = later {
                     pass::entered(&mut texts, later, known, input.folder)?;
                 }
-                pass::entered(&mut texts, &Table { build, ..table.clone() }, known, input.folder)?;
+                pass::entered(&mut texts, &BuildTable { build, ..table.clone() }, known, input.folder)?;
                 entered.push(table);
             }
         }
     }
     if !input.added.is_empty() {
-        let all: Vec<&Table> = input.known.iter().chain(tables.iter().copied()).collect();
+        let all: Vec<&BuildTable> = input.known.iter().chain(tables.iter().copied()).collect();
         let rows = fill::filled(&mut texts, &all, input.added, input.folder)?;
         same.retain(|table| !rows.iter().any(|row| (row.build, row.arch) == (table.build, table.arch)));
         entered.extend(rows);
@@ -121,9 +121,9 @@ pub fn plan(input: &Input) -> Result<Plan, Error> {
         texts::enter(&mut texts, &regrouped.axis)?;
         layouts = texts::layouts(&texts)?;
     }
-    let target = |table: &&Table| layouts.spec.axis.at(table.build, table.arch);
+    let target = |table: &&BuildTable| layouts.spec.axis.at(table.build, table.arch);
     let new: BTreeSet<_> = entered.iter().filter_map(target).collect();
-    let mut stated: BTreeMap<usize, Vec<Build>> = BTreeMap::new();
+    let mut stated: BTreeMap<TargetId, Vec<Build>> = BTreeMap::new();
     for table in &same {
         stated.entry(target(table).ok_or("the build is not on the version axis")?).or_default().push(table.build);
     }

@@ -1,7 +1,7 @@
 //! Rows that an import adds to the version axis.
 
-use etw_layouts_codegen::axis::{Arch, Axis, Build, Kernel, Version};
-use etw_layouts_codegen::spec::{Fact, Spec, What};
+use etw_layouts_codegen::axis::{Arch, Axis, Build, Kernel, TargetId, Version};
+use etw_layouts_codegen::spec::{ErratumKind, ErratumValue, Spec};
 
 /// The kernel for a build: several builds can be the same kernel.
 pub fn kernel_of(build: Build, axis: &Axis) -> Build {
@@ -11,8 +11,8 @@ pub fn kernel_of(build: Build, axis: &Axis) -> Build {
 }
 
 /// Index of a kernel on an architecture.
-pub fn find(axis: &Axis, build: Build, arch: Arch) -> Option<usize> {
-    axis.targets.iter().position(|t| t.arch == arch && axis.kernels[t.kernel].build == build)
+pub fn find(axis: &Axis, build: Build, arch: Arch) -> Option<TargetId> {
+    axis.targets.iter().find(|(_, t)| t.arch == arch && axis.kernels[t.kernel].build == build).map(|(id, _)| id)
 }
 
 /// A spec in which a kernel has another revision of its build, wherever it is named.
@@ -31,7 +31,7 @@ pub fn moved(spec: &Spec, from: Build, to: Build) -> Spec {
     for definition in moved.definitions.values_mut() {
         definition.each_erratum(&mut |erratum| {
             for fact in [&mut erratum.document, &mut erratum.actual] {
-                if let (What::In, Fact::Text(text)) = (erratum.what, fact) {
+                if let (ErratumKind::In, ErratumValue::Text(text)) = (erratum.what, fact) {
                     *text = text.replace(&format!("{from:#}"), &format!("{to:#}"));
                 }
             }

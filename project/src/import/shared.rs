@@ -1,12 +1,12 @@
 //! Detection of members that share bytes.
 
-use super::types::Fact;
+use super::types::SymbolMember;
 use etw_layouts_codegen::spec::Member;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 /// Groups of members such that different groups share no bytes, each in the given order.
-fn runs(facts: &[Fact]) -> Vec<Vec<usize>> {
+fn runs(facts: &[SymbolMember]) -> Vec<Vec<usize>> {
     let mut order: Vec<usize> = (0..facts.len()).collect();
     order.sort_by_key(|&i| facts[i].unit());
     let mut runs: Vec<Vec<usize>> = Vec::new();
@@ -31,7 +31,7 @@ fn runs(facts: &[Fact]) -> Vec<Vec<usize>> {
 }
 
 /// As [`runs`], with the members that follow before a union could end, because its size is a multiple of its alignment.
-pub fn unions(facts: &[Fact]) -> Vec<Vec<usize>> {
+pub fn unions(facts: &[SymbolMember]) -> Vec<Vec<usize>> {
     let start = |run: &Vec<usize>| run.iter().map(|&i| facts[i].unit().0).min();
     let end = |run: &Vec<usize>| {
         let end = run.iter().map(|&i| facts[i].unit().1).max()?;
@@ -53,7 +53,7 @@ pub fn unions(facts: &[Fact]) -> Vec<Vec<usize>> {
 }
 
 /// As [`unions`], but bit fields of one unit are grouped only if they share bits, or if another member overlaps the unit.
-pub fn conflicts(facts: &[Fact]) -> Vec<Vec<usize>> {
+pub fn conflicts(facts: &[SymbolMember]) -> Vec<Vec<usize>> {
     let mut all: Vec<Vec<usize>> = Vec::new();
     for run in unions(facts) {
         match run.iter().all(|&i| facts[i].shares_unit(&facts[run[0]])) {
@@ -66,12 +66,12 @@ pub fn conflicts(facts: &[Fact]) -> Vec<Vec<usize>> {
 }
 
 /// Whether two members cannot be consecutive.
-pub fn any(facts: &[Fact]) -> bool {
+pub fn any(facts: &[SymbolMember]) -> bool {
     conflicts(facts).len() < facts.len()
 }
 
 /// Groups of bit fields of one unit that share bits.
-fn bits(facts: &[Fact], mut run: Vec<usize>) -> Vec<Vec<usize>> {
+fn bits(facts: &[SymbolMember], mut run: Vec<usize>) -> Vec<Vec<usize>> {
     run.sort_by_key(|&i| facts[i].extent());
     let mut parts: Vec<Vec<usize>> = Vec::new();
     let mut last = 0;
@@ -88,7 +88,11 @@ fn bits(facts: &[Fact], mut run: Vec<usize>) -> Vec<Vec<usize>> {
 }
 
 /// Groups of members that share bytes, or an anonymous group, in offset order, each with its child.
-pub fn together(children: &[Member], facts: Vec<Fact>, chosen: &[Option<usize>]) -> Vec<(Option<usize>, Vec<Fact>)> {
+pub fn together(
+    children: &[Member],
+    facts: Vec<SymbolMember>,
+    chosen: &[Option<usize>],
+) -> Vec<(Option<usize>, Vec<SymbolMember>)> {
     let group = |i: usize| chosen[i].filter(|&c| children[c].name.is_none());
     // Members that moved into the range of another group leave their group.
     let mut of: Vec<Option<usize>> = (0..facts.len()).map(group).collect();

@@ -1,8 +1,8 @@
 //! Effect of a table on the specs: none if they have its layouts, otherwise a moved border or a new row of the axis.
 
-use crate::tables::Table;
+use crate::tables::BuildTable;
 use crate::verify::label::agrees;
-use etw_layouts_codegen::axis::Build;
+use etw_layouts_codegen::axis::{Build, TargetId};
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_symbols::{Rules, compare};
 
@@ -17,9 +17,9 @@ pub enum Step {
 }
 
 /// The effect of a table on the specs. `known` are the tables that the specs have been verified against.
-pub fn of<'a, I: Iterator<Item = &'a Table>>(layouts: &Layouts, table: &Table, known: impl Fn() -> I) -> Step {
+pub fn of<'a, I: Iterator<Item = &'a BuildTable>>(layouts: &Layouts, table: &BuildTable, known: impl Fn() -> I) -> Step {
     let axis = &layouts.spec.axis;
-    let build = |target: usize| axis.kernels[axis.targets[target].kernel].build;
+    let build = |target: TargetId| axis.kernel_of(target).build;
     let own = axis.at(table.build, table.arch);
     let next = axis.line(table.build, table.arch).into_iter().find(|&target| build(target) > table.build);
     if own.is_some_and(|own| agrees(layouts, own, table)) {
@@ -28,7 +28,7 @@ pub fn of<'a, I: Iterator<Item = &'a Table>>(layouts: &Layouts, table: &Table, k
     if let Some(next) = next.filter(|&next| agrees(layouts, next, table)) {
         let between = table.build..build(next);
         let row = axis.kernels.iter().any(|kernel| between.contains(&kernel.build));
-        let holds = |other: &Table| {
+        let holds = |other: &BuildTable| {
             let moved = axis.at(build(next), other.arch);
             !between.contains(&axis.canonical(other.build)) || moved.is_none_or(|target| agrees(layouts, target, other))
         };
@@ -38,8 +38,8 @@ pub fn of<'a, I: Iterator<Item = &'a Table>>(layouts: &Layouts, table: &Table, k
     }
     // A row may exist for converted tables of the same symbols, which have no more information.
     if let Some(own) = own.filter(|_| Rules::for_producer(&table.producer) == Rules::Faithful) {
-        let told = |other: &&Table| axis.at(other.build, other.arch) == Some(own);
-        let less = |other: &Table| {
+        let told = |other: &&BuildTable| axis.at(other.build, other.arch) == Some(own);
+        let less = |other: &BuildTable| {
             Rules::for_producer(&other.producer) == Rules::Converted
                 && compare(&table.types, &other.types, Rules::Converted).iter().all(|report| report.differences.is_empty())
         };
@@ -51,9 +51,14 @@ pub fn of<'a, I: Iterator<Item = &'a Table>>(layouts: &Layouts, table: &Table, k
 }
 
 /// The first known kernel after a new row that has the layouts of the row before it. It has to become a row too.
-pub fn later<'a>(layouts: &Layouts, new: &Table, build: Build, known: impl Iterator<Item = &'a Table>) -> Option<&'a Table> {
+pub fn later<'a>(
+    layouts: &Layouts,
+    new: &BuildTable,
+    build: Build,
+    known: impl Iterator<Item = &'a BuildTable>,
+) -> Option<&'a BuildTable> {
     let axis = &layouts.spec.axis;
-    let own = axis.at(build, new.arch).filter(|&own| axis.kernels[axis.targets[own].kernel].build != build)?;
+    let own = axis.at(build, new.arch).filter(|&own| axis.kernel_of(own).build != build)?;
     let after = known.filter(|other| other.build > build && axis.at(other.build, other.arch) == Some(own));
     after.min_by_key(|other| (other.build, Rules::for_producer(&other.producer) == Rules::Converted))
 }

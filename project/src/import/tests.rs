@@ -7,7 +7,7 @@ mod taken_out;
 
 use super::rows::find;
 use super::*;
-use etw_layouts_codegen::axis::Axis;
+use etw_layouts_codegen::axis::{Axis, TargetId};
 use etw_layouts_codegen::layouts::{Aggregate, Field, Form, Type};
 use etw_layouts_codegen::spec::{Body, Definition, Kind, Member, Provenance, Shape};
 use etw_layouts_symbols::compare::Difference;
@@ -18,7 +18,7 @@ use taken_out::taken_out;
 
 /// The tables that the project ships, and the specs but for structures that none of the tables can hold: what was known of these at a
 /// kernel, only its documents can give back.
-fn shipped() -> (Texts, Vec<Table>) {
+fn shipped() -> (Texts, Vec<BuildTable>) {
     let project = project();
     let layouts = project.layouts().expect("the specs are good");
     let names = verify::names(&layouts, None).expect("all names");
@@ -40,8 +40,8 @@ fn project() -> Project {
 }
 
 /// The types that tables hold, and those that these embed at any target.
-fn held(layouts: &Layouts, tables: &[Table]) -> BTreeSet<String> {
-    let mut pending: Vec<&str> = tables.iter().flat_map(Table::holds).map(String::as_str).collect();
+fn held(layouts: &Layouts, tables: &[BuildTable]) -> BTreeSet<String> {
+    let mut pending: Vec<&str> = tables.iter().flat_map(BuildTable::holds).map(String::as_str).collect();
     let mut held = BTreeSet::new();
     while let Some(name) = pending.pop() {
         if held.insert(name.to_owned()) {
@@ -59,13 +59,13 @@ fn layouts(texts: &Texts) -> Layouts {
     texts::layouts(texts).unwrap_or_else(|error| panic!("{error}"))
 }
 
-fn imported(texts: &Texts, known: &[Table], new: &[Table]) -> Plan {
+fn imported(texts: &Texts, known: &[BuildTable], new: &[BuildTable]) -> Plan {
     let input = Input { texts, known, new, added: &[], folder: "specs" };
     plan(&input).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// What symbols can tell of a target, by the layouts.
-fn facts(layouts: &Layouts, target: usize) -> Types {
+fn facts(layouts: &Layouts, target: TargetId) -> Types {
     let names = verify::names(layouts, None).expect("all names");
     let here: Vec<_> = names.into_iter().filter(|name| layouts.unverifiable(name, target).is_none()).collect();
     verify::ours::types(layouts, target, &here)
@@ -119,7 +119,7 @@ fn round_trip_amid() {
 }
 
 /// Imports tables and holds the outcome against the specs that had them.
-fn back(before: &Texts, known: &[Table], new: &[Table], truth: &Layouts) {
+fn back(before: &Texts, known: &[BuildTable], new: &[BuildTable], truth: &Layouts) {
     // Types that nothing embeds and no other kernel has are asked for.
     let old = layouts(before).spec.definitions;
     let held = |name: &&String| new.iter().any(|table| table.types.contains_key(*name));
@@ -134,7 +134,7 @@ fn back(before: &Texts, known: &[Table], new: &[Table], truth: &Layouts) {
         assert!(error.lines().all(|line| old.lines().any(|other| other == line)), "{error}");
     }
     let axis = &after.layouts.spec.axis;
-    for (target, at) in axis.targets.iter().enumerate() {
+    for (target, at) in axis.targets.iter() {
         let build = axis.kernels[at.kernel].build;
         let place = find(&truth.spec.axis, build, at.arch).expect("on the axis");
         let rules = new.iter().find(|t| (t.build, t.arch) == (build, at.arch)).map(|t| Rules::for_producer(&t.producer));
@@ -176,7 +176,7 @@ fn kept(before: &Texts, after: &Plan) {
 
 /// Where the unnamed structures and unions are others than they should be, the spec says that they are inferred. The order of
 /// alternatives does not matter, nor what is copied because no symbols hold it.
-fn nested(after: &Plan, truth: &Layouts, new: &[Table]) {
+fn nested(after: &Plan, truth: &Layouts, new: &[BuildTable]) {
     /// An unnamed group of one, or a structure within a structure, is no group.
     fn groups(aggregate: &Aggregate, base: u64, within: Kind) -> Vec<String> {
         let kind = if aggregate.fields.len() == 1 { within } else { aggregate.kind };
@@ -234,7 +234,7 @@ fn unneeded(before: &Texts, after: &Plan) {
 }
 
 /// What members are known from, as they state it themselves.
-fn sources(members: &[Member], target: usize, found: &mut Vec<Option<Provenance>>) {
+fn sources(members: &[Member], target: TargetId, found: &mut Vec<Option<Provenance>>) {
     for member in members.iter().filter(|member| member.scope.contains(target)) {
         found.push(member.source.get(target).map(|piece| piece.value));
         if let Shape::Inline(_, members) = &member.shape {
@@ -268,16 +268,16 @@ fn any_order() {
     ];
     let new = as_of.map(|(from, arch, to)| {
         let table = best(&tables, &[build(from)]).into_iter().find(|table| table.arch == arch).expect("a table");
-        Table { build: build(to), ..table }
+        BuildTable { build: build(to), ..table }
     });
     permuted(&texts, &best(&tables, &kernels), &new);
 }
 
 /// Imports six tables in several orders.
-fn permuted(before: &Texts, others: &[Table], new: &[Table]) {
+fn permuted(before: &Texts, others: &[BuildTable], new: &[BuildTable]) {
     assert_eq!(new.len(), 6);
     let at_once = imported(before, others, new);
-    let all: Vec<Table> = others.iter().chain(new).cloned().collect();
+    let all: Vec<BuildTable> = others.iter().chain(new).cloned().collect();
     verified(&at_once.layouts, &all, &[]).unwrap_or_else(|error| panic!("{error}"));
     assert_ne!(*before, at_once.texts);
     let orders = [[0, 1, 2, 3, 4, 5], [5, 4, 3, 2, 1, 0], [2, 5, 0, 4, 1, 3]];
@@ -300,7 +300,7 @@ fn known_layouts() {
     let build = |text: &str| text.parse::<Build>().expect("a build");
     let as_of = |from: &str, to: &str| {
         let table = best(&tables, &[build(from)]).into_iter().find(|table| table.arch == Arch::X64).expect("a table");
-        Table { build: build(to), ..table }
+        BuildTable { build: build(to), ..table }
     };
     let plan = imported(&texts, &tables, &[as_of("10.0.19041.985", "10.0.19041.1000")]);
     assert!(
@@ -338,7 +338,7 @@ fn edited_by_hand() {
     assert_ne!(texts[path], text);
     texts.insert(path.into(), text.clone());
     let known = [known, best(&tables, &[first])].concat();
-    let new: Vec<_> = best(&tables, &[second]).into_iter().map(|table| Table { build: later, ..table }).collect();
+    let new: Vec<_> = best(&tables, &[second]).into_iter().map(|table| BuildTable { build: later, ..table }).collect();
     let after = imported(&texts, &known, &new);
     verified(&after.layouts, &known, &new).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(after.texts[path], text);
@@ -388,7 +388,7 @@ fn from_nothing() {
         let new = best(&tables, &builds);
         let after = imported(&before, &[], &new);
         verified(&after.layouts, &[], &new).unwrap_or_else(|error| panic!("{error}"));
-        assert!(after.layouts.get(0, "WMI_LOGGER_CONTEXT").is_some());
+        assert!(after.layouts.get(TargetId::FIRST, "WMI_LOGGER_CONTEXT").is_some());
     }
 }
 
@@ -424,21 +424,21 @@ fn added() {
 
 /// What the tables of each target of some kernels tell together: the faithful ones, or else the converted ones. Those of a row of the axis
 /// are of its first kernel.
-fn best(tables: &[Table], builds: &[Build]) -> Vec<Table> {
+fn best(tables: &[BuildTable], builds: &[Build]) -> Vec<BuildTable> {
     static AXIS: OnceLock<Axis> = OnceLock::new();
     // Nothing here works in parallel: others that wait for it may be part of the same work.
     let axis = AXIS.get_or_init(|| project().layouts().expect("the specs are good").spec.axis);
-    let converted = |table: &Table| Rules::for_producer(&table.producer) == Rules::Converted;
-    let named = |table: &Table| table.types.values().filter(|facts| matches!(facts, TypeFacts::Enumeration(_))).count();
-    let row = |table: &Table| {
+    let converted = |table: &BuildTable| Rules::for_producer(&table.producer) == Rules::Converted;
+    let named = |table: &BuildTable| table.types.values().filter(|facts| matches!(facts, TypeFacts::Enumeration(_))).count();
+    let row = |table: &BuildTable| {
         let target = axis.at(table.build, table.arch)?;
-        [table.build, axis.kernels[axis.targets[target].kernel].build].into_iter().find(|build| builds.contains(build))
+        [table.build, axis.kernel_of(target).build].into_iter().find(|build| builds.contains(build))
     };
-    let mut of: Vec<(Build, &Table)> = tables.iter().filter_map(|table| Some((row(table)?, table))).collect();
+    let mut of: Vec<(Build, &BuildTable)> = tables.iter().filter_map(|table| Some((row(table)?, table))).collect();
     of.sort_by_key(|(_, table)| (converted(table), table.build, Reverse(named(table))));
-    let mut found: BTreeMap<(Build, Arch), Table> = BTreeMap::new();
+    let mut found: BTreeMap<(Build, Arch), BuildTable> = BTreeMap::new();
     for (build, table) in of {
-        let slot = found.entry((build, table.arch)).or_insert_with(|| Table { build, ..table.clone() });
+        let slot = found.entry((build, table.arch)).or_insert_with(|| BuildTable { build, ..table.clone() });
         if converted(slot) == converted(table) {
             slot.complete(table);
         }

@@ -1,16 +1,16 @@
 //! Types of symbols in the spelling of specs, and comparison of both.
 
-use etw_layouts_codegen::axis::Arch;
+use etw_layouts_codegen::axis::{Arch, TargetId};
 use etw_layouts_codegen::ctype::{CType, Length};
 use etw_layouts_codegen::spec::Spec;
 use etw_layouts_codegen::{is_definable, is_identifier};
-use etw_layouts_symbols::compare::What;
+use etw_layouts_symbols::compare::DifferenceKind;
 use etw_layouts_symbols::{Aggregate, AggregateKind, Integer, Member, Rules, Type, TypeFacts, Types, compare};
 use std::collections::BTreeSet;
 
 /// A member in symbols, except those of named unnamed types within it.
 #[derive(Clone, Debug)]
-pub struct Fact {
+pub struct SymbolMember {
     /// The name.
     pub name: String,
     /// Offset from the start of the structure, in bytes.
@@ -26,7 +26,7 @@ pub struct Fact {
 /// Maximum end of a member: 4 GiB, so that bits can be counted.
 const FARTHEST: u64 = u32::MAX as u64;
 
-impl Fact {
+impl SymbolMember {
     /// Alignment of its type in bytes; 1 for a nested structure.
     pub fn least_alignment(&self) -> u64 {
         let (mut ty, mut size) = (&self.ty, self.size);
@@ -44,7 +44,7 @@ impl Fact {
     /// # Errors
     ///
     /// The table lacks the size of a type, or a member is outside any possible structure.
-    pub fn list(aggregate: &Aggregate, types: &Types, arch: Arch) -> Result<Vec<Fact>, String> {
+    pub fn list(aggregate: &Aggregate, types: &Types, arch: Arch) -> Result<Vec<SymbolMember>, String> {
         let one = |member: &Member| {
             let (bits, ty) = match &member.ty {
                 Type::Bits { unit, position, width } => (Some((u64::from(*position), u64::from(*width))), (**unit).clone()),
@@ -53,7 +53,7 @@ impl Fact {
             let size =
                 size(&ty, types, arch).ok_or_else(|| format!("`{}` has the type {ty}, whose size is unknown", member.name))?;
             match member.offset.checked_add(size) {
-                Some(..=FARTHEST) => Ok(Fact { name: member.name.clone(), offset: member.offset, bits, ty, size }),
+                Some(..=FARTHEST) => Ok(SymbolMember { name: member.name.clone(), offset: member.offset, bits, ty, size }),
                 _ => Err(format!("invalid member `{}`: {size:#x} bytes at offset {:#x}", member.name, member.offset)),
             }
         };
@@ -75,7 +75,7 @@ impl Fact {
     }
 
     /// Whether the two members cannot be consecutive in a structure.
-    pub fn conflicts(&self, other: &Fact) -> bool {
+    pub fn conflicts(&self, other: &SymbolMember) -> bool {
         let overlap = |one: (u64, u64), two: (u64, u64)| one.0 < two.1 && two.0 < one.1;
         match self.shares_unit(other) {
             true => overlap(self.extent(), other.extent()),
@@ -84,12 +84,12 @@ impl Fact {
     }
 
     /// Whether both are bit fields of the same unit.
-    pub fn shares_unit(&self, other: &Fact) -> bool {
+    pub fn shares_unit(&self, other: &SymbolMember) -> bool {
         self.bits.is_some() && other.bits.is_some() && self.unit() == other.unit()
     }
 
     /// Whether the other member begins where this one ends.
-    pub fn precedes(&self, other: &Fact) -> bool {
+    pub fn precedes(&self, other: &SymbolMember) -> bool {
         let end = if self.bits.is_some() && other.bits.is_none() { self.unit().1 } else { self.extent().1 };
         end == other.extent().0
     }
@@ -127,7 +127,7 @@ pub struct Names<'a> {
 
 impl Names<'_> {
     /// Whether a type is equal to that of symbols, at a target.
-    pub fn agree(&self, ctype: &CType, target: usize, ty: &Type, rules: Rules) -> bool {
+    pub fn agree(&self, ctype: &CType, target: TargetId, ty: &Type, rules: Rules) -> bool {
         self.meaning(ctype, target, 0).is_some_and(|ours| same(ours, ty.clone(), rules))
     }
 
@@ -219,7 +219,7 @@ impl Names<'_> {
     }
 
     /// The integer type with a name.
-    pub fn integer(&self, name: &str, target: usize) -> Option<Integer> {
+    pub fn integer(&self, name: &str, target: TargetId) -> Option<Integer> {
         match self.meaning(&CType::parse(name).ok()?, target, 0)? {
             Type::Integer(integer) => Some(integer),
             _ => None,
@@ -227,7 +227,7 @@ impl Names<'_> {
     }
 
     /// The type in the model of symbols for a spelling.
-    fn meaning(&self, ctype: &CType, target: usize, depth: usize) -> Option<Type> {
+    fn meaning(&self, ctype: &CType, target: TargetId, depth: usize) -> Option<Type> {
         Some(match ctype {
             _ if depth > 16 => return None,
             CType::Name { name, .. } => {
@@ -374,5 +374,7 @@ fn same(ours: Type, theirs: Type, rules: Rules) -> bool {
         let aggregate = Aggregate { kind: AggregateKind::Struct, size: 0, members };
         Types::from([("t".to_owned(), TypeFacts::Aggregate(aggregate))])
     };
-    compare(&one(ours), &one(theirs), rules).iter().all(|report| report.differences.iter().all(|d| d.what != What::Type))
+    compare(&one(ours), &one(theirs), rules)
+        .iter()
+        .all(|report| report.differences.iter().all(|d| d.kind != DifferenceKind::Type))
 }

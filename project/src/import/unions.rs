@@ -4,7 +4,7 @@
 //! groups could give the same offsets, and symbols cannot distinguish them: reconstructed unions are marked in the spec.
 
 use super::shared;
-use super::types::Fact;
+use super::types::SymbolMember;
 use etw_layouts_codegen::spec::Kind;
 use std::cmp::Reverse;
 
@@ -14,7 +14,7 @@ pub const TOGETHER: &str = "which members of a union belong together is inferred
 /// A member, or an unnamed group of them.
 pub enum Item {
     /// A named member.
-    Member(Fact),
+    Member(SymbolMember),
     /// A group without a name.
     Group {
         /// Structure or union.
@@ -31,11 +31,11 @@ pub enum Item {
 /// # Errors
 ///
 /// Members overlap in too many ways.
-pub fn structure(mut facts: Vec<Fact>) -> Result<Vec<Item>, String> {
+pub fn structure(mut facts: Vec<SymbolMember>) -> Result<Vec<Item>, String> {
     facts.sort_by(|a, b| (a.extent().0, Reverse(a.extent().1), &a.name).cmp(&(b.extent().0, Reverse(b.extent().1), &b.name)));
     let mut items = Vec::new();
     for run in shared::unions(&facts) {
-        let run: Vec<Fact> = run.into_iter().map(|i| facts[i].clone()).collect();
+        let run: Vec<SymbolMember> = run.into_iter().map(|i| facts[i].clone()).collect();
         if shared::any(&run) {
             let (inner, is_open) = union(run)?;
             items.push(Item::Group { kind: Kind::Union, items: inner, is_open });
@@ -51,7 +51,7 @@ pub fn structure(mut facts: Vec<Fact>) -> Result<Vec<Item>, String> {
 /// # Errors
 ///
 /// Members overlap in too many ways.
-pub fn union(mut facts: Vec<Fact>) -> Result<(Vec<Item>, bool), String> {
+pub fn union(mut facts: Vec<SymbolMember>) -> Result<(Vec<Item>, bool), String> {
     facts.sort_by(|a, b| (a.extent().0, Reverse(a.extent().1), &a.name).cmp(&(b.extent().0, Reverse(b.extent().1), &b.name)));
     let start = facts.first().map_or(0, |fact| fact.extent().0);
     let mut alternatives = Vec::new();
@@ -65,8 +65,8 @@ pub fn union(mut facts: Vec<Fact>) -> Result<(Vec<Item>, bool), String> {
 /// # Errors
 ///
 /// Members overlap in too many ways.
-pub fn alternative(facts: Vec<Fact>) -> Result<Item, String> {
-    match <[Fact; 1]>::try_from(facts) {
+pub fn alternative(facts: Vec<SymbolMember>) -> Result<Item, String> {
+    match <[SymbolMember; 1]>::try_from(facts) {
         Ok([one]) if one.bits.is_none() => Ok(Item::Member(one)),
         Ok(one) => Ok(Item::Group { kind: Kind::Struct, items: structure(one.into())?, is_open: false }),
         Err(facts) => Ok(Item::Group { kind: Kind::Struct, items: structure(facts)?, is_open: false }),
@@ -82,7 +82,7 @@ const MOST: usize = 1024;
 /// # Errors
 ///
 /// Members overlap in too many ways.
-pub fn distribute(alternatives: &mut Vec<Vec<Fact>>, facts: Vec<Fact>, start: u64) -> Result<Vec<bool>, String> {
+pub fn distribute(alternatives: &mut Vec<Vec<SymbolMember>>, facts: Vec<SymbolMember>, start: u64) -> Result<Vec<bool>, String> {
     let mut open = vec![false; alternatives.len()];
     let mut work = MOST * (1 + facts.len() + alternatives.len());
     // Members at the start of the union follow no other, and may precede known ones.
@@ -91,7 +91,7 @@ pub fn distribute(alternatives: &mut Vec<Vec<Fact>>, facts: Vec<Fact>, start: u6
         let tried = if fact.extent().0 == start { known } else { alternatives.len() };
         let pairs: usize = alternatives[..tried].iter().map(Vec::len).sum();
         work = work.checked_sub(pairs).ok_or("its members share bytes in too many ways; define it by hand")?;
-        let suit = |(index, own): (usize, &Vec<Fact>)| Some((suits(own, &fact)?, kin(own, &fact), index));
+        let suit = |(index, own): (usize, &Vec<SymbolMember>)| Some((suits(own, &fact)?, kin(own, &fact), index));
         let suiting: Vec<_> = alternatives[..tried].iter().enumerate().filter_map(suit).collect();
         match suiting.iter().max() {
             Some(&(_, _, index)) => {
@@ -108,9 +108,9 @@ pub fn distribute(alternatives: &mut Vec<Vec<Fact>>, facts: Vec<Fact>, start: u6
 }
 
 /// Removes bit fields in the middle of a unit that follow no other bit field in an alternative.
-pub fn lost(own: &mut Vec<Fact>) -> Vec<Fact> {
+pub fn lost(own: &mut Vec<SymbolMember>) -> Vec<SymbolMember> {
     let mut all = Vec::new();
-    let is_lost = |own: &[Fact], fact: &Fact| {
+    let is_lost = |own: &[SymbolMember], fact: &SymbolMember| {
         fact.bits.is_some_and(|(position, _)| position > 0)
             && !own.iter().any(|other| other.shares_unit(fact) && other.precedes(fact))
     };
@@ -122,7 +122,7 @@ pub fn lost(own: &mut Vec<Fact>) -> Vec<Fact> {
 
 /// Suitability of an alternative for a member: whether it is adjacent to a member, and whether it overlaps none. `None` if it can
 /// neither follow nor precede the alternative's members.
-fn suits(own: &[Fact], fact: &Fact) -> Option<(bool, bool)> {
+fn suits(own: &[SymbolMember], fact: &SymbolMember) -> Option<(bool, bool)> {
     let is_free = !own.iter().any(|other| other.conflicts(fact));
     let first = own.iter().map(|other| other.extent().1).min()?;
     if first > fact.extent().0 {
@@ -140,7 +140,7 @@ fn suits(own: &[Fact], fact: &Fact) -> Option<(bool, bool)> {
 
 /// Length of the longest common prefix of a member's name with one of several others: members of an alternative often have
 /// similar names.
-fn kin(facts: &[Fact], fact: &Fact) -> usize {
-    let common = |other: &Fact| other.name.bytes().zip(fact.name.bytes()).take_while(|(a, b)| a == b).count();
+fn kin(facts: &[SymbolMember], fact: &SymbolMember) -> usize {
+    let common = |other: &SymbolMember| other.name.bytes().zip(fact.name.bytes()).take_while(|(a, b)| a == b).count();
     facts.iter().map(common).max().unwrap_or(0)
 }

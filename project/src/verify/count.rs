@@ -16,7 +16,7 @@ pub fn summary(layouts: &Layouts, names: &[&str], macros: bool, checked: &[Check
     let mut summary = Summary { tables, kernels, ..Summary::default() };
     let mut reasons: BTreeMap<String, u64> = BTreeMap::new();
     let facts = facts(layouts, names);
-    for (target, types) in layouts.by_target.iter().enumerate() {
+    for (target, types) in layouts.by_target.iter() {
         let of_target: Vec<_> = checked.iter().filter(|c| c.is_of(&layouts.spec.axis, target)).collect();
         for (name, id) in types {
             let Some(&facts) = facts.get(id) else { continue };
@@ -48,7 +48,7 @@ pub fn summary(layouts: &Layouts, names: &[&str], macros: bool, checked: &[Check
 /// How many facts each layout of these names states: those that are equal when it is compared with itself.
 fn facts(layouts: &Layouts, names: &[&str]) -> BTreeMap<LayoutId, u64> {
     let mut facts = BTreeMap::new();
-    for (target, types) in layouts.by_target.iter().enumerate() {
+    for (target, types) in layouts.by_target.iter() {
         let id = |name: &str| types.get(name).copied();
         let new: Vec<_> = names.iter().copied().filter(|name| id(name).is_some_and(|id| !facts.contains_key(&id))).collect();
         let ours = ours::types(layouts, target, &new);

@@ -1,13 +1,14 @@
 //! The report of a verification.
 
-use super::finding::Finding;
+use super::mismatch::Mismatch;
 use super::variables::Variables;
 use crate::events;
-use crate::tables::Table;
+use crate::tables::BuildTable;
 use etw_layouts_codegen::Asked;
-use etw_layouts_codegen::axis::Axis;
+use etw_layouts_codegen::axis::{Axis, TargetId};
 use etw_layouts_codegen::registry::Registry;
 use etw_layouts_symbols::compare::Rule;
+use etw_layouts_symbols::compare::Status;
 use etw_layouts_symbols::{ImageFile, Pdb};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -21,7 +22,7 @@ pub struct Report {
     /// Files of other machines, which were passed over.
     pub skipped: Vec<String>,
     /// Statements of the specs about evidence in symbol data that contradict the facts.
-    pub claims: Vec<Finding>,
+    pub claims: Vec<Mismatch>,
     /// The errata of published references.
     pub errata: Vec<String>,
     /// The totals.
@@ -38,7 +39,7 @@ pub struct All {
     /// Tables.
     pub tables: Vec<Checked>,
     /// What images tell, read.
-    pub of_images: Vec<Table>,
+    pub of_images: Vec<BuildTable>,
     /// Images, compared.
     pub images: Vec<Checked>,
     /// How many images are of an architecture that the axis does not have.
@@ -68,21 +69,30 @@ pub struct Checked {
     /// Where it says that global variables are.
     pub variables: Variables,
     /// The targets whose layouts it has, if it is labelled as another kernel's: see [`label`](super::label).
-    pub facts_of: Vec<usize>,
+    pub facts_of: Vec<TargetId>,
     /// The kernel that the facts know its program database as, if it is labelled as another one.
     pub pdb_of: Option<String>,
 }
 
 /// How a structure compares with a table.
 pub struct Comparison {
-    /// `equal`, `differs`, `absent` from the table, or `unspecified` for its kernel.
-    pub status: &'static str,
+    /// The outcome.
+    pub outcome: Outcome,
     /// How many facts agree.
     pub equal: u64,
     /// How many a rule for converted tables had to accept.
     pub accepted: BTreeMap<Rule, u64>,
     /// What differs.
-    pub differences: Vec<Finding>,
+    pub differences: Vec<Mismatch>,
+}
+
+/// The outcome of a comparison with a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// The specs have a layout of the structure.
+    Compared(Status),
+    /// The table has the structure, but the specs have no layout of it for the table's target.
+    Unspecified,
 }
 
 /// The totals.
@@ -113,7 +123,7 @@ pub struct Summary {
 }
 
 impl Checked {
-    pub(super) fn new(table: &Table, asked: Asked, structures: BTreeMap<String, Comparison>) -> Checked {
+    pub(super) fn new(table: &BuildTable, asked: Asked, structures: BTreeMap<String, Comparison>) -> Checked {
         Checked {
             source: table.source.clone(),
             build: format!("{:#}", table.build),
@@ -129,7 +139,7 @@ impl Checked {
     }
 
     /// Whether this is a table of a build that has the layouts of that target, and not one that only uses them in place of its own.
-    pub fn is_of(&self, axis: &Axis, target: usize) -> bool {
+    pub fn is_of(&self, axis: &Axis, target: TargetId) -> bool {
         self.asked.target == target && self.asked.is_of_build(axis)
     }
 
@@ -145,18 +155,25 @@ impl Checked {
 }
 
 impl Comparison {
-    /// The status of a type that our specs do not have at the table's kernel.
-    pub const UNSPECIFIED: &str = "unspecified";
-
     /// A type of ours that has no layout for the table's kernel.
     pub fn unspecified() -> Self {
-        Self { status: Self::UNSPECIFIED, equal: 0, accepted: BTreeMap::new(), differences: Vec::new() }
+        Self { outcome: Outcome::Unspecified, equal: 0, accepted: BTreeMap::new(), differences: Vec::new() }
+    }
+}
+
+impl Outcome {
+    /// `equal`, `differs`, `absent` or `unspecified`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Compared(status) => status.as_str(),
+            Self::Unspecified => "unspecified",
+        }
     }
 }
 
 impl Report {
     /// A report, its differences counted.
-    pub fn new(registry: Registry, all: All, claims: Vec<Finding>, errata: Vec<String>, mut summary: Summary) -> Self {
+    pub fn new(registry: Registry, all: All, claims: Vec<Mismatch>, errata: Vec<String>, mut summary: Summary) -> Self {
         let All { tables, images, left_out, skipped, .. } = all;
         let (wrong, right): (Vec<_>, Vec<_>) = tables.iter().chain(&images).partition(|table| table.is_labelled_wrongly());
         let structures = right.iter().flat_map(|table| table.structures.values());

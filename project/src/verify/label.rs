@@ -8,13 +8,13 @@
 //!
 //! A PDB belongs to one kernel. If the facts have the PDB of a table under another build, the label is wrong, whatever the layouts are.
 
-use super::found::{Checked, Comparison};
+use super::found::{Checked, Comparison, Outcome};
 use super::ours;
 use super::wholly::{against, compared, names};
 use crate::Choice;
-use crate::tables::Table;
+use crate::tables::BuildTable;
 use etw_layouts_codegen::Asked;
-use etw_layouts_codegen::axis::Axis;
+use etw_layouts_codegen::axis::{Axis, TargetId};
 use etw_layouts_codegen::layouts::{LayoutId, Layouts};
 use etw_layouts_codegen::registry::{Registry, Seen, Witness, WitnessKind};
 use etw_layouts_symbols::{Pdb, Rules, TypeFacts, Types, compare};
@@ -22,7 +22,7 @@ use std::collections::BTreeMap;
 
 /// The targets whose layouts a table has in place of those of the kernel that it is labelled as; none if its label may be right. `seen` are the
 /// kernels whose symbols were read, and `own` is the file among them that holds the table itself, which is no witness for its label.
-pub fn facts_of(layouts: &Layouts, seen: &Registry, own: Option<&str>, table: &Table, checked: &Checked) -> Vec<usize> {
+pub fn facts_of(layouts: &Layouts, seen: &Registry, own: Option<&str>, table: &BuildTable, checked: &Checked) -> Vec<TargetId> {
     let others = others(layouts, table, checked);
     if others.is_empty() || is_known(layouts, seen, own, &checked.asked) { others } else { Vec::new() }
 }
@@ -56,7 +56,7 @@ pub fn sentence(axis: &Axis, checked: &Checked) -> String {
 
 /// Why a table is not to be written anywhere: it is labelled as one kernel and has the layouts, or the PDB, of others. Entered, the kernel
 /// would be one that nobody has. `pdbs` are the kernels whose program databases are known.
-pub fn refusal(layouts: &Layouts, names: &[&str], seen: &Registry, pdbs: &Registry, table: &Table) -> Option<String> {
+pub fn refusal(layouts: &Layouts, names: &[&str], seen: &Registry, pdbs: &Registry, table: &BuildTable) -> Option<String> {
     let checked = compared(layouts, names, table).ok()?;
     let pdb_of = pdb_of(&layouts.spec.axis, pdbs, &checked);
     let facts_of = match checked.differs() && pdb_of.is_none() {
@@ -69,7 +69,7 @@ pub fn refusal(layouts: &Layouts, names: &[&str], seen: &Registry, pdbs: &Regist
 }
 
 /// Whether a table states the layouts of a target, as far as it goes. One that holds none of them states nothing.
-pub fn agrees(layouts: &Layouts, target: usize, table: &Table) -> bool {
+pub fn agrees(layouts: &Layouts, target: TargetId, table: &BuildTable) -> bool {
     let Ok(names) = names(layouts, None) else { return false };
     let compared = against(layouts, &names, table, target);
     compared.values().any(|compared| compared.equal > 0) && !compared.values().any(is_wrong)
@@ -77,7 +77,7 @@ pub fn agrees(layouts: &Layouts, target: usize, table: &Table) -> bool {
 
 /// The earliest other kernel with the facts of a table, where the kernel before its own has others: its label may be a slip. Symbols of a
 /// kernel that nobody has seen contradict no label.
-pub fn facts_equal<'a>(table: &Table, known: impl Iterator<Item = &'a Table> + Clone) -> Option<&'a Table> {
+pub fn facts_equal<'a>(table: &BuildTable, known: impl Iterator<Item = &'a BuildTable> + Clone) -> Option<&'a BuildTable> {
     let others = known.filter(|other| other.arch == table.arch && other.build != table.build);
     let before = others.clone().map(|other| other.build).filter(|build| *build < table.build).max();
     let mut before = others.clone().filter(|other| Some(other.build) == before);
@@ -88,7 +88,7 @@ pub fn facts_equal<'a>(table: &Table, known: impl Iterator<Item = &'a Table> + C
 }
 
 /// Whether two tables contradict each other in some of their types, as far as what they lose in common allows to tell.
-pub fn contradict((one, types): (&Table, &Types), (other, others): (&Table, &Types)) -> bool {
+pub fn contradict((one, types): (&BuildTable, &Types), (other, others): (&BuildTable, &Types)) -> bool {
     let reports = match (one.is_converted(), other.is_converted()) {
         (false, false) => compare(types, others, Rules::Faithful),
         (false, true) => compare(types, others, Rules::Converted),
@@ -100,7 +100,7 @@ pub fn contradict((one, types): (&Table, &Types), (other, others): (&Table, &Typ
 }
 
 fn is_wrong(compared: &Comparison) -> bool {
-    !compared.differences.is_empty() || compared.status == Comparison::UNSPECIFIED
+    !compared.differences.is_empty() || compared.outcome == Outcome::Unspecified
 }
 
 /// Whether symbols tell the layouts of a kernel without a table of it. Images tell too little.
@@ -112,20 +112,20 @@ fn is_known(layouts: &Layouts, seen: &Registry, own: Option<&str>, asked: &Asked
 }
 
 /// The targets other than its own whose layouts a table has: those of its architecture, or else any.
-fn others(layouts: &Layouts, table: &Table, checked: &Checked) -> Vec<usize> {
+fn others(layouts: &Layouts, table: &BuildTable, checked: &Checked) -> Vec<TargetId> {
     let targets = &layouts.spec.axis.targets;
-    let (same, different): (Vec<_>, Vec<_>) = (0..targets.len()).partition(|&target| targets[target].arch == table.arch);
+    let (same, different): (Vec<_>, Vec<_>) = targets.ids().partition(|&target| targets[target].arch == table.arch);
     // What differs from its own kernel tells most others apart, at a fraction of the cost of a whole comparison: of each of its layouts one.
     let differ = checked.structures.iter().filter(|(_, found)| is_wrong(found)).map(|(name, _)| name.as_str());
     let differ: Vec<&str> = differ.collect();
     let mut known: BTreeMap<LayoutId, bool> = BTreeMap::new();
-    let mut may_have = |target: usize| {
+    let mut may_have = |target: TargetId| {
         differ.iter().all(|&name| match layouts.by_target[target].get(name) {
             Some(&id) => *known.entry(id).or_insert_with(|| has_layout(layouts, target, name, table)),
             None => !table.types.contains_key(name),
         })
     };
-    let mut has = |list: Vec<usize>| -> Vec<_> {
+    let mut has = |list: Vec<TargetId>| -> Vec<_> {
         list.into_iter()
             .filter(|&target| target != checked.asked.target && may_have(target) && agrees(layouts, target, table))
             .collect()
@@ -136,7 +136,7 @@ fn others(layouts: &Layouts, table: &Table, checked: &Checked) -> Vec<usize> {
 
 /// Whether a table states the layout that a target has of a structure, or nothing of it. Most of its layouts have another size, which is told
 /// without all else that a comparison finds.
-fn has_layout(layouts: &Layouts, target: usize, name: &str, table: &Table) -> bool {
+fn has_layout(layouts: &Layouts, target: TargetId, name: &str, table: &BuildTable) -> bool {
     let size = layouts.get(target, name).map(|layout| layout.extent().size);
     if let Some(TypeFacts::Aggregate(aggregate)) = table.types.get(name)
         && size != Some(aggregate.size)

@@ -1,16 +1,16 @@
 //! The verification of layouts against symbol data.
 
 mod count;
-mod finding;
 mod found;
 pub mod label;
+mod mismatch;
 pub mod ours;
 pub mod partly;
 mod variables;
 mod wholly;
 
-pub use finding::Finding;
-pub use found::{Checked, Comparison, Report, Summary};
+pub use found::{Checked, Comparison, Outcome, Report, Summary};
+pub use mismatch::{Mismatch, MismatchKind};
 pub use variables::Variables;
 pub use wholly::{against, compared, names, wanted};
 
@@ -18,8 +18,9 @@ use self::found::All;
 use self::wholly::{asked, held_against};
 use crate::project::Project;
 use crate::registry;
-use crate::tables::{self, Foreign, Stated, SymbolFile, Table};
+use crate::tables::{self, BuildTable, Foreign, Stated, SymbolFile};
 use crate::{Error, Several, errata, events};
+use etw_layouts_codegen::axis::{PerTarget, TargetId};
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_codegen::registry::Registry;
 use etw_layouts_symbols::Types;
@@ -60,12 +61,12 @@ pub fn report(
         let read = registry.get_or_init(|| project.registry(&layouts.spec.axis).map_err(|error| error.to_string()));
         Ok(read.as_ref().map_err(Clone::clone)?)
     };
-    let label = |table: &Table, checked: &Checked| -> Result<Vec<usize>, Error> {
+    let label = |table: &BuildTable, checked: &Checked| -> Result<Vec<TargetId>, Error> {
         let seen = registry()?;
         let own = Path::new(&table.source).file_name().and_then(|name| name.to_str()).filter(|_| is_shipped);
         Ok(label::facts_of(layouts, seen, own, table, checked))
     };
-    let variables = |table: &Table, target: usize| -> Result<Variables, Error> {
+    let variables = |table: &BuildTable, target: TargetId| -> Result<Variables, Error> {
         // The facts are no witness of themselves.
         let facts = if is_shipped { None } else { Some(registry()?) };
         Ok(Variables::of(layouts, facts, table, target))
@@ -91,10 +92,10 @@ pub fn report(
 }
 
 /// What tells of a table that differs whose layouts it has.
-type Label<'a> = dyn Fn(&Table, &Checked) -> Result<Vec<usize>, Error> + Sync + 'a;
+type Label<'a> = dyn Fn(&BuildTable, &Checked) -> Result<Vec<TargetId>, Error> + Sync + 'a;
 
 /// What tells how the global variables of a table compare with those of a target.
-type Place<'a> = dyn Fn(&Table, usize) -> Result<Variables, Error> + Sync + 'a;
+type Place<'a> = dyn Fn(&BuildTable, TargetId) -> Result<Variables, Error> + Sync + 'a;
 
 /// Each table compared, and the files that are of other machines.
 fn check(
@@ -109,8 +110,8 @@ fn check(
     let all = self::names(layouts, None)?;
     let wanted = wanted(layouts, &all);
     // Hundreds of tables are of a few dozen targets.
-    let ours: Vec<OnceLock<Types>> = layouts.spec.axis.targets.iter().map(|_| OnceLock::new()).collect();
-    let compared = |table: &Table| -> Result<Checked, Error> {
+    let ours: PerTarget<OnceLock<Types>> = layouts.spec.axis.targets.ids().map(|_| OnceLock::new()).collect();
+    let compared = |table: &BuildTable| -> Result<Checked, Error> {
         let asked = asked(layouts, table)?;
         let ours = ours[asked.target].get_or_init(|| ours::types(layouts, asked.target, names));
         let structures = held_against(layouts, names, table, asked.target, ours);
@@ -119,7 +120,7 @@ fn check(
     let one = |file: &SymbolFile| -> Result<All, Error> {
         let read = tables::read(file, &layouts.spec.axis, &wanted, stated)?;
         progress(files.len());
-        let is_specified = |table: &Table| {
+        let is_specified = |table: &BuildTable| {
             let spec = &layouts.spec;
             table.holds().any(|name| spec.definitions.contains_key(name))
                 || table.is_partial() && table.globals.keys().any(|name| spec.globals.contains_key(name))
@@ -132,8 +133,8 @@ fn check(
             .into());
         }
         let registry = registry::of(&read);
-        let (of_images, tables): (Vec<_>, Vec<_>) = read.into_iter().partition(Table::is_partial);
-        let labelled = |table: &Table| -> Result<Checked, Error> {
+        let (of_images, tables): (Vec<_>, Vec<_>) = read.into_iter().partition(BuildTable::is_partial);
+        let labelled = |table: &BuildTable| -> Result<Checked, Error> {
             let checked = compared(table)?;
             let facts_of = if checked.differs() { label(table, &checked)? } else { Vec::new() };
             let variables = variables(table, checked.asked.target)?;
@@ -165,24 +166,25 @@ fn check(
 /// The specs say which structures no public symbols can confirm; the shipped tables have to bear that out, both ways: none of them holds
 /// such a structure, and of a target that there are tables of, one holds each that is not among them, or an older and a newer one does.
 /// Specs without an axis of their own claim nothing of the latter.
-pub fn claims(layouts: &Layouts, names: &[&str], checked: &[Checked]) -> Vec<Finding> {
+pub fn claims(layouts: &Layouts, names: &[&str], checked: &[Checked]) -> Vec<Mismatch> {
     let axis = &layouts.spec.axis;
     let mut found = Vec::new();
     let checked: Vec<_> = checked.iter().filter(|table| !table.is_labelled_wrongly()).collect();
     let tables_of = |target| checked.iter().copied().filter(|table| table.is_of(axis, target)).collect::<Vec<_>>();
-    let of_target: Vec<_> = (0..axis.targets.len()).map(tables_of).collect();
+    let of_target: PerTarget<_> = axis.targets.ids().map(tables_of).collect();
     for definition in names.iter().filter_map(|name| layouts.spec.definitions.get(*name)) {
         let name = &definition.name.value;
         let place = Some(layouts.spec.sources.place(definition.name.span));
         let holds = |table: &&&Checked| {
-            let status = table.structures.get(name).map(|compared| compared.status);
-            status == Some(Status::Equal.as_str()) || status == Some(Status::Differs.as_str())
+            let outcome = table.structures.get(name).map(|compared| compared.outcome);
+            matches!(outcome, Some(Outcome::Compared(Status::Equal | Status::Differs)))
         };
-        let holder = |target: usize| of_target[target].iter().find(holds);
+        let holder = |target: TargetId| of_target[target].iter().find(holds);
         // Symbols keep a type as long as something in the program uses it. What older and newer kernels hold, those between have, too.
-        let between = |target: usize| {
-            let own = |other: &usize| axis.targets[*other].arch == axis.targets[target].arch && holder(*other).is_some();
-            (0..target).any(|other| own(&other)) && (target + 1..axis.targets.len()).any(|other| own(&other))
+        let between = |target: TargetId| {
+            let own = |other: TargetId| axis.targets[other].arch == axis.targets[target].arch && holder(other).is_some();
+            axis.targets.ids().any(|other| other < target && own(other))
+                && axis.targets.ids().any(|other| other > target && own(other))
         };
         for target in definition.scope.iter() {
             let seen = !of_target[target].is_empty();
@@ -198,11 +200,11 @@ pub fn claims(layouts: &Layouts, names: &[&str], checked: &[Checked]) -> Vec<Fin
             };
             let stated = reason.map_or_else(|| "no `unverifiable`".to_owned(), |reason| format!("`unverifiable`: {reason}"));
             let spec = format!("{name} {}: {stated}", axis.target_name(target));
-            found.push(Finding::claim(spec, wrong, place.clone()));
+            found.push(Mismatch::claim(spec, wrong, place.clone()));
         }
     }
     for table in checked {
-        let taken = &axis.kernels[axis.targets[table.asked.target].kernel];
+        let taken = axis.kernel_of(table.asked.target);
         if !table.asked.is_of_build(axis) {
             let (spec, symbols) = match table.asked.is_of_other_build(axis) {
                 true => (format!("no row for the build of {}-{}", table.build, table.arch), "a table of it exists".to_owned()),
@@ -210,13 +212,13 @@ pub fn claims(layouts: &Layouts, names: &[&str], checked: &[Checked]) -> Vec<Fin
                     (format!("{} is the first of its build", taken.build), format!("{}-{} is earlier", table.build, table.arch))
                 }
             };
-            found.push(Finding::claim(spec, symbols, Some(layouts.spec.sources.place(taken.span))));
+            found.push(Mismatch::claim(spec, symbols, Some(layouts.spec.sources.place(taken.span))));
         }
-        let unspecified = table.structures.iter().filter(|(_, compared)| compared.status == Comparison::UNSPECIFIED);
+        let unspecified = table.structures.iter().filter(|(_, compared)| compared.outcome == Outcome::Unspecified);
         for (name, _) in unspecified {
             let place = layouts.spec.definitions.get(name).map(|d| layouts.spec.sources.place(d.name.span));
             let spec = format!("{name} not at {}-{}", table.build, table.arch);
-            found.push(Finding::claim(spec, "a table contains it".into(), place));
+            found.push(Mismatch::claim(spec, "a table contains it".into(), place));
         }
     }
     found

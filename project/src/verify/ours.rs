@@ -1,5 +1,6 @@
 //! Our layouts in the witness's model, and the places in the specs that state them.
 
+use etw_layouts_codegen::axis::TargetId;
 use etw_layouts_codegen::layouts::{self, Form, Layouts};
 use etw_layouts_codegen::spec::{Body, Kind, ValuesKind};
 use etw_layouts_symbols as symbols;
@@ -12,13 +13,13 @@ pub fn is_macros(layouts: &Layouts, name: &str) -> bool {
 }
 
 /// The types of a target, of those named.
-pub fn types(layouts: &Layouts, target: usize, names: &[&str]) -> Types {
+pub fn types(layouts: &Layouts, target: TargetId, names: &[&str]) -> Types {
     let list = names.iter().filter_map(|name| Some(((*name).to_owned(), definition(layouts, &layouts.get(target, name)?.form))));
     list.collect()
 }
 
 /// Where the spec states a member: the member of that path, or the structure.
-pub fn place(layouts: &Layouts, target: usize, name: &str, path: &str) -> Option<String> {
+pub fn place(layouts: &Layouts, target: TargetId, name: &str, path: &str) -> Option<String> {
     let definition = layouts.spec.definitions.get(name)?;
     let mut span = definition.name.span;
     if let Some(Form::Aggregate(aggregate)) = layouts.get(target, name).map(|layout| &layout.form) {

@@ -1,12 +1,12 @@
 //! What images tell, verified against the layouts: the offsets of some members; and against addresses that PDBs of the same kernels
 //! state: those of some global variables.
 
-use super::finding::Finding;
-use super::found::{Checked, Comparison};
+use super::found::{Checked, Comparison, Outcome};
+use super::mismatch::Mismatch;
 use super::{Variables, ours};
-use crate::tables::Table;
+use crate::tables::BuildTable;
 use etw_layouts_codegen::Asked;
-use etw_layouts_codegen::axis::{Arch, Axis, Build};
+use etw_layouts_codegen::axis::{Arch, Axis, Build, TargetId};
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_codegen::registry::Registry;
 use etw_layouts_symbols::{Types, compare_offsets};
@@ -15,11 +15,11 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Compares images with the layouts of their builds. An image of a build that the axis does not have agrees if it has what the first
 /// kernel of the older or of the newer neighbour has. Images of an architecture that the axis does not have are left out. `facts` has
 /// the PDBs.
-pub fn compared(layouts: &Layouts, names: &[&str], images: &[Table], facts: &Registry) -> Vec<Checked> {
-    let stated: BTreeSet<_> = images.iter().flat_map(Table::holds).map(String::as_str).collect();
+pub fn compared(layouts: &Layouts, names: &[&str], images: &[BuildTable], facts: &Registry) -> Vec<Checked> {
+    let stated: BTreeSet<_> = images.iter().flat_map(BuildTable::holds).map(String::as_str).collect();
     let names: Vec<_> = names.iter().copied().filter(|name| stated.contains(name)).collect();
-    let mut ours: BTreeMap<usize, Types> = BTreeMap::new();
-    let one = |image: &Table| {
+    let mut ours: BTreeMap<TargetId, Types> = BTreeMap::new();
+    let one = |image: &BuildTable| {
         let candidates = candidates(&layouts.spec.axis, image.build, image.arch);
         let mut checked = candidates.into_iter().map(|asked| {
             let ours = ours.entry(asked.target).or_insert_with(|| ours::types(layouts, asked.target, &names));
@@ -42,12 +42,12 @@ fn candidates(axis: &Axis, build: Build, arch: Arch) -> Vec<Asked> {
     [taken].into_iter().chain(newer).collect()
 }
 
-fn against(layouts: &Layouts, ours: &Types, image: &Table, asked: Asked) -> Checked {
+fn against(layouts: &Layouts, ours: &Types, image: &BuildTable, asked: Asked) -> Checked {
     let structures = compare_offsets(ours, &image.offsets).into_iter().map(|report| {
         let place = |member: &str| ours::place(layouts, asked.target, &report.name, member);
-        let differences = report.differences.iter().map(|d| Finding::new(d, place(&d.member))).collect();
-        let (status, accepted) = (report.status.as_str(), report.accepted);
-        (report.name.clone(), Comparison { status, equal: report.equal, accepted, differences })
+        let differences = report.differences.iter().map(|d| Mismatch::new(d, place(&d.member))).collect();
+        let (outcome, accepted) = (Outcome::Compared(report.status), report.accepted);
+        (report.name.clone(), Comparison { outcome, equal: report.equal, accepted, differences })
     });
     let structures = structures.collect();
     Checked::new(image, asked, structures)

@@ -4,9 +4,10 @@
 //! the PDBs of the same image, or of the same build and architecture if the table names no image either. Several images can share these,
 //! so one PDB with the same address is enough.
 
-use super::finding::{ADDRESS, Finding, IN_IMAGE};
+use super::mismatch::{Mismatch, MismatchKind};
 use crate::evidence::by_pdb;
-use crate::tables::Table;
+use crate::tables::BuildTable;
+use etw_layouts_codegen::axis::TargetId;
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_codegen::registry::{Registry, Seen};
 use serde::Serialize;
@@ -19,39 +20,39 @@ pub struct Variables {
     /// How many of these addresses the facts of the same PDB confirm. If the table is itself such facts: none.
     pub equal: usize,
     /// What differs.
-    pub differences: Vec<Finding>,
+    pub differences: Vec<Mismatch>,
 }
 
 impl Variables {
     /// The variables of a table that is verified against a target.
-    pub fn of(layouts: &Layouts, facts: Option<&Registry>, table: &Table, target: usize) -> Self {
+    pub fn of(layouts: &Layouts, facts: Option<&Registry>, table: &BuildTable, target: TargetId) -> Self {
         let spec = &layouts.spec;
         let own: Vec<&Seen> = match (facts, &table.pdb) {
             (Some(facts), Some(pdb)) => by_pdb(facts, pdb.guid, pdb.age).into_iter().collect(),
             (Some(facts), None) => of_image(layouts, facts, table),
             (None, _) => Vec::new(),
         };
-        let what = if table.pdb.is_some() { ADDRESS } else { IN_IMAGE };
+        let kind = if table.pdb.is_some() { MismatchKind::Address } else { MismatchKind::ImageAddress };
         let mut compared = Self::default();
         for (name, &at) in &table.globals {
             let Some(global) = spec.globals.get(name) else { continue };
             compared.stated += 1;
-            let differs = |what: &str, spec: String, place: Option<String>| Finding {
+            let differs = |kind: MismatchKind, spec: String, place: Option<String>| Mismatch {
                 member: name.clone(),
-                kind: what.into(),
+                kind,
                 spec,
                 symbols: format!("{at:#x}"),
                 place,
             };
             if !global.scope.contains(target) {
                 let (label, place) = (spec.axis.target_name(target), spec.sources.place(global.name.span));
-                compared.differences.push(differs("variable", format!("that {label} has none"), Some(place)));
+                compared.differences.push(differs(MismatchKind::Variable, format!("that {label} has none"), Some(place)));
             }
             let known: Vec<_> = own.iter().filter_map(|seen| seen.globals.get(name)).collect();
             match known.first() {
                 None => {}
                 Some(_) if known.contains(&&at) => compared.equal += 1,
-                Some(first) => compared.differences.push(differs(what, format!("{first:#x}"), None)),
+                Some(first) => compared.differences.push(differs(kind, format!("{first:#x}"), None)),
             }
         }
         compared
@@ -59,7 +60,7 @@ impl Variables {
 }
 
 /// The kernels with a known PDB that an image may be.
-fn of_image<'a>(layouts: &Layouts, facts: &'a Registry, table: &Table) -> Vec<&'a Seen> {
+fn of_image<'a>(layouts: &Layouts, facts: &'a Registry, table: &BuildTable) -> Vec<&'a Seen> {
     let axis = &layouts.spec.axis;
     let build = axis.canonical(table.build);
     let is_other = |seen: &Seen| match (&table.image, &seen.image) {

@@ -1,12 +1,13 @@
 //! The comparison of symbol tables with layouts.
 
-use super::finding::Finding;
-use super::found::{Checked, Comparison};
+use super::found::{Checked, Comparison, Outcome};
+use super::mismatch::Mismatch;
 use super::ours;
 use crate::Error;
 use crate::names::{self, Among};
-use crate::tables::Table;
+use crate::tables::BuildTable;
 use etw_layouts_codegen::Asked;
+use etw_layouts_codegen::axis::TargetId;
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_symbols::{Rules, Types, Wanted, compare};
 use std::collections::BTreeMap;
@@ -30,7 +31,7 @@ pub fn wanted(layouts: &Layouts, names: &[&str]) -> Wanted {
 /// # Errors
 ///
 /// A kernel that is older than the whole version axis, and of a build that is not on it.
-pub fn compared(layouts: &Layouts, names: &[&str], table: &Table) -> Result<Checked, Error> {
+pub fn compared(layouts: &Layouts, names: &[&str], table: &BuildTable) -> Result<Checked, Error> {
     let asked = asked(layouts, table)?;
     let structures = against(layouts, names, table, asked.target);
     Ok(Checked::new(table, asked, structures))
@@ -41,12 +42,12 @@ pub fn compared(layouts: &Layouts, names: &[&str], table: &Table) -> Result<Chec
 /// # Errors
 ///
 /// As [`compared`].
-pub(super) fn asked(layouts: &Layouts, table: &Table) -> Result<Asked, Error> {
+pub(super) fn asked(layouts: &Layouts, table: &BuildTable) -> Result<Asked, Error> {
     Ok(layouts.spec.axis.kernel(table.build, table.arch).map_err(|e| format!("{}: {e}", table.source))?)
 }
 
 /// Compares a table with the layouts of a target.
-pub fn against(layouts: &Layouts, names: &[&str], table: &Table, target: usize) -> BTreeMap<String, Comparison> {
+pub fn against(layouts: &Layouts, names: &[&str], table: &BuildTable, target: TargetId) -> BTreeMap<String, Comparison> {
     held_against(layouts, names, table, target, &ours::types(layouts, target, names))
 }
 
@@ -54,17 +55,17 @@ pub fn against(layouts: &Layouts, names: &[&str], table: &Table, target: usize) 
 pub(super) fn held_against(
     layouts: &Layouts,
     names: &[&str],
-    table: &Table,
-    target: usize,
+    table: &BuildTable,
+    target: TargetId,
     ours: &Types,
 ) -> BTreeMap<String, Comparison> {
     let reports = compare(ours, &table.types, Rules::for_producer(&table.producer));
     let mut structures: BTreeMap<String, Comparison> = BTreeMap::new();
     for report in reports {
         let place = |member: &str| ours::place(layouts, target, &report.name, member);
-        let differences: Vec<_> = report.differences.iter().map(|d| Finding::new(d, place(&d.member))).collect();
-        let status = report.status.as_str();
-        let compared = Comparison { status, equal: report.equal, accepted: report.accepted, differences };
+        let differences: Vec<_> = report.differences.iter().map(|d| Mismatch::new(d, place(&d.member))).collect();
+        let outcome = Outcome::Compared(report.status);
+        let compared = Comparison { outcome, equal: report.equal, accepted: report.accepted, differences };
         structures.insert(report.name, compared);
     }
     for name in names.iter().filter(|name| !ours.contains_key(**name) && table.types.contains_key(**name)) {

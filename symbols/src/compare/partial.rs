@@ -1,6 +1,6 @@
 //! Comparison with partial evidence: offsets of some members.
 
-use super::{Difference, Status, StructureReport, What};
+use super::{Difference, DifferenceKind, Status, StructureReport};
 use crate::model::{Offsets, TypeFacts, Types};
 use std::collections::BTreeMap;
 
@@ -25,8 +25,9 @@ fn structure(name: &str, ours: &TypeFacts, stated: &BTreeMap<String, u64>) -> St
             equal += 1;
             continue;
         }
-        let (what, spec) = found.map_or((What::Extra, "none".to_owned()), |ours| (What::Offset, format!("{ours:#x}")));
-        differences.push(Difference { member: member.clone(), what, spec, symbols: format!("{offset:#x}") });
+        let (kind, spec) =
+            found.map_or((DifferenceKind::Extra, "none".to_owned()), |ours| (DifferenceKind::Offset, format!("{ours:#x}")));
+        differences.push(Difference { member: member.clone(), kind, spec, symbols: format!("{offset:#x}") });
     }
     let status = if differences.is_empty() { Status::Equal } else { Status::Differs };
     StructureReport { name: name.to_owned(), status, equal, accepted: BTreeMap::new(), differences }

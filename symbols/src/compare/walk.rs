@@ -1,6 +1,6 @@
 //! Comparison of two definitions of one type.
 
-use super::{Difference, Rule, Rules, Status, StructureReport, What};
+use super::{Difference, DifferenceKind, Rule, Rules, Status, StructureReport};
 use crate::model::{Aggregate, Enumeration, Integer, Member, Type, TypeFacts, Types};
 use std::collections::BTreeMap;
 use std::fmt::{self, Display, Formatter};
@@ -71,7 +71,7 @@ impl Walk<'_> {
         match (ours, theirs) {
             (TypeFacts::Aggregate(ours), TypeFacts::Aggregate(theirs)) => self.aggregate(path, ours, theirs),
             (TypeFacts::Enumeration(ours), TypeFacts::Enumeration(theirs)) => self.enumeration(path, ours, theirs),
-            _ => self.differ(path, What::Kind, kind(ours).to_owned(), kind(theirs).to_owned()),
+            _ => self.differ(path, DifferenceKind::Kind, kind(ours).to_owned(), kind(theirs).to_owned()),
         }
     }
 
@@ -79,9 +79,9 @@ impl Walk<'_> {
         // The kind of an unnamed type is part of the member's type.
         if matches!(path, Path::Type) && ours.kind != theirs.kind {
             let agreement = if apart(ours) && apart(theirs) { Agreement::By(Rule::Kind) } else { false.into() };
-            self.fact(agreement, path, What::Kind, || (ours.kind.as_str().to_owned(), theirs.kind.as_str().to_owned()));
+            self.fact(agreement, path, DifferenceKind::Kind, || (ours.kind.as_str().to_owned(), theirs.kind.as_str().to_owned()));
         }
-        self.fact((ours.size == theirs.size).into(), path, What::Size, || {
+        self.fact((ours.size == theirs.size).into(), path, DifferenceKind::Size, || {
             (format!("{:#x}", ours.size), format!("{:#x}", theirs.size))
         });
         if paired(ours.members.iter().map(|member| &member.name), theirs.members.iter().map(|member| &member.name)) {
@@ -103,7 +103,7 @@ impl Walk<'_> {
             let path = Path::Member(&path, &member.name);
             match unmatched.remove(&member.name) {
                 Some(theirs) => self.member(path, member, theirs),
-                None => self.differ(path, What::Missing, place(member), none()),
+                None => self.differ(path, DifferenceKind::Missing, place(member), none()),
             }
         }
         let mut extra: Vec<_> = unmatched.into_values().collect();
@@ -114,18 +114,22 @@ impl Walk<'_> {
     }
 
     fn extra(&mut self, path: Path<'_>, member: &Member) {
-        self.differ(Path::Member(&path, &member.name), What::Extra, none(), place(member));
+        self.differ(Path::Member(&path, &member.name), DifferenceKind::Extra, none(), place(member));
     }
 
     fn member(&mut self, path: Path<'_>, ours: &Member, theirs: &Member) {
-        self.fact((ours.offset == theirs.offset).into(), path, What::Offset, || {
+        self.fact((ours.offset == theirs.offset).into(), path, DifferenceKind::Offset, || {
             (format!("{:#x}", ours.offset), format!("{:#x}", theirs.offset))
         });
-        if !self.fact(agreement(&ours.ty, &theirs.ty), path, What::Type, || (ours.ty.to_string(), theirs.ty.to_string())) {
+        if !self
+            .fact(agreement(&ours.ty, &theirs.ty), path, DifferenceKind::Type, || (ours.ty.to_string(), theirs.ty.to_string()))
+        {
             return;
         }
         if let (Type::Bits { position, width, .. }, Type::Bits { position: p, width: w, .. }) = (&ours.ty, &theirs.ty) {
-            self.fact(((position, width) == (p, w)).into(), path, What::Bits, || (ours.ty.to_string(), theirs.ty.to_string()));
+            self.fact(((position, width) == (p, w)).into(), path, DifferenceKind::Bits, || {
+                (ours.ty.to_string(), theirs.ty.to_string())
+            });
         }
         if let Some(theirs) = content(&theirs.ty, None)
             && let Some(ours) = content(&ours.ty, Some(self.named))
@@ -137,7 +141,7 @@ impl Walk<'_> {
     fn enumeration(&mut self, path: Path<'_>, ours: &Enumeration, theirs: &Enumeration) {
         let integer = |of: &Enumeration| format!("{} bytes, {}", of.size, if of.signed { "signed" } else { "unsigned" });
         let equal = (ours.size, ours.signed) == (theirs.size, theirs.signed);
-        self.fact(equal.into(), path, What::Size, || (integer(ours), integer(theirs)));
+        self.fact(equal.into(), path, DifferenceKind::Size, || (integer(ours), integer(theirs)));
         if ours.constants == theirs.constants && paired(names(ours), names(theirs)) {
             self.equal += ours.constants.len() as u64;
             return;
@@ -147,31 +151,37 @@ impl Walk<'_> {
             let found = unmatched.remove(name);
             let shared = found.is_none() && theirs.constants.iter().any(|(_, other)| other == value);
             let agreement = if shared { Agreement::By(Rule::SharedValue) } else { (found == Some(value)).into() };
-            self.fact(agreement, Path::Member(&path, name), What::Constant, || {
+            self.fact(agreement, Path::Member(&path, name), DifferenceKind::Constant, || {
                 (value.to_string(), found.map_or_else(none, i64::to_string))
             });
         }
         for (name, value) in unmatched {
-            self.differ(Path::Member(&path, name), What::Constant, none(), value.to_string());
+            self.differ(Path::Member(&path, name), DifferenceKind::Constant, none(), value.to_string());
         }
     }
 
     /// Counts a fact, and returns whether it agrees. `spellings` returns the text of the definition's and the table's value.
-    fn fact(&mut self, agreement: Agreement, path: Path<'_>, what: What, spellings: impl FnOnce() -> (String, String)) -> bool {
+    fn fact(
+        &mut self,
+        agreement: Agreement,
+        path: Path<'_>,
+        difference: DifferenceKind,
+        spellings: impl FnOnce() -> (String, String),
+    ) -> bool {
         match agreement {
             Agreement::Exact => self.equal += 1,
             Agreement::By(rule) if self.rules == Rules::Converted => *self.accepted.entry(rule).or_default() += 1,
             _ => {
                 let (spec, symbols) = spellings();
-                self.differ(path, what, spec, symbols);
+                self.differ(path, difference, spec, symbols);
                 return false;
             }
         }
         true
     }
 
-    fn differ(&mut self, path: Path<'_>, what: What, spec: String, symbols: String) {
-        self.differences.push(Difference { member: path.to_string(), what, spec, symbols });
+    fn differ(&mut self, path: Path<'_>, difference: DifferenceKind, spec: String, symbols: String) {
+        self.differences.push(Difference { member: path.to_string(), kind: difference, spec, symbols });
     }
 }
 

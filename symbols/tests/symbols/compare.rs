@@ -1,6 +1,6 @@
 //! Every kind of difference, every rule, and the counting of facts.
 
-use etw_layouts_symbols::compare::{Status, What};
+use etw_layouts_symbols::compare::{DifferenceKind, Status};
 use etw_layouts_symbols::{Rule, Rules, StructureReport, compare};
 use serde_json::{Value, json};
 use test_support::isf::{array, bits, changed, named, pointer, read, table};
@@ -258,7 +258,7 @@ fn members_twice() {
     let mut theirs = ours.clone();
     let etw_layouts_symbols::TypeFacts::Aggregate(list) = theirs.get_mut("LIST").unwrap() else { panic!() };
     list.members.push(list.members[0].clone());
-    let twice = |ours, theirs| compare(ours, theirs, Rules::Converted)[0].differences[0].what;
-    assert_eq!(twice(&ours, &theirs), What::Extra);
-    assert_eq!(twice(&theirs, &ours), What::Missing);
+    let twice = |ours, theirs| compare(ours, theirs, Rules::Converted)[0].differences[0].kind;
+    assert_eq!(twice(&ours, &theirs), DifferenceKind::Extra);
+    assert_eq!(twice(&theirs, &ours), DifferenceKind::Missing);
 }

@@ -2,14 +2,14 @@
 
 use crate::clang;
 use crate::specs::held;
-use etw_layouts_codegen::axis::{Arch, Build};
+use etw_layouts_codegen::axis::{Arch, Build, TargetId};
 use etw_layouts_codegen::emit::c;
 use etw_layouts_codegen::layouts::Layouts;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 /// A library with a variable of each type, so that the compiler keeps them all; its program database.
-pub fn linked(layouts: &Layouts, target: usize, linker: &[String], stem: &Path, resources: &[PathBuf]) -> Vec<u8> {
+pub fn linked(layouts: &Layouts, target: TargetId, linker: &[String], stem: &Path, resources: &[PathBuf]) -> Vec<u8> {
     let mut text = c::header(layouts, target, None, c::Style::default());
     for name in held(layouts, target) {
         text += &format!("{name} variable_{name};\n");

@@ -1,10 +1,11 @@
 //! The specs of the workspace, as tests take them.
 
+use etw_layouts_codegen::axis::TargetId;
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_project::verify;
 
 /// The names of what the specs define at a target.
-pub fn held(layouts: &Layouts, target: usize) -> Vec<&str> {
+pub fn held(layouts: &Layouts, target: TargetId) -> Vec<&str> {
     let names = verify::names(layouts, None).expect("all names");
     names.into_iter().filter(|name| layouts.get(target, name).is_some()).collect()
 }

@@ -58,7 +58,7 @@ fn check(groups: &[Group]) -> Vec<Option<String>> {
     let layouts = compile(sources(groups)).unwrap_or_else(|errors| panic!("{}", errors.render(false)));
     let declarations: String = groups.iter().enumerate().map(|(index, group)| text::c(group, index)).collect();
     let mut differences = vec![None; groups.len()];
-    for (target, clang) in Clang::ALL.into_iter().enumerate() {
+    for (target, clang) in layouts.by_target.ids().zip(Clang::ALL) {
         // Our own header makes the same assertions.
         clang.compile(&c::header(&layouts, target, None, c::Style::default()), &[]);
         let mut theirs = clang.dump(&format!("{}{declarations}", text::TYPES)).into_iter();

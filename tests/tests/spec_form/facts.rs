@@ -64,7 +64,8 @@ fn errata(errata: &[Erratum]) -> String {
 }
 
 fn pieces<T: Debug>(value: &Piecewise<T>) -> String {
-    let by_target = value.0.iter().flat_map(|piece| piece.targets.iter().map(|target| (target, format!("{:?}", piece.value))));
+    let by_target =
+        value.0.iter().flat_map(|piece| piece.targets.iter().map(|target| (usize::from(target), format!("{:?}", piece.value))));
     let mut runs: Vec<(usize, usize, String)> = Vec::new();
     for (target, value) in by_target.collect::<BTreeMap<_, _>>() {
         match runs.last_mut() {
@@ -76,7 +77,7 @@ fn pieces<T: Debug>(value: &Piecewise<T>) -> String {
 }
 
 fn targets(set: &TargetSet) -> String {
-    format!("{:?}", set.iter().collect::<Vec<_>>())
+    format!("{:?}", set.iter().map(usize::from).collect::<Vec<_>>())
 }
 
 fn word(name: Option<&At<String>>) -> &str {

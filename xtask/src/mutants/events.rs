@@ -4,31 +4,31 @@ use super::facts::{FactKind, Finder, Mutant};
 use super::{Bench, Fate};
 use etw_layouts_codegen::reread_events;
 use etw_layouts_codegen::spec::Spec;
-use etw_layouts_codegen::syntax::Table;
-use etw_layouts_project::events::{self, Finding, Known, Statements, catalog};
+use etw_layouts_codegen::syntax::TomlTable;
+use etw_layouts_project::events::{self, EventMismatch, Known, Statements, catalog};
 use std::collections::BTreeSet;
 
 /// What sources state of events, and what differs from the specs as they are.
 pub(super) struct Events {
     statements: Statements,
-    findings: BTreeSet<String>,
+    differences: BTreeSet<String>,
 }
 
 impl Events {
     pub fn of(spec: &Spec, statements: Statements) -> Self {
-        let findings = keys(&events::verify(spec, &statements).findings).collect();
-        Self { statements, findings }
+        let differences = keys(&events::verify(spec, &statements).differences).collect();
+        Self { statements, differences }
     }
 }
 
 /// Findings without their places, which a mutant may move.
-fn keys(findings: &[Finding]) -> impl Iterator<Item = String> {
-    findings.iter().map(|finding| Finding { place: None, stated: None, ..finding.clone() }.line())
+fn keys(differences: &[EventMismatch]) -> impl Iterator<Item = String> {
+    differences.iter().map(|difference| EventMismatch { place: None, stated: None, ..difference.clone() }.line())
 }
 
 impl Finder<'_> {
     /// The mutants of `[[event]]`.
-    pub(super) fn event(&mut self, event: Table) {
+    pub(super) fn event(&mut self, event: TomlTable) {
         for entry in event.entries() {
             match entry.name {
                 "types" => {
@@ -49,7 +49,7 @@ impl Finder<'_> {
         }
     }
 
-    fn field(&mut self, field: Table) {
+    fn field(&mut self, field: TomlTable) {
         for entry in field.entries() {
             let span = entry.value.span();
             match entry.name {
@@ -115,15 +115,15 @@ impl Bench {
             Ok(spec) => spec,
             Err(errors) => return Fate::Refused(errors.render(false).contains(self.path(file))),
         };
-        let findings = events::verify(&spec, &self.events.statements).findings;
-        let new: Vec<_> = keys(&findings).filter(|line| !self.events.findings.contains(line)).collect();
+        let differences = events::verify(&spec, &self.events.statements).differences;
+        let new: Vec<_> = keys(&differences).filter(|line| !self.events.differences.contains(line)).collect();
         if new.is_empty() {
             return if expanded(&spec) == expanded(&self.original.spec) { Fate::Equivalent } else { self.survived(file, mutant) };
         }
         let class = self.original.spec.classes.iter().find(|class| self.original.spec.sources.index(class.name.span) == file);
         let is_shown = class.is_some_and(|class| new.iter().any(|line| line.contains(&class.name.value)));
         // An event that the specs do not have any more is called as the source calls it.
-        Fate::Differs(is_shown || findings.iter().any(|finding| finding.spec == "no such event"))
+        Fate::Differs(is_shown || differences.iter().any(|difference| difference.spec == "no such event"))
     }
 
     /// Why no source notices a change.

@@ -1,7 +1,7 @@
 //! The facts in a spec file, and their mutations.
 
 use core::ops::Range;
-use etw_layouts_codegen::syntax::{Entry, Holds, Node, Pieces, Sort, Table, Tree};
+use etw_layouts_codegen::syntax::{Entry, Holds, Node, Pieces, Sort, TomlTable, Tree};
 
 /// A mutation of one fact.
 #[derive(Clone, Debug)]
@@ -88,7 +88,7 @@ impl Finder<'_> {
         self.list.push(Mutant { kind, range, with: with.into() });
     }
 
-    fn file(&mut self, root: Table) {
+    fn file(&mut self, root: TomlTable) {
         for entry in root.entries() {
             match entry.key.map(|key| key.holds) {
                 Some(Holds::Tables(Sort::Member)) => self.members(root, &entry.tables()),
@@ -108,7 +108,7 @@ impl Finder<'_> {
     }
 
     /// The `[[member]]` tables of a file, each extending to the next one.
-    fn members(&mut self, root: Table, members: &[Table]) {
+    fn members(&mut self, root: TomlTable, members: &[TomlTable]) {
         let ordered = root.get("union").is_none();
         let starts = members.iter().map(|member| member.span().start);
         let ends = starts.clone().skip(1).chain([self.text.len()]);
@@ -148,7 +148,7 @@ impl Finder<'_> {
     }
 
     /// The builds of kernels on the version axis.
-    fn version(&mut self, version: Table) {
+    fn version(&mut self, version: TomlTable) {
         for kernel in version.tables("kernels") {
             if let Some(build) = kernel.get("build") {
                 self.build(build.value);
@@ -157,7 +157,7 @@ impl Finder<'_> {
     }
 
     /// The first kernels of a named update.
-    fn update(&mut self, update: Table) {
+    fn update(&mut self, update: TomlTable) {
         let kernels = update.get("kernels").and_then(|kernels| kernels.value.get_ref().as_array());
         kernels.into_iter().flatten().for_each(|build| self.build(build));
     }
@@ -168,7 +168,7 @@ impl Finder<'_> {
     }
 
     /// A table; `ordered` states whether the order of its members matters in groups.
-    fn table(&mut self, table: Table, ordered: bool) {
+    fn table(&mut self, table: TomlTable, ordered: bool) {
         for entry in table.entries() {
             let holds = entry.key.map(|key| key.holds);
             // Sources are not verified.

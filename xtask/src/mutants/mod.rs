@@ -9,11 +9,12 @@ mod tests;
 pub use facts::Mutant;
 
 use crate::{Error, Format, Outcome, trust, workspace};
+use etw_layouts_codegen::axis::{PerTarget, TargetId};
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_codegen::registry::Registry;
 use etw_layouts_codegen::{Errors, SourceFile, Sources, compile, recompile};
 use etw_layouts_project::evidence;
-use etw_layouts_project::tables::Table;
+use etw_layouts_project::tables::BuildTable;
 use etw_layouts_project::verify::{self, ours};
 use etw_layouts_symbols::{Rules, Types};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -66,10 +67,10 @@ pub enum Fate {
 /// The specs, with the symbol tables for their verification.
 pub struct Bench {
     labels: Vec<String>,
-    tables: Vec<Table>,
+    tables: Vec<BuildTable>,
     registry: Registry,
     original: Layouts,
-    types: Vec<Types>,
+    types: PerTarget<Types>,
     reaches: Vec<Reach>,
     events: events::Events,
 }
@@ -143,10 +144,10 @@ impl Bench {
         let compared: Result<Vec<_>, _> = self.tables.iter().map(|table| verify::compared(&layouts, &names, table)).collect();
         let Ok(checked) = compared else { return Fate::Refused(false) };
         let claims = verify::claims(&layouts, &names, &checked);
-        let findings: Vec<_> =
+        let differences: Vec<_> =
             checked.iter().flat_map(|c| c.structures.values()).flat_map(|s| &s.differences).chain(&claims).collect();
-        if !findings.is_empty() {
-            return Fate::Differs(findings.iter().any(|finding| shows(&finding.line())));
+        if !differences.is_empty() {
+            return Fate::Differs(differences.iter().any(|difference| shows(&difference.line())));
         }
         self.survivor(&layouts, &names, path)
     }
@@ -170,7 +171,7 @@ impl Bench {
         let mut reason = None;
         let by_symbols = [layouts, &self.original].map(|layouts| evidence::confirmed(&self.registry, &layouts.spec.axis));
         let subject = path_stem(path);
-        for (target, (new, old)) in mutated.iter().zip(&self.types).enumerate() {
+        for (target, (new, old)) in mutated.iter().map(|(target, new)| (target, (new, &self.types[target]))) {
             // Definitions of the mutated specs, and those that they may have lost.
             let all = new.keys().chain(old.keys().filter(|name| **name == subject));
             for name in all.filter(|name| new.get(*name) != old.get(*name)) {
@@ -195,8 +196,8 @@ impl Bench {
         }
     }
 
-    fn converted(&self, target: usize, layouts: &Layouts) -> bool {
-        let of = |table: &&Table| layouts.spec.axis.at(table.build, table.arch) == Some(target);
+    fn converted(&self, target: TargetId, layouts: &Layouts) -> bool {
+        let of = |table: &&BuildTable| layouts.spec.axis.at(table.build, table.arch) == Some(target);
         self.tables.iter().filter(of).all(|table| Rules::for_producer(&table.producer) == Rules::Converted)
     }
 }
@@ -211,8 +212,8 @@ fn has_word(text: &str, word: &str) -> bool {
     text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').any(|part| part == word)
 }
 
-fn all_types(layouts: &Layouts, names: &[&str]) -> Vec<Types> {
-    (0..layouts.by_target.len()).map(|target| ours::types(layouts, target, names)).collect()
+fn all_types(layouts: &Layouts, names: &[&str]) -> PerTarget<Types> {
+    layouts.by_target.ids().map(|target| ours::types(layouts, target, names)).collect()
 }
 
 /// Counts for one kind of fact.

@@ -1,6 +1,6 @@
 //! Verification status by release, by update, and by structure.
 
-use etw_layouts_codegen::axis::{Arch, Build, TargetSet};
+use etw_layouts_codegen::axis::{Arch, Build, PerTarget, TargetId, TargetSet};
 use etw_layouts_codegen::layouts::{Form, Layouts};
 use etw_layouts_codegen::registry::Registry;
 use etw_layouts_project::evidence::{Evidence, confirmed};
@@ -30,9 +30,9 @@ pub fn page(layouts: &Layouts, registry: &Registry) -> Result<String, crate::Err
          |---|---|---|---|---|---|---|---|---|---|\n",
     );
     let axis = &layouts.spec.axis;
-    let of_version = |version: usize, arch: Arch| -> Vec<usize> {
+    let of_version = |version: usize, arch: Arch| -> Vec<TargetId> {
         let own = axis.along(arch).map(|(_, target)| target);
-        own.filter(|&target| axis.kernels[axis.targets[target].kernel].version == version).collect()
+        own.filter(|&target| axis.kernel_of(target).version == version).collect()
     };
     for (version, stated) in axis.versions.iter().enumerate().rev() {
         let mut release = stated.release.as_str();
@@ -87,9 +87,9 @@ struct Seen<'a> {
     layouts: &'a Layouts,
     registry: &'a Registry,
     /// The kernels with their strongest evidence.
-    kernels: Vec<BTreeMap<Build, Evidence>>,
+    kernels: PerTarget<BTreeMap<Build, Evidence>>,
     /// The sets of facts.
-    witnesses: Vec<BTreeSet<usize>>,
+    witnesses: PerTarget<BTreeSet<usize>>,
     /// Number of kernels without a target.
     elsewhere: usize,
 }
@@ -97,7 +97,10 @@ struct Seen<'a> {
 impl<'a> Seen<'a> {
     fn of(layouts: &'a Layouts, registry: &'a Registry) -> Self {
         let axis = &layouts.spec.axis;
-        let (mut kernels, mut witnesses) = (vec![BTreeMap::new(); axis.targets.len()], vec![BTreeSet::new(); axis.targets.len()]);
+        let (mut kernels, mut witnesses) = (
+            axis.targets.ids().map(|_| BTreeMap::new()).collect::<PerTarget<_>>(),
+            axis.targets.ids().map(|_| BTreeSet::new()).collect::<PerTarget<_>>(),
+        );
         let mut elsewhere = BTreeSet::new();
         for kernel in &registry.kernels {
             let Some(target) = axis.at(kernel.build, kernel.arch) else {
@@ -113,7 +116,7 @@ impl<'a> Seen<'a> {
     }
 
     /// The kernels of a target with the given strongest evidence.
-    fn count(&self, target: usize, kind: Evidence) -> String {
+    fn count(&self, target: TargetId, kind: Evidence) -> String {
         match self.kernels[target].values().filter(|best| **best == kind).count() {
             0 => "–".into(),
             count => count.to_string(),
@@ -121,7 +124,7 @@ impl<'a> Seen<'a> {
     }
 
     /// Number of these kernels at the given targets, with the first and last update.
-    fn range(&self, targets: &[usize], kind: Evidence) -> String {
+    fn range(&self, targets: &[TargetId], kind: Evidence) -> String {
         let kernels = targets.iter().flat_map(|&target| &self.kernels[target]);
         let kernels: BTreeSet<_> = kernels.filter(|(_, best)| **best == kind).map(|(build, _)| *build).collect();
         match (kernels.first(), kernels.last()) {
@@ -136,7 +139,7 @@ impl<'a> Seen<'a> {
 
     /// Number of structures at these targets that are verified by PDBs, by converted symbols, partly by images, not in public
     /// symbols, and not examined.
-    fn counts(&self, names: &[&str], targets: &[usize]) -> [usize; 5] {
+    fn counts(&self, names: &[&str], targets: &[TargetId]) -> [usize; 5] {
         let mut counts = [0; 5];
         for name in names {
             let mut of_layout: BTreeMap<usize, Option<Evidence>> = BTreeMap::new();
@@ -160,7 +163,7 @@ impl<'a> Seen<'a> {
     }
 
     /// The strongest evidence of a target's kernels for a structure.
-    fn best(&self, name: &str, target: usize) -> Option<Evidence> {
+    fn best(&self, name: &str, target: TargetId) -> Option<Evidence> {
         let witnesses = self.witnesses[target].iter().map(|&witness| &self.registry.witnesses[witness]);
         let said = witnesses.filter_map(|witness| witness.kind.evidence(witness.holds.contains(name))).max();
         said.max(self.layouts.unverifiable(name, target).map(|_| Evidence::Lacks))
@@ -168,7 +171,7 @@ impl<'a> Seen<'a> {
 }
 
 /// The types whose layouts differ or exist on one side only: their names, or their number if there are many.
-fn changed(layouts: &Layouts, names: &[&str], before: usize, after: usize) -> String {
+fn changed(layouts: &Layouts, names: &[&str], before: TargetId, after: TargetId) -> String {
     let [before, after] = [before, after].map(|target| &layouts.by_target[target]);
     let changed: Vec<_> = names.iter().copied().filter(|name| before.get(*name) != after.get(*name)).collect();
     match changed.len() {
@@ -229,7 +232,7 @@ mod tests {
             let own = tables.iter().filter(|table| axis.at(table.build, table.arch).is_some_and(|at| targets.contains(&at)));
             let (faithful, any): (Vec<_>, Vec<_>) =
                 own.partition(|table| Rules::for_producer(&table.producer) == Rules::Faithful);
-            let held = |tables: &[&etw_layouts_project::tables::Table]| {
+            let held = |tables: &[&etw_layouts_project::tables::BuildTable]| {
                 tables.iter().flat_map(|table| table.types.keys()).cloned().collect::<BTreeSet<_>>()
             };
             let (faithful, any) = (held(&faithful), held(&any));

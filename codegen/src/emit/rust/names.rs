@@ -1,7 +1,7 @@
 //! How generated items are called.
 
 use super::Emitter;
-use crate::axis::{Arch, Axis, Target, TargetSet};
+use crate::axis::{Arch, Axis, Target, TargetId, TargetSet};
 use crate::layouts::{Aggregate, Field, Form, LayoutId, Layouts, Type};
 use crate::spec::{KEYWORDS, Kind};
 use std::collections::{BTreeMap, BTreeSet};
@@ -116,7 +116,7 @@ pub(super) fn name_since(axis: &Axis, structure: &str, path: &str, targets: &Tar
 }
 
 /// A target's kernel, by the label of its version if it opens that, and the architecture.
-fn since(axis: &Axis, target: usize) -> (String, Arch) {
+fn since(axis: &Axis, target: TargetId) -> (String, Arch) {
     let Target { kernel, arch } = axis.targets[target];
     let version = axis.kernels[kernel].version;
     let opens = axis.kernels.iter().position(|kernel| kernel.version == version) == Some(kernel);

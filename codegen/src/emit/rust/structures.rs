@@ -55,9 +55,9 @@ impl Emitter<'_> {
         let axis = &self.layouts.spec.axis;
         let mut last: [Option<LayoutId>; Arch::ALL.len()] = Default::default();
         let mut text = String::new();
-        for (index, target) in axis.targets.iter().enumerate() {
-            let id = self.layouts.by_target[index].get(name).copied();
-            let id = id.filter(|&id| self.wanted[id].contains(index));
+        for (at, target) in axis.targets.iter() {
+            let id = self.layouts.by_target[at].get(name).copied();
+            let id = id.filter(|&id| self.wanted[id].contains(at));
             let now = id.filter(|&id| matches!(self.layouts.layouts[id].form, Form::Aggregate(_)));
             let before = Arch::ALL.iter().zip(&mut last).find(|(arch, _)| **arch == target.arch).map(|(_, last)| last);
             let Some(before) = before.filter(|before| **before != now) else { continue };

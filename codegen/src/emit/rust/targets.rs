@@ -7,7 +7,7 @@ use super::Emitter;
 use super::docs::braced;
 use super::modules::Module;
 use super::names::Taken;
-use crate::axis::Arch;
+use crate::axis::{Arch, TargetId};
 use crate::layouts::LayoutId;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -39,8 +39,8 @@ impl Emitter<'_> {
         // For each architecture, the path of the module where its types changed last, and its sets.
         let mut before: BTreeMap<Arch, (String, Vec<&str>)> = BTreeMap::new();
         for (number, kernel) in axis.kernels.iter().enumerate() {
-            let targets = axis.targets.iter().enumerate().filter(|(_, target)| target.kernel == number);
-            let own = targets.map(|(index, target)| (target.arch, imported(&sets, index)));
+            let targets = axis.targets.iter().filter(|(_, target)| target.kernel == number);
+            let own = targets.map(|(id, target)| (target.arch, imported(&sets, id)));
             let own: Vec<_> = own.filter(|(_, sets)| !sets.is_empty()).collect();
             if own.is_empty() {
                 continue;
@@ -69,7 +69,7 @@ impl Emitter<'_> {
     }
 
     /// The types by the targets that have them. A set is called by its first type, so that a new kernel renames few.
-    fn sets(&self) -> BTreeMap<Vec<usize>, Set> {
+    fn sets(&self) -> BTreeMap<Vec<TargetId>, Set> {
         let mut taken = Taken::of(self.layouts.spec.axis.kernels.iter().map(|kernel| kernel.module.clone()));
         let mut sets = BTreeMap::new();
         for name in self.layouts.spec.definitions.keys().filter(|name| !super::is_macros(&self.layouts.spec.definitions[*name])) {
@@ -84,6 +84,6 @@ impl Emitter<'_> {
 }
 
 /// The sets that a target imports.
-fn imported(sets: &BTreeMap<Vec<usize>, Set>, target: usize) -> Vec<&str> {
+fn imported(sets: &BTreeMap<Vec<TargetId>, Set>, target: TargetId) -> Vec<&str> {
     sets.iter().filter(|(targets, _)| targets.contains(&target)).map(|(_, set)| set.name.as_str()).collect()
 }

@@ -8,7 +8,7 @@ fn an_import_carries_arm64_along() {
     let build = |text: &str| text.parse::<Build>().expect("a build");
     // An update of a build that ARM64 has, with other layouts than any that the build had.
     let table = best(&tables, &[build("10.0.17763.379")]).into_iter().find(|table| table.arch == Arch::X64).expect("a table");
-    let table = Table { build: build("10.0.26100.65000"), ..table };
+    let table = BuildTable { build: build("10.0.26100.65000"), ..table };
     let plan = imported(&texts, &tables, std::slice::from_ref(&table));
     verified(&plan.layouts, &tables, std::slice::from_ref(&table)).unwrap_or_else(|error| panic!("{error}"));
     let axis = &plan.layouts.spec.axis;
@@ -25,7 +25,7 @@ fn an_import_carries_arm64_along() {
     let logger = "WMI_LOGGER_CONTEXT";
     assert!(table.types.get(logger).is_some() && before[logger] != arm64[logger], "nothing came along");
     // Before and after it ARM64 has what it had.
-    for (target, at) in layouts(&texts).spec.axis.targets.iter().enumerate().filter(|(_, at)| at.arch == Arch::Arm64) {
+    for (target, at) in layouts(&texts).spec.axis.targets.iter().filter(|(_, at)| at.arch == Arch::Arm64) {
         let old = layouts(&texts);
         let kernel = old.spec.axis.kernels[at.kernel].build;
         let now = find(axis, kernel, Arch::Arm64).expect("a row");

@@ -11,12 +11,12 @@ fn entered(types: Types) -> Result<Texts, Error> {
 }
 
 /// Specs of no type, and a table of some.
-fn empty(types: Types) -> (Texts, Table) {
+fn empty(types: Types) -> (Texts, BuildTable) {
     let (texts, _) = shipped();
     let mut texts: Texts = texts.into_iter().filter(|(path, _)| path.ends_with("scalars.toml")).collect();
     texts.insert("specs/windows.toml".into(), "architectures = [\"x86\", \"x64\"]\n".into());
     let build = Build { number: [10, 0, 99999], revision: 1 };
-    let table = Table {
+    let table = BuildTable {
         globals: BTreeMap::new(),
         source: "hostile".into(),
         producer: "test".into(),

@@ -49,7 +49,7 @@ impl Drop for Scratch {
 }
 
 /// The shipped images of some builds, as a table.
-fn table(images: &[Table], builds: &[u32]) -> String {
+fn table(images: &[BuildTable], builds: &[u32]) -> String {
     let members = [("ETW_GUID_ENTRY", "Guid"), ("ETW_REG_ENTRY", "GuidEntry")];
     let mut text = "file\tversion\tarch\ttimestamp\tsize_of_image\tETW_GUID_ENTRY.Guid\tETW_REG_ENTRY.GuidEntry\n".to_owned();
     for image in images.iter().filter(|image| builds.contains(&image.build.number[2])) {
@@ -90,7 +90,7 @@ fn borders_come_back_from_images() {
     let (ours, theirs) = (&plan.layouts.spec.axis, &truth.spec.axis);
     let builds = |axis: &etw_layouts_codegen::axis::Axis| axis.kernels.iter().map(|kernel| kernel.build).collect::<Vec<_>>();
     assert_eq!(builds(ours), builds(theirs));
-    for (target, at) in theirs.targets.iter().enumerate() {
+    for (target, at) in theirs.targets.iter() {
         let (build, name) = (theirs.kernels[at.kernel].build, theirs.target_name(target));
         // The specs say what the update changed on all builds and architectures; images of one build show less, and none is of x86.
         let Some(own) = find(ours, build, at.arch) else {

@@ -2,9 +2,9 @@
 
 use super::super::texts::{self, Texts};
 use super::{find, layouts};
-use etw_layouts_codegen::axis::{Arch, Axis, Build, TargetSet};
+use etw_layouts_codegen::axis::{Arch, Axis, Build, TargetId, TargetSet};
 use etw_layouts_codegen::emit;
-use etw_layouts_codegen::spec::{Body, Erratum, Member, Shape, ValuesKind, What};
+use etw_layouts_codegen::spec::{Body, Erratum, ErratumKind, Member, Shape, ValuesKind};
 use std::collections::BTreeSet;
 
 /// The specs without some kernels: neither on the axis nor in any range, and without what no layout depends on and no symbols can give back.
@@ -63,7 +63,7 @@ fn kept(members: &mut Vec<Member>) {
 
 /// What an erratum denies of a range may lie where the thing does not exist.
 fn kept_errata(errata: &mut Vec<Erratum>) {
-    errata.retain(|erratum| !erratum.scope.is_empty() && erratum.what != What::In);
+    errata.retain(|erratum| !erratum.scope.is_empty() && erratum.what != ErratumKind::In);
 }
 
 /// The axis without kernels, and without the versions, groups and updates that have none left.
@@ -105,7 +105,7 @@ fn without(old: &Axis, builds: &BTreeSet<Build>) -> Axis {
 
 /// A set of one axis on another.
 fn mapped(old: &Axis, new: &Axis, set: &TargetSet) -> TargetSet {
-    let place = |t: usize| find(new, old.kernels[old.targets[t].kernel].build, old.targets[t].arch);
+    let place = |t: TargetId| find(new, old.kernel_of(t).build, old.targets[t].arch);
     set.iter().filter_map(place).collect()
 }
 

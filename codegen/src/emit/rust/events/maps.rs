@@ -1,5 +1,6 @@
 //! Enumerations and flags of fields.
 
+use crate::axis::TargetId;
 use crate::emit::rust::Options;
 use crate::event::Field;
 use crate::spec::{Body, Spec, Values, ValuesKind};
@@ -35,10 +36,10 @@ fn used<'a>(fields: &'a [Field], names: &mut BTreeSet<&'a str>) {
 
 /// Values with their names. Where a value had several names, the last is taken; of flags, those of most bits come first.
 fn entries(values: &Values) -> Vec<(i64, &str)> {
-    let mut list: Vec<(i64, &str, usize)> = Vec::new();
+    let mut list: Vec<(i64, &str, Option<TargetId>)> = Vec::new();
     for constant in &values.constants {
         for piece in &constant.value.0 {
-            let last = piece.targets.iter().last().unwrap_or(0);
+            let last = piece.targets.iter().last();
             match list.iter_mut().find(|(value, _, _)| *value == piece.value) {
                 Some(known) if known.2 < last => *known = (piece.value, &constant.name.value, last),
                 Some(_) => {}
