@@ -4,6 +4,12 @@
 
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "manifests")]
+pub mod manifest;
 mod model;
+mod schemas;
+#[cfg(feature = "manifests")]
+mod winmeta;
 
 pub use model::{Count, Event, Field, Keyword, Length, Map, MapEntry, Name, Provider};
+pub use schemas::{Place, SchemaError, Schemas};
