@@ -4,12 +4,17 @@
 
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "binaries")]
+pub mod binary;
+mod budget;
 #[cfg(feature = "manifests")]
 pub mod manifest;
+mod messages;
 mod model;
 mod schemas;
-#[cfg(feature = "manifests")]
+pub mod wevt;
 mod winmeta;
 
+pub use messages::Messages;
 pub use model::{Count, Event, Field, Keyword, Length, Map, MapEntry, Name, Provider};
 pub use schemas::{Place, SchemaError, Schemas};

@@ -37,6 +37,12 @@ impl Schemas {
     /// Maximum number of errors that are kept; others are only counted.
     pub const MAX_ERRORS: usize = 100;
 
+    pub(crate) fn append(&mut self, mut other: Schemas) {
+        self.providers.append(&mut other.providers);
+        self.errors_total += other.errors_total - other.errors.len().min(other.errors_total);
+        other.errors.into_iter().for_each(|error| self.report(error));
+    }
+
     pub(crate) fn report(&mut self, error: SchemaError) {
         self.errors_total += 1;
         if self.errors.len() < Self::MAX_ERRORS {

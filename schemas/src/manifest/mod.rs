@@ -6,6 +6,7 @@ mod strings;
 mod template;
 mod xml;
 
+use crate::budget::Budget;
 use crate::schemas::{SchemaError, Schemas};
 use provider::provider;
 use strings::Strings;
@@ -28,10 +29,10 @@ pub fn read(bytes: &[u8]) -> Result<Schemas, SchemaError> {
     let text = encoding::text(bytes)?;
     let root = xml::parse(&text)?;
     let strings = Strings::of(&root);
-    let mut schemas = Schemas::default();
+    let (mut schemas, mut budget) = (Schemas::default(), Budget::new());
     for events in root.all("events") {
         for element in events.named("provider") {
-            match provider(element, &strings, &mut schemas) {
+            match provider(element, &strings, &mut schemas, &mut budget) {
                 Ok(provider) => schemas.providers.push(provider),
                 Err(error) => schemas.report(error),
             }

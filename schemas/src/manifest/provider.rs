@@ -3,6 +3,7 @@
 use super::strings::Strings;
 use super::template::{Templates, maps};
 use super::xml::Element;
+use crate::budget::Budget;
 use crate::model::{Event, Keyword, Name, Provider};
 use crate::schemas::{SchemaError, Schemas};
 use crate::winmeta::{self, bare};
@@ -13,11 +14,17 @@ use std::collections::HashMap;
 type Values<'a> = HashMap<&'a str, u64>;
 
 /// Reads a provider. Errors of its parts are reported; an error of the whole is returned.
-pub(super) fn provider(element: &Element, strings: &Strings<'_>, schemas: &mut Schemas) -> Result<Provider, SchemaError> {
+pub(super) fn provider(
+    element: &Element,
+    strings: &Strings<'_>,
+    schemas: &mut Schemas,
+    budget: &mut Budget,
+) -> Result<Provider, SchemaError> {
+    let too_large = |_| SchemaError::line(element.line, Budget::MESSAGE);
     let guid = required(element, "guid")?;
     let guid = Uuid::try_parse(guid)
         .map_err(|_| SchemaError::line(element.line, format!("invalid GUID of a provider: `{guid}`; correct it")))?;
-    let maps = maps(element, strings, schemas);
+    let maps = maps(element, strings, schemas, budget).map_err(too_large)?;
     let templates = Templates::read(element, &maps, schemas);
     let names = Names::read(element, schemas);
     let keywords = names.keywords.iter().map(|(name, mask)| Keyword { mask: Some(*mask), name: bare(name).to_owned() });
@@ -26,7 +33,10 @@ pub(super) fn provider(element: &Element, strings: &Strings<'_>, schemas: &mut S
     let mut events = Vec::new();
     for event in element.listed("events", "event") {
         match self::event(event, &names, &templates, strings, schemas) {
-            Ok(event) => events.push(event),
+            Ok(event) => {
+                budget.event(&event).map_err(too_large)?;
+                events.push(event);
+            }
             Err(error) => schemas.report(error),
         }
     }
@@ -84,7 +94,9 @@ impl<'a> Names<'a> {
                 next = next.max(value.saturating_add(1));
             }
             let id = channel.get("chid").unwrap_or(name);
-            self.channels.entry(id).or_insert((value, name, bit));
+            for key in [id, name] {
+                self.channels.entry(key).or_insert((value, name, bit));
+            }
             // Windows leaves 8 bits to channels.
             bit = if bit > 1 << 56 { bit >> 1 } else { 0 };
         }
@@ -152,8 +164,7 @@ fn channel(element: &Element, names: &Names<'_>, event: &mut Event, schemas: &mu
         event.channel.value = Some(0);
         return;
     };
-    let by_name = || names.channels.values().find(|(_, name, _)| *name == id);
-    match names.channels.get(id).or_else(by_name) {
+    match names.channels.get(id) {
         Some((value, name, bit)) => {
             event.channel = Name { value: Some(*value), name: (*name).to_owned() };
             event.keyword_mask = event.keyword_mask.map(|mask| mask | bit);

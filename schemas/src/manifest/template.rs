@@ -3,6 +3,7 @@
 use super::provider::{message, number, required};
 use super::strings::Strings;
 use super::xml::Element;
+use crate::budget::{Budget, Exceeded};
 use crate::model::{Count, Field, Length, Map, MapEntry};
 use crate::schemas::{SchemaError, Schemas};
 use etw_layouts_payload::{InType, MapKind, OutType};
@@ -20,7 +21,7 @@ impl Templates {
         let mut templates = HashMap::new();
         for template in provider.listed("templates", "template") {
             let fields = match required(template, "tid").map(str::to_owned) {
-                Ok(name) => match fields(template, &known, &mut Vec::new()) {
+                Ok(name) => match fields(template, &known, &mut Scope::default()) {
                     Ok(fields) => Ok((name, Some(fields))),
                     Err(error) => {
                         schemas.report(error);
@@ -47,8 +48,11 @@ impl Templates {
     }
 }
 
-/// The fields of a template or structure. `scope` has the names of the fields before, also those of enclosing structures.
-fn fields<'a>(element: &'a Element, maps: &HashMap<&str, usize>, scope: &mut Vec<&'a str>) -> Result<Vec<Field>, SchemaError> {
+/// The names of the fields before, also those of enclosing structures, with the number of fields that have each.
+type Scope<'a> = HashMap<&'a str, usize>;
+
+/// The fields of a template or structure.
+fn fields<'a>(element: &'a Element, maps: &HashMap<&str, usize>, scope: &mut Scope<'a>) -> Result<Vec<Field>, SchemaError> {
     let mut fields = Vec::new();
     for child in element.children() {
         let in_type = match child.name {
@@ -80,12 +84,15 @@ fn fields<'a>(element: &'a Element, maps: &HashMap<&str, usize>, scope: &mut Vec
         };
         field.tags = child.get("tags").and_then(number).and_then(|tags| u32::try_from(tags).ok()).unwrap_or_default();
         if in_type == InType::STRUCT {
-            let outer = scope.len();
             field.members = self::fields(child, maps, scope)?;
-            scope.truncate(outer);
         }
-        scope.push(name);
+        *scope.entry(name).or_default() += 1;
         fields.push(field);
+    }
+    for name in element.children().iter().filter_map(|child| child.get("name")) {
+        if let Some(fields) = scope.get_mut(name) {
+            *fields = fields.saturating_sub(1);
+        }
     }
     Ok(fields)
 }
@@ -97,9 +104,9 @@ enum Reference {
 }
 
 /// A count or length: a number, or the name of a field before.
-fn reference(element: &Element, attribute: &str, scope: &[&str]) -> Result<Reference, SchemaError> {
+fn reference(element: &Element, attribute: &str, scope: &Scope<'_>) -> Result<Reference, SchemaError> {
     let Some(text) = element.get(attribute).filter(|text| !text.is_empty()) else { return Ok(Reference::None) };
-    if scope.contains(&text) {
+    if scope.get(text).is_some_and(|fields| *fields > 0) {
         return Ok(Reference::Field(text.to_owned()));
     }
     match number(text).map(u16::try_from) {
@@ -123,7 +130,6 @@ fn unknown(element: &Element, attribute: &str, name: &str) -> SchemaError {
 fn in_type(name: &str) -> Option<InType> {
     let bare = behind_prefix(name);
     let is_named = |ty: &InType| ty.name().is_some_and(|name| name.eq_ignore_ascii_case(bare));
-    // Sizes of pointers as the kernel's own manifests and those of other tools write them.
     let alias = || match bare {
         "CountedAnsiString" => Some(InType::MANIFEST_COUNTEDANSISTRING),
         _ => None,
@@ -143,7 +149,12 @@ fn behind_prefix(name: &str) -> &str {
 }
 
 /// The maps of a provider.
-pub(super) fn maps(provider: &Element, strings: &Strings<'_>, schemas: &mut Schemas) -> Vec<Map> {
+pub(super) fn maps(
+    provider: &Element,
+    strings: &Strings<'_>,
+    schemas: &mut Schemas,
+    budget: &mut Budget,
+) -> Result<Vec<Map>, Exceeded> {
     let mut maps = Vec::new();
     for element in provider.named("maps").flat_map(Element::children) {
         let kind = match element.name {
@@ -162,8 +173,10 @@ pub(super) fn maps(provider: &Element, strings: &Strings<'_>, schemas: &mut Sche
         for entry in element.named("map") {
             match required(entry, "value").map(|text| (text, number(text).or_else(|| negative(text)))) {
                 Ok((_, Some(value))) => {
-                    let text = message(entry, strings, schemas).or(entry.get("symbol")).unwrap_or_default();
-                    entries.push(MapEntry { value, name: text.trim_end().to_owned() });
+                    let name = message(entry, strings, schemas).or(entry.get("symbol")).unwrap_or_default();
+                    let name = name.trim_end().to_owned();
+                    budget.take(name.len())?;
+                    entries.push(MapEntry { value, name });
                 }
                 Ok((text, None)) => {
                     schemas.report(SchemaError::line(entry.line, format!("invalid value in a map: `{text}`; correct it")));
@@ -171,9 +184,11 @@ pub(super) fn maps(provider: &Element, strings: &Strings<'_>, schemas: &mut Sche
                 Err(error) => schemas.report(error),
             }
         }
-        maps.push(Map { name, kind, entries });
+        let map = Map { name, kind, entries };
+        budget.map(&map)?;
+        maps.push(map);
     }
-    maps
+    Ok(maps)
 }
 
 /// Maps have values of 32 bits, and negative ones as their complement.

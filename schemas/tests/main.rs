@@ -1,0 +1,3 @@
+//! Schemas of events from manifests and Windows binaries.
+
+mod clr;
