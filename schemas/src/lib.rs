@@ -12,6 +12,7 @@ pub mod manifest;
 mod messages;
 mod model;
 mod schemas;
+pub mod tmf;
 pub mod wevt;
 mod winmeta;
 
