@@ -1,6 +1,6 @@
 //! A limit on the memory that the schemas of one source take, since a few bytes of it can state the same parts many times.
 
-use crate::model::{Event, Field, Map};
+use crate::model::{Event, Field};
 
 /// Memory that is left, in bytes.
 pub(crate) struct Budget(usize);
@@ -29,11 +29,6 @@ impl Budget {
         let keywords = event.keywords.iter().map(|name| size_of::<String>() + name.len()).sum::<usize>();
         let fields = event.fields.as_deref().map_or(0, fields);
         self.take(size_of::<Event>() + names + keywords + event.symbol.len() + event.message.len() + fields)
-    }
-
-    pub fn map(&mut self, map: &Map) -> Result<(), Exceeded> {
-        let entries = map.entries.iter().map(|entry| size_of_val(entry) + entry.name.len()).sum::<usize>();
-        self.take(size_of::<Map>() + map.name.len() + entries)
     }
 }
 

@@ -7,6 +7,8 @@
 #[cfg(feature = "binaries")]
 pub mod binary;
 mod budget;
+#[cfg(all(feature = "manifests", feature = "binaries"))]
+pub mod files;
 #[cfg(feature = "manifests")]
 pub mod manifest;
 mod messages;
@@ -14,6 +16,7 @@ mod model;
 mod schemas;
 pub mod tmf;
 pub mod wevt;
+#[cfg(feature = "manifests")]
 mod winmeta;
 
 pub use messages::Messages;

@@ -37,9 +37,10 @@ impl Schemas {
     /// Maximum number of errors that are kept; others are only counted.
     pub const MAX_ERRORS: usize = 100;
 
+    #[cfg(feature = "binaries")]
     pub(crate) fn append(&mut self, mut other: Schemas) {
         self.providers.append(&mut other.providers);
-        self.errors_total += other.errors_total - other.errors.len().min(other.errors_total);
+        self.errors_total += other.errors_total.saturating_sub(other.errors.len());
         other.errors.into_iter().for_each(|error| self.report(error));
     }
 

@@ -39,11 +39,6 @@ pub(crate) const CHANNELS: &[(&str, u64)] =
 /// The first number of channels that providers define.
 pub(crate) const FIRST_CHANNEL: u32 = 16;
 
-/// Name in a manifest without the prefix.
-pub(crate) fn bare(name: &str) -> &str {
-    name.strip_prefix("win:").unwrap_or(name)
-}
-
 /// The value with a name that has the prefix.
 pub(crate) fn value(table: &[(&str, u64)], name: &str) -> Option<u64> {
     let bare = name.strip_prefix("win:")?;

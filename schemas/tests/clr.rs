@@ -44,7 +44,8 @@ fn manifest_and_binary_are_equal() {
         }
         let by_id: BTreeMap<_, _> = theirs.events.iter().map(|event| ((event.id, event.version), event)).collect();
         for event in &ours.events {
-            let (ours, theirs) = (comparable(event, ours), by_id.get(&(event.id, event.version)).map(|event| comparable(event, theirs)));
+            let (ours, theirs) =
+                (comparable(event, ours), by_id.get(&(event.id, event.version)).map(|event| comparable(event, theirs)));
             fields += ours.fields.iter().flatten().map(|field| 1 + field.members.len()).sum::<usize>();
             if Some(&ours) == theirs.as_ref() {
                 equal += 1;

@@ -8,6 +8,8 @@ use crate::schemas::{SchemaError, Schemas};
 use crate::wevt;
 use resources::Resources;
 use std::fmt::{self, Display, Formatter};
+#[cfg(feature = "manifests")]
+use {object::read::ReadCache, std::fs::File, std::path::PathBuf};
 
 /// Why a PE file cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,16 +29,43 @@ pub enum BinaryError {
 ///
 /// The file is no PE file, or is corrupt. Errors in language files are reported with the schemas. No input causes a panic.
 pub fn read(file: &[u8], languages: &[&[u8]]) -> Result<Schemas, BinaryError> {
-    let resources = resources::read(file).map_err(BinaryError::File)?;
+    let resources = resources::read(file).map_err(BinaryError::File)?.ok_or(BinaryError::File("not a PE file"))?;
     let mut messages = Messages::default();
-    let mut errors = Vec::new();
-    errors.extend(add(&resources, &mut messages));
+    let mut errors = add(&resources, &mut messages);
     for language in languages {
-        if let Ok(resources) = resources::read(*language) {
+        if let Ok(Some(resources)) = resources::read(*language) {
             errors.extend(add(&resources, &mut messages));
         }
     }
     schemas(&resources, &messages, errors)
+}
+
+/// Reads the schemas of an open file, of which only headers and resources are read, with the first of its language files that has
+/// messages; `None`, if it has none.
+#[cfg(feature = "manifests")]
+pub(crate) fn open(
+    file: File,
+    languages: impl FnOnce() -> Vec<PathBuf>,
+) -> Result<Option<(Schemas, Option<PathBuf>)>, BinaryError> {
+    let cache = ReadCache::new(file);
+    let Some(resources) = resources::read(&cache).map_err(BinaryError::File)?.filter(|found| !found.templates.is_empty()) else {
+        return Ok(None);
+    };
+    let mut messages = Messages::default();
+    let mut errors = add(&resources, &mut messages);
+    let mut language_file = None;
+    for path in languages() {
+        let Ok(file) = File::open(&path) else { continue };
+        let cache = ReadCache::new(file);
+        if let Ok(Some(resources)) = resources::read(&cache)
+            && !resources.messages.is_empty()
+        {
+            errors.extend(add(&resources, &mut messages));
+            language_file = Some(path);
+            break;
+        }
+    }
+    schemas(&resources, &messages, errors).map(|schemas| Some((schemas, language_file)))
 }
 
 /// The schemas of resources; an error, if the first is corrupt.

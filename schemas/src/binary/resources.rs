@@ -24,12 +24,12 @@ const MAX_ENTRIES: u16 = 4096;
 /// A part of the file that cannot be read.
 pub(super) type Corrupt = &'static str;
 
-/// The resources of a file.
-pub(super) fn read<'a, R: ReadRef<'a>>(data: R) -> Result<Resources<'a>, Corrupt> {
+/// The resources of a file; `None`, if it is no PE file.
+pub(super) fn read<'a, R: ReadRef<'a>>(data: R) -> Result<Option<Resources<'a>>, Corrupt> {
     match FileKind::parse(data) {
-        Ok(FileKind::Pe32) => found::<ImageNtHeaders32, R>(data),
-        Ok(FileKind::Pe64) => found::<ImageNtHeaders64, R>(data),
-        _ => Err("not a PE file"),
+        Ok(FileKind::Pe32) => found::<ImageNtHeaders32, R>(data).map(Some),
+        Ok(FileKind::Pe64) => found::<ImageNtHeaders64, R>(data).map(Some),
+        _ => Ok(None),
     }
 }
 

@@ -46,3 +46,19 @@ pub fn read(bytes: &[u8]) -> Result<Schemas, SchemaError> {
         (false, _) => Ok(schemas),
     }
 }
+
+/// Whether bytes begin like XML.
+#[cfg(feature = "binaries")]
+pub(crate) fn is_xml(head: &[u8]) -> bool {
+    let text = head.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(head).trim_ascii_start();
+    text.starts_with(b"<")
+        || [[0xFF, 0xFE, b'<', 0], [0xFE, 0xFF, 0, b'<']].iter().any(|mark| head.starts_with(mark))
+        || head.starts_with(b"<\0")
+}
+
+/// Whether an XML file mentions providers of events.
+#[cfg(feature = "binaries")]
+pub(crate) fn is_manifest(bytes: &[u8]) -> bool {
+    const MARKS: [&str; 2] = ["instrumentationManifest", "schemas.microsoft.com/win/2004/08/events"];
+    encoding::text(bytes).is_ok_and(|text| MARKS.iter().any(|mark| text.contains(mark)))
+}

@@ -4,9 +4,9 @@ use super::strings::Strings;
 use super::template::{Templates, maps};
 use super::xml::Element;
 use crate::budget::Budget;
-use crate::model::{Event, Keyword, Name, Provider};
+use crate::model::{Event, Keyword, Name, Provider, bare};
 use crate::schemas::{SchemaError, Schemas};
-use crate::winmeta::{self, bare};
+use crate::winmeta;
 use etw_layouts_payload::Uuid;
 use std::collections::HashMap;
 

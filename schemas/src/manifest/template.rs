@@ -175,7 +175,7 @@ pub(super) fn maps(
                 Ok((_, Some(value))) => {
                     let name = message(entry, strings, schemas).or(entry.get("symbol")).unwrap_or_default();
                     let name = name.trim_end().to_owned();
-                    budget.take(name.len())?;
+                    budget.take(size_of::<MapEntry>() + name.len())?;
                     entries.push(MapEntry { value, name });
                 }
                 Ok((text, None)) => {
@@ -184,9 +184,7 @@ pub(super) fn maps(
                 Err(error) => schemas.report(error),
             }
         }
-        let map = Map { name, kind, entries };
-        budget.map(&map)?;
-        maps.push(map);
+        maps.push(Map { name, kind, entries });
     }
     Ok(maps)
 }

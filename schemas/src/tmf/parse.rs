@@ -29,7 +29,8 @@ pub fn read(bytes: &[u8]) -> (Vec<WppMessage>, Vec<SchemaError>) {
             _ if line.starts_with("//") => {}
             _ if line.starts_with("#typev") || line.starts_with("#type ") => {
                 in_arguments = false;
-                match source.as_ref().ok_or("message before the GUID of its source file").and_then(|source| message(line, source)) {
+                match source.as_ref().ok_or("message before the GUID of its source file").and_then(|source| message(line, source))
+                {
                     Ok(message) => {
                         messages.push(message);
                         in_arguments = true;
@@ -78,7 +79,12 @@ fn message(line: &str, (guid, component): &(Uuid, String)) -> Result<WppMessage,
     let number = words.next().and_then(|number| number.parse().ok()).ok_or("message without a number")?;
     let stated = |key: &str| {
         let value = comment.split_once(key).map_or("", |(_, value)| value);
-        value.split_whitespace().next().filter(|value| !KEYS.iter().any(|key| value.starts_with(key))).unwrap_or_default().to_owned()
+        value
+            .split_whitespace()
+            .next()
+            .filter(|value| !KEYS.iter().any(|key| value.starts_with(key)))
+            .unwrap_or_default()
+            .to_owned()
     };
     Ok(WppMessage {
         guid: *guid,

@@ -69,7 +69,13 @@ impl Conversion {
                 return self.text(&code.unwrap_or('.').to_string());
             }
             'd' | 'i' => {
-                let sign = if signed < 0 { "-" } else if self.plus { "+" } else { "" };
+                let sign = if signed < 0 {
+                    "-"
+                } else if self.plus {
+                    "+"
+                } else {
+                    ""
+                };
                 sign.to_owned() + &digits(signed.unsigned_abs().to_string())
             }
             _ => value.to_string(),
@@ -96,7 +102,11 @@ impl Conversion {
             return format!("{text:>width$}");
         }
         let signs = text.len() - text.trim_start_matches(['-', '+']).len();
-        let signs = if text.get(signs..).is_some_and(|rest| rest.starts_with("0x") || rest.starts_with("0X")) { signs + 2 } else { signs };
+        let signs = if text.get(signs..).is_some_and(|rest| rest.starts_with("0x") || rest.starts_with("0X")) {
+            signs + 2
+        } else {
+            signs
+        };
         let (sign, digits) = text.split_at_checked(signs).unwrap_or_default();
         format!("{sign}{digits:0>width$}", width = width.saturating_sub(signs))
     }

@@ -123,7 +123,9 @@ fn value(ty: &WppType, rest: &mut &[u8], pointers: PointerSize) -> Option<Value>
         }
         WppType::CountedString => Value::Text(latin(counted(rest)?)),
         WppType::CountedWideString => Value::Text(wide(counted(rest)?)),
-        WppType::HexDump => Value::Text(counted(rest)?.iter().map(|byte| format!("{byte:02x} ")).collect::<String>().trim_end().to_owned()),
+        WppType::HexDump => {
+            Value::Text(counted(rest)?.iter().map(|byte| format!("{byte:02x} ")).collect::<String>().trim_end().to_owned())
+        }
         WppType::Guid => Value::Text(Uuid::from_bytes_le(*take(rest, 16)?.first_chunk()?).to_string()),
         WppType::Timestamp => {
             let time = FileTime(i64::from_le_bytes(*take(rest, 8)?.first_chunk()?));

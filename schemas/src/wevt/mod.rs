@@ -8,9 +8,8 @@ mod templates;
 
 use crate::budget::{Budget, Exceeded};
 use crate::messages::Messages;
-use crate::model::{Keyword, Provider};
+use crate::model::{Keyword, Provider, bare};
 use crate::schemas::{SchemaError, Schemas};
-use crate::winmeta::bare;
 use bytes::Bytes;
 
 /// A message identifier that means none.
