@@ -44,6 +44,14 @@ impl Schemas {
         other.errors.into_iter().for_each(|error| self.report(error));
     }
 
+    /// The value of a part; if it is corrupt, the error is reported, and the part is empty.
+    pub(crate) fn kept<T: Default>(&mut self, part: Result<T, SchemaError>) -> T {
+        part.unwrap_or_else(|error| {
+            self.report(error);
+            T::default()
+        })
+    }
+
     pub(crate) fn report(&mut self, error: SchemaError) {
         self.errors_total += 1;
         if self.errors.len() < Self::MAX_ERRORS {

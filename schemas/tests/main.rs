@@ -1,8 +1,10 @@
-//! Schemas of events from manifests and Windows binaries.
+//! Schemas of events from manifests, Windows binaries and TMF files.
 
 mod binaries;
 mod clr;
+mod damage;
 mod describe;
-#[allow(dead_code)]
+mod folders;
 mod kit;
 mod manifests;
+mod tmf;

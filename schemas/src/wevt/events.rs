@@ -1,7 +1,7 @@
 //! Events: EVNT, which refers to templates, levels, opcodes, tasks and keywords by offset, and to channels by number.
 
 use super::bytes::Bytes;
-use super::{Failure, NONE, keyword_name, name, templates};
+use super::{Failure, NONE, entries, keyword_name, name, templates};
 use crate::budget::Budget;
 use crate::messages::Messages;
 use crate::model::{Event, Field, Name};
@@ -26,15 +26,17 @@ pub(super) struct Context<'a> {
 }
 
 /// Names of channels: entries of number of the name, its offset, number of the channel, message identifier.
-pub(super) fn channels(bytes: Bytes<'_>, at: usize, budget: &mut Budget) -> Result<HashMap<u32, String>, Failure> {
+pub(super) fn channels(
+    bytes: Bytes<'_>,
+    at: usize,
+    schemas: &mut Schemas,
+    budget: &mut Budget,
+) -> Result<HashMap<u32, String>, Failure> {
     let mut channels = HashMap::new();
-    if at != 0 {
-        let first = at + 12;
-        for entry in (0..bytes.count(at + 8, first, 16)?).map(|index| first + 16 * index) {
-            let name = bytes.string(bytes.size(entry + 4)?)?;
-            budget.take(size_of::<String>() + name.len())?;
-            channels.entry(bytes.u32(entry + 8)?).or_insert(name);
-        }
+    for entry in entries(bytes, at, 16, schemas) {
+        let name = schemas.kept(bytes.size(entry + 4).and_then(|offset| bytes.string(offset)));
+        budget.take(size_of::<String>() + name.len())?;
+        channels.entry(bytes.u32(entry + 8)?).or_insert(name);
     }
     Ok(channels)
 }
@@ -95,34 +97,34 @@ impl Context<'_> {
             version: bytes.u8(at + 2)?,
             channel: Name { value: Some(channel), name: self.channels.get(&channel).cloned().unwrap_or_default() },
             // An opcode of one task has its number in the low half.
-            opcode: self.named(at + 24, bytes.u8(at + 5)?.into(), |stated| stated >> 16, 4)?,
-            level: self.named(at + 28, bytes.u8(at + 4)?.into(), |stated| stated, 4)?,
-            task: self.named(at + 32, task.into(), |stated| stated, 20)?,
+            opcode: self.named(at + 24, bytes.u8(at + 5)?.into(), |stated| stated >> 16, 8, schemas),
+            level: self.named(at + 28, bytes.u8(at + 4)?.into(), |stated| stated, 8, schemas),
+            task: self.named(at + 32, task.into(), |stated| stated, 24, schemas),
             keyword_mask: Some(bytes.u64(at + 8)?),
-            keywords: self.keywords(at)?,
+            keywords: schemas.kept(self.keywords(at)),
             symbol: String::new(),
             message,
             fields,
         })
     }
 
-    /// The name at the offset that an event states: an entry of a number, a message identifier, and behind it, at a distance, the offset
-    /// of the name.
-    fn named(&self, at: usize, value: u32, number: fn(u32) -> u32, distance: usize) -> Result<Name, SchemaError> {
-        let name = match self.bytes.size(at)? {
-            0 => String::new(),
-            entry => {
-                let stated = number(self.bytes.u32(entry)?);
-                if stated != value {
-                    return Err(SchemaError::offset(
-                        at,
-                        format!("corrupt event: it has the number {value}, and refers to the name of {stated}"),
-                    ));
-                }
-                name(self.bytes, entry + 4 + distance, entry + 4, self.messages)?
-            }
-        };
-        Ok(Name { value: Some(value), name })
+    /// A number with its name, from the entry whose offset an event states: a number, a message identifier, and at a distance behind the
+    /// number the offset of the name.
+    fn named(&self, at: usize, value: u32, number: fn(u32) -> u32, distance: usize, schemas: &mut Schemas) -> Name {
+        Name { value: Some(value), name: schemas.kept(self.entry_name(at, value, number, distance)) }
+    }
+
+    fn entry_name(&self, at: usize, value: u32, number: fn(u32) -> u32, distance: usize) -> Result<String, SchemaError> {
+        let entry = self.bytes.size(at)?;
+        if entry == 0 {
+            return Ok(String::new());
+        }
+        let stated = number(self.bytes.u32(entry)?);
+        if stated != value {
+            let message = format!("corrupt event: it has the number {value}, and refers to the name of {stated}");
+            return Err(SchemaError::offset(at, message));
+        }
+        name(self.bytes, entry.saturating_add(distance), entry.saturating_add(4), self.messages)
     }
 
     fn keywords(&self, at: usize) -> Result<Vec<String>, SchemaError> {

@@ -1,7 +1,7 @@
 //! Maps: MAPS with VMAP and BMAP.
 
 use super::bytes::Bytes;
-use super::{Failure, NONE};
+use super::{Failure, NONE, entries};
 use crate::budget::Budget;
 use crate::messages::Messages;
 use crate::model::{Map, MapEntry};
@@ -18,18 +18,15 @@ pub(super) fn read(
     budget: &mut Budget,
 ) -> Result<(Vec<Map>, HashMap<usize, usize>), Failure> {
     let (mut maps, mut offsets) = (Vec::new(), HashMap::new());
-    if at != 0 {
-        let first = at + 12;
-        for entry in (0..bytes.count(at + 8, first, 4)?).map(|index| first + 4 * index) {
-            let offset = bytes.size(entry)?;
-            match map(bytes, offset, messages, budget) {
-                Ok(map) => {
-                    offsets.entry(offset).or_insert(maps.len());
-                    maps.push(map);
-                }
-                Err(Failure::Corrupt(error)) => schemas.report(error),
-                Err(Failure::Exceeded) => return Err(Failure::Exceeded),
+    for entry in entries(bytes, at, 4, schemas) {
+        let offset = bytes.size(entry)?;
+        match map(bytes, offset, messages, budget) {
+            Ok(map) => {
+                offsets.entry(offset).or_insert(maps.len());
+                maps.push(map);
             }
+            Err(Failure::Corrupt(error)) => schemas.report(error),
+            Err(Failure::Exceeded) => return Err(Failure::Exceeded),
         }
     }
     Ok((maps, offsets))

@@ -86,26 +86,27 @@ fn provider(
     if bytes.signature(start)? != *b"WEVT" {
         return Err(SchemaError::offset(start, format!("corrupt provider {guid}: the signature is not WEVT")).into());
     }
-    let lists = lists(bytes, start)?;
-    let mut name = attribute_name(bytes, lists.attributes)?;
+    let lists = lists(bytes, start, schemas)?;
+    let mut name = schemas.kept(attribute_name(bytes, lists.attributes));
     if name.is_empty() {
         name = messages.get(bytes.u32(start + 8)?).unwrap_or_default();
     }
     budget.take(size_of::<Provider>() + name.len())?;
-    let keywords = keywords(bytes, lists.keywords, messages, budget)?;
+    let keywords = keywords(bytes, lists.keywords, messages, schemas, budget)?;
     let (maps, offsets) = maps::read(bytes, lists.maps, messages, schemas, budget)?;
-    let context = events::Context { bytes, messages, channels: events::channels(bytes, lists.channels, budget)?, maps: offsets };
+    let context =
+        events::Context { bytes, messages, channels: events::channels(bytes, lists.channels, schemas, budget)?, maps: offsets };
     let events = context.read(lists.events, schemas, budget)?;
     Ok(Provider { guid, name, keywords, maps, events })
 }
 
 /// The lists of a provider, each known by its signature.
-fn lists(bytes: Bytes<'_>, start: usize) -> Result<Lists, SchemaError> {
+fn lists(bytes: Bytes<'_>, start: usize, schemas: &mut Schemas) -> Result<Lists, SchemaError> {
     let mut lists = Lists::default();
     // More than there are kinds would be repetitions.
     for index in 0..bytes.count(start + 12, start + 16, 8)?.min(64) {
         let at = bytes.size(start + 20 + 8 * index)?;
-        let list = match &bytes.signature(at)? {
+        let list = match &schemas.kept(bytes.signature(at)) {
             b"CHAN" => &mut lists.channels,
             b"KEYW" => &mut lists.keywords,
             b"MAPS" => &mut lists.maps,
@@ -134,17 +135,28 @@ fn attribute_name(bytes: Bytes<'_>, at: usize) -> Result<String, SchemaError> {
     Ok(String::new())
 }
 
-fn keywords(bytes: Bytes<'_>, at: usize, messages: &Messages, budget: &mut Budget) -> Result<Vec<Keyword>, Failure> {
+fn keywords(
+    bytes: Bytes<'_>,
+    at: usize,
+    messages: &Messages,
+    schemas: &mut Schemas,
+    budget: &mut Budget,
+) -> Result<Vec<Keyword>, Failure> {
     let mut keywords = Vec::new();
-    if at != 0 {
-        let first = at + 12;
-        for entry in (0..bytes.count(at + 8, first, 16)?).map(|index| first + 16 * index) {
-            let keyword = Keyword { mask: Some(bytes.u64(entry)?), name: keyword_name(bytes, entry, messages)? };
-            budget.take(size_of::<Keyword>() + keyword.name.len())?;
-            keywords.push(keyword);
-        }
+    for entry in entries(bytes, at, 16, schemas) {
+        let keyword = Keyword { mask: Some(bytes.u64(entry)?), name: schemas.kept(keyword_name(bytes, entry, messages)) };
+        budget.take(size_of::<Keyword>() + keyword.name.len())?;
+        keywords.push(keyword);
     }
     Ok(keywords)
+}
+
+/// Offsets of the entries of a list, all within the resource: signature, size, number of entries, and these. Without a list, and in a list
+/// that is too large, there are none.
+fn entries(bytes: Bytes<'_>, at: usize, size: usize, schemas: &mut Schemas) -> impl Iterator<Item = usize> + use<> {
+    let first = at + 12;
+    let count = if at == 0 { 0 } else { schemas.kept(bytes.count(at + 8, first, size)) };
+    (0..count).map(move |index| first + size * index)
 }
 
 /// The name of a keyword: mask, message identifier, offset of the name.
