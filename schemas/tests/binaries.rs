@@ -36,6 +36,7 @@ fn provider(random: &mut Rng) -> Provider {
             Event {
                 id,
                 version: random.u8(..),
+                is_classic: false,
                 channel,
                 level,
                 opcode: Name { name: if opcode.value == Some(0) { String::new() } else { opcode.name }, ..opcode },
@@ -48,7 +49,14 @@ fn provider(random: &mut Rng) -> Provider {
             }
         })
         .collect();
-    Provider { guid: Uuid::from_u128(random.u128(..)), name: "Kit-Provider".to_owned(), keywords, maps, events }
+    Provider {
+        guid: Uuid::from_u128(random.u128(..)),
+        name: "Kit-Provider".to_owned(),
+        message: "Kit".to_owned(),
+        keywords,
+        maps,
+        events,
+    }
 }
 
 fn fields(random: &mut Rng, depth: usize, number: &mut usize) -> Vec<Field> {
