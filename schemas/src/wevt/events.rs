@@ -21,11 +21,11 @@ pub(super) struct Context<'a> {
     pub messages: &'a Messages,
     /// Names of channels by number.
     pub channels: HashMap<u32, String>,
-    /// Indices of maps by offset.
-    pub maps: HashMap<usize, usize>,
+    /// Indices of maps by offset; `None` for a map that cannot be read.
+    pub maps: HashMap<usize, Option<usize>>,
 }
 
-/// Names of channels: entries of number of the name, its offset, number of the channel, message identifier.
+/// Names of channels: flags, offset of the name, number, message identifier.
 pub(super) fn channels(
     bytes: Bytes<'_>,
     at: usize,

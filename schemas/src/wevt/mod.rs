@@ -1,5 +1,5 @@
-//! Reads WEVT_TEMPLATE resources, the form of manifests in PE files. Their format is not documented by Microsoft; it is known from the
-//! documentation of libfwevt, and from binaries whose manifests are published.
+//! Reads WEVT_TEMPLATE resources, the form of manifests in PE files. Microsoft does not document their format; sources are the documentation of
+//! libfwevt, the manifest compiler of event-trace-kit, and binaries whose manifests are published.
 
 mod bytes;
 mod events;
