@@ -1,6 +1,5 @@
 //! Compiled providers: those of the kit read back, and those that a linker has put into a file.
 
-use crate::kit;
 use etw_layouts_payload::{InType, MapKind, OutType, Uuid};
 use etw_layouts_schemas::{
     Count, Event, Field, Keyword, Length, Map, MapEntry, Messages, Name, Provider, Schemas, binary, manifest, wevt,
@@ -8,6 +7,7 @@ use etw_layouts_schemas::{
 use fastrand::Rng;
 use std::process::Command;
 use test_support::folder::Folder;
+use test_support::wevt as kit;
 use test_support::witness;
 
 /// A provider with what each list can have, without what a binary does not keep.

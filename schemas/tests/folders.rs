@@ -1,10 +1,11 @@
 //! Files and folders that a user names.
 
-use crate::{kit, tmf};
+use crate::tmf;
 use etw_layouts_schemas::files::{Format, read_path};
 use etw_layouts_schemas::manifest;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use test_support::folder::Folder;
+use test_support::wevt as kit;
 
 #[test]
 fn every_format_by_its_content() {
