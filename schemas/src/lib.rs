@@ -4,6 +4,14 @@
 
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "trace")]
+pub mod event_info;
+#[cfg(feature = "trace")]
+mod info_bytes;
+#[cfg(feature = "trace")]
+pub mod map_info;
 mod model;
 
+#[cfg(feature = "trace")]
+pub use info_bytes::InfoError;
 pub use model::{Count, Event, Field, Keyword, Length, Map, MapEntry, Name, Provider};

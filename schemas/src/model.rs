@@ -9,6 +9,8 @@ pub struct Provider {
     pub guid: Uuid,
     /// Name, such as `Microsoft-Windows-Kernel-Process`; empty if the source has none.
     pub name: String,
+    /// Display name from the message table; empty if the source has none.
+    pub message: String,
     /// Keywords of the provider, including those that no event has.
     pub keywords: Vec<Keyword>,
     /// Enumerations and flags to which [`Field::map`] refers.
@@ -42,6 +44,10 @@ pub struct Event {
     pub id: u16,
     /// Version.
     pub version: u8,
+    /// GUID that classic events have in place of the provider's: that of the MOF class, or in a manifest that of the task (`eventGUID`).
+    pub class: Option<Uuid>,
+    /// Whether the event is of a MOF class. It has no ID: class, opcode and version identify it.
+    pub is_classic: bool,
     /// Channel.
     pub channel: Name,
     /// Level.
