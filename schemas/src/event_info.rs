@@ -5,6 +5,7 @@ use crate::model::{Count, Event, Field, Keyword, Length, Map, Name, Provider};
 use etw_layouts::constants::{DECODING_SOURCE, PROPERTY_FLAGS};
 use etw_layouts::layouts::{EVENT_PROPERTY_INFO_10_0 as EVENT_PROPERTY_INFO, TRACE_EVENT_INFO_10_0 as TRACE_EVENT_INFO};
 use etw_layouts_payload::{InType, MapKind, OutType, Uuid};
+use std::collections::HashMap;
 use std::mem::offset_of;
 use std::ops::Range;
 
@@ -64,7 +65,13 @@ pub fn read(bytes: &[u8]) -> Result<Provider, InfoError> {
         event.symbol = info.text("EventNameOffset", head.EventNameOffset())?;
     }
     provider.keywords = keywords(descriptor.Keyword, &event.keywords);
-    let mut reader = Reader { info, states: vec![State::default(); properties.len()], properties, maps: &mut provider.maps };
+    let mut reader = Reader {
+        info,
+        states: vec![State::default(); properties.len()],
+        properties,
+        maps: &mut provider.maps,
+        map_indices: HashMap::new(),
+    };
     event.fields = Some(reader.fields(0..head.TopLevelPropertyCount as usize, 0)?);
     provider.events.push(event);
     Ok(provider)
@@ -99,6 +106,8 @@ struct Reader<'a> {
     /// Of each property.
     states: Vec<State>,
     maps: &'a mut Vec<Map>,
+    /// Of maps by name.
+    map_indices: HashMap<String, usize>,
 }
 
 #[derive(Clone, Default)]
@@ -168,19 +177,22 @@ impl Reader<'_> {
     }
 
     /// The name of the property that a count or length refers to.
-    fn reference(&self, property: u16, to: u16) -> Result<String, InfoError> {
+    fn reference(&mut self, property: u16, to: u16) -> Result<String, InfoError> {
         let state = self.states.get(usize::from(to)).filter(|state| state.is_visible);
-        state.map(|state| state.name.clone()).ok_or(InfoError::Reference { property, to })
+        let name = state.map(|state| state.name.clone()).ok_or(InfoError::Reference { property, to })?;
+        self.info.charge(2 * name.len())?;
+        Ok(name)
     }
 
     /// The index of the map with the name at an offset.
     fn map(&mut self, offset: u32) -> Result<usize, InfoError> {
         let name = self.info.text("MapNameOffset", offset)?;
-        let known = self.maps.iter().position(|map| map.name == name);
-        Ok(known.unwrap_or_else(|| {
+        let next = self.maps.len();
+        let index = *self.map_indices.entry(name.clone()).or_insert(next);
+        if index == next {
             self.maps.push(Map { name, kind: MapKind::Enumeration, entries: Vec::new() });
-            self.maps.len() - 1
-        }))
+        }
+        Ok(index)
     }
 }
 

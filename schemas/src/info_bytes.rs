@@ -91,7 +91,7 @@ pub(crate) struct Info<'a> {
 }
 
 impl<'a> Info<'a> {
-    /// Properties can share the text of a map's name, but not many do. Four times the bytes allow this, and bound the memory.
+    /// Four times the bytes: properties can share the text of a map's name, and refer to each other by name.
     pub fn new(bytes: &'a [u8]) -> Self {
         Self { bytes, budget: bytes.len().saturating_mul(4) }
     }
@@ -123,10 +123,16 @@ impl<'a> Info<'a> {
         let invalid = InfoError::Text { member, offset };
         let rest = self.bytes.get(offset as usize..).ok_or(invalid.clone())?;
         let length = rest.chunks_exact(2).position(|unit| *unit == [0, 0]).ok_or(invalid)?;
-        self.budget = self.budget.checked_sub(2 * length + 2).ok_or(InfoError::Texts)?;
+        self.charge(2 * length + 2)?;
         let units = rest.chunks_exact(2).take(length).map(|unit| u16::from_le_bytes([unit[0], unit[1]]));
         let text: String = char::decode_utf16(units).map(|unit| unit.unwrap_or(char::REPLACEMENT_CHARACTER)).collect();
         Ok(text.trim_end_matches(' ').to_owned())
+    }
+
+    /// Counts bytes of texts as read.
+    pub fn charge(&mut self, length: usize) -> Result<(), InfoError> {
+        self.budget = self.budget.checked_sub(length).ok_or(InfoError::Texts)?;
+        Ok(())
     }
 
     /// The texts at the offset, one after the other up to an empty one.

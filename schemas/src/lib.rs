@@ -7,10 +7,16 @@
 #[cfg(feature = "trace")]
 pub mod event_info;
 #[cfg(feature = "trace")]
+pub mod event_source;
+#[cfg(feature = "trace")]
 mod info_bytes;
 #[cfg(feature = "trace")]
 pub mod map_info;
+#[cfg(feature = "trace")]
+mod merge;
 mod model;
+#[cfg(feature = "trace")]
+pub mod trace;
 
 #[cfg(feature = "trace")]
 pub use info_bytes::InfoError;

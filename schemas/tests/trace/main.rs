@@ -1,0 +1,3 @@
+//! Schemas that traces carry: written ones, damaged ones, and real ones, if `ETW_LAYOUTS_ETL` names a folder of them.
+
+mod real;
