@@ -39,17 +39,15 @@ pub fn read(bytes: &[u8]) -> Result<Provider, InfoError> {
     }
     let properties = info.array(PROPERTIES, head.PropertyCount)?;
     let mut provider = Provider {
-        guid: guid(head.ProviderGuid),
+        guid: guid(if is_classic { head.EventGuid } else { head.ProviderGuid }),
         name: info.text("ProviderNameOffset", head.ProviderNameOffset)?,
         message: info.text("ProviderMessageOffset", head.ProviderMessageOffset)?,
         ..Provider::default()
     };
     let descriptor = head.EventDescriptor;
-    let class = guid(head.EventGuid);
     let mut event = Event {
         id: descriptor.Id,
         version: descriptor.Version,
-        class: Some(class).filter(|class| !class.is_nil()),
         is_classic,
         channel: name(&mut info, "ChannelNameOffset", head.ChannelNameOffset, descriptor.Channel.into())?,
         level: name(&mut info, "LevelNameOffset", head.LevelNameOffset, descriptor.Level.into())?,

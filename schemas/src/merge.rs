@@ -17,13 +17,8 @@ pub(crate) struct Merge {
     events: HashMap<(usize, Identity), Vec<usize>>,
 }
 
-/// What identifies an event within its provider.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Identity {
-    Id(u16, u8),
-    /// Class, opcode and version.
-    Class(Option<Uuid>, Option<u32>, u8),
-}
+/// What identifies an event within its provider: whether it is classic, its ID or opcode, and its version.
+type Identity = (bool, u32, u8);
 
 /// The index of a keyword, and whether sources state different bits for it.
 #[derive(Clone, Copy, Debug)]
@@ -68,7 +63,7 @@ impl Merge {
         }
         for mut event in provider.events {
             event.fields.iter_mut().flatten().for_each(|field| renumber(field, &maps));
-            let variants = self.events.entry((at, Identity::of(&event))).or_default();
+            let variants = self.events.entry((at, identity(&event))).or_default();
             if variants.iter().any(|index| own.events.get(*index) == Some(&event)) {
                 continue;
             }
@@ -94,14 +89,9 @@ impl Merge {
     }
 }
 
-impl Identity {
-    fn of(event: &Event) -> Self {
-        if event.is_classic {
-            Self::Class(event.class, event.opcode.value, event.version)
-        } else {
-            Self::Id(event.id, event.version)
-        }
-    }
+fn identity(event: &Event) -> Identity {
+    let number = if event.is_classic { event.opcode.value.unwrap_or_default() } else { event.id.into() };
+    (event.is_classic, number, event.version)
 }
 
 fn merge_keyword(states: &mut HashMap<(usize, String), KeywordState>, own: &mut Provider, at: usize, keyword: Keyword) {

@@ -5,7 +5,7 @@ use etw_layouts_payload::{InType, MapKind, OutType, Uuid};
 /// A provider and its events, as one source describes them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Provider {
-    /// GUID of the provider.
+    /// GUID of the provider; of events of a MOF class, that of the class, which their headers have.
     pub guid: Uuid,
     /// Name, such as `Microsoft-Windows-Kernel-Process`; empty if the source has none.
     pub name: String,
@@ -44,9 +44,7 @@ pub struct Event {
     pub id: u16,
     /// Version.
     pub version: u8,
-    /// GUID that classic events have in place of the provider's: that of the MOF class, or in a manifest that of the task (`eventGUID`).
-    pub class: Option<Uuid>,
-    /// Whether the event is of a MOF class. It has no ID: class, opcode and version identify it.
+    /// Whether the event is of a MOF class. It has no ID: opcode and version identify it in its class.
     pub is_classic: bool,
     /// Channel.
     pub channel: Name,
