@@ -164,3 +164,8 @@ impl Event {
         }
     }
 }
+
+/// A name in a manifest without the prefix `win:`.
+pub(crate) fn bare(name: &str) -> &str {
+    name.strip_prefix("win:").unwrap_or(name)
+}

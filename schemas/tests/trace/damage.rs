@@ -1,6 +1,7 @@
 //! Damaged schemas: a damaged one costs no other.
 
 use crate::text;
+use crate::written::MANIFEST;
 use etw_layouts_etl::Trace;
 use etw_layouts_schemas::trace::{Collected, collect};
 use etw_layouts_schemas::{Event, Field, Provider};
@@ -9,7 +10,6 @@ use std::collections::BTreeSet;
 use test_support::event_infos::{SchemaEvent, schema_events, schema_trace};
 
 const CORRUPTIONS: usize = 10_000;
-const MANIFEST: &[u8] = b"<instrumentationManifest/>";
 
 #[test]
 fn corruptions() {
@@ -42,7 +42,7 @@ fn corruptions() {
 }
 
 fn read(events: &[SchemaEvent]) -> Collected {
-    collect(&Trace::from_bytes(&schema_trace(events)).unwrap())
+    collect(&Trace::from_bytes(schema_trace(events)).unwrap())
 }
 
 /// A text for each event, map and manifest.

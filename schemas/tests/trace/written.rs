@@ -3,14 +3,25 @@
 use crate::text;
 use etw_layouts_etl::payload::Uuid;
 use etw_layouts_etl::{Reader, Schemas, Trace};
-use etw_layouts_schemas::trace::{Collector, DiagnosticKind, Place, collect};
-use etw_layouts_schemas::{InfoError, event_info, map_info};
+use etw_layouts_schemas::trace::{Collector, DiagnosticKind, InfoError, Place, collect, event_info, map_info};
 use std::fs;
 use test_support::event_infos::{
     Head, META_DATA, Property, SchemaEvent, event_info as info, map_info as map, schema_events, schema_trace,
 };
 
-const MANIFEST: &[u8] = b"<instrumentationManifest><instrumentation><events/></instrumentation></instrumentationManifest>";
+/// A manifest as EventSource writes it.
+pub const MANIFEST: &[u8] = br#"<instrumentationManifest xmlns="http://schemas.microsoft.com/win/2004/08/events">
+ <instrumentation xmlns:win="http://manifests.microsoft.com/win/2004/08/windows/events"><events>
+  <provider name="Made-EventSource" guid="{11111111-2222-3333-4444-555555555555}" resourceFileName="a.dll" messageFileName="a.dll" symbol="Made">
+   <tasks><task name="Request" value="65533"/></tasks>
+   <events><event value="1" version="0" level="win:Informational" symbol="Request" task="Request" template="RequestArgs"/></events>
+   <templates><template tid="RequestArgs">
+    <data name="url" inType="win:UnicodeString"/><data name="size" inType="win:UInt32"/>
+   </template></templates>
+  </provider>
+ </events></instrumentation>
+ <localization><resources culture="en-US"><stringTable/></resources></localization>
+</instrumentationManifest>"#;
 
 /// Everything that the structures can state, as text. `BLESS=1` writes it anew.
 #[test]
@@ -20,7 +31,7 @@ fn everything() {
     assert_eq!(collected.diagnostics, []);
     assert_eq!(collected.manifests.len(), 1);
     assert_eq!((collected.manifests[0].xml.as_slice(), collected.manifests[0].process), (MANIFEST, Some(4)));
-    let text: String = collected.providers.iter().map(text::provider).collect();
+    let text: String = collected.providers.iter().chain(&collected.manifest_providers).map(text::provider).collect();
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/trace/everything.txt");
     if std::env::var_os("BLESS").is_some() {
         fs::write(path, &text).unwrap();
@@ -132,7 +143,7 @@ fn manifests() {
     let mut events = schema_events(MANIFEST);
     let chunks = events.split_off(events.len() - 3);
     let kinds = |events: &[SchemaEvent]| {
-        let collected = collect(&Trace::from_bytes(&schema_trace(events)).unwrap());
+        let collected = collect(&Trace::from_bytes(schema_trace(events)).unwrap());
         let kinds: Vec<_> = collected.diagnostics.iter().map(|diagnostic| diagnostic.kind.to_string()).collect();
         (collected.manifests.len(), kinds.join("; "))
     };

@@ -1,6 +1,6 @@
 //! Reads the schema of an event from a TRACE_EVENT_INFO.
 
-use crate::info_bytes::{Info, InfoError};
+use super::info_bytes::{Info, InfoError};
 use crate::model::{Count, Event, Field, Keyword, Length, Map, Name, Provider};
 use etw_layouts::constants::{DECODING_SOURCE, PROPERTY_FLAGS};
 use etw_layouts::layouts::{EVENT_PROPERTY_INFO_10_0 as EVENT_PROPERTY_INFO, TRACE_EVENT_INFO_10_0 as TRACE_EVENT_INFO};
@@ -20,7 +20,7 @@ const KEYWORDS: [u64; 2] = [0x0000_FFFF_FFFF_FFFF, 0x00FF_FFFF_FFFF_FFFF];
 /// Both sizes of pointers have the same layout.
 ///
 /// The provider has one event, the keywords of that event, and its maps by name without entries: they come separately, as
-/// EVENT_MAP_INFO (see [`map_info`](crate::map_info::read)).
+/// EVENT_MAP_INFO (see [`map_info`](super::map_info::read)).
 ///
 /// # Errors
 ///

@@ -1,7 +1,7 @@
 //! Reads names of values from an EVENT_MAP_INFO.
 
-use crate::event_info::guid;
-use crate::info_bytes::{Info, InfoError};
+use super::event_info::guid;
+use super::info_bytes::{Info, InfoError};
 use crate::model::{Map, MapEntry, Provider};
 use etw_layouts::constants::{MAP_FLAGS, MAP_VALUETYPE};
 use etw_layouts::layouts::{

@@ -1,5 +1,6 @@
 //! Joins the manifests of EventSource providers, which send them as events in chunks.
 
+use super::place::Place;
 use etw_layouts_payload::Uuid;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
@@ -16,6 +17,8 @@ pub struct Manifest {
     pub process: Option<u32>,
     /// The manifest: XML in UTF-8.
     pub xml: Vec<u8>,
+    /// Place of the event that completed it.
+    pub place: Place,
 }
 
 /// Why a chunk of a manifest is not used.
@@ -102,24 +105,24 @@ const VARIANTS: usize = 8;
 
 /// Manifests, complete or not.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Manifests<P> {
+pub(crate) struct Manifests {
     complete: Vec<Manifest>,
     /// Indices of those that are complete, by provider.
     indices: HashMap<Uuid, Vec<usize>>,
-    open: HashMap<(Sender, [u8; 2], u16), Open<P>>,
+    open: HashMap<(Sender, [u8; 2], u16), Open>,
 }
 
 #[derive(Clone, Debug)]
-struct Open<P> {
+struct Open {
     /// Place of the first chunk.
-    place: P,
+    place: Place,
     chunks: BTreeMap<u16, Vec<u8>>,
 }
 
-impl<P: Copy> Manifests<P> {
+impl Manifests {
     /// Adds a chunk. A chunk that is there already is replaced: the manifest is sent again. Returns whether the manifest, if this completes
     /// it, differs from an earlier one of the provider.
-    pub fn add(&mut self, sender: Sender, chunk: Chunk<'_>, place: P) -> bool {
+    pub fn add(&mut self, sender: Sender, chunk: Chunk<'_>, place: Place) -> bool {
         let key = (sender, chunk.version, chunk.total);
         let open = self.open.entry(key).or_insert_with(|| Open { place, chunks: BTreeMap::new() });
         open.chunks.insert(chunk.number, chunk.data.to_vec());
@@ -135,7 +138,7 @@ impl<P: Copy> Manifests<P> {
         let is_different = !variants.is_empty();
         if variants.len() < VARIANTS {
             variants.push(self.complete.len());
-            self.complete.push(Manifest { provider: sender.provider, process: sender.process, xml });
+            self.complete.push(Manifest { provider: sender.provider, process: sender.process, xml, place });
         }
         is_different
     }
@@ -146,8 +149,8 @@ impl<P: Copy> Manifests<P> {
     }
 
     /// Those that are complete, and the others with the place of a chunk.
-    pub fn finish(self) -> (Vec<Manifest>, Vec<(Incomplete, P)>) {
-        let incomplete = |((sender, _, total), open): ((Sender, _, u16), Open<P>)| {
+    pub fn finish(self) -> (Vec<Manifest>, Vec<(Incomplete, Place)>) {
+        let incomplete = |((sender, _, total), open): ((Sender, _, u16), Open)| {
             (Incomplete { sender, there: open.chunks.len(), total }, open.place)
         };
         let mut open: Vec<_> = self.open.into_iter().map(incomplete).collect();

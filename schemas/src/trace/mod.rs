@@ -5,14 +5,24 @@
 //! file once by event headers, and another pass decodes. While a stream is read, [`Collector::add`] takes each event, and
 //! [`Collector::providers`] has what is known so far.
 
-use crate::event_info;
-use crate::event_source::{Chunk, ChunkError, Incomplete, MANIFEST_EVENT, Manifest, Manifests, Sender};
-use crate::info_bytes::InfoError;
-use crate::map_info;
-use crate::merge::Merge;
+pub mod event_info;
+mod event_source;
+mod info_bytes;
+pub mod map_info;
+mod merge;
+mod place;
+
+pub use event_source::{Chunk, ChunkError, Incomplete, MANIFEST_EVENT, Manifest, Sender};
+pub use info_bytes::InfoError;
+pub use place::Place;
+
 use crate::model::Provider;
+#[cfg(feature = "manifests")]
+use crate::schemas::SchemaError;
 use etw_layouts_etl::{Event, HeaderType, Scratch, Trace};
 use etw_layouts_payload::Uuid;
+use event_source::Manifests;
+use merge::Merge;
 use std::fmt;
 
 /// GUID of MetaData, the class of the events with schemas that a merge adds.
@@ -40,6 +50,9 @@ pub struct Collected {
     pub providers: Vec<Provider>,
     /// Manifests of EventSource providers, as they were sent.
     pub manifests: Vec<Manifest>,
+    /// The providers of these manifests.
+    #[cfg(feature = "manifests")]
+    pub manifest_providers: Vec<Provider>,
     /// What cannot be used.
     pub diagnostics: Vec<Diagnostic>,
     /// Number of further diagnostics, which are not kept.
@@ -53,19 +66,6 @@ pub struct Diagnostic {
     pub place: Place,
     /// What is wrong.
     pub kind: DiagnosticKind,
-}
-
-/// The place of an event.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
-    /// Number of the file, from 0.
-    pub file: usize,
-    /// Index of the buffer in the file, from 0.
-    pub buffer: u32,
-    /// Offset of the buffer in the file, in bytes.
-    pub buffer_offset: u64,
-    /// Offset of the event in the decompressed buffer, in bytes.
-    pub offset: u32,
 }
 
 /// Why a schema cannot be used.
@@ -82,6 +82,9 @@ pub enum DiagnosticKind {
     Chunk(ChunkError),
     /// Chunks of an EventSource manifest are missing. The place is that of a chunk.
     Incomplete(Incomplete),
+    /// An EventSource manifest, or a part of it, is invalid.
+    #[cfg(feature = "manifests")]
+    Manifest(SchemaError),
     /// The schemas together are larger than 64 MiB; this one is not used.
     Limit,
 }
@@ -96,6 +99,8 @@ impl fmt::Display for DiagnosticKind {
             Self::Incomplete(Incomplete { sender, there, total }) => {
                 write!(f, "incomplete EventSource manifest of provider {}: {there} of {total} chunks", sender.provider)
             }
+            #[cfg(feature = "manifests")]
+            Self::Manifest(error) => write!(f, "invalid EventSource manifest: {error}"),
             Self::Limit => f.write_str("too many schemas: the limit is 64 MiB; schema not used"),
         }
     }
@@ -121,7 +126,7 @@ pub fn collect(trace: &Trace<'_>) -> Collected {
 #[derive(Clone, Debug, Default)]
 pub struct Collector {
     infos: Merge,
-    manifests: Manifests<Place>,
+    manifests: Manifests,
     diagnostics: Vec<Diagnostic>,
     more_diagnostics: u64,
     /// Bytes of the payloads that are used.
@@ -224,11 +229,28 @@ impl Collector {
             self.report(place, DiagnosticKind::Incomplete(incomplete));
         }
         Collected {
+            #[cfg(feature = "manifests")]
+            manifest_providers: self.read_manifests(&manifests),
             providers: self.infos.into_providers(),
             manifests,
             diagnostics: self.diagnostics,
             more_diagnostics: self.more_diagnostics,
         }
+    }
+
+    #[cfg(feature = "manifests")]
+    fn read_manifests(&mut self, manifests: &[Manifest]) -> Vec<Provider> {
+        let mut providers = Vec::new();
+        for manifest in manifests {
+            match crate::manifest::read(&manifest.xml) {
+                Ok(mut schemas) => {
+                    providers.append(&mut schemas.providers);
+                    schemas.errors.into_iter().for_each(|error| self.report(manifest.place, DiagnosticKind::Manifest(error)));
+                }
+                Err(error) => self.report(manifest.place, DiagnosticKind::Manifest(error)),
+            }
+        }
+        providers
     }
 }
 

@@ -1,0 +1,10 @@
+//! Schemas of events from manifests, Windows binaries and TMF files.
+
+mod binaries;
+mod clr;
+mod damage;
+mod describe;
+mod folders;
+mod kit;
+mod manifests;
+mod tmf;
