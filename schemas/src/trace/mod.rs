@@ -4,6 +4,17 @@
 //! EventSource providers send their manifests as events. Schemas can come after the events that they describe: [`collect`] goes through a
 //! file once by event headers, and another pass decodes. While a stream is read, [`Collector::add`] takes each event, and
 //! [`Collector::providers`] has what is known so far.
+//!
+//! ```no_run
+//! use etw_layouts_etl::Trace;
+//! use etw_layouts_schemas::trace::collect;
+//!
+//! let schemas = collect(&Trace::open("merged.etl")?);
+//! for provider in schemas.providers.iter().chain(&schemas.manifest_providers) {
+//!     println!("{} {}: {} events", provider.guid, provider.name, provider.events.len());
+//! }
+//! # Ok::<(), std::io::Error>(())
+//! ```
 
 pub mod event_info;
 mod event_source;
@@ -18,7 +29,10 @@ pub use place::Place;
 
 use crate::model::Provider;
 #[cfg(feature = "manifests")]
-use crate::schemas::SchemaError;
+use crate::{
+    budget::Budget,
+    schemas::{SchemaError, Schemas},
+};
 use etw_layouts_etl::{Event, HeaderType, Scratch, Trace};
 use etw_layouts_payload::Uuid;
 use event_source::Manifests;
@@ -85,7 +99,7 @@ pub enum DiagnosticKind {
     /// An EventSource manifest, or a part of it, is invalid.
     #[cfg(feature = "manifests")]
     Manifest(SchemaError),
-    /// The schemas together are larger than 64 MiB; this one is not used.
+    /// The schemas together are larger than 64 MiB, or manifests expand to more than 128 MiB; this one is not used.
     Limit,
 }
 
@@ -101,7 +115,9 @@ impl fmt::Display for DiagnosticKind {
             }
             #[cfg(feature = "manifests")]
             Self::Manifest(error) => write!(f, "invalid EventSource manifest: {error}"),
-            Self::Limit => f.write_str("too many schemas: the limit is 64 MiB; schema not used"),
+            Self::Limit => {
+                f.write_str("too many schemas: they exceed 64 MiB, or 128 MiB with manifests expanded; schema not used")
+            }
         }
     }
 }
@@ -238,17 +254,21 @@ impl Collector {
         }
     }
 
+    /// The providers of manifests. What repeats its parts until the limit of one manifest is used up ends it for all.
     #[cfg(feature = "manifests")]
     fn read_manifests(&mut self, manifests: &[Manifest]) -> Vec<Provider> {
-        let mut providers = Vec::new();
+        let (mut providers, mut budget) = (Vec::new(), Budget::new());
         for manifest in manifests {
-            match crate::manifest::read(&manifest.xml) {
-                Ok(mut schemas) => {
-                    providers.append(&mut schemas.providers);
-                    schemas.errors.into_iter().for_each(|error| self.report(manifest.place, DiagnosticKind::Manifest(error)));
-                }
-                Err(error) => self.report(manifest.place, DiagnosticKind::Manifest(error)),
+            let Schemas { providers: read, errors, .. } = match crate::manifest::read(&manifest.xml) {
+                Ok(schemas) => schemas,
+                Err(error) => Schemas { errors: vec![error], ..Schemas::default() },
+            };
+            if read.iter().flat_map(|provider| &provider.events).any(|event| budget.event(event).is_err()) {
+                self.report(manifest.place, DiagnosticKind::Limit);
+                break;
             }
+            providers.extend(read);
+            errors.into_iter().for_each(|error| self.report(manifest.place, DiagnosticKind::Manifest(error)));
         }
         providers
     }

@@ -2,5 +2,6 @@
 
 mod damage;
 mod real;
+mod tdh;
 mod text;
 mod written;
