@@ -10,6 +10,7 @@
 pub mod compile;
 pub mod dump;
 pub mod etl;
+pub mod event_info;
 pub mod image;
 pub mod images;
 pub mod import;
@@ -40,7 +41,7 @@ pub struct FuzzTarget {
 }
 
 /// All targets.
-pub const TARGETS: [FuzzTarget; 18] = [
+pub const TARGETS: [FuzzTarget; 19] = [
     FuzzTarget { name: "spec", run: spec::run, seeds: spec::seeds, mutations: 300 },
     FuzzTarget { name: "compile", run: compile::run, seeds: compile::seeds, mutations: 40 },
     FuzzTarget { name: "macros", run: macros::run, seeds: macros::seeds, mutations: 300 },
@@ -50,6 +51,7 @@ pub const TARGETS: [FuzzTarget; 18] = [
     FuzzTarget { name: "image", run: image::run, seeds: image::seeds, mutations: 4_000 },
     FuzzTarget { name: "images", run: images::run, seeds: images::seeds, mutations: 4_000 },
     FuzzTarget { name: "etl", run: etl::run, seeds: etl::seeds, mutations: 3_000 },
+    FuzzTarget { name: "event_info", run: event_info::run, seeds: event_info::seeds, mutations: 10_000 },
     FuzzTarget { name: "payload", run: payload::run, seeds: payload::seeds, mutations: 10_000 },
     FuzzTarget { name: "manifest", run: manifest::run, seeds: manifest::seeds, mutations: 10_000 },
     FuzzTarget { name: "wevt", run: wevt::run, seeds: wevt::seeds, mutations: 10_000 },

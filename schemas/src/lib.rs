@@ -15,6 +15,8 @@ mod messages;
 mod model;
 mod schemas;
 pub mod tmf;
+#[cfg(feature = "trace")]
+pub mod trace;
 pub mod wevt;
 #[cfg(feature = "manifests")]
 mod winmeta;

@@ -36,7 +36,6 @@ fn provider(random: &mut Rng) -> Provider {
             Event {
                 id,
                 version: random.u8(..),
-                is_classic: false,
                 channel,
                 level,
                 opcode: Name { name: if opcode.value == Some(0) { String::new() } else { opcode.name }, ..opcode },
@@ -46,6 +45,7 @@ fn provider(random: &mut Rng) -> Provider {
                 symbol: String::new(),
                 message: if random.bool() { random.choice(&messages).unwrap().clone() } else { String::new() },
                 fields: Some(fields(random, 0, &mut 0)),
+                is_classic: false,
             }
         })
         .collect();

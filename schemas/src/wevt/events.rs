@@ -95,7 +95,6 @@ impl Context<'_> {
         Ok(Event {
             id: bytes.u16(at)?,
             version: bytes.u8(at + 2)?,
-            is_classic: false,
             channel: Name { value: Some(channel), name: self.channels.get(&channel).cloned().unwrap_or_default() },
             // An opcode of one task has its number in the low half.
             opcode: self.named(at + 24, bytes.u8(at + 5)?.into(), |stated| stated >> 16, 8, schemas),
@@ -106,6 +105,7 @@ impl Context<'_> {
             symbol: String::new(),
             message,
             fields,
+            is_classic: false,
         })
     }
 

@@ -6,6 +6,8 @@
 pub mod clang;
 #[cfg(feature = "dumps")]
 pub mod dumps;
+#[cfg(feature = "traces")]
+pub mod event_infos;
 pub mod folder;
 #[cfg(feature = "symbols")]
 pub mod isf;
