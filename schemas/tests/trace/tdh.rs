@@ -5,6 +5,7 @@ use etw_layouts::layouts::{
     EVENT_MAP_ENTRY_early_6_0 as EVENT_MAP_ENTRY, EVENT_MAP_INFO_early_6_0 as EVENT_MAP_INFO,
     EVENT_PROPERTY_INFO_10_0 as EVENT_PROPERTY_INFO, TRACE_EVENT_INFO_10_0 as TRACE_EVENT_INFO,
 };
+use etw_layouts::runtime::meta::Named;
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::mem::offset_of;
@@ -55,7 +56,7 @@ fn structures_of_tdh_h() {
         }
     }
     let constants = text.lines().count() - structures;
-    assert_eq!((structures, constants), (37, 19), "{text}");
+    assert_eq!((structures, constants), (38, 19), "{text}");
     assert_eq!(clang(headers, &text), "");
     let wrong = text.replacen("PropertyCount) == ", "PropertyCount) == 1", 1);
     assert!(clang(headers, &wrong).contains("PropertyCount"), "a wrong offset compiles");
