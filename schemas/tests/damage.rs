@@ -139,3 +139,36 @@ fn repeated_parts() {
     let error = wevt::read(&resource, &Messages::default()).unwrap_err();
     assert!(error.message.starts_with("schemas too large"), "{error}");
 }
+
+/// A corrupt part of a resource costs itself: what is broken, the error, events that are left, events as before, events with fields.
+#[test]
+fn parts() {
+    let (resource, table) = resource();
+    let mut messages = Messages::default();
+    messages.add(table).unwrap();
+    let whole = wevt::read(&resource, &messages).unwrap().providers.remove(0).events;
+    let level: Vec<u8> = "win:Chatty".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let before =
+        |part: &[u8], distance: usize| resource.windows(part.len()).position(|window| window == part).unwrap() - distance;
+    let cases = [
+        ("map of an unsupported kind", before(b"VMAP", 0), &b"QUER"[..], 3, 2, 3),
+        ("corrupt template: the signature", before(b"TEMP", 0), b"TOMP", 3, 2, 2),
+        ("corrupt name: more than 4096 bytes", before(&level, 4), &[0xFF; 4], 3, 2, 3),
+        ("truncated", before(b"KEYW", 0) + 8, &[0xFF; 4], 3, 3, 3),
+        ("truncated", before(b"MAPS", 0) + 8, &[0xFF; 4], 3, 2, 2),
+        ("truncated", before(b"EVNT", 0) + 16 + 48 + 24, &[0xF0; 4], 3, 2, 3),
+    ];
+    for (error, at, bytes, left, same, with_fields) in cases {
+        let mut corrupt = resource.clone();
+        corrupt[at..at + bytes.len()].copy_from_slice(bytes);
+        let schemas = wevt::read(&corrupt, &messages).unwrap_or_else(|found| panic!("{error}: {found}"));
+        assert!(schemas.errors[0].message.starts_with(error), "{}, not {error}", schemas.errors[0]);
+        let events = &schemas.providers[0].events;
+        let counts = (
+            events.len(),
+            events.iter().filter(|event| whole.contains(event)).count(),
+            events.iter().filter(|event| event.fields.is_some()).count(),
+        );
+        assert_eq!(counts, (left, same, with_fields), "{error}");
+    }
+}
