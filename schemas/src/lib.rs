@@ -4,6 +4,23 @@
 
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "binaries")]
+pub mod binary;
+mod budget;
+#[cfg(all(feature = "manifests", feature = "binaries"))]
+pub mod files;
+#[cfg(feature = "manifests")]
+pub mod manifest;
+mod messages;
 mod model;
+mod schemas;
+pub mod tmf;
+#[cfg(feature = "trace")]
+pub mod trace;
+pub mod wevt;
+#[cfg(feature = "manifests")]
+mod winmeta;
 
+pub use messages::Messages;
 pub use model::{Count, Event, Field, Keyword, Length, Map, MapEntry, Name, Provider};
+pub use schemas::{Place, SchemaError, Schemas};

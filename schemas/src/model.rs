@@ -5,10 +5,12 @@ use etw_layouts_payload::{InType, MapKind, OutType, Uuid};
 /// A provider and its events, as one source describes them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Provider {
-    /// GUID of the provider.
+    /// GUID of the provider; of events of a MOF class, that of the class, which their headers have.
     pub guid: Uuid,
     /// Name, such as `Microsoft-Windows-Kernel-Process`; empty if the source has none.
     pub name: String,
+    /// Display name from the message table; empty if the source has none.
+    pub message: String,
     /// Keywords of the provider, including those that no event has.
     pub keywords: Vec<Keyword>,
     /// Enumerations and flags to which [`Field::map`] refers.
@@ -42,6 +44,8 @@ pub struct Event {
     pub id: u16,
     /// Version.
     pub version: u8,
+    /// Whether the event is of a MOF class. It has no ID: opcode and version identify it in its class.
+    pub is_classic: bool,
     /// Channel.
     pub channel: Name,
     /// Level.
@@ -159,4 +163,9 @@ impl Event {
             (task, None, _) => Some(task.to_owned()),
         }
     }
+}
+
+/// A name in a manifest without the prefix `win:`.
+pub(crate) fn bare(name: &str) -> &str {
+    name.strip_prefix("win:").unwrap_or(name)
 }

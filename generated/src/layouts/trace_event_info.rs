@@ -7,7 +7,7 @@ use super::{runtime, members, DECODING_SOURCE, event_descriptor::*, event_proper
 
 macro_rules! text {
     (ProviderGuid, $known:literal) => { concat!($known, ". The provider.") };
-    (EventGuid, $known:literal) => { concat!($known, ". Of an event of a MOF class: the GUID of its class. Of a manifest with TEMPLATE\\_CONTROL\\_GUID: the GUID that enables the provider.") };
+    (EventGuid, $known:literal) => { concat!($known, ". Of an event of a MOF class: the GUID of its class. Of a manifest: the GUID of the task (eventGUID), if it has one; with TEMPLATE\\_CONTROL\\_GUID the GUID that enables the provider.") };
     (EventDescriptor, $known:literal) => { concat!($known, ". Which event of the provider it is.") };
     (DecodingSource, $known:literal) => { concat!($known, ". Where the schema is from.") };
     (ProviderNameOffset, $known:literal) => { concat!($known, ". Bytes to the name of the provider.") };

@@ -6,6 +6,8 @@
 pub mod clang;
 #[cfg(feature = "dumps")]
 pub mod dumps;
+#[cfg(feature = "traces")]
+pub mod event_infos;
 pub mod folder;
 #[cfg(feature = "symbols")]
 pub mod isf;
@@ -25,4 +27,6 @@ pub mod pe;
 pub mod specs;
 #[cfg(feature = "traces")]
 pub mod traces;
+#[cfg(feature = "schemas")]
+pub mod wevt;
 pub mod witness;

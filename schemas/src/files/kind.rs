@@ -1,0 +1,42 @@
+//! What a file is, by its content.
+
+use crate::manifest::{self, MAX_MANIFEST};
+use crate::tmf;
+use std::fs::File;
+use std::io::{self, Read, Seek};
+use std::path::Path;
+
+/// A file by its content.
+pub(super) enum Content {
+    Manifest(Vec<u8>),
+    Tmf(Vec<u8>),
+    /// A program, library, driver or language file, perhaps.
+    Binary(File),
+    Other,
+}
+
+/// Number of bytes by which a file is recognized.
+const HEAD: u64 = 512;
+
+/// Opens a file, and reads it if it is a text with schemas.
+pub(super) fn content(path: &Path) -> io::Result<Content> {
+    let mut file = File::open(path)?;
+    let mut head = Vec::new();
+    file.by_ref().take(HEAD).read_to_end(&mut head)?;
+    if head.starts_with(b"MZ") {
+        return Ok(Content::Binary(file));
+    }
+    let is_xml = manifest::is_xml(&head);
+    if !is_xml && !tmf::is_tmf(&head) || file.metadata()?.len() > MAX_MANIFEST {
+        return Ok(Content::Other);
+    }
+    file.rewind()?;
+    let mut bytes = Vec::new();
+    // A file can grow.
+    file.take(MAX_MANIFEST).read_to_end(&mut bytes)?;
+    Ok(match is_xml {
+        true if manifest::is_manifest(&bytes) => Content::Manifest(bytes),
+        true => Content::Other,
+        false => Content::Tmf(bytes),
+    })
+}

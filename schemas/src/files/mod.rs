@@ -1,0 +1,140 @@
+//! Reads schemas of files and folders that a user names, down to the System32 folder of a mounted disk image: manifests, PE files with
+//! their language files, and TMF files, each known by its content.
+
+mod kind;
+mod languages;
+mod walk;
+
+use crate::schemas::{SchemaError, Schemas};
+use crate::tmf::WppMessage;
+use kind::Content;
+use languages::Languages;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+/// The schemas of a path.
+#[derive(Clone, Debug, Default)]
+pub struct PathSchemas {
+    /// Files with schemas, in the order of their paths.
+    pub files: Vec<FileSchemas>,
+    /// Files and folders that cannot be read, and files whose schemas are corrupt.
+    pub unusable: Vec<UnusableFile>,
+    /// Number of files without schemas: other formats, and PE files without the resource.
+    pub others: usize,
+}
+
+/// A file with schemas.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct FileSchemas {
+    /// The file.
+    pub path: PathBuf,
+    /// Its format.
+    pub format: Format,
+    /// Providers, and errors in parts that are left out.
+    pub schemas: Schemas,
+    /// Messages of a TMF file.
+    pub messages: Vec<WppMessage>,
+    /// The language file with messages of a PE file, if there is one.
+    pub language_file: Option<PathBuf>,
+}
+
+/// The format of a file with schemas.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Format {
+    /// A manifest in XML.
+    Manifest,
+    /// A PE file with a WEVT_TEMPLATE resource.
+    Binary,
+    /// Messages of WPP.
+    Tmf,
+}
+
+/// A file or folder that cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnusableFile {
+    /// The file or folder.
+    pub path: PathBuf,
+    /// `problem: detail; remedy`.
+    pub reason: String,
+}
+
+/// How far [`read_path`] has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PathProgress {
+    /// Number of files that have been looked at.
+    pub files: usize,
+    /// Number of all files.
+    pub total: usize,
+}
+
+/// Reads a file, or all files of a folder and of the folders in it, on all processors.
+///
+/// Links in folders are not followed. Of PE files, only headers and the resources with schemas and messages are read. An unusable file
+/// does not affect the others. `progress` is called after each file, by any thread.
+///
+/// # Errors
+///
+/// The path does not exist, or cannot be read.
+pub fn read_path(path: &Path, progress: &(dyn Fn(PathProgress) + Sync)) -> io::Result<PathSchemas> {
+    let (files, unusable) = walk::files(path)?;
+    let (next, done, outcomes, languages) =
+        (AtomicUsize::new(0), AtomicUsize::new(0), Mutex::new(Vec::new()), Languages::default());
+    let work = || {
+        let mut own = Vec::new();
+        while let Some((index, path)) =
+            Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|index| Some((index, files.get(index)?)))
+        {
+            own.push((index, read_file(path, &languages)));
+            progress(PathProgress { files: done.fetch_add(1, Ordering::Relaxed) + 1, total: files.len() });
+        }
+        outcomes.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).extend(own);
+    };
+    let threads = thread::available_parallelism().map_or(1, usize::from).min(files.len());
+    thread::scope(|scope| {
+        for _ in 1..threads {
+            scope.spawn(work);
+        }
+        work();
+    });
+    let mut outcomes = outcomes.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
+    outcomes.sort_unstable_by_key(|(index, _)| *index);
+    let mut found = PathSchemas { unusable, ..PathSchemas::default() };
+    for (_, outcome) in outcomes {
+        match outcome {
+            Ok(Some(file)) => found.files.push(file),
+            Ok(None) => found.others += 1,
+            Err(file) => found.unusable.push(file),
+        }
+    }
+    found.unusable.sort_by(|one, other| one.path.cmp(&other.path));
+    Ok(found)
+}
+
+/// Reads a file; `None`, if it has no schemas.
+fn read_file(path: &Path, languages: &Languages) -> Result<Option<FileSchemas>, UnusableFile> {
+    let unusable = |reason: String| UnusableFile { path: path.to_owned(), reason };
+    let file =
+        |format, schemas| FileSchemas { path: path.to_owned(), format, schemas, messages: Vec::new(), language_file: None };
+    Ok(match kind::content(path).map_err(|error| unusable(error.to_string()))? {
+        Content::Other => None,
+        Content::Manifest(bytes) => {
+            let schemas = crate::manifest::read(&bytes).map_err(|error| unusable(error.to_string()))?;
+            Some(file(Format::Manifest, schemas))
+        }
+        Content::Tmf(bytes) => {
+            let (messages, errors) = crate::tmf::read(&bytes);
+            let mut schemas = Schemas::default();
+            errors.into_iter().for_each(|error: SchemaError| schemas.report(error));
+            Some(FileSchemas { messages, ..file(Format::Tmf, schemas) })
+        }
+        Content::Binary(opened) => {
+            let binary = crate::binary::open(opened, || languages.of(path)).map_err(|error| unusable(error.to_string()))?;
+            binary.map(|(schemas, language_file)| FileSchemas { language_file, ..file(Format::Binary, schemas) })
+        }
+    })
+}

@@ -1,0 +1,118 @@
+//! Arguments of a WPP message and their types.
+
+/// An argument.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WppArgument {
+    /// The number by which the format refers to it, from 10.
+    pub number: u16,
+    /// Expression in the source.
+    pub name: String,
+    /// Type.
+    pub ty: WppType,
+}
+
+/// Type of an argument. The names in TMF files begin with `Item`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum WppType {
+    /// Integer of 1, 2, 4 or 8 bytes: ItemChar, ItemShort, ItemLong, ItemULongLong and others.
+    Integer {
+        /// Size in bytes.
+        size: u8,
+        /// Whether it has a sign.
+        signed: bool,
+    },
+    /// Pointer or size: ItemPtr.
+    Pointer,
+    /// ItemDouble.
+    Double,
+    /// Zero-terminated bytes: ItemString.
+    String,
+    /// Zero-terminated UTF-16: ItemWString.
+    WideString,
+    /// Bytes behind their number, 16 bits: ItemPString.
+    CountedString,
+    /// UTF-16 behind its number of bytes, 16 bits: ItemPWString.
+    CountedWideString,
+    /// Bytes behind their number, 16 bits, shown in hexadecimal: ItemHEXDump.
+    HexDump,
+    /// ItemGuid, ItemCLSID, ItemIID, ItemLIBID.
+    Guid,
+    /// Time in units of 100 ns since 1601: ItemTimestamp.
+    Timestamp,
+    /// Duration in units of 100 ns: ItemTimeDelta, ItemWaitTime.
+    Duration,
+    /// Status of 32 bits, shown in hexadecimal: ItemNTSTATUS, ItemHRESULT, ItemWINERROR, ItemNDIS_STATUS, ItemNDIS_OID.
+    Status,
+    /// IPv4 address: ItemIPAddr.
+    Ipv4,
+    /// IPv6 address: ItemIPV6Addr.
+    Ipv6,
+    /// Port in network byte order: ItemPort.
+    Port,
+    /// Address of an adapter, 6 bytes: ItemMACAddr.
+    Mac,
+    /// Security identifier: ItemSid.
+    Sid,
+    /// A value with a name for each number from 0: ItemListByte, ItemListShort, ItemListLong.
+    List {
+        /// Size in bytes.
+        size: u8,
+        /// Names.
+        names: Vec<String>,
+    },
+    /// Bits with a name for each, from the lowest: ItemSetByte, ItemSetShort, ItemSetLong.
+    Set {
+        /// Size in bytes.
+        size: u8,
+        /// Names.
+        names: Vec<String>,
+    },
+    /// Another type, whose size is not known.
+    Unknown(String),
+}
+
+impl WppType {
+    /// The type with a name such as `ItemLong` or `ItemListByte(no,yes)`.
+    pub fn named(text: &str) -> Self {
+        let (name, list) = match text.split_once('(') {
+            Some((name, list)) => (name.trim(), list.trim_end().strip_suffix(')').unwrap_or(list)),
+            None => (text.trim(), ""),
+        };
+        let names = || list.split(',').map(|name| name.trim().to_owned()).collect();
+        let integer = |size, signed| Self::Integer { size, signed };
+        match name {
+            "ItemChar" | "ItemCharSign" => integer(1, true),
+            "ItemUChar" | "ItemCharShort" | "ItemByte" | "ItemBoolean" => integer(1, false),
+            "ItemShort" => integer(2, true),
+            "ItemUShort" | "ItemWChar" => integer(2, false),
+            "ItemLong" | "ItemInt" | "ItemBool" | "ItemEnum" => integer(4, true),
+            "ItemULong" | "ItemULongX" | "ItemUInt" => integer(4, false),
+            "ItemLongLong" | "ItemLongLongO" => integer(8, true),
+            "ItemULongLong" | "ItemLongLongX" | "ItemLongLongXX" | "ItemULongLongX" => integer(8, false),
+            "ItemPtr" => Self::Pointer,
+            "ItemDouble" => Self::Double,
+            "ItemString" | "ItemRString" | "ItemMLString" => Self::String,
+            "ItemWString" | "ItemRWString" => Self::WideString,
+            "ItemPString" => Self::CountedString,
+            "ItemPWString" => Self::CountedWideString,
+            "ItemHEXDump" => Self::HexDump,
+            "ItemGuid" | "ItemGUID" | "ItemCLSID" | "ItemIID" | "ItemLIBID" => Self::Guid,
+            "ItemTimestamp" => Self::Timestamp,
+            "ItemTimeDelta" | "ItemWaitTime" | "ItemDueTime" => Self::Duration,
+            "ItemNTSTATUS" | "ItemNTerror" | "ItemHRESULT" | "ItemWINERROR" | "ItemNDIS_STATUS" | "ItemNDIS_OID" => Self::Status,
+            "ItemIPAddr" => Self::Ipv4,
+            "ItemIPV6Addr" => Self::Ipv6,
+            "ItemPort" => Self::Port,
+            "ItemMACAddr" => Self::Mac,
+            "ItemSid" => Self::Sid,
+            "ItemListByte" => Self::List { size: 1, names: names() },
+            "ItemListShort" => Self::List { size: 2, names: names() },
+            "ItemListLong" => Self::List { size: 4, names: names() },
+            "ItemSetByte" => Self::Set { size: 1, names: names() },
+            "ItemSetShort" => Self::Set { size: 2, names: names() },
+            "ItemSetLong" => Self::Set { size: 4, names: names() },
+            _ => Self::Unknown(text.trim().to_owned()),
+        }
+    }
+}

@@ -1,0 +1,37 @@
+//! Messages of the Windows software trace preprocessor (WPP): read from trace message format files (TMF), and their payloads as text.
+//!
+//! A WPP event has the GUID and number of a message, and its arguments as bytes; the text is in the TMF file only.
+
+mod argument;
+mod parse;
+mod printf;
+mod text;
+
+pub use argument::{WppArgument, WppType};
+pub use parse::{is_tmf, read};
+pub use text::WppText;
+
+use etw_layouts_payload::Uuid;
+
+/// A message of a TMF file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct WppMessage {
+    /// GUID of the messages of a source file, which events have in place of a provider.
+    pub guid: Uuid,
+    /// Number of the message, in events the ID.
+    pub number: u16,
+    /// Component, often the name of the binary.
+    pub component: String,
+    /// Source file with line, such as `driver_c123`.
+    pub name: String,
+    /// Level, such as `TRACE_LEVEL_ERROR`; empty if the file does not state it.
+    pub level: String,
+    /// Flags; empty if the file does not state them.
+    pub flags: String,
+    /// Function; empty if the file does not state it.
+    pub function: String,
+    /// Text with insertions such as `%10!d!`: the number of an argument and a conversion of `printf`.
+    pub format: String,
+    /// Arguments in the order of the payload.
+    pub arguments: Vec<WppArgument>,
+}

@@ -1,0 +1,208 @@
+//! Reads the schema of an event from a TRACE_EVENT_INFO.
+
+use super::info_bytes::{Info, InfoError};
+use crate::model::{Count, Event, Field, Keyword, Length, Map, Name, Provider};
+use etw_layouts::constants::{DECODING_SOURCE, PROPERTY_FLAGS};
+use etw_layouts::layouts::{EVENT_PROPERTY_INFO_10_0 as EVENT_PROPERTY_INFO, TRACE_EVENT_INFO_10_0 as TRACE_EVENT_INFO};
+use etw_layouts_payload::{InType, MapKind, OutType, Uuid};
+use std::collections::HashMap;
+use std::mem::offset_of;
+use std::ops::Range;
+
+/// How deep structures nest at most.
+const DEPTH: usize = 16;
+
+/// Bits of a keyword mask that a provider defines; and those with the bits that winmeta.xml defines. The highest eight are channels, which
+/// have no keyword names.
+const KEYWORDS: [u64; 2] = [0x0000_FFFF_FFFF_FFFF, 0x00FF_FFFF_FFFF_FFFF];
+
+/// Reads a TRACE_EVENT_INFO: the payload of MetaData/EventInfo in merged traces, and what TdhGetEventInformation returns on Windows.
+/// Both sizes of pointers have the same layout.
+///
+/// The provider has one event, the keywords of that event, and its maps by name without entries: they come separately, as
+/// EVENT_MAP_INFO (see [`map_info`](super::map_info::read)).
+///
+/// # Errors
+///
+/// The bytes are not a whole TRACE_EVENT_INFO, or do not describe a payload.
+pub fn read(bytes: &[u8]) -> Result<Provider, InfoError> {
+    const PROPERTIES: usize = offset_of!(TRACE_EVENT_INFO, EventPropertyInfoArray);
+    let mut info = Info::new(bytes);
+    let head: TRACE_EVENT_INFO = info.prefix(PROPERTIES)?;
+    let is_classic = match head.DecodingSource {
+        DECODING_SOURCE::DecodingSourceXMLFile => false,
+        DECODING_SOURCE::DecodingSourceWbem => true,
+        other => return Err(InfoError::Source(other.0)),
+    };
+    if head.TopLevelPropertyCount > head.PropertyCount {
+        return Err(InfoError::TopLevel { top: head.TopLevelPropertyCount, all: head.PropertyCount });
+    }
+    let properties = info.array(PROPERTIES, head.PropertyCount)?;
+    let mut provider = Provider {
+        guid: guid(if is_classic { head.EventGuid } else { head.ProviderGuid }),
+        name: info.text("ProviderNameOffset", head.ProviderNameOffset)?,
+        message: info.text("ProviderMessageOffset", head.ProviderMessageOffset)?,
+        ..Provider::default()
+    };
+    let descriptor = head.EventDescriptor;
+    let mut event = Event {
+        id: descriptor.Id,
+        version: descriptor.Version,
+        is_classic,
+        channel: name(&mut info, "ChannelNameOffset", head.ChannelNameOffset, descriptor.Channel.into())?,
+        level: name(&mut info, "LevelNameOffset", head.LevelNameOffset, descriptor.Level.into())?,
+        opcode: name(&mut info, "OpcodeNameOffset", head.OpcodeNameOffset, descriptor.Opcode.into())?,
+        task: name(&mut info, "TaskNameOffset", head.TaskNameOffset, descriptor.Task.into())?,
+        keyword_mask: Some(descriptor.Keyword),
+        keywords: info.texts("KeywordsNameOffset", head.KeywordsNameOffset)?,
+        message: info.text("EventMessageOffset", head.EventMessageOffset)?,
+        ..Event::default()
+    };
+    // Of a MOF class this is the name of the property with the activity.
+    if !is_classic {
+        event.symbol = info.text("EventNameOffset", head.EventNameOffset())?;
+    }
+    provider.keywords = keywords(descriptor.Keyword, &event.keywords);
+    let mut reader = Reader {
+        info,
+        states: vec![State::default(); properties.len()],
+        properties,
+        maps: &mut provider.maps,
+        map_indices: HashMap::new(),
+    };
+    event.fields = Some(reader.fields(0..head.TopLevelPropertyCount as usize, 0)?);
+    provider.events.push(event);
+    Ok(provider)
+}
+
+/// A name without the prefix of those that winmeta.xml defines.
+fn name(info: &mut Info<'_>, member: &'static str, offset: u32, value: u32) -> Result<Name, InfoError> {
+    let name = info.text(member, offset)?;
+    Ok(Name { value: Some(value), name: name.strip_prefix("win:").map(str::to_owned).unwrap_or(name) })
+}
+
+pub(crate) fn guid(guid: etw_layouts::layouts::GUID_5_0) -> Uuid {
+    Uuid::from_bytes_le(etw_layouts::bytemuck::cast(guid))
+}
+
+/// Keywords with their bits. The names are in the order of the bits, but bits can be without a name: then names have no bits.
+fn keywords(mask: u64, names: &[String]) -> Vec<Keyword> {
+    let bits = KEYWORDS.map(|bits| mask & bits).into_iter().find(|mask| mask.count_ones() as usize == names.len());
+    let mut left = bits.unwrap_or(0);
+    let keyword = |name: &String| {
+        let lowest = left & left.wrapping_neg();
+        left &= !lowest;
+        Keyword { mask: Some(lowest).filter(|mask| *mask != 0), name: name.strip_prefix("win:").unwrap_or(name).to_owned() }
+    };
+    names.iter().map(keyword).collect()
+}
+
+/// Reads properties as fields.
+struct Reader<'a> {
+    info: Info<'a>,
+    properties: Vec<EVENT_PROPERTY_INFO>,
+    /// Of each property.
+    states: Vec<State>,
+    maps: &'a mut Vec<Map>,
+    /// Of maps by name.
+    map_indices: HashMap<String, usize>,
+}
+
+#[derive(Clone, Default)]
+struct State {
+    /// Whether the property is a field already. It is one only once, which bounds the work.
+    is_taken: bool,
+    /// Whether a field that is read now can refer to it.
+    is_visible: bool,
+    name: String,
+}
+
+impl Reader<'_> {
+    /// The fields with these indices, which are those of properties.
+    fn fields(&mut self, range: Range<usize>, depth: usize) -> Result<Vec<Field>, InfoError> {
+        self.states[range.clone()].iter_mut().for_each(|state| state.is_taken = true);
+        let mut fields = Vec::with_capacity(range.len());
+        for index in range.clone() {
+            fields.push(self.field(index, depth)?);
+            self.states[index].is_visible = true;
+        }
+        self.states[range].iter_mut().for_each(|state| state.is_visible = false);
+        Ok(fields)
+    }
+
+    fn field(&mut self, index: usize, depth: usize) -> Result<Field, InfoError> {
+        let property = self.properties[index];
+        // PropertyCount is limited by the size of an event, 64 KiB, but not by that of other sources.
+        let at = u16::try_from(index).unwrap_or(u16::MAX);
+        let name = self.info.text("NameOffset", property.NameOffset)?;
+        self.states[index].name.clone_from(&name);
+        let is = |flag| property.Flags.contains(flag);
+        let mut field = Field::new(name, InType::STRUCT);
+        if is(PROPERTY_FLAGS::PropertyHasTags) {
+            field.tags = property.Tags();
+        }
+        field.count = match property.count() {
+            to if is(PROPERTY_FLAGS::PropertyParamCount) => Count::Field(self.reference(at, to)?),
+            1 if !is(PROPERTY_FLAGS::PropertyParamFixedCount) => Count::One,
+            count => Count::Constant(count),
+        };
+        if is(PROPERTY_FLAGS::PropertyStruct) {
+            let members = property.structType();
+            field.members = self.members(at, members.StructStartIndex, members.NumOfStructMembers, depth)?;
+            return Ok(field);
+        }
+        let types = property.nonStructType();
+        (field.in_type, field.out_type) = (InType(types.InType.0), OutType(types.OutType.0));
+        field.length = match property.length() {
+            to if is(PROPERTY_FLAGS::PropertyParamLength) => Length::Field(self.reference(at, to)?),
+            length if length > 0 && has_length(field.in_type) => Length::Constant(length),
+            _ => Length::Type,
+        };
+        // With a custom schema, the member is the offset of that.
+        if !is(PROPERTY_FLAGS::PropertyHasCustomSchema) && types.MapNameOffset != 0 {
+            field.map = Some(self.map(types.MapNameOffset)?);
+        }
+        Ok(field)
+    }
+
+    fn members(&mut self, property: u16, first: u16, count: u16, depth: usize) -> Result<Vec<Field>, InfoError> {
+        if depth >= DEPTH {
+            return Err(InfoError::Depth(property));
+        }
+        let range = usize::from(first)..usize::from(first) + usize::from(count);
+        let is_free = self.states.get(range.clone()).is_some_and(|states| states.iter().all(|state| !state.is_taken));
+        if is_free { self.fields(range, depth + 1) } else { Err(InfoError::Members { property, first, count }) }
+    }
+
+    /// The name of the property that a count or length refers to.
+    fn reference(&mut self, property: u16, to: u16) -> Result<String, InfoError> {
+        let state = self.states.get(usize::from(to)).filter(|state| state.is_visible);
+        let name = state.map(|state| state.name.clone()).ok_or(InfoError::Reference { property, to })?;
+        self.info.charge(2 * name.len())?;
+        Ok(name)
+    }
+
+    /// The index of the map with the name at an offset.
+    fn map(&mut self, offset: u32) -> Result<usize, InfoError> {
+        let name = self.info.text("MapNameOffset", offset)?;
+        let next = self.maps.len();
+        let index = *self.map_indices.entry(name.clone()).or_insert(next);
+        if index == next {
+            self.maps.push(Map { name, kind: MapKind::Enumeration, entries: Vec::new() });
+        }
+        Ok(index)
+    }
+}
+
+/// Whether the length of a property determines that of its values. Other types have their own size, and the length of a pointer is not that
+/// of the process that wrote the event.
+fn has_length(in_type: InType) -> bool {
+    matches!(
+        in_type,
+        InType::UNICODESTRING
+            | InType::ANSISTRING
+            | InType::BINARY
+            | InType::NONNULLTERMINATEDSTRING
+            | InType::NONNULLTERMINATEDANSISTRING
+    )
+}

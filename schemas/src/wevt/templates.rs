@@ -1,0 +1,120 @@
+//! Templates: TEMP, whose items are the fields of events.
+
+use super::Failure;
+use super::bytes::Bytes;
+use crate::budget::Budget;
+use crate::model::{Count, Field, Length};
+use crate::schemas::SchemaError;
+use etw_layouts_payload::{InType, OutType};
+use std::collections::HashMap;
+use std::ops::Range;
+
+/// Bytes of an item: flags; encoding and way to show, or index and number of members; offset of a map; count; length; offset of the name.
+const ITEM: usize = 20;
+
+/// Flags of an item.
+const STRUCTURE: u32 = 1;
+const FIXED_LENGTH: u32 = 2;
+const LENGTH_BY_ITEM: u32 = 4;
+const FIXED_COUNT: u32 = 8;
+const COUNT_BY_ITEM: u32 = 0x10;
+
+/// Nesting of structures. Manifests have one level.
+const MAX_DEPTH: usize = 8;
+
+/// The fields of a template at an offset.
+pub(super) fn fields(
+    bytes: Bytes<'_>,
+    at: usize,
+    maps: &HashMap<usize, Option<usize>>,
+    budget: &mut Budget,
+) -> Result<Vec<Field>, Failure> {
+    if bytes.signature(at)? != *b"TEMP" {
+        return Err(SchemaError::offset(at, "corrupt template: the signature is not TEMP").into());
+    }
+    let top = bytes.size(at + 8)?;
+    if top == 0 {
+        return Ok(Vec::new());
+    }
+    let first = bytes.size(at + 16)?;
+    let all = bytes.count(at + 12, first, ITEM)?;
+    Items { bytes, first, all, maps, budget }.fields(0..top, &mut Vec::new())
+}
+
+struct Items<'a, 'b> {
+    bytes: Bytes<'a>,
+    first: usize,
+    all: usize,
+    maps: &'a HashMap<usize, Option<usize>>,
+    budget: &'b mut Budget,
+}
+
+impl Items<'_, '_> {
+    /// The items of a range as fields. `scope` has the indices of the items before, in each of the enclosing structures.
+    fn fields(&mut self, range: Range<usize>, scope: &mut Vec<Range<usize>>) -> Result<Vec<Field>, Failure> {
+        if range.end > self.all || scope.len() > MAX_DEPTH {
+            let message = "corrupt template: items are beyond its end, or nested too deep";
+            return Err(SchemaError::offset(self.at(range.start), message).into());
+        }
+        let mut fields = Vec::new();
+        for index in range.clone() {
+            scope.push(range.start..index);
+            let field = self.field(index, scope)?;
+            scope.pop();
+            self.budget.take(size_of::<Field>() + field.name.len())?;
+            fields.push(field);
+        }
+        Ok(fields)
+    }
+
+    fn field(&mut self, index: usize, scope: &mut Vec<Range<usize>>) -> Result<Field, Failure> {
+        let (bytes, at) = (self.bytes, self.at(index));
+        let flags = bytes.u32(at)?;
+        let (count, length) = (bytes.u16(at + 12)?, bytes.u16(at + 14)?);
+        let mut field = if flags & STRUCTURE != 0 {
+            let first = usize::from(bytes.u16(at + 4)?);
+            let members = self.fields(first..first + usize::from(bytes.u16(at + 6)?), scope)?;
+            Field { members, ..Field::new(self.name(index)?, InType::STRUCT) }
+        } else {
+            let field = Field::new(self.name(index)?, InType(bytes.u8(at + 4)?.into()));
+            let map = match bytes.size(at + 8)? {
+                0 => None,
+                offset => *self.maps.get(&offset).ok_or_else(|| {
+                    SchemaError::offset(at, format!("corrupt template: no map is at the offset {offset:#x} that an item states"))
+                })?,
+            };
+            Field { out_type: OutType(bytes.u8(at + 5)?.into()), map, ..field }
+        };
+        if flags & COUNT_BY_ITEM != 0 {
+            field.count = Count::Field(self.referred(at, count, scope)?);
+        } else if flags & FIXED_COUNT != 0 {
+            field.count = Count::Constant(count);
+        }
+        if flags & LENGTH_BY_ITEM != 0 {
+            field.length = Length::Field(self.referred(at, length, scope)?);
+        } else if flags & FIXED_LENGTH != 0 {
+            field.length = Length::Constant(length);
+        }
+        Ok(field)
+    }
+
+    /// The name of the item that the item at an offset refers to.
+    fn referred(&self, at: usize, index: u16, scope: &[Range<usize>]) -> Result<String, SchemaError> {
+        if scope.iter().any(|before| before.contains(&index.into())) {
+            return self.name(index.into());
+        }
+        Err(SchemaError::offset(
+            at,
+            format!("corrupt template: the item {index}, a count or length, is not before its array or string"),
+        ))
+    }
+
+    fn name(&self, index: usize) -> Result<String, SchemaError> {
+        let offset = self.bytes.size(self.at(index) + 16)?;
+        self.bytes.string(offset)
+    }
+
+    fn at(&self, index: usize) -> usize {
+        self.first.saturating_add(index.saturating_mul(ITEM))
+    }
+}

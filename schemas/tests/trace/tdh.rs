@@ -1,0 +1,78 @@
+//! The structures and constants, compared by clang with the declarations in the headers of mingw-w64.
+
+use etw_layouts::constants::{DECODING_SOURCE, MAP_FLAGS, MAP_VALUETYPE, PROPERTY_FLAGS, TEMPLATE_FLAGS};
+use etw_layouts::layouts::{
+    EVENT_MAP_ENTRY_early_6_0 as EVENT_MAP_ENTRY, EVENT_MAP_INFO_early_6_0 as EVENT_MAP_INFO,
+    EVENT_PROPERTY_INFO_10_0 as EVENT_PROPERTY_INFO, TRACE_EVENT_INFO_10_0 as TRACE_EVENT_INFO,
+};
+use etw_layouts::runtime::meta::Named;
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::mem::offset_of;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use test_support::witness;
+
+/// Assertions in C that a member has the offset that it has in Rust.
+macro_rules! offsets {
+    ($text:ident, $ty:ident: $($c:ident $rust:ident)*) => {
+        $(assert(&mut $text, concat!("offsetof(", stringify!($ty), ", ", stringify!($c), ")"), offset_of!($ty, $rust) as u64);)*
+        assert(&mut $text, concat!("sizeof(", stringify!($ty), ")"), size_of::<$ty>() as u64);
+    };
+}
+
+fn assert(text: &mut String, expression: &str, value: u64) {
+    writeln!(text, "_Static_assert({expression} == {value}, \"{expression} is not {value:#x}\");").unwrap();
+}
+
+#[test]
+fn structures_of_tdh_h() {
+    let headers = Path::new("/usr/share/mingw-w64/include");
+    let Ok(header) = std::fs::read_to_string(headers.join("tdh.h")) else { return witness::absent("mingw-w64") };
+    if !witness::program("clang") {
+        return;
+    }
+    let mut text = String::new();
+    offsets!(text, TRACE_EVENT_INFO: ProviderGuid ProviderGuid EventGuid EventGuid EventDescriptor EventDescriptor
+        DecodingSource DecodingSource ProviderNameOffset ProviderNameOffset LevelNameOffset LevelNameOffset
+        ChannelNameOffset ChannelNameOffset KeywordsNameOffset KeywordsNameOffset TaskNameOffset TaskNameOffset
+        OpcodeNameOffset OpcodeNameOffset EventMessageOffset EventMessageOffset ProviderMessageOffset ProviderMessageOffset
+        BinaryXMLOffset BinaryXMLOffset BinaryXMLSize BinaryXMLSize ActivityIDNameOffset union_ActivityIDNameOffset
+        RelatedActivityIDNameOffset union_RelatedActivityIDNameOffset PropertyCount PropertyCount
+        TopLevelPropertyCount TopLevelPropertyCount Flags union_Flags EventPropertyInfoArray EventPropertyInfoArray);
+    offsets!(text, EVENT_PROPERTY_INFO: Flags Flags NameOffset NameOffset nonStructType union_nonStructType
+        structType union_nonStructType count union_count lengthPropertyIndex union_length Reserved union_Reserved);
+    offsets!(text, EVENT_MAP_INFO: NameOffset NameOffset Flag Flag EntryCount EntryCount
+        MapEntryValueType union_MapEntryValueType MapEntryArray MapEntryArray);
+    offsets!(text, EVENT_MAP_ENTRY: OutputOffset OutputOffset Value union_Value);
+    let structures = text.lines().count();
+    let enumerations =
+        [DECODING_SOURCE::VALUES, MAP_FLAGS::VALUES, MAP_VALUETYPE::VALUES, PROPERTY_FLAGS::VALUES, TEMPLATE_FLAGS::VALUES];
+    let words: std::collections::BTreeSet<_> = header.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
+    for (name, value) in enumerations.iter().flat_map(|values| values.constants) {
+        // The header does not have those of Windows 10.
+        if words.contains(name) {
+            assert(&mut text, name, *value as u64);
+        }
+    }
+    let constants = text.lines().count() - structures;
+    assert_eq!((structures, constants), (38, 19), "{text}");
+    assert_eq!(clang(headers, &text), "");
+    let wrong = text.replacen("PropertyCount) == ", "PropertyCount) == 1", 1);
+    assert!(clang(headers, &wrong).contains("PropertyCount"), "a wrong offset compiles");
+}
+
+/// What clang says of a program with the assertions.
+fn clang(headers: &Path, assertions: &str) -> String {
+    let mut clang = Command::new("clang")
+        .args(["-target", "x86_64-w64-mingw32", "-D_WIN32_WINNT=0x0A00", "-std=c11", "-fsyntax-only", "-x", "c", "-isystem"])
+        .arg(headers)
+        .arg("-")
+        .stdin(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let program = format!("#include <stddef.h>\n#include <windows.h>\n#include <evntrace.h>\n#include <tdh.h>\n{assertions}");
+    clang.stdin.take().unwrap().write_all(program.as_bytes()).unwrap();
+    String::from_utf8_lossy(&clang.wait_with_output().unwrap().stderr).into_owned()
+}
