@@ -3,7 +3,7 @@
 use super::Escaped;
 use super::fields::{self, Style};
 use super::line::{self, Line, Names, Payload};
-use super::{document, put, structure, values};
+use super::{document, event_fields, put, structure, values};
 use clap::ValueEnum;
 use clap::builder::{EnumValueParser, PossibleValue, TypedValueParser};
 use etw_layouts_cli::is_formula;
@@ -90,7 +90,11 @@ impl TypedValueParser for Columns {
     type Value = Column;
 
     fn parse_ref(&self, command: &clap::Command, arg: Option<&clap::Arg>, value: &OsStr) -> Result<Column, clap::Error> {
-        let is_field = |name: &&str| name.starts_with(|c: char| c.is_ascii_uppercase()) && Column::from_str(name, false).is_err();
+        // Names of columns have no capital letters.
+        let is_field = |name: &&str| {
+            (name.contains(|c: char| c.is_ascii_uppercase()) || event_fields::is_known(name))
+                && Column::from_str(name, false).is_err()
+        };
         match value.to_str().filter(is_field) {
             // Once per run and option: the name stays until the program ends.
             Some(name) => Ok(Column::Field(String::leak(name.to_owned()))),
@@ -103,16 +107,16 @@ impl TypedValueParser for Columns {
     }
 }
 
-/// The requested columns without duplicates.
-pub fn chosen(asked: &[Column], default: &[Column], is_text: bool, payload: bool) -> Vec<Column> {
-    let asked = if asked.is_empty() { &[Column::Default] } else { asked };
+/// The requested columns without duplicates; if none are requested, the default ones and those of the fields.
+pub fn chosen(asked: &[Column], default: &[Column], fields: Vec<Column>, is_text: bool, payload: bool) -> Vec<Column> {
+    let (asked, fields) = if asked.is_empty() { (&[Column::Default][..], fields) } else { (asked, Vec::new()) };
     let all = asked.iter().flat_map(|column| match column {
         Column::Default if is_text => default.to_vec(),
         Column::Default => default.iter().flat_map(|column| column.in_table()).collect(),
         column => vec![*column],
     });
     let mut columns = Vec::new();
-    for column in all.chain(payload.then_some(Column::Payload)) {
+    for column in all.chain(fields).chain(payload.then_some(Column::Payload)) {
         if !columns.contains(&column) {
             columns.push(column);
         }
@@ -249,8 +253,9 @@ impl Column {
                 None => {}
             },
             Self::Field(name) => {
-                if let Some(value) = line.decoded().and_then(|decoded| decoded.get(name)) {
-                    values::cell(&value, line.clock.as_ref(), out);
+                if let Some(decoded) = line.decoded() {
+                    let style = if is_text { Style::Text } else { Style::Json };
+                    values::cell(&decoded, name, line.clock.as_ref(), style, out);
                 }
             }
             Self::Version => number(out, event.version()),
@@ -346,7 +351,9 @@ fn row(columns: &[Column], is_text: bool, out: &mut Vec<u8>, mut fill: impl FnMu
         fill(*column, out);
         let (width, is_last) = (column.width(), index + 1 == columns.len());
         if !is_text {
-            if column.is_foreign() && is_formula(&out[start..]) {
+            let is_negative =
+                |cell: &[u8]| std::str::from_utf8(cell).is_ok_and(|cell| cell.parse::<i64>().is_ok_and(|number| number < 0));
+            if column.is_foreign() && is_formula(&out[start..]) && !is_negative(&out[start..]) {
                 out.insert(start, b'\'');
             }
             if out[start..].iter().any(|byte| matches!(byte, b'"' | b',')) {

@@ -1,9 +1,9 @@
 //! Prints events of traces and dumps: columns, format and limit.
 
 use super::columns::{self, Column};
-use super::document;
 use super::line::{Line, Names, Payload};
 use super::{Format, Output, Several};
+use super::{document, event_fields};
 use crate::selection::Wanted;
 use etw_layouts_etl::tracelogging::Fault;
 use serde::Serialize;
@@ -15,7 +15,8 @@ use std::io;
 pub struct Asked {
     /// Print these columns in text and CSV, in this order. CSV and JSON use the same names and values. Text shows names instead of
     /// numbers and GUIDs where names are known.
-    /// A field of payloads is a column by its name, such as ProcessId or CommandLine.
+    /// A field of payloads is a column by its name, such as ProcessId or CommandLine. CSV of one kernel event (--event Process/Start)
+    /// has a column for each of its fields by default, with the values as in JSON.
     #[arg(long, value_parser = columns::Columns, value_delimiter = ',', value_name = "COLUMN|FIELD,…")]
     columns: Vec<Column>,
     /// Print the payload. Kernel events are decoded by the built-in specs, TraceLogging events by the schema that they contain; bytes that
@@ -55,6 +56,8 @@ pub struct Printer<'a> {
     /// The number of events left before the limit.
     left: u64,
     is_headed: bool,
+    /// Whether the columns are those of the fields of one event.
+    has_fields: bool,
 }
 
 impl<'a> Printer<'a> {
@@ -73,6 +76,7 @@ impl<'a> Printer<'a> {
             limit,
             left: limit,
             is_headed: false,
+            has_fields: false,
         }
     }
 
@@ -92,7 +96,9 @@ impl<'a> Printer<'a> {
     pub fn head(&mut self, out: &mut Output) -> io::Result<()> {
         if out.format != Format::Json && !std::mem::replace(&mut self.is_headed, true) {
             let is_text = out.format == Format::Text;
-            self.columns = columns::chosen(self.asked, &self.default, is_text, self.payload.is_some());
+            let fields = self.wanted.one_event().filter(|_| !is_text).map(event_fields::columns).unwrap_or_default();
+            self.has_fields = self.asked.is_empty() && !fields.is_empty();
+            self.columns = columns::chosen(self.asked, &self.default, fields, is_text, self.payload.is_some());
             out.put(|out| columns::heading(&self.columns, is_text, out))?;
         }
         Ok(())
@@ -103,11 +109,17 @@ impl<'a> Printer<'a> {
         let Some(left) = self.left.checked_sub(1) else { return Ok(None) };
         self.left = left;
         let format = out.format;
-        out.put(|out| match format {
+        let fault = out.put(|out| match format {
             Format::Json => document::event(line, &mut self.names, out),
             format => columns::event(&self.columns, format == Format::Text, line, &mut self.names, out),
-        })
+        })?;
+        Ok(fault.or_else(|| if self.has_fields { undecoded(line) } else { None }))
     }
+}
+
+/// The fault if the payload is not decoded to its last byte by the schema of its version.
+fn undecoded(line: &Line<'_>) -> Option<Fault> {
+    line.decoded().filter(|decoded| decoded.is_exact)?.fields.check().err()
 }
 
 /// The note that no event matched.
