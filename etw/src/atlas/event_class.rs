@@ -14,7 +14,7 @@ pub fn page(atlas: &Atlas, class: &Class) -> (String, String) {
             html.leaf("span", &[("class", &"kind")], "event class");
             html.leaf("code", &[], class.name);
         });
-        html.leaf("p", &[("class", &"lead")], class.doc);
+        html.leaf("p", &[("class", &"lead")], &class.doc);
         facts(atlas, class, html);
         scrolled(html, format_args!("Events of {}", class.name), |html| {
             html.el("table", &[("class", &"list")], |html| {

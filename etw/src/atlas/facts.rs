@@ -16,7 +16,7 @@ use etw_layouts_project::history;
 use etw_layouts_project::matrix::Matrix;
 use etw_layouts_project::{Choice, Confidence, Source};
 use rayon::prelude::*;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// The architectures, the one that most look for first.
 pub const ARCHITECTURES: [Arch; 3] = [Arch::X64, Arch::X86, Arch::Arm64];
@@ -47,7 +47,7 @@ pub struct Structure<'a> {
 /// A class of events.
 pub struct Class<'a> {
     pub name: &'a str,
-    pub doc: &'a str,
+    pub doc: String,
     /// Its events, by event type.
     pub events: Vec<Event<'a>>,
 }
@@ -181,8 +181,14 @@ impl<'a> Class<'a> {
 }
 
 fn classes<'a>(spec: &'a Spec, statements: &Statements) -> Vec<Class<'a>> {
-    let mut list: Vec<_> = spec.classes.iter().map(|class| (class.name.value.as_str(), class.doc.as_str())).collect();
-    list.sort_unstable();
+    // A class may be in several files.
+    let mut docs: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for class in &spec.classes {
+        let own = docs.entry(&class.name.value).or_default();
+        if !own.contains(&class.doc.as_str()) {
+            own.push(&class.doc);
+        }
+    }
     let mut rest = event::events(spec, statements).into_iter().peekable();
     let mut own = |name: &str| {
         let mut events = Vec::new();
@@ -191,7 +197,7 @@ fn classes<'a>(spec: &'a Spec, statements: &Statements) -> Vec<Class<'a>> {
         }
         events
     };
-    list.into_iter().map(|(name, doc)| Class { name, doc, events: own(name) }).collect()
+    docs.into_iter().map(|(name, docs)| Class { name, doc: docs.join(" "), events: own(name) }).collect()
 }
 
 impl<'a> Structure<'a> {

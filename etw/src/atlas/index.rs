@@ -113,7 +113,7 @@ pub fn events(atlas: &Atlas) -> (String, String) {
                                     html.text(" ");
                                 }
                             });
-                            html.leaf("td", &[("class", &"doc")], class.doc);
+                            html.leaf("td", &[("class", &"doc")], &class.doc);
                         });
                     }
                 });
