@@ -3,5 +3,5 @@
 mod document;
 mod text;
 
-pub use document::{Event, event, events};
+pub use document::{Event, Field, Version, events, found, joined};
 pub use text::{listed, shown};

@@ -91,6 +91,14 @@ impl Wanted {
         filter
     }
 
+    /// The name of the event, if only one is asked for.
+    pub fn one_event(&self) -> Option<&str> {
+        match &self.event[..] {
+            [name] => Some(name),
+            _ => None,
+        }
+    }
+
     /// # Errors
     ///
     /// Returns an error if --from is later than --to. A relative time can be compared with an absolute one only when a trace is

@@ -5,16 +5,18 @@ use super::marks;
 use super::paths;
 use super::scopes::Scopes;
 use crate::Error;
+use crate::event::{self, Event};
 use etw_layouts_codegen::axis::{Arch, Axis, PerTarget, TargetId, TargetSet};
 use etw_layouts_codegen::layouts::{Form, LayoutId, Layouts};
 use etw_layouts_codegen::registry::{Registry, Seen};
-use etw_layouts_codegen::spec::{Body, Definition, Provenance};
+use etw_layouts_codegen::spec::{Body, Constant, Definition, Provenance, Spec};
 use etw_layouts_project::diff::Side;
+use etw_layouts_project::events::Statements;
 use etw_layouts_project::history;
 use etw_layouts_project::matrix::Matrix;
 use etw_layouts_project::{Choice, Confidence, Source};
 use rayon::prelude::*;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// The architectures, the one that most look for first.
 pub const ARCHITECTURES: [Arch; 3] = [Arch::X64, Arch::X86, Arch::Arm64];
@@ -28,6 +30,8 @@ pub struct Atlas<'a> {
     pub structures: Vec<Structure<'a>>,
     /// Enumerations, flags and constants, by name.
     pub values: Vec<&'a Definition>,
+    /// Classes of events, by name.
+    pub classes: Vec<Class<'a>>,
     /// The targets.
     pub kernels: PerTarget<AtlasTarget<'a>>,
     scopes: Scopes<'a>,
@@ -38,6 +42,14 @@ pub struct Structure<'a> {
     pub definition: &'a Definition,
     pub matrices: Vec<Matrix>,
     pub life: Life,
+}
+
+/// A class of events.
+pub struct Class<'a> {
+    pub name: &'a str,
+    pub doc: String,
+    /// Its events, by event type.
+    pub events: Vec<Event<'a>>,
 }
 
 /// A target.
@@ -54,7 +66,7 @@ pub struct AtlasTarget<'a> {
 }
 
 impl<'a> Atlas<'a> {
-    pub fn of(layouts: &'a Layouts, registry: &'a Registry) -> Result<Self, Error> {
+    pub fn of(layouts: &'a Layouts, registry: &'a Registry, statements: &Statements) -> Result<Self, Error> {
         let axis = &layouts.spec.axis;
         let mut seen: HashMap<TargetId, Vec<&Seen>> = HashMap::new();
         for kernel in &registry.kernels {
@@ -77,7 +89,8 @@ impl<'a> Atlas<'a> {
         let (aggregates, values): (Vec<_>, Vec<_>) =
             layouts.spec.definitions.values().partition(|definition| matches!(definition.body, Body::Aggregate(_)));
         let scopes = Scopes::of(axis);
-        let mut atlas = Self { layouts, registry, axis, structures: Vec::new(), values, kernels, scopes };
+        let classes = classes(&layouts.spec, statements);
+        let mut atlas = Self { layouts, registry, axis, structures: Vec::new(), values, classes, kernels, scopes };
         let structures = aggregates.into_par_iter().map(|definition| Structure::of(&atlas, definition));
         atlas.structures = structures.collect::<Result<_, Error>>()?;
         Ok(atlas)
@@ -86,6 +99,29 @@ impl<'a> Atlas<'a> {
     /// A set of targets in words.
     pub fn scope(&self, set: &TargetSet) -> String {
         self.scopes.words(set)
+    }
+
+    /// The page of an enumeration, of flags or of constants, from the root.
+    pub fn values_page(&self, name: &str) -> Option<String> {
+        self.values.iter().any(|definition| definition.name.value == name).then(|| paths::of_type(name))
+    }
+
+    /// The page of a constant, from the root.
+    pub fn constant_page(&self, of: &str, name: &str) -> Option<String> {
+        let Body::Values(values) = &self.layouts.spec.definitions.get(of)?.body else { return None };
+        let constant = values.constants.iter().find(|constant| constant.name.value == name)?;
+        Some(format!("{}#{}", paths::of_type(of), constant.name.value))
+    }
+
+    /// The names of a hook: constants of `HOOK_ID`.
+    pub fn hook_names(&self, hook: u16) -> impl Iterator<Item = &'a str> {
+        let values = match self.layouts.spec.definitions.get("HOOK_ID").map(|definition| &definition.body) {
+            Some(Body::Values(values)) => Some(values),
+            _ => None,
+        };
+        let constants = values.into_iter().flat_map(|values| &values.constants);
+        let is_of = move |constant: &&'a Constant| constant.value.0.first().is_some_and(|piece| piece.value == i64::from(hook));
+        constants.filter(is_of).map(|constant| constant.name.value.as_str())
     }
 
     /// The page of a layout, from the root; enumerations have none of their own.
@@ -129,6 +165,40 @@ impl<'a> Atlas<'a> {
         let before = self.kernels[target].before.map(|before| self.axis.kernel_of(before));
         before.is_some_and(|before| before.build.number == kernel.build.number) && kernel.service_pack.is_none()
     }
+}
+
+impl<'a> Class<'a> {
+    /// The groups in the hooks of its events, by constants of `EVENT_TRACE_GROUP` without their prefix, each once.
+    pub fn groups(&self) -> Vec<&'a str> {
+        let mut list: Vec<&str> = Vec::new();
+        for group in self.events.iter().filter_map(|event| event.group) {
+            let name = group.strip_prefix("EVENT_TRACE_GROUP_").unwrap_or(group);
+            if !list.contains(&name) {
+                list.push(name);
+            }
+        }
+        list
+    }
+}
+
+fn classes<'a>(spec: &'a Spec, statements: &Statements) -> Vec<Class<'a>> {
+    // A class may be in several files.
+    let mut docs: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for class in &spec.classes {
+        let own = docs.entry(&class.name.value).or_default();
+        if !own.contains(&class.doc.as_str()) {
+            own.push(&class.doc);
+        }
+    }
+    let mut rest = event::events(spec, statements).into_iter().peekable();
+    let mut own = |name: &str| {
+        let mut events = Vec::new();
+        while let Some(event) = rest.next_if(|event| event.name.split_once('/').is_some_and(|(class, _)| class == name)) {
+            events.push(event);
+        }
+        events
+    };
+    docs.into_iter().map(|(name, docs)| Class { name, doc: docs.join(" "), events: own(name) }).collect()
 }
 
 impl<'a> Structure<'a> {

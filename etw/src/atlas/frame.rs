@@ -1,4 +1,5 @@
-//! What all pages have in common. Their own ids have a hyphen, which no member or constant has, whose ids are their names.
+//! What all pages have in common. Their own ids have a hyphen, which no member or constant has, whose ids are their names; on pages with own
+//! ids there are no events, of which some have one.
 
 use crate::html::Html;
 use std::fmt::Display;
@@ -65,9 +66,14 @@ fn head(html: &mut Html, root: &str, title: &dyn Display) {
 fn top(html: &mut Html, root: &str, here: &str) {
     html.leaf("a", &[("class", &"brand"), ("href", &format_args!("{root}index.html"))], "ETW atlas");
     html.el("nav", &[("aria-label", &"Parts of the atlas")], |html| {
-        for (page, name) in
-            [("index", "structures"), ("values", "values"), ("kernels", "builds"), ("compare", "compare"), ("legend", "legend")]
-        {
+        for (page, name) in [
+            ("index", "structures"),
+            ("events", "events"),
+            ("values", "values"),
+            ("kernels", "builds"),
+            ("compare", "compare"),
+            ("legend", "legend"),
+        ] {
             let to = format!("{root}{page}.html");
             match name == here {
                 true => html.leaf("a", &[("href", &to), ("aria-current", &"page")], name),
@@ -76,7 +82,11 @@ fn top(html: &mut Html, root: &str, here: &str) {
         }
     });
     html.el("form", &[("role", &"search"), ("class", &"scripted"), ("id", &"search-form")], |html| {
-        html.leaf("label", &[("for", &"search-words"), ("class", &"unseen")], "Search types, members, constants and builds");
+        html.leaf(
+            "label",
+            &[("for", &"search-words"), ("class", &"unseen")],
+            "Search types, members, constants, events and builds",
+        );
         let input: [(&str, &dyn Display); 9] = [
             ("id", &"search-words"),
             ("type", &"search"),

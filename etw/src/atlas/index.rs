@@ -19,6 +19,14 @@ pub fn page(atlas: &Atlas) -> (String, String) {
             &[("class", &"lead")],
             format_args!("{structures} structures in {layouts} layouts, from Windows 2000 to the newest supported build: {kernels} targets (build and architecture), each with its evidence."),
         );
+        let (classes, events) = (atlas.classes.len(), atlas.classes.iter().map(|class| class.events.len()).sum::<usize>());
+        html.el("p", &[], |html| {
+            html.text("The payloads of ");
+            html.link("events.html", format_args!("{events} kernel events in {classes} classes"));
+            html.text(" have pages of their own, and so have ");
+            html.link("values.html", "enumerations, flags and constants");
+            html.text(".");
+        });
         filter(html, "Filter by name ");
         html.leaf("p", &[], "The number after a symbol is the number of targets with that evidence level.");
         marks::legend(html, "");
@@ -78,6 +86,40 @@ fn row(atlas: &Atlas, structure: &Structure, html: &mut Html) {
         });
         html.leaf("td", &[("class", &"doc")], &structure.definition.doc);
     });
+}
+
+/// Classes of events.
+pub fn events(atlas: &Atlas) -> (String, String) {
+    framed("events.html".into(), "events", "Events", |html| {
+        html.leaf("h1", &[], "Kernel events");
+        html.leaf(
+            "p",
+            &[("class", &"lead")],
+            "The payloads of kernel events, by class: the fields of each version, with the sources that state them.",
+        );
+        filter(html, "Filter by class, group, event or hook ");
+        scrolled(html, "Classes of events", |html| {
+            html.el("table", &[("class", &"list"), ("id", &"list")], |html| {
+                head(html, &["Class", "Groups", "Events", "Description"]);
+                html.el("tbody", &[], |html| {
+                    for class in &atlas.classes {
+                        html.el("tr", &[], |html| {
+                            html.el("th", &[("scope", &"row")], |html| html.link(paths::of_class(class.name), class.name));
+                            html.leaf("td", &[], class.groups().join(", "));
+                            html.el("td", &[("class", &"names")], |html| {
+                                for event in &class.events {
+                                    let name = event.name.split_once('/').map_or("", |(_, name)| name);
+                                    html.link(paths::of_event(&event.name), name);
+                                    html.text(" ");
+                                }
+                            });
+                            html.leaf("td", &[("class", &"doc")], &class.doc);
+                        });
+                    }
+                });
+            });
+        });
+    })
 }
 
 /// Enumerations, flags and constants.
@@ -198,6 +240,8 @@ pub fn legend() -> (String, String) {
             }
             html.leaf("li", &[], "Empty hatched cell: the member does not exist in these versions.");
         });
+        html.leaf("h2", &[("id", &"events")], "Events");
+        html.leaf("p", &[], "A field of an event's payload has an offset in traces of 32-bit and of 64-bit systems, whose pointers have 4 and 8 bytes. A field behind one of variable size has none. The sources of a version are the references that state it: mof and windows are the classes that Windows registers, documents the published documentation, phnt the headers of System Informer, perfview the parser of PerfView. Errata are statements of a source that other sources or real traces contradict; unsettled is what no source settles.");
         html.leaf("h2", &[("id", &"keys")], "Keys");
         html.leaf("p", &[], "Press / to search, the arrow keys to select a result, Enter to open it and Escape to leave the search. In the architecture switch, the arrow keys select. Tables and pictures wider than the window scroll separately and support the keyboard.");
     })

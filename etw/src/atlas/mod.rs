@@ -1,6 +1,7 @@
 //! `atlas`.
 
 mod compare;
+mod event_class;
 mod facts;
 mod frame;
 mod index;
@@ -31,9 +32,10 @@ use std::path::PathBuf;
 
 /// Write an atlas of all layouts as web pages: no server and no network, opened from disk.
 ///
-/// The atlas has one page per structure (its members in all versions), per layout (a map of its bytes) and per target (its
-/// evidence), pages of enumerations and flags, maps of references, and a comparison of any two targets. Search and comparison
-/// need JavaScript; all other pages work without it.
+/// The atlas has one page per structure (its members in all versions), per layout (a map of its bytes), per target (its
+/// evidence) and per class of kernel events (the fields of their payloads in all versions), pages of enumerations and flags,
+/// maps of references, and a comparison of any two targets. Search and comparison need JavaScript; all other pages work
+/// without it.
 ///
 ///     etw atlas -o atlas
 ///     open atlas/index.html
@@ -68,7 +70,8 @@ pub(crate) fn run(args: &Args, project: &Project) -> Result<Outcome, Error> {
 pub fn files(project: &Project) -> Result<BTreeMap<String, String>, Error> {
     let layouts = project.layouts()?;
     let registry = project.registry(&layouts.spec.axis)?;
-    let atlas = Atlas::of(&layouts, &registry)?;
+    let statements = project.statements()?;
+    let atlas = Atlas::of(&layouts, &registry, &statements)?;
     let structures = atlas.structures.par_iter().flat_map_iter(|structure| {
         let pages = [structure::page(&atlas, structure)].into_iter();
         pages.chain(members::pages(structure)).chain(offsets::pages(&atlas, structure))
@@ -79,8 +82,11 @@ pub fn files(project: &Project) -> Result<BTreeMap<String, String>, Error> {
         [target::page(&atlas, target), map::page(&atlas, target)].into_iter().chain(compare::step(&atlas, target))
     });
     let values = atlas.values.par_iter().map(|definition| values::page(&atlas, definition));
-    let mut files: BTreeMap<String, String> = structures.chain(layout_pages).chain(kernels).chain(values).collect();
-    files.extend([index::page(&atlas), index::kernels(&atlas), index::values(&atlas), index::legend(), compare::page(&atlas)]);
+    let classes = atlas.classes.par_iter().map(|class| event_class::page(&atlas, class));
+    let mut files: BTreeMap<String, String> =
+        structures.chain(layout_pages).chain(kernels).chain(values).chain(classes).collect();
+    files.extend([index::page(&atlas), index::kernels(&atlas), index::values(&atlas), index::events(&atlas), index::legend()]);
+    files.extend([compare::page(&atlas)]);
     files.insert("compare.js".into(), compare::data(&atlas)?);
     files.insert("search.js".into(), search::data(&atlas)?);
     files.insert("style.css".into(), include_str!("style.css").into());

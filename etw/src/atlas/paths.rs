@@ -41,6 +41,17 @@ pub fn of_step(before: &str, after: &str) -> String {
     format!("step/{before}--{after}.html")
 }
 
+/// Of a class of events.
+pub fn of_class(class: &str) -> String {
+    format!("event/{}.html", file(class))
+}
+
+/// Of an event on the page of its class, by its whole name.
+pub fn of_event(name: &str) -> String {
+    let (class, event) = name.split_once('/').unwrap_or((name, ""));
+    format!("{}#{event}", of_class(class))
+}
+
 /// From a page of a type to another of that folder.
 pub fn near(page: &str) -> &str {
     page.trim_start_matches("type/")

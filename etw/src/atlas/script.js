@@ -36,13 +36,19 @@
     let entries = null, chosen = -1;
     const prepare = async () => {
       if (entries) return;
-      const { types, kernels } = await load("search.js", "atlasSearch");
+      const { types, classes, events, kernels } = await load("search.js", "atlasSearch");
       entries = [];
       for (const [name, page, members, pages] of types) {
         entries.push([name, page, "", name.toLowerCase(), 0]);
         for (const [member, index] of members) {
           entries.push([name + "." + member, pages[index] + "#" + member, "", member.toLowerCase(), 1]);
         }
+      }
+      for (const [name, page] of classes) entries.push([name, page, "events", name.toLowerCase(), 0]);
+      for (const [name, page, hook, names, fields] of events) {
+        const others = hook ? [hook, "0x" + Number(hook).toString(16), String(Number(hook)), ...names.map((other) => other.toLowerCase())] : [];
+        entries.push([name, page, hook, name.toLowerCase(), 0, others]);
+        for (const field of fields) entries.push([name + "." + field, page + "." + field, "", field.toLowerCase(), 1]);
       }
       for (const [name, page, release] of kernels) entries.push([name, page, release, (name + " " + release).toLowerCase(), 0]);
     };
@@ -52,8 +58,9 @@
       const found = [];
       if (words) {
         for (const entry of entries) {
-          const own = entry[3], whole = entry[4] ? entry[0].toLowerCase() : own;
-          const rank = own === words ? 0 : own.startsWith(words) ? 1 : own.includes(words) ? 2 : whole.includes(words) ? 3 : -1;
+          const own = entry[3], whole = entry[4] ? entry[0].toLowerCase() : own, others = entry[5] ?? [];
+          const has = own.includes(words) || words.length > 2 && others.some((other) => other.startsWith(words));
+          const rank = own === words || others.includes(words) ? 0 : own.startsWith(words) ? 1 : has ? 2 : whole.includes(words) ? 3 : -1;
           if (rank >= 0) found.push([rank * 2 + entry[4], entry]);
         }
         found.sort((a, b) => a[0] - b[0] || a[1][0].length - b[1][0].length || (a[1][0] < b[1][0] ? -1 : 1));

@@ -1,4 +1,4 @@
-//! What the search finds: types with their members or constants, and kernels.
+//! What the search finds: types with their members or constants, events with their fields, and kernels.
 
 use super::facts::Atlas;
 use super::paths;
@@ -9,6 +9,9 @@ use serde::Serialize;
 #[derive(Serialize)]
 struct Data<'a> {
     types: Vec<Type<'a>>,
+    /// Classes of events: name and page.
+    classes: Vec<(&'a str, String)>,
+    events: Vec<Event<'a>>,
     /// Name, page and release.
     kernels: Vec<(&'a str, String, &'a str)>,
 }
@@ -16,6 +19,10 @@ struct Data<'a> {
 /// Name, page, members or constants, and the pages where these are, by number.
 #[derive(Serialize)]
 struct Type<'a>(&'a str, String, Vec<(&'a str, usize)>, Vec<String>);
+
+/// Name, page, hook, names of the hook, and fields.
+#[derive(Serialize)]
+struct Event<'a>(&'a str, String, String, Vec<&'a str>, Vec<&'a str>);
 
 /// The data of the script.
 pub fn data(atlas: &Atlas) -> Result<String, Error> {
@@ -44,6 +51,19 @@ pub fn data(atlas: &Atlas) -> Result<String, Error> {
     }
     let kernels =
         atlas.kernels.iter().map(|(target, one)| (one.name.as_str(), paths::of_kernel(&one.name), atlas.release(target)));
-    let data = Data { types, kernels: kernels.collect() };
+    let classes = atlas.classes.iter().map(|class| (class.name, paths::of_class(class.name))).collect();
+    let events = atlas.classes.iter().flat_map(|class| &class.events).map(|event| {
+        let mut fields = Vec::new();
+        for field in event.versions.iter().rev().flat_map(|version| &version.fields) {
+            if !fields.contains(&field.name) {
+                fields.push(field.name);
+            }
+        }
+        let hook = event.hook.map(|hook| format!("{hook:#06x}")).unwrap_or_default();
+        let names = event.hook.into_iter().flat_map(|hook| atlas.hook_names(hook)).collect();
+        Event(&event.name, paths::of_event(&event.name), hook, names, fields)
+    });
+    let events = events.collect();
+    let data = Data { types, classes, events, kernels: kernels.collect() };
     Ok(format!("window.atlasSearch = {};\n", serde_json::to_string(&data)?))
 }

@@ -85,6 +85,60 @@ pub struct Erratum<'a> {
     doc: &'a str,
 }
 
+impl Version<'_> {
+    /// The heading: `Version 2`, `Versions 0 to 3`.
+    pub fn heading(&self) -> String {
+        let plural = if self.first == self.last { "" } else { "s" };
+        format!("Version{plural} {}", range(self.first, self.last))
+    }
+
+    /// The size in a phrase.
+    pub fn size(&self) -> String {
+        match self.size {
+            Some([one, other]) if one == other => format!("{one:#x} bytes"),
+            Some([one, other]) => format!("{one:#x} bytes in 32-bit traces, {other:#x} in 64-bit traces"),
+            None => "variable size".to_owned(),
+        }
+    }
+
+    /// The sources in a phrase.
+    pub fn sources(&self) -> String {
+        if self.sources.is_empty() { "none".to_owned() } else { self.sources.join(", ") }
+    }
+}
+
+impl Field<'_> {
+    /// The offset in traces of 32-bit systems (0) or 64-bit systems (1); `-` behind a variable field, and where the field does not exist.
+    pub fn offset(&self, index: usize) -> String {
+        let offset = self.offset.filter(|_| self.pointer.is_none_or(|size| usize::from(size) == 4 * (index + 1)));
+        offset.map_or("-".to_owned(), |offset| format!("{:#04x}", offset[index]))
+    }
+
+    /// The type with length and count.
+    pub fn ty(&self) -> String {
+        let length = self.length.as_ref().map(|length| format!("({length})")).unwrap_or_default();
+        let count = self.count.as_ref().map(|count| format!("[{count}]")).unwrap_or_default();
+        format!("{}{length}{count}", self.r#type)
+    }
+
+    /// What the field is, and what is not settled about it.
+    pub fn words(&self) -> String {
+        let unsettled = if self.unsettled.is_empty() { String::new() } else { format!(" Unsettled: {}", self.unsettled) };
+        let optional = if self.optional { " Optional." } else { "" };
+        format!("{}{optional}{unsettled}", self.doc)
+    }
+}
+
+/// The versions of an event, those in a row as a range.
+pub fn joined(versions: &[Version]) -> String {
+    let runs = versions.chunk_by(|one, next| one.last.checked_add(1) == Some(next.first));
+    runs.map(|run| range(run[0].first, run[run.len() - 1].last)).collect::<Vec<_>>().join(", ")
+}
+
+fn range(first: u8, last: u8) -> String {
+    if first == last { first.to_string() } else { format!("{first} to {last}") }
+}
+
 impl Erratum<'_> {
     /// The erratum in a sentence.
     pub fn line(&self) -> String {
@@ -97,13 +151,20 @@ impl Erratum<'_> {
 
 /// All events.
 pub fn events<'a>(spec: &'a Spec, statements: &Statements) -> Vec<Event<'a>> {
-    let list = all(spec);
-    let same = |one: &Known, two: &Known| one.class.name.value == two.class.name.value && one.ty.number == two.ty.number;
-    list.chunk_by(same).map(|known| event(spec, statements, known)).collect()
+    found(spec, statements, all(spec))
+}
+
+/// Those that are found, each in all its versions: event types that other versions name otherwise are other events.
+pub fn found<'a>(spec: &'a Spec, statements: &Statements, mut list: Vec<Known<'a>>) -> Vec<Event<'a>> {
+    fn key<'k>(known: &'k Known) -> (&'k str, u8, &'k str) {
+        (&known.class.name.value, known.ty.number, &known.ty.name.value)
+    }
+    list.sort_by(|one, other| key(one).cmp(&key(other)));
+    list.chunk_by(|one, other| key(one) == key(other)).map(|known| event(spec, statements, known)).collect()
 }
 
 /// An event type, of which `known` are the lists of fields.
-pub fn event<'a>(spec: &'a Spec, statements: &Statements, known: &[Known<'a>]) -> Event<'a> {
+fn event<'a>(spec: &'a Spec, statements: &Statements, known: &[Known<'a>]) -> Event<'a> {
     let first = known[0];
     let group = group(spec, first);
     let docs = known.iter().rev().map(|known| known.event.doc.as_str()).find(|doc| !doc.is_empty());

@@ -8,8 +8,8 @@ use clap::ValueEnum;
 use clap::builder::{EnumValueParser, PossibleValue, TypedValueParser};
 use etw_layouts_cli::{is_formula, is_hidden};
 use etw_layouts_codegen::nearest;
-use etw_layouts_etl::tracelogging::{Fault, Value};
-use etw_layouts_etl::{Decoded, Uuid, names as known};
+use etw_layouts_etl::tracelogging::Fault;
+use etw_layouts_etl::{Uuid, names as known};
 use std::ffi::OsStr;
 
 /// A column of the event table.
@@ -112,16 +112,16 @@ pub fn similar(name: &str) -> Option<String> {
     nearest(name, names.iter().map(PossibleValue::get_name)).map(str::to_owned)
 }
 
-/// The requested columns without duplicates.
-pub fn chosen(asked: &[Column], default: &[Column], is_text: bool, payload: bool) -> Vec<Column> {
-    let asked = if asked.is_empty() { &[Column::Default] } else { asked };
+/// The requested columns without duplicates; if none are requested, the default ones and those of the fields.
+pub fn chosen(asked: &[Column], default: &[Column], fields: Vec<Column>, is_text: bool, payload: bool) -> Vec<Column> {
+    let (asked, fields) = if asked.is_empty() { (&[Column::Default][..], fields) } else { (asked, Vec::new()) };
     let all = asked.iter().flat_map(|column| match column {
         Column::Default if is_text => default.to_vec(),
         Column::Default => default.iter().flat_map(|column| column.in_table()).collect(),
         column => vec![*column],
     });
     let mut columns = Vec::new();
-    for column in all.chain(payload.then_some(Column::Payload)) {
+    for column in all.chain(fields).chain(payload.then_some(Column::Payload)) {
         if !columns.contains(&column) {
             columns.push(column);
         }
@@ -258,9 +258,11 @@ impl Column {
                 None => {}
             },
             Self::Field(name) => {
-                if let Some(value) = line.decoded().and_then(|decoded| field(&decoded, name)) {
-                    names.found_field(name);
-                    values::cell(&value, line.clock.as_ref(), out);
+                if let Some(decoded) = line.decoded() {
+                    let style = if is_text { Style::Text } else { Style::Json };
+                    if values::cell(&decoded, name, line.clock.as_ref(), style, out) {
+                        names.found_field(name);
+                    }
                 }
             }
             Self::Version => number(out, event.version()),
@@ -328,20 +330,6 @@ impl Column {
     }
 }
 
-/// The first value of a field with this name; if there is none, of a field with this name in other case.
-fn field<'a>(decoded: &Decoded<'a>, name: &str) -> Option<Value<'a>> {
-    let mut other = None;
-    for value in decoded.iter() {
-        if value.name == name {
-            return Some(value);
-        }
-        if other.is_none() && value.name.eq_ignore_ascii_case(name) {
-            other = Some(value);
-        }
-    }
-    other
-}
-
 /// Writes the line of column names.
 pub fn heading(columns: &[Column], is_text: bool, out: &mut Vec<u8>) {
     row(columns, is_text, out, |column, out| out.extend_from_slice(column.name().as_bytes()));
@@ -370,7 +358,9 @@ fn row(columns: &[Column], is_text: bool, out: &mut Vec<u8>, mut fill: impl FnMu
         fill(*column, out);
         let (width, is_last) = (column.width(), index + 1 == columns.len());
         if !is_text {
-            if column.is_foreign() && is_formula(&out[start..]) {
+            let is_negative =
+                |cell: &[u8]| std::str::from_utf8(cell).is_ok_and(|cell| cell.parse::<i64>().is_ok_and(|number| number < 0));
+            if column.is_foreign() && is_formula(&out[start..]) && !is_negative(&out[start..]) {
                 out.insert(start, b'\'');
             }
             if out[start..].iter().any(|byte| matches!(byte, b'"' | b',')) {

@@ -104,7 +104,8 @@ fn payload(line: &Line<'_>, out: &mut Vec<u8>) -> Option<Fault> {
     if line.payload == Some(Payload::Fields)
         && let Some(decoded) = line.decoded()
     {
-        put::shown(out, format_args!(",\"schema\":{{\"source\":\"specs\",\"version\":{}}},\"fields\":", decoded.schema.version));
+        number(out, b",\"schema\":{\"source\":\"specs\",\"version\":", Some(decoded.schema.version));
+        out.extend_from_slice(b"},\"fields\":");
         let fault = values::fields(&decoded, line.clock.as_ref(), Style::Json, out)?;
         put::shown(
             out,

@@ -2,6 +2,7 @@
 
 pub mod columns;
 mod document;
+mod event_fields;
 mod fields;
 pub mod file_progress;
 pub mod line;

@@ -1,9 +1,9 @@
 //! Prints events of traces and dumps: columns, format and limit.
 
 use super::columns::{self, Column};
-use super::document;
 use super::line::{Line, Names, Payload};
 use super::{Escaped, Format, Output, Several};
+use super::{document, event_fields};
 use crate::selection::Wanted;
 use etw_layouts_etl::tracelogging::Fault;
 use serde::Serialize;
@@ -15,7 +15,8 @@ use std::io;
 pub struct Asked {
     /// Print these columns in text and CSV, in this order; JSON always has all. CSV contains numbers and GUIDs, text shows their
     /// names if known. The name of a payload field, such as ProcessId or CommandLine, is a column too, also without --payload and
-    /// ignoring case. An event without the field gets `-` in text and an empty cell in CSV.
+    /// ignoring case. An event without the field gets `-` in text and an empty cell in CSV. CSV of one kernel event
+    /// (--event Process/Start) has a column for each of its fields by default, with the values as in JSON.
     #[arg(long, value_parser = columns::Columns, value_delimiter = ',', value_name = "COLUMN|FIELD,…")]
     columns: Vec<Column>,
     /// Print the payload. With `fields`, kernel events are decoded with the built-in specs, TraceLogging events with the schema that
@@ -56,6 +57,8 @@ pub struct Printer<'a> {
     /// The number of events left before the limit.
     left: u64,
     is_headed: bool,
+    /// Whether the columns are those of the fields of one event.
+    has_fields: bool,
 }
 
 impl<'a> Printer<'a> {
@@ -74,6 +77,7 @@ impl<'a> Printer<'a> {
             limit,
             left: limit,
             is_headed: false,
+            has_fields: false,
         }
     }
 
@@ -87,7 +91,7 @@ impl<'a> Printer<'a> {
         if self.left == self.limit {
             return none_matches(self.seen, self.wanted, out);
         }
-        for column in &self.columns {
+        for column in self.asked {
             if let Column::Field(name) = *column
                 && !self.names.has_field(name)
             {
@@ -101,7 +105,9 @@ impl<'a> Printer<'a> {
     pub fn head(&mut self, out: &mut Output) -> io::Result<()> {
         if out.format != Format::Json && !std::mem::replace(&mut self.is_headed, true) {
             let is_text = out.format == Format::Text;
-            self.columns = columns::chosen(self.asked, &self.default, is_text, self.payload.is_some());
+            let fields = self.wanted.one_event().filter(|_| !is_text).map(event_fields::columns).unwrap_or_default();
+            self.has_fields = self.asked.is_empty() && !fields.is_empty();
+            self.columns = columns::chosen(self.asked, &self.default, fields, is_text, self.payload.is_some());
             out.put(|out| columns::heading(&self.columns, is_text, out))?;
         }
         Ok(())
@@ -112,11 +118,17 @@ impl<'a> Printer<'a> {
         let Some(left) = self.left.checked_sub(1) else { return Ok(None) };
         self.left = left;
         let format = out.format;
-        out.put(|out| match format {
+        let fault = out.put(|out| match format {
             Format::Json => document::event(line, &mut self.names, out),
             format => columns::event(&self.columns, format == Format::Text, line, &mut self.names, out),
-        })
+        })?;
+        Ok(fault.or_else(|| if self.has_fields { undecoded(line) } else { None }))
     }
+}
+
+/// The fault if the payload is not decoded to its last byte by the schema of its version.
+fn undecoded(line: &Line<'_>) -> Option<Fault> {
+    line.decoded().filter(|decoded| decoded.is_exact)?.fields.check().err()
 }
 
 /// The note that no printed event has a field.

@@ -2,12 +2,38 @@
 
 use etw_layouts_cli::{escape, is_hidden};
 use etw_layouts_etl::{FileTime, Uuid};
-use std::io::Write;
+use std::fmt::{self, Display, Write};
 
 /// Appends any other value.
-pub fn shown(out: &mut Vec<u8>, value: impl std::fmt::Display) {
+pub fn shown(out: &mut Vec<u8>, value: impl Display) {
     // Writing to memory cannot fail.
-    let _ = write!(out, "{value}");
+    let _ = write!(Plain(out), "{value}");
+}
+
+/// Appends any other value as a JSON string.
+pub fn json_shown(out: &mut Vec<u8>, value: impl Display) {
+    out.push(b'"');
+    let _ = write!(Escaping(out), "{value}");
+    out.push(b'"');
+}
+
+struct Plain<'a>(&'a mut Vec<u8>);
+
+impl Write for Plain<'_> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.0.extend_from_slice(text.as_bytes());
+        Ok(())
+    }
+}
+
+/// Escapes for a JSON string.
+struct Escaping<'a>(&'a mut Vec<u8>);
+
+impl Write for Escaping<'_> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        json_characters(self.0, text.chars());
+        Ok(())
+    }
 }
 
 pub fn number(out: &mut Vec<u8>, value: impl itoa::Integer) {
@@ -81,6 +107,13 @@ pub fn keyword(out: &mut Vec<u8>, keyword: u64) {
     shown(out, format_args!("{keyword:#018x}"));
 }
 
+/// A number in hexadecimal digits, as `0x1f`.
+pub fn hexadecimal(out: &mut Vec<u8>, number: u64) {
+    let count = (16 - number.leading_zeros() as usize / 4).max(1);
+    out.extend_from_slice(b"0x");
+    out.extend((0..count).rev().map(|place| b"0123456789abcdef"[(number >> (4 * place) & 15) as usize]));
+}
+
 /// Two digits per byte.
 pub fn hex(out: &mut Vec<u8>, bytes: &[u8]) {
     let digit = |value: u8| b"0123456789abcdef"[usize::from(value & 15)];
@@ -93,6 +126,7 @@ pub fn quoted(out: &mut Vec<u8>, text: impl Iterator<Item = char>) {
     for character in text {
         match character {
             '"' | '\\' => out.extend_from_slice(&[b'\\', character as u8]),
+            ' '..='~' => out.push(character as u8),
             _ if is_hidden(character) => out.extend(character.escape_default().map(|escape| escape as u8)),
             _ => out.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes()),
         }
@@ -103,12 +137,17 @@ pub fn quoted(out: &mut Vec<u8>, text: impl Iterator<Item = char>) {
 /// Text from a file as a JSON string.
 pub fn json(out: &mut Vec<u8>, text: impl Iterator<Item = char>) {
     out.push(b'"');
+    json_characters(out, text);
+    out.push(b'"');
+}
+
+fn json_characters(out: &mut Vec<u8>, text: impl Iterator<Item = char>) {
     for character in text {
         match character {
             '"' | '\\' => out.extend_from_slice(&[b'\\', character as u8]),
+            ' '..='~' => out.push(character as u8),
             _ if is_hidden(character) => shown(out, escape(character)),
             _ => out.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes()),
         }
     }
-    out.push(b'"');
 }

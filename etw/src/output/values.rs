@@ -2,18 +2,50 @@
 
 use super::fields::Style;
 use super::put;
-use etw_layouts_etl::payload::{Data, OutType, Step, Value};
+use etw_layouts_etl::payload::{Data, OutType, Step, Steps, Value};
 use etw_layouts_etl::tracelogging::Fault;
 use etw_layouts_etl::{Clock, Decoded, FileTime};
 
 /// Writes the fields: `{ProcessId = 4, …}` with the bytes that are not decoded behind it, or the members of a JSON object. Returns the fault
 /// if the payload is not decoded to its last byte.
 pub fn fields(decoded: &Decoded<'_>, clock: Option<&Clock>, style: Style, out: &mut Vec<u8>) -> Option<Fault> {
-    let mut steps = decoded.fields.steps();
-    // The open arrays and structures: true for an array.
-    let (mut levels, mut is_first, mut fault) = (Vec::new(), true, None);
     out.push(b'{');
-    loop {
+    inside(&mut decoded.fields.steps(), false, clock, style, out)
+}
+
+/// Writes the first field with a name as the cell of a table: a text as it is, without quotes; an array or structure as a whole. If no field has
+/// the name, the first field with the name in other case. Returns whether there is one.
+pub fn cell(decoded: &Decoded<'_>, name: &str, clock: Option<&Clock>, style: Style, out: &mut Vec<u8>) -> bool {
+    let find = |is: &dyn Fn(&str) -> bool| {
+        let mut steps = decoded.fields.steps();
+        let found = steps.by_ref().map_while(Result::ok).find(|step| match step {
+            Step::Value(value) => is(value.name),
+            Step::Structure(field) | Step::Array(field, _) => is(field.name),
+            Step::End => false,
+        });
+        found.map(|step| (step, steps))
+    };
+    let found = find(&|own| own == name).or_else(|| find(&|own| own.eq_ignore_ascii_case(name)));
+    let Some((step, mut steps)) = found else { return false };
+    match step {
+        Step::Value(value) => bare(&value, clock, style, out),
+        Step::Array(..) => {
+            out.push(b'[');
+            inside(&mut steps, true, clock, style, out);
+        }
+        _ => {
+            out.push(b'{');
+            inside(&mut steps, false, clock, style, out);
+        }
+    }
+    true
+}
+
+/// Writes the steps in an array or structure to its end, with the bracket that closes it. Returns the fault that ends it early.
+fn inside(steps: &mut Steps<'_>, is_array: bool, clock: Option<&Clock>, style: Style, out: &mut Vec<u8>) -> Option<Fault> {
+    // The open arrays and structures: true for an array.
+    let (mut levels, mut is_first, mut fault) = (vec![is_array], true, None);
+    while !levels.is_empty() {
         let step = match steps.next() {
             Some(Ok(step)) => step,
             Some(Err(found)) => {
@@ -37,8 +69,11 @@ pub fn fields(decoded: &Decoded<'_>, clock: Option<&Clock>, style: Style, out: &
         };
         if levels.last() != Some(&true) {
             match style {
-                Style::Text => put::shown(out, format_args!("{name} = ")),
-                Style::Json => put::shown(out, format_args!("\"{name}\":")),
+                Style::Text => put::shown(out, format_args!("{} = ", super::Escaped(name))),
+                Style::Json => {
+                    put::json(out, name.chars());
+                    out.push(b':');
+                }
             }
         }
         match step {
@@ -57,7 +92,6 @@ pub fn fields(decoded: &Decoded<'_>, clock: Option<&Clock>, style: Style, out: &
     while let Some(is_array) = levels.pop() {
         out.push(if is_array { b']' } else { b'}' });
     }
-    out.push(b'}');
     fault
 }
 
@@ -78,14 +112,24 @@ pub fn value(value: &Value<'_>, clock: Option<&Clock>, style: Style, out: &mut V
         (Data::Unsigned(number), Style::Json) if value.map.is_none() && number < EXACT => put::number(out, number),
         (Data::Signed(number), Style::Json) if value.map.is_none() && number.unsigned_abs() < EXACT => put::number(out, number),
         (Data::Boolean(_), Style::Json) if value.map.is_none() => put::shown(out, value),
-        (_, Style::Json) => put::json(out, value.to_string().chars()),
+        (Data::Hexadecimal(number), Style::Json) if value.map.is_none() => {
+            out.push(b'"');
+            put::hexadecimal(out, number);
+            out.push(b'"');
+        }
+        (_, Style::Json) => put::json_shown(out, value),
     }
 }
 
-/// Writes a value as the cell of a table: a text as it is, without quotes.
-pub fn cell(value: &Value<'_>, clock: Option<&Clock>, out: &mut Vec<u8>) {
-    match value.data() {
-        Data::Text(text) => put::shown(out, super::Escaped(&text.to_string())),
-        _ => self::value(value, clock, Style::Text, out),
+/// Writes a value without quotes.
+fn bare(value: &Value<'_>, clock: Option<&Clock>, style: Style, out: &mut Vec<u8>) {
+    if let Data::Text(text) = value.data() {
+        return put::shown(out, super::Escaped(&text.to_string()));
+    }
+    let start = out.len();
+    self::value(value, clock, style, out);
+    if out.get(start) == Some(&b'"') {
+        out.remove(start);
+        out.pop();
     }
 }

@@ -127,10 +127,7 @@ fn events(layouts: &Layouts, project: &Project, name: &str, args: &Args) -> Resu
     }
     let statements = project.statements()?;
     let found = catalog::find(&layouts.spec, name)?;
-    let list: Vec<_> = found
-        .chunk_by(|one, other| one.ty.number == other.ty.number)
-        .map(|known| event::event(&layouts.spec, &statements, known))
-        .collect();
+    let list = event::found(&layouts.spec, &statements, found);
     match (args.format, &list[..]) {
         (Format::Text, [one]) => print(&event::shown(one, text_table::terminal()))?,
         (Format::Text, _) => print(&event::listed(&list, text_table::terminal()))?,

@@ -2,7 +2,7 @@
 
 use crate::contract::Folder;
 use crate::project;
-use etw_layouts_cli::{atlas, diff};
+use etw_layouts_cli::{atlas, diff, event};
 use etw_layouts_codegen::axis::Axis;
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_codegen::registry::Registry;
@@ -66,6 +66,51 @@ fn what_differs_is_said_as_by_diff() {
         let content = content.split_once("</pre>").expect("its end").0;
         assert_eq!(plain(content), said(&layouts, &registry, a, b, None), "{path}");
     }
+}
+
+/// Each event has its place on the page of its class, with all its versions and fields as `etw show` has them, its enumerations linked.
+#[test]
+fn events_are_shown_as_by_show() {
+    let files = &*FILES;
+    let (layouts, _) = specs();
+    let statements = project().statements().expect("the facts can be read");
+    let events = event::events(&layouts.spec, &statements);
+    assert!(events.len() > 500, "{} events", events.len());
+    for event in &events {
+        let (class, name) = event.name.split_once('/').expect("a class");
+        let path = format!("event/{class}.html");
+        let own = files[&path].split(&format!("<h2 id=\"{name}\">")).nth(1).unwrap_or_else(|| panic!("{path} has no {name}"));
+        let own = own.split("<h2 ").next().unwrap_or_default();
+        let rows: Vec<Vec<String>> = own.split("<tr").skip(1).map(cells).filter(|cells| cells[0] != "Field").collect();
+        let fields = event.versions.iter().rev().flat_map(|version| &version.fields);
+        let expected: Vec<_> = fields
+            .map(|field| {
+                let ty = format!("{}{}", field.ty(), field.out.map(|out| format!(" as {out}")).unwrap_or_default());
+                let values = field.values.unwrap_or_default().to_owned();
+                vec![field.name.to_owned(), field.offset(0), field.offset(1), ty, values, field.words()]
+            })
+            .collect();
+        assert_eq!(rows, expected, "{}", event.name);
+        let text = plain(own);
+        for version in &event.versions {
+            for words in [version.heading(), version.size(), version.sources(), version.unsettled.to_owned()] {
+                assert!(text.contains(&words), "{}: {words}", event.name);
+            }
+        }
+        assert!(event.errata.iter().all(|erratum| text.contains(&erratum.line())), "{}", event.name);
+    }
+    let process = &files["event/Process.html"];
+    for link in ["../type/PROCESS_EXIT_STATUS.html", "../type/HOOK_ID.html#WMI_LOG_TYPE_PROCESS_CREATE"] {
+        assert!(process.contains(&format!("href=\"{link}\"")), "{link}");
+    }
+}
+
+/// The texts of the cells of a row.
+fn cells(row: &str) -> Vec<String> {
+    let row = row.split("</tr>").next().unwrap_or_default();
+    let ends = row.split("</td>").flat_map(|part| part.split("</th>"));
+    let texts = ends.filter_map(|cell| cell.split_once("<t")?.1.split_once('>')).map(|(_, text)| plain(text));
+    texts.collect()
 }
 
 /// Every ink stands out from each ground that it is used on, as WCAG AA wants of small text.
@@ -201,7 +246,8 @@ fn it_works_in_a_browser() {
         assert_eq!(found[index].as_str().unwrap_or_default(), said(&layouts, &registry, a, b, only), "{a} and {b}");
     }
     let search = "const q = document.getElementById('search-words'), found = [];
-        for (const words of ['_WMI_LOGGER_CON', 'BuffersWritten', 'EVENT_TRACE_FLAG_PROC', '22000.434', '<b>']) {
+        for (const words of ['_WMI_LOGGER_CON', 'BuffersWritten', 'EVENT_TRACE_FLAG_PROC', '22000.434', '<b>', 'diskio', 'process/start',
+            '0x301', 'WMI_LOG_TYPE_PROCESS_CREATE', 'HighResResponseTime']) {
             q.focus(); q.value = words; q.dispatchEvent(new Event('input'));
             await wait(400);
             const first = document.querySelector('#search-found [aria-selected=true]');
@@ -213,6 +259,9 @@ fn it_works_in_a_browser() {
     assert_eq!(first[0], "type/WMI_LOGGER_CONTEXT.html");
     assert!(first[1].ends_with("#BuffersWritten") && first[2].ends_with("#EVENT_TRACE_FLAG_PROCESS"), "{first:?}");
     assert!(first[3].starts_with("kernel/10.0.22000.434") && first[4] == "no match", "{first:?}");
+    let start = "event/Process.html#Start";
+    assert_eq!(first[5..9], ["event/DiskIo.html", start, start, start], "{first:?}");
+    assert!(first[9].starts_with("event/DiskIo.html#") && first[9].ends_with(".HighResResponseTime"), "{first:?}");
     let offset = "document.getElementById('offset').value = '0x39';
         document.getElementById('of').value = '10.0.19041.1415-x64';
         document.getElementById('of').dispatchEvent(new Event('input'));

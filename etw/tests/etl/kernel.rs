@@ -124,6 +124,70 @@ fn names_and_fields() {
     assert!(by.contains(&(start.into(), 3)) && by.contains(&("Image/Load".into(), 1)), "{by:?}");
 }
 
+/// CSV of one event has a column for each field of all its versions, with the values of JSON.
+#[test]
+fn one_event_has_its_fields_as_columns() {
+    let folder = Folder::new("kernel-columns");
+    let file = folder.file("a.etl", kernel_trace());
+    let csv = |event: &str, more: &[&str]| run(&[&["events", "--event", event, "--format", "csv"], more, &[&file]].concat());
+    let (status, out, err) = csv("process/START", &[]);
+    // The cut payload has the fields before the cut, and is reported.
+    assert_eq!((status, err.matches("cannot decode payload").count()), (1, 1), "{err}");
+    let rows: Vec<_> = out.lines().collect();
+    let (head, fields) = rows[0].split_once(",payload_size,").unwrap();
+    assert!(head.starts_with("time_utc,processor,process,thread,header,"), "{head}");
+    // Those of the newest version, then what only versions 0 and 1 have.
+    let newest = "UniqueProcessKey,ProcessId,ParentId,SessionId,ExitStatus,DirectoryTableBase,Flags,UserSID,ImageFileName,CommandLine,\
+                  PackageFullName,ApplicationId";
+    assert_eq!(fields, format!("{newest},PageDirectoryBase"));
+    let (_, json_lines, _) = run(&["events", "--event", "Process/Start", "--format", "json", "--payload", "fields", &file]);
+    let of = json(&json_lines).remove(0)["fields"].clone();
+    let (status_text, flags) = (of["ExitStatus"].as_str().unwrap(), of["Flags"].as_str().unwrap());
+    let start = format!(",0xffff800012345678,100,4,1,{status_text},0x1ad000,{flags},S-1-5-18,image.exe,'{},,,", COMMANDS[1]);
+    assert!(rows[1].ends_with(&start), "{}\n{start}", rows[1]);
+    assert!(rows.len() == 4 && rows[3].ends_with(&format!(",0xffff800012345678,200,4,1,{status_text},,,,,,,,")), "{}", rows[3]);
+    // Not with columns of the user's choice, several events or none, a whole class, or as text.
+    for more in [&["--columns", "event"][..], &["--event", "Image/Load"]] {
+        assert!(!csv("Process/Start", more).1.contains("CommandLine"), "{more:?}");
+    }
+    assert!(!csv("Process/*", &[]).1.contains("CommandLine") && !csv("Process", &[]).1.contains("CommandLine"));
+    let (_, text, _) = run(&["events", "--event", "Process/Start", &file]);
+    assert!(!text.contains("CommandLine"), "{text}");
+}
+
+/// An array is one column, a negative number is no formula, and a name in small letters is that of a field, too.
+#[test]
+fn arrays_and_numbers_in_columns() {
+    let folder = Folder::new("kernel-arrays");
+    let log = LogFile { start_time: START, buffer_size: 4096, ..LogFile::new(&PRODUCER) };
+    let mut writer = FileWriter::new(Cursor::new(Vec::new()), PRODUCER, log).unwrap();
+    let stack = [&9_u64.to_le_bytes()[..], &[8, 0, 0, 0, 7, 0, 0, 0], &1_u64.to_le_bytes(), &2_u64.to_le_bytes()].concat();
+    let battery = [5000_i32, -700].map(i32::to_le_bytes).concat();
+    let send =
+        [8_u32, 3].map(u32::to_le_bytes).concat().into_iter().chain([10, 0, 0, 1, 10, 0, 0, 2, 0, 80, 1, 187]).chain([0; 32]);
+    for (stamp, hook, version, payload) in
+        [(10, 0x1820, 2, stack), (20, 0x1220, 2, battery), (30, 0x060A, 2, send.collect::<Vec<u8>>())]
+    {
+        let mut header: SYSTEM_TRACE_HEADER = zero();
+        header.SystemTime = large(stamp);
+        header.set_Version(version);
+        let mut packet: WMI_TRACE_PACKET = zero();
+        packet.set_HookId(HOOK_ID(hook));
+        header.set_Packet(packet);
+        writer.push(0, &Record::new(EventHeader::System(header), true, &payload)).unwrap();
+    }
+    let file = folder.file("a.etl", writer.finish(START + 10_000_000).unwrap().into_inner());
+    let row = |event: &str, more: &[&str]| {
+        let (_, out, err) = run(&[&["events", "--event", event, "--format", "csv"], more, &[&file]].concat());
+        out.lines().nth(1).unwrap_or_else(|| panic!("{event}: {err}")).to_owned()
+    };
+    let stack = row("StackWalk/Stack", &[]);
+    assert!(stack.ends_with(",8,7,\"[\"\"0x1\"\",\"\"0x2\"\"]\""), "{stack}");
+    assert!(row("PowerEvents/BatteryLifeInfo", &[]).ends_with(",5000,-700"));
+    let send = row("TcpIp/SendIPV4", &["--columns", "daddr,size,dport"]);
+    assert_eq!(send, "10.0.0.1,3,80");
+}
+
 #[test]
 fn processes() {
     let folder = Folder::new("kernel-processes");

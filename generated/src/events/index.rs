@@ -1158,36 +1158,36 @@ pub(crate) static EVENTS: &[Event] = &[
     Event::new(0x9a280ac0c8e011d184e200c04fb998a2, Some(0x06), 0x0a, &[
         Schema::specified("TcpIp", "Send", 0, first(tcpip::SEND_V0, 6)),
         Schema::specified("TcpIp", "Send", 1, first(tcpip::SEND_V1, 10)),
-        Schema::specified("TcpIp", "Send", 2, first(tcpip::SEND_IPV4_V2, 10)),
+        Schema::specified("TcpIp", "SendIPV4", 2, first(tcpip::SEND_IPV4_V2, 10)),
     ]),
     Event::new(0x9a280ac0c8e011d184e200c04fb998a2, Some(0x06), 0x0b, &[
         Schema::specified("TcpIp", "Recv", 0, first(tcpip::SEND_V0, 6)),
         Schema::specified("TcpIp", "Recv", 1, first(tcpip::RECV_V1, 8)),
-        Schema::specified("TcpIp", "Recv", 2, first(tcpip::RECV_IPV4_V2, 8)),
+        Schema::specified("TcpIp", "RecvIPV4", 2, first(tcpip::RECV_IPV4_V2, 8)),
     ]),
     Event::new(0x9a280ac0c8e011d184e200c04fb998a2, Some(0x06), 0x0c, &[
         Schema::specified("TcpIp", "Connect", 0, first(tcpip::SEND_V0, 6)),
         Schema::specified("TcpIp", "Connect", 1, first(tcpip::CONNECT_V1, 15)),
-        Schema::specified("TcpIp", "Connect", 2, first(tcpip::CONNECT_IPV4_V2, 15)),
+        Schema::specified("TcpIp", "ConnectIPV4", 2, first(tcpip::CONNECT_IPV4_V2, 15)),
     ]),
     Event::new(0x9a280ac0c8e011d184e200c04fb998a2, Some(0x06), 0x0d, &[
         Schema::specified("TcpIp", "Disconnect", 0, first(tcpip::SEND_V0, 6)),
         Schema::specified("TcpIp", "Disconnect", 1, first(tcpip::RECV_V1, 8)),
-        Schema::specified("TcpIp", "Disconnect", 2, first(tcpip::RECV_IPV4_V2, 8)),
+        Schema::specified("TcpIp", "DisconnectIPV4", 2, first(tcpip::RECV_IPV4_V2, 8)),
     ]),
     Event::new(0x9a280ac0c8e011d184e200c04fb998a2, Some(0x06), 0x0e, &[
         Schema::specified("TcpIp", "Retransmit", 0, first(tcpip::SEND_V0, 6)),
         Schema::specified("TcpIp", "Retransmit", 1, first(tcpip::RECV_V1, 8)),
-        Schema::specified("TcpIp", "Retransmit", 2, first(tcpip::RECV_IPV4_V2, 8)),
+        Schema::specified("TcpIp", "RetransmitIPV4", 2, first(tcpip::RECV_IPV4_V2, 8)),
     ]),
     Event::new(0x9a280ac0c8e011d184e200c04fb998a2, Some(0x06), 0x0f, &[
         Schema::specified("TcpIp", "Accept", 0, first(tcpip::SEND_V0, 6)),
         Schema::specified("TcpIp", "Accept", 1, first(tcpip::CONNECT_V1, 15)),
-        Schema::specified("TcpIp", "Accept", 2, first(tcpip::CONNECT_IPV4_V2, 15)),
+        Schema::specified("TcpIp", "AcceptIPV4", 2, first(tcpip::CONNECT_IPV4_V2, 15)),
     ]),
     Event::new(0x9a280ac0c8e011d184e200c04fb998a2, Some(0x06), 0x10, &[
         Schema::specified("TcpIp", "Reconnect", 1, first(tcpip::RECV_V1, 8)),
-        Schema::specified("TcpIp", "Reconnect", 2, first(tcpip::RECV_IPV4_V2, 8)),
+        Schema::specified("TcpIp", "ReconnectIPV4", 2, first(tcpip::RECV_IPV4_V2, 8)),
     ]),
     Event::new(0x9a280ac0c8e011d184e200c04fb998a2, Some(0x06), 0x11, &[
         Schema::specified("TcpIp", "Fail", 1, first(tcpip::FAIL_V1, 1)),
@@ -1195,7 +1195,7 @@ pub(crate) static EVENTS: &[Event] = &[
     ]),
     Event::new(0x9a280ac0c8e011d184e200c04fb998a2, Some(0x06), 0x12, &[
         Schema::specified("TcpIp", "TCPCopy", 1, first(tcpip::RECV_V1, 8)),
-        Schema::specified("TcpIp", "TCPCopy", 2, first(tcpip::RECV_IPV4_V2, 8)),
+        Schema::specified("TcpIp", "TCPCopyIPV4", 2, first(tcpip::RECV_IPV4_V2, 8)),
     ]),
     Event::new(0x9a280ac0c8e011d184e200c04fb998a2, Some(0x06), 0x13, &[
         Schema::specified("TcpIp", "ARPCopy", 1, first(tcpip::RECV_V1, 8)),
@@ -1325,7 +1325,7 @@ pub(crate) static EVENTS: &[Event] = &[
     ]),
     Event::new(0xae53722ec86311d2865900c04fa321a1, Some(0x09), 0x16, &[
         Schema::specified("Registry", "RunDown", 1, first(registry::CREATE_V1, 5)),
-        Schema::specified("Registry", "RunDown", 2, first(registry::CREATE_V2, 5)),
+        Schema::specified("Registry", "KCBCreate", 2, first(registry::CREATE_V2, 5)),
     ]),
     Event::new(0xae53722ec86311d2865900c04fa321a1, Some(0x09), 0x17, &[
         Schema::specified("Registry", "KCBDelete", 2, first(registry::CREATE_V2, 5)),
@@ -1414,12 +1414,12 @@ pub(crate) static EVENTS: &[Event] = &[
     Event::new(0xbf3a50c5a9c94988a0052df0b7c80f80, Some(0x08), 0x0a, &[
         Schema::specified("UdpIp", "Send", 0, first(udpip::SEND_V0, 7)),
         Schema::specified("UdpIp", "Send", 1, first(tcpip::SEND_V1, 6)),
-        Schema::specified("UdpIp", "Send", 2, first(tcpip::RECV_IPV4_V2, 8)),
+        Schema::specified("UdpIp", "SendIPV4", 2, first(tcpip::RECV_IPV4_V2, 8)),
     ]),
     Event::new(0xbf3a50c5a9c94988a0052df0b7c80f80, Some(0x08), 0x0b, &[
         Schema::specified("UdpIp", "Recv", 0, first(udpip::SEND_V0, 7)),
         Schema::specified("UdpIp", "Recv", 1, first(tcpip::SEND_V1, 6)),
-        Schema::specified("UdpIp", "Recv", 2, first(tcpip::RECV_IPV4_V2, 8)),
+        Schema::specified("UdpIp", "RecvIPV4", 2, first(tcpip::RECV_IPV4_V2, 8)),
     ]),
     Event::new(0xbf3a50c5a9c94988a0052df0b7c80f80, Some(0x08), 0x11, &[
         Schema::specified("UdpIp", "Fail", 2, first(tcpip::FAIL_V2, 2)),

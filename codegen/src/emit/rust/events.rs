@@ -47,8 +47,8 @@ struct Row<'a> {
     guid: String,
     /// The group in the hook, if it has one.
     group: Option<u8>,
-    /// The versions, each with the name of its list and the number of fields in it.
-    versions: BTreeMap<u8, (String, usize)>,
+    /// The versions, each with the name that it gives the event, the name of its list and the number of fields in it.
+    versions: BTreeMap<u8, (&'a EventType, (String, usize))>,
 }
 
 /// The event types, in the order of GUID and type.
@@ -82,24 +82,24 @@ fn add<'a>(
     let group = group.and_then(|group| Some((group.value.0.first()?.value >> 8) as u8));
     let row = rows.entry((guid.to_owned(), ty.number));
     let row = row.or_insert_with(|| Row { class, ty, guid: guid.to_owned(), group, versions: BTreeMap::new() });
-    let versions = event.versions_of(ty).iter().filter_map(|version| Some((version, lists.get(&version)?.clone())));
+    let versions = event.versions_of(ty).iter().filter_map(|version| Some((version, (ty, lists.get(&version)?.clone()))));
     row.versions.extend(versions);
 }
 
 /// The table of all event types.
 fn index(rows: &[Row], options: &Options, payload: &str) -> String {
     let mut out = format!("//! The table of event types.\n//!\n//! {}\n\n", options.header);
-    let paths = rows.iter().flat_map(|row| row.versions.values()).filter_map(|(path, _)| path.split_once("::"));
+    let paths = rows.iter().flat_map(|row| row.versions.values()).filter_map(|(_, (path, _))| path.split_once("::"));
     let modules: BTreeSet<_> = paths.map(|(module, _)| module.to_owned()).collect();
     let modules: Vec<_> = modules.into_iter().collect();
     let _ = writeln!(out, "use super::{{Event, first}};\nuse super::{};", super::docs::braced("", &modules, 0).trim_start());
     let _ = writeln!(out, "use {payload}::Schema;\n");
     out.push_str("/// The event types, in the order of GUID and type.\npub(crate) static EVENTS: &[Event] = &[\n");
     for row in rows {
-        let Row { class, ty, .. } = row;
+        let Row { class, ty: EventType { number, .. }, .. } = row;
         let group = row.group.map_or("None".to_owned(), |group| format!("Some({group:#04x})"));
-        let _ = writeln!(out, "    Event::new(0x{}, {group}, {:#04x}, &[", row.guid, ty.number);
-        for (version, (list, count)) in &row.versions {
+        let _ = writeln!(out, "    Event::new(0x{}, {group}, {number:#04x}, &[", row.guid);
+        for (version, (ty, (list, count))) in &row.versions {
             let names = format!("{:?}, {:?}", class.name.value, ty.name.value);
             let _ = writeln!(out, "        Schema::specified({names}, {version}, first({list}, {count})),");
         }
