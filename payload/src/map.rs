@@ -1,5 +1,6 @@
 //! Names of the values of a field.
 
+use crate::packed::{Library, MapRecord};
 use core::fmt;
 
 /// An enumeration or flags.
@@ -11,6 +12,21 @@ pub struct Map<'a> {
     pub kind: MapKind,
     /// Values with their names. For flags, what comes first is taken first: put combinations before their bits.
     pub entries: &'a [(u64, &'a str)],
+}
+
+/// The map of a field: a table, or a part of a library.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ValueMap<'a> {
+    /// A table.
+    Table(&'a Map<'a>),
+    /// A map of a library.
+    Packed {
+        /// The library.
+        library: Library<'a>,
+        /// Offset of the map.
+        at: u32,
+    },
 }
 
 /// How values are named.
@@ -35,14 +51,43 @@ impl<'a> Map<'a> {
     }
 }
 
-impl<'a> Map<'a> {
+impl<'a> ValueMap<'a> {
+    /// Its name.
+    pub fn name(&self) -> &'a str {
+        match *self {
+            Self::Table(map) => map.name,
+            Self::Packed { library, at } => MapRecord::at(library.bytes(), at).name(),
+        }
+    }
+
+    /// How a value is named.
+    pub fn kind(&self) -> MapKind {
+        match *self {
+            Self::Table(map) => map.kind,
+            Self::Packed { library, at } => MapRecord::at(library.bytes(), at).kind(),
+        }
+    }
+
+    /// Values with their names.
+    pub fn entries(&self) -> impl Iterator<Item = (u64, &'a str)> + Clone + use<'a> {
+        let (table, packed) = match *self {
+            Self::Table(map) => (map.entries, None),
+            Self::Packed { library, at } => (&[][..], Some(MapRecord::at(library.bytes(), at))),
+        };
+        let packed = packed.into_iter().flat_map(|map| (0..map.len()).map_while(move |index| map.entry(index)));
+        table.iter().copied().chain(packed)
+    }
+
     /// The name of a value as a whole, if it has one.
-    pub fn name(&self, value: u64) -> Option<&'a str> {
-        self.entries.iter().find(|(entry, _)| *entry == value).map(|(_, name)| *name)
+    pub fn value_name(&self, value: u64) -> Option<&'a str> {
+        match *self {
+            Self::Table(map) => map.entries.iter().find(|(entry, _)| *entry == value).map(|(_, name)| *name),
+            Self::Packed { library, at } => MapRecord::at(library.bytes(), at).value_name(value),
+        }
     }
 
     /// Names of the flags that a value has, and at last the bits without a name, if any.
-    pub fn names(&self, value: u64) -> (impl Iterator<Item = &'a str> + use<'a>, u64) {
+    pub fn flag_names(&self, value: u64) -> (impl Iterator<Item = &'a str> + use<'a>, u64) {
         let take = |left: &mut u64, entry: u64| {
             let is_there = entry != 0 && *left & entry == entry;
             if is_there {
@@ -50,16 +95,16 @@ impl<'a> Map<'a> {
             }
             is_there
         };
-        let (mut left, mut rest, entries) = (value, value, self.entries);
-        for (entry, _) in entries {
-            take(&mut rest, *entry);
+        let (mut left, mut rest, entries) = (value, value, self.entries());
+        for (entry, _) in entries.clone() {
+            take(&mut rest, entry);
         }
-        (entries.iter().filter(move |(entry, _)| take(&mut left, *entry)).map(|(_, name)| *name), rest)
+        (entries.filter(move |(entry, _)| take(&mut left, *entry)).map(|(_, name)| name), rest)
     }
 
     /// Writes the flags of a value: `FIRST|SECOND|0x40`.
     pub(crate) fn write(&self, value: u64, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (names, rest) = self.names(value);
+        let (names, rest) = self.flag_names(value);
         let mut between = "";
         for name in names {
             write!(f, "{between}{name}")?;
