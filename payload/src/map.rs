@@ -15,18 +15,13 @@ pub struct Map<'a> {
 }
 
 /// The map of a field: a table, or a part of a library.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum ValueMap<'a> {
-    /// A table.
-    Table(&'a Map<'a>),
-    /// A map of a library.
-    Packed {
-        /// The library.
-        library: Library<'a>,
-        /// Offset of the map.
-        at: u32,
-    },
+// No enumeration: a value would be absent by the tag of its map, so that the fast path of tables would have to read it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct ValueMap<'a> {
+    table: &'a Map<'a>,
+    library: Library<'a>,
+    /// Offset of the map in the library; 0 of a table.
+    at: u32,
 }
 
 /// How values are named.
@@ -37,6 +32,12 @@ pub enum MapKind {
     Enumeration,
     /// A value has the names of the entries whose bits it has.
     Flags,
+}
+
+impl fmt::Debug for ValueMap<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_map().entries(self.entries()).finish()
+    }
 }
 
 impl<'a> Map<'a> {
@@ -52,37 +53,42 @@ impl<'a> Map<'a> {
 }
 
 impl<'a> ValueMap<'a> {
+    /// A table.
+    pub const fn table(table: &'a Map<'a>) -> Self {
+        Self { table, library: Library::EMPTY, at: 0 }
+    }
+
+    /// The map at an offset of a library.
+    pub(crate) fn packed(library: Library<'a>, at: u32) -> Self {
+        const NO_TABLE: &Map<'_> = &Map::enumeration("", &[]);
+        Self { table: NO_TABLE, library, at }
+    }
+
+    fn record(&self) -> Option<MapRecord<'a>> {
+        (self.at != 0).then(|| MapRecord::at(self.library.bytes(), self.at))
+    }
+
     /// Its name.
     pub fn name(&self) -> &'a str {
-        match *self {
-            Self::Table(map) => map.name,
-            Self::Packed { library, at } => MapRecord::at(library.bytes(), at).name(),
-        }
+        self.record().map_or(self.table.name, MapRecord::name)
     }
 
     /// How a value is named.
     pub fn kind(&self) -> MapKind {
-        match *self {
-            Self::Table(map) => map.kind,
-            Self::Packed { library, at } => MapRecord::at(library.bytes(), at).kind(),
-        }
+        self.record().map_or(self.table.kind, MapRecord::kind)
     }
 
     /// Values with their names.
     pub fn entries(&self) -> impl Iterator<Item = (u64, &'a str)> + Clone + use<'a> {
-        let (table, packed) = match *self {
-            Self::Table(map) => (map.entries, None),
-            Self::Packed { library, at } => (&[][..], Some(MapRecord::at(library.bytes(), at))),
-        };
-        let packed = packed.into_iter().flat_map(|map| (0..map.len()).map_while(move |index| map.entry(index)));
-        table.iter().copied().chain(packed)
+        let packed = self.record().into_iter().flat_map(|map| (0..map.len()).map_while(move |index| map.entry(index)));
+        self.table.entries.iter().copied().chain(packed)
     }
 
     /// The name of a value as a whole, if it has one.
     pub fn value_name(&self, value: u64) -> Option<&'a str> {
-        match *self {
-            Self::Table(map) => map.entries.iter().find(|(entry, _)| *entry == value).map(|(_, name)| *name),
-            Self::Packed { library, at } => MapRecord::at(library.bytes(), at).value_name(value),
+        match self.record() {
+            None => self.table.entries.iter().find(|(entry, _)| *entry == value).map(|(_, name)| *name),
+            Some(map) => map.value_name(value),
         }
     }
 

@@ -207,7 +207,7 @@ impl<'a> Field<'a> {
 
     /// The same with names of its values.
     pub const fn map(self, map: &'a Map<'a>) -> Self {
-        Self { map: Some(ValueMap::Table(map)), ..self }
+        Self { map: Some(ValueMap::table(map)), ..self }
     }
 
     /// The same structure with other members.

@@ -46,16 +46,16 @@ pub(crate) fn character(field: &Field<'_>) -> Option<usize> {
     }
 }
 
-/// The value at the start of bytes, whose types are without a fixed size, and the bytes behind it; `length` is that of its field. A string
+/// The value at the start of bytes, which is of a type without a fixed size, and the bytes behind it; `length` is that of its field. A string
 /// without its terminator goes to the end of the bytes, unless that is strictly an error or there are none.
 #[inline]
-pub(crate) fn split<'a>(
+pub(crate) fn split(
     types: (InType, OutType),
     length: Option<usize>,
-    bytes: &'a [u8],
+    bytes: &[u8],
     pointers: PointerSize,
     is_strict: bool,
-) -> Result<(&'a [u8], &'a [u8]), Reason> {
+) -> Result<(&[u8], &[u8]), Reason> {
     let Extent { before, length, behind } = extent(types, length, bytes, pointers, is_strict)?;
     let value = bytes.get(before..).and_then(|bytes| bytes.get(..length)).ok_or(Reason::Payload)?;
     Ok((value, bytes.get(before + length + behind..).unwrap_or_default()))

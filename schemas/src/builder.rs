@@ -4,7 +4,7 @@ use crate::library::Library;
 use crate::model::{Event, Keyword, Map, Name, Provider};
 use crate::records::{Fields, Strings};
 use crate::write::write;
-use etw_layouts_payload::packed::format::{CHANNEL, INDEX, LEVEL, MASK, OPCODE, TASK};
+use etw_layouts_payload::packed::format::{CHANNEL, INDEX, LEVEL, MASK, OPCODE, TASK, VARIANTS};
 use etw_layouts_payload::{MapKind, Source, Uuid};
 use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;
@@ -24,9 +24,6 @@ pub struct LibraryBuilder {
     pub(crate) maps: Interned<MapRecord>,
     pub(crate) entries: Lists<(u64, u32)>,
 }
-
-/// The most variants of an event; further ones are left out.
-const VARIANTS: usize = 64;
 
 /// A provider and its events by their keys.
 #[derive(Debug, Default)]
@@ -93,7 +90,7 @@ impl LibraryBuilder {
     }
 
     /// Adds a provider as the source with an index describes it. Providers with the same GUID become one; equal events become one; others
-    /// become variants of an event, in the order in which they are added.
+    /// become variants of an event, in the order in which they are added; those after the first 64 are left out.
     pub fn add(&mut self, provider: &Provider, origin: u32) {
         let origins = if origin < INDEX.trailing_zeros() { 1 << origin } else { origin | INDEX };
         self.add_each(provider, |_| origins);

@@ -72,7 +72,7 @@ fn plain(provider: packed::Provider<'_>, is_wanted: impl Fn(&Variant<'_>) -> boo
     }
 }
 
-fn event(variant: Variant<'_>, maps: &mut Maps) -> Event {
+fn event<'a>(variant: Variant<'a>, maps: &mut Maps<'a>) -> Event {
     let name = |name: packed::Name<'_>| Name { value: name.value.map(Into::into), name: name.name.to_owned() };
     Event {
         id: variant.id(),
@@ -93,13 +93,13 @@ fn event(variant: Variant<'_>, maps: &mut Maps) -> Event {
 }
 
 /// So many fields from a position on, which then is behind them and their members.
-fn fields(all: &[PackedField<'_>], at: &mut usize, count: usize, maps: &mut Maps, depth: usize) -> Vec<Field> {
-    let mut fields = Vec::new();
+fn fields<'a>(all: &[PackedField<'a>], at: &mut usize, count: usize, maps: &mut Maps<'a>, depth: usize) -> Vec<Field> {
+    let mut found = Vec::new();
     let name = |index: u16| all.get(usize::from(index)).map_or_else(String::new, |field| field.name.to_owned());
-    while let (true, Some(field)) = (fields.len() < count, all.get(*at)) {
+    while let (true, Some(field)) = (found.len() < count, all.get(*at)) {
         *at += 1;
         let has_members = field.is_structure() && depth < crate::builder::DEPTH;
-        fields.push(Field {
+        found.push(Field {
             out_type: field.out_type,
             count: match field.count {
                 PackedCount::Constant(count) => Count::Constant(count),
@@ -112,34 +112,29 @@ fn fields(all: &[PackedField<'_>], at: &mut usize, count: usize, maps: &mut Maps
                 _ => Length::Type,
             },
             map: field.map.map(|map| maps.index(map)),
-            members: if has_members { fields_of(all, at, field, maps, depth) } else { Vec::new() },
+            members: if has_members { fields(all, at, field.members.count.into(), maps, depth + 1) } else { Vec::new() },
             tags: field.tags,
             ..Field::new(field.name, field.in_type)
         });
     }
-    fields
-}
-
-fn fields_of(all: &[PackedField<'_>], at: &mut usize, field: &PackedField<'_>, maps: &mut Maps, depth: usize) -> Vec<Field> {
-    fields(all, at, field.members.count.into(), maps, depth + 1)
+    found
 }
 
 /// Maps of a provider, in the order in which fields refer to them.
 #[derive(Default)]
-struct Maps {
+struct Maps<'a> {
     all: Vec<Map>,
-    /// Offsets of those in the library.
-    offsets: Vec<u32>,
+    /// The same in the library.
+    packed: Vec<ValueMap<'a>>,
 }
 
-impl Maps {
-    fn index(&mut self, map: ValueMap<'_>) -> usize {
-        let ValueMap::Packed { at, .. } = map else { return usize::MAX };
-        if let Some(index) = self.offsets.iter().position(|offset| *offset == at) {
+impl<'a> Maps<'a> {
+    fn index(&mut self, map: ValueMap<'a>) -> usize {
+        if let Some(index) = self.packed.iter().position(|other| *other == map) {
             return index;
         }
         let entries = map.entries().map(|(value, name)| MapEntry { value, name: name.to_owned() }).collect();
-        self.offsets.push(at);
+        self.packed.push(map);
         self.all.push(Map { name: map.name().to_owned(), kind: map.kind(), entries });
         self.all.len() - 1
     }

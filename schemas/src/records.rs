@@ -2,8 +2,8 @@
 
 use crate::builder::{DEPTH, Lists, index};
 use crate::model::{Count, Field, Length};
-use etw_layouts_payload::packed::format::{COUNT_CONSTANT, COUNT_FIELD, IS_SIZE, LENGTH_CONSTANT, LENGTH_FIELD};
 use etw_layouts_payload::InType;
+use etw_layouts_payload::packed::format::{COUNT_CONSTANT, COUNT_FIELD, IS_SIZE, LENGTH_CONSTANT, LENGTH_FIELD};
 use std::collections::HashMap;
 
 /// Strings, each stored once.

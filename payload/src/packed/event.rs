@@ -1,7 +1,7 @@
 //! The variants of an event: what its sources state of it.
 
 use super::bytes::{bounded, record, u8_at, u16_at, u32_at, u64_at};
-use super::format::{CHANNEL, DESCRIPTION, INDEX, KEYWORD, LEVEL, MASK, NONE, OPCODE, TASK, VARIANT};
+use super::format::{CHANNEL, DESCRIPTION, INDEX, KEYWORD, LEVEL, MASK, NONE, OPCODE, TASK, VARIANT, VARIANTS};
 use super::library::{Library, Origin};
 use super::provider::Provider;
 use crate::schema::{FieldList, Schema, Source};
@@ -24,6 +24,8 @@ pub struct Variants<'a> {
     first: Option<Variant<'a>>,
     /// Its offset.
     at: u32,
+    /// How many there can be behind it.
+    left: usize,
 }
 
 /// A task, opcode, level or channel.
@@ -174,11 +176,11 @@ impl fmt::Debug for Variant<'_> {
 }
 
 impl<'a> Variants<'a> {
-    pub(super) const NONE: Self = Self { first: None, at: NONE };
+    pub(super) const NONE: Self = Self { first: None, at: NONE, left: 0 };
 
     pub(super) fn new(library: Library<'a>, provider: Provider<'a>, id: u16, version: u8, at: u32) -> Self {
         let first = record(library.bytes(), at, 0).map(|bytes| Variant { library, provider, bytes, id, version });
-        Self { first, at }
+        Self { first, at, left: VARIANTS - 1 }
     }
 
     /// The first variant that is left.
@@ -192,11 +194,14 @@ impl<'a> Iterator for Variants<'a> {
 
     fn next(&mut self) -> Option<Variant<'a>> {
         let variant = self.first?;
-        *self = match u8_at(variant.bytes, 23) {
+        *self = match u8_at(variant.bytes, 23).min(u8::from(self.left > 0)) {
             0 => Self::NONE,
             _ => {
                 let Variant { library, provider, id, version, .. } = variant;
-                self.at.checked_add(VARIANT as u32).map_or(Self::NONE, |at| Self::new(library, provider, id, version, at))
+                let left = self.left - 1;
+                self.at
+                    .checked_add(VARIANT as u32)
+                    .map_or(Self::NONE, |at| Self { left, ..Self::new(library, provider, id, version, at) })
             }
         };
         Some(variant)

@@ -1,8 +1,8 @@
 //! Fields in the bytes of a library.
 
 use super::bytes::{record, string, u8_at, u16_at, u32_at};
-use super::library::Library;
 use super::format::{COUNT_CONSTANT, COUNT_FIELD, FIELD, IS_SIZE, LENGTH_CONSTANT, LENGTH_FIELD, NONE};
+use super::library::Library;
 use crate::fault::Reason;
 use crate::map::ValueMap;
 use crate::schema::{Count, Field, Length, Members};
@@ -59,7 +59,7 @@ impl<'a> FieldRecord<'a> {
     pub(crate) fn map(self) -> Option<ValueMap<'a>> {
         match u32_at(self.bytes, 4) {
             NONE => None,
-            at => Some(ValueMap::Packed { library: self.library, at }),
+            at => Some(ValueMap::packed(self.library, at)),
         }
     }
 

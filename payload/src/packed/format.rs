@@ -52,6 +52,9 @@ pub const ENTRY: usize = 12;
 /// In the sources of a variant: the other bits are the index of one source.
 pub const INDEX: u32 = 1 << 31;
 
+/// The most variants of an event.
+pub const VARIANTS: usize = 64;
+
 /// Flags of a field: it has a constant count.
 pub const COUNT_CONSTANT: u8 = 1;
 /// Its count is the value of the field with this index in the list.

@@ -171,12 +171,9 @@ impl<'a> Iterator for Origins<'a> {
     type Item = Origin<'a>;
 
     fn next(&mut self) -> Option<Origin<'a>> {
-        while self.next < self.count {
-            self.next += 1;
-            // One of an unknown kind keeps its index.
-            let known = self.library.origin(self.next - 1);
-            return Some(known.unwrap_or(Origin { source: Source::Manifest, name: "", build: None }));
-        }
-        None
+        let index = Some(self.next).filter(|next| *next < self.count)?;
+        self.next += 1;
+        // One of an unknown kind keeps its index.
+        Some(self.library.origin(index).unwrap_or(Origin { source: Source::Manifest, name: "", build: None }))
     }
 }

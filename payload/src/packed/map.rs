@@ -50,7 +50,10 @@ impl<'a> MapRecord<'a> {
     /// The name of a value as a whole.
     pub(crate) fn value_name(self, value: u64) -> Option<&'a str> {
         if self.kind == MapKind::Flags {
-            return (0..self.len()).filter_map(|index| self.entry(index)).find(|(entry, _)| *entry == value).map(|(_, name)| name);
+            return (0..self.len())
+                .filter_map(|index| self.entry(index))
+                .find(|(entry, _)| *entry == value)
+                .map(|(_, name)| name);
         }
         let entry = |index| record::<ENTRY>(self.library, self.entries, index).map_or(u64::MAX, |bytes| u64_at(bytes, 0));
         let (mut low, mut high) = (0, self.count);
