@@ -92,8 +92,11 @@ fn walk() {
     assert!(cut_values > 1_000);
 }
 
+/// A value, or the name and the number of members or elements of what begins; neither where one ends.
+type Plain<'a> = (Option<Value<'a>>, Option<(&'a str, u16)>);
+
 /// A step without what differs: how fields refer to each other.
-fn plain(step: Result<Step<'_>, payload::Fault>) -> Result<(Option<Value<'_>>, Option<(&str, u16)>), payload::Fault> {
+fn plain(step: Result<Step<'_>, payload::Fault>) -> Result<Plain<'_>, payload::Fault> {
     step.map(|step| match step {
         Step::Value(value) => (Some(value), None),
         Step::Structure(field) => (None, Some((field.name, field.members.count))),
