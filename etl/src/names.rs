@@ -2,6 +2,7 @@
 
 use crate::event::Event;
 use crate::header_type::HeaderType;
+use crate::schemas::Schemas;
 use crate::wire::{EVENT_TRACE_GROUP, EVENT_TRACE_TYPE, HOOK_ID};
 use etw_layouts::events;
 use etw_layouts::runtime::meta::Named;
@@ -57,12 +58,9 @@ pub fn class_named(name: &str) -> Option<Uuid> {
 }
 
 /// What identifies an event without a schema: the name of its hook ID; or its provider, by name or GUID, else the type of its header, and its ID
-/// or opcode.
-pub fn identity(event: &Event<'_>) -> String {
-    let name = event
-        .provider()
-        .and_then(provider)
-        .or_else(|| event.traits()?.ok().map(|traits| traits.name).filter(|name| !name.is_empty()));
+/// or opcode. Providers have names by `schemas`.
+pub fn identity(event: &Event<'_>, schemas: &Schemas) -> String {
+    let name = provider_of(event, schemas);
     if let Some(id) = event.hook() {
         return match (hook(id), name) {
             (Some(name), _) => name.to_owned(),
@@ -80,6 +78,13 @@ pub fn identity(event: &Event<'_>) -> String {
         (None, Some(opcode)) => format!("{provider}/opcode {opcode}"),
         (None, None) => provider,
     }
+}
+
+/// Name of the provider of an event: of a group of kernel events, the group; else that in the traits of the event, or in schemas.
+pub fn provider_of<'a>(event: &Event<'a>, schemas: &'a Schemas) -> Option<&'a str> {
+    let carried = || event.traits()?.ok().map(|traits| traits.name).filter(|name| !name.is_empty());
+    let guid = event.provider();
+    guid.and_then(provider).or_else(carried).or_else(|| schemas.provider_name(guid?))
 }
 
 /// Whether the specs have an event with this name, such as `Process/Start`, or a class, such as `Process` or `Process/*`. Upper and lower

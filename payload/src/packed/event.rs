@@ -1,7 +1,7 @@
 //! The variants of an event: what its sources state of it.
 
 use super::bytes::{bounded, record, u8_at, u16_at, u32_at, u64_at};
-use super::format::{CHANNEL, DESCRIPTION, INDEX, KEYWORD, LEVEL, MASK, NONE, OPCODE, TASK, VARIANT, VARIANTS};
+use super::format::{CHANNEL, DESCRIPTION, INDEX, KEYWORD, LEVEL, MASK, OPCODE, TASK, VARIANT, VARIANTS};
 use super::library::{Library, Origin};
 use super::provider::Provider;
 use crate::schema::{FieldList, Schema, Source};
@@ -13,6 +13,17 @@ pub struct Variant<'a> {
     library: Library<'a>,
     provider: Provider<'a>,
     bytes: &'a [u8; VARIANT],
+    /// Its offset.
+    at: u32,
+    id: u16,
+    version: u8,
+}
+
+/// Where a variant is in its library.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    provider: u32,
+    variant: u32,
     id: u16,
     version: u8,
 }
@@ -22,8 +33,6 @@ pub struct Variant<'a> {
 pub struct Variants<'a> {
     /// The first; `None` behind the last.
     first: Option<Variant<'a>>,
-    /// Its offset.
-    at: u32,
     /// How many there can be behind it.
     left: usize,
 }
@@ -61,6 +70,19 @@ impl<'a> Variant<'a> {
             source: self.source(),
             fields: FieldList::Packed { library: self.library, first: u32_at(self.bytes, 16), count: u16_at(self.bytes, 20) },
         })
+    }
+
+    /// Where it is in its library.
+    pub fn place(self) -> Place {
+        Place { provider: self.provider.place(), variant: self.at, id: self.id, version: self.version }
+    }
+
+    /// The variant at a place of a library.
+    #[inline]
+    pub fn at(library: Library<'a>, place: Place) -> Option<Self> {
+        let Place { provider, variant: at, id, version } = place;
+        let provider = Provider::at(library, provider)?;
+        Some(Self { library, provider, bytes: record(library.bytes(), at, 0)?, at, id, version })
     }
 
     /// Its provider.
@@ -176,11 +198,11 @@ impl fmt::Debug for Variant<'_> {
 }
 
 impl<'a> Variants<'a> {
-    pub(super) const NONE: Self = Self { first: None, at: NONE, left: 0 };
+    pub(super) const NONE: Self = Self { first: None, left: 0 };
 
     pub(super) fn new(library: Library<'a>, provider: Provider<'a>, id: u16, version: u8, at: u32) -> Self {
-        let first = record(library.bytes(), at, 0).map(|bytes| Variant { library, provider, bytes, id, version });
-        Self { first, at, left: VARIANTS - 1 }
+        let first = record(library.bytes(), at, 0).map(|bytes| Variant { library, provider, bytes, at, id, version });
+        Self { first, left: VARIANTS - 1 }
     }
 
     /// The first variant that is left.
@@ -197,9 +219,9 @@ impl<'a> Iterator for Variants<'a> {
         *self = match u8_at(variant.bytes, 23).min(u8::from(self.left > 0)) {
             0 => Self::NONE,
             _ => {
-                let Variant { library, provider, id, version, .. } = variant;
+                let Variant { library, provider, at, id, version, .. } = variant;
                 let left = self.left - 1;
-                self.at
+                at
                     .checked_add(VARIANT as u32)
                     .map_or(Self::NONE, |at| Self { left, ..Self::new(library, provider, id, version, at) })
             }

@@ -88,10 +88,10 @@ impl<'a> Library<'a> {
         let (mut low, mut high) = (start, end.min(self.provider_count()));
         while low < high {
             let middle = low + (high - low) / 2;
-            let record = record::<PROVIDER>(self.0, self.providers_start(), middle)?;
-            match record[..16].cmp(guid.as_bytes()) {
+            let provider = Provider::with_index(self, middle)?;
+            match provider.guid().cmp(&guid) {
                 core::cmp::Ordering::Less => low = middle + 1,
-                core::cmp::Ordering::Equal => return Some(Provider::new(self, record)),
+                core::cmp::Ordering::Equal => return Some(provider),
                 core::cmp::Ordering::Greater => high = middle,
             }
         }

@@ -11,7 +11,7 @@ mod library;
 mod map;
 mod provider;
 
-pub use event::{Keywords, Name, Variant, Variants};
+pub use event::{Keywords, Name, Place, Variant, Variants};
 pub(crate) use field::FieldRecord;
 pub use library::{Library, LibraryError, Origin, Origins};
 pub(crate) use map::MapRecord;

@@ -12,6 +12,8 @@ use uuid::Uuid;
 pub struct Provider<'a> {
     library: Library<'a>,
     bytes: &'a [u8; PROVIDER],
+    /// Its offset.
+    at: u32,
 }
 
 /// The providers of a library.
@@ -31,8 +33,20 @@ pub struct Events<'a> {
 }
 
 impl<'a> Provider<'a> {
-    pub(super) fn new(library: Library<'a>, bytes: &'a [u8; PROVIDER]) -> Self {
-        Self { library, bytes }
+    /// The provider at an offset.
+    #[inline]
+    pub(super) fn at(library: Library<'a>, at: u32) -> Option<Self> {
+        Some(Self { library, bytes: record(library.bytes(), at, 0)?, at })
+    }
+
+    /// The provider with an index.
+    pub(super) fn with_index(library: Library<'a>, index: u32) -> Option<Self> {
+        Self::at(library, index.checked_mul(PROVIDER as u32)?.checked_add(library.providers_start())?)
+    }
+
+    /// Its offset.
+    pub(super) fn place(self) -> u32 {
+        self.at
     }
 
     /// Its GUID.
@@ -108,8 +122,7 @@ impl<'a> Iterator for Providers<'a> {
     fn next(&mut self) -> Option<Provider<'a>> {
         let index = Some(self.next).filter(|next| *next < self.count)?;
         self.next += 1;
-        let bytes = record(self.library.bytes(), self.library.providers_start(), index)?;
-        Some(Provider::new(self.library, bytes))
+        Provider::with_index(self.library, index)
     }
 }
 
