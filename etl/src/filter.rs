@@ -207,7 +207,8 @@ impl Filter {
         let is = |name: &str| self.keyword_names.iter().any(|wanted| is_same(name, wanted));
         let Some(keyword) = event.keyword() else { return false };
         let schemas = self.schemas();
-        let by_mask = schemas.keywords(event.provider()).any(|(mask, name)| mask.is_some_and(|mask| keyword & mask != 0) && is(name));
+        let by_mask =
+            schemas.keywords(event.provider()).any(|(mask, name)| mask.is_some_and(|mask| keyword & mask != 0) && is(name));
         by_mask || schemas.variant(event).is_some_and(|variant| variant.keywords().any(|(_, name)| is(name)))
     }
 

@@ -104,7 +104,10 @@ impl Schemas {
 
     /// The name of a provider in the first library that has one.
     pub fn provider_name(&self, provider: Uuid) -> Option<&str> {
-        self.libraries().filter_map(|library| library.provider(provider)).map(|provider| provider.name()).find(|name| !name.is_empty())
+        self.libraries()
+            .filter_map(|library| library.provider(provider))
+            .map(|provider| provider.name())
+            .find(|name| !name.is_empty())
     }
 
     /// The providers whose name is this, ignoring case.
@@ -135,7 +138,12 @@ impl Schemas {
     pub fn known_in_any_version(&self, provider: Uuid, id: u16) -> Option<Variant<'_>> {
         let providers = self.libraries().filter_map(|library| library.provider(provider));
         let of = |provider: etw_layouts_payload::packed::Provider<'_>| {
-            provider.events().filter_map(|variants| variants.first()).filter(|variant| variant.id() == id).last().map(|variant| variant.version())
+            provider
+                .events()
+                .filter_map(|variants| variants.first())
+                .filter(|variant| variant.id() == id)
+                .last()
+                .map(|variant| variant.version())
         };
         let version = providers.filter_map(of).next()?;
         self.known(provider, id, version)

@@ -42,6 +42,7 @@ pub fn run(command: &Command) -> Result<Outcome, Error> {
     let files = command.files();
     if let Some(wanted) = command.wanted() {
         wanted.check()?;
+        wanted.schemas.load()?;
     }
     let mut out = Output::new(files.format);
     let (inputs, mut outcome) = crate::input::find_all(&files.files, &crate::input::TRACES, &out);

@@ -5,6 +5,8 @@ mod document;
 mod fields;
 pub mod file_progress;
 pub mod line;
+mod message;
+pub mod payload;
 pub mod printer;
 mod put;
 pub mod stop;

@@ -3,7 +3,7 @@
 use super::columns::{self, Column};
 use super::document;
 use super::line::{Line, Names, Payload};
-use super::{Format, Output, Several};
+use super::{Escaped, Format, Output, Several};
 use crate::selection::Wanted;
 use etw_layouts_etl::tracelogging::Fault;
 use serde::Serialize;
@@ -18,8 +18,9 @@ pub struct Asked {
     /// A field of payloads is a column by its name, such as ProcessId or CommandLine.
     #[arg(long, value_parser = columns::Columns, value_delimiter = ',', value_name = "COLUMN|FIELD,…")]
     columns: Vec<Column>,
-    /// Print the payload. Kernel events are decoded by the built-in specs, TraceLogging events by the schema that they contain; bytes that
-    /// cannot be decoded are printed in hexadecimal and reported as a diagnostic.
+    /// Print the payload. Schemas are those in the event itself (TraceLogging), the built-in specs of kernel events, those in the trace and
+    /// those of --manifests. Bytes that cannot be decoded are printed in hexadecimal and reported as a diagnostic. In JSON, `schema`
+    /// states the source, `fields` has the decoded fields, and `undecoded` has bytes that no field covers.
     #[arg(long, value_enum)]
     payload: Option<Payload>,
     #[command(flatten)]
@@ -116,11 +117,11 @@ struct NoneMatch {
     matching: u64,
     events: u64,
     #[serde(skip)]
-    remedy: &'static str,
+    remedy: String,
 }
 
 impl Display for NoneMatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} of {} match{}", self.matching, Several(self.events, "event"), self.remedy)
+        write!(f, "{} of {} match{}", self.matching, Several(self.events, "event"), Escaped(&self.remedy))
     }
 }

@@ -1,65 +1,9 @@
-//! The fields of an event by the specs of kernel events, as text and as JSON.
+//! Values of fields as text and as JSON.
 
 use super::fields::Style;
-use super::put;
-use etw_layouts_etl::payload::{Data, OutType, Step, Value};
-use etw_layouts_etl::tracelogging::Fault;
-use etw_layouts_etl::{Clock, Decoded, FileTime};
-
-/// Writes the fields: `{ProcessId = 4, …}` with the bytes that are not decoded behind it, or the members of a JSON object. Returns the fault
-/// if the payload is not decoded to its last byte.
-pub fn fields(decoded: &Decoded<'_>, clock: Option<&Clock>, style: Style, out: &mut Vec<u8>) -> Option<Fault> {
-    let mut steps = decoded.fields.steps();
-    // The open arrays and structures: true for an array.
-    let (mut levels, mut is_first, mut fault) = (Vec::new(), true, None);
-    out.push(b'{');
-    loop {
-        let step = match steps.next() {
-            Some(Ok(step)) => step,
-            Some(Err(found)) => {
-                fault = Some(found);
-                break;
-            }
-            None => break,
-        };
-        if let Step::End = step {
-            out.push(if levels.pop() == Some(true) { b']' } else { b'}' });
-            is_first = false;
-            continue;
-        }
-        if !is_first {
-            out.extend_from_slice(if style == Style::Text { b", " } else { b"," });
-        }
-        let name = match &step {
-            Step::Value(value) => value.name,
-            Step::Structure(field) | Step::Array(field, _) => field.name,
-            _ => "",
-        };
-        if levels.last() != Some(&true) {
-            match style {
-                Style::Text => put::shown(out, format_args!("{name} = ")),
-                Style::Json => put::shown(out, format_args!("\"{name}\":")),
-            }
-        }
-        match step {
-            Step::Value(value) => self::value(&value, clock, style, out),
-            Step::Array(..) => {
-                out.push(b'[');
-                levels.push(true);
-            }
-            _ => {
-                out.push(b'{');
-                levels.push(false);
-            }
-        }
-        is_first = !matches!(step, Step::Value(_));
-    }
-    while let Some(is_array) = levels.pop() {
-        out.push(if is_array { b']' } else { b'}' });
-    }
-    out.push(b'}');
-    fault
-}
+use super::{Escaped, put};
+use etw_layouts_etl::payload::{Data, OutType, Value};
+use etw_layouts_etl::{Clock, FileTime};
 
 /// Writes a value. In JSON, numbers that a double holds exactly are numbers; names, addresses, times and all others are strings.
 pub fn value(value: &Value<'_>, clock: Option<&Clock>, style: Style, out: &mut Vec<u8>) {
@@ -74,6 +18,10 @@ pub fn value(value: &Value<'_>, clock: Option<&Clock>, style: Style, out: &mut V
     match (value.data(), style) {
         (Data::Text(text), Style::Text) => put::quoted(out, text.chars()),
         (Data::Text(text), Style::Json) => put::json(out, text.chars()),
+        (_, Style::Text) if value.map.is_some() => put::shown(out, Escaped(&value.to_string())),
+        (Data::Float(number), _) if is_number(number.into(), style) => put::shown(out, format_args!("{number:?}")),
+        (Data::Double(number), _) if is_number(number, style) => put::shown(out, format_args!("{number:?}")),
+        (Data::Guid(guid), Style::Text) => put::guid(out, guid),
         (_, Style::Text) => put::shown(out, value),
         (Data::Unsigned(number), Style::Json) if value.map.is_none() && number < EXACT => put::number(out, number),
         (Data::Signed(number), Style::Json) if value.map.is_none() && number.unsigned_abs() < EXACT => put::number(out, number),
@@ -82,10 +30,15 @@ pub fn value(value: &Value<'_>, clock: Option<&Clock>, style: Style, out: &mut V
     }
 }
 
-/// Writes a value as the cell of a table: a text as it is, without quotes.
+/// Whether a number can be written as it is: JSON has no infinity.
+fn is_number(number: f64, style: Style) -> bool {
+    style == Style::Text || number.is_finite()
+}
+
+/// Writes a value as the cell of a table or in a message: a text as it is, without quotes.
 pub fn cell(value: &Value<'_>, clock: Option<&Clock>, out: &mut Vec<u8>) {
     match value.data() {
-        Data::Text(text) => put::shown(out, super::Escaped(&text.to_string())),
+        Data::Text(text) => put::shown(out, Escaped(&text.to_string())),
         _ => self::value(value, clock, Style::Text, out),
     }
 }

@@ -221,8 +221,7 @@ impl<'a> Iterator for Variants<'a> {
             _ => {
                 let Variant { library, provider, at, id, version, .. } = variant;
                 let left = self.left - 1;
-                at
-                    .checked_add(VARIANT as u32)
+                at.checked_add(VARIANT as u32)
                     .map_or(Self::NONE, |at| Self { left, ..Self::new(library, provider, id, version, at) })
             }
         };
