@@ -17,6 +17,7 @@ pub mod isf;
 pub mod macros;
 mod made;
 pub mod memory;
+pub mod packed;
 pub mod payload;
 pub mod pdb;
 pub mod snapshot;
@@ -37,7 +38,7 @@ pub struct FuzzTarget {
 }
 
 /// All targets.
-pub const TARGETS: [FuzzTarget; 15] = [
+pub const TARGETS: [FuzzTarget; 16] = [
     FuzzTarget { name: "spec", run: spec::run, seeds: spec::seeds, mutations: 300 },
     FuzzTarget { name: "compile", run: compile::run, seeds: compile::seeds, mutations: 40 },
     FuzzTarget { name: "macros", run: macros::run, seeds: macros::seeds, mutations: 300 },
@@ -48,6 +49,7 @@ pub const TARGETS: [FuzzTarget; 15] = [
     FuzzTarget { name: "images", run: images::run, seeds: images::seeds, mutations: 4_000 },
     FuzzTarget { name: "etl", run: etl::run, seeds: etl::seeds, mutations: 3_000 },
     FuzzTarget { name: "payload", run: payload::run, seeds: payload::seeds, mutations: 10_000 },
+    FuzzTarget { name: "packed", run: packed::run, seeds: packed::seeds, mutations: 4_000 },
     FuzzTarget { name: "memory", run: memory::run, seeds: memory::seeds, mutations: 2_000 },
     FuzzTarget { name: "dump", run: dump::run, seeds: dump::seeds, mutations: 3_000 },
     FuzzTarget { name: "writer", run: writer::run, seeds: writer::seeds, mutations: 400 },

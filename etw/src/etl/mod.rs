@@ -1,4 +1,4 @@
-//! Commands for trace files: summarize, print, check, count and copy.
+//! Commands for trace files: summarize, print, check, count and copy; processes and schemas.
 //!
 //! Trace files are streamed with two buffers in memory, so that pipes and files that a session still writes can be read. Sorting by
 //! time and saving several files as one read the files into memory first.
@@ -10,6 +10,7 @@ mod lost;
 mod merged;
 mod processes;
 mod save;
+mod schemas;
 mod stat;
 
 use crate::input::Files;
@@ -31,6 +32,7 @@ pub enum Command {
     Stat(Box<stat::Args>),
     Save(Box<save::Args>),
     Processes(processes::Args),
+    Schemas(schemas::Args),
 }
 
 /// Runs the command on each file. Reports a file that cannot be read and continues with the next one.
@@ -44,6 +46,9 @@ pub fn run(command: &Command) -> Result<Outcome, Error> {
         wanted.check()?;
         wanted.schemas.load()?;
     }
+    if let Command::Schemas(args) = command {
+        args.schemas.load()?;
+    }
     let mut out = Output::new(files.format);
     let (inputs, mut outcome) = crate::input::find_all(&files.files, &crate::input::TRACES, &out);
     let mut work = match command {
@@ -54,6 +59,7 @@ pub fn run(command: &Command) -> Result<Outcome, Error> {
         Command::Stat(args) => Work::Stat(Box::new(Stats::new(args))),
         Command::Save(args) => Work::Save(args),
         Command::Processes(args) => Work::Processes(Listing::new(args)),
+        Command::Schemas(args) => Work::Schemas(args),
     };
     let is_together = matches!(work, Work::Merged(_)) || matches!(work, Work::Save(_)) && inputs.len() > 1;
     let mut unusable = 0;
@@ -84,6 +90,7 @@ pub fn run(command: &Command) -> Result<Outcome, Error> {
             Work::Stat(stats) => stats.file(source, &out),
             Work::Save(args) => save::one(args, source, &mut out),
             Work::Processes(listing) => listing.file(source, &mut out),
+            Work::Schemas(args) => schemas::run(args, source, &mut out),
         });
         match result {
             Ok(Outcome::Good) => {}
@@ -123,6 +130,7 @@ impl Command {
             Self::Stat(args) => &args.files,
             Self::Save(args) => &args.files,
             Self::Processes(args) => &args.files,
+            Self::Schemas(args) => &args.files,
         }
     }
 
@@ -132,7 +140,7 @@ impl Command {
             Self::Events(args) => Some(&args.asked.wanted),
             Self::Stat(args) => Some(&args.wanted),
             Self::Save(args) => Some(&args.wanted),
-            Self::Info(_) | Self::Check(_) | Self::Processes(_) => None,
+            Self::Info(_) | Self::Check(_) | Self::Processes(_) | Self::Schemas(_) => None,
         }
     }
 }
@@ -147,6 +155,7 @@ enum Work<'a> {
     Stat(Box<Stats<'a>>),
     Save(&'a save::Args),
     Processes(Listing<'a>),
+    Schemas(&'a schemas::Args),
 }
 
 /// The error for files whose own errors have been reported.

@@ -41,7 +41,7 @@ fn members<S>(view: &View<'_, S>, text: &dyn Fn(&Member) -> Option<String>, styl
         }
         match (text(member), style) {
             (Some(text), Style::Text) if c.starts_with("WCHAR") => put::quoted(out, text.chars()),
-            (Some(text), Style::Text) => put::shown(out, text.replace('T', " ").trim_end_matches('Z')),
+            (Some(text), Style::Text) => put::shown(out, text),
             (Some(text), Style::Json) => put::json(out, text.chars()),
             (None, _) => put_value(value, c.starts_with("WCHAR ") || c.starts_with("WCHAR["), style, out),
         }

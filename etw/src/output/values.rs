@@ -18,6 +18,7 @@ pub fn value(value: &Value<'_>, clock: Option<&Clock>, style: Style, out: &mut V
     match (value.data(), style) {
         (Data::Text(text), Style::Text) => put::quoted(out, text.chars()),
         (Data::Text(text), Style::Json) => put::json(out, text.chars()),
+        // Names of values can be of strangers.
         (_, Style::Text) if value.map.is_some() => put::shown(out, Escaped(&value.to_string())),
         (Data::Float(number), _) if is_number(number.into(), style) => put::shown(out, format_args!("{number:?}")),
         (Data::Double(number), _) if is_number(number, style) => put::shown(out, format_args!("{number:?}")),
