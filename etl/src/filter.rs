@@ -3,7 +3,7 @@
 use crate::clock::Clock;
 use crate::event::Event;
 use crate::names;
-use crate::schemas::Schemas;
+use crate::schemas::{Schemas, is_same};
 use crate::wire::EVENT_TRACE_GROUP;
 use etw_layouts::events;
 use etw_layouts_payload::Uuid;
@@ -33,6 +33,8 @@ pub struct Filter {
     opcodes: Vec<u8>,
     levels: Vec<u8>,
     keywords: Vec<u64>,
+    keyword_names: Vec<String>,
+    schemas: Option<Schemas>,
     processes: Vec<u32>,
     threads: Vec<u32>,
     processors: Vec<u16>,
@@ -79,14 +81,31 @@ impl Filter {
         self
     }
 
-    /// Accepts events with this name, ignoring case: `Process/Start`, or `Process/*` or `Process` for all events of a class. TraceLogging
-    /// events have names such as `PROVIDER/EVENT`. An event without a schema matches the text of [`names::identity`].
+    /// Accepts events with this name, ignoring case: `Process/Start`, or `Process/*` or `Process` for all events of a class or provider.
+    /// Events of TraceLogging and of manifests have names such as `PROVIDER/EVENT`, and also `PROVIDER/ID`. An event without a known name
+    /// matches the text of [`names::identity`].
     #[must_use]
     pub fn event(mut self, name: &str) -> Self {
         let (provider, event) = name.split_once('/').unwrap_or((name, "*"));
         self.events.push(EventName { name: name.to_owned(), provider: provider.to_owned(), event: event.to_owned() });
         self.more = true;
         self
+    }
+
+    /// Accepts events with a keyword of this name, ignoring case, by the schemas of [`with_schemas`](Self::with_schemas).
+    #[must_use]
+    pub fn keyword_name(mut self, name: &str) -> Self {
+        self.keyword_names.push(name.to_owned());
+        self.more = true;
+        self
+    }
+
+    /// Sets the schemas by which providers, events and keywords are matched by name. Call it after the other methods.
+    #[must_use]
+    pub fn with_schemas(mut self, schemas: &Schemas) -> Self {
+        let named: Vec<_> = self.names.iter().flat_map(|name| schemas.providers_named(name)).collect();
+        self.schemas = Some(schemas.clone());
+        named.into_iter().fold(self, Self::provider)
     }
 
     /// Accepts a class of kernel events by its provider, also those of its events whose hooks are in the group of another class.
@@ -162,7 +181,7 @@ impl Filter {
 
     fn takes_rest(&self, event: &Event<'_>, processor: u16, clock: &Clock) -> bool {
         any(&self.processors, || Some(processor))
-            && (self.events.is_empty() || self.events.iter().any(|name| name.is_of(event)))
+            && (self.events.is_empty() || self.events.iter().any(|name| name.is_of(event, self.schemas())))
             && any(&self.ids, || event.id())
             && any(&self.opcodes, || event.opcode())
             && any(&self.levels, || event.level())
@@ -172,9 +191,25 @@ impl Filter {
             && self.is_in_time(event, clock)
     }
 
+    fn schemas(&self) -> &Schemas {
+        self.schemas.as_ref().unwrap_or(Schemas::BUILT_IN)
+    }
+
     fn has_keyword(&self, event: &Event<'_>) -> bool {
         let has = |keyword: u64| self.keywords.iter().any(|mask| if *mask == 0 { keyword == 0 } else { keyword & mask != 0 });
-        self.keywords.is_empty() || event.keyword().is_some_and(has)
+        self.keywords.is_empty() && self.keyword_names.is_empty()
+            || event.keyword().is_some_and(has)
+            || !self.keyword_names.is_empty() && self.has_keyword_name(event)
+    }
+
+    /// Whether a bit of its keyword has one of the names, or its schema has a keyword with one of the names.
+    fn has_keyword_name(&self, event: &Event<'_>) -> bool {
+        let is = |name: &str| self.keyword_names.iter().any(|wanted| is_same(name, wanted));
+        let Some(keyword) = event.keyword() else { return false };
+        let schemas = self.schemas();
+        let by_mask =
+            schemas.keywords(event.provider()).any(|(mask, name)| mask.is_some_and(|mask| keyword & mask != 0) && is(name));
+        by_mask || schemas.variant(event).is_some_and(|variant| variant.keywords().any(|(_, name)| is(name)))
     }
 
     fn is_in_time(&self, event: &Event<'_>, clock: &Clock) -> bool {
@@ -196,12 +231,14 @@ struct EventName {
 }
 
 impl EventName {
-    fn is_of(&self, event: &Event<'_>) -> bool {
-        let Some(decoded) = event.decode(&Schemas::built_in()) else {
-            return names::identity(event).eq_ignore_ascii_case(&self.name);
-        };
-        let is = |own: &str, name: &str| {
-            name == "*" || own.chars().flat_map(char::to_lowercase).eq(name.chars().flat_map(char::to_lowercase))
+    fn is_of(&self, event: &Event<'_>, schemas: &Schemas) -> bool {
+        let is = |own: &str, name: &str| name == "*" || !own.is_empty() && is_same(own, name);
+        if let Some(variant) = schemas.variant(event) {
+            let is_event = is(variant.name(), &self.event) || self.event.parse() == Ok(variant.id());
+            return is_event && is(variant.provider().name(), &self.provider);
+        }
+        let Some(decoded) = event.decode(schemas) else {
+            return names::identity(event, schemas).eq_ignore_ascii_case(&self.name);
         };
         let provider = match decoded.schema.provider {
             "" => event.traits().and_then(Result::ok).map_or("", |traits| traits.name),

@@ -59,12 +59,9 @@ pub fn class_named(name: &str) -> Option<Uuid> {
 }
 
 /// The identification of an event without a schema. For a kernel event, the name of its hook ID. For other events, the provider and the event
-/// ID or opcode: the name of the provider, or its GUID, or the header type if the event has no provider.
-pub fn identity(event: &Event<'_>) -> String {
-    let name = event
-        .provider()
-        .and_then(provider)
-        .or_else(|| event.traits()?.ok().map(|traits| traits.name).filter(|name| !name.is_empty()));
+/// ID or opcode: the name of the provider (in `schemas`, too), or its GUID, or the header type if the event has no provider.
+pub fn identity(event: &Event<'_>, schemas: &Schemas) -> String {
+    let name = provider_of(event, schemas);
     if let Some(id) = event.hook() {
         return match (hook(id), name) {
             (Some(name), _) => name.to_owned(),
@@ -84,15 +81,22 @@ pub fn identity(event: &Event<'_>) -> String {
     }
 }
 
+/// The name of the provider of an event. For a kernel event, its group; else the name in the traits of the event, or in schemas.
+pub fn provider_of<'a>(event: &Event<'a>, schemas: &'a Schemas) -> Option<&'a str> {
+    let carried = || event.traits()?.ok().map(|traits| traits.name).filter(|name| !name.is_empty());
+    let guid = event.provider();
+    guid.and_then(provider).or_else(carried).or_else(|| schemas.provider_name(guid?))
+}
+
 /// The diagnostic of an event whose payload cannot be decoded.
-pub fn undecoded(event: &Event<'_>, fault: Fault) -> DiagnosticKind {
-    let event = match event.decode(&Schemas::built_in()) {
+pub fn undecoded(event: &Event<'_>, schemas: &Schemas, fault: Fault) -> DiagnosticKind {
+    let event = match event.decode(schemas) {
         Some(decoded) if decoded.schema.provider.is_empty() => {
             let traits = event.traits().and_then(Result::ok);
             format!("{}/{}", traits.map_or("", |traits| traits.name), decoded.schema.event)
         }
         Some(decoded) => format!("{decoded} version {}", event.version().unwrap_or_default()),
-        None => identity(event),
+        None => identity(event, schemas),
     };
     DiagnosticKind::Fields(Box::new(Undecoded { event, fault }))
 }

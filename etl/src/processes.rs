@@ -79,7 +79,7 @@ impl Processes {
     /// The payload of such an event cannot be decoded. The fields before the error are used.
     pub fn add(&mut self, event: &Event<'_>, time: i64) -> Result<(), Fault> {
         let is_candidate = matches!(event.opcode(), Some(1..=4 | 10 | 39));
-        let Some(decoded) = is_candidate.then(|| event.decode(&Schemas::built_in())).flatten() else { return Ok(()) };
+        let Some(decoded) = is_candidate.then(|| event.decode(Schemas::BUILT_IN)).flatten() else { return Ok(()) };
         let step = match decoded.schema.event {
             "Start" | "Load" => Step::Start,
             "End" | "UnLoad" | "Defunct" => Step::End,

@@ -1,13 +1,20 @@
 //! Schemas of events, and decoding with them.
 
+mod choice;
+mod found;
+
 use crate::event::Event;
 use crate::header_type::HeaderType;
 use crate::wire::EVENT_HEADER_FLAG;
 use etw_layouts::events;
-use etw_layouts_payload::{Fields, PointerSize, Schema, Uuid, Value, Values};
+use etw_layouts_payload::packed::{Library, LibraryError, Variant};
+use etw_layouts_payload::{Fields, PointerSize, Schema, Source, Uuid, Value, Values};
+use found::{Found, FoundEvents};
 use std::fmt;
+use std::sync::Arc;
 
-/// Sources of schemas, used in this order: the event itself (TraceLogging), then the specs of kernel events.
+/// Sources of schemas, used in this order: the event itself (TraceLogging), the specs of kernel events, then libraries of schemas in the
+/// order in which they were added: add the library of the trace first, then those that a user names, and a catalogue last.
 ///
 /// ```no_run
 /// use etw_layouts_etl::{Schemas, Trace};
@@ -24,35 +31,122 @@ use std::fmt;
 /// }
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Schemas {
     /// The pointer size of events whose header does not state it.
     pointers: PointerSize,
+    /// Build of the Windows that wrote the trace; `None` for the newest.
+    build: Option<u32>,
+    libraries: Vec<Arc<[u8]>>,
+    /// Events that were found in the libraries; `None` without libraries.
+    found: Option<Arc<FoundEvents>>,
 }
 
 /// An event with its schema: the name of the event, and its fields.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Decoded<'a> {
-    /// The schema.
+    /// The schema. [`Schema::source`] is where it is from.
     pub schema: Schema<'a>,
     /// Whether the schema has the version of the event. If not, it is the latest known earlier version; later versions usually append
     /// fields.
     pub is_exact: bool,
+    /// Whether sources disagree about the sizes of the event's fields. The schema is then the first that decodes the payload to its last
+    /// byte, or, if none does, the first.
+    pub is_disputed: bool,
+    /// What a library has of the event: its task, keywords, message and more; `None` if the schema is from no library.
+    pub variant: Option<Variant<'a>>,
     /// The payload with the schema.
     pub fields: Fields<'a>,
 }
 
 impl Schemas {
-    /// The schemas that this version of the crate contains.
+    /// The schemas that this version of the crate contains: those of kernel events.
+    pub const BUILT_IN: &'static Self = &Self::built_in();
+
+    /// The schemas that this version of the crate contains: those of kernel events.
     pub const fn built_in() -> Self {
-        Self { pointers: PointerSize::Bits64 }
+        Self { pointers: PointerSize::Bits64, build: None, libraries: Vec::new(), found: None }
     }
 
-    /// As [`built_in`](Self::built_in), with the pointer size of the trace for events whose header does not state one.
-    pub const fn with_pointers(self, pointers: PointerSize) -> Self {
-        Self { pointers }
+    /// Sets the pointer size of the trace, for events whose header does not state it.
+    #[must_use]
+    pub fn with_pointers(self, pointers: PointerSize) -> Self {
+        Self { pointers, ..self }
+    }
+
+    /// Sets the build of the Windows that wrote the trace. Of schemas of several builds, those of the nearest build at or before it are
+    /// used.
+    #[must_use]
+    pub fn with_build(self, build: u32) -> Self {
+        let found = self.found.is_some().then(Arc::default);
+        Self { build: Some(build), found, ..self }
+    }
+
+    /// Adds a library of schemas, which is asked after those before it.
+    ///
+    /// # Errors
+    ///
+    /// The bytes are no library, or in another format.
+    pub fn with_library(mut self, library: impl Into<Arc<[u8]>>) -> Result<Self, LibraryError> {
+        let library = library.into();
+        Library::read(&library)?;
+        self.libraries.push(library);
+        self.found = Some(Arc::default());
+        Ok(self)
+    }
+
+    /// The libraries, in the order in which they are asked.
+    pub fn libraries(&self) -> impl Iterator<Item = Library<'_>> {
+        self.libraries.iter().map(|library| Library::read(library).unwrap_or_default())
+    }
+
+    /// The name of a provider in the first library that has one.
+    pub fn provider_name(&self, provider: Uuid) -> Option<&str> {
+        self.libraries()
+            .filter_map(|library| library.provider(provider))
+            .map(|provider| provider.name())
+            .find(|name| !name.is_empty())
+    }
+
+    /// The providers whose name is this, ignoring case.
+    pub fn providers_named(&self, name: &str) -> impl Iterator<Item = Uuid> {
+        let providers = self.libraries().flat_map(Library::providers);
+        providers.filter(move |provider| is_same(provider.name(), name)).map(|provider| provider.guid())
+    }
+
+    /// Keywords of a provider with their masks, of all libraries.
+    pub fn keywords(&self, provider: Option<Uuid>) -> impl Iterator<Item = (Option<u64>, &str)> {
+        let providers = self.libraries().filter_map(move |library| library.provider(provider?));
+        providers.flat_map(|provider| provider.keywords())
+    }
+
+    /// What libraries have of an event with a manifest, also if they do not state its fields: names, keywords, message. Of several
+    /// variants, that which [`Event::decode`] tries first.
+    pub fn variant(&self, event: &Event<'_>) -> Option<Variant<'_>> {
+        let (provider, id, version) = manifest_key(event)?;
+        self.known(provider, id, version)
+    }
+
+    /// The same of an event with this ID and version.
+    pub fn known(&self, provider: Uuid, id: u16, version: u8) -> Option<Variant<'_>> {
+        self.found(provider, id, version)?.variant(self)
+    }
+
+    /// The same of an event with this ID in any version, the newest first.
+    pub fn known_in_any_version(&self, provider: Uuid, id: u16) -> Option<Variant<'_>> {
+        let providers = self.libraries().filter_map(|library| library.provider(provider));
+        let of = |provider: etw_layouts_payload::packed::Provider<'_>| {
+            provider
+                .events()
+                .filter_map(|variants| variants.first())
+                .filter(|variant| variant.id() == id)
+                .last()
+                .map(|variant| variant.version())
+        };
+        let version = providers.filter_map(of).next()?;
+        self.known(provider, id, version)
     }
 
     /// The latest schema of a kernel event, by its hook ID.
@@ -65,14 +159,28 @@ impl Schemas {
         events::find_guid(provider.as_u128(), opcode, u8::MAX).map(|found| found.schema)
     }
 
-    /// The schema of an event without a hook ID, and whether it has the version of the event.
-    fn find<'a>(&self, event: &Event<'a>) -> Option<(Schema<'a>, bool)> {
+    fn found(&self, provider: Uuid, id: u16, version: u8) -> Option<Found> {
+        let found = self.found.as_ref()?;
+        found.get(provider, id, version, || choice::choose(self, provider, id, version))
+    }
+
+    /// An event that has no hook, with its schema.
+    fn decode_other<'a>(&'a self, event: &Event<'a>) -> Option<Decoded<'a>> {
+        let pointers = event.pointer_size().unwrap_or(self.pointers);
+        let decoded = |schema: Schema<'a>, is_exact| {
+            let fields = schema.decode(event.payload(), pointers);
+            Decoded { schema, is_exact, is_disputed: false, variant: None, fields }
+        };
         if let Some(logging) = event.trace_logging() {
-            return logging.schema.ok().map(|schema| (schema, true));
+            return logging.schema.ok().map(|schema| decoded(schema, true));
+        }
+        if let Some((provider, id, version)) = manifest_key(event) {
+            let found = self.found(provider, id, version)?;
+            return choice::decode(self, found, event.payload(), pointers);
         }
         let (opcode, version) = (event.opcode()?, u8::try_from(event.version()?).ok()?);
-        let found = if is_classic(event) { events::find_guid(event.provider()?.as_u128(), opcode, version) } else { None };
-        found.map(|found| (*found.schema, found.is_exact))
+        let found = events::find_guid(event.provider()?.as_u128(), opcode, version)?;
+        Some(decoded(*found.schema, found.is_exact))
     }
 }
 
@@ -92,25 +200,42 @@ pub(crate) fn is_classic(event: &Event<'_>) -> bool {
     }
 }
 
+/// Provider, ID and version of an event with a manifest.
+fn manifest_key(event: &Event<'_>) -> Option<(Uuid, u16, u8)> {
+    if is_classic(event) {
+        return None;
+    }
+    Some((event.provider()?, event.id()?, u8::try_from(event.version()?).ok()?))
+}
+
+/// Whether names are the same, ignoring case.
+pub(crate) fn is_same(own: &str, name: &str) -> bool {
+    own.eq_ignore_ascii_case(name) || own.chars().flat_map(char::to_lowercase).eq(name.chars().flat_map(char::to_lowercase))
+}
+
 impl<'a> Event<'a> {
     /// The event with its schema; `None` if no schema is known.
     #[inline]
-    pub fn decode(&self, schemas: &Schemas) -> Option<Decoded<'a>> {
-        let Some(hook) = self.hook() else { return self.decode_other(schemas) };
+    pub fn decode(&self, schemas: &'a Schemas) -> Option<Decoded<'a>> {
+        let Some(hook) = self.hook() else { return schemas.decode_other(self) };
         let found = events::find((hook >> 8) as u8, hook as u8, u8::try_from(self.version()?).ok()?)?;
         let pointers = self.pointer_size().unwrap_or(schemas.pointers);
-        Some(Decoded { schema: *found.schema, is_exact: found.is_exact, fields: found.schema.decode(self.payload(), pointers) })
-    }
-
-    #[inline(never)]
-    fn decode_other(&self, schemas: &Schemas) -> Option<Decoded<'a>> {
-        let (schema, is_exact) = schemas.find(self)?;
-        let pointers = self.pointer_size().unwrap_or(schemas.pointers);
-        Some(Decoded { schema, is_exact, fields: schema.decode(self.payload(), pointers) })
+        Some(Decoded {
+            schema: *found.schema,
+            is_exact: found.is_exact,
+            is_disputed: false,
+            variant: None,
+            fields: found.schema.decode(self.payload(), pointers),
+        })
     }
 }
 
 impl<'a> Decoded<'a> {
+    /// Where the schema is from.
+    pub fn source(&self) -> Source {
+        self.schema.source
+    }
+
     /// The first value of the first field with this name.
     pub fn get(&self, name: &str) -> Option<Value<'a>> {
         self.fields.get(name)
@@ -123,11 +248,13 @@ impl<'a> Decoded<'a> {
     }
 }
 
-/// Displays the name, such as `Process/Start`; without the provider if the schema does not contain it.
+/// Displays the name, such as `Process/Start`; without the provider if the schema does not contain it, and with the event ID in place of the name if
+/// the event has none.
 impl fmt::Display for Decoded<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.schema.provider {
-            "" => f.write_str(self.schema.event),
+        match (self.schema.provider, self.schema.event, self.variant) {
+            (_, "", Some(variant)) => write!(f, "{}/{}", variant.provider().name(), variant.id()),
+            ("", event, _) => f.write_str(event),
             _ => self.schema.fmt(f),
         }
     }

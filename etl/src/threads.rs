@@ -23,7 +23,7 @@ impl Threads {
         if !matches!(event.opcode(), Some(1..=4)) {
             return;
         }
-        let Some(decoded) = event.decode(&Schemas::built_in()).filter(|decoded| decoded.schema.provider == "Thread") else {
+        let Some(decoded) = event.decode(Schemas::BUILT_IN).filter(|decoded| decoded.schema.provider == "Thread") else {
             return;
         };
         let (Some(thread), Some(process)) = (number(&decoded, "TThreadId"), number(&decoded, "ProcessId")) else { return };
@@ -44,7 +44,7 @@ impl Threads {
         if event.process().is_some() || self.running.is_empty() {
             return None;
         }
-        let decoded = event.decode(&Schemas::built_in())?;
+        let decoded = event.decode(Schemas::BUILT_IN)?;
         let thread = decoded.iter().find(|value| FIELDS.contains(&value.name))?.number()?;
         self.running.get(&u32::try_from(thread).ok()?).copied()
     }

@@ -6,6 +6,7 @@ mod dump;
 mod etl;
 mod input;
 mod output;
+mod schemas;
 mod selection;
 
 use clap::{Arg, Parser, Subcommand, value_parser};

@@ -1,9 +1,8 @@
 //! The options that select events.
 
-use etw_layouts::events;
+use crate::schemas::SchemaOptions;
 use etw_layouts_cli::Error;
-use etw_layouts_codegen::nearest;
-use etw_layouts_etl::{FileTime, Filter, HeaderType, Uuid, names};
+use etw_layouts_etl::{FileTime, Filter, HeaderType, Schemas, Uuid, names};
 use std::num::IntErrorKind;
 use std::str::FromStr;
 
@@ -12,13 +11,15 @@ use std::str::FromStr;
 #[derive(clap::Args)]
 #[command(next_help_heading = "Event selection")]
 pub struct Wanted {
-    /// Match this provider: a GUID; a class of kernel events, such as Process or DiskIo; a group of kernel events, such as PROCESS,
-    /// EVENT_TRACE_GROUP_PROCESS or "group 0x0f"; or a provider name that the events contain, as TraceLogging events do. Use the
-    /// GUID for other providers.
+    #[command(flatten)]
+    pub schemas: SchemaOptions,
+    /// Match this provider: a GUID; a class of kernel events, such as Process or DiskIo; a group, such as PROCESS,
+    /// EVENT_TRACE_GROUP_PROCESS or "group 0x0f"; or the name of a provider, such as Microsoft-Windows-Kernel-Process, as events
+    /// contain it or schemas state it.
     #[arg(long, value_name = "GUID|GROUP|NAME", value_parser = provider)]
     provider: Vec<Provider>,
-    /// Match events with this name, ignoring case: Process/Start, or Process or Process/* for all events of a class, or
-    /// PROVIDER/EVENT for TraceLogging. Events without a known name match the text in the column `event`.
+    /// Match events with this name, such as Process/Start or PROVIDER/TASK/OPCODE, or with this ID, such as PROVIDER/5; Process or
+    /// Process/* for all events of a class or provider.
     #[arg(long, value_name = "NAME", value_parser = event)]
     event: Vec<String>,
     /// Match this event ID; for kernel events the hook ID (group and type, such as 0x0301) or its name; for WPP messages the message
@@ -31,9 +32,10 @@ pub struct Wanted {
     /// Match this level: a number, or critical (1), error (2), warning (3), information (4) or verbose (5).
     #[arg(long, value_name = "N|NAME", value_parser = level)]
     level: Vec<u8>,
-    /// Match events whose keyword has at least one bit of MASK; 0 matches a keyword of 0.
-    #[arg(long, value_name = "MASK", value_parser = number::<u64>)]
-    keyword: Vec<u64>,
+    /// Match events whose keyword has at least one bit of MASK; 0 matches a keyword of 0. Or match events with the keyword NAME by
+    /// their schemas.
+    #[arg(long, value_name = "MASK|NAME", value_parser = keyword)]
+    keyword: Vec<Keyword>,
     /// Match this process ID.
     #[arg(long, value_name = "N", value_parser = number::<u32>)]
     process: Vec<u32>,
@@ -55,8 +57,8 @@ pub struct Wanted {
 
 impl Wanted {
     /// The filter for a trace; its start is needed for relative times.
-    pub fn filter(&self, start: i64) -> Filter {
-        let mut filter = self.at_any_time();
+    pub fn filter(&self, start: i64, schemas: &Schemas) -> Filter {
+        let mut filter = self.at_any_time(schemas);
         if let Some(from) = self.from {
             filter = filter.from(from.of(start));
         }
@@ -67,7 +69,7 @@ impl Wanted {
     }
 
     /// The filter without the time limits.
-    pub fn at_any_time(&self) -> Filter {
+    pub fn at_any_time(&self, schemas: &Schemas) -> Filter {
         let mut filter = Filter::new();
         macro_rules! ask {
             ($($name:ident),*) => {$(
@@ -87,8 +89,14 @@ impl Wanted {
         for name in &self.event {
             filter = filter.event(name);
         }
-        ask!(id, opcode, level, keyword, process, thread, processor);
-        filter
+        for keyword in &self.keyword {
+            filter = match keyword {
+                Keyword::Mask(mask) => filter.keyword(*mask),
+                Keyword::Name(name) => filter.keyword_name(name),
+            };
+        }
+        ask!(id, opcode, level, process, thread, processor);
+        filter.with_schemas(schemas)
     }
 
     /// The name of the event, if only one is asked for.
@@ -126,25 +134,70 @@ impl Wanted {
 
     /// A hint for names that matched no event; empty if no name was given.
     pub fn on_names(&self) -> String {
-        if let Some(name) = self.event.iter().find(|name| !names::is_event(name)) {
-            let known: Vec<_> = events::all().map(|(.., schema)| schema.to_string()).collect();
-            let classes = events::all().map(|(.., schema)| schema.provider);
-            let near = nearest(name, classes.chain(known.iter().map(String::as_str)));
-            let near = near.map_or("; ".to_owned(), |near| format!("; did you mean `{near}`? "));
-            return format!("; no kernel event has the name `{name}`{near}`etw list --events` prints all names");
+        let schemas = self.schemas.of_any();
+        let is_provider = |name: &str| schemas.providers_named(name).next().is_some();
+        let unknown = |name: &&String| {
+            let provider = name.split_once('/').map_or(name.as_str(), |(provider, _)| provider);
+            !names::is_event(name) && !is_provider(provider)
+        };
+        if let Some(name) = self.event.iter().find(unknown) {
+            let provider = name.split_once('/').map_or(name.as_str(), |(provider, _)| provider);
+            return format!(
+                "; no known event has the name {name}{}: `etw list --events` prints those of the kernel",
+                similar(provider, &schemas)
+            );
         }
-        let named = self.provider.iter().find_map(|provider| match provider {
-            Provider::Name(name) => Some(name),
-            _ => None,
-        });
-        let Some(name) = named else { return String::new() };
-        match nearest(name, events::all().map(|(.., schema)| schema.provider)) {
-            Some(near) => format!(
-                "; no event contains the provider name `{name}`; did you mean `{near}`? Other providers are selected by their GUIDs"
-            ),
-            None => format!("; no event contains the provider name `{name}`; use the GUID of the provider"),
+        let named = |provider: &Provider| if let Provider::Name(name) = provider { Some(name.clone()) } else { None };
+        match self.provider.iter().filter_map(named).find(|name| !is_provider(name)) {
+            Some(name) => {
+                let similar = similar(&name, &schemas);
+                format!(
+                    "; no schema has the provider name {name}, and no event contains it{similar}; give the name or the provider's GUID"
+                )
+            }
+            None => String::new(),
         }
     }
+}
+
+/// The name of a provider that is most like a name, if any is.
+fn similar(name: &str, schemas: &Schemas) -> String {
+    let wanted = name.to_lowercase();
+    let candidates = schemas.libraries().flat_map(|library| library.providers()).map(|provider| provider.name());
+    let distance = |own: &str| {
+        let own = own.to_lowercase();
+        if own.contains(&wanted) && wanted.len() > 3 { own.len() - wanted.len() } else { 100 * distance(&own, &wanted) }
+    };
+    let nearest = candidates.filter(|own| !own.is_empty()).map(|own| (distance(own), own)).min();
+    match nearest.filter(|(distance, _)| *distance <= 300) {
+        Some((_, own)) => format!(" (did you mean {own}?)"),
+        None => String::new(),
+    }
+}
+
+/// The number of characters to insert, remove or replace that make one text of another; at least 4 for texts of very different lengths.
+fn distance(one: &str, other: &str) -> usize {
+    let other: Vec<char> = other.chars().take(256).collect();
+    if one.chars().count().abs_diff(other.len()) > 3 {
+        return 4;
+    }
+    let mut row: Vec<usize> = (0..=other.len()).collect();
+    for (place, character) in one.chars().take(256).enumerate() {
+        let mut diagonal = std::mem::replace(&mut row[0], place + 1);
+        for (index, own) in other.iter().enumerate() {
+            let replaced = diagonal + usize::from(*own != character);
+            diagonal = row[index + 1];
+            row[index + 1] = replaced.min(diagonal + 1).min(row[index] + 1);
+        }
+    }
+    row[other.len()]
+}
+
+/// A keyword to match.
+#[derive(Clone)]
+enum Keyword {
+    Mask(u64),
+    Name(String),
 }
 
 /// A provider to match.
@@ -245,6 +298,14 @@ fn is_like_a_guid(text: &str) -> bool {
     let bare = text.trim_matches(['{', '}']);
     let is_part = |part: &str| part.bytes().all(|byte| byte.is_ascii_hexdigit());
     bare.split_once('-').is_some_and(|(first, rest)| first.len() == 8 && is_part(first) && rest.split('-').all(is_part))
+}
+
+fn keyword(text: &str) -> Result<Keyword, String> {
+    match text.chars().next() {
+        None => Err("empty keyword; give a mask such as 0x10 or a name".into()),
+        Some(first) if first.is_ascii_digit() => number(text).map(Keyword::Mask),
+        Some(_) => Ok(Keyword::Name(text.to_owned())),
+    }
 }
 
 fn opcode(text: &str) -> Result<u8, String> {

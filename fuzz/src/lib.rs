@@ -19,6 +19,7 @@ pub mod macros;
 mod made;
 pub mod manifest;
 pub mod memory;
+pub mod packed;
 pub mod payload;
 pub mod pdb;
 pub mod snapshot;
@@ -41,7 +42,7 @@ pub struct FuzzTarget {
 }
 
 /// All targets.
-pub const TARGETS: [FuzzTarget; 19] = [
+pub const TARGETS: [FuzzTarget; 20] = [
     FuzzTarget { name: "spec", run: spec::run, seeds: spec::seeds, mutations: 300 },
     FuzzTarget { name: "compile", run: compile::run, seeds: compile::seeds, mutations: 40 },
     FuzzTarget { name: "macros", run: macros::run, seeds: macros::seeds, mutations: 300 },
@@ -56,6 +57,7 @@ pub const TARGETS: [FuzzTarget; 19] = [
     FuzzTarget { name: "manifest", run: manifest::run, seeds: manifest::seeds, mutations: 10_000 },
     FuzzTarget { name: "wevt", run: wevt::run, seeds: wevt::seeds, mutations: 10_000 },
     FuzzTarget { name: "tmf", run: tmf::run, seeds: tmf::seeds, mutations: 10_000 },
+    FuzzTarget { name: "packed", run: packed::run, seeds: packed::seeds, mutations: 4_000 },
     FuzzTarget { name: "memory", run: memory::run, seeds: memory::seeds, mutations: 2_000 },
     FuzzTarget { name: "dump", run: dump::run, seeds: dump::seeds, mutations: 3_000 },
     FuzzTarget { name: "writer", run: writer::run, seeds: writer::seeds, mutations: 400 },

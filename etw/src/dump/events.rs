@@ -52,6 +52,7 @@ impl<'a> Events<'a> {
     /// Returns an error if the time range is empty.
     pub fn new(args: &'a Args) -> Result<Self, Error> {
         args.asked.wanted.check()?;
+        args.asked.wanted.schemas.load()?;
         let absent = args.session.iter().map(String::as_str).collect();
         let default = [&DEFAULT[..], &[Column::Session]].concat();
         Ok(Self { args, printer: Printer::new(&args.asked, &default), absent, is_single: false })
@@ -87,18 +88,19 @@ impl<'a> Events<'a> {
         let (events, found) = by_time(&content.sessions);
         diagnostics.extend(found.into_iter().map(DumpDiagnostic::Dump));
         let file = Name::of(content.name);
+        let schemas = printer.wanted.schemas.of_any();
         let sessions: Vec<_> = content
             .sessions
             .iter()
             .map(|session| {
                 let is_wanted = args.session.is_empty() || args.session.iter().any(|name| is_called(session, name));
-                let filter = is_wanted.then(|| printer.wanted.filter(session.start_time));
+                let filter = is_wanted.then(|| printer.wanted.filter(session.start_time, &schemas));
                 (session, Name::of(&session.name), filter, session.to_clock())
             })
             .collect();
         // Events that match the other options, but cannot be compared with the time range.
         let (mut without_time, mut without_start) = (0, vec![0; sessions.len()]);
-        let at_any_time = printer.wanted.at_any_time();
+        let at_any_time = printer.wanted.at_any_time(&schemas);
         if sessions.iter().any(|(_, _, filter, _)| filter.is_some()) {
             printer.head(out)?;
         }
@@ -125,11 +127,11 @@ impl<'a> Events<'a> {
             let origin = Origin { buffer: timed.buffer, offset, processor: timed.processor };
             let buffer_address = buffer.and_then(|buffer| buffer.address).map(|address| address.0);
             let session = line::EventSession { name, logger_id: session.logger_id, buffer_address };
-            let line = Line::new(&file, &timed.event, origin, timed.time, printer.payload);
+            let line = Line::new(&file, &timed.event, &schemas, origin, timed.time, printer.payload);
             let fault = printer.event(&Line { session: Some(session), ..line }, out)?;
             diagnostics.extend(fault.map(|fault| {
                 let offset = buffer.map_or(0, |buffer| buffer.place(timed.event.offset()));
-                let kind = DiagnosticKind::Event(names::undecoded(&timed.event, fault));
+                let kind = DiagnosticKind::Event(names::undecoded(&timed.event, &schemas, fault));
                 DumpDiagnostic::Dump(Diagnostic { offset, kind })
             }));
         }

@@ -10,7 +10,7 @@ use crate::output::tally::Tally;
 use crate::output::{Escaped, Output, Several};
 use etw_layouts_cli::Outcome;
 use etw_layouts_etl::threads::Threads;
-use etw_layouts_etl::{Clock, Diagnostic, Event, Filter, LogFile, names};
+use etw_layouts_etl::{Clock, Diagnostic, Event, Filter, LogFile, Schemas, names};
 use serde::Serialize;
 use std::fmt::{self, Display};
 use std::rc::Rc;
@@ -116,6 +116,7 @@ pub struct Part<'n> {
     file: Name,
     pub clock: Clock,
     filter: Filter,
+    schemas: Schemas,
     progress: Rc<FileProgress>,
     tally: Tally,
     threads: Threads,
@@ -128,12 +129,14 @@ impl<'n> Part<'n> {
         if out.is_terminal {
             progress.hide();
         }
-        let (clock, filter) = (log.to_clock(), events.printer.wanted.filter(log.start_time));
+        let schemas = events.printer.wanted.schemas.of_trace(log, None);
+        let (clock, filter) = (log.to_clock(), events.printer.wanted.filter(log.start_time, &schemas));
         Self {
             name,
             file: Name::of(name),
             clock,
             filter,
+            schemas,
             progress,
             tally: Tally::default(),
             threads: Threads::default(),
@@ -170,10 +173,10 @@ impl<'n> Part<'n> {
         let line = Line {
             clock: Some(self.clock),
             threads: Some(&self.threads),
-            ..Line::new(&self.file, event, origin, time, printer.payload)
+            ..Line::new(&self.file, event, &self.schemas, origin, time, printer.payload)
         };
         if let Some(fault) = printer.event(&line, out)? {
-            self.diagnostic(&origin.diagnostic(event, names::undecoded(event, fault)), events, out)?;
+            self.diagnostic(&origin.diagnostic(event, names::undecoded(event, &self.schemas, fault)), events, out)?;
         }
         Ok(time)
     }

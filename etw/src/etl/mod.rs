@@ -1,4 +1,4 @@
-//! Commands for trace files: summarize, print, check, count and copy.
+//! Commands for trace files: summarize, print, check, count and copy; processes and schemas.
 //!
 //! Trace files are streamed with two buffers in memory, so that pipes and files that a session still writes can be read. Sorting by
 //! time and saving several files as one read the files into memory first.
@@ -10,6 +10,7 @@ mod lost;
 mod merged;
 mod processes;
 mod save;
+mod schemas;
 mod stat;
 
 use crate::input::Files;
@@ -31,6 +32,7 @@ pub enum Command {
     Stat(Box<stat::Args>),
     Save(Box<save::Args>),
     Processes(processes::Args),
+    Schemas(schemas::Args),
 }
 
 /// Runs the command on each file. Reports a file that cannot be read and continues with the next one.
@@ -46,6 +48,10 @@ fn run_all(command: &Command) -> Result<Outcome, Error> {
     let files = command.files();
     if let Some(wanted) = command.wanted() {
         wanted.check()?;
+        wanted.schemas.load()?;
+    }
+    if let Command::Schemas(args) = command {
+        args.schemas.load()?;
     }
     let mut out = Output::new(files.format);
     let mut outcome = Outcome::Good;
@@ -58,6 +64,7 @@ fn run_all(command: &Command) -> Result<Outcome, Error> {
         Command::Stat(args) => Work::Stat(Box::new(Stats::new(args))),
         Command::Save(args) => Work::Save(args),
         Command::Processes(args) => Work::Processes(Listing::new(args)),
+        Command::Schemas(args) => Work::Schemas(args),
     };
     if let Work::Events(events) | Work::Merged(events) = &mut work
         && events.is_done()
@@ -96,6 +103,7 @@ fn run_all(command: &Command) -> Result<Outcome, Error> {
             Work::Stat(stats) => stats.file(source, &out),
             Work::Save(args) => save::one(args, source, &mut out),
             Work::Processes(listing) => listing.file(source, &mut out),
+            Work::Schemas(args) => schemas::run(args, source, &mut out),
         });
         match result {
             Ok(Outcome::Good) => {}
@@ -135,6 +143,7 @@ impl Command {
             Self::Stat(args) => &args.files,
             Self::Save(args) => &args.files,
             Self::Processes(args) => &args.files,
+            Self::Schemas(args) => &args.files,
         }
     }
 
@@ -144,7 +153,7 @@ impl Command {
             Self::Events(args) => Some(&args.asked.wanted),
             Self::Stat(args) => Some(&args.wanted),
             Self::Save(args) => Some(&args.wanted),
-            Self::Info(_) | Self::Check(_) | Self::Processes(_) => None,
+            Self::Info(_) | Self::Check(_) | Self::Processes(_) | Self::Schemas(_) => None,
         }
     }
 }
@@ -159,6 +168,7 @@ enum Work<'a> {
     Stat(Box<Stats<'a>>),
     Save(&'a save::Args),
     Processes(Listing<'a>),
+    Schemas(&'a schemas::Args),
 }
 
 /// The error for files whose own errors have been reported.

@@ -9,7 +9,7 @@ use anstyle::Style;
 use etw_layouts_cli::text_table::{Row, aligned};
 use etw_layouts_cli::{Outcome, is_formula};
 use etw_layouts_etl::processes::{LoadedImage, Process, Processes};
-use etw_layouts_etl::{FileTime, names};
+use etw_layouts_etl::{FileTime, Schemas, names};
 use serde::Serialize;
 use std::fmt::{self, Display, Write};
 use std::io;
@@ -81,7 +81,7 @@ impl<'a> Listing<'a> {
                         if let Some(stamp) = event.time_stamp()
                             && let Err(fault) = processes.add(&event, clock.system_time(stamp))
                         {
-                            found(origin.diagnostic(&event, names::undecoded(&event, fault)));
+                            found(origin.diagnostic(&event, names::undecoded(&event, &Schemas::built_in(), fault)));
                         }
                     }
                     Err(diagnostic) => found(diagnostic),

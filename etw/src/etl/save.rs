@@ -122,7 +122,8 @@ struct Writing<'a> {
 impl<'a> Writing<'a> {
     fn new(args: &Args, new: &'a NewFile, target: &'a str, log: &LogFile) -> Result<Self, Stop> {
         let relog = Relog::new(new.file(), log, args.compress).map_err(|error| unwritable(target, &error))?;
-        Ok(Self { target, relog, clock: log.to_clock(), filter: args.wanted.filter(log.start_time) })
+        let schemas = args.wanted.schemas.of_trace(log, None);
+        Ok(Self { target, relog, clock: log.to_clock(), filter: args.wanted.filter(log.start_time, &schemas) })
     }
 
     fn finish(self) -> Result<(), Stop> {

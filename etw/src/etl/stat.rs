@@ -67,6 +67,8 @@ pub struct Stats<'a> {
     /// The number of events examined, whether they match or not.
     seen: u64,
     lost: Lost,
+    /// The schemas that name events and providers: those of the last file.
+    schemas: Schemas,
 }
 
 impl<'a> Stats<'a> {
@@ -79,14 +81,15 @@ impl<'a> Stats<'a> {
             Sort::Processor => By::Processor,
         };
         let (names, events) = Default::default();
-        Self { args, stat: Stat::new(by), names, events, files: 0, seen: 0, lost: Lost::default() }
+        Self { args, stat: Stat::new(by), names, events, files: 0, seen: 0, lost: Lost::default(), schemas: Schemas::built_in() }
     }
 
     pub fn file(&mut self, source: Opened<'_>, out: &Output) -> Result<Outcome, Stop> {
         let (name, progress) = (source.name, source.progress.clone());
         let mut buffers = source.reader()?;
         let log = buffers.log_file();
-        let (clock, filter) = (log.to_clock(), self.args.wanted.filter(log.start_time));
+        let schemas = self.args.wanted.schemas.of_trace(log, None);
+        let (clock, filter) = (log.to_clock(), self.args.wanted.filter(log.start_time, &schemas));
         self.files += 1;
         self.lost.log_file(log);
         let mut tally = Tally::default();
@@ -132,6 +135,7 @@ impl<'a> Stats<'a> {
         for told in tally.more(Some(name)) {
             progress.beside(|| out.aside(&told));
         }
+        self.schemas = schemas;
         Ok(tally.outcome())
     }
 
@@ -290,13 +294,28 @@ impl Row {
     fn new(stats: &Stats<'_>, key: &Key, counted: Counted) -> Self {
         let (by, carried) = (stats.args.by, &stats.names);
         let provider = key.provider.map(|provider| provider.to_string());
-        let named = |guid| names::provider(guid).map(str::to_owned).or_else(|| carried.get(&guid).cloned());
+        let schemas = &stats.schemas;
+        let named = |guid| {
+            let known = || schemas.provider_name(guid).map(str::to_owned);
+            names::provider(guid).map(str::to_owned).or_else(|| carried.get(&guid).cloned()).or_else(known)
+        };
         let provider_name = key.provider.and_then(named);
         let logged = || key.name.and_then(|name| Some(format!("{}/{}", provider_name.as_ref()?, stats.events.get(&name)?)));
         let by_type = || key.provider.zip(key.opcode).and_then(|(provider, opcode)| Schemas::of_type(provider, opcode));
+        // An event of a manifest has an ID and no opcode in its key.
+        let described = || {
+            let variant = schemas.known_in_any_version(key.provider?, key.id.filter(|_| key.opcode.is_none())?)?;
+            let name = Some(variant.name()).filter(|name| !name.is_empty())?;
+            Some(format!("{}/{name}", provider_name.as_ref()?))
+        };
         let subject = match by {
             Sort::Event => Subject::Event {
-                event: key.hook.map_or_else(by_type, Schemas::of_hook).map(ToString::to_string).or_else(logged),
+                event: key
+                    .hook
+                    .map_or_else(by_type, Schemas::of_hook)
+                    .map(ToString::to_string)
+                    .or_else(logged)
+                    .or_else(described),
                 provider,
                 provider_name,
                 id: key.id,

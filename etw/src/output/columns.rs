@@ -2,8 +2,8 @@
 
 use super::Escaped;
 use super::fields::{self, Style};
-use super::line::{self, Line, Names, Payload};
-use super::{document, put, structure, values};
+use super::line::{self, Line, Names};
+use super::{document, payload, put};
 use clap::ValueEnum;
 use clap::builder::{EnumValueParser, PossibleValue, TypedValueParser};
 use etw_layouts_cli::{is_formula, is_hidden};
@@ -35,10 +35,9 @@ pub enum Column {
     Header,
     /// Provider GUID; in text, the provider's name if known.
     Provider,
-    /// Provider name: the group of a kernel event, or the name in the event itself.
+    /// Provider name: the group of a kernel event, the name in the event itself, or the name in a schema.
     ProviderName,
-    /// Event name of kernel and TraceLogging events, such as Process/Start. For other events, text shows the provider and the event
-    /// ID; CSV has no value.
+    /// Event name, such as Process/Start. For an event without a known name, text shows the provider and the event ID; CSV has no value.
     Event,
     /// A field of the payload, by its name.
     #[value(skip)]
@@ -47,7 +46,7 @@ pub enum Column {
     Version,
     /// Opcode as a number; in text, its name if known.
     Opcode,
-    /// Opcode name, if the opcode means the same for all providers.
+    /// Opcode name: that of the schema, or that of an opcode that means the same for all providers.
     OpcodeName,
     /// Payload size in bytes.
     PayloadSize,
@@ -59,8 +58,12 @@ pub enum Column {
     Level,
     /// Keyword bit mask.
     Keyword,
-    /// Task number.
+    /// Names of keywords by the schema.
+    KeywordNames,
+    /// Task number; in text, its name if known.
     Task,
+    /// Task name by the schema.
+    TaskName,
     /// Event channel.
     Channel,
     /// Activity ID.
@@ -73,7 +76,7 @@ pub enum Column {
     FlagsNames,
     /// Extended data items with their sizes in bytes.
     Items,
-    /// Payload: hexadecimal digits, or decoded fields with --payload fields.
+    /// Payload: hexadecimal digits, decoded fields or the message, as --payload states.
     Payload,
     /// Session name; only for events in a crash dump.
     Session,
@@ -153,7 +156,18 @@ impl Column {
 
     /// Whether the column holds text from files.
     fn is_foreign(self) -> bool {
-        matches!(self, Self::ProviderName | Self::Event | Self::Field(_) | Self::Payload | Self::Session | Self::File)
+        matches!(
+            self,
+            Self::ProviderName
+                | Self::Event
+                | Self::Field(_)
+                | Self::OpcodeName
+                | Self::TaskName
+                | Self::KeywordNames
+                | Self::Payload
+                | Self::Session
+                | Self::File
+        )
     }
 
     fn name(self) -> &'static str {
@@ -179,6 +193,8 @@ impl Column {
             Self::Level => "level",
             Self::Keyword => "keyword",
             Self::Task => "task",
+            Self::TaskName => "task_name",
+            Self::KeywordNames => "keyword_names",
             Self::Channel => "channel",
             Self::Activity => "activity",
             Self::Related => "related",
@@ -210,7 +226,7 @@ impl Column {
             Self::Field(_) => 16,
             Self::OpcodeName => 14,
             Self::Flags | Self::FlagsNames => 24,
-            Self::Items => 32,
+            Self::Items | Self::KeywordNames | Self::TaskName => 32,
             Self::Session => 20,
             Self::Default | Self::Payload | Self::File => 0,
         }
@@ -250,25 +266,23 @@ impl Column {
                 (None, None, Some(hook)) => put::shown(out, format_args!("group {:#04x}", hook >> 8)),
                 _ => {}
             },
-            Self::Event => match line.decoded() {
-                Some(decoded) => {
-                    put::shown(out, format_args!("{}/{}", Escaped(line.class(&decoded)), Escaped(decoded.schema.event)))
-                }
-                None if is_text => put::shown(out, Escaped(&known::identity(event))),
+            Self::Event => match line.event_name() {
+                Some((provider, event)) => put::shown(out, format_args!("{}/{}", Escaped(provider), Escaped(event))),
+                None if is_text => put::shown(out, Escaped(&known::identity(event, line.schemas))),
                 None => {}
             },
             Self::Field(name) => {
                 if let Some(decoded) = line.decoded() {
                     let style = if is_text { Style::Text } else { Style::Json };
-                    if values::cell(&decoded, name, line.clock.as_ref(), style, out) {
+                    if fields::cell(&decoded.fields, name, line.clock.as_ref(), style, out) {
                         names.found_field(name);
                     }
                 }
             }
             Self::Version => number(out, event.version()),
-            Self::OpcodeName => out.extend_from_slice(line.opcode_name().unwrap_or_default().as_bytes()),
+            Self::OpcodeName => put::shown(out, Escaped(line.opcode_name().unwrap_or_default())),
             Self::Opcode => match line.opcode_name().filter(|_| is_text) {
-                Some(name) => out.extend_from_slice(name.as_bytes()),
+                Some(name) => put::shown(out, Escaped(name)),
                 None => number(out, event.opcode()),
             },
             Self::PayloadSize => put::number(out, event.payload().len()),
@@ -285,7 +299,16 @@ impl Column {
                     put::keyword(out, keyword);
                 }
             }
-            Self::Task => number(out, event.task()),
+            Self::Task => match line.task_name().filter(|_| is_text) {
+                Some(name) => put::shown(out, Escaped(name)),
+                None => number(out, event.task()),
+            },
+            Self::TaskName => put::shown(out, Escaped(line.task_name().unwrap_or_default())),
+            Self::KeywordNames => {
+                for (index, name) in line.keyword_names().into_iter().enumerate() {
+                    put::shown(out, format_args!("{}{}", if index > 0 { "|" } else { "" }, Escaped(name)));
+                }
+            }
             Self::Channel => number(out, event.channel()),
             Self::Activity => guid(out, line.activity()),
             Self::Related => guid(out, event.related_activity_id()),
@@ -299,30 +322,7 @@ impl Column {
                     put::shown(out, format_args!("{between}{}:{}", names.item(item.ty), item.data.len()));
                 }
             }
-            Self::Payload => match event.trace_logging().filter(|_| line.payload == Some(Payload::Fields)) {
-                Some(logging) => return fields::event(&logging, Style::Text, out),
-                None => {
-                    if let Some(log) = line.log_file()
-                        && structure::log_file(event.payload(), &log, Style::Text, out)
-                    {
-                        return None;
-                    }
-                    let Some(decoded) = line.decoded().filter(|_| line.payload == Some(Payload::Fields)) else {
-                        put::hex(out, event.payload());
-                        return None;
-                    };
-                    let fault = values::fields(&decoded, line.clock.as_ref(), Style::Text, out);
-                    if !decoded.is_exact {
-                        put::shown(out, format_args!(" by the schema of version {}", decoded.schema.version));
-                    }
-                    let fault = fault?;
-                    out.extend_from_slice(b" undecoded ");
-                    put::hex(out, event.payload().get(fault.offset..).unwrap_or_default());
-                    put::shown(out, format_args!(" ({})", fault.reason));
-                    // A later version has more fields.
-                    return Some(fault).filter(|_| decoded.is_exact);
-                }
-            },
+            Self::Payload => return payload::text(line, out),
             Self::Session => out.extend_from_slice(line.session.map_or("", |session| &session.name.text).as_bytes()),
             Self::File => out.extend_from_slice(line.file.text.as_bytes()),
         }

@@ -1,8 +1,8 @@
 //! An event as a JSON object.
 
-use super::fields::{self, Style};
-use super::line::{self, Line, Names, Payload};
-use super::{put, structure, values};
+use super::fields;
+use super::line::{self, Line, Names};
+use super::{payload, put};
 use etw_layouts_etl::tracelogging::Fault;
 use etw_layouts_etl::wire::EVENT_HEADER_FLAG;
 
@@ -33,26 +33,27 @@ pub fn event(line: &Line<'_>, names: &mut Names, out: &mut Vec<u8>) -> Option<Fa
     out.extend_from_slice(b",\"provider_name\":");
     fields::optional(out, line.provider_name());
     out.extend_from_slice(b",\"event\":");
-    match line.decoded() {
-        Some(decoded) => put::json(out, line.class(&decoded).chars().chain(['/']).chain(decoded.schema.event.chars())),
+    match line.event_name() {
+        Some((provider, event)) => put::json(out, provider.chars().chain(['/']).chain(event.chars())),
         None => out.extend_from_slice(b"null"),
     }
     number(out, b",\"id\":", event.id());
     name(out, b",\"id_name\":", line.id_name());
     number(out, b",\"version\":", event.version());
     number(out, b",\"opcode\":", event.opcode());
-    name(out, b",\"opcode_name\":", line.opcode_name());
+    out.extend_from_slice(b",\"opcode_name\":");
+    fields::optional(out, line.opcode_name());
     number(out, b",\"level\":", event.level());
     match event.flags() {
         Some(flags) => described(line, flags, names, out),
         None => out.extend_from_slice(
-            b",\"keyword\":null,\"task\":null,\"channel\":null,\"flags\":null,\"flags_names\":null,\"activity\":null,\
+            b",\"keyword\":null,\"keyword_names\":[],\"task\":null,\"task_name\":null,\"channel\":null,\"flags\":null,\"flags_names\":null,\"activity\":null,\
               \"related\":null,\"items\":[]",
         ),
     }
     number(out, b",\"size\":", Some(event.bytes().len()));
     number(out, b",\"payload_size\":", Some(event.payload().len()));
-    let fault = payload(line, out);
+    let fault = payload::json(line, out);
     out.extend_from_slice(b"}\n");
     fault
 }
@@ -61,7 +62,14 @@ pub fn event(line: &Line<'_>, names: &mut Names, out: &mut Vec<u8>) -> Option<Fa
 fn described(line: &Line<'_>, flags: EVENT_HEADER_FLAG, names: &mut Names, out: &mut Vec<u8>) {
     let event = line.event;
     text(out, b",\"keyword\":", event.keyword(), put::keyword);
-    number(out, b",\"task\":", event.task());
+    out.extend_from_slice(b",\"keyword_names\":[");
+    for (index, name) in line.keyword_names().into_iter().enumerate() {
+        out.extend_from_slice(if index > 0 { b"," } else { b"" });
+        put::json(out, name.chars());
+    }
+    number(out, b"],\"task\":", event.task());
+    out.extend_from_slice(b",\"task_name\":");
+    fields::optional(out, line.task_name());
     number(out, b",\"channel\":", event.channel());
     number(out, b",\"flags\":", Some(flags.0));
     name(out, b",\"flags_names\":", Some(names.flags(flags)));
@@ -85,40 +93,6 @@ pub fn header(out: &mut Vec<u8>, header: Result<&str, u8>) {
         Ok(name) => out.extend_from_slice(name.as_bytes()),
         Err(ty) => put::shown(out, format_args!("UNKNOWN_{ty:02X}")),
     }
-}
-
-fn payload(line: &Line<'_>, out: &mut Vec<u8>) -> Option<Fault> {
-    if line.payload == Some(Payload::Fields)
-        && let Some(logging) = line.event.trace_logging()
-    {
-        out.extend_from_slice(b",\"trace_logging\":");
-        return fields::event(&logging, Style::Json, out);
-    }
-    if let Some(log) = line.log_file() {
-        out.extend_from_slice(b",\"structure\":");
-        if structure::log_file(line.event.payload(), &log, Style::Json, out) {
-            return None;
-        }
-        out.extend_from_slice(b"null");
-    }
-    if line.payload == Some(Payload::Fields)
-        && let Some(decoded) = line.decoded()
-    {
-        number(out, b",\"schema\":{\"source\":\"specs\",\"version\":", Some(decoded.schema.version));
-        out.extend_from_slice(b"},\"fields\":");
-        let fault = values::fields(&decoded, line.clock.as_ref(), Style::Json, out)?;
-        put::shown(
-            out,
-            format_args!(",\"undecoded\":{{\"message\":\"{}\",\"offset\":{},\"data\":\"", fault.reason, fault.offset),
-        );
-        put::hex(out, line.event.payload().get(fault.offset..).unwrap_or_default());
-        out.extend_from_slice(b"\"}");
-        return Some(fault).filter(|_| decoded.is_exact);
-    }
-    if line.payload.is_some() {
-        text(out, b",\"payload\":", Some(line.event.payload()), put::hex);
-    }
-    None
 }
 
 fn number<const N: usize>(out: &mut Vec<u8>, key: &[u8; N], value: Option<impl itoa::Integer>) {

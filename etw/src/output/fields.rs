@@ -1,246 +1,158 @@
-//! The decoded payload of a TraceLogging event, as text and as JSON.
+//! The fields of an event, whatever states its schema, as text and as JSON.
 
-use super::put;
-use etw_layouts_etl::tracelogging::{self, Count, Data, Fault, Field, InType, OutType, Step, Steps, TraceLogging};
+use super::{put, values};
+use etw_layouts_etl::Clock;
+use etw_layouts_etl::payload::{Field, Fields, Step, Steps};
+use etw_layouts_etl::tracelogging::Fault;
+use std::collections::HashMap;
 
 /// The output style of decoded values.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Style {
-    /// `provider/event tags 0x1 {name: TYPE = value, …}`, followed by bytes that cannot be decoded and the reason.
+    /// `{name = value, …}`.
     Text,
-    /// A JSON object with the same content.
+    /// A JSON object.
     Json,
 }
 
-/// Writes the decoded payload. Returns the fault if a part of it cannot be decoded.
-pub fn event(logging: &TraceLogging<'_>, style: Style, out: &mut Vec<u8>) -> Option<Fault> {
-    let traits = logging.traits.as_ref().and_then(|traits| traits.as_ref().ok());
-    let schema = logging.schema.as_ref().ok();
-    let (provider, name) = (traits.map(|traits| traits.name), schema.map(|schema| schema.event));
-    let tags = schema.map_or(0, |schema| schema.tags);
-    let mut steps = logging.steps();
-    let fault = match style {
-        Style::Text => {
-            bare(out, provider.unwrap_or("?"));
-            out.push(b'/');
-            bare(out, name.unwrap_or("?"));
-            put_tags(out, tags);
-            out.extend_from_slice(b" {");
-            let fault = fields(&mut steps, style, out);
-            out.push(b'}');
-            if let Some(fault) = &fault {
-                out.extend_from_slice(b" undecoded ");
-                put::hex(out, steps.rest());
-                put::shown(out, format_args!(" ({})", fault.reason));
-            }
-            fault
-        }
-        Style::Json => {
-            out.extend_from_slice(b"{\"provider_name\":");
-            optional(out, provider);
-            out.extend_from_slice(b",\"provider_group\":");
-            match traits.and_then(|traits| traits.group) {
-                Some(group) => put::shown(out, format_args!("\"{group}\"")),
-                None => out.extend_from_slice(b"null"),
-            }
-            out.extend_from_slice(b",\"event\":");
-            optional(out, name);
-            put::shown(out, format_args!(",\"tags\":{tags},\"fields\":["));
-            let fault = fields(&mut steps, style, out);
-            out.push(b']');
-            if let Some(Fault { reason, offset, .. }) = &fault {
-                put::shown(out, format_args!(",\"undecoded\":{{\"message\":\"{reason}\",\"offset\":{offset},\"data\":\""));
-                put::hex(out, steps.rest());
-                out.extend_from_slice(b"\"}");
-            }
-            out.push(b'}');
-            fault
-        }
-    };
-    fault.or(logging.traits.and_then(Result::err))
+/// An open array or structure.
+enum Level<'a> {
+    Array,
+    /// The members of a structure by name, and how many there are with each: a second one is `name#2` in JSON.
+    Structure(HashMap<&'a str, u32>),
 }
 
-/// Writes the values, separated by commas.
-fn fields(steps: &mut Steps<'_>, style: Style, out: &mut Vec<u8>) -> Option<Fault> {
-    // The open arrays and structures: true for an array. JSON writes a structure as an array too, because its members have an order
-    // and can have the same name twice. Each member is an object that ends with its value.
-    let (mut levels, mut is_first) = (Vec::new(), true);
-    let ends = |out: &mut Vec<u8>, levels: &[bool]| {
-        if style == Style::Json && levels.last() != Some(&true) {
-            out.push(b'}');
-        }
+/// Writes the fields: `{ProcessId = 4, …}`, or a JSON object. Returns the fault if the payload is not decoded to its last byte.
+pub fn fields(fields: &Fields<'_>, clock: Option<&Clock>, style: Style, out: &mut Vec<u8>) -> Option<Fault> {
+    out.push(b'{');
+    inside(&mut fields.steps(), Level::Structure(HashMap::new()), clock, style, out)
+}
+
+/// Writes the first field with a name as the cell of a table: a text as it is, without quotes; an array or structure as a whole. If no field has
+/// the name, the first field with the name in other case. Returns whether there is one.
+pub fn cell(fields: &Fields<'_>, name: &str, clock: Option<&Clock>, style: Style, out: &mut Vec<u8>) -> bool {
+    let find = |is: &dyn Fn(&str) -> bool| {
+        let mut steps = fields.steps();
+        let found = steps.by_ref().map_while(Result::ok).find(|step| self::name(step).is_some_and(is));
+        found.map(|step| (step, steps))
     };
-    let bracket = |out: &mut Vec<u8>, is_array: bool, of_array: u8, of_structure: u8| {
-        out.push(if is_array || style == Style::Json { of_array } else { of_structure });
-    };
-    // What comes before a value: a comma, and its field if it is not an element of an array.
-    let begins = |out: &mut Vec<u8>, levels: &[bool], is_first: bool, field: &Field<'_>| {
-        if !is_first {
-            out.extend_from_slice(if style == Style::Text { b", " } else { b"," });
+    let found = find(&|own| own == name).or_else(|| find(&|own| own.eq_ignore_ascii_case(name)));
+    let Some((step, mut steps)) = found else { return false };
+    match step {
+        Step::Value(value) => values::bare(&value, clock, style, out),
+        Step::Array(..) => {
+            out.push(b'[');
+            inside(&mut steps, Level::Array, clock, style, out);
         }
-        match style {
-            _ if levels.last() == Some(&true) => {}
-            Style::Text => text_field(out, field),
-            Style::Json => json_field(out, field),
+        _ => {
+            out.push(b'{');
+            inside(&mut steps, Level::Structure(HashMap::new()), clock, style, out);
         }
-    };
-    let mut fault = None;
-    while let Some(step) = steps.next() {
-        match step {
-            Ok(Step::Value(value)) => {
-                if let Some(field) = steps.field() {
-                    begins(out, &levels, is_first, &field);
-                }
-                match style {
-                    Style::Text => text_value(out, &value.data()),
-                    Style::Json => json_value(out, &value.data()),
-                }
-                ends(out, &levels);
+    }
+    true
+}
+
+/// Writes the steps in an array or structure to its end, with the bracket that closes it. Returns the fault that ends it early.
+fn inside<'a>(
+    steps: &mut Steps<'a>,
+    level: Level<'a>,
+    clock: Option<&Clock>,
+    style: Style,
+    out: &mut Vec<u8>,
+) -> Option<Fault> {
+    let (mut levels, mut is_first, mut fault) = (vec![level], true, None);
+    while !levels.is_empty() {
+        let step = match steps.next() {
+            Some(Ok(Step::End)) => {
+                close(levels.pop(), out);
+                is_first = false;
+                continue;
             }
-            Ok(Step::Structure(field) | Step::Array(field, _)) => {
-                begins(out, &levels, is_first, &field);
-                let is_array = matches!(step, Ok(Step::Array(..)));
-                bracket(out, is_array, b'[', b'{');
-                levels.push(is_array);
-            }
-            Ok(Step::End) => {
-                bracket(out, levels.pop() == Some(true), b']', b'}');
-                ends(out, &levels);
-            }
-            Err(found) => {
+            Some(Ok(step)) => step,
+            Some(Err(found)) => {
                 fault = Some(found);
                 break;
             }
+            None => break,
+        };
+        if !is_first {
+            out.extend_from_slice(if style == Style::Text { b", " } else { b"," });
         }
-        is_first = matches!(step, Ok(Step::Structure(_) | Step::Array(..)));
+        if let (Some(Level::Structure(members)), Some(name)) = (levels.last_mut(), name(&step)) {
+            match style {
+                Style::Text => bare(out, name),
+                Style::Json => key(members, name, out),
+            }
+            out.extend_from_slice(if style == Style::Text { b" = " } else { b":" });
+        }
+        match step {
+            Step::Array(..) => {
+                out.push(b'[');
+                levels.push(Level::Array);
+            }
+            Step::Structure(_) => {
+                out.push(b'{');
+                levels.push(Level::Structure(HashMap::new()));
+            }
+            Step::Value(value) => values::value(&value, clock, style, out),
+            Step::End => {}
+        }
+        is_first = !matches!(step, Step::Value(_));
     }
-    if let Some(field) = steps.missing() {
-        begins(out, &levels, is_first, &field);
-        out.extend_from_slice(if style == Style::Text { b"?" } else { b"null" });
-        ends(out, &levels);
-    }
-    while let Some(is_array) = levels.pop() {
-        bracket(out, is_array, b']', b'}');
-        ends(out, &levels);
+    while let Some(level) = levels.pop() {
+        close(Some(level), out);
     }
     fault
 }
 
-fn text_field(out: &mut Vec<u8>, field: &Field<'_>) {
-    bare(out, field.name);
-    put_tags(out, field.tags);
-    put::shown(out, format_args!(": {}", in_name(field)));
-    if field.out_type != OutType::NULL {
-        put::shown(out, format_args!("/{}", out_name(field.out_type)));
-    }
-    match field.count {
-        Count::One => {}
-        Count::Constant(count) => put::shown(out, format_args!("[{count}]")),
-        Count::Custom(schema) => {
-            out.extend_from_slice(b" by ");
-            put::hex(out, schema);
+/// Writes what could not be decoded behind the fields.
+pub fn undecoded(payload: &[u8], fault: &Fault, style: Style, out: &mut Vec<u8>) {
+    let rest = payload.get(fault.offset..).unwrap_or_default();
+    match style {
+        Style::Text => {
+            out.extend_from_slice(b" undecoded ");
+            put::hex(out, rest);
+            put::shown(out, format_args!(" ({})", fault.reason));
         }
-        _ => out.extend_from_slice(b"[]"),
-    }
-    out.extend_from_slice(b" = ");
-}
-
-fn json_field(out: &mut Vec<u8>, field: &Field<'_>) {
-    out.extend_from_slice(b"{\"name\":");
-    put::json(out, field.name.chars());
-    put::shown(out, format_args!(",\"in\":\"{}\"", in_name(field)));
-    if field.out_type != OutType::NULL {
-        put::shown(out, format_args!(",\"out\":\"{}\"", out_name(field.out_type)));
-    }
-    if field.tags != 0 {
-        put::shown(out, format_args!(",\"tags\":{}", field.tags));
-    }
-    match field.count {
-        Count::One => {}
-        Count::Constant(count) => put::shown(out, format_args!(",\"count\":{count}")),
-        Count::Custom(schema) => {
-            out.extend_from_slice(b",\"schema\":\"");
-            put::hex(out, schema);
-            out.push(b'"');
-        }
-        _ => out.extend_from_slice(b",\"count\":null"),
-    }
-    out.extend_from_slice(b",\"value\":");
-}
-
-/// The type; for a custom member, the protocol of its serializer.
-fn in_name(field: &Field<'_>) -> impl std::fmt::Display {
-    let InType(ty) = field.in_type;
-    let (is_custom, name) = (matches!(field.count, Count::Custom(_)), tracelogging::in_name(field.in_type));
-    std::fmt::from_fn(move |f| match name {
-        _ if is_custom => write!(f, "CUSTOM_{ty}"),
-        Some(name) => f.write_str(name),
-        None => write!(f, "{ty}"),
-    })
-}
-
-fn out_name(out_type: OutType) -> impl std::fmt::Display {
-    std::fmt::from_fn(move |f| match tracelogging::out_name(out_type) {
-        Ok(name) => f.write_str(name),
-        Err(number) => write!(f, "{number}"),
-    })
-}
-
-fn text_value(out: &mut Vec<u8>, data: &Data<'_>) {
-    match data {
-        Data::Text(text) => put::quoted(out, text.chars()),
-        Data::Float(value) => put::shown(out, format_args!("{value:?}")),
-        Data::Double(value) => put::shown(out, format_args!("{value:?}")),
-        data => plain(out, data),
-    }
-}
-
-fn json_value(out: &mut Vec<u8>, data: &Data<'_>) {
-    match data {
-        Data::Text(text) => put::json(out, text.chars()),
-        Data::Signed(_) | Data::Unsigned(_) | Data::Boolean(_) => plain(out, data),
-        Data::Float(value) if value.is_finite() => put::shown(out, format_args!("{value:?}")),
-        Data::Double(value) if value.is_finite() => put::shown(out, format_args!("{value:?}")),
-        // An object, to tell raw bytes from a string of the event.
-        Data::Binary(bytes) => {
-            out.extend_from_slice(b"{\"hex\":\"");
-            put::hex(out, bytes);
+        Style::Json => {
+            put::shown(
+                out,
+                format_args!(",\"undecoded\":{{\"message\":\"{}\",\"offset\":{},\"data\":\"", fault.reason, fault.offset),
+            );
+            put::hex(out, rest);
             out.extend_from_slice(b"\"}");
         }
-        data => {
-            out.push(b'"');
-            plain(out, data);
-            out.push(b'"');
-        }
     }
 }
 
-/// A value without quotes.
-fn plain(out: &mut Vec<u8>, data: &Data<'_>) {
-    match data {
-        Data::Signed(number) => put::number(out, *number),
-        Data::Unsigned(number) => put::number(out, *number),
-        Data::Binary(bytes) => {
-            out.extend_from_slice(b"0x");
-            put::hex(out, bytes);
-        }
-        Data::Guid(guid) => put::guid(out, *guid),
-        other => put::shown(out, other),
+fn name<'a>(step: &Step<'a>) -> Option<&'a str> {
+    match step {
+        Step::Value(value) => Some(value.name),
+        Step::Structure(Field { name, .. }) | Step::Array(Field { name, .. }, _) => Some(name),
+        Step::End => None,
     }
 }
 
-/// A name from a file: unquoted if it has only ASCII letters, digits and `_-.?`, otherwise quoted.
+fn close(level: Option<Level<'_>>, out: &mut Vec<u8>) {
+    out.push(if let Some(Level::Array) = level { b']' } else { b'}' });
+}
+
+/// Writes the name of a member as a key that no member before it has.
+fn key<'a>(members: &mut HashMap<&'a str, u32>, name: &'a str, out: &mut Vec<u8>) {
+    let count = members.entry(name).or_default();
+    *count += 1;
+    match *count {
+        1 => put::json(out, name.chars()),
+        count => put::json(out, format!("{name}#{count}").chars()),
+    }
+}
+
+/// Writes a name from a file: unquoted if it has only ASCII letters, digits and `_-.?`, otherwise quoted.
 fn bare(out: &mut Vec<u8>, name: &str) {
     let is_bare = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.?".contains(&byte));
     match is_bare {
         true => out.extend_from_slice(name.as_bytes()),
         false => put::quoted(out, name.chars()),
-    }
-}
-
-fn put_tags(out: &mut Vec<u8>, tags: u32) {
-    if tags != 0 {
-        put::shown(out, format_args!(" tags {tags:#x}"));
     }
 }
 

@@ -2,7 +2,9 @@
 
 use super::Escaped;
 use super::put;
+use etw_layouts_etl::payload::packed::Variant;
 use etw_layouts_etl::threads::Threads;
+use etw_layouts_etl::tracelogging::Fault;
 use etw_layouts_etl::wire::{EVENT_HEADER_EXT_TYPE, EVENT_HEADER_FLAG};
 use etw_layouts_etl::{Buffer, Clock, Decoded, Diagnostic, DiagnosticKind, Event, HeaderType, LogFile, Schemas, Uuid, names};
 use std::collections::{BTreeMap, BTreeSet};
@@ -31,9 +33,10 @@ impl Origin {
 pub enum Payload {
     /// Print payloads as hexadecimal digits.
     Hex,
-    /// Decode payloads of kernel events, of TraceLogging events and of the log file header (TRACE_LOGFILE_HEADER); print others as
-    /// hexadecimal digits.
+    /// Print decoded fields, as {ProcessId = 4, ImageFileName = "System"}; of events without a schema, hexadecimal digits.
     Fields,
+    /// Print the message of the event's manifest with values inserted; of events without a message, decoded fields.
+    Message,
 }
 
 /// An event to print.
@@ -42,6 +45,7 @@ pub struct Line<'a> {
     /// The session, for an event in a dump.
     pub session: Option<EventSession<'a>>,
     pub event: &'a Event<'a>,
+    pub schemas: &'a Schemas,
     pub origin: Origin,
     pub time: Option<i64>,
     /// The hook ID of a kernel event.
@@ -87,11 +91,19 @@ pub fn header(event: &Event<'_>) -> Result<&'static str, u8> {
 
 impl<'a> Line<'a> {
     /// An event of a trace.
-    pub fn new(file: &'a Name, event: &'a Event<'a>, origin: Origin, time: Option<i64>, payload: Option<Payload>) -> Self {
+    pub fn new(
+        file: &'a Name,
+        event: &'a Event<'a>,
+        schemas: &'a Schemas,
+        origin: Origin,
+        time: Option<i64>,
+        payload: Option<Payload>,
+    ) -> Self {
         Self {
             file,
             session: None,
             event,
+            schemas,
             origin,
             time,
             hook: event.hook(),
@@ -104,7 +116,7 @@ impl<'a> Line<'a> {
 
     /// The event with its schema.
     pub fn decoded(&self) -> Option<Decoded<'a>> {
-        self.event.decode(&Schemas::built_in())
+        self.event.decode(self.schemas)
     }
 
     /// The process of the thread in the payload, if the header has no process.
@@ -112,23 +124,54 @@ impl<'a> Line<'a> {
         self.threads?.process(self.event)
     }
 
-    /// The provider or class in the name of an event with a schema.
-    pub fn class(&self, decoded: &Decoded<'a>) -> &'a str {
-        match decoded.schema.provider {
+    /// What libraries of schemas have of the event.
+    pub fn variant(&self) -> Option<Variant<'a>> {
+        self.schemas.variant(self.event)
+    }
+
+    /// Provider and name of the event, if both are known.
+    pub fn event_name(&self) -> Option<(&'a str, &'a str)> {
+        if let Some(variant) = self.variant() {
+            let provider = self.provider_name().unwrap_or_default();
+            return Some((provider, variant.name())).filter(|(provider, name)| !provider.is_empty() && !name.is_empty());
+        }
+        let decoded = self.decoded()?;
+        let provider = match decoded.schema.provider {
             "" => self.provider_name().unwrap_or_default(),
             class => class,
-        }
+        };
+        Some((provider, decoded.schema.event))
     }
 
-    /// The group name of a kernel event, otherwise the provider name in the event.
+    /// The group name of a kernel event, otherwise the provider name in the event or in a schema.
     pub fn provider_name(&self) -> Option<&'a str> {
-        let carried = || self.event.traits()?.ok().map(|traits| traits.name).filter(|name| !name.is_empty());
-        self.provider.and_then(names::provider).or_else(carried)
+        names::provider_of(self.event, self.schemas)
     }
 
-    /// The log file header in the payload, if decoded output is requested.
+    /// The error in the schema that the event contains.
+    pub fn invalid_schema(&self) -> Option<Fault> {
+        self.event.trace_logging()?.schema.err()
+    }
+
+    /// The name of the task.
+    pub fn task_name(&self) -> Option<&'a str> {
+        self.variant().map(|variant| variant.task().name).filter(|name| !name.is_empty())
+    }
+
+    /// The names of the keywords: those of the event in its schema, else those of its provider whose bits the event has.
+    pub fn keyword_names(&self) -> Vec<&'a str> {
+        let named: Vec<_> = self.variant().into_iter().flat_map(|variant| variant.keywords()).map(|(_, name)| name).collect();
+        if !named.is_empty() || self.hook.is_some() {
+            return named;
+        }
+        let keyword = self.event.keyword().unwrap_or_default();
+        let of = |(mask, name): (Option<u64>, &'a str)| mask.filter(|mask| keyword & mask != 0).map(|_| name);
+        self.schemas.keywords(self.provider).filter_map(of).collect()
+    }
+
+    /// The log file header in the payload.
     pub fn log_file(&self) -> Option<LogFile> {
-        if self.payload == Some(Payload::Fields) { LogFile::read(self.event) } else { None }
+        LogFile::read(self.event)
     }
 
     /// The name of a kernel event's hook ID.
@@ -136,9 +179,10 @@ impl<'a> Line<'a> {
         self.hook.and_then(names::hook)
     }
 
-    /// The name of an opcode that means the same for all providers.
-    pub fn opcode_name(&self) -> Option<&'static str> {
-        self.event.opcode().and_then(|opcode| names::opcode(self.event.header_type(), opcode))
+    /// The name of the opcode in the schema, or that of an opcode that means the same for all providers.
+    pub fn opcode_name(&self) -> Option<&'a str> {
+        let common = || self.event.opcode().and_then(|opcode| names::opcode(self.event.header_type(), opcode));
+        self.variant().map(|variant| variant.opcode().name).filter(|name| !name.is_empty()).or_else(common)
     }
 
     /// The activity ID; a GUID of zeros means none.

@@ -6,6 +6,8 @@ mod event_fields;
 mod fields;
 pub mod file_progress;
 pub mod line;
+mod message;
+pub mod payload;
 pub mod printer;
 mod put;
 pub mod stop;

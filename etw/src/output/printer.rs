@@ -19,9 +19,9 @@ pub struct Asked {
     /// (--event Process/Start) has a column for each of its fields by default, with the values as in JSON.
     #[arg(long, value_parser = columns::Columns, value_delimiter = ',', value_name = "COLUMN|FIELD,…")]
     columns: Vec<Column>,
-    /// Print the payload. With `fields`, kernel events are decoded with the built-in specs, TraceLogging events with the schema that
-    /// they contain; bytes that cannot be decoded are printed as `undecoded` in hexadecimal, and reported as a diagnostic. In JSON,
-    /// `schema` has the source and version of the schema.
+    /// Print the payload. Schemas are those in the event itself (TraceLogging), the built-in specs of kernel events, those in the trace and
+    /// those of --manifests. Bytes that cannot be decoded are printed in hexadecimal and reported as a diagnostic. In JSON, `schema`
+    /// states the source, `fields` has the decoded fields, and `undecoded` has bytes that no field covers.
     #[arg(long, value_enum)]
     payload: Option<Payload>,
     #[command(flatten)]

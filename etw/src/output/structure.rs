@@ -1,4 +1,4 @@
-//! The log file header, printed by the members of its layout as text and JSON.
+//! The log file header by the members of its layout, with the two names behind it, as text and JSON.
 
 use super::fields::Style;
 use super::put;
@@ -7,18 +7,14 @@ use etw_layouts::runtime::{Value, View};
 use etw_layouts::{Arch, Build, structures};
 use etw_layouts_etl::{FileTime, LogFile};
 
-/// Prints the TRACE_LOGFILE_HEADER of a payload with the names that follow it and the text of its times. Returns `false` without
-/// output if no layout of its version is known.
+/// Writes the TRACE_LOGFILE_HEADER of a payload as fields. Returns `false` without output if no layout of its version is known.
 pub fn log_file(payload: &[u8], log: &LogFile, style: Style, out: &mut Vec<u8>) -> bool {
     let [major, minor, ..] = log.version;
     let arch = if log.pointer_size == 8 { Arch::X64 } else { Arch::X86 };
     let build = Build::new(major.into(), minor.into(), log.build, 0);
     let Ok(chosen) = structures::TRACE_LOGFILE_HEADER.select(build, arch) else { return false };
     let Ok(view) = View::new(chosen.layout, payload) else { return false };
-    match style {
-        Style::Text => put::shown(out, format_args!("{} ", chosen.layout.name)),
-        Style::Json => put::shown(out, format_args!("{{\"name\":\"{}\",\"fields\":", chosen.layout.name)),
-    }
+    // Names in place of their pointers, and times in place of numbers.
     let text = |member: &Member| {
         let time = match member.name {
             "LoggerName" => return Some(log.logger_name.clone()),
@@ -31,52 +27,33 @@ pub fn log_file(payload: &[u8], log: &LogFile, style: Style, out: &mut Vec<u8>) 
         (time != 0).then(|| FileTime(time).rfc3339().to_string())
     };
     members(&view, &text, style, out);
-    if style == Style::Json {
-        out.push(b'}');
-    }
     true
 }
 
-/// Prints members in declaration order, some with additional text.
+/// Writes members in the order of the declaration, some as other text.
 fn members<S>(view: &View<'_, S>, text: &dyn Fn(&Member) -> Option<String>, style: Style, out: &mut Vec<u8>) {
-    let is_text = style == Style::Text;
-    out.push(if is_text { b'{' } else { b'[' });
+    out.push(b'{');
     for (index, (member, value)) in view.members().enumerate() {
-        let between = if index > 0 { "," } else { "" };
         let Member { name, c, .. } = member;
-        // The kernel's own TIME_ZONE_INFORMATION has TIME_FIELDS here; the one in files has dates as user mode writes them.
-        let c = if *c == "TIME_FIELDS" { "ETW_SYSTEMTIME" } else { c };
         match style {
-            Style::Text => put::shown(out, format_args!("{between}{}{name}: {c} = ", if index > 0 { " " } else { "" })),
-            Style::Json => put::shown(out, format_args!("{between}{{\"name\":\"{name}\",\"type\":\"{c}\",\"value\":")),
-        }
-        put_value(value, c.starts_with("WCHAR ") || c.starts_with("WCHAR["), style, out);
-        if let (Type::Values(_), Style::Json) = (value.ty(), style) {
-            put::shown(out, format_args!(",\"names\":\"{value:?}\""));
+            Style::Text => put::shown(out, format_args!("{}{name} = ", if index > 0 { ", " } else { "" })),
+            Style::Json => put::shown(out, format_args!("{}\"{name}\":", if index > 0 { "," } else { "" })),
         }
         match (text(member), style) {
-            (Some(text), Style::Text) => {
-                out.push(b' ');
-                put::quoted(out, text.chars());
-            }
-            (Some(text), Style::Json) => {
-                out.extend_from_slice(b",\"text\":");
-                put::json(out, text.chars());
-            }
-            (None, _) => {}
-        }
-        if !is_text {
-            out.push(b'}');
+            (Some(text), Style::Text) if c.starts_with("WCHAR") => put::quoted(out, text.chars()),
+            (Some(text), Style::Text) => put::shown(out, text),
+            (Some(text), Style::Json) => put::json(out, text.chars()),
+            (None, _) => put_value(value, c.starts_with("WCHAR ") || c.starts_with("WCHAR["), style, out),
         }
     }
-    out.push(if is_text { b'}' } else { b']' });
+    out.push(b'}');
 }
 
 fn put_value(value: Value<'_>, is_wide: bool, style: Style, out: &mut Vec<u8>) {
     match value.ty() {
         Type::Values(_) if style == Style::Text => put::shown(out, format_args!("{value:?}")),
-        Type::Values(values) if values.signed => put::number(out, value.signed()),
-        Type::Unsigned | Type::Values(_) => put::number(out, value.unsigned()),
+        Type::Values(_) => put::json(out, format!("{value:?}").chars()),
+        Type::Unsigned => put::number(out, value.unsigned()),
         Type::Signed => put::number(out, value.signed()),
         Type::Pointer => {
             let quote = if style == Style::Json { "\"" } else { "" };
@@ -84,6 +61,7 @@ fn put_value(value: Value<'_>, is_wide: bool, style: Style, out: &mut Vec<u8>) {
         }
         // Printing the union itself would repeat the same number three times.
         Type::Layout(layout) if layout.name == "LARGE_INTEGER" => put::number(out, value.signed()),
+        // The kernel's own TIME_ZONE_INFORMATION has TIME_FIELDS here; the one in files has dates as user mode writes them.
         Type::Layout(layout) if layout.name == "TIME_FIELDS" => {
             let date = structures::ETW_SYSTEMTIME.select(Build::new(10, 0, 19041, 1), Arch::X64);
             if let Some(view) = date.ok().and_then(|date| View::new(date.layout, value.bytes()).ok()) {
@@ -106,7 +84,8 @@ fn put_value(value: Value<'_>, is_wide: bool, style: Style, out: &mut Vec<u8>) {
         Type::Array(..) => {
             out.push(b'[');
             for (index, element) in value.elements().enumerate() {
-                out.extend_from_slice(if index > 0 { b"," } else { b"" });
+                let between: &[u8] = if style == Style::Text { b", " } else { b"," };
+                out.extend_from_slice(if index > 0 { between } else { b"" });
                 put_value(element, false, style, out);
             }
             out.push(b']');

@@ -1,99 +1,9 @@
-//! The fields of an event by the specs of kernel events, as text and as JSON.
+//! Values of fields as text and as JSON.
 
 use super::fields::Style;
-use super::put;
-use etw_layouts_etl::payload::{Data, OutType, Step, Steps, Value};
-use etw_layouts_etl::tracelogging::Fault;
-use etw_layouts_etl::{Clock, Decoded, FileTime};
-
-/// Writes the fields: `{ProcessId = 4, …}` with the bytes that are not decoded behind it, or the members of a JSON object. Returns the fault
-/// if the payload is not decoded to its last byte.
-pub fn fields(decoded: &Decoded<'_>, clock: Option<&Clock>, style: Style, out: &mut Vec<u8>) -> Option<Fault> {
-    out.push(b'{');
-    inside(&mut decoded.fields.steps(), false, clock, style, out)
-}
-
-/// Writes the first field with a name as the cell of a table: a text as it is, without quotes; an array or structure as a whole. If no field has
-/// the name, the first field with the name in other case. Returns whether there is one.
-pub fn cell(decoded: &Decoded<'_>, name: &str, clock: Option<&Clock>, style: Style, out: &mut Vec<u8>) -> bool {
-    let find = |is: &dyn Fn(&str) -> bool| {
-        let mut steps = decoded.fields.steps();
-        let found = steps.by_ref().map_while(Result::ok).find(|step| match step {
-            Step::Value(value) => is(value.name),
-            Step::Structure(field) | Step::Array(field, _) => is(field.name),
-            Step::End => false,
-        });
-        found.map(|step| (step, steps))
-    };
-    let found = find(&|own| own == name).or_else(|| find(&|own| own.eq_ignore_ascii_case(name)));
-    let Some((step, mut steps)) = found else { return false };
-    match step {
-        Step::Value(value) => bare(&value, clock, style, out),
-        Step::Array(..) => {
-            out.push(b'[');
-            inside(&mut steps, true, clock, style, out);
-        }
-        _ => {
-            out.push(b'{');
-            inside(&mut steps, false, clock, style, out);
-        }
-    }
-    true
-}
-
-/// Writes the steps in an array or structure to its end, with the bracket that closes it. Returns the fault that ends it early.
-fn inside(steps: &mut Steps<'_>, is_array: bool, clock: Option<&Clock>, style: Style, out: &mut Vec<u8>) -> Option<Fault> {
-    // The open arrays and structures: true for an array.
-    let (mut levels, mut is_first, mut fault) = (vec![is_array], true, None);
-    while !levels.is_empty() {
-        let step = match steps.next() {
-            Some(Ok(step)) => step,
-            Some(Err(found)) => {
-                fault = Some(found);
-                break;
-            }
-            None => break,
-        };
-        if let Step::End = step {
-            out.push(if levels.pop() == Some(true) { b']' } else { b'}' });
-            is_first = false;
-            continue;
-        }
-        if !is_first {
-            out.extend_from_slice(if style == Style::Text { b", " } else { b"," });
-        }
-        let name = match &step {
-            Step::Value(value) => value.name,
-            Step::Structure(field) | Step::Array(field, _) => field.name,
-            _ => "",
-        };
-        if levels.last() != Some(&true) {
-            match style {
-                Style::Text => put::shown(out, format_args!("{} = ", super::Escaped(name))),
-                Style::Json => {
-                    put::json(out, name.chars());
-                    out.push(b':');
-                }
-            }
-        }
-        match step {
-            Step::Value(value) => self::value(&value, clock, style, out),
-            Step::Array(..) => {
-                out.push(b'[');
-                levels.push(true);
-            }
-            _ => {
-                out.push(b'{');
-                levels.push(false);
-            }
-        }
-        is_first = !matches!(step, Step::Value(_));
-    }
-    while let Some(is_array) = levels.pop() {
-        out.push(if is_array { b']' } else { b'}' });
-    }
-    fault
-}
+use super::{Escaped, put};
+use etw_layouts_etl::payload::{Data, OutType, Value};
+use etw_layouts_etl::{Clock, FileTime};
 
 /// Writes a value. In JSON, numbers that a double holds exactly are numbers; names, addresses, times and all others are strings.
 pub fn value(value: &Value<'_>, clock: Option<&Clock>, style: Style, out: &mut Vec<u8>) {
@@ -108,6 +18,11 @@ pub fn value(value: &Value<'_>, clock: Option<&Clock>, style: Style, out: &mut V
     match (value.data(), style) {
         (Data::Text(text), Style::Text) => put::quoted(out, text.chars()),
         (Data::Text(text), Style::Json) => put::json(out, text.chars()),
+        // Names of values can be of strangers.
+        (_, Style::Text) if value.map.is_some() => put::shown(out, Escaped(&value.to_string())),
+        (Data::Float(number), _) if is_number(number.into(), style) => put::shown(out, format_args!("{number:?}")),
+        (Data::Double(number), _) if is_number(number, style) => put::shown(out, format_args!("{number:?}")),
+        (Data::Guid(guid), Style::Text) => put::guid(out, guid),
         (_, Style::Text) => put::shown(out, value),
         (Data::Unsigned(number), Style::Json) if value.map.is_none() && number < EXACT => put::number(out, number),
         (Data::Signed(number), Style::Json) if value.map.is_none() && number.unsigned_abs() < EXACT => put::number(out, number),
@@ -121,10 +36,15 @@ pub fn value(value: &Value<'_>, clock: Option<&Clock>, style: Style, out: &mut V
     }
 }
 
-/// Writes a value without quotes.
-fn bare(value: &Value<'_>, clock: Option<&Clock>, style: Style, out: &mut Vec<u8>) {
+/// Whether a number can be written as it is: JSON has no infinity.
+fn is_number(number: f64, style: Style) -> bool {
+    style == Style::Text || number.is_finite()
+}
+
+/// Writes a value as the cell of a table or in a message: without quotes.
+pub fn bare(value: &Value<'_>, clock: Option<&Clock>, style: Style, out: &mut Vec<u8>) {
     if let Data::Text(text) = value.data() {
-        return put::shown(out, super::Escaped(&text.to_string()));
+        return put::shown(out, Escaped(&text.to_string()));
     }
     let start = out.len();
     self::value(value, clock, style, out);

@@ -16,24 +16,45 @@ fn fields_are_printed() {
     assert_eq!((status, err.as_str()), (0, ""));
     assert_eq!(out.lines().last(), Some(TEXT));
     let (_, out, _) = run(&["events", "--payload", "fields", "--format", "json", &file]);
-    let event = &json(&out)[1]["trace_logging"];
+    let event = &json(&out)[1];
     assert_eq!(
-        [&event["provider_name"], &event["provider_group"], &event["event"]],
-        ["Maker.Provider", "07070707-0707-0707-0707-070707070707", "Happened"]
+        object!([event["provider_name"], event["event"], event["schema"]]),
+        object!([
+            "Maker.Provider",
+            "Maker.Provider/Happened",
+            {"source": "TraceLogging", "provider_group": "07070707-0707-0707-0707-070707070707", "tags": 0x123_4567}
+        ])
     );
-    let fields = event["fields"].as_array().unwrap();
-    let field = |name: &str| fields.iter().find(|field| field["name"] == name).unwrap();
-    assert_eq!(field("narrow")["value"], "a€\"\n");
-    assert_eq!(field("u64"), &object!({"name": "u64", "in": "UINT64", "value": u64::MAX}));
-    assert_eq!(field("i64")["tags"], 0x80);
-    assert_eq!(field("d")["value"], "NaN");
-    assert_eq!(field("bin")["value"], object!({"hex": "0102"}));
-    let byte = |name: &str, value: u8| object!({"name": name, "in": "UINT8", "value": value});
-    let inner = object!({"name": "inner", "in": "STRUCT", "count": null, "value": [[byte("b", 2)], [byte("b", 3)]]});
-    assert_eq!(field("outer")["value"], object!([byte("a", 1), inner, byte("c", 4)]));
-    assert_eq!(field("two"), &object!({"name": "two", "in": "UINT16", "count": 2, "value": [5, 6]}));
-    // The text says as much.
+    let fields = event["fields"].as_object().unwrap();
+    assert_eq!(fields["narrow"], "a€\"\n");
+    // A double does not hold it exactly.
+    assert_eq!(fields["u64"], u64::MAX.to_string());
+    assert_eq!([&fields["i64"], &fields["f"], &fields["d"]], [&object!(-3), &object!(0.5), &object!("NaN")]);
+    assert_eq!(fields["bin"], "0x0102");
+    assert_eq!(fields["outer"], object!({"a": 1, "inner": [{"b": 2}, {"b": 3}], "c": 4}));
+    assert_eq!(fields["two"], object!([5, 6]));
+    // The text has as many.
     assert_eq!(fields.len(), 29);
+}
+
+/// Two fields with one name have different keys in JSON.
+#[test]
+fn same_names() {
+    let folder = Folder::new("same-names");
+    let mut made = logging();
+    for (from, to) in [(&b"i32\0"[..], b"i64\0"), (b"u64\0", b"i64\0")] {
+        let at = made.schema.windows(4).position(|bytes| bytes == from).unwrap();
+        made.schema[at..at + 4].copy_from_slice(to);
+    }
+    let file = folder.file("a.etl", made.trace());
+    let (_, out, _) = run(&["events", "--payload", "fields", "--format", "json", &file]);
+    let fields = &json(&out)[1]["fields"];
+    assert_eq!(
+        [&fields["i64"], &fields["i64#2"], &fields["i64#3"]],
+        ["0x80004005", "-3", "18446744073709551615"]
+            .map(|text| { if text == "-3" { Value::from(-3) } else { Value::from(text) } })
+            .each_ref()
+    );
 }
 
 /// The log file header is printed by the members of its layout, of both pointer sizes, with the two names behind it.
@@ -59,39 +80,27 @@ fn header_is_printed() {
         let file = folder.file("a.etl", bytes);
         let (status, out, err) = run(&["events", "--payload", "fields", "--format", "json", &file]);
         assert_eq!((status, err.as_str()), (0, ""));
-        let structure = &json(&out)[0]["structure"];
-        assert_eq!(structure["name"], "TRACE_LOGFILE_HEADER");
-        let fields = structure["fields"].as_array().unwrap();
-        let field = |name: &str| fields.iter().find(|field| field["name"] == name).unwrap();
-        assert_eq!(field("PointerSize"), &object!({"name": "PointerSize", "type": "ULONG", "value": size}));
-        assert_eq!([&field("EventsLost")["value"], &field("StartTime")["value"]], [&object!(3), &object!(START)]);
+        let event = &json(&out)[0];
+        assert_eq!(event["schema"], object!({"source": "layout", "name": "TRACE_LOGFILE_HEADER"}));
+        let fields = &event["fields"];
+        assert_eq!([&fields["PointerSize"], &fields["EventsLost"]], [&object!(size), &object!(3)]);
         assert_eq!(
-            [&field("LogFileMode")["value"], &field("LogFileMode")["names"]],
-            [&object!(1), &object!("EVENT_TRACE_FILE_MODE_SEQUENTIAL")]
+            [&fields["StartTime"], &fields["LogFileMode"]],
+            ["2020-07-29T07:06:19.7984230Z", "EVENT_TRACE_FILE_MODE_SEQUENTIAL"]
         );
-        assert_eq!([&field("LoggerName")["text"], &field("LogFileName")["text"]], ["a \"b\"\u{9b}", "c:\\d.etl"]);
-        let date = &field("TimeZone")["value"][2];
-        assert_eq!((&date["name"], &date["type"]), (&object!("StandardStart"), &object!("ETW_SYSTEMTIME")));
-        let parts: Vec<_> = date["value"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|part| (part["name"].as_str().unwrap(), part["value"].as_u64().unwrap()))
-            .take(5)
-            .collect();
-        assert_eq!(parts, [("Year", 0), ("Month", 11), ("DayOfWeek", 0), ("Day", 1), ("Hour", 2)]);
-        assert_eq!(field("TimeZone")["value"][1], object!({"name": "StandardName", "type": "WCHAR [32]", "value": ""}));
+        assert_eq!([&fields["LoggerName"], &fields["LogFileName"]], ["a \"b\"\u{9b}", "c:\\d.etl"]);
+        let date = &fields["TimeZone"]["StandardStart"];
+        let parts = ["Year", "Month", "DayOfWeek", "Day", "Hour"].map(|part| date[part].as_u64().unwrap());
+        assert_eq!(parts, [0, 11, 0, 1, 2]);
+        assert_eq!(fields["TimeZone"]["StandardName"], "");
         let (_, out, _) = run(&["events", "--payload", "fields", "--columns", "payload", &file]);
         let text = out.lines().nth(1).unwrap();
-        assert!(
-            text.starts_with("TRACE_LOGFILE_HEADER {BufferSize: ULONG = 65536, ") && text.ends_with(", BuffersLost: ULONG = 0}"),
-            "{text}"
-        );
+        assert!(text.starts_with("{BufferSize = 65536, ") && text.ends_with(", BuffersLost = 0}"), "{text}");
         for part in [
-            &format!("PointerSize: ULONG = {size}, EventsLost: ULONG = 3"),
-            r#"LoggerName: WCHAR * = 0x0 "a \"b\"\u{9b}", LogFileName: WCHAR * = 0x0 "c:\\d.etl""#,
-            r#"StartTime: LARGE_INTEGER = 132404799797984230 "2020-07-29T07:06:19.7984230Z""#,
-            "ReservedFlags: ULONG = EVENT_TRACE_CLOCK_PERFCOUNTER",
+            &format!("PointerSize = {size}, EventsLost = 3"),
+            r#"LoggerName = "a \"b\"\u{9b}", LogFileName = "c:\\d.etl""#,
+            "StartTime = 2020-07-29T07:06:19.7984230Z",
+            "ReservedFlags = EVENT_TRACE_CLOCK_PERFCOUNTER",
         ] {
             assert!(text.contains(part), "{part}: {text}");
         }
@@ -113,7 +122,7 @@ fn what_cannot_be_decoded_is_told() {
         let file = folder.file("a.etl", cut.trace());
         let (status, out, err) = run(&["events", "--payload", "fields", "--format", "json", &file]);
         assert_eq!((status, json(&err)[0]["kind"].as_str()), (1, Some("fields")), "{err}");
-        let undecoded = &json(&out)[1]["trace_logging"]["undecoded"];
+        let undecoded = &json(&out)[1]["undecoded"];
         let (offset, data) = (undecoded["offset"].as_u64().unwrap() as usize, undecoded["data"].as_str().unwrap());
         assert_eq!(offset + data.len() / 2, length);
         let (_, out, _) = run(&["events", "--payload", "fields", "--columns", "payload", &file]);
@@ -123,5 +132,5 @@ fn what_cannot_be_decoded_is_told() {
     }
     let file = folder.file("b.etl", whole.trace());
     let (_, out, _) = run(&["events", "--payload", "fields", "--format", "json", &file]);
-    assert_eq!(json(&out)[1]["trace_logging"].get("undecoded"), None::<&Value>);
+    assert_eq!(json(&out)[1].get("undecoded"), None::<&Value>);
 }

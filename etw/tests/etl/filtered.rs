@@ -131,7 +131,7 @@ fn limited_events() {
 }
 
 /// The columns of CSV, and options that ask for what stands in them.
-const COLUMNS: [(&str, &[&str]); 27] = [
+const COLUMNS: [(&str, &[&str]); 29] = [
     ("time", &["--from", "--to"]),
     ("time_utc", &["--from", "--to"]),
     ("processor", &["--processor"]),
@@ -150,7 +150,9 @@ const COLUMNS: [(&str, &[&str]); 27] = [
     ("id_name", &["--id"]),
     ("level", &["--level"]),
     ("keyword", &["--keyword"]),
+    ("keyword_names", &[]),
     ("task", &[]),
+    ("task_name", &[]),
     ("channel", &[]),
     ("activity", &[]),
     ("related", &[]),
@@ -256,7 +258,7 @@ fn printed_values_are_options() {
     same(&["--from", of_day], &["--from", time]);
     same(&["--to", of_day], &["--to", time]);
     let none = run(&["events", "--provider", "Maker.Provide", &files[1]]);
-    assert!(none.2.ends_with("use the GUID of the provider\n"), "{}", none.2);
+    assert!(none.2.ends_with("or the provider's GUID\n"), "{}", none.2);
     let stat = &json(&run(&["stat", "--format", "json", &files[1]]).1)[0];
     assert!(stat["groups"].as_array().unwrap().iter().any(|row| row["provider_name"] == "Maker.Provider"), "{stat}");
 }

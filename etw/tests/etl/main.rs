@@ -5,6 +5,7 @@ mod damaged;
 mod fields;
 mod filtered;
 mod kernel;
+mod manifest;
 mod merged;
 mod names;
 mod saved;

@@ -1,0 +1,87 @@
+//! Chooses among what sources state of an event.
+
+use super::found::Found;
+use super::{Decoded, Schemas};
+use etw_layouts_payload::packed::{Variant, Variants};
+use etw_layouts_payload::{Count, FieldList, Length, PointerSize, Uuid};
+use std::cmp::Reverse;
+
+/// The variant of an event that is tried first: that of the first library that states its fields, else of the first that has it; of several
+/// in a library, that of the nearest build.
+pub(super) fn choose(schemas: &Schemas, provider: Uuid, id: u16, version: u8) -> Option<Found> {
+    let mut chosen: Option<(usize, Variant<'_>)> = None;
+    for (index, library) in schemas.libraries().enumerate() {
+        let Some(best) = nearest(library.find(provider, id, version), schemas.build) else { continue };
+        if chosen.is_none_or(|(_, other)| other.schema().is_none() && best.schema().is_some()) {
+            chosen = Some((index, best));
+        }
+    }
+    let (library, variant) = chosen?;
+    let is_disputed = variant.schema().is_some_and(|schema| {
+        let others = schemas.libraries().flat_map(|library| library.find(provider, id, version));
+        others.filter_map(|other| other.schema()).any(|other| !is_same_size(&other.fields, &schema.fields))
+    });
+    Some(Found { library, place: variant.place(), is_disputed })
+}
+
+/// The event with its schema. If sources disagree, the first schema that decodes the payload to its last byte.
+pub(super) fn decode<'a>(schemas: &'a Schemas, found: Found, payload: &'a [u8], pointers: PointerSize) -> Option<Decoded<'a>> {
+    let decoded = |variant: Variant<'a>| {
+        let schema = variant.schema()?;
+        let fields = schema.decode(payload, pointers);
+        Some(Decoded { schema, is_exact: true, is_disputed: found.is_disputed, variant: Some(variant), fields })
+    };
+    let variant = found.variant(schemas)?;
+    let first = decoded(variant)?;
+    if !found.is_disputed || first.fields.check().is_ok() {
+        return Some(first);
+    }
+    let (provider, id, version) = (variant.provider().guid(), variant.id(), variant.version());
+    let others = schemas.libraries().flat_map(|library| library.find(provider, id, version));
+    others.filter_map(decoded).find(|other| other.fields.check().is_ok()).or(Some(first))
+}
+
+/// The variant with fields of the nearest build at or before a build; without such a build, the first after it; without any, the first.
+fn nearest(variants: Variants<'_>, build: Option<u32>) -> Option<Variant<'_>> {
+    let distance = |variant: &Variant<'_>| {
+        let of = |other: u32| match other.checked_sub(build.unwrap_or(u32::MAX)) {
+            None | Some(0) => (false, build.unwrap_or(u32::MAX) - other),
+            Some(behind) => (true, behind),
+        };
+        variant.origins().filter_map(|origin| origin.build).map(of).min().unwrap_or((true, u32::MAX))
+    };
+    // The first of those that are equal.
+    variants.min_by_key(|variant| (Reverse(variant.schema().is_some()), distance(variant)))
+}
+
+/// Whether fields take the same bytes of all payloads.
+fn is_same_size(one: &FieldList<'_>, other: &FieldList<'_>) -> bool {
+    if one == other {
+        return true;
+    }
+    let sizes = |list: &FieldList<'_>| {
+        let index = |length: Length| if let Length::Field(index) = length { Some(index) } else { None };
+        let count = |count: Count<'_>| if let Count::Field(index) = count { Some(index) } else { None };
+        let size = move |field: etw_layouts_payload::Field<'_>| {
+            let constant = |length: Length| if let Length::Constant(length) = length { Some(length) } else { None };
+            let constants = if let Count::Constant(count) = field.count { Some(count) } else { None };
+            let width = width(field.in_type.0);
+            (width, count(field.count), constants, index(field.length), constant(field.length), field.members.count)
+        };
+        list.iter().map(size).collect::<Vec<_>>()
+    };
+    sizes(one) == sizes(other)
+}
+
+/// A number that types of the same size share.
+fn width(in_type: u16) -> u16 {
+    match in_type {
+        3 | 4 | 307 => 3,
+        5 | 6 | 306 => 5,
+        7 | 8 | 11 | 13 | 20 => 7,
+        9 | 10 | 12 | 17 | 21 => 9,
+        15 | 18 => 15,
+        16 | 308 => 16,
+        other => other,
+    }
+}

@@ -1,0 +1,85 @@
+//! Events that were found in libraries, so that each is searched for once.
+
+use super::Schemas;
+use etw_layouts_payload::Uuid;
+use etw_layouts_payload::packed::{Library, Place, Variant};
+use std::fmt;
+use std::sync::OnceLock;
+
+/// Number of slots, a power of two: more than the kinds of events that most traces have.
+const SLOTS: usize = 1 << 13;
+
+/// Number of slots that an event can be in.
+const PROBES: usize = 8;
+
+/// Events by provider, ID and version. A slot is filled once and never changes, so that threads can share it without a lock; an event for
+/// which all its slots are taken is searched for each time.
+pub(super) struct FoundEvents(Box<[OnceLock<Slot>]>);
+
+struct Slot {
+    provider: Uuid,
+    key: u32,
+    /// `None` if no library has the event.
+    found: Option<Found>,
+}
+
+/// An event in a library.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Found {
+    /// Index of the library.
+    pub library: usize,
+    pub place: Place,
+    /// Whether other variants have fields of other sizes.
+    pub is_disputed: bool,
+}
+
+impl FoundEvents {
+    /// The event, which is searched for the first time.
+    #[inline]
+    pub fn get(&self, provider: Uuid, id: u16, version: u8, search: impl FnOnce() -> Option<Found>) -> Option<Found> {
+        let key = u32::from(id) << 8 | u32::from(version);
+        let start = hash(provider, key);
+        for probe in 0..PROBES {
+            let slot = &self.0[(start + probe) % SLOTS];
+            match slot.get() {
+                Some(slot) if slot.key == key && slot.provider == provider => return slot.found,
+                Some(_) => {}
+                None => {
+                    let found = search();
+                    // Another thread can have taken the slot meanwhile.
+                    let _ = slot.set(Slot { provider, key, found });
+                    return found;
+                }
+            }
+        }
+        search()
+    }
+}
+
+fn hash(provider: Uuid, key: u32) -> usize {
+    const ODD: u64 = 0x9E37_79B9_7F4A_7C15;
+    let (high, low) = provider.as_u64_pair();
+    let mixed = (high ^ low.rotate_left(32) ^ u64::from(key).wrapping_mul(ODD)).wrapping_mul(ODD);
+    (mixed >> 40) as usize % SLOTS
+}
+
+impl Found {
+    /// What the library has of the event.
+    #[inline]
+    pub fn variant(self, schemas: &Schemas) -> Option<Variant<'_>> {
+        let library = schemas.libraries.get(self.library)?;
+        Variant::at(Library::read(library).ok()?, self.place)
+    }
+}
+
+impl Default for FoundEvents {
+    fn default() -> Self {
+        Self((0..SLOTS).map(|_| OnceLock::new()).collect())
+    }
+}
+
+impl fmt::Debug for FoundEvents {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "FoundEvents({})", self.0.iter().filter(|slot| slot.get().is_some()).count())
+    }
+}

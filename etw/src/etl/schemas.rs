@@ -1,0 +1,309 @@
+//! `schemas`.
+
+use crate::input::{Files, Opened};
+use crate::output::line::Origin;
+use crate::output::payload;
+use crate::output::stop::Stop;
+use crate::output::tally::Tally;
+use crate::output::{Escaped, Grouped, Output, Several, no_table};
+use crate::schemas::SchemaOptions;
+use etw_layouts_cli::Outcome;
+use etw_layouts_etl::{Decoded, Event, LogFile, Schemas, Uuid, names};
+use serde::Serialize;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fmt::{self, Display};
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+/// List the schemas with which the events of trace files are decoded, by source. Exit with status 1 if there are diagnostics.
+///
+/// For each source, print the number of schemas that were used, the number of events, and the number of events that
+/// are decoded to their last byte. Then list the events that are not: those without a schema, those whose payload is
+/// shorter or longer than the schema, and those about which sources disagree. Of a disagreement, the schema that
+/// decodes the payload to its last byte is used. Sources: the event itself (TraceLogging), the specs of kernel
+/// events, the trace, and what --manifests names.
+///
+///     etw etl schemas trace.etl
+///     etw etl schemas --format json folder
+#[derive(clap::Args)]
+#[command(verbatim_doc_comment, mut_arg("format", no_table))]
+pub struct Args {
+    #[command(flatten)]
+    pub(crate) files: Files,
+    #[command(flatten)]
+    pub(crate) schemas: SchemaOptions,
+}
+
+/// Kinds of events that are counted separately at most.
+const MOST: usize = 1 << 14;
+
+/// Lists the schemas of a file.
+pub fn run(args: &Args, source: Opened<'_>, out: &mut Output) -> Result<Outcome, Stop> {
+    let (name, progress) = (source.name, source.progress.clone());
+    let mut buffers = source.reader()?;
+    let schemas = args.schemas.of_trace(buffers.log_file(), None);
+    let (mut tally, mut used) = (Tally::default(), Used::default());
+    let mut found = |diagnostic| {
+        if let Some(told) = tally.add(Some(name), &diagnostic) {
+            progress.beside(|| out.aside(&told));
+        }
+    };
+    while let Some(buffer) = buffers.next()? {
+        let decoded = match buffer {
+            Ok(decoded) => decoded,
+            Err(diagnostic) => {
+                found(diagnostic);
+                continue;
+            }
+        };
+        let origin = Origin::of(decoded.buffer());
+        for event in decoded.events() {
+            match event {
+                Ok(event) => {
+                    if let Some(kind) = event.fault() {
+                        found(origin.diagnostic(&event, kind));
+                    }
+                    used.add(&event, &schemas);
+                }
+                Err(diagnostic) => found(diagnostic),
+            }
+        }
+    }
+    for told in tally.more(Some(name)) {
+        progress.beside(|| out.aside(&told));
+    }
+    out.line(&used.document(name))?;
+    Ok(tally.outcome())
+}
+
+/// What identifies the schema of an event.
+#[derive(PartialEq, Eq, Hash)]
+struct Key {
+    provider: Option<Uuid>,
+    id: Option<u16>,
+    opcode: Option<u8>,
+    version: Option<u16>,
+    /// A hash of the schema in the event, or the place of another.
+    schema: u64,
+}
+
+/// Events with one schema, or of one kind without.
+struct Kind {
+    name: String,
+    version: Option<u16>,
+    source: &'static str,
+    origins: Vec<String>,
+    events: u64,
+    whole: u64,
+    is_disputed: bool,
+    /// Bytes that are left of payloads and the reasons: of the first events.
+    faults: BTreeMap<(usize, String), u64>,
+}
+
+/// Sizes and reasons that are kept for a kind at most.
+const FAULTS: usize = 16;
+
+#[derive(Default)]
+struct Used {
+    events: u64,
+    kinds: HashMap<Key, Kind>,
+    /// Events of kinds beyond those that are counted.
+    uncounted: u64,
+}
+
+impl Used {
+    fn add(&mut self, event: &Event<'_>, schemas: &Schemas) {
+        self.events += 1;
+        let decoded = event.decode(schemas);
+        let key = key(event, decoded.as_ref());
+        if self.kinds.len() >= MOST && !self.kinds.contains_key(&key) {
+            self.uncounted += 1;
+            return;
+        }
+        let kind = self.kinds.entry(key).or_insert_with(|| Kind::new(event, decoded.as_ref(), schemas));
+        kind.events += 1;
+        let Some(decoded) = decoded else {
+            kind.whole += u64::from(kind.source == LAYOUT);
+            return;
+        };
+        kind.is_disputed |= decoded.is_disputed;
+        match decoded.fields.check() {
+            Ok(()) => kind.whole += 1,
+            Err(fault) => {
+                let left = event.payload().len().saturating_sub(fault.offset);
+                let reason = (left, fault.reason.to_string());
+                if kind.faults.len() < FAULTS || kind.faults.contains_key(&reason) {
+                    *kind.faults.entry(reason).or_default() += 1;
+                }
+            }
+        }
+    }
+
+    fn document<'a>(&'a self, file: &'a str) -> Document<'a> {
+        let mut sources: BTreeMap<_, Source> = BTreeMap::new();
+        let mut kinds: Vec<_> = self.kinds.values().collect();
+        kinds.sort_by_key(|kind| (Reverse(kind.events), &kind.name, kind.version));
+        for kind in kinds.iter().filter(|kind| kind.source != NONE) {
+            let source = sources.entry(kind.source).or_default();
+            source.schemas += 1;
+            source.events += kind.events;
+            source.whole += kind.whole;
+            source.origins.extend(kind.origins.iter().map(String::as_str));
+        }
+        let sources = sources.into_iter().map(|(name, source)| Source { source: name, ..source }).collect();
+        let listed = |wanted: &dyn Fn(&Kind) -> bool| -> Vec<Listed<'a>> {
+            kinds.iter().filter(|kind| wanted(kind)).map(|kind| Listed::of(kind)).collect()
+        };
+        Document {
+            file,
+            events: self.events,
+            decoded: kinds.iter().map(|kind| kind.whole).sum(),
+            sources,
+            without: listed(&|kind| kind.source == NONE),
+            partial: listed(&|kind| kind.source != NONE && kind.whole < kind.events),
+            disputed: listed(&|kind| kind.is_disputed),
+            uncounted: self.uncounted,
+        }
+    }
+}
+
+const NONE: &str = "none";
+/// The log file header has the layout of a structure.
+const LAYOUT: &str = "layout";
+
+fn key(event: &Event<'_>, decoded: Option<&Decoded<'_>>) -> Key {
+    let mut hasher = DefaultHasher::new();
+    match decoded {
+        Some(Decoded { variant: Some(variant), .. }) => variant.origin().map(|origin| origin.name).hash(&mut hasher),
+        Some(decoded) => (decoded.schema.event, decoded.schema.provider, decoded.schema.fields.iter().count()).hash(&mut hasher),
+        None => {}
+    }
+    Key { provider: event.provider(), id: event.id(), opcode: event.opcode(), version: event.version(), schema: hasher.finish() }
+}
+
+impl Kind {
+    fn new(event: &Event<'_>, decoded: Option<&Decoded<'_>>, schemas: &Schemas) -> Self {
+        let is_log_file = decoded.is_none() && LogFile::read(event).is_some();
+        let source = match decoded {
+            Some(decoded) => payload::source(decoded.source()),
+            None if is_log_file => LAYOUT,
+            None => NONE,
+        };
+        let name = match (decoded, schemas.variant(event)) {
+            (Some(decoded), _) if decoded.schema.provider.is_empty() && decoded.variant.is_none() => {
+                format!("{}/{}", names::provider_of(event, schemas).unwrap_or("?"), decoded.schema.event)
+            }
+            (Some(decoded), _) => decoded.to_string(),
+            (None, Some(variant)) if !variant.name().is_empty() => format!("{}/{}", variant.provider().name(), variant.name()),
+            (None, _) => names::identity(event, schemas),
+        };
+        let origins = decoded.and_then(|decoded| decoded.variant).into_iter().flat_map(|variant| variant.origins());
+        Self {
+            name,
+            version: event.version(),
+            source,
+            origins: origins.map(|origin| origin.name.to_owned()).filter(|name| !name.is_empty()).collect(),
+            events: 0,
+            whole: 0,
+            is_disputed: false,
+            faults: BTreeMap::new(),
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct Document<'a> {
+    file: &'a str,
+    events: u64,
+    /// Events that are decoded to their last byte.
+    decoded: u64,
+    sources: Vec<Source<'a>>,
+    /// Events without a schema.
+    without: Vec<Listed<'a>>,
+    /// Events with a schema that are not decoded to their last byte.
+    partial: Vec<Listed<'a>>,
+    /// Events about which sources disagree.
+    disputed: Vec<Listed<'a>>,
+    /// Events of further kinds, which are not in the lists.
+    uncounted: u64,
+}
+
+#[derive(Default, Serialize)]
+struct Source<'a> {
+    source: &'static str,
+    /// Files, or versions of Windows.
+    origins: BTreeSet<&'a str>,
+    schemas: u64,
+    events: u64,
+    whole: u64,
+}
+
+#[derive(Serialize)]
+struct Listed<'a> {
+    event: &'a str,
+    version: Option<u16>,
+    source: &'static str,
+    events: u64,
+    whole: u64,
+    faults: Vec<Left<'a>>,
+}
+
+#[derive(Serialize)]
+struct Left<'a> {
+    /// Bytes of the payload that are not decoded.
+    left: usize,
+    reason: &'a str,
+    events: u64,
+}
+
+impl<'a> Listed<'a> {
+    fn of(kind: &'a Kind) -> Self {
+        let faults = kind.faults.iter().map(|((left, reason), events)| Left { left: *left, reason, events: *events });
+        Self {
+            event: &kind.name,
+            version: kind.version,
+            source: kind.source,
+            events: kind.events,
+            whole: kind.whole,
+            faults: faults.collect(),
+        }
+    }
+}
+
+impl Display for Document<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (events, decoded) = (Several(self.events, "event"), Grouped(self.decoded));
+        write!(f, "{}: {events}, {decoded} decoded to the last byte", Escaped(self.file))?;
+        write!(f, "\n\n{:>14}  {:>14}  {:>9}  source", "events", "decoded", "schemas")?;
+        for Source { source, origins, schemas, events, whole } in &self.sources {
+            write!(f, "\n{events:>14}  {whole:>14}  {schemas:>9}  {source}")?;
+            for (index, origin) in origins.iter().enumerate() {
+                write!(f, "{}{}", if index == 0 { ": " } else { ", " }, Escaped(origin))?;
+            }
+        }
+        let lists = [
+            ("without schema", &self.without),
+            ("partly decoded", &self.partial),
+            ("with schemas that disagree", &self.disputed),
+        ];
+        for (title, list) in lists.into_iter().filter(|(_, list)| !list.is_empty()) {
+            write!(f, "\n\n{:>14}  {title}", "events")?;
+            for Listed { event, version, source, events, faults, .. } in list {
+                write!(f, "\n{events:>14}  {}", Escaped(event))?;
+                if let Some(version) = version {
+                    write!(f, " version {version}")?;
+                }
+                if *source != NONE {
+                    write!(f, " ({source})")?;
+                }
+                if let Some(Left { left, reason, events }) = faults.iter().max_by_key(|fault| fault.events) {
+                    write!(f, ": {reason}, {} left in {}", Several(*left as u64, "byte"), Several(*events, "event"))?;
+                }
+            }
+        }
+        match self.uncounted {
+            0 => Ok(()),
+            uncounted => write!(f, "\n\n{uncounted:>14}  of other kinds"),
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! The message of an event, as Event Viewer shows it.
+
+use super::fields::Style;
+use super::{Escaped, put, values};
+use etw_layouts_etl::payload::{Fields, Step};
+use etw_layouts_etl::{Clock, Decoded};
+
+/// The most bytes of a message with its insertions: 1 MiB. Messages are of strangers, and can insert a long value many times.
+const MOST: usize = 1 << 20;
+
+/// Writes the message of an event in one line, with values in place of its insertions. Returns `false` without output if the event has no
+/// message.
+pub fn message(decoded: &Decoded<'_>, clock: Option<&Clock>, out: &mut Vec<u8>) -> bool {
+    let Some(text) = decoded.variant.map(|variant| variant.message()).filter(|text| !text.is_empty()) else { return false };
+    let (insertions, start) = (insertions(&decoded.fields, clock), out.len());
+    let mut rest = text;
+    while let Some((before, behind)) = rest.split_once('%') {
+        if out.len() - start > MOST {
+            return true;
+        }
+        put::shown(out, Escaped(&flat(before)));
+        rest = insertion(behind, &insertions, out);
+    }
+    put::shown(out, Escaped(&flat(rest)));
+    while out.len() > start && out.last() == Some(&b' ') {
+        out.pop();
+    }
+    true
+}
+
+/// A text in one line. Messages end with a line break, which is left out.
+fn flat(text: &str) -> String {
+    text.replace("\r\n", " ").replace(['\n', '\r', '\t'], " ")
+}
+
+/// Writes what stands for the sequence behind a `%`. Returns the text behind the sequence.
+fn insertion<'t>(text: &'t str, insertions: &[Vec<u8>], out: &mut Vec<u8>) -> &'t str {
+    let digits = text.bytes().take(2).take_while(u8::is_ascii_digit).count();
+    let (number, behind) = text.split_at(digits);
+    if digits > 0 {
+        let number: usize = number.parse().unwrap_or_default();
+        // %0 ends a message without a line break.
+        if number == 0 {
+            return "";
+        }
+        match insertions.get(number - 1) {
+            Some(insertion) => out.extend_from_slice(insertion),
+            None => put::shown(out, format_args!("%{number}")),
+        }
+        // A format such as `!s!`: values have their own.
+        return behind.strip_prefix('!').and_then(|format| format.split_once('!')).map_or(behind, |(_, behind)| behind);
+    }
+    let mut characters = text.chars();
+    match characters.next() {
+        Some('n' | 't' | 'b' | 'r') => out.push(b' '),
+        Some(other) => put::shown(out, Escaped(other.encode_utf8(&mut [0; 4]))),
+        None => out.push(b'%'),
+    }
+    characters.as_str()
+}
+
+/// The values of fields that are not members of structures. Those of an array or a structure stand together.
+fn insertions(fields: &Fields<'_>, clock: Option<&Clock>) -> Vec<Vec<u8>> {
+    let (mut all, mut depth) = (Vec::new(), 0_usize);
+    for step in fields.steps().map_while(Result::ok) {
+        if depth == 0 && !matches!(step, Step::End) {
+            all.push(Vec::new());
+        }
+        match step {
+            Step::Value(value) => {
+                if let Some(text) = all.last_mut() {
+                    if !text.is_empty() {
+                        text.extend_from_slice(b", ");
+                    }
+                    values::bare(&value, clock, Style::Text, text);
+                }
+            }
+            Step::End => depth = depth.saturating_sub(1),
+            _ => depth += 1,
+        }
+    }
+    all
+}

@@ -1,0 +1,136 @@
+//! The payload of an event: its fields with what states them, or its bytes.
+
+use super::fields::{self, Style, undecoded};
+use super::line::{Line, Payload};
+use super::{message, put, structure};
+use etw_layouts_etl::Decoded;
+use etw_layouts_etl::payload::Source;
+use etw_layouts_etl::tracelogging::Fault;
+
+/// Writes the cell of a table: the message, the fields, or the bytes in hexadecimal digits. Returns the fault if fields cannot be decoded.
+pub fn text(line: &Line<'_>, out: &mut Vec<u8>) -> Option<Fault> {
+    let payload = line.event.payload();
+    if matches!(line.payload, None | Some(Payload::Hex)) {
+        put::hex(out, payload);
+        return None;
+    }
+    if let Some(log) = line.log_file()
+        && structure::log_file(payload, &log, Style::Text, out)
+    {
+        return None;
+    }
+    let Some(decoded) = line.decoded() else {
+        let fault = line.invalid_schema();
+        match &fault {
+            Some(fault) => {
+                out.extend_from_slice(b"{}");
+                undecoded(payload, fault, Style::Text, out);
+            }
+            None => put::hex(out, payload),
+        }
+        return fault;
+    };
+    if line.payload == Some(Payload::Message) && message::message(&decoded, line.clock.as_ref(), out) {
+        return None;
+    }
+    let fault = fields::fields(&decoded.fields, line.clock.as_ref(), Style::Text, out);
+    if !decoded.is_exact {
+        put::shown(out, format_args!(" by the schema of version {}", decoded.schema.version));
+    }
+    if let Some(fault) = &fault {
+        undecoded(payload, fault, Style::Text, out);
+    }
+    reported(line, &decoded, fault)
+}
+
+/// Writes members of a JSON object: `"schema":{…},"fields":{…}` and `"message":…`, or `"payload":"…"`. Returns the fault if fields cannot be
+/// decoded.
+pub fn json(line: &Line<'_>, out: &mut Vec<u8>) -> Option<Fault> {
+    let payload = line.event.payload();
+    let Some(style) = line.payload else { return None };
+    if style != Payload::Hex {
+        if let Some(log) = line.log_file() {
+            let start = out.len();
+            out.extend_from_slice(b",\"schema\":{\"source\":\"layout\",\"name\":\"TRACE_LOGFILE_HEADER\"},\"fields\":");
+            if structure::log_file(payload, &log, Style::Json, out) {
+                return None;
+            }
+            out.truncate(start);
+        }
+        if let Some(decoded) = line.decoded() {
+            return decoded_json(line, &decoded, style, out);
+        }
+        if let Some(fault) = line.invalid_schema() {
+            out.extend_from_slice(b",\"schema\":{\"source\":\"TraceLogging\"},\"fields\":{}");
+            undecoded(payload, &fault, Style::Json, out);
+            return Some(fault);
+        }
+    }
+    out.extend_from_slice(b",\"payload\":\"");
+    put::hex(out, payload);
+    out.push(b'"');
+    None
+}
+
+fn decoded_json(line: &Line<'_>, decoded: &Decoded<'_>, style: Payload, out: &mut Vec<u8>) -> Option<Fault> {
+    schema(line, decoded, out);
+    out.extend_from_slice(b",\"fields\":");
+    let fault = fields::fields(&decoded.fields, line.clock.as_ref(), Style::Json, out);
+    if let Some(fault) = &fault {
+        undecoded(line.event.payload(), fault, Style::Json, out);
+    }
+    if style == Payload::Message {
+        let mut text = Vec::new();
+        let has_message = message::message(decoded, line.clock.as_ref(), &mut text);
+        out.extend_from_slice(b",\"message\":");
+        fields::optional(out, has_message.then(|| String::from_utf8_lossy(&text)).as_deref());
+    }
+    reported(line, decoded, fault)
+}
+
+/// Writes where the fields are stated.
+fn schema(line: &Line<'_>, decoded: &Decoded<'_>, out: &mut Vec<u8>) {
+    put::shown(out, format_args!(",\"schema\":{{\"source\":\"{}\"", source(decoded.source())));
+    match decoded.variant {
+        Some(variant) => {
+            let names = || variant.origins().map(|origin| origin.name).filter(|name| !name.is_empty());
+            if names().next().is_some() {
+                out.extend_from_slice(b",\"origins\":[");
+                for (index, name) in names().enumerate() {
+                    out.extend_from_slice(if index > 0 { b"," } else { b"" });
+                    put::json(out, name.chars());
+                }
+                out.push(b']');
+            }
+            put::shown(out, format_args!(",\"disputed\":{}", decoded.is_disputed));
+        }
+        None if decoded.source() == Source::TraceLogging => {
+            if let Some(group) = line.event.traits().and_then(Result::ok).and_then(|traits| traits.group) {
+                put::shown(out, format_args!(",\"provider_group\":\"{group}\""));
+            }
+            put::shown(out, format_args!(",\"tags\":{}", decoded.schema.tags));
+        }
+        None => put::shown(out, format_args!(",\"version\":{}", decoded.schema.version)),
+    }
+    out.push(b'}');
+}
+
+/// The name of a source in output.
+pub fn source(source: Source) -> &'static str {
+    match source {
+        Source::TraceLogging => "TraceLogging",
+        Source::Specs => "specs",
+        Source::Trace => "trace",
+        Source::EventSource => "EventSource",
+        Source::Manifest => "manifest",
+        Source::Binary => "binary",
+        Source::Catalogue => "catalogue",
+        _ => "other",
+    }
+}
+
+/// The fault that is a diagnostic. A later version has more fields; and traits of a provider can be corrupt.
+fn reported(line: &Line<'_>, decoded: &Decoded<'_>, fault: Option<Fault>) -> Option<Fault> {
+    let traits = || line.event.traits().and_then(Result::err).filter(|_| decoded.source() == Source::TraceLogging);
+    fault.filter(|_| decoded.is_exact).or_else(traits)
+}

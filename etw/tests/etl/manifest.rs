@@ -1,0 +1,108 @@
+//! Events of manifests by libraries of schemas.
+
+use crate::{Folder, PRODUCER, START, json, run};
+use etw_layouts_etl::LogFile;
+use etw_layouts_etl::header::EventHeader;
+use etw_layouts_etl::payload::{InType, Source, Uuid};
+use etw_layouts_etl::wire::{EVENT_HEADER, GUID, large, zero};
+use etw_layouts_etl::write::{FileWriter, Record};
+use etw_layouts_schemas::{Event, Field, LibraryBuilder, Name, Provider};
+use serde_json::json;
+use std::io::Cursor;
+
+const GUID_TEXT: &str = "22fb2cd6-0e7b-422b-a0c7-2fad1fd0e716";
+
+/// Events of a provider: ID and payload.
+fn trace(events: &[(u16, &[u8])]) -> Vec<u8> {
+    let log = LogFile { start_time: START, buffer_size: 4096, ..LogFile::new(&PRODUCER) };
+    let mut writer = FileWriter::new(Cursor::new(Vec::new()), PRODUCER, log).unwrap();
+    for (id, payload) in events {
+        let mut header: EVENT_HEADER = zero();
+        header.ProviderId =
+            GUID { Data1: 0x22FB_2CD6, Data2: 0x0E7B, Data3: 0x422B, Data4: [0xA0, 0xC7, 0x2F, 0xAD, 0x1F, 0xD0, 0xE7, 0x16] };
+        header.EventDescriptor.Id = *id;
+        header.TimeStamp = large(10);
+        writer.push(0, &Record::new(EventHeader::Event(header), true, payload)).unwrap();
+    }
+    writer.finish(START + 10_000_000).unwrap().into_inner()
+}
+
+/// Two builds disagree about event 1, and only one of them states the fields of event 2; event 3 is unknown.
+fn library() -> Vec<u8> {
+    let name = |name: &str| Name { value: None, name: name.to_owned() };
+    let event = |id, fields: Option<&[(&str, InType)]>| Event {
+        id,
+        task: name("ProcessStart"),
+        opcode: name("Start"),
+        keywords: vec!["WINEVENT_KEYWORD_PROCESS".to_owned()],
+        message: "Process %1 started%n100%% by %2!s!.%r%n".to_owned(),
+        fields: fields.map(|fields| fields.iter().map(|(name, ty)| Field::new(*name, *ty)).collect()),
+        ..Event::default()
+    };
+    let (id, text) = (("ProcessID", InType::UINT32), ("Image", InType::UNICODESTRING));
+    let events = vec![event(1, Some(&[id])), event(1, Some(&[id, text])), event(2, None), event(2, Some(&[id]))];
+    let provider = Provider {
+        guid: Uuid::parse_str(GUID_TEXT).unwrap(),
+        name: "Maker-Kernel-Process".to_owned(),
+        events,
+        ..Provider::default()
+    };
+    let mut builder = LibraryBuilder::default();
+    builder.origin(Source::Catalogue, "Windows 7", Some(7600));
+    builder.origin(Source::Catalogue, "Windows 11", Some(26100));
+    builder.add_masked(&provider, &[1, 2, 1, 2]);
+    builder.build().bytes().to_vec()
+}
+
+/// Names, fields, messages, and what decides where sources disagree: the last byte of the payload.
+#[test]
+fn libraries() {
+    let folder = Folder::new("libraries");
+    let events: [(u16, &[u8]); 4] = [(1, &[7, 0, 0, 0]), (1, &[7, 0, 0, 0, b'a', 0, 0, 0]), (2, &[9, 0, 0, 0, 0xEE]), (3, &[1])];
+    let file = folder.file("a.etl", trace(&events));
+    let library = folder.file("a.etwschemas", library());
+    let with = |args: &[&str]| run(&[args, &["--manifests", &library, &file]].concat());
+    let (status, out, err) = with(&["events", "--payload", "message", "--format", "json", "--provider", "maker-kernel-process"]);
+    assert_eq!((status, err.matches("cannot decode payload").count()), (1, 1), "{err}");
+    let all: Vec<_> = json(&out)
+        .iter()
+        .map(|event| json!([event["event"], event["schema"]["origins"], event["fields"], event["message"]]))
+        .collect();
+    let name = "Maker-Kernel-Process/ProcessStart/Start";
+    assert_eq!(
+        all,
+        [
+            json!([name, ["Windows 7"], {"ProcessID": 7}, "Process 7 started 100% by %2."]),
+            json!([name, ["Windows 11"], {"ProcessID": 7, "Image": "a"}, "Process 7 started 100% by a."]),
+            json!([name, ["Windows 11"], {"ProcessID": 9}, "Process 9 started 100% by %2."]),
+            json!([null, null, null, null]),
+        ]
+    );
+    assert_eq!((&json(&out)[0]["schema"]["disputed"], &json(&out)[2]["schema"]["disputed"]), (&json!(true), &json!(false)));
+    assert_eq!((&json(&out)[2]["undecoded"]["data"], &json(&out)[3]["payload"]), (&json!("ee"), &json!("01")));
+    for (options, count) in [
+        (["--event", name], 3),
+        (["--event", "maker-kernel-process/2"], 1),
+        (["--event", "Maker-Kernel-Process"], 3),
+        (["--keyword", "winevent_keyword_process"], 0),
+        (["--provider", GUID_TEXT], 4),
+    ] {
+        let (_, out, err) = with(&["events", options[0], options[1]]);
+        // The keyword of these events is 0, and the schema has no mask: the name decides.
+        let count = if options[0] == "--keyword" { 3 } else { count };
+        assert_eq!(out.lines().count(), 1 + count, "{options:?} {err}");
+    }
+    let (_, out, _) = with(&["events"]);
+    assert!(out.contains("Maker-Kernel-Process/3  "), "{out}");
+    let (_, _, err) = with(&["events", "--provider", "Maker-Kernel-Proces"]);
+    assert!(err.contains("did you mean Maker-Kernel-Process?"), "{err}");
+    let (_, out, _) = with(&["stat", "--by", "event", "--format", "json"]);
+    assert!(json(&out)[0]["groups"].as_array().unwrap().iter().any(|row| row["event"] == name), "{out}");
+    let (_, out, _) = with(&["schemas", "--format", "json"]);
+    let document = &json(&out)[0];
+    let of =
+        |list: &str| document[list].as_array().unwrap().iter().map(|row| row["events"].as_u64().unwrap()).collect::<Vec<_>>();
+    assert_eq!((of("without"), of("partial"), of("disputed").iter().sum::<u64>()), (vec![1], vec![1], 2), "{document}");
+    let (status, _, err) = run(&["events", "--manifests", &file, &file]);
+    assert!(status == 2 && err.contains("no library of schemas"), "{err}");
+}
