@@ -277,7 +277,7 @@ fn verified(case: &Case, words: &[&str]) -> Result<String, Error> {
         )?;
         variables.differences.iter().for_each(|finding| text += &format!("    {}\n", finding.line()));
         for (name, found) in &table.structures {
-            writeln!(text, "    {name}: {}, {} equal, {:?}", found.status, found.equal, found.accepted)?;
+            writeln!(text, "    {name}: {}, {} equal, {:?}", found.outcome.as_str(), found.equal, found.accepted)?;
             found.differences.iter().for_each(|finding| text += &format!("      {}\n", finding.line()));
         }
     }
