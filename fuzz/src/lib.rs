@@ -17,11 +17,14 @@ pub mod import;
 pub mod isf;
 pub mod macros;
 mod made;
+pub mod manifest;
 pub mod memory;
 pub mod payload;
 pub mod pdb;
 pub mod snapshot;
 pub mod spec;
+pub mod tmf;
+pub mod wevt;
 pub mod writer;
 pub mod xpress;
 
@@ -38,7 +41,7 @@ pub struct FuzzTarget {
 }
 
 /// All targets.
-pub const TARGETS: [FuzzTarget; 16] = [
+pub const TARGETS: [FuzzTarget; 19] = [
     FuzzTarget { name: "spec", run: spec::run, seeds: spec::seeds, mutations: 300 },
     FuzzTarget { name: "compile", run: compile::run, seeds: compile::seeds, mutations: 40 },
     FuzzTarget { name: "macros", run: macros::run, seeds: macros::seeds, mutations: 300 },
@@ -50,6 +53,9 @@ pub const TARGETS: [FuzzTarget; 16] = [
     FuzzTarget { name: "etl", run: etl::run, seeds: etl::seeds, mutations: 3_000 },
     FuzzTarget { name: "event_info", run: event_info::run, seeds: event_info::seeds, mutations: 10_000 },
     FuzzTarget { name: "payload", run: payload::run, seeds: payload::seeds, mutations: 10_000 },
+    FuzzTarget { name: "manifest", run: manifest::run, seeds: manifest::seeds, mutations: 10_000 },
+    FuzzTarget { name: "wevt", run: wevt::run, seeds: wevt::seeds, mutations: 10_000 },
+    FuzzTarget { name: "tmf", run: tmf::run, seeds: tmf::seeds, mutations: 10_000 },
     FuzzTarget { name: "memory", run: memory::run, seeds: memory::seeds, mutations: 2_000 },
     FuzzTarget { name: "dump", run: dump::run, seeds: dump::seeds, mutations: 3_000 },
     FuzzTarget { name: "writer", run: writer::run, seeds: writer::seeds, mutations: 400 },

@@ -20,7 +20,7 @@ macro_rules! replays {
     };
 }
 
-replays!(spec compile macros isf pdb snapshot image images etl event_info payload memory dump writer xpress import);
+replays!(spec compile macros isf pdb snapshot image images etl event_info payload manifest wevt tmf memory dump writer xpress import);
 
 fn replay(name: &str) {
     let FuzzTarget { run, seeds, mutations, .. } = TARGETS.into_iter().find(|target| target.name == name).expect("a target");

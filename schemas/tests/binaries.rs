@@ -1,6 +1,5 @@
 //! Compiled providers: those of the kit read back, and those that a linker has put into a file.
 
-use crate::kit;
 use etw_layouts_payload::{InType, MapKind, OutType, Uuid};
 use etw_layouts_schemas::{
     Count, Event, Field, Keyword, Length, Map, MapEntry, Messages, Name, Provider, Schemas, binary, manifest, wevt,
@@ -8,6 +7,7 @@ use etw_layouts_schemas::{
 use fastrand::Rng;
 use std::process::Command;
 use test_support::folder::Folder;
+use test_support::wevt as kit;
 use test_support::witness;
 
 /// A provider with what each list can have, without what a binary does not keep.
@@ -36,6 +36,7 @@ fn provider(random: &mut Rng) -> Provider {
             Event {
                 id,
                 version: random.u8(..),
+                is_classic: false,
                 channel,
                 level,
                 opcode: Name { name: if opcode.value == Some(0) { String::new() } else { opcode.name }, ..opcode },
@@ -45,17 +46,16 @@ fn provider(random: &mut Rng) -> Provider {
                 symbol: String::new(),
                 message: if random.bool() { random.choice(&messages).unwrap().clone() } else { String::new() },
                 fields: Some(fields(random, 0, &mut 0)),
-                is_classic: false,
             }
         })
         .collect();
     Provider {
         guid: Uuid::from_u128(random.u128(..)),
         name: "Kit-Provider".to_owned(),
+        message: "Kit".to_owned(),
         keywords,
         maps,
         events,
-        ..Provider::default()
     }
 }
 

@@ -1,9 +1,10 @@
 //! Corrupt sources, 10,000 of each kind: nothing panics, and as much as stated stays.
 
-use crate::{kit, tmf};
+use crate::tmf;
 use etw_layouts_payload::PointerSize;
 use etw_layouts_schemas::{Event, Messages, Schemas, binary, manifest, tmf as wpp, wevt};
 use fastrand::Rng;
+use test_support::wevt as kit;
 
 const ROUNDS: usize = 10_000;
 

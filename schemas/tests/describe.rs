@@ -7,7 +7,7 @@ use std::fmt::Write;
 pub fn describe(schemas: &Schemas) -> String {
     let mut text = String::new();
     for provider in &schemas.providers {
-        writeln!(text, "provider {} {}", provider.name, provider.guid).unwrap();
+        writeln!(text, "provider {} {}, message {:?}", provider.name, provider.guid, provider.message).unwrap();
         for keyword in &provider.keywords {
             writeln!(text, "keyword {:#x} {}", keyword.mask.unwrap(), keyword.name).unwrap();
         }

@@ -1,10 +1,11 @@
 //! Files and folders that a user names.
 
-use crate::{kit, tmf};
+use crate::tmf;
 use etw_layouts_schemas::files::{Format, read_path};
 use etw_layouts_schemas::manifest;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use test_support::folder::Folder;
+use test_support::wevt as kit;
 
 #[test]
 fn every_format_by_its_content() {
@@ -79,7 +80,7 @@ fn every_format_by_its_content() {
     assert_eq!(unusable.len(), 3, "{unusable:?}");
     for (text, expected) in unusable.iter().zip([
         "corrupt/cut.dll: resources beyond the end of the PE file: it is truncated",
-        "corrupt/cut.man: line 39: malformed XML",
+        "corrupt/cut.man: line 40: malformed XML",
         "corrupt/signature.dll: WEVT_TEMPLATE resource, offset 0x0: not a WEVT_TEMPLATE resource",
     ]) {
         assert!(text.starts_with(expected), "{text}, not {expected}");

@@ -5,6 +5,5 @@ mod clr;
 mod damage;
 mod describe;
 mod folders;
-mod kit;
 mod manifests;
 mod tmf;

@@ -65,17 +65,17 @@ fn left_out() {
     let whole = manifest::read(KINDS.as_bytes()).unwrap();
     let cases = [
         // Found, replacement, error, events that are left, events whose fields are known.
-        ("value=\"0x2\" task", "value=\"0x10002\" task", "line 58: invalid ID of an event: `0x10002`; correct it", 3, 3),
-        ("level=\"Chatty\"", "level=\"Quiet\"", "line 58: undefined level `Quiet` of an event; define it", 4, 4),
-        ("template=\"All\"", "template=\"None\"", "line 56: undefined template `None` of an event; define it", 4, 3),
-        ("inType=\"win:UInt8\" map", "inType=\"win:Int9\" map", "line 41: unknown inType `win:Int9`", 4, 3),
-        ("length=\"Size\"", "length=\"Later\"", "line 38: length by an unknown field: `Later` is not before it", 4, 3),
-        ("count=\"3\"", "count=\"65536\"", "line 42: count too large: `65536`", 4, 3),
-        ("map=\"State\"", "map=\"Stat\"", "line 40: unknown map `Stat`; define it", 4, 3),
+        ("value=\"0x2\" task", "value=\"0x10002\" task", "line 60: invalid ID of an event: `0x10002`; correct it", 3, 3),
+        ("level=\"Chatty\"", "level=\"Quiet\"", "line 60: undefined level `Quiet` of an event; define it", 4, 4),
+        ("template=\"All\"", "template=\"None\"", "line 58: undefined template `None` of an event; define it", 4, 3),
+        ("inType=\"win:UInt8\" map", "inType=\"win:Int9\" map", "line 42: unknown inType `win:Int9`", 4, 3),
+        ("length=\"Size\"", "length=\"Later\"", "line 39: length by an unknown field: `Later` is not before it", 4, 3),
+        ("count=\"3\"", "count=\"65536\"", "line 43: count too large: `65536`", 4, 3),
+        ("map=\"State\"", "map=\"Stat\"", "line 41: unknown map `Stat`; define it", 4, 3),
         ("<valueMap name=\"State\">", "<valueMap>", "line 27: valueMap without the attribute `name`; add it", 4, 3),
         ("id=\"State.Open\"", "id=\"State.Ajar\"", "line 29: undefined string `State.Open` in a message", 4, 4),
         ("mask=\"0x1\"", "mask=\"one\"", "line 24: keyword without a name or number", 4, 4),
-        ("channel=\"SYS\"", "channel=\"SUS\"", "line 59: undefined channel `SUS` of an event; define it", 4, 4),
+        ("channel=\"SYS\"", "channel=\"SUS\"", "line 61: undefined channel `SUS` of an event; define it", 4, 4),
     ];
     for (found, replacement, error, events, fields) in cases {
         let text = KINDS.replacen(found, replacement, 1);

@@ -40,7 +40,9 @@ pub(super) fn provider(
             Err(error) => schemas.report(error),
         }
     }
-    Ok(Provider { guid, name: element.get("name").unwrap_or_default().to_owned(), keywords, maps, events, ..Provider::default() })
+    let name = element.get("name").unwrap_or_default().to_owned();
+    let message = message(element, strings, schemas).unwrap_or_default().to_owned();
+    Ok(Provider { guid, name, message, keywords, maps, events })
 }
 
 /// The names that a provider defines.

@@ -14,9 +14,13 @@ pub(super) struct Templates(HashMap<String, Option<Vec<Field>>>);
 
 impl Templates {
     pub fn read(provider: &Element, maps: &[Map], schemas: &mut Schemas) -> Self {
-        let mut known = HashMap::new();
+        let mut known: Maps<'_> = HashMap::new();
         for (index, map) in maps.iter().enumerate() {
-            known.entry(map.name.as_str()).or_insert(index);
+            known.entry(map.name.as_str()).or_insert(Some(index));
+        }
+        // Maps of other kinds, such as pattern maps: their fields have numbers only.
+        for name in provider.named("maps").flat_map(Element::children).filter_map(|map| map.get("name")) {
+            known.entry(name).or_insert(None);
         }
         let mut templates = HashMap::new();
         for template in provider.listed("templates", "template") {
@@ -48,11 +52,14 @@ impl Templates {
     }
 }
 
+/// Indices of maps by name; `None` for those of an unsupported kind.
+type Maps<'a> = HashMap<&'a str, Option<usize>>;
+
 /// The names of the fields before, also those of enclosing structures, with the number of fields that have each.
 type Scope<'a> = HashMap<&'a str, usize>;
 
 /// The fields of a template or structure.
-fn fields<'a>(element: &'a Element, maps: &HashMap<&str, usize>, scope: &mut Scope<'a>) -> Result<Vec<Field>, SchemaError> {
+fn fields<'a>(element: &'a Element, maps: &Maps<'_>, scope: &mut Scope<'a>) -> Result<Vec<Field>, SchemaError> {
     let mut fields = Vec::new();
     for child in element.children() {
         let in_type = match child.name {
@@ -69,7 +76,7 @@ fn fields<'a>(element: &'a Element, maps: &HashMap<&str, usize>, scope: &mut Sco
             field.out_type = out_type(name).ok_or_else(|| unknown(child, "outType", name))?;
         }
         field.map = match child.get("map") {
-            Some(name) => Some(*maps.get(name).ok_or_else(|| unknown(child, "map", name))?),
+            Some(name) => *maps.get(name).ok_or_else(|| unknown(child, "map", name))?,
             None => None,
         };
         field.count = match reference(child, "count", scope)? {

@@ -15,7 +15,7 @@ const MAX_ELEMENTS: usize = 1 << 20;
 const MAX_ATTRIBUTES: usize = 64;
 
 /// Elements and attributes that are read. Others are passed over, with their content looked through.
-const NAMES: [&str; 45] = [
+const NAMES: [&str; 46] = [
     "assembly",
     "bitMap",
     "channel",
@@ -45,6 +45,7 @@ const NAMES: [&str; 45] = [
     "opcode",
     "opcodes",
     "outType",
+    "patternMap",
     "provider",
     "resources",
     "string",

@@ -21,11 +21,11 @@ pub(super) struct Context<'a> {
     pub messages: &'a Messages,
     /// Names of channels by number.
     pub channels: HashMap<u32, String>,
-    /// Indices of maps by offset.
-    pub maps: HashMap<usize, usize>,
+    /// Indices of maps by offset; `None` for a map that cannot be read.
+    pub maps: HashMap<usize, Option<usize>>,
 }
 
-/// Names of channels: entries of number of the name, its offset, number of the channel, message identifier.
+/// Names of channels: flags, offset of the name, number, message identifier.
 pub(super) fn channels(
     bytes: Bytes<'_>,
     at: usize,
@@ -95,6 +95,7 @@ impl Context<'_> {
         Ok(Event {
             id: bytes.u16(at)?,
             version: bytes.u8(at + 2)?,
+            is_classic: false,
             channel: Name { value: Some(channel), name: self.channels.get(&channel).cloned().unwrap_or_default() },
             // An opcode of one task has its number in the low half.
             opcode: self.named(at + 24, bytes.u8(at + 5)?.into(), |stated| stated >> 16, 8, schemas),
@@ -105,7 +106,6 @@ impl Context<'_> {
             symbol: String::new(),
             message,
             fields,
-            is_classic: false,
         })
     }
 

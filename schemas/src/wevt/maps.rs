@@ -9,23 +9,27 @@ use crate::schemas::{SchemaError, Schemas};
 use etw_layouts_payload::MapKind;
 use std::collections::HashMap;
 
-/// The maps of a provider, and their indices by offset. `at` is the offset of their list, or 0.
+/// The maps of a provider, and their indices by offset; `None` for a map that is corrupt or of an unknown kind. `at` is the offset of their
+/// list, or 0.
 pub(super) fn read(
     bytes: Bytes<'_>,
     at: usize,
     messages: &Messages,
     schemas: &mut Schemas,
     budget: &mut Budget,
-) -> Result<(Vec<Map>, HashMap<usize, usize>), Failure> {
+) -> Result<(Vec<Map>, HashMap<usize, Option<usize>>), Failure> {
     let (mut maps, mut offsets) = (Vec::new(), HashMap::new());
     for entry in entries(bytes, at, 4, schemas) {
         let offset = bytes.size(entry)?;
         match map(bytes, offset, messages, budget) {
             Ok(map) => {
-                offsets.entry(offset).or_insert(maps.len());
+                offsets.entry(offset).or_insert(Some(maps.len()));
                 maps.push(map);
             }
-            Err(Failure::Corrupt(error)) => schemas.report(error),
+            Err(Failure::Corrupt(error)) => {
+                offsets.entry(offset).or_insert(None);
+                schemas.report(error);
+            }
             Err(Failure::Exceeded) => return Err(Failure::Exceeded),
         }
     }
@@ -37,7 +41,13 @@ fn map(bytes: Bytes<'_>, at: usize, messages: &Messages, budget: &mut Budget) ->
     let kind = match &bytes.signature(at)? {
         b"VMAP" => MapKind::Enumeration,
         b"BMAP" => MapKind::Flags,
-        _ => return Err(SchemaError::offset(at, "unknown kind of map: the signature is neither VMAP nor BMAP").into()),
+        _ => {
+            return Err(SchemaError::offset(
+                at,
+                "map of an unsupported kind: the signature is neither VMAP nor BMAP; its fields have numbers only",
+            )
+            .into());
+        }
     };
     let first = at + 20;
     let mut entries = Vec::new();

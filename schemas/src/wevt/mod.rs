@@ -1,5 +1,5 @@
-//! Reads WEVT_TEMPLATE resources, the form of manifests in PE files. Their format is not documented by Microsoft; it is known from the
-//! documentation of libfwevt, and from binaries whose manifests are published.
+//! Reads WEVT_TEMPLATE resources, the form of manifests in PE files. Microsoft does not document their format; sources are the documentation of
+//! libfwevt, the manifest compiler of event-trace-kit, and binaries whose manifests are published.
 
 mod bytes;
 mod events;
@@ -87,17 +87,18 @@ fn provider(
         return Err(SchemaError::offset(start, format!("corrupt provider {guid}: the signature is not WEVT")).into());
     }
     let lists = lists(bytes, start, schemas)?;
-    let mut name = schemas.kept(attribute_name(bytes, lists.attributes));
-    if name.is_empty() {
-        name = messages.get(bytes.u32(start + 8)?).unwrap_or_default();
-    }
-    budget.take(size_of::<Provider>() + name.len())?;
+    let name = schemas.kept(attribute_name(bytes, lists.attributes));
+    let message = match bytes.u32(start + 8)? {
+        NONE => String::new(),
+        id => messages.get(id).unwrap_or_default(),
+    };
+    budget.take(size_of::<Provider>() + name.len() + message.len())?;
     let keywords = keywords(bytes, lists.keywords, messages, schemas, budget)?;
     let (maps, offsets) = maps::read(bytes, lists.maps, messages, schemas, budget)?;
     let context =
         events::Context { bytes, messages, channels: events::channels(bytes, lists.channels, schemas, budget)?, maps: offsets };
     let events = context.read(lists.events, schemas, budget)?;
-    Ok(Provider { guid, name, keywords, maps, events, ..Provider::default() })
+    Ok(Provider { guid, name, message, keywords, maps, events })
 }
 
 /// The lists of a provider, each known by its signature.

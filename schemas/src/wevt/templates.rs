@@ -26,7 +26,7 @@ const MAX_DEPTH: usize = 8;
 pub(super) fn fields(
     bytes: Bytes<'_>,
     at: usize,
-    maps: &HashMap<usize, usize>,
+    maps: &HashMap<usize, Option<usize>>,
     budget: &mut Budget,
 ) -> Result<Vec<Field>, Failure> {
     if bytes.signature(at)? != *b"TEMP" {
@@ -45,7 +45,7 @@ struct Items<'a, 'b> {
     bytes: Bytes<'a>,
     first: usize,
     all: usize,
-    maps: &'a HashMap<usize, usize>,
+    maps: &'a HashMap<usize, Option<usize>>,
     budget: &'b mut Budget,
 }
 
@@ -79,9 +79,9 @@ impl Items<'_, '_> {
             let field = Field::new(self.name(index)?, InType(bytes.u8(at + 4)?.into()));
             let map = match bytes.size(at + 8)? {
                 0 => None,
-                offset => Some(*self.maps.get(&offset).ok_or_else(|| {
+                offset => *self.maps.get(&offset).ok_or_else(|| {
                     SchemaError::offset(at, format!("corrupt template: no map is at the offset {offset:#x} that an item states"))
-                })?),
+                })?,
             };
             Field { out_type: OutType(bytes.u8(at + 5)?.into()), map, ..field }
         };

@@ -27,4 +27,6 @@ pub mod pe;
 pub mod specs;
 #[cfg(feature = "traces")]
 pub mod traces;
+#[cfg(feature = "schemas")]
+pub mod wevt;
 pub mod witness;

@@ -83,7 +83,8 @@ impl Resource {
         let start = self.bytes.len();
         self.bytes.extend(b"WEVT");
         self.word(0);
-        self.word(0xFFFF_FFFF);
+        let message = self.message(&provider.message);
+        self.word(message);
         self.word(9);
         let lists = self.room(9 * 8);
         let (attributes, first) = self.list(b"PRVA", 1, 8);
