@@ -45,7 +45,6 @@ fn provider(random: &mut Rng) -> Provider {
                 symbol: String::new(),
                 message: if random.bool() { random.choice(&messages).unwrap().clone() } else { String::new() },
                 fields: Some(fields(random, 0, &mut 0)),
-                is_classic: false,
             }
         })
         .collect();

@@ -13,7 +13,7 @@ runtime::values! {
         EVENTMAP_INFO_FLAG_MANIFEST_PATTERNMAP = 0x4, "A pattern map of a manifest.";
         EVENTMAP_INFO_FLAG_WBEM_VALUEMAP = 0x8, "A value map of a MOF class.";
         EVENTMAP_INFO_FLAG_WBEM_BITMAP = 0x10, "A bit map of a MOF class: flags.";
-        EVENTMAP_INFO_FLAG_WBEM_FLAG = 0x20, "With EVENTMAP_INFO_FLAG_WBEM_VALUEMAP: the values are flags.";
+        EVENTMAP_INFO_FLAG_WBEM_FLAG = 0x20, "With EVENTMAP\\_INFO\\_FLAG\\_WBEM\\_VALUEMAP: the values are flags.";
         EVENTMAP_INFO_FLAG_WBEM_NO_MAP = 0x40, "The entries have no values: their names are those of 0, 1, 2 and so on; of a bit map, of bits 0, 1, 2.";
     }
 }

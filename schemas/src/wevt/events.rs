@@ -105,7 +105,6 @@ impl Context<'_> {
             symbol: String::new(),
             message,
             fields,
-            is_classic: false,
         })
     }
 
