@@ -159,6 +159,7 @@ fn specs_of_ones_own_are_completed_and_held_against_facts_of_ones_own() {
     folder.write("own/DEVICE_QUEUE.toml", &format!("{queue}{later}"));
     folder.says("show DEVICE_QUEUE --specs own --build next --arch x64", 0, &["0x50 bytes", "DISTANCE", "SIZE_T"]);
     folder.says("show DEVICE_QUEUE --specs own --build 2004 --arch x64", 0, &["0x48 bytes"]);
+    folder.says("fmt --specs absent-folder", 2, &["absent-folder: no such file or folder of specs"]);
     folder.says("show KTIMER --specs own --build next --arch x64", 0, &["inferred", "no symbols of this build were examined"]);
     folder.says("verify --specs own --facts facts", 0, &[" 0 differences"]);
     folder.says("import facts --specs own --facts facts", 0, &["already imported", "nothing to import"]);

@@ -119,7 +119,6 @@ fn a_member_is_shown_by_itself_and_names_may_have_an_underscore() {
         ("show --build abc", "unknown build `abc`; write a label such as 1709, 11-22H2, server-2022, or a build such as"),
         ("export offsets FOO", "`etw list` prints all names, `etw list --globals` all variables"),
         ("import absent.pdb", "absent.pdb: no such file or folder; check the path"),
-        ("fmt --specs absent-folder", "absent-folder: no such file or folder of specs"),
         ("verify --symbols absent.pdb --build 6.1 --arch x64", "absent.pdb: no such file or folder; check the path"),
     ] {
         let (status, _, err) = said(&etw(&asked.split(' ').collect::<Vec<_>>()));
