@@ -1,6 +1,7 @@
 //! Events: EVNT, which refers to templates, levels, opcodes, tasks and keywords by offset, and to channels by number.
 
 use super::bytes::Bytes;
+use super::maps::MapIndices;
 use super::{Failure, NONE, entries, keyword_name, name, templates};
 use crate::budget::Budget;
 use crate::messages::Messages;
@@ -21,8 +22,8 @@ pub(super) struct Context<'a> {
     pub messages: &'a Messages,
     /// Names of channels by number.
     pub channels: HashMap<u32, String>,
-    /// Indices of maps by offset; `None` for a map that cannot be read.
-    pub maps: HashMap<usize, Option<usize>>,
+    /// Maps that fields refer to.
+    pub maps: MapIndices,
 }
 
 /// Names of channels: flags, offset of the name, number, message identifier.

@@ -9,16 +9,18 @@ use crate::schemas::{SchemaError, Schemas};
 use etw_layouts_payload::MapKind;
 use std::collections::HashMap;
 
-/// The maps of a provider, and their indices by offset; `None` for a map that is corrupt or of an unknown kind. `at` is the offset of their
-/// list, or 0.
+/// Indices of maps by offset; `None` for a map that is corrupt or of an unknown kind.
+pub(super) type MapIndices = HashMap<usize, Option<usize>>;
+
+/// The maps of a provider, and their indices. `at` is the offset of their list, or 0.
 pub(super) fn read(
     bytes: Bytes<'_>,
     at: usize,
     messages: &Messages,
     schemas: &mut Schemas,
     budget: &mut Budget,
-) -> Result<(Vec<Map>, HashMap<usize, Option<usize>>), Failure> {
-    let (mut maps, mut offsets) = (Vec::new(), HashMap::new());
+) -> Result<(Vec<Map>, MapIndices), Failure> {
+    let (mut maps, mut offsets) = (Vec::new(), MapIndices::new());
     for entry in entries(bytes, at, 4, schemas) {
         let offset = bytes.size(entry)?;
         match map(bytes, offset, messages, budget) {

@@ -2,11 +2,11 @@
 
 use super::Failure;
 use super::bytes::Bytes;
+use super::maps::MapIndices;
 use crate::budget::Budget;
 use crate::model::{Count, Field, Length};
 use crate::schemas::SchemaError;
 use etw_layouts_payload::{InType, OutType};
-use std::collections::HashMap;
 use std::ops::Range;
 
 /// Bytes of an item: flags; encoding and way to show, or index and number of members; offset of a map; count; length; offset of the name.
@@ -23,12 +23,7 @@ const COUNT_BY_ITEM: u32 = 0x10;
 const MAX_DEPTH: usize = 8;
 
 /// The fields of a template at an offset.
-pub(super) fn fields(
-    bytes: Bytes<'_>,
-    at: usize,
-    maps: &HashMap<usize, Option<usize>>,
-    budget: &mut Budget,
-) -> Result<Vec<Field>, Failure> {
+pub(super) fn fields(bytes: Bytes<'_>, at: usize, maps: &MapIndices, budget: &mut Budget) -> Result<Vec<Field>, Failure> {
     if bytes.signature(at)? != *b"TEMP" {
         return Err(SchemaError::offset(at, "corrupt template: the signature is not TEMP").into());
     }
@@ -45,7 +40,7 @@ struct Items<'a, 'b> {
     bytes: Bytes<'a>,
     first: usize,
     all: usize,
-    maps: &'a HashMap<usize, Option<usize>>,
+    maps: &'a MapIndices,
     budget: &'b mut Budget,
 }
 
