@@ -1,6 +1,8 @@
 //! A payload with its schema: values by name or position.
 
 use crate::fault::{Fault, Reason};
+use crate::packed::format::FIELD;
+use crate::packed::{FieldRecord, Library};
 use crate::schema::{Count, Field, FieldList, Length, Schema};
 use crate::size::{self, PointerSize};
 use crate::steps::{Step, Steps};
@@ -24,9 +26,11 @@ pub struct Values<'a> {
     fields: Fields<'a>,
     /// Fields of a table that are still to come.
     table: &'a [Field<'a>],
+    /// A library, and records of its fields that are still to come.
+    records: (Library<'a>, &'a [u8]),
     /// What is left of the payload.
     rest: &'a [u8],
-    /// Whether all values so far were of fields of a table that are neither arrays nor structures, nor their sizes.
+    /// Whether all values so far were of fields of a table or library that are neither arrays nor structures, nor their sizes.
     is_flat: bool,
     /// The steps from the first other field on.
     steps: Option<Steps<'a>>,
@@ -37,8 +41,14 @@ impl<'a> Fields<'a> {
     /// All values. Each has its field: an array has one field for all its elements.
     #[inline]
     pub fn iter(&self) -> Values<'a> {
-        let is_flat = matches!(self.schema.fields, FieldList::Table { .. });
-        Values { fields: *self, table: self.schema.fields.top(), is_flat, rest: self.payload, steps: None, fault: None }
+        let list = &self.schema.fields;
+        let (table, records) = (list.top(), list.records());
+        let is_flat = match list {
+            FieldList::Table { .. } => true,
+            FieldList::TraceLogging(_) => false,
+            FieldList::Packed { count, .. } => records.1.len() == usize::from(*count) * FIELD,
+        };
+        Values { fields: *self, table, records, is_flat, rest: self.payload, steps: None, fault: None }
     }
 
     /// The first value of the first field with a name. For a name in structures, that of the first one.
@@ -108,9 +118,26 @@ impl<'a> Values<'a> {
         if field.count != Count::One {
             return None;
         }
-        let (bytes, rest) = size::split(field, length, self.rest, self.fields.pointers, false).ok()?;
+        let (bytes, rest) = size::split((field.in_type, field.out_type), length, self.rest, self.fields.pointers, false).ok()?;
         (self.table, self.rest) = (behind, rest);
         Some(Value::new(field, bytes))
+    }
+
+    /// The next value of a library, if it is of neither an array nor a structure, nor their size.
+    #[inline]
+    fn packed(&mut self) -> Option<Value<'a>> {
+        let (record, behind) = FieldRecord::split(self.records.0, self.records.1)?;
+        if !record.is_plain() {
+            return None;
+        }
+        let (in_type, out_type, length) = (record.in_type(), record.out_type(), record.constant_length());
+        let (bytes, rest) = match size::fixed(in_type, self.fields.pointers) {
+            0 => size::split((in_type, out_type), length.map(Into::into), self.rest, self.fields.pointers, false).ok()?,
+            size => self.rest.split_at_checked(size)?,
+        };
+        let value = Value { name: record.name()?, in_type, out_type, map: record.map(), bytes, is_room: length.is_some() };
+        (self.records.1, self.rest) = (behind, rest);
+        Some(value)
     }
 
     /// The end of a payload of which all values were found without steps.
@@ -124,19 +151,25 @@ impl<'a> Values<'a> {
 
     #[inline(never)]
     fn unusual(&mut self) -> Option<Value<'a>> {
-        match self.variable() {
+        match self.packed() {
             Some(value) => Some(value),
-            None => self.general(),
+            None if self.is_flat && self.table.is_empty() && self.records.1.is_empty() => self.end(),
+            None => match self.variable() {
+                Some(value) => Some(value),
+                None => self.general(),
+            },
         }
     }
 
     fn general(&mut self) -> Option<Value<'a>> {
-        let (fields, left, rest) = (&self.fields, self.table.len(), self.rest.len());
+        let (fields, rest) = (&self.fields, self.rest.len());
+        let (table, records) = (self.table.len(), self.records.1.len());
         let steps = self.steps.get_or_insert_with(|| {
             let list = fields.schema.fields;
-            Steps::from(list, fields.payload, fields.pointers, (list.top().len() - left) as u32, fields.payload.len() - rest)
+            let visited = list.top().len() - table + (list.records().1.len() - records) / FIELD;
+            Steps::from(list, fields.payload, fields.pointers, visited as u32, fields.payload.len() - rest)
         });
-        (self.table, self.is_flat) = (&[], false);
+        (self.table, self.records.1, self.is_flat) = (&[], &[], false);
         loop {
             match steps.next()? {
                 Ok(Step::Value(value)) => return Some(value),
@@ -154,7 +187,7 @@ impl<'a> Iterator for Values<'a> {
     fn next(&mut self) -> Option<Value<'a>> {
         match self.usual() {
             Some(value) => Some(value),
-            None if self.is_flat && self.table.is_empty() => self.end(),
+            None if self.is_flat && self.table.is_empty() && self.records.1.is_empty() => self.end(),
             None => self.unusual(),
         }
     }

@@ -1,5 +1,6 @@
 //! Names of the values of a field.
 
+use crate::packed::{Library, MapRecord};
 use core::fmt;
 
 /// An enumeration or flags.
@@ -13,6 +14,16 @@ pub struct Map<'a> {
     pub entries: &'a [(u64, &'a str)],
 }
 
+/// The map of a field: a table, or a part of a library.
+// No enumeration: a value would be absent by the tag of its map, so that the fast path of tables would have to read it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct ValueMap<'a> {
+    table: &'a Map<'a>,
+    library: Library<'a>,
+    /// Offset of the map in the library; 0 of a table.
+    at: u32,
+}
+
 /// How values are named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -21,6 +32,12 @@ pub enum MapKind {
     Enumeration,
     /// A value has the names of the entries whose bits it has.
     Flags,
+}
+
+impl fmt::Debug for ValueMap<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_map().entries(self.entries()).finish()
+    }
 }
 
 impl<'a> Map<'a> {
@@ -35,14 +52,48 @@ impl<'a> Map<'a> {
     }
 }
 
-impl<'a> Map<'a> {
+impl<'a> ValueMap<'a> {
+    /// A table.
+    pub const fn table(table: &'a Map<'a>) -> Self {
+        Self { table, library: Library::EMPTY, at: 0 }
+    }
+
+    /// The map at an offset of a library.
+    pub(crate) fn packed(library: Library<'a>, at: u32) -> Self {
+        const NO_TABLE: &Map<'_> = &Map::enumeration("", &[]);
+        Self { table: NO_TABLE, library, at }
+    }
+
+    fn record(&self) -> Option<MapRecord<'a>> {
+        (self.at != 0).then(|| MapRecord::at(self.library.bytes(), self.at))
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &'a str {
+        self.record().map_or(self.table.name, MapRecord::name)
+    }
+
+    /// How a value is named.
+    pub fn kind(&self) -> MapKind {
+        self.record().map_or(self.table.kind, MapRecord::kind)
+    }
+
+    /// Values with their names.
+    pub fn entries(&self) -> impl Iterator<Item = (u64, &'a str)> + Clone + use<'a> {
+        let packed = self.record().into_iter().flat_map(|map| (0..map.len()).map_while(move |index| map.entry(index)));
+        self.table.entries.iter().copied().chain(packed)
+    }
+
     /// The name of a value as a whole, if it has one.
-    pub fn name(&self, value: u64) -> Option<&'a str> {
-        self.entries.iter().find(|(entry, _)| *entry == value).map(|(_, name)| *name)
+    pub fn value_name(&self, value: u64) -> Option<&'a str> {
+        match self.record() {
+            None => self.table.entries.iter().find(|(entry, _)| *entry == value).map(|(_, name)| *name),
+            Some(map) => map.value_name(value),
+        }
     }
 
     /// Names of the flags that a value has, and at last the bits without a name, if any.
-    pub fn names(&self, value: u64) -> (impl Iterator<Item = &'a str> + use<'a>, u64) {
+    pub fn flag_names(&self, value: u64) -> (impl Iterator<Item = &'a str> + use<'a>, u64) {
         let take = |left: &mut u64, entry: u64| {
             let is_there = entry != 0 && *left & entry == entry;
             if is_there {
@@ -50,16 +101,16 @@ impl<'a> Map<'a> {
             }
             is_there
         };
-        let (mut left, mut rest, entries) = (value, value, self.entries);
-        for (entry, _) in entries {
-            take(&mut rest, *entry);
+        let (mut left, mut rest, entries) = (value, value, self.entries());
+        for (entry, _) in entries.clone() {
+            take(&mut rest, entry);
         }
-        (entries.iter().filter(move |(entry, _)| take(&mut left, *entry)).map(|(_, name)| *name), rest)
+        (entries.filter(move |(entry, _)| take(&mut left, *entry)).map(|(_, name)| name), rest)
     }
 
     /// Writes the flags of a value: `FIRST|SECOND|0x40`.
     pub(crate) fn write(&self, value: u64, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (names, rest) = self.names(value);
+        let (names, rest) = self.flag_names(value);
         let mut between = "";
         for name in names {
             write!(f, "{between}{name}")?;

@@ -2,7 +2,8 @@
 
 use crate::fault::Reason;
 use crate::fields::Fields;
-use crate::map::Map;
+use crate::map::{Map, ValueMap};
+use crate::packed::{FieldRecord, Library};
 use crate::size::PointerSize;
 use crate::tracelogging;
 use crate::types::{InType, OutType};
@@ -34,6 +35,16 @@ pub enum Source {
     TraceLogging,
     /// The event specs of this project.
     Specs,
+    /// The trace: a description of the event in another event, as merging adds them.
+    Trace,
+    /// A manifest in the trace, which its EventSource wrote.
+    EventSource,
+    /// A manifest file.
+    Manifest,
+    /// A Windows binary with the resources of a manifest.
+    Binary,
+    /// The catalogue of this project.
+    Catalogue,
 }
 
 /// The fields of a schema, as its source has them.
@@ -50,6 +61,15 @@ pub enum FieldList<'a> {
     },
     /// The fields of a TraceLogging schema, as they are encoded.
     TraceLogging(&'a [u8]),
+    /// Fields of a library. Fields refer to each other by index; members of structures are behind them.
+    Packed {
+        /// The library.
+        library: Library<'a>,
+        /// Offset of the first field.
+        first: u32,
+        /// Number of all fields, those of structures among them.
+        count: u16,
+    },
 }
 
 /// A field.
@@ -67,7 +87,7 @@ pub struct Field<'a> {
     /// Length of a value.
     pub length: Length,
     /// Names of its values.
-    pub map: Option<&'a Map<'a>>,
+    pub map: Option<ValueMap<'a>>,
     /// Of a structure ([`InType::STRUCT`]), its members.
     pub members: Members,
     /// Whether later fields have its value as their count or length.
@@ -187,7 +207,7 @@ impl<'a> Field<'a> {
 
     /// The same with names of its values.
     pub const fn map(self, map: &'a Map<'a>) -> Self {
-        Self { map: Some(map), ..self }
+        Self { map: Some(ValueMap::table(map)), ..self }
     }
 
     /// The same structure with other members.
@@ -216,8 +236,38 @@ impl<'a> Field<'a> {
     }
 }
 
+impl Source {
+    /// Numbers of sources in libraries.
+    const NUMBERS: [(u32, Self); 5] =
+        [(1, Self::Trace), (2, Self::EventSource), (3, Self::Manifest), (4, Self::Binary), (5, Self::Catalogue)];
+
+    /// The source with a number in libraries.
+    pub(crate) fn of(number: u32) -> Option<Self> {
+        Self::NUMBERS.iter().find(|(known, _)| *known == number).map(|(_, source)| *source)
+    }
+
+    /// Its number in libraries; `None` for sources that are in none.
+    pub fn number(self) -> Option<u32> {
+        Self::NUMBERS.iter().find(|(_, source)| *source == self).map(|(number, _)| *number)
+    }
+}
+
 impl<'a> FieldList<'a> {
-    /// The field at a position, and the position behind it. Positions of a table are indices, others are offsets.
+    /// All fields, those of structures behind the structure. It ends at what is no field.
+    pub fn iter(&self) -> impl Iterator<Item = Field<'a>> + use<'a> {
+        let (list, mut at) = (*self, 0);
+        let end = match list {
+            Self::Table { all, .. } => all.len() as u32,
+            _ => list.end(),
+        };
+        core::iter::from_fn(move || {
+            let (field, behind) = list.read(at).ok().filter(|_| at < end)?;
+            at = behind;
+            Some(field)
+        })
+    }
+
+    /// The field at a position, and the position behind it. Positions of TraceLogging are offsets, others are indices.
     pub(crate) fn read(&self, at: u32) -> Result<(Field<'a>, u32), Reason> {
         match *self {
             Self::Table { all, .. } => all.get(at as usize).map(|field| (*field, at + 1)).ok_or(Reason::Members),
@@ -226,6 +276,10 @@ impl<'a> FieldList<'a> {
                 let field = tracelogging::field(&mut rest)?;
                 Ok((field, (bytes.len() - rest.len()) as u32))
             }
+            Self::Packed { library, first, count } => match FieldRecord::at(library, first, at) {
+                Some(record) if at < count.into() => Ok((record.field()?, at + 1)),
+                _ => Err(Reason::Members),
+            },
         }
     }
 
@@ -234,7 +288,16 @@ impl<'a> FieldList<'a> {
     pub(crate) fn top(&self) -> &'a [Field<'a>] {
         match *self {
             Self::Table { all, top } => all.get(..top.into()).unwrap_or(all),
-            Self::TraceLogging(_) => &[],
+            Self::TraceLogging(_) | Self::Packed { .. } => &[],
+        }
+    }
+
+    /// Of a library, the records of all fields.
+    #[inline]
+    pub(crate) fn records(&self) -> (Library<'a>, &'a [u8]) {
+        match *self {
+            Self::Packed { library, first, count } => (library, FieldRecord::all(library, first, count)),
+            _ => (Library::EMPTY, &[]),
         }
     }
 
@@ -243,6 +306,7 @@ impl<'a> FieldList<'a> {
         match self {
             Self::Table { .. } => self.top().len() as u32,
             Self::TraceLogging(bytes) => bytes.len() as u32,
+            Self::Packed { count, .. } => (*count).into(),
         }
     }
 
@@ -251,6 +315,7 @@ impl<'a> FieldList<'a> {
         match self {
             Self::Table { all, .. } => 16 * all.len(),
             Self::TraceLogging(bytes) => bytes.len(),
+            Self::Packed { count, .. } => 16 * usize::from(*count),
         }
     }
 }

@@ -49,14 +49,14 @@ pub(crate) fn character(field: &Field<'_>) -> Option<usize> {
 /// The value at the start of bytes, which is of a type without a fixed size, and the bytes behind it; `length` is that of its field. A string
 /// without its terminator goes to the end of the bytes, unless that is strictly an error or there are none.
 #[inline]
-pub(crate) fn split<'a>(
-    field: &Field<'_>,
+pub(crate) fn split(
+    types: (InType, OutType),
     length: Option<usize>,
-    bytes: &'a [u8],
+    bytes: &[u8],
     pointers: PointerSize,
     is_strict: bool,
-) -> Result<(&'a [u8], &'a [u8]), Reason> {
-    let Extent { before, length, behind } = extent(field, length, bytes, pointers, is_strict)?;
+) -> Result<(&[u8], &[u8]), Reason> {
+    let Extent { before, length, behind } = extent(types, length, bytes, pointers, is_strict)?;
     let value = bytes.get(before..).and_then(|bytes| bytes.get(..length)).ok_or(Reason::Payload)?;
     Ok((value, bytes.get(before + length + behind..).unwrap_or_default()))
 }
@@ -73,7 +73,7 @@ struct Extent {
 
 /// Where it is. It may end behind the bytes.
 fn extent(
-    field: &Field<'_>,
+    (in_type, out_type): (InType, OutType),
     length: Option<usize>,
     rest: &[u8],
     pointers: PointerSize,
@@ -81,7 +81,7 @@ fn extent(
 ) -> Result<Extent, Reason> {
     let plain = |length| Extent { before: 0, length, behind: 0 };
     let unterminated = |length| if is_strict || length == 0 { Err(Reason::Payload) } else { Ok(plain(length)) };
-    Ok(match (field.in_type, length) {
+    Ok(match (in_type, length) {
         (InType::UNICODESTRING, Some(length)) => plain(length.saturating_mul(2)),
         (InType::UNICODESTRING, None) => match wide_terminator(rest) {
             Some(length) => Extent { before: 0, length, behind: 2 },
@@ -92,7 +92,7 @@ fn extent(
             Some(length) => Extent { before: 0, length, behind: 1 },
             None => unterminated(rest.len())?,
         },
-        (InType::BINARY, None) if field.out_type == OutType::IPV6 => plain(16),
+        (InType::BINARY, None) if out_type == OutType::IPV6 => plain(16),
         (InType::BINARY | InType::NONNULLTERMINATEDANSISTRING, None) => plain(rest.len()),
         (InType::NONNULLTERMINATEDSTRING, None) => plain(rest.len() & !1),
         (InType::ANSISTRING | InType::BINARY | InType::NONNULLTERMINATEDANSISTRING, Some(length)) => plain(length),
@@ -118,7 +118,7 @@ fn extent(
                 Extent { before, length: sid(rest.get(before..).unwrap_or_default())?, behind: 0 }
             }
         },
-        _ => return Err(Reason::Type(field.in_type.0)),
+        _ => return Err(Reason::Type(in_type.0)),
     })
 }
 

@@ -261,7 +261,7 @@ impl<'a> Steps<'a> {
         };
         // TraceLogging terminates its strings; some other providers do not terminate the last one.
         let is_strict = matches!(self.fields, FieldList::TraceLogging(_));
-        let (bytes, rest) = size::split(&field, length, self.rest(), self.pointers, is_strict)?;
+        let (bytes, rest) = size::split((field.in_type, field.out_type), length, self.rest(), self.pointers, is_strict)?;
         self.read = self.payload.len() - rest.len();
         Ok(Step::Value(Value::new(&field, bytes)))
     }

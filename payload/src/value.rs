@@ -1,7 +1,7 @@
 //! A value of a field.
 
 use crate::data::Data;
-use crate::map::{Map, MapKind};
+use crate::map::{MapKind, ValueMap};
 use crate::schema::{Field, Length};
 use crate::text::Text;
 use crate::types::{InType, OutType};
@@ -19,7 +19,7 @@ pub struct Value<'a> {
     /// How it is shown.
     pub out_type: OutType,
     /// Names of the field's values.
-    pub map: Option<&'a Map<'a>>,
+    pub map: Option<ValueMap<'a>>,
     /// The bytes in the payload, without a length or pointers before them and without a terminator behind them.
     pub bytes: &'a [u8],
     /// Whether a string is in room for one, and ends before its first zero.
@@ -62,17 +62,17 @@ impl<'a> Value<'a> {
 
     /// The name that the field's map gives the value as a whole.
     pub fn value_name(&self) -> Option<&'a str> {
-        self.map?.name(self.number()?)
+        self.map?.value_name(self.number()?)
     }
 }
 
 impl fmt::Display for Value<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (Some(map), Some(number)) = (self.map, self.number()) else { return self.data().fmt(f) };
-        match (self.out_type, map.name(number)) {
+        match (self.out_type, map.value_name(number)) {
             (OutType::NTSTATUS | OutType::HRESULT | OutType::WIN32ERROR, Some(name)) => write!(f, "{} {name}", self.data()),
             (_, Some(name)) => f.write_str(name),
-            _ if map.kind == MapKind::Flags && number != 0 => map.write(number, f),
+            _ if map.kind() == MapKind::Flags && number != 0 => map.write(number, f),
             _ => self.data().fmt(f),
         }
     }

@@ -1,0 +1,226 @@
+//! The variants of an event: what its sources state of it.
+
+use super::bytes::{bounded, record, u8_at, u16_at, u32_at, u64_at};
+use super::format::{CHANNEL, DESCRIPTION, INDEX, KEYWORD, LEVEL, MASK, NONE, OPCODE, TASK, VARIANT, VARIANTS};
+use super::library::{Library, Origin};
+use super::provider::Provider;
+use crate::schema::{FieldList, Schema, Source};
+use core::fmt;
+
+/// An event as one or more sources of a library describe it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Variant<'a> {
+    library: Library<'a>,
+    provider: Provider<'a>,
+    bytes: &'a [u8; VARIANT],
+    id: u16,
+    version: u8,
+}
+
+/// The variants of an event, in the order in which they were added to the library.
+#[derive(Clone, Copy, Debug)]
+pub struct Variants<'a> {
+    /// The first; `None` behind the last.
+    first: Option<Variant<'a>>,
+    /// Its offset.
+    at: u32,
+    /// How many there can be behind it.
+    left: usize,
+}
+
+/// A task, opcode, level or channel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Name<'a> {
+    /// Its number in the event descriptor; `None` if the sources have the name only.
+    pub value: Option<u16>,
+    /// Its name; empty if the sources have the number only.
+    pub name: &'a str,
+}
+
+/// Keywords: masks, if the sources have them, and names.
+#[derive(Clone, Debug)]
+pub struct Keywords<'a> {
+    library: Library<'a>,
+    first: u32,
+    next: u32,
+    count: u32,
+}
+
+impl<'a> Variant<'a> {
+    /// The schema; `None` if the sources do not state the fields.
+    #[inline]
+    pub fn schema(self) -> Option<Schema<'a>> {
+        if u8_at(self.bytes, 22) == 0 {
+            return None;
+        }
+        Some(Schema {
+            provider: self.provider.name(),
+            event: self.name(),
+            version: self.version,
+            tags: 0,
+            source: self.source(),
+            fields: FieldList::Packed { library: self.library, first: u32_at(self.bytes, 16), count: u16_at(self.bytes, 20) },
+        })
+    }
+
+    /// Its provider.
+    pub fn provider(self) -> Provider<'a> {
+        self.provider
+    }
+
+    /// Its event ID.
+    pub fn id(self) -> u16 {
+        self.id
+    }
+
+    /// Its version.
+    pub fn version(self) -> u8 {
+        self.version
+    }
+
+    /// The name in output, without the provider: `Task/Opcode`, `Task`, or the symbol; empty if there is none.
+    pub fn name(self) -> &'a str {
+        match self.string(32) {
+            "" => self.symbol(),
+            name => name,
+        }
+    }
+
+    /// Its task.
+    pub fn task(self) -> Name<'a> {
+        self.named(TASK, u16_at(self.description(), 0), 16)
+    }
+
+    /// Its opcode.
+    pub fn opcode(self) -> Name<'a> {
+        self.named(OPCODE, u8_at(self.description(), 2).into(), 20)
+    }
+
+    /// Its level.
+    pub fn level(self) -> Name<'a> {
+        self.named(LEVEL, u8_at(self.description(), 3).into(), 24)
+    }
+
+    /// Its channel.
+    pub fn channel(self) -> Name<'a> {
+        self.named(CHANNEL, u8_at(self.description(), 4).into(), 28)
+    }
+
+    /// Its keyword mask; `None` if the sources have names only.
+    pub fn keyword_mask(self) -> Option<u64> {
+        (u8_at(self.description(), 5) & MASK != 0).then(|| u64_at(self.description(), 8))
+    }
+
+    /// Its keywords.
+    pub fn keywords(self) -> Keywords<'a> {
+        Keywords::new(self.library, u32_at(self.description(), 36), u16_at(self.description(), 6).into())
+    }
+
+    /// The symbol in its manifest, or the name of an EventSource event; empty if there is none.
+    pub fn symbol(self) -> &'a str {
+        self.library.string(u32_at(self.bytes, 8))
+    }
+
+    /// The message with insertions `%1`, `%2`; empty if the sources have none.
+    pub fn message(self) -> &'a str {
+        self.library.string(u32_at(self.bytes, 12))
+    }
+
+    /// Whether the source with an index has it.
+    pub fn is_from(self, index: u32) -> bool {
+        match u32_at(self.bytes, 0) {
+            origins if origins & INDEX != 0 => origins & !INDEX == index,
+            origins => index < INDEX.trailing_zeros() && origins & 1 << index != 0,
+        }
+    }
+
+    /// The sources that have it. Where a library has more than 31 sources, only the first of equal ones is known.
+    pub fn origins(self) -> impl Iterator<Item = Origin<'a>> + use<'a> {
+        self.origin_indices().filter_map(move |index| self.library.origin(index))
+    }
+
+    /// The first source that has it.
+    pub fn origin(self) -> Option<Origin<'a>> {
+        self.library.origin(self.origin_indices().next()?)
+    }
+
+    fn origin_indices(self) -> impl Iterator<Item = u32> + use<'a> {
+        let origins = u32_at(self.bytes, 0);
+        let range = if origins & INDEX != 0 { origins & !INDEX..=origins & !INDEX } else { 0..=30 };
+        range.filter(move |index| self.is_from(*index))
+    }
+
+    fn source(self) -> Source {
+        self.origin().map_or(Source::Manifest, |origin| origin.source)
+    }
+
+    fn named(self, flag: u8, value: u16, name: usize) -> Name<'a> {
+        let value = (u8_at(self.description(), 5) & flag != 0).then_some(value);
+        Name { value, name: self.string(name) }
+    }
+
+    /// The string whose offset is in the description.
+    fn string(self, at: usize) -> &'a str {
+        self.library.string(u32_at(self.description(), at))
+    }
+
+    fn description(self) -> &'a [u8; DESCRIPTION] {
+        record(self.library.bytes(), u32_at(self.bytes, 4), 0).unwrap_or(&[0; DESCRIPTION])
+    }
+}
+
+impl fmt::Debug for Variant<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Variant({} {} version {} {})", self.provider.name(), self.id, self.version, self.name())
+    }
+}
+
+impl<'a> Variants<'a> {
+    pub(super) const NONE: Self = Self { first: None, at: NONE, left: 0 };
+
+    pub(super) fn new(library: Library<'a>, provider: Provider<'a>, id: u16, version: u8, at: u32) -> Self {
+        let first = record(library.bytes(), at, 0).map(|bytes| Variant { library, provider, bytes, id, version });
+        Self { first, at, left: VARIANTS - 1 }
+    }
+
+    /// The first variant that is left.
+    pub fn first(&self) -> Option<Variant<'a>> {
+        self.first
+    }
+}
+
+impl<'a> Iterator for Variants<'a> {
+    type Item = Variant<'a>;
+
+    fn next(&mut self) -> Option<Variant<'a>> {
+        let variant = self.first?;
+        *self = match u8_at(variant.bytes, 23).min(u8::from(self.left > 0)) {
+            0 => Self::NONE,
+            _ => {
+                let Variant { library, provider, id, version, .. } = variant;
+                let left = self.left - 1;
+                self.at
+                    .checked_add(VARIANT as u32)
+                    .map_or(Self::NONE, |at| Self { left, ..Self::new(library, provider, id, version, at) })
+            }
+        };
+        Some(variant)
+    }
+}
+
+impl<'a> Keywords<'a> {
+    pub(super) fn new(library: Library<'a>, first: u32, count: u32) -> Self {
+        Self { library, first, next: 0, count: bounded(library.bytes(), first, count, KEYWORD) }
+    }
+}
+
+impl<'a> Iterator for Keywords<'a> {
+    type Item = (Option<u64>, &'a str);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let index = Some(self.next).filter(|next| *next < self.count)?;
+        self.next += 1;
+        let bytes = record::<KEYWORD>(self.library.bytes(), self.first, index)?;
+        Some(((u32_at(bytes, 12) != 0).then(|| u64_at(bytes, 0)), self.library.string(u32_at(bytes, 8))))
+    }
+}

@@ -1,0 +1,179 @@
+//! A library: its header, its sources, and how an event is found.
+
+use super::bytes::{bounded, record, string, u32_at};
+use super::event::Variants;
+use super::format::{FORMAT, HEADER, MAGIC, PROVIDER, SOURCE};
+use super::provider::{Provider, Providers};
+use crate::schema::Source;
+use core::fmt;
+use uuid::Uuid;
+
+/// A library of schemas, which borrows its bytes. Two are equal if they are the same bytes in memory.
+#[derive(Clone, Copy)]
+pub struct Library<'a>(&'a [u8]);
+
+/// Why bytes are no library.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum LibraryError {
+    /// They do not begin with the magic of a library.
+    Magic,
+    /// They are in another format, of this number.
+    Format(u32),
+    /// They are not as many as the header states.
+    Size {
+        /// The size in the header.
+        stated: u32,
+        /// Number of bytes.
+        actual: usize,
+    },
+}
+
+/// A source from which schemas of a library are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Origin<'a> {
+    /// What it is.
+    pub source: Source,
+    /// Name: of a file, or of a version of Windows.
+    pub name: &'a str,
+    /// Build number of the Windows that has these schemas, if it is known.
+    pub build: Option<u32>,
+}
+
+/// The sources of a library.
+#[derive(Clone, Debug)]
+pub struct Origins<'a> {
+    library: Library<'a>,
+    next: u32,
+    count: u32,
+}
+
+impl<'a> Library<'a> {
+    /// A library without events.
+    pub const EMPTY: Library<'static> = Library(&[]);
+
+    /// The library in bytes. The header is checked, the rest when it is read.
+    ///
+    /// # Errors
+    ///
+    /// The bytes are no library, or in another format.
+    pub fn read(bytes: &'a [u8]) -> Result<Self, LibraryError> {
+        if !bytes.starts_with(&MAGIC) || bytes.len() < HEADER {
+            return Err(LibraryError::Magic);
+        }
+        match (u32_at(bytes, 8), u32_at(bytes, 12)) {
+            (FORMAT, size) if usize::try_from(size) == Ok(bytes.len()) => Ok(Self(bytes)),
+            (FORMAT, stated) => Err(LibraryError::Size { stated, actual: bytes.len() }),
+            (format, _) => Err(LibraryError::Format(format)),
+        }
+    }
+
+    /// Its bytes.
+    pub const fn bytes(self) -> &'a [u8] {
+        self.0
+    }
+
+    /// The variants of an event; none if the library does not have it.
+    #[inline]
+    pub fn find(self, provider: Uuid, id: u16, version: u8) -> Variants<'a> {
+        self.provider(provider).map_or(Variants::NONE, |provider| provider.find(id, version))
+    }
+
+    /// The provider with a GUID.
+    pub fn provider(self, guid: Uuid) -> Option<Provider<'a>> {
+        let buckets = u32_at(self.0, 32) as usize;
+        let bucket = buckets.checked_add(4 * usize::from(guid.as_bytes()[0]))?;
+        let (start, end) = (u32_at(self.0, bucket), u32_at(self.0, bucket.checked_add(4)?));
+        let (mut low, mut high) = (start, end.min(self.provider_count()));
+        while low < high {
+            let middle = low + (high - low) / 2;
+            let record = record::<PROVIDER>(self.0, self.providers_start(), middle)?;
+            match record[..16].cmp(guid.as_bytes()) {
+                core::cmp::Ordering::Less => low = middle + 1,
+                core::cmp::Ordering::Equal => return Some(Provider::new(self, record)),
+                core::cmp::Ordering::Greater => high = middle,
+            }
+        }
+        None
+    }
+
+    /// All providers, sorted by GUID.
+    pub fn providers(self) -> Providers<'a> {
+        Providers::new(self, self.provider_count())
+    }
+
+    /// The sources of the schemas. A bit mask of sources has bit 0 for the first.
+    pub fn origins(self) -> Origins<'a> {
+        Origins { library: self, next: 0, count: bounded(self.0, u32_at(self.0, 16), u32_at(self.0, 20), SOURCE) }
+    }
+
+    /// The source with an index.
+    pub fn origin(self, index: u32) -> Option<Origin<'a>> {
+        let count = bounded(self.0, u32_at(self.0, 16), u32_at(self.0, 20), SOURCE);
+        let bytes = record::<SOURCE>(self.0, u32_at(self.0, 16), Some(index).filter(|index| *index < count)?)?;
+        Some(Origin {
+            source: Source::of(u32_at(bytes, 0))?,
+            name: self.string(u32_at(bytes, 4)),
+            build: Some(u32_at(bytes, 8)).filter(|build| *build != 0),
+        })
+    }
+
+    pub(super) fn providers_start(self) -> u32 {
+        u32_at(self.0, 24)
+    }
+
+    fn provider_count(self) -> u32 {
+        bounded(self.0, self.providers_start(), u32_at(self.0, 28), PROVIDER)
+    }
+
+    /// The string at an offset; empty if there is none.
+    pub(super) fn string(self, at: u32) -> &'a str {
+        string(self.0, at).unwrap_or_default()
+    }
+}
+
+impl Default for Library<'_> {
+    fn default() -> Self {
+        Self::EMPTY
+    }
+}
+
+impl PartialEq for Library<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        core::ptr::eq(self.0, other.0)
+    }
+}
+
+impl Eq for Library<'_> {}
+
+impl fmt::Debug for Library<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Library({:#x} bytes)", self.0.len())
+    }
+}
+
+impl fmt::Display for LibraryError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Magic => f.write_str("no library of schemas: other first bytes"),
+            Self::Format(format) => write!(f, "library of schemas in format {format}: this version reads format {FORMAT}"),
+            Self::Size { stated, actual } => {
+                write!(f, "truncated library of schemas: {actual:#x} bytes, the header states {stated:#x}")
+            }
+        }
+    }
+}
+
+impl core::error::Error for LibraryError {}
+
+impl<'a> Iterator for Origins<'a> {
+    type Item = Origin<'a>;
+
+    fn next(&mut self) -> Option<Origin<'a>> {
+        let index = Some(self.next).filter(|next| *next < self.count)?;
+        self.next += 1;
+        // One of an unknown kind keeps its index.
+        Some(self.library.origin(index).unwrap_or(Origin { source: Source::Manifest, name: "", build: None }))
+    }
+}

@@ -1,0 +1,18 @@
+//! Libraries of schemas: providers, events, fields and maps in one array of bytes, which is read where it is.
+//!
+//! [`Library::find`] gives the variants of an event, and [`Variant::schema`] a [`Schema`](crate::Schema). The crate `etw-layouts-schemas`
+//! builds libraries. A corrupt library gives wrong names or missing events, and causes no panic.
+
+mod bytes;
+mod event;
+mod field;
+pub mod format;
+mod library;
+mod map;
+mod provider;
+
+pub use event::{Keywords, Name, Variant, Variants};
+pub(crate) use field::FieldRecord;
+pub use library::{Library, LibraryError, Origin, Origins};
+pub(crate) use map::MapRecord;
+pub use provider::{Events, Provider, Providers};

@@ -1,0 +1,224 @@
+//! Builds a library from providers: equal strings, maps, lists of fields and descriptions are stored once.
+
+use crate::library::Library;
+use crate::model::{Event, Keyword, Map, Name, Provider};
+use crate::records::{Fields, Strings};
+use crate::write::write;
+use etw_layouts_payload::packed::format::{CHANNEL, INDEX, LEVEL, MASK, OPCODE, TASK, VARIANTS};
+use etw_layouts_payload::{MapKind, Source, Uuid};
+use std::collections::{BTreeMap, HashMap};
+use std::hash::Hash;
+
+/// How deep structures nest at most: as deep as the walk through payloads follows them.
+pub(crate) const DEPTH: usize = 32;
+
+/// Builds a library. Equal input gives equal bytes.
+#[derive(Debug, Default)]
+pub struct LibraryBuilder {
+    pub(crate) origins: Vec<(u32, u32, u32)>,
+    pub(crate) providers: BTreeMap<Uuid, ProviderRecord>,
+    pub(crate) strings: Strings,
+    pub(crate) descriptions: Interned<Description>,
+    pub(crate) keywords: Lists<(Option<u64>, u32)>,
+    pub(crate) fields: Fields,
+    pub(crate) maps: Interned<MapRecord>,
+    pub(crate) entries: Lists<(u64, u32)>,
+}
+
+/// A provider and its events by their keys.
+#[derive(Debug, Default)]
+pub(crate) struct ProviderRecord {
+    pub name: u32,
+    pub keywords: Interned<(Option<u64>, u32)>,
+    pub events: BTreeMap<u32, Vec<Variant>>,
+}
+
+/// What sources state of an event. Strings are relative offsets, others indices.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Variant {
+    pub origins: u32,
+    pub description: u32,
+    pub symbol: u32,
+    pub message: u32,
+    /// The first field and their number.
+    pub fields: Option<(u32, u16)>,
+}
+
+/// What many events have in common.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) struct Description {
+    pub task: u16,
+    pub opcode: u8,
+    pub level: u8,
+    pub channel: u8,
+    pub flags: u8,
+    pub mask: u64,
+    /// Names of task, opcode, level, channel, event.
+    pub names: [u32; 5],
+    pub keywords: (u32, u32),
+}
+
+/// A map with its list of entries.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct MapRecord {
+    pub name: u32,
+    pub is_flags: bool,
+    pub entries: (u32, u32),
+}
+
+/// Values of which equal ones are stored once.
+#[derive(Debug)]
+pub(crate) struct Interned<T> {
+    pub all: Vec<T>,
+    indices: HashMap<T, u32>,
+}
+
+/// Lists of which equal ones are stored once.
+#[derive(Debug)]
+pub(crate) struct Lists<T> {
+    pub all: Vec<T>,
+    places: HashMap<Vec<T>, (u32, u32)>,
+}
+
+impl LibraryBuilder {
+    /// Adds a source: a file of this name, or a version of Windows with its build number. Returns its index.
+    pub fn origin(&mut self, source: Source, name: &str, build: Option<u32>) -> u32 {
+        let kind = source.number().unwrap_or_default();
+        let name = self.strings.add(name);
+        self.origins.push((kind, name, build.unwrap_or_default()));
+        index(self.origins.len() - 1)
+    }
+
+    /// Adds a provider as the source with an index describes it. Providers with the same GUID become one; equal events become one; others
+    /// become variants of an event, in the order in which they are added; those after the first 64 are left out.
+    pub fn add(&mut self, provider: &Provider, origin: u32) {
+        let origins = if origin < INDEX.trailing_zeros() { 1 << origin } else { origin | INDEX };
+        self.add_each(provider, |_| origins);
+    }
+
+    /// The same with a bit mask of sources for each event: bit 0 for the source with index 0, at most 31 sources. Events without a mask
+    /// are left out.
+    pub fn add_masked(&mut self, provider: &Provider, masks: &[u32]) {
+        self.add_each(provider, |event| masks.get(event).map_or(0, |mask| mask & !INDEX));
+    }
+
+    /// The library. One of 4 GiB or more is empty.
+    pub fn build(&self) -> Library {
+        Library(write(self).into())
+    }
+
+    fn add_each(&mut self, provider: &Provider, origins: impl Fn(usize) -> u32) {
+        let maps: Vec<_> = provider.maps.iter().map(|map| self.map(map)).collect();
+        let name = self.strings.add(&provider.name);
+        let keywords: Vec<_> = provider.keywords.iter().map(|Keyword { mask, name }| (*mask, self.strings.add(name))).collect();
+        let record = self.providers.entry(provider.guid).or_default();
+        if record.name == 0 {
+            record.name = name;
+        }
+        for keyword in keywords {
+            record.keywords.add(keyword);
+        }
+        for (place, event) in provider.events.iter().enumerate() {
+            let origins = origins(place);
+            if origins != 0 {
+                let variant = self.variant(event, &maps, origins);
+                let key = u32::from(event.id) << 8 | u32::from(event.version);
+                let record = self.providers.entry(provider.guid).or_default();
+                add_variant(record.events.entry(key).or_default(), variant);
+            }
+        }
+    }
+
+    fn variant(&mut self, event: &Event, maps: &[u32], origins: u32) -> Variant {
+        let keywords: Vec<_> = event.keywords.iter().map(|name| (None, self.strings.add(name))).collect();
+        // The symbol is the name of an event without a task, and is not part of what many events have in common.
+        let name = if event.task.name.is_empty() { None } else { event.display_name() };
+        let names = [&event.task, &event.opcode, &event.level, &event.channel].map(|name| self.strings.add(&name.name));
+        let [task, opcode, level, channel] = names;
+        let mut flags = if event.keyword_mask.is_some() { MASK } else { 0 };
+        let mut value = |name: &Name, flag, largest: u32| match name.value {
+            Some(value) if value <= largest => {
+                flags |= flag;
+                value
+            }
+            _ => 0,
+        };
+        let (task_value, opcode_value) = (value(&event.task, TASK, 0xFFFF), value(&event.opcode, OPCODE, 0xFF));
+        let (level_value, channel_value) = (value(&event.level, LEVEL, 0xFF), value(&event.channel, CHANNEL, 0xFF));
+        let description = Description {
+            task: task_value as u16,
+            opcode: opcode_value as u8,
+            level: level_value as u8,
+            channel: channel_value as u8,
+            flags,
+            mask: event.keyword_mask.unwrap_or_default(),
+            names: [task, opcode, level, channel, name.map_or(0, |name| self.strings.add(&name))],
+            keywords: self.keywords.add(keywords),
+        };
+        Variant {
+            origins,
+            description: self.descriptions.add(description),
+            symbol: self.strings.add(&event.symbol),
+            message: self.strings.add(&event.message),
+            fields: event.fields.as_ref().and_then(|fields| self.fields.add(fields, maps, &mut self.strings)),
+        }
+    }
+
+    fn map(&mut self, map: &Map) -> u32 {
+        let mut entries: Vec<_> = map.entries.iter().map(|entry| (entry.value, self.strings.add(&entry.name))).collect();
+        let is_flags = map.kind == MapKind::Flags;
+        if !is_flags {
+            // Readers search enumerations; of equal values the first stays first.
+            entries.sort_by_key(|(value, _)| *value);
+        }
+        let record = MapRecord { name: self.strings.add(&map.name), is_flags, entries: self.entries.add(entries) };
+        self.maps.add(record)
+    }
+}
+
+/// Adds a variant, unless an equal one is there, which then has its sources too.
+fn add_variant(variants: &mut Vec<Variant>, variant: Variant) {
+    let same = |other: &Variant| Variant { origins: variant.origins, ..other.clone() } == variant;
+    match variants.iter().position(same) {
+        Some(place) if (variants[place].origins | variant.origins) & INDEX == 0 => variants[place].origins |= variant.origins,
+        None if variants.len() < VARIANTS => variants.push(variant),
+        _ => {}
+    }
+}
+
+/// A number of things of which memory does not hold 2³².
+pub(crate) fn index(number: usize) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
+}
+
+impl<T: Clone + Eq + Hash> Interned<T> {
+    /// The index of a value, which is added if it is not there.
+    pub fn add(&mut self, value: T) -> u32 {
+        *self.indices.entry(value).or_insert_with_key(|value| {
+            self.all.push(value.clone());
+            index(self.all.len() - 1)
+        })
+    }
+}
+
+impl<T: Clone + Eq + Hash> Lists<T> {
+    /// The index of the first element of a list, which is added if it is not there, and its length.
+    pub fn add(&mut self, list: Vec<T>) -> (u32, u32) {
+        *self.places.entry(list).or_insert_with_key(|list| {
+            self.all.extend(list.iter().cloned());
+            (index(self.all.len() - list.len()), index(list.len()))
+        })
+    }
+}
+
+impl<T> Default for Interned<T> {
+    fn default() -> Self {
+        Self { all: Vec::new(), indices: HashMap::new() }
+    }
+}
+
+impl<T> Default for Lists<T> {
+    fn default() -> Self {
+        Self { all: Vec::new(), places: HashMap::new() }
+    }
+}

@@ -1,0 +1,128 @@
+//! Strings and lists of fields of a library that is built.
+
+use crate::builder::{DEPTH, Lists, index};
+use crate::model::{Count, Field, Length};
+use etw_layouts_payload::InType;
+use etw_layouts_payload::packed::format::{COUNT_CONSTANT, COUNT_FIELD, IS_SIZE, LENGTH_CONSTANT, LENGTH_FIELD};
+use std::collections::HashMap;
+
+/// Strings, each stored once.
+#[derive(Debug, Default)]
+pub(crate) struct Strings {
+    /// Their encoding. The first byte is in none, so that the offset 0 is that of no string.
+    pub bytes: Vec<u8>,
+    offsets: HashMap<String, u32>,
+}
+
+/// Lists of fields, each stored once.
+#[derive(Debug, Default)]
+pub(crate) struct Fields {
+    pub lists: Lists<FieldRecord>,
+}
+
+/// A field. Its map is an index.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct FieldRecord {
+    pub name: u32,
+    pub map: Option<u32>,
+    pub tags: u32,
+    pub in_type: u16,
+    pub out_type: u16,
+    pub count: u16,
+    pub length: u16,
+    pub members: u16,
+    pub flags: u8,
+}
+
+/// The most bytes of a string that are kept: what four bytes of a length can state.
+const LONGEST: usize = (1 << 28) - 1;
+
+impl Strings {
+    /// The relative offset of a string; 0 of the empty one.
+    pub fn add(&mut self, text: &str) -> u32 {
+        if text.is_empty() {
+            return 0;
+        }
+        if let Some(offset) = self.offsets.get(text) {
+            return *offset;
+        }
+        if self.bytes.is_empty() {
+            self.bytes.push(0);
+        }
+        let offset = index(self.bytes.len());
+        let kept = &text[..text.floor_char_boundary(LONGEST)];
+        let mut length = kept.len();
+        while length >= 0x80 {
+            self.bytes.push(length as u8 | 0x80);
+            length >>= 7;
+        }
+        self.bytes.push(length as u8);
+        self.bytes.extend(kept.as_bytes());
+        self.offsets.insert(text.to_owned(), offset);
+        offset
+    }
+}
+
+impl Fields {
+    /// The index of the first field of a list, which is added if it is not there, and how many they are with members of structures. `None`
+    /// if they are more than a library can have, or nest too deep.
+    pub fn add(&mut self, fields: &[Field], maps: &[u32], strings: &mut Strings) -> Option<(u32, u16)> {
+        let (mut records, mut scopes) = (Vec::new(), Vec::new());
+        flatten(fields, maps, strings, &mut records, &mut scopes)?;
+        let (first, count) = self.lists.add(records);
+        Some((first, count.try_into().ok()?))
+    }
+}
+
+/// Appends fields and the members behind each. A scope has the fields of a list with their indices; the last is the innermost.
+fn flatten<'a>(
+    fields: &'a [Field],
+    maps: &[u32],
+    strings: &mut Strings,
+    records: &mut Vec<FieldRecord>,
+    scopes: &mut Vec<HashMap<&'a str, u16>>,
+) -> Option<()> {
+    if scopes.len() >= DEPTH {
+        return None;
+    }
+    scopes.push(HashMap::new());
+    for field in fields {
+        let size = |name: &str, records: &mut Vec<FieldRecord>| {
+            let place = scopes.iter().rev().find_map(|scope| scope.get(name).copied());
+            if let Some(record) = place.and_then(|place| records.get_mut(usize::from(place))) {
+                record.flags |= IS_SIZE;
+            }
+            // A field that is not there has no value, which the walk reports.
+            place.unwrap_or(u16::MAX)
+        };
+        let (count, count_flag) = match &field.count {
+            Count::One => (0, 0),
+            Count::Constant(count) => (*count, COUNT_CONSTANT),
+            Count::Field(name) => (size(name, records), COUNT_FIELD),
+        };
+        let (length, length_flag) = match &field.length {
+            Length::Type => (0, 0),
+            Length::Constant(length) => (*length, LENGTH_CONSTANT),
+            Length::Field(name) => (size(name, records), LENGTH_FIELD),
+        };
+        let place = u16::try_from(records.len()).ok().filter(|place| *place < u16::MAX)?;
+        let is_structure = field.in_type == InType::STRUCT;
+        records.push(FieldRecord {
+            name: strings.add(&field.name),
+            map: field.map.and_then(|map| maps.get(map).copied()),
+            tags: field.tags,
+            in_type: field.in_type.0,
+            out_type: field.out_type.0,
+            count,
+            length,
+            members: if is_structure { field.members.len().try_into().ok()? } else { 0 },
+            flags: count_flag | length_flag,
+        });
+        if is_structure {
+            flatten(&field.members, maps, strings, records, scopes)?;
+        }
+        scopes.last_mut()?.insert(&field.name, place);
+    }
+    scopes.pop();
+    Some(())
+}
