@@ -49,6 +49,11 @@ impl Mask {
         Self(self.0 | other.0)
     }
 
+    /// Sources of the set that the other does not have.
+    pub fn without(self, other: Self) -> Self {
+        Self(self.0 & !other.0)
+    }
+
     /// Whether the sets have a common source.
     pub fn intersects(self, other: Self) -> bool {
         self.0 & other.0 != 0

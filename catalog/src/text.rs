@@ -12,7 +12,8 @@
 //! values, `/` and the length of a value, a space, its name. Number and length are a constant with `=`, or the position of the field that
 //! states it, counted from 0 through structures and their members. Members follow their structure between `{` and `}`.
 
-use crate::{Entry, Mask, Sources};
+use crate::entry::{Entry, Sources};
+use crate::source::Mask;
 use etw_layouts_payload::{InType, OutType, Uuid};
 use etw_layouts_schemas::{Count, Event, Field, Keyword, Length, Name, Provider};
 use std::collections::HashMap;

@@ -23,6 +23,13 @@ pub struct Row {
     pub sources: Mask,
 }
 
+impl Row {
+    /// Whether its sources state counts and lengths.
+    pub fn states_sizes(&self) -> bool {
+        self.sources != Mask::named("28000")
+    }
+}
+
 /// Reads the first table: columns GUID, provider, ID, version, task, opcode, level, keywords, symbol, fields, sources.
 pub fn manifest_events(text: &str, report: &mut Report) -> Vec<Row> {
     text.lines().skip(1).filter_map(|line| manifest_event(line, report)).collect()

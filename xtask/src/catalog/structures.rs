@@ -18,11 +18,16 @@ pub fn resolve(rows: &mut [Row], report: &mut Report) {
     let names = names(rows);
     report.add("names of structures whose type is the index of their first member", names.len());
     for row in rows.iter_mut() {
+        let states_sizes = row.states_sizes();
         let Some(fields) = &mut row.fields else { continue };
         let count = fields.len();
         for field in fields.iter_mut().filter(|field| field.members.is_empty()) {
-            let is_index = usize::from(field.in_type.0) >= count || !is_valid(field) || field.in_type == InType::STRUCT;
-            if is_index && names.contains(&(row.guid, field.name.clone())) {
+            let number = usize::from(field.in_type.0);
+            let is_index = number >= count || !is_valid(field) || field.in_type == InType::STRUCT;
+            let is_array = matches!(field.count, Count::Field(_));
+            // Without counts, only the first structure of an event is certain.
+            let is_first = number == count && !states_sizes && names.contains(&(row.guid, field.name.clone(), true));
+            if is_first || is_index && names.contains(&(row.guid, field.name.clone(), is_array)) {
                 *field = Field { count: field.count.clone(), ..Field::new(&field.name, InType::STRUCT) };
                 report.count("structures without known members");
             }
@@ -40,8 +45,8 @@ pub fn resolve(rows: &mut [Row], report: &mut Report) {
     }
 }
 
-/// Provider and name of the fields that are structures.
-fn names(rows: &[Row]) -> BTreeSet<(Uuid, String)> {
+/// Provider and name of the fields that are structures, and whether they are arrays.
+fn names(rows: &[Row]) -> BTreeSet<(Uuid, String, bool)> {
     let mut names = BTreeSet::new();
     // Of arrays: the type, and the number of fields of the event.
     let mut arrays: BTreeMap<(Uuid, &str), BTreeSet<(u16, usize)>> = BTreeMap::new();
@@ -50,17 +55,18 @@ fn names(rows: &[Row]) -> BTreeSet<(Uuid, String)> {
         let mut first = None;
         for field in fields.iter().filter(|field| field.members.is_empty()) {
             let number = field.in_type.0;
+            let is_array = matches!(field.count, Count::Field(_));
             let is_index = field.in_type.name().is_none() || field.in_type == InType::STRUCT || !is_valid(field);
             if is_index && usize::from(number) >= fields.len().min(26) {
-                names.insert((row.guid, field.name.clone()));
+                names.insert((row.guid, field.name.clone(), is_array));
             }
-            if matches!(field.count, Count::Field(_)) {
+            if is_array {
                 arrays.entry((row.guid, &field.name)).or_default().insert((number, fields.len()));
                 match first {
                     None if usize::from(number) == fields.len() => first = Some(number),
                     // A second structure of the event.
                     Some(first) if number > first && !is_common(field.in_type) => {
-                        names.insert((row.guid, field.name.clone()));
+                        names.insert((row.guid, field.name.clone(), true));
                     }
                     _ => {}
                 }
@@ -73,7 +79,7 @@ fn names(rows: &[Row]) -> BTreeSet<(Uuid, String)> {
         let is_type = seen.iter().any(|(other, count)| *other == number && usize::from(number) != *count);
         let is_index = seen.len() > 1 || !is_common(InType(number));
         if !is_type && is_index {
-            names.insert((guid, name.to_owned()));
+            names.insert((guid, name.to_owned(), true));
         }
     }
     names
@@ -85,7 +91,7 @@ fn is_common(in_type: InType) -> bool {
     common.contains(&in_type)
 }
 
-/// `Name-0`, `Name-1`, …: one field with so many values.
+/// `Name-0`, `Name-1`, …: one field with so many values. `Name-0` alone: a structure.
 fn join_elements(fields: &mut Vec<Field>, report: &mut Report) {
     let mut joined: Vec<Field> = Vec::new();
     for field in fields.drain(..) {
@@ -101,11 +107,15 @@ fn join_elements(fields: &mut Vec<Field>, report: &mut Report) {
             _ => joined.push(field),
         }
     }
-    // A name that only ends in `-0`.
-    report.add("arrays printed as fields of their elements", joined.iter().filter(|field| matches!(field.count, Count::Constant(2..))).count());
-    for field in joined.iter_mut().filter(|field| field.count == Count::Constant(1)) {
-        report.count("arrays printed as one element");
-        field.count = Count::Constant(1);
+    for field in &mut joined {
+        match field.count {
+            Count::Constant(1) => {
+                report.count("structures printed as one element");
+                *field = Field::new(&field.name, InType::STRUCT);
+            }
+            Count::Constant(_) => report.count("arrays printed as fields of their elements"),
+            _ => {}
+        }
     }
     *fields = joined;
 }
