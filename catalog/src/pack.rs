@@ -9,7 +9,7 @@ use etw_layouts_schemas::{Event, Field, Library, LibraryBuilder, Provider};
 pub fn pack(entries: Vec<Entry>) -> Library {
     let mut builder = LibraryBuilder::default();
     for source in SOURCES {
-        builder.origin(Source::Catalogue, source.release, Some(source.build));
+        builder.origin(Source::Catalogue, source.release, Some(source.build).filter(|build| *build != 0));
     }
     for Entry { provider, sources } in entries {
         let mut packed = Provider { events: Vec::new(), ..provider };

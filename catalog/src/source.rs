@@ -5,7 +5,7 @@ use std::fmt;
 /// A collection of manifests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Source {
-    /// Build of Windows, such as 26100.
+    /// Build of Windows, such as 26100; 0 if the manifests are not of a build.
     pub build: u32,
     /// Name in the data: the build, or the year of a collection that does not state it.
     pub name: &'static str,
@@ -15,8 +15,8 @@ pub struct Source {
     pub repository: &'static str,
 }
 
-/// All sources, oldest build first. Bits of [`Mask`] are positions in this list.
-pub const SOURCES: [Source; 9] = [
+/// All sources: those of Windows builds, oldest first, then others. Bits of [`Mask`] are positions in this list.
+pub const SOURCES: [Source; 10] = [
     Source { build: 7600, name: "7600", release: "Windows 7", repository: "repnz/etw-providers-docs" },
     Source { build: 10240, name: "10240", release: "Windows 10 1507", repository: "repnz/etw-providers-docs" },
     Source { build: 17134, name: "17134", release: "Windows 10 1803", repository: "repnz/etw-providers-docs" },
@@ -27,6 +27,8 @@ pub const SOURCES: [Source; 9] = [
     Source { build: 26100, name: "26100", release: "Windows 11 24H2", repository: "lilhoser/etwmanifests" },
     Source { build: 26200, name: "26200", release: "Windows 11 25H2", repository: "lilhoser/etwmanifests" },
     Source { build: 28000, name: "28000", release: "Windows 11 26H1", repository: "jdu2600/Windows10EtwEvents" },
+    // Not of a build of Windows: the runtime is installed by itself, and its versions of events do not change.
+    Source { build: 0, name: "clr", release: ".NET runtime", repository: "microsoft/perfview" },
 ];
 
 /// A set of sources: bit N is `SOURCES[N]`.
@@ -64,7 +66,8 @@ impl Mask {
         SOURCES.iter().enumerate().filter(move |(index, _)| self.0 & 1 << index != 0).map(|(_, source)| source)
     }
 
-    /// The newest source at or before a build, else the oldest after it; `None` for an empty set.
+    /// The newest source at or before a build, else the oldest after it; a source that is not of a build before all others. `None` for an
+    /// empty set.
     pub fn nearest(self, build: u32) -> Option<&'static Source> {
         self.iter().rfind(|source| source.build <= build).or_else(|| self.iter().next())
     }

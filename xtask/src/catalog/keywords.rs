@@ -9,6 +9,9 @@ use std::collections::BTreeMap;
 /// registration as `keyword_MASK`.
 pub fn masks(events: &BTreeMap<(u16, u8), Vec<Row>>, report: &mut Report) -> Vec<Keyword> {
     let mut masks: BTreeMap<&str, Option<u64>> = BTreeMap::new();
+    for (name, mask) in events.values().flatten().flat_map(|row| &row.masks) {
+        masks.insert(name, Some(*mask));
+    }
     for rows in events.values() {
         for (one, other) in rows.iter().flat_map(|one| rows.iter().map(move |other| (one, other))) {
             let pairs = one.keywords.iter().zip(&other.keywords);

@@ -1,5 +1,6 @@
 //! `cargo xtask catalog`: the catalogue of events from tables of manifests.
 
+mod errata;
 mod fields;
 mod keywords;
 mod merge;
@@ -24,11 +25,11 @@ use std::path::{Path, PathBuf};
 /// Writes catalog/events.txt.xz and prints what was read, changed and left out.
 #[derive(clap::Args)]
 pub struct Args {
-    /// Table of events with their sources, in xz.
-    #[arg(value_name = "MANIFEST_EVENTS")]
-    manifest_events: PathBuf,
-    /// Table of events of build 28000, types and names only, in xz.
-    #[arg(value_name = "EVENTS_28000")]
+    /// Tables of events with their sources, in xz.
+    #[arg(value_name = "TABLE", required = true)]
+    tables: Vec<PathBuf>,
+    /// Table of events of build 28000, with types and names of fields only, in xz.
+    #[arg(long, value_name = "TABLE")]
     events_28000: PathBuf,
     /// Output file.
     #[arg(long, value_name = "FILE")]
@@ -40,7 +41,8 @@ pub struct Args {
 
 pub fn run(args: &Args) -> Result<Outcome, Error> {
     let mut report = Report::default();
-    let entries = reduce(&table(&args.manifest_events)?, &table(&args.events_28000)?, &mut report);
+    let tables = args.tables.iter().map(|path| table(path)).collect::<Result<Vec<_>, _>>()?;
+    let entries = reduce(&tables, &table(&args.events_28000)?, &mut report);
     let text = write(&entries, &comments());
     let packed = pack(text.as_bytes()).map_err(|error| Error::from(error.to_string()))?;
     let path = args.out.clone().unwrap_or(workspace::root().join("catalog/events.txt.xz"));
@@ -61,12 +63,13 @@ fn table(path: &Path) -> Result<String, Error> {
     Ok(text)
 }
 
-/// The catalogue of both tables.
-fn reduce(manifest_events: &str, events_28000: &str, report: &mut Report) -> Vec<Entry> {
-    let mut rows = rows::manifest_events(manifest_events, report);
+/// The catalogue of the tables.
+fn reduce(tables: &[String], events_28000: &str, report: &mut Report) -> Vec<Entry> {
+    let mut rows: Vec<Row> = tables.iter().flat_map(|table| rows::manifest_events(table, report)).collect();
     let guids: BTreeMap<String, Uuid> = rows.iter().map(|row| (row.provider.clone(), row.guid)).collect();
     rows.extend(rows::events_28000(events_28000, &guids, report));
     structures::resolve(&mut rows, report);
+    errata::correct(&mut rows, report);
     let mut providers: BTreeMap<Uuid, Vec<Row>> = BTreeMap::new();
     for row in rows {
         providers.entry(row.guid).or_default().push(row);

@@ -18,6 +18,8 @@ pub struct Row {
     pub opcode: String,
     pub level: String,
     pub keywords: Vec<String>,
+    /// Masks of keywords that the table states: `GCKeyword=0x1`.
+    pub masks: Vec<(String, u64)>,
     /// `None` if the sources leave them out.
     pub fields: Option<Vec<Field>>,
     pub sources: Mask,
@@ -77,7 +79,8 @@ fn manifest_event(line: &str, report: &mut Report) -> Option<Row> {
         task: task.to_owned(),
         opcode: opcode.to_owned(),
         level: level.to_owned(),
-        keywords: words(keywords),
+        keywords: words(keywords).into_iter().map(|word| word.split_once("=0x").map_or(word.clone(), |(name, _)| name.to_owned())).collect(),
+        masks: words(keywords).iter().filter_map(|word| masked(word)).collect(),
         fields,
         sources,
     })
@@ -113,6 +116,7 @@ fn event_28000(line: &str, guids: &BTreeMap<String, Uuid>, report: &mut Report) 
         opcode: opcode.to_owned(),
         level: level.to_owned(),
         keywords: words(keywords),
+        masks: Vec::new(),
         fields,
         sources: Mask::named("28000"),
     })
@@ -122,6 +126,11 @@ fn event_28000(line: &str, guids: &BTreeMap<String, Uuid>, report: &mut Report) 
 fn guid_in_name(provider: &str) -> Option<Uuid> {
     let (_, digits) = provider.rsplit_once('_')?;
     (digits.len() == 32).then(|| Uuid::try_parse(digits).ok())?
+}
+
+fn masked(word: &str) -> Option<(String, u64)> {
+    let (name, mask) = word.split_once("=0x")?;
+    Some((name.to_owned(), u64::from_str_radix(mask, 16).ok()?))
 }
 
 fn words(text: &str) -> Vec<String> {

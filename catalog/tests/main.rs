@@ -1,0 +1,3 @@
+//! Tests of the catalogue.
+
+mod traces;
