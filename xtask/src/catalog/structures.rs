@@ -93,29 +93,29 @@ fn is_common(in_type: InType) -> bool {
 
 /// `Name-0`, `Name-1`, …: one field with so many values. `Name-0` alone: a structure.
 fn join_elements(fields: &mut Vec<Field>, report: &mut Report) {
-    let mut joined: Vec<Field> = Vec::new();
+    // Fields, and the number of elements that they were printed as.
+    let mut joined: Vec<(Field, u16)> = Vec::new();
     for field in fields.drain(..) {
         let (base, index) = match field.name.rsplit_once('-') {
             Some((base, index)) => (base, index.parse::<u16>().ok()),
             None => (field.name.as_str(), None),
         };
         match (index, joined.last_mut()) {
-            (Some(0), _) => joined.push(Field { name: base.to_owned(), count: Count::Constant(1), ..field }),
-            (Some(index), Some(last)) if last.name == base && last.count == Count::Constant(index) && last.in_type == field.in_type => {
-                last.count = Count::Constant(index.saturating_add(1));
-            }
-            _ => joined.push(field),
+            (Some(0), _) => joined.push((Field { name: base.to_owned(), ..field }, 1)),
+            (Some(index), Some((last, count))) if last.name == base && *count == index && last.in_type == field.in_type => *count += 1,
+            _ => joined.push((field, 0)),
         }
     }
-    for field in &mut joined {
-        match field.count {
-            Count::Constant(1) => {
-                report.count("structures printed as one element");
-                *field = Field::new(&field.name, InType::STRUCT);
-            }
-            Count::Constant(_) => report.count("arrays printed as fields of their elements"),
-            _ => {}
+    let all = joined.into_iter().map(|(field, count)| match count {
+        0 => field,
+        1 => {
+            report.count("structures printed as one element");
+            Field::new(field.name, InType::STRUCT)
         }
-    }
-    *fields = joined;
+        _ => {
+            report.count("arrays printed as fields of their elements");
+            Field { count: Count::Constant(count), ..field }
+        }
+    });
+    *fields = all.collect();
 }
