@@ -6,11 +6,14 @@
 #![forbid(unsafe_code)]
 
 mod entry;
+mod manifest;
 mod pack;
 mod source;
 mod text;
+mod xml;
 
 pub use entry::{Entry, Sources};
+pub use manifest::{find, manifest};
 pub use pack::pack;
 pub use source::{Mask, SOURCES, Source};
 pub use text::{Error, read, write};

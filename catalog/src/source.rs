@@ -31,6 +31,16 @@ pub const SOURCES: [Source; 10] = [
     Source { build: 0, name: "clr", release: ".NET runtime", repository: "microsoft/perfview" },
 ];
 
+/// `Windows 11 24H2 (26100), lilhoser/etwmanifests`.
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.build {
+            0 => write!(f, "{}, {}", self.release, self.repository),
+            build => write!(f, "{} ({build}), {}", self.release, self.repository),
+        }
+    }
+}
+
 /// A set of sources: bit N is `SOURCES[N]`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Mask(pub u16);
