@@ -31,12 +31,16 @@ pub fn manifest(provider: Provider<'_>, build: u32) -> String {
     }
     let listed = events.values().flatten().fold(Mask::default(), |all, variant| all.union(sources(variant)));
     // Sources that are not of a build, and the nearest of those that are.
-    let others = SOURCES.iter().filter(|source| source.build == 0).fold(Mask::default(), |all, source| all.union(Mask::named(source.name)));
+    let others = SOURCES
+        .iter()
+        .filter(|source| source.build == 0)
+        .fold(Mask::default(), |all, source| all.union(Mask::named(source.name)));
     let nearest = listed.without(others).nearest(build);
     let wanted = nearest.map_or(Mask::default(), |source| Mask::named(source.name)).union(Mask(listed.0 & others.0));
     events.retain(|_, variants| variants.iter().any(|variant| sources(variant).intersects(wanted)));
 
-    let chosen: BTreeMap<(u16, u8), Variant<'_>> = events.iter().filter_map(|(key, variants)| Some((*key, choose(variants, build)?))).collect();
+    let chosen: BTreeMap<(u16, u8), Variant<'_>> =
+        events.iter().filter_map(|(key, variants)| Some((*key, choose(variants, build)?))).collect();
     let notes = chosen.values().map(|variant| note(variant, wanted)).collect::<Vec<_>>();
     let plain = Library::provider(provider, |variant| chosen.get(&(variant.id(), variant.version())) == Some(variant));
     let stated: Vec<String> = wanted.iter().map(Source::to_string).collect();
@@ -59,7 +63,9 @@ fn sources(variant: &Variant<'_>) -> Mask {
 fn note(variant: &Variant<'_>, wanted: Mask) -> Option<String> {
     let Some(schema) = variant.schema() else { return Some("no source states the fields".to_owned()) };
     let unknown = schema.fields.iter().last().filter(|field| field.in_type == InType::STRUCT && field.members.count == 0);
-    let unknown = unknown.map(|field| format!("no source states the members of the structure {}: it and the fields behind it are left out", field.name));
+    let unknown = unknown.map(|field| {
+        format!("no source states the members of the structure {}: it and the fields behind it are left out", field.name)
+    });
     let others = (!sources(variant).intersects(wanted)).then(|| format!("fields as stated by source {}", sources(variant)));
     match (others, unknown) {
         (Some(others), Some(unknown)) => Some(format!("{others}; {unknown}")),

@@ -72,7 +72,10 @@ fn keyword(text: &str) -> Option<Keyword> {
 fn event(id: &str, rest: &str, lists: &[Vec<Field>], entry: &mut Entry) -> Option<()> {
     let mut columns = rest.split('\t');
     let mut next = || columns.next();
-    let level = |name: &str| Name { value: LEVELS.iter().position(|level| *level == name).map(|level| level as u32), name: name.to_owned() };
+    let level = |name: &str| Name {
+        value: LEVELS.iter().position(|level| *level == name).map(|level| level as u32),
+        name: name.to_owned(),
+    };
     let name = |name: &str| Name { value: None, name: name.to_owned() };
     let event = Event {
         id: id.parse().ok()?,

@@ -80,7 +80,9 @@ fn put(provider: &Provider, sources: &str, notes: &[Option<String>], text: &mut 
 fn templates(provider: &Provider) -> Vec<(&[Field], usize)> {
     let mut templates: Vec<(&[Field], usize)> = Vec::new();
     let mut known: BTreeMap<String, usize> = BTreeMap::new();
-    for fields in provider.events.iter().filter_map(|event| event.fields.as_deref()).map(known_fields).filter(|fields| !fields.is_empty()) {
+    for fields in
+        provider.events.iter().filter_map(|event| event.fields.as_deref()).map(known_fields).filter(|fields| !fields.is_empty())
+    {
         let number = known.len();
         known.entry(format!("{fields:?}")).or_insert_with(|| {
             templates.push((fields, number));
@@ -141,7 +143,9 @@ fn qualified(out_type: OutType, name: &str) -> String {
 fn put_event(event: &Event, templates: &[(&[Field], usize)], text: &mut String) -> fmt::Result {
     let Event { id, version, level, opcode, task, keywords, .. } = event;
     write!(text, r#"          <event value="{id}" version="{version}""#)?;
-    for (attribute, name, standard) in [("level", &level.name, &LEVELS[..]), ("opcode", &opcode.name, &OPCODES), ("task", &task.name, &[])] {
+    for (attribute, name, standard) in
+        [("level", &level.name, &LEVELS[..]), ("opcode", &opcode.name, &OPCODES), ("task", &task.name, &[])]
+    {
         if !name.is_empty() {
             let prefix = if standard.contains(&name.as_str()) { "win:" } else { "" };
             write!(text, r#" {attribute}="{prefix}{}""#, Escaped(name))?;

@@ -74,7 +74,8 @@ fn coverage() {
             };
             *total.entry(kind).or_default() += 1;
             if outcome != Outcome::Complete {
-                let name = library().view().provider(provider).map_or(provider.to_string(), |provider| provider.name().to_owned());
+                let name =
+                    library().view().provider(provider).map_or(provider.to_string(), |provider| provider.name().to_owned());
                 let (id, version) = (event.id().unwrap_or(0), event.version().unwrap_or(0));
                 *counts.entry((outcome, name, id, version)).or_default() += 1;
             }

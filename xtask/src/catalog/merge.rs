@@ -148,7 +148,9 @@ fn complete(fields: &mut [Field], others: &[Field]) {
     let mut renamed: Vec<(String, String)> = Vec::new();
     let mut others = others.iter().peekable();
     for field in fields.iter_mut() {
-        let Some(other) = others.next_if(|other| other.in_type == field.in_type && is_same_name(&other.name, &field.name)) else { continue };
+        let Some(other) = others.next_if(|other| other.in_type == field.in_type && is_same_name(&other.name, &field.name)) else {
+            continue;
+        };
         if other.out_type != OutType::NULL {
             field.out_type = other.out_type;
         }
@@ -244,7 +246,11 @@ fn infer_arrays(fields: &mut [Field], of_arrays: &[bool], provider: &str, id: u1
             if usize::from(field.in_type.0) == total {
                 field.in_type = InType::STRUCT;
             }
-            report.example("arrays of source 28000 inferred from their absence in others", provider, &format!("{id} {}", field.name));
+            report.example(
+                "arrays of source 28000 inferred from their absence in others",
+                provider,
+                &format!("{id} {}", field.name),
+            );
         }
     }
 }

@@ -92,9 +92,9 @@ fn entry(guid: Uuid, rows: &[Row], report: &mut Report) -> Entry {
 
 /// The lines before the first provider: the sources by the bit that they have.
 fn comments() -> String {
-    let sources = SOURCES.iter().map(|source| {
-        format!("# {:x} {}: {}, {}\n", Mask::named(source.name).0, source.name, source.release, source.repository)
-    });
+    let sources = SOURCES
+        .iter()
+        .map(|source| format!("# {:x} {}: {}, {}\n", Mask::named(source.name).0, source.name, source.release, source.repository));
     format!("# Made by `cargo xtask catalog`. Sources:\n{}", sources.collect::<String>())
 }
 

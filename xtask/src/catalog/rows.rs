@@ -79,7 +79,10 @@ fn manifest_event(line: &str, report: &mut Report) -> Option<Row> {
         task: task.to_owned(),
         opcode: opcode.to_owned(),
         level: level.to_owned(),
-        keywords: words(keywords).into_iter().map(|word| word.split_once("=0x").map_or(word.clone(), |(name, _)| name.to_owned())).collect(),
+        keywords: words(keywords)
+            .into_iter()
+            .map(|word| word.split_once("=0x").map_or(word.clone(), |(name, _)| name.to_owned()))
+            .collect(),
         masks: words(keywords).iter().filter_map(|word| masked(word)).collect(),
         fields,
         sources,

@@ -87,7 +87,8 @@ fn names(rows: &[Row]) -> BTreeSet<(Uuid, String, bool)> {
 
 /// Types of most arrays.
 fn is_common(in_type: InType) -> bool {
-    let common = [InType::UINT32, InType::UINT64, InType::INT32, InType::POINTER, InType::GUID, InType::UINT8, InType::UNICODESTRING];
+    let common =
+        [InType::UINT32, InType::UINT64, InType::INT32, InType::POINTER, InType::GUID, InType::UINT8, InType::UNICODESTRING];
     common.contains(&in_type)
 }
 
@@ -102,7 +103,9 @@ fn join_elements(fields: &mut Vec<Field>, report: &mut Report) {
         };
         match (index, joined.last_mut()) {
             (Some(0), _) => joined.push((Field { name: base.to_owned(), ..field }, 1)),
-            (Some(index), Some((last, count))) if last.name == base && *count == index && last.in_type == field.in_type => *count += 1,
+            (Some(index), Some((last, count))) if last.name == base && *count == index && last.in_type == field.in_type => {
+                *count += 1
+            }
             _ => joined.push((field, 0)),
         }
     }
