@@ -1,3 +1,5 @@
 //! Tests of the catalogue.
 
+mod facts;
+mod manifests;
 mod traces;

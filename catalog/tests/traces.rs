@@ -85,5 +85,10 @@ fn coverage() {
         println!("{count:>7}  {outcome:?}  {name} {id} v{version}");
     }
     println!("{total:?}");
-    assert!(total["complete"] > 0);
+    let count = |kind| total.get(kind).copied().unwrap_or(0);
+    let (complete, left) = (count("complete"), count("bytes left or short"));
+    let all = complete + left + count("no fields") + count("event unknown") + count("provider unknown");
+    // EventSources write their manifests into the trace; the catalogue does not have them.
+    assert!(all > 100_000 && (complete + left) * 1000 >= all * 995, "{total:?}");
+    assert!(complete * 1000 >= (complete + left) * 990, "{total:?}");
 }

@@ -7,6 +7,7 @@ mod check;
 mod events;
 mod info;
 mod lost;
+mod manifest;
 mod merged;
 mod processes;
 mod save;
@@ -31,6 +32,7 @@ pub enum Command {
     Stat(Box<stat::Args>),
     Save(Box<save::Args>),
     Processes(processes::Args),
+    Manifest(manifest::Args),
 }
 
 /// Runs the command on each file. Reports a file that cannot be read and continues with the next one.
@@ -39,7 +41,10 @@ pub enum Command {
 ///
 /// Returns an error if a file cannot be read or the output cannot be written. A closed output pipe is not an error.
 pub fn run(command: &Command) -> Result<Outcome, Error> {
-    let files = command.files();
+    let files = match command.files() {
+        Ok(files) => files,
+        Err(args) => return manifest::run(args),
+    };
     if let Some(wanted) = command.wanted() {
         wanted.check()?;
     }
@@ -53,6 +58,7 @@ pub fn run(command: &Command) -> Result<Outcome, Error> {
         Command::Stat(args) => Work::Stat(Box::new(Stats::new(args))),
         Command::Save(args) => Work::Save(args),
         Command::Processes(args) => Work::Processes(Listing::new(args)),
+        Command::Manifest(args) => return manifest::run(args),
     };
     let is_together = matches!(work, Work::Merged(_)) || matches!(work, Work::Save(_)) && inputs.len() > 1;
     let mut unusable = 0;
@@ -114,14 +120,16 @@ pub fn run(command: &Command) -> Result<Outcome, Error> {
 }
 
 impl Command {
-    fn files(&self) -> &Files {
+    /// The files to read, or the arguments of the command that reads none.
+    fn files(&self) -> Result<&Files, &manifest::Args> {
         match self {
-            Self::Info(args) => &args.files,
-            Self::Events(args) => &args.files,
-            Self::Check(args) => &args.files,
-            Self::Stat(args) => &args.files,
-            Self::Save(args) => &args.files,
-            Self::Processes(args) => &args.files,
+            Self::Info(args) => Ok(&args.files),
+            Self::Events(args) => Ok(&args.files),
+            Self::Check(args) => Ok(&args.files),
+            Self::Stat(args) => Ok(&args.files),
+            Self::Save(args) => Ok(&args.files),
+            Self::Processes(args) => Ok(&args.files),
+            Self::Manifest(args) => Err(args),
         }
     }
 
@@ -131,7 +139,7 @@ impl Command {
             Self::Events(args) => Some(&args.asked.wanted),
             Self::Stat(args) => Some(&args.wanted),
             Self::Save(args) => Some(&args.wanted),
-            Self::Info(_) | Self::Check(_) | Self::Processes(_) => None,
+            Self::Info(_) | Self::Check(_) | Self::Processes(_) | Self::Manifest(_) => None,
         }
     }
 }
