@@ -230,10 +230,10 @@ fn extra(shorter: &[Field], longer: &[Field]) -> Vec<bool> {
 /// Counts of fields that sources without arrays do not have: the integer before them that is named as one.
 fn infer_arrays(fields: &mut [Field], of_arrays: &[bool], provider: &str, id: u16, report: &mut Report) {
     let total = fields.len();
-    for index in 1..total {
+    for (index, is_array) in of_arrays.iter().enumerate().skip(1) {
         let (before, rest) = fields.split_at_mut(index);
         let field = &mut rest[0];
-        if !of_arrays[index] || is_counted(field) {
+        if !is_array || is_counted(field) {
             continue;
         }
         let is_count = |field: &&Field| {
