@@ -2,6 +2,7 @@
 
 #![forbid(unsafe_code)]
 
+mod carried;
 mod dump;
 mod etl;
 mod input;

@@ -1,9 +1,11 @@
 //! Libraries of schemas for the events of traces and dumps: the trace's own, those that the user names, and the catalogue.
 
 use etw_layouts_cli::Error;
-use etw_layouts_etl::payload::PointerSize;
 use etw_layouts_etl::payload::packed::Library;
+use etw_layouts_etl::payload::{PointerSize, Source};
 use etw_layouts_etl::{LogFile, Schemas};
+use etw_layouts_schemas::LibraryBuilder;
+use etw_layouts_schemas::files::{self, Format};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::{env, fs};
@@ -15,8 +17,9 @@ const VARIABLE: &str = "ETW_MANIFESTS";
 #[derive(clap::Args)]
 #[command(next_help_heading = "Schemas")]
 pub struct SchemaOptions {
-    /// Use the schemas in PATH: a library of schemas (.etwschemas). Repeatable. Without the option, the environment variable
-    /// ETW_MANIFESTS names paths, separated like those of PATH. Schemas in the trace itself take precedence.
+    /// Use the schemas in PATH: manifests (.man, .xml), Windows binaries with compiled manifests, or folders of them, such as the System32
+    /// folder of a mounted disk image. Repeatable. Without the option, the environment variable ETW_MANIFESTS names paths,
+    /// separated like those of PATH. Schemas in the trace itself take precedence, and the built-in catalogue is used last.
     #[arg(long, value_name = "PATH")]
     manifests: Vec<PathBuf>,
     #[arg(skip)]
@@ -24,7 +27,7 @@ pub struct SchemaOptions {
 }
 
 impl SchemaOptions {
-    /// Reads what the user names.
+    /// Reads the paths that the user names. Errors in parts of files are printed to standard error.
     ///
     /// # Errors
     ///
@@ -51,10 +54,10 @@ impl SchemaOptions {
         self.with(None)
     }
 
-    /// Libraries in the order in which they are asked.
+    /// Libraries in the order in which they are used.
     fn with(&self, own: Option<Arc<[u8]>>) -> Schemas {
         let named = self.named.get().into_iter().flatten().cloned();
-        own.into_iter().chain(named).chain(catalogue()).fold(Schemas::built_in(), |schemas, library| {
+        own.into_iter().chain(named).chain([catalogue()]).fold(Schemas::built_in(), |schemas, library| {
             // Each has been read as a library.
             schemas.clone().with_library(library).unwrap_or(schemas)
         })
@@ -64,14 +67,39 @@ impl SchemaOptions {
 /// Reads the schemas in a file or folder as a library.
 fn read(path: &Path) -> Result<Arc<[u8]>, Error> {
     let name = path.display();
-    let bytes = fs::read(path).map_err(|error| format!("cannot read schemas: {name}: {error}"))?;
-    match Library::read(&bytes) {
-        Ok(_) => Ok(bytes.into()),
-        Err(error) => Err(format!("cannot read schemas: {name}: {error}; give a library of schemas").into()),
+    let failed = |error: &dyn std::fmt::Display| format!("cannot read schemas: {name}: {error}");
+    if path.is_file() {
+        let bytes = fs::read(path).map_err(|error| failed(&error))?;
+        if Library::read(&bytes).is_ok() {
+            return Ok(bytes.into());
+        }
+    }
+    let found = files::read_path(path, &|_| {}).map_err(|error| failed(&error))?;
+    let mut builder = LibraryBuilder::default();
+    let mut providers = 0;
+    for file in &found.files {
+        let source = match file.format {
+            Format::Binary => Source::Binary,
+            _ => Source::Manifest,
+        };
+        let origin = builder.origin(source, &file.path.display().to_string(), None);
+        file.schemas.providers.iter().for_each(|provider| builder.add(provider, origin));
+        providers += file.schemas.providers.len();
+        for error in &file.schemas.errors {
+            eprintln!("{}: {}", file.path.display().to_string().escape_debug(), error.to_string().escape_debug());
+        }
+    }
+    for file in &found.unusable {
+        eprintln!("{}: {}", file.path.display().to_string().escape_debug(), file.reason.escape_debug());
+    }
+    match providers {
+        0 => Err(format!("no schemas in {name}; name manifests (.man, .xml), or Windows binaries with compiled manifests").into()),
+        _ => Ok(builder.build().bytes().into()),
     }
 }
 
-/// The library of the catalogue, if the program has one.
-fn catalogue() -> Option<Arc<[u8]>> {
-    None
+/// The library of the catalogue.
+fn catalogue() -> Arc<[u8]> {
+    static LIBRARY: OnceLock<Arc<[u8]>> = OnceLock::new();
+    LIBRARY.get_or_init(|| etw_layouts_catalog::library().bytes().into()).clone()
 }

@@ -44,6 +44,7 @@ fn provider(random: &mut Rng) -> Provider {
                 keywords: keywords.iter().map(|keyword| keyword.name.clone()).collect(),
                 symbol: String::new(),
                 message: if random.bool() { random.choice(&messages).unwrap().clone() } else { String::new() },
+                is_classic: false,
                 fields: Some(fields(random, 0, &mut 0)),
             }
         })

@@ -2,6 +2,7 @@
 
 #![forbid(unsafe_code)]
 
+mod catalog;
 mod ci;
 mod etl;
 mod fuzz;
@@ -34,6 +35,7 @@ enum Command {
     #[command(flatten)]
     Product(etw_layouts_cli::Command),
     Snapshot(snapshot::Args),
+    Catalog(catalog::Args),
     Mutants(mutants::Args),
     Etl(etl::Args),
     Fuzz(fuzz::Args),
@@ -52,6 +54,7 @@ fn run(command: &Command, project: &Project) -> Result<Outcome, Error> {
         Command::Generate(args) => generate::run(args),
         Command::Product(command) => command.run(project),
         Command::Snapshot(args) => snapshot::run(args),
+        Command::Catalog(args) => catalog::run(args),
         Command::Mutants(args) => mutants::run(args),
         Command::Etl(args) => etl::run(args),
         Command::Fuzz(args) => fuzz::run(args),

@@ -1,5 +1,6 @@
 //! `events`.
 
+use crate::carried;
 use crate::input::{Files, Opened};
 use crate::output::columns::{Column, DEFAULT};
 use crate::output::file_progress::FileProgress;
@@ -14,6 +15,7 @@ use etw_layouts_etl::{Clock, Diagnostic, Event, Filter, LogFile, Schemas, names}
 use serde::Serialize;
 use std::fmt::{self, Display};
 use std::rc::Rc;
+use std::sync::Arc;
 
 /// Print the events of trace files, one per line. Exit with status 1 if there are diagnostics.
 ///
@@ -86,8 +88,9 @@ impl<'a> Events<'a> {
     /// Prints the events of a file in file order.
     pub fn file(&mut self, source: Opened<'_>, out: &mut Output) -> Result<Outcome, Stop> {
         let (name, progress) = (source.name, source.progress.clone());
+        let own = carried::of_file(name, source.path, out);
         let mut buffers = source.reader()?;
-        let mut part = Part::new(name, progress, buffers.log_file(), self, out);
+        let mut part = Part::new(name, progress, buffers.log_file(), own, self, out);
         self.printer.head(out)?;
         while let Some(buffer) = buffers.next()? {
             match buffer {
@@ -125,11 +128,19 @@ pub struct Part<'n> {
 }
 
 impl<'n> Part<'n> {
-    pub fn new(name: &'n str, progress: Rc<FileProgress>, log: &LogFile, events: &Events<'_>, out: &Output) -> Self {
+    /// The state at the start of a file; `own` are the schemas that it carries.
+    pub fn new(
+        name: &'n str,
+        progress: Rc<FileProgress>,
+        log: &LogFile,
+        own: Option<Arc<[u8]>>,
+        events: &Events<'_>,
+        out: &Output,
+    ) -> Self {
         if out.is_terminal {
             progress.hide();
         }
-        let schemas = events.printer.wanted.schemas.of_trace(log, None);
+        let schemas = events.printer.wanted.schemas.of_trace(log, own);
         let (clock, filter) = (log.to_clock(), events.printer.wanted.filter(log.start_time, &schemas));
         Self {
             name,

@@ -1,6 +1,7 @@
 //! Events of all files in order of time.
 
 use super::events::{Events, Part};
+use crate::carried;
 use crate::input::{Input, Opened};
 use crate::output::file_progress::FileProgress;
 use crate::output::line::Origin;
@@ -68,8 +69,11 @@ pub fn run(traces: &[(&Loaded<'_>, Trace<'_>)], events: &mut Events<'_>, out: &m
     }
     events.printer.head(out)?;
     let mut parts = Vec::new();
+    let names: Vec<_> = traces.iter().map(|(file, _)| file.name).collect();
+    let own = carried::of_traces(&names, traces.iter().map(|(_, trace)| trace), out);
     for (file, trace) in traces {
-        parts.push(Part::new(file.name, Rc::new(FileProgress::new(file.name)), trace.log_file(), events, out));
+        let progress = Rc::new(FileProgress::new(file.name));
+        parts.push(Part::new(file.name, progress, trace.log_file(), own.clone(), events, out));
     }
     let (mut latest, mut order) = (i64::MIN, merge(traces.iter().map(|(_, trace)| trace)));
     while !events.is_done() {

@@ -7,6 +7,7 @@ mod check;
 mod events;
 mod info;
 mod lost;
+mod manifest;
 mod merged;
 mod processes;
 mod save;
@@ -33,6 +34,7 @@ pub enum Command {
     Save(Box<save::Args>),
     Processes(processes::Args),
     Schemas(schemas::Args),
+    Manifest(manifest::Args),
 }
 
 /// Runs the command on each file. Reports a file that cannot be read and continues with the next one.
@@ -41,11 +43,13 @@ pub enum Command {
 ///
 /// Returns an error if a file cannot be read or the output cannot be written. A closed output pipe is not an error.
 pub fn run(command: &Command) -> Result<Outcome, Error> {
-    reported(command.files().format, run_all(command))
+    match command.files() {
+        Ok(files) => reported(files.format, run_all(command, files)),
+        Err(args) => manifest::run(args),
+    }
 }
 
-fn run_all(command: &Command) -> Result<Outcome, Error> {
-    let files = command.files();
+fn run_all(command: &Command, files: &Files) -> Result<Outcome, Error> {
     if let Some(wanted) = command.wanted() {
         wanted.check()?;
         wanted.schemas.load()?;
@@ -65,6 +69,7 @@ fn run_all(command: &Command) -> Result<Outcome, Error> {
         Command::Save(args) => Work::Save(args),
         Command::Processes(args) => Work::Processes(Listing::new(args)),
         Command::Schemas(args) => Work::Schemas(args),
+        Command::Manifest(args) => return manifest::run(args),
     };
     if let Work::Events(events) | Work::Merged(events) = &mut work
         && events.is_done()
@@ -135,15 +140,17 @@ fn run_all(command: &Command) -> Result<Outcome, Error> {
 }
 
 impl Command {
-    fn files(&self) -> &Files {
+    /// The files to read, or the arguments of the command that reads none.
+    fn files(&self) -> Result<&Files, &manifest::Args> {
         match self {
-            Self::Info(args) => &args.files,
-            Self::Events(args) => &args.files,
-            Self::Check(args) => &args.files,
-            Self::Stat(args) => &args.files,
-            Self::Save(args) => &args.files,
-            Self::Processes(args) => &args.files,
-            Self::Schemas(args) => &args.files,
+            Self::Info(args) => Ok(&args.files),
+            Self::Events(args) => Ok(&args.files),
+            Self::Check(args) => Ok(&args.files),
+            Self::Stat(args) => Ok(&args.files),
+            Self::Save(args) => Ok(&args.files),
+            Self::Processes(args) => Ok(&args.files),
+            Self::Schemas(args) => Ok(&args.files),
+            Self::Manifest(args) => Err(args),
         }
     }
 
@@ -153,7 +160,7 @@ impl Command {
             Self::Events(args) => Some(&args.asked.wanted),
             Self::Stat(args) => Some(&args.wanted),
             Self::Save(args) => Some(&args.wanted),
-            Self::Info(_) | Self::Check(_) | Self::Processes(_) | Self::Schemas(_) => None,
+            Self::Info(_) | Self::Check(_) | Self::Processes(_) | Self::Schemas(_) | Self::Manifest(_) => None,
         }
     }
 }

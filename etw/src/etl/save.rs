@@ -1,6 +1,7 @@
 //! `save`.
 
 use super::merged::Loaded;
+use crate::carried;
 use crate::input::{Files, Opened};
 use crate::output::file_progress::FileProgress;
 use crate::output::line::Origin;
@@ -20,6 +21,7 @@ use std::fs::File;
 use std::io;
 use std::path::PathBuf;
 use std::rc::Rc;
+use std::sync::Arc;
 
 /// Copy matching events to a new trace file. Exit with status 1 if there are diagnostics.
 ///
@@ -59,9 +61,10 @@ pub struct Args {
 /// Saves the events of one file.
 pub fn one(args: &Args, source: Opened<'_>, out: &mut Output) -> Result<Outcome, Stop> {
     let mut part = Part::new(source.name, source.progress.clone(), args);
+    let own = carried::of_file(source.name, source.path, out);
     let mut buffers = source.reader()?;
     let (new, target) = begin(args)?;
-    let mut writing = Writing::new(args, &new, &target, buffers.log_file())?;
+    let mut writing = Writing::new(args, &new, &target, buffers.log_file(), own)?;
     while let Some(buffer) = buffers.next()? {
         writing.buffer(buffer.as_ref(), &mut part, out)?;
     }
@@ -83,7 +86,9 @@ pub fn several(args: &Args, traces: &[(&Loaded<'_>, Trace<'_>)], out: &mut Outpu
     let mut parts: Vec<_> =
         traces.iter().map(|(file, _)| Part::new(file.name, Rc::new(FileProgress::new(file.name)), args)).collect();
     let (new, target) = begin(args)?;
-    let mut writing = Writing::new(args, &new, &target, &log)?;
+    let names: Vec<_> = traces.iter().map(|(file, _)| file.name).collect();
+    let own = carried::of_traces(&names, traces.iter().map(|(_, trace)| trace), out);
+    let mut writing = Writing::new(args, &new, &target, &log, own)?;
     let mut files: Vec<_> = traces.iter().map(|(_, trace)| trace.buffers().peekable()).collect();
     let mut scratch = Scratch::default();
     loop {
@@ -120,9 +125,10 @@ struct Writing<'a> {
 }
 
 impl<'a> Writing<'a> {
-    fn new(args: &Args, new: &'a NewFile, target: &'a str, log: &LogFile) -> Result<Self, Stop> {
+    /// Begins the file; `own` are the schemas that the traces carry.
+    fn new(args: &Args, new: &'a NewFile, target: &'a str, log: &LogFile, own: Option<Arc<[u8]>>) -> Result<Self, Stop> {
         let relog = Relog::new(new.file(), log, args.compress).map_err(|error| unwritable(target, &error))?;
-        let schemas = args.wanted.schemas.of_trace(log, None);
+        let schemas = args.wanted.schemas.of_trace(log, own);
         Ok(Self { target, relog, clock: log.to_clock(), filter: args.wanted.filter(log.start_time, &schemas) })
     }
 

@@ -1,5 +1,6 @@
 //! `schemas`.
 
+use crate::carried;
 use crate::input::{Files, Opened};
 use crate::output::line::Origin;
 use crate::output::payload;
@@ -40,8 +41,9 @@ const MOST: usize = 1 << 14;
 /// Lists the schemas of a file.
 pub fn run(args: &Args, source: Opened<'_>, out: &mut Output) -> Result<Outcome, Stop> {
     let (name, progress) = (source.name, source.progress.clone());
+    let own = carried::of_file(name, source.path, out);
     let mut buffers = source.reader()?;
-    let schemas = args.schemas.of_trace(buffers.log_file(), None);
+    let schemas = args.schemas.of_trace(buffers.log_file(), own);
     let (mut tally, mut used) = (Tally::default(), Used::default());
     let mut found = |diagnostic| {
         if let Some(told) = tally.add(Some(name), &diagnostic) {

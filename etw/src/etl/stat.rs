@@ -1,6 +1,7 @@
 //! `stat`.
 
 use super::lost::Lost;
+use crate::carried;
 use crate::input::{Files, Opened};
 use crate::output::line::Origin;
 use crate::output::printer::none_matches;
@@ -86,9 +87,10 @@ impl<'a> Stats<'a> {
 
     pub fn file(&mut self, source: Opened<'_>, out: &Output) -> Result<Outcome, Stop> {
         let (name, progress) = (source.name, source.progress.clone());
+        let own = carried::of_file(name, source.path, out);
         let mut buffers = source.reader()?;
         let log = buffers.log_file();
-        let schemas = self.args.wanted.schemas.of_trace(log, None);
+        let schemas = self.args.wanted.schemas.of_trace(log, own);
         let (clock, filter) = (log.to_clock(), self.args.wanted.filter(log.start_time, &schemas));
         self.files += 1;
         self.lost.log_file(log);

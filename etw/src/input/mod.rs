@@ -140,7 +140,7 @@ impl Input {
             return Err(Stop::Input(why));
         }
         let inner = Box::new(Cursor::new(head).chain(inner));
-        Ok(Opened { name: &self.name, bytes: Bytes { inner, progress: progress.clone() }, progress })
+        Ok(Opened { name: &self.name, path, bytes: Bytes { inner, progress: progress.clone() }, progress })
     }
 }
 
@@ -148,6 +148,8 @@ impl Input {
 pub struct Opened<'a> {
     /// The name as given by the user.
     pub name: &'a str,
+    /// The path; `-` for standard input.
+    pub path: &'a Path,
     pub progress: Rc<FileProgress>,
     bytes: Bytes,
 }

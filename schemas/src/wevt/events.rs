@@ -105,6 +105,7 @@ impl Context<'_> {
             keywords: schemas.kept(self.keywords(at)),
             symbol: String::new(),
             message,
+            is_classic: false,
             fields,
         })
     }

@@ -1,0 +1,74 @@
+//! A provider of the catalogue as an instrumentation manifest.
+
+use crate::library;
+use crate::source::{Mask, SOURCES, Source};
+use crate::xml::write;
+use etw_layouts_payload::packed::{Provider, Variant};
+use etw_layouts_payload::{InType, Uuid};
+use etw_layouts_schemas::Library;
+use std::collections::BTreeMap;
+
+/// The provider with a name, regardless of case, or with a GUID as text, with braces or without. Of several with the same name, that with the
+/// newest source at or before a build.
+pub fn find(name: &str, build: u32) -> Option<Provider<'static>> {
+    let view = library().view();
+    if let Ok(guid) = Uuid::try_parse(name) {
+        return view.provider(guid);
+    }
+    let named = view.providers().filter(|provider| provider.name().eq_ignore_ascii_case(name));
+    named.max_by_key(|provider| {
+        let listed = provider.events().flatten().fold(Mask::default(), |all, variant| all.union(sources(&variant)));
+        listed.nearest(build).map(|source| source.build).filter(|nearest| *nearest <= build)
+    })
+}
+
+/// The manifest of a provider in XML, as the catalogue knows it for a build of Windows: events of the newest source at or before the build,
+/// else of the oldest after it. Comments state the source, and what is inferred.
+pub fn manifest(provider: Provider<'_>, build: u32) -> String {
+    let mut events: BTreeMap<(u16, u8), Vec<Variant<'_>>> = BTreeMap::new();
+    for variant in provider.events().flatten() {
+        events.entry((variant.id(), variant.version())).or_default().push(variant);
+    }
+    let listed = events.values().flatten().fold(Mask::default(), |all, variant| all.union(sources(variant)));
+    // Sources that are not of a build, and the nearest of those that are.
+    let others = SOURCES
+        .iter()
+        .filter(|source| source.build == 0)
+        .fold(Mask::default(), |all, source| all.union(Mask::named(source.name)));
+    let nearest = listed.without(others).nearest(build);
+    let wanted = nearest.map_or(Mask::default(), |source| Mask::named(source.name)).union(Mask(listed.0 & others.0));
+    events.retain(|_, variants| variants.iter().any(|variant| sources(variant).intersects(wanted)));
+
+    let chosen: BTreeMap<(u16, u8), Variant<'_>> =
+        events.iter().filter_map(|(key, variants)| Some((*key, choose(variants, build)?))).collect();
+    let notes = chosen.values().map(|variant| note(variant, wanted)).collect::<Vec<_>>();
+    let plain = Library::provider(provider, |variant| chosen.get(&(variant.id(), variant.version())) == Some(variant));
+    let stated: Vec<String> = wanted.iter().map(Source::to_string).collect();
+    write(&plain, &stated.join("; "), &notes)
+}
+
+/// The variant whose fields the source nearest to a build states; if none does, the one without fields.
+fn choose<'a>(variants: &[Variant<'a>], build: u32) -> Option<Variant<'a>> {
+    let stated = variants.iter().filter(|variant| variant.schema().is_some());
+    let all = stated.clone().fold(Mask::default(), |all, variant| all.union(sources(variant)));
+    let nearest = all.nearest(build).map_or(Mask::default(), |source| Mask::named(source.name));
+    stated.into_iter().find(|variant| sources(variant).intersects(nearest)).or(variants.first()).copied()
+}
+
+fn sources(variant: &Variant<'_>) -> Mask {
+    (0..SOURCES.len()).filter(|index| variant.is_from(*index as u32)).fold(Mask::default(), |all, index| Mask(all.0 | 1 << index))
+}
+
+/// What is inferred of an event, or not known.
+fn note(variant: &Variant<'_>, wanted: Mask) -> Option<String> {
+    let Some(schema) = variant.schema() else { return Some("no source states the fields".to_owned()) };
+    let unknown = schema.fields.iter().last().filter(|field| field.in_type == InType::STRUCT && field.members.count == 0);
+    let unknown = unknown.map(|field| {
+        format!("no source states the members of the structure {}: it and the fields behind it are left out", field.name)
+    });
+    let others = (!sources(variant).intersects(wanted)).then(|| format!("fields as stated by source {}", sources(variant)));
+    match (others, unknown) {
+        (Some(others), Some(unknown)) => Some(format!("{others}; {unknown}")),
+        (others, unknown) => others.or(unknown),
+    }
+}

@@ -1,0 +1,49 @@
+//! The catalogue as a library of schemas.
+
+use crate::entry::Entry;
+use crate::source::{Mask, SOURCES};
+use etw_layouts_payload::{InType, Source};
+use etw_layouts_schemas::{Event, Field, Library, LibraryBuilder, Provider};
+
+/// Packs entries. Origins are [`SOURCES`], in the same order. An event that some sources list without fields has a variant without fields.
+pub fn pack(entries: Vec<Entry>) -> Library {
+    let mut builder = LibraryBuilder::default();
+    for source in SOURCES {
+        builder.origin(Source::Catalogue, source.release, Some(source.build).filter(|build| *build != 0));
+    }
+    for Entry { provider, sources } in entries {
+        let mut packed = Provider { events: Vec::new(), ..provider };
+        let mut masks: Vec<u32> = Vec::new();
+        let mut events = provider.events.into_iter().zip(sources).peekable();
+        // Sources of the statements of an event so far.
+        let mut stated = Mask::default();
+        while let Some((mut event, sources)) = events.next() {
+            let same = |next: &Event| (next.id, next.version) == (event.id, event.version);
+            let is_last = !events.peek().is_some_and(|(next, _)| same(next));
+            let without = Event { fields: None, ..event.clone() };
+            if let Some(fields) = &mut event.fields {
+                end_at_unknown(fields);
+                packed.events.push(event);
+                masks.push(sources.fields.0.into());
+                stated = stated.union(sources.fields);
+            }
+            if is_last {
+                let others = sources.listed.without(stated);
+                if !others.is_empty() {
+                    packed.events.push(without);
+                    masks.push(others.0.into());
+                }
+                stated = Mask::default();
+            }
+        }
+        builder.add_masked(&packed, &masks);
+    }
+    builder.build()
+}
+
+/// Ends fields with the first structure without known members: what is behind it in a payload cannot be found.
+fn end_at_unknown(fields: &mut Vec<Field>) {
+    if let Some(unknown) = fields.iter().position(|field| field.in_type == InType::STRUCT && field.members.is_empty()) {
+        fields.truncate(unknown + 1);
+    }
+}

@@ -1,0 +1,254 @@
+//! Instrumentation manifests in XML.
+
+use etw_layouts_payload::{InType, OutType};
+use etw_layouts_schemas::{Count, Event, Field, Length, Provider};
+use std::collections::BTreeMap;
+use std::fmt::{self, Display, Write};
+
+/// Levels that Windows defines, by their names without `win:`.
+const LEVELS: [&str; 16] = [
+    "LogAlways",
+    "Critical",
+    "Error",
+    "Warning",
+    "Informational",
+    "Verbose",
+    "ReservedLevel6",
+    "ReservedLevel7",
+    "ReservedLevel8",
+    "ReservedLevel9",
+    "ReservedLevel10",
+    "ReservedLevel11",
+    "ReservedLevel12",
+    "ReservedLevel13",
+    "ReservedLevel14",
+    "ReservedLevel15",
+];
+
+/// Opcodes that Windows defines.
+const OPCODES: [&str; 11] =
+    ["Info", "Start", "Stop", "DC_Start", "DC_Stop", "Extension", "Reply", "Resume", "Suspend", "Send", "Receive"];
+
+/// Writes the manifest of a provider. `notes` has a comment for each event that needs one.
+pub fn write(provider: &Provider, sources: &str, notes: &[Option<String>]) -> String {
+    let mut text = String::new();
+    let _ = put(provider, sources, notes, &mut text);
+    text
+}
+
+fn put(provider: &Provider, sources: &str, notes: &[Option<String>], text: &mut String) -> fmt::Result {
+    let Provider { guid, name, .. } = provider;
+    let names = Names::of(provider);
+    writeln!(text, r#"<?xml version="1.0" encoding="UTF-8"?>"#)?;
+    writeln!(text, "<!-- Source: {} -->", Comment(sources))?;
+    writeln!(text, "<!-- No source states the numbers of tasks, opcodes and levels, and the masks of most keywords.")?;
+    writeln!(text, "     Those that are marked as inferred are assigned in order. -->")?;
+    writeln!(text, r#"<instrumentationManifest xmlns="http://schemas.microsoft.com/win/2004/08/events">"#)?;
+    writeln!(
+        text,
+        r#"  <instrumentation xmlns:win="http://manifests.microsoft.com/win/2004/08/windows/events" xmlns:xs="http://www.w3.org/2001/XMLSchema">"#
+    )?;
+    writeln!(text, "    <events>")?;
+    let symbol: String = name.chars().map(|character| if character.is_ascii_alphanumeric() { character } else { '_' }).collect();
+    writeln!(
+        text,
+        r#"      <provider name="{}" guid="{{{guid}}}" symbol="{symbol}" resourceFileName="unknown" messageFileName="unknown">"#,
+        Escaped(name)
+    )?;
+    names.put(text)?;
+    let templates = templates(provider);
+    if !templates.is_empty() {
+        writeln!(text, "        <templates>")?;
+        for (list, number) in &templates {
+            writeln!(text, r#"          <template tid="T{number}">"#)?;
+            put_fields(list, 12, text)?;
+            writeln!(text, "          </template>")?;
+        }
+        writeln!(text, "        </templates>")?;
+    }
+    writeln!(text, "        <events>")?;
+    for (index, event) in provider.events.iter().enumerate() {
+        if let Some(note) = notes.get(index).and_then(Option::as_ref) {
+            writeln!(text, "          <!-- event {} version {}: {} -->", event.id, event.version, Comment(note))?;
+        }
+        put_event(event, &templates, text)?;
+    }
+    writeln!(text, "        </events>\n      </provider>\n    </events>\n  </instrumentation>\n</instrumentationManifest>")
+}
+
+/// Lists of fields with their numbers, in the order in which events have them first.
+fn templates(provider: &Provider) -> Vec<(&[Field], usize)> {
+    let mut templates: Vec<(&[Field], usize)> = Vec::new();
+    let mut known: BTreeMap<String, usize> = BTreeMap::new();
+    for fields in
+        provider.events.iter().filter_map(|event| event.fields.as_deref()).map(known_fields).filter(|fields| !fields.is_empty())
+    {
+        let number = known.len();
+        known.entry(format!("{fields:?}")).or_insert_with(|| {
+            templates.push((fields, number));
+            number
+        });
+    }
+    templates
+}
+
+/// Fields before a structure without members, which a manifest cannot have.
+fn known_fields(fields: &[Field]) -> &[Field] {
+    let end = fields.iter().position(|field| field.in_type == InType::STRUCT && field.members.is_empty());
+    &fields[..end.unwrap_or(fields.len())]
+}
+
+fn put_fields(fields: &[Field], indent: usize, text: &mut String) -> fmt::Result {
+    for field in fields {
+        let Field { in_type, out_type, count, length, members, .. } = field;
+        let element = if *in_type == InType::STRUCT { "struct" } else { "data" };
+        write!(text, r#"{:indent$}<{element} name="{}""#, "", Escaped(&field.name))?;
+        if let (false, Some(name)) = (*in_type == InType::STRUCT, in_type.name()) {
+            write!(text, r#" inType="win:{name}""#)?;
+        }
+        if let (true, Some(name)) = (*out_type != OutType::NULL, out_type.name()) {
+            write!(text, r#" outType="{}""#, qualified(*out_type, name))?;
+        }
+        match count {
+            Count::One => {}
+            Count::Constant(count) => write!(text, r#" count="{count}""#)?,
+            Count::Field(name) => write!(text, r#" count="{}""#, Escaped(name))?,
+        }
+        match length {
+            Length::Type => {}
+            Length::Constant(length) => write!(text, r#" length="{length}""#)?,
+            Length::Field(name) => write!(text, r#" length="{}""#, Escaped(name))?,
+        }
+        if members.is_empty() {
+            writeln!(text, "/>")?;
+        } else {
+            writeln!(text, ">")?;
+            put_fields(members, indent + 2, text)?;
+            writeln!(text, "{:indent$}</{element}>", "")?;
+        }
+    }
+    Ok(())
+}
+
+/// The name in a manifest: `xs:` for the types of XML Schema, else `win:`.
+fn qualified(out_type: OutType, name: &str) -> String {
+    // String to HexBinary, except for the date and time, are types of XML Schema, whose names begin with small letters.
+    match out_type {
+        OutType::GUID => "xs:GUID".to_owned(),
+        OutType(1..=15) => format!("xs:{}{}", name[..1].to_ascii_lowercase(), &name[1..]),
+        _ => format!("win:{name}"),
+    }
+}
+
+fn put_event(event: &Event, templates: &[(&[Field], usize)], text: &mut String) -> fmt::Result {
+    let Event { id, version, level, opcode, task, keywords, .. } = event;
+    write!(text, r#"          <event value="{id}" version="{version}""#)?;
+    for (attribute, name, standard) in
+        [("level", &level.name, &LEVELS[..]), ("opcode", &opcode.name, &OPCODES), ("task", &task.name, &[])]
+    {
+        if !name.is_empty() {
+            let prefix = if standard.contains(&name.as_str()) { "win:" } else { "" };
+            write!(text, r#" {attribute}="{prefix}{}""#, Escaped(name))?;
+        }
+    }
+    if !keywords.is_empty() {
+        write!(text, r#" keywords="{}""#, Escaped(&keywords.join(" ")))?;
+    }
+    let fields = event.fields.as_deref().map(known_fields).unwrap_or_default();
+    if let Some((_, number)) = templates.iter().find(|(known, _)| *known == fields) {
+        write!(text, r#" template="T{number}""#)?;
+    }
+    writeln!(text, "/>")
+}
+
+/// Names that the manifest defines, with their numbers and whether these are inferred.
+struct Names<'a> {
+    levels: Vec<&'a str>,
+    opcodes: Vec<&'a str>,
+    tasks: Vec<&'a str>,
+    /// With their masks, if known.
+    keywords: Vec<(&'a str, Option<u64>)>,
+}
+
+impl<'a> Names<'a> {
+    fn of(provider: &'a Provider) -> Self {
+        let mut names = Self { levels: Vec::new(), opcodes: Vec::new(), tasks: Vec::new(), keywords: Vec::new() };
+        names.keywords.extend(provider.keywords.iter().map(|keyword| (keyword.name.as_str(), keyword.mask)));
+        let add = |list: &mut Vec<&'a str>, name: &'a str, standard: &[&str]| {
+            if !name.is_empty() && !standard.contains(&name) && !list.contains(&name) {
+                list.push(name);
+            }
+        };
+        for event in &provider.events {
+            add(&mut names.levels, &event.level.name, &LEVELS);
+            add(&mut names.opcodes, &event.opcode.name, &OPCODES);
+            add(&mut names.tasks, &event.task.name, &[]);
+            for keyword in &event.keywords {
+                if !names.keywords.iter().any(|(name, _)| name == keyword) {
+                    names.keywords.push((keyword, None));
+                }
+            }
+        }
+        names
+    }
+
+    fn put(&self, text: &mut String) -> fmt::Result {
+        // Numbers below 16 of levels, and below 10 of opcodes, are those of Windows.
+        for (list, item, names, first) in
+            [("levels", "level", &self.levels, 16), ("tasks", "task", &self.tasks, 1), ("opcodes", "opcode", &self.opcodes, 10)]
+        {
+            if names.is_empty() {
+                continue;
+            }
+            writeln!(text, "        <{list}> <!-- numbers inferred -->")?;
+            for (number, name) in (first..).zip(names) {
+                let symbol = format!("{}_{number}", item.to_ascii_uppercase());
+                writeln!(text, r#"          <{item} name="{}" symbol="{symbol}" value="{number}"/>"#, Escaped(name))?;
+            }
+            writeln!(text, "        </{list}>")?;
+        }
+        if self.keywords.is_empty() {
+            return Ok(());
+        }
+        let mut used = self.keywords.iter().filter_map(|(_, mask)| *mask).fold(0, |all, mask| all | mask);
+        writeln!(text, "        <keywords>")?;
+        for (name, mask) in &self.keywords {
+            let name = Escaped(name);
+            match mask {
+                Some(mask) => writeln!(text, r#"          <keyword name="{name}" mask="{mask:#x}"/>"#)?,
+                None => {
+                    let bit = 1_u64.checked_shl((!used).trailing_zeros()).unwrap_or(0);
+                    used |= bit;
+                    writeln!(text, r#"          <keyword name="{name}" mask="{bit:#x}"/> <!-- mask inferred -->"#)?;
+                }
+            }
+        }
+        writeln!(text, "        </keywords>")
+    }
+}
+
+/// Text in an attribute.
+struct Escaped<'a>(&'a str);
+
+impl Display for Escaped<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.chars().try_for_each(|character| match character {
+            '&' => f.write_str("&amp;"),
+            '<' => f.write_str("&lt;"),
+            '>' => f.write_str("&gt;"),
+            '"' => f.write_str("&quot;"),
+            // A tab or line break would be read as a space.
+            _ if character.is_control() => write!(f, "&#{};", u32::from(character)),
+            _ => f.write_char(character),
+        })
+    }
+}
+
+/// Text in a comment, which must not have two hyphens in a row.
+struct Comment<'a>(&'a str);
+
+impl Display for Comment<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.replace("--", "- -"))
+    }
+}

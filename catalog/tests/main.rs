@@ -1,0 +1,5 @@
+//! Tests of the catalogue.
+
+mod facts;
+mod manifests;
+mod traces;

@@ -1,0 +1,75 @@
+//! Schemas that traces carry, collected before their events are decoded.
+
+use crate::output::{Escaped, Output};
+use etw_layouts_etl::payload::Source;
+use etw_layouts_etl::{Reader, Trace};
+use etw_layouts_schemas::LibraryBuilder;
+use etw_layouts_schemas::trace::{Collected, Collector, Place};
+use serde::Serialize;
+use std::fmt::{self, Display};
+use std::fs::File;
+use std::io::BufReader;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Diagnostics that are printed; further ones are counted.
+const MOST: usize = 8;
+
+/// The schemas that a trace file carries, as a library; `None` if it carries none, or is not a regular file, which can be read only once.
+/// Schemas that cannot be used are reported.
+pub fn of_file(name: &str, path: &Path, out: &Output) -> Option<Arc<[u8]>> {
+    if !path.is_file() {
+        return None;
+    }
+    // Errors of the file are reported when its events are read.
+    let mut reader = Reader::new(BufReader::with_capacity(1 << 18, File::open(path).ok()?)).ok()?;
+    let mut collector = Collector::default();
+    while let Ok(Some(buffer)) = reader.next_buffer() {
+        let Ok(decoded) = buffer else { continue };
+        let (index, buffer_offset) = (decoded.buffer().index(), decoded.buffer().offset());
+        for event in decoded.events().filter_map(Result::ok) {
+            collector.add(&event, Place { file: 0, buffer: index, buffer_offset, offset: event.offset() });
+        }
+    }
+    library(&[name], collector.finish(), out)
+}
+
+/// The schemas that several traces carry: those of one serve all.
+pub fn of_traces<'t, 'a: 't>(names: &[&str], traces: impl Iterator<Item = &'t Trace<'a>>, out: &Output) -> Option<Arc<[u8]>> {
+    let mut collector = Collector::default();
+    traces.for_each(|trace| collector.add_trace(trace));
+    library(names, collector.finish(), out)
+}
+
+fn library(names: &[&str], collected: Collected, out: &Output) -> Option<Arc<[u8]>> {
+    let more = collected.more_diagnostics + collected.diagnostics.len().saturating_sub(MOST) as u64;
+    for diagnostic in collected.diagnostics.iter().take(MOST) {
+        let file = names.get(diagnostic.place.file).copied().unwrap_or_default();
+        out.aside(&Unused { file, note: diagnostic.to_string() });
+    }
+    if more > 0 {
+        out.aside(&Unused { file: names.first().copied().unwrap_or_default(), note: format!("{more} more schemas not used") });
+    }
+    if collected.providers.is_empty() && collected.manifest_providers.is_empty() {
+        return None;
+    }
+    let mut builder = LibraryBuilder::default();
+    let origin = builder.origin(Source::Trace, "", None);
+    collected.providers.iter().for_each(|provider| builder.add(provider, origin));
+    let origin = builder.origin(Source::EventSource, "", None);
+    collected.manifest_providers.iter().for_each(|provider| builder.add(provider, origin));
+    Some(builder.build().bytes().into())
+}
+
+/// The note on a schema that cannot be used.
+#[derive(Serialize)]
+struct Unused<'a> {
+    file: &'a str,
+    note: String,
+}
+
+impl Display for Unused<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: note: {}", Escaped(self.file), Escaped(&self.note))
+    }
+}

@@ -1,0 +1,306 @@
+//! From rows to events: statements that say the same become one.
+
+use super::fields::plain;
+use super::report::Report;
+use super::rows::{Row, is_same_name};
+use etw_layouts_catalog::{Mask, Sources};
+use etw_layouts_payload::{InType, OutType};
+use etw_layouts_schemas::{Count, Event, Field, Length, Name};
+use std::collections::BTreeMap;
+
+/// Fields, and the sources that state them.
+struct Statement {
+    fields: Vec<Field>,
+    sources: Mask,
+}
+
+/// What a provider's fields of the same name have as count and length: what the source 28000 leaves out.
+pub type Sizes = BTreeMap<String, (Count, Length)>;
+
+/// Sources that leave out arrays whose count is the value of a field.
+pub fn without_arrays() -> Mask {
+    ["22621", "26100", "26200"].into_iter().map(Mask::named).fold(Mask::default(), Mask::union)
+}
+
+/// Sources that state types and names only.
+fn without_sizes() -> Mask {
+    Mask::named("28000")
+}
+
+/// Counts and lengths by a field, by the name of the field that has them.
+pub fn sizes(rows: &[Row]) -> Sizes {
+    let fields = rows.iter().filter_map(|row| row.fields.as_ref()).flatten();
+    fields
+        .filter(|field| matches!(field.count, Count::Field(_)) || field.length != Length::Type)
+        .map(|field| (plain(&field.name), (field.count.clone(), field.length.clone())))
+        .collect()
+}
+
+/// Events of one ID and version, one for each statement of their fields. Rows are of the same provider.
+pub fn merge(rows: &[Row], sizes: &Sizes, report: &mut Report) -> Vec<(Event, Sources)> {
+    let listed = rows.iter().fold(Mask::default(), |all, row| all.union(row.sources));
+    let statements = statements(rows, sizes, report);
+    let event = described(rows, report);
+    report.count("events");
+    match statements.len() {
+        0 => report.count("events without fields"),
+        1 => {}
+        _ => report.count("events whose sources disagree about fields"),
+    }
+    if statements.is_empty() {
+        return vec![(event, Sources { listed, fields: Mask::default() })];
+    }
+    let events = statements.into_iter().map(|Statement { fields, sources }| {
+        report.count("statements of fields");
+        (Event { fields: Some(fields), ..event.clone() }, Sources { listed, fields: sources })
+    });
+    events.collect()
+}
+
+fn statements(rows: &[Row], sizes: &Sizes, report: &mut Report) -> Vec<Statement> {
+    let mut statements: Vec<Statement> = Vec::new();
+    // First those that state everything, then those that leave something out.
+    let rank = |row: &Row| (row.sources.intersects(without_sizes()), row.sources.intersects(without_arrays()));
+    let mut sorted: Vec<(&Row, &Vec<Field>)> = rows.iter().filter_map(|row| Some((row, row.fields.as_ref()?))).collect();
+    sorted.sort_by_key(|(row, _)| rank(row));
+    for (row, fields) in sorted {
+        // Of several statements that say the same with more, that of the newest source.
+        let newest = |statement: &&mut Statement| statement.sources;
+        let (is_without_sizes, is_without_arrays) = rank(row);
+        let found = statements.iter_mut().filter(|statement| {
+            let without = |field: &&Field| !is_without_arrays || !is_counted(field);
+            is_same(statement.fields.iter(), fields, is_without_sizes)
+                || is_same(statement.fields.iter().filter(without), fields, is_without_sizes)
+        });
+        if let Some(statement) = found.max_by_key(newest) {
+            if statement.fields.len() > fields.len() {
+                report.count("statements that leave out arrays, completed from another source");
+            }
+            complete(&mut statement.fields, fields);
+            statement.sources = statement.sources.union(row.sources);
+            continue;
+        }
+        let mut fields = fields.clone();
+        if is_without_sizes {
+            report.count("statements of source 28000 alone");
+            infer_sizes(&mut fields, sizes, report);
+            let shorter = statements.iter_mut().find(|statement| is_shorter(&statement.fields, &fields));
+            if let Some(statement) = shorter.filter(|statement| statement.sources.intersects(without_arrays())) {
+                let of_arrays: Vec<bool> = extra(&statement.fields, &fields);
+                infer_arrays(&mut fields, &of_arrays, &row.provider, row.id, report);
+                let others = Mask(statement.sources.0 & !without_arrays().0);
+                if others.is_empty() && fields.iter().zip(&of_arrays).all(|(field, is_extra)| !is_extra || is_counted(field)) {
+                    complete(&mut fields, &statement.fields);
+                    statement.fields = fields;
+                    statement.sources = statement.sources.union(row.sources);
+                    continue;
+                }
+            }
+        }
+        statements.push(Statement { fields, sources: row.sources });
+    }
+    statements.sort_by_key(|statement| statement.sources);
+    statements
+}
+
+fn is_counted(field: &Field) -> bool {
+    matches!(field.count, Count::Field(_))
+}
+
+/// Whether two lists state the same, as far as both state it.
+fn is_same<'a>(some: impl Iterator<Item = &'a Field>, others: &[Field], is_without_sizes: bool) -> bool {
+    let mut others = others.iter();
+    for field in some {
+        if !others.next().is_some_and(|other| is_same_field(field, other, is_without_sizes)) {
+            return false;
+        }
+    }
+    others.next().is_none()
+}
+
+fn is_same_field(one: &Field, other: &Field, is_without_sizes: bool) -> bool {
+    let sizes = is_without_sizes || is_same_count(&one.count, &other.count) && is_same_length(&one.length, &other.length);
+    let members = one.members.is_empty() || other.members.is_empty() || is_same(one.members.iter(), &other.members, false);
+    one.in_type == other.in_type && is_same_name(&one.name, &other.name) && sizes && members
+}
+
+fn is_same_count(one: &Count, other: &Count) -> bool {
+    match (one, other) {
+        (Count::Field(one), Count::Field(other)) => is_same_name(one, other),
+        // Some tools leave out constants.
+        (Count::Field(_), _) | (_, Count::Field(_)) => false,
+        (Count::Constant(one), Count::Constant(other)) => one == other,
+        _ => true,
+    }
+}
+
+fn is_same_length(one: &Length, other: &Length) -> bool {
+    match (one, other) {
+        (Length::Field(one), Length::Field(other)) => is_same_name(one, other),
+        (Length::Field(_), _) | (_, Length::Field(_)) => false,
+        (Length::Constant(one), Length::Constant(other)) => one == other,
+        _ => true,
+    }
+}
+
+/// Takes over what the other list states in addition: it may lack arrays.
+fn complete(fields: &mut [Field], others: &[Field]) {
+    let mut renamed: Vec<(String, String)> = Vec::new();
+    let mut others = others.iter().peekable();
+    for field in fields.iter_mut() {
+        let Some(other) = others.next_if(|other| other.in_type == field.in_type && is_same_name(&other.name, &field.name)) else {
+            continue;
+        };
+        if other.out_type != OutType::NULL {
+            field.out_type = other.out_type;
+        }
+        if field.count == Count::One {
+            field.count = other.count.clone();
+        }
+        if field.length == Length::Type {
+            field.length = other.length.clone();
+        }
+        if field.members.is_empty() {
+            field.members = other.members.clone();
+        }
+        // The longer name is the whole one.
+        if other.name.len() > field.name.len() {
+            renamed.push((std::mem::replace(&mut field.name, other.name.clone()), other.name.clone()));
+        }
+    }
+    let name = |name: &mut String| {
+        if let Some((_, new)) = renamed.iter().find(|(old, _)| old == name) {
+            new.clone_into(name);
+        }
+    };
+    for field in fields {
+        if let Count::Field(counted) = &mut field.count {
+            name(counted);
+        }
+        if let Length::Field(length) = &mut field.length {
+            name(length);
+        }
+    }
+}
+
+/// Counts and lengths that fields of the same name have elsewhere, or that the name of the field before states.
+fn infer_sizes(fields: &mut [Field], sizes: &Sizes, report: &mut Report) {
+    for index in 1..fields.len() {
+        let (before, rest) = fields.split_at_mut(index);
+        let field = &mut rest[0];
+        let find = |name: &str| before.iter().rfind(|field| is_same_name(&field.name, name)).map(|field| field.name.clone());
+        let (count, length) = sizes.get(&plain(&field.name)).cloned().unwrap_or_default();
+        match (count, length) {
+            (Count::Field(name), _) if field.count == Count::One => {
+                if let Some(name) = find(&name) {
+                    field.count = Count::Field(name);
+                    report.count("counts and lengths of source 28000 inferred from other events of the provider");
+                }
+            }
+            (_, Length::Field(name)) if matches!(field.in_type, InType::BINARY | InType::UNICODESTRING | InType::ANSISTRING) => {
+                if let Some(name) = find(&name) {
+                    field.length = Length::Field(name);
+                    report.count("counts and lengths of source 28000 inferred from other events of the provider");
+                }
+            }
+            (_, length @ Length::Constant(_)) if field.in_type == InType::BINARY => field.length = length,
+            _ => {}
+        }
+        if field.in_type == InType::BINARY && field.length == Length::Type {
+            let ends = ["Length", "Len", "Size", "Bytes"];
+            if let Some(name) = ends.iter().find_map(|end| find(&format!("{}{end}", field.name))) {
+                field.length = Length::Field(name);
+                report.count("lengths of source 28000 inferred from the name of a field before");
+            }
+        }
+    }
+}
+
+/// Whether the first list is the second without some fields.
+fn is_shorter(shorter: &[Field], longer: &[Field]) -> bool {
+    shorter.len() < longer.len() && extra(shorter, longer).iter().filter(|is_extra| !**is_extra).count() == shorter.len()
+}
+
+/// Which fields of the longer list the shorter one does not have.
+fn extra(shorter: &[Field], longer: &[Field]) -> Vec<bool> {
+    let mut shorter = shorter.iter().peekable();
+    longer.iter().map(|field| shorter.next_if(|other| is_same_field(other, field, true)).is_none()).collect()
+}
+
+/// Counts of fields that sources without arrays do not have: the integer before them that is named as one.
+fn infer_arrays(fields: &mut [Field], of_arrays: &[bool], provider: &str, id: u16, report: &mut Report) {
+    let total = fields.len();
+    for (index, is_array) in of_arrays.iter().enumerate().skip(1) {
+        let (before, rest) = fields.split_at_mut(index);
+        let field = &mut rest[0];
+        if !is_array || is_counted(field) {
+            continue;
+        }
+        let is_count = |field: &&Field| {
+            let name = field.name.to_ascii_lowercase();
+            ["count", "num", "size", "length"].iter().any(|word| name.contains(word))
+                && matches!(field.in_type, InType::UINT8 | InType::UINT16 | InType::UINT32 | InType::UINT64 | InType::INT32)
+        };
+        if let Some(count) = before.iter().rfind(is_count) {
+            field.count = Count::Field(count.name.clone());
+            if usize::from(field.in_type.0) == total {
+                field.in_type = InType::STRUCT;
+            }
+            report.example(
+                "arrays of source 28000 inferred from their absence in others",
+                provider,
+                &format!("{id} {}", field.name),
+            );
+        }
+    }
+}
+
+/// Names of an event: those of the newest source that has them.
+fn described(rows: &[Row], report: &mut Report) -> Event {
+    let newest = rows.iter().max_by_key(|row| row.sources.0 & !without_sizes().0);
+    let Some(newest) = newest else { return Event::default() };
+    let mut sorted: Vec<&Row> = rows.iter().collect();
+    sorted.sort_by_key(|row| std::cmp::Reverse(row.sources.0 & !without_sizes().0));
+    let mut level = level(&newest.level);
+    // The sources without arrays print level 0 as Verbose for some providers; the others state the number.
+    if level == "Verbose" && newest.sources.intersects(without_arrays()) {
+        let mut others = rows.iter().filter(|row| !row.sources.intersects(without_arrays()));
+        if others.clone().next().is_some() && others.all(|row| row.level == "Always") {
+            report.count("levels Verbose that other sources state as LogAlways");
+            level = "LogAlways";
+        }
+    }
+    let task = |row: &&Row| !row.task.is_empty() && !is_task_number(&row.task);
+    let named = |name: &str| Name { value: None, name: name.to_owned() };
+    Event {
+        id: newest.id,
+        version: newest.version,
+        level: named(level),
+        opcode: named(opcode(&newest.opcode)),
+        task: named(sorted.iter().copied().find(|row| task(row)).map_or("", |row| row.task.as_str())),
+        keywords: newest.keywords.clone(),
+        ..Event::default()
+    }
+}
+
+fn level(name: &str) -> &str {
+    match name {
+        "Always" | "Log Always" => "LogAlways",
+        _ => name,
+    }
+}
+
+fn opcode(name: &str) -> &str {
+    match name {
+        // The opcode 0, which an event without one has.
+        "" => "Info",
+        "DC_Start" | "DCStart" => "DC_Start",
+        "DC_Stop" | "DCStop" => "DC_Stop",
+        _ => name,
+    }
+}
+
+/// A name that a tool makes of a task's number: `task_0`.
+fn is_task_number(name: &str) -> bool {
+    name.strip_prefix("task_").is_some_and(|number| number.bytes().all(|byte| byte.is_ascii_digit()))
+}

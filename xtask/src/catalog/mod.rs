@@ -1,0 +1,108 @@
+//! `cargo xtask catalog`: the catalogue of events from tables of manifests.
+
+mod errata;
+mod fields;
+mod keywords;
+mod merge;
+mod report;
+mod rows;
+mod structures;
+
+use crate::{Error, Outcome, workspace};
+use etw_layouts_catalog::{Entry, Mask, SOURCES, write};
+use etw_layouts_payload::Uuid;
+use etw_layouts_schemas::Provider;
+use liblzma::bufread::XzDecoder;
+use liblzma::stream::{Check, Filters, LzmaOptions, Stream};
+use report::Report;
+use rows::Row;
+use std::collections::BTreeMap;
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+
+/// Make the catalogue of events from tables of manifests.
+///
+/// Writes catalog/events.txt.xz and prints what was read, changed and left out.
+#[derive(clap::Args)]
+pub struct Args {
+    /// Tables of events with their sources, in xz.
+    #[arg(value_name = "TABLE", required = true)]
+    tables: Vec<PathBuf>,
+    /// Table of events of build 28000, with types and names of fields only, in xz.
+    #[arg(long, value_name = "TABLE")]
+    events_28000: PathBuf,
+    /// Output file.
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// Print all forms of fields with their counts.
+    #[arg(long)]
+    forms: bool,
+}
+
+pub fn run(args: &Args) -> Result<Outcome, Error> {
+    let mut report = Report::default();
+    let tables = args.tables.iter().map(|path| table(path)).collect::<Result<Vec<_>, _>>()?;
+    let entries = reduce(&tables, &table(&args.events_28000)?, &mut report);
+    let text = write(&entries, &comments());
+    let packed = pack(text.as_bytes()).map_err(|error| Error::from(error.to_string()))?;
+    let path = args.out.clone().unwrap_or(workspace::root().join("catalog/events.txt.xz"));
+    std::fs::write(&path, &packed).map_err(|error| Error::from(format!("{}: {error}", path.display())))?;
+    anstream::print!("{report}");
+    if args.forms {
+        report.forms().iter().for_each(|(form, count)| anstream::println!("{count:>8}  {form}"));
+    }
+    anstream::println!("{} providers, {} bytes, {} compressed, in {}", entries.len(), text.len(), packed.len(), path.display());
+    Ok(Outcome::Good)
+}
+
+fn table(path: &Path) -> Result<String, Error> {
+    let failed = |error: std::io::Error| Error::from(format!("{}: {error}", path.display()));
+    let file = std::io::BufReader::new(std::fs::File::open(path).map_err(failed)?);
+    let mut text = String::new();
+    XzDecoder::new(file).read_to_string(&mut text).map_err(failed)?;
+    Ok(text)
+}
+
+/// The catalogue of the tables.
+fn reduce(tables: &[String], events_28000: &str, report: &mut Report) -> Vec<Entry> {
+    let mut rows: Vec<Row> = tables.iter().flat_map(|table| rows::manifest_events(table, report)).collect();
+    let guids: BTreeMap<String, Uuid> = rows.iter().map(|row| (row.provider.clone(), row.guid)).collect();
+    rows.extend(rows::events_28000(events_28000, &guids, report));
+    structures::resolve(&mut rows, report);
+    errata::correct(&mut rows, report);
+    let mut providers: BTreeMap<Uuid, Vec<Row>> = BTreeMap::new();
+    for row in rows {
+        providers.entry(row.guid).or_default().push(row);
+    }
+    providers.into_iter().map(|(guid, rows)| entry(guid, &rows, report)).collect()
+}
+
+fn entry(guid: Uuid, rows: &[Row], report: &mut Report) -> Entry {
+    let sizes = merge::sizes(rows);
+    let mut events: BTreeMap<(u16, u8), Vec<Row>> = BTreeMap::new();
+    for row in rows {
+        events.entry((row.id, row.version)).or_default().push(row.clone());
+    }
+    let keywords = keywords::masks(&events, report);
+    let merged = events.values().flat_map(|rows| merge::merge(rows, &sizes, report));
+    let (events, sources) = merged.unzip();
+    let name = rows.first().map_or_else(String::new, |row| row.provider.clone());
+    Entry { provider: Provider { guid, name, keywords, events, ..Provider::default() }, sources }
+}
+
+/// The lines before the first provider: the sources by the bit that they have.
+fn comments() -> String {
+    let sources = SOURCES
+        .iter()
+        .map(|source| format!("# {:x} {}: {}, {}\n", Mask::named(source.name).0, source.name, source.release, source.repository));
+    format!("# Made by `cargo xtask catalog`. Sources:\n{}", sources.collect::<String>())
+}
+
+fn pack(text: &[u8]) -> std::io::Result<Vec<u8>> {
+    let mut options = LzmaOptions::new_preset(9 | liblzma::stream::PRESET_EXTREME)?;
+    options.literal_context_bits(4).position_bits(0);
+    let stream = Stream::new_stream_encoder(Filters::new().lzma2(&options), Check::Crc32)?;
+    let mut encoder = liblzma::write::XzEncoder::new_stream(Vec::new(), stream);
+    encoder.write_all(text)?;
+    encoder.finish()
+}
