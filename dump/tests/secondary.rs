@@ -107,7 +107,7 @@ fn ends_of_blobs() {
     let whole = whole(BUILD, Arch::X64);
     let cut = &whole[..whole.len() - 9];
     let kind: Vec<_> = Dump::new(cut).expect("a dump").diagnostics().iter().map(|diagnostic| diagnostic.kind.clone()).collect();
-    assert_eq!(kind, [DiagnosticKind::Truncated { part: "the header of a blob", size: 0x20, there: 0x17 }]);
+    assert_eq!(kind, [DiagnosticKind::Truncated { part: "the header of a secondary data block", size: 0x20, there: 0x17 }]);
     // The last one states padding that is not there.
     let mut more = whole.clone();
     let at = whole.len() - 0x20;

@@ -290,7 +290,7 @@ fn headers() {
         (11, "unknown"),
     ] {
         let text = Error::Kind(kind).to_string();
-        assert!(text.starts_with(&format!("unsupported dump of kind {kind} ({name})")), "{text}");
+        assert!(text.starts_with(&format!("unsupported dump type {kind} ({name})")), "{text}");
     }
 }
 

@@ -31,7 +31,7 @@ fn damaged_input() {
     for (input, expected) in cases {
         let message = message(input);
         assert!(message.starts_with(expected), "{message}");
-        assert!(message.contains(": "), "no remedy in {message}");
+        assert!(message.contains("; "), "no remedy in {message}");
     }
 }
 

@@ -65,7 +65,7 @@ fn what_is_none() {
     for (input, expected) in cases {
         let message = message(input);
         assert!(message.starts_with(expected), "{message}, not {expected}");
-        assert!(message.contains(": "), "no remedy in {message}");
+        assert!(message.contains("; "), "no remedy in {message}");
     }
 }
 
