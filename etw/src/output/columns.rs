@@ -6,7 +6,7 @@ use super::line::{self, Line, Names, Payload};
 use super::{document, event_fields, put, structure, values};
 use clap::ValueEnum;
 use clap::builder::{EnumValueParser, PossibleValue, TypedValueParser};
-use etw_layouts_cli::is_formula;
+use etw_layouts_cli::{is_formula, is_hidden};
 use etw_layouts_etl::tracelogging::Fault;
 use etw_layouts_etl::{Uuid, names as known};
 use std::ffi::OsStr;
@@ -92,8 +92,8 @@ impl TypedValueParser for Columns {
     fn parse_ref(&self, command: &clap::Command, arg: Option<&clap::Arg>, value: &OsStr) -> Result<Column, clap::Error> {
         // Names of columns have no capital letters.
         let is_field = |name: &&str| {
-            (name.contains(|c: char| c.is_ascii_uppercase()) || event_fields::is_known(name))
-                && Column::from_str(name, false).is_err()
+            let is_name = name.contains(|c: char| c.is_ascii_uppercase()) && !name.contains(is_hidden);
+            (is_name || event_fields::is_known(name)) && Column::from_str(name, false).is_err()
         };
         match value.to_str().filter(is_field) {
             // Once per run and option: the name stays until the program ends.
@@ -341,6 +341,11 @@ pub fn event(columns: &[Column], is_text: bool, line: &Line<'_>, names: &mut Nam
     fault
 }
 
+/// Whether a cell is a number below zero.
+fn is_negative(cell: &[u8]) -> bool {
+    std::str::from_utf8(cell).is_ok_and(|cell| cell.parse::<i64>().is_ok_and(|number| number < 0))
+}
+
 /// A line of text with padded columns, or a line of CSV (RFC 4180, except that lines end in LF).
 fn row(columns: &[Column], is_text: bool, out: &mut Vec<u8>, mut fill: impl FnMut(Column, &mut Vec<u8>)) {
     for (index, column) in columns.iter().enumerate() {
@@ -351,9 +356,8 @@ fn row(columns: &[Column], is_text: bool, out: &mut Vec<u8>, mut fill: impl FnMu
         fill(*column, out);
         let (width, is_last) = (column.width(), index + 1 == columns.len());
         if !is_text {
-            let is_negative =
-                |cell: &[u8]| std::str::from_utf8(cell).is_ok_and(|cell| cell.parse::<i64>().is_ok_and(|number| number < 0));
-            if column.is_foreign() && is_formula(&out[start..]) && !is_negative(&out[start..]) {
+            let is_number = matches!(column, Column::Field(_)) && is_negative(&out[start..]);
+            if column.is_foreign() && is_formula(&out[start..]) && !is_number {
                 out.insert(start, b'\'');
             }
             if out[start..].iter().any(|byte| matches!(byte, b'"' | b',')) {

@@ -247,7 +247,7 @@ fn put_tags(out: &mut Vec<u8>, tags: u32) {
 /// A string from a file in JSON, or `null`.
 pub fn optional(out: &mut Vec<u8>, text: Option<&str>) {
     match text {
-        Some(text) => put::json(out, text.chars()),
+        Some(text) => put::json_name(out, text),
         None => out.extend_from_slice(b"null"),
     }
 }

@@ -64,7 +64,7 @@ fn inside(steps: &mut Steps<'_>, is_array: bool, clock: Option<&Clock>, style: S
             match style {
                 Style::Text => put::shown(out, format_args!("{} = ", super::Escaped(name))),
                 Style::Json => {
-                    put::json(out, name.chars());
+                    put::json_name(out, name);
                     out.push(b':');
                 }
             }
