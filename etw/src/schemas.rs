@@ -93,7 +93,9 @@ fn read(path: &Path) -> Result<Arc<[u8]>, Error> {
         eprintln!("{}: {}", file.path.display().to_string().escape_debug(), file.reason.escape_debug());
     }
     match providers {
-        0 => Err(format!("no schemas in {name}; name manifests (.man, .xml), or Windows binaries with compiled manifests").into()),
+        0 => {
+            Err(format!("no schemas in {name}; name manifests (.man, .xml), or Windows binaries with compiled manifests").into())
+        }
         _ => Ok(builder.build().bytes().into()),
     }
 }

@@ -97,7 +97,7 @@ pub fn events(atlas: &Atlas) -> (String, String) {
             &[("class", &"lead")],
             "The payloads of kernel events, by class: the fields of each version, with the sources that state them.",
         );
-        filter(html, "Filter by class, group, event or hook ");
+        filter(html, "Filter by class, group or event ");
         scrolled(html, "Classes of events", |html| {
             html.el("table", &[("class", &"list"), ("id", &"list")], |html| {
                 head(html, &["Class", "Groups", "Events", "Description"]);

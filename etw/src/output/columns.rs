@@ -348,6 +348,11 @@ pub fn event(columns: &[Column], is_text: bool, line: &Line<'_>, names: &mut Nam
     fault
 }
 
+/// Whether a cell is a number below zero.
+fn is_negative(cell: &[u8]) -> bool {
+    std::str::from_utf8(cell).is_ok_and(|cell| cell.parse::<i64>().is_ok_and(|number| number < 0))
+}
+
 /// A line of text with padded columns, or a line of CSV (RFC 4180, except that lines end in LF).
 fn row(columns: &[Column], is_text: bool, out: &mut Vec<u8>, mut fill: impl FnMut(Column, &mut Vec<u8>)) {
     for (index, column) in columns.iter().enumerate() {
@@ -358,9 +363,8 @@ fn row(columns: &[Column], is_text: bool, out: &mut Vec<u8>, mut fill: impl FnMu
         fill(*column, out);
         let (width, is_last) = (column.width(), index + 1 == columns.len());
         if !is_text {
-            let is_negative =
-                |cell: &[u8]| std::str::from_utf8(cell).is_ok_and(|cell| cell.parse::<i64>().is_ok_and(|number| number < 0));
-            if column.is_foreign() && is_formula(&out[start..]) && !is_negative(&out[start..]) {
+            let is_number = matches!(column, Column::Field(_)) && is_negative(&out[start..]);
+            if column.is_foreign() && is_formula(&out[start..]) && !is_number {
                 out.insert(start, b'\'');
             }
             if out[start..].iter().any(|byte| matches!(byte, b'"' | b',')) {

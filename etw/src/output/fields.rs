@@ -53,13 +53,7 @@ pub fn cell(fields: &Fields<'_>, name: &str, clock: Option<&Clock>, style: Style
 }
 
 /// Writes the steps in an array or structure to its end, with the bracket that closes it. Returns the fault that ends it early.
-fn inside<'a>(
-    steps: &mut Steps<'a>,
-    level: Level<'a>,
-    clock: Option<&Clock>,
-    style: Style,
-    out: &mut Vec<u8>,
-) -> Option<Fault> {
+fn inside<'a>(steps: &mut Steps<'a>, level: Level<'a>, clock: Option<&Clock>, style: Style, out: &mut Vec<u8>) -> Option<Fault> {
     let (mut levels, mut is_first, mut fault) = (vec![level], true, None);
     while !levels.is_empty() {
         let step = match steps.next() {
@@ -142,7 +136,7 @@ fn key<'a>(members: &mut HashMap<&'a str, u32>, name: &'a str, out: &mut Vec<u8>
     let count = members.entry(name).or_default();
     *count += 1;
     match *count {
-        1 => put::json(out, name.chars()),
+        1 => put::json_name(out, name),
         count => put::json(out, format!("{name}#{count}").chars()),
     }
 }
@@ -159,7 +153,7 @@ fn bare(out: &mut Vec<u8>, name: &str) {
 /// A string from a file in JSON, or `null`.
 pub fn optional(out: &mut Vec<u8>, text: Option<&str>) {
     match text {
-        Some(text) => put::json(out, text.chars()),
+        Some(text) => put::json_name(out, text),
         None => out.extend_from_slice(b"null"),
     }
 }

@@ -109,9 +109,10 @@ pub fn keyword(out: &mut Vec<u8>, keyword: u64) {
 
 /// A number in hexadecimal digits, as `0x1f`.
 pub fn hexadecimal(out: &mut Vec<u8>, number: u64) {
-    let count = (16 - number.leading_zeros() as usize / 4).max(1);
+    let digits: [u8; 16] = std::array::from_fn(|place| b"0123456789abcdef"[(number >> (60 - 4 * place) & 15) as usize]);
+    let start = (number.leading_zeros() as usize / 4).min(15);
     out.extend_from_slice(b"0x");
-    out.extend((0..count).rev().map(|place| b"0123456789abcdef"[(number >> (4 * place) & 15) as usize]));
+    out.extend_from_slice(&digits[start..]);
 }
 
 /// Two digits per byte.
@@ -131,6 +132,17 @@ pub fn quoted(out: &mut Vec<u8>, text: impl Iterator<Item = char>) {
             _ => out.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes()),
         }
     }
+    out.push(b'"');
+}
+
+/// A name as a JSON string.
+pub fn json_name(out: &mut Vec<u8>, name: &str) {
+    // Hardly a name has anything to escape.
+    if name.bytes().any(|byte| !matches!(byte, b' ' | b'!' | b'#'..=b'[' | b']'..=b'~')) {
+        return json(out, name.chars());
+    }
+    out.push(b'"');
+    out.extend_from_slice(name.as_bytes());
     out.push(b'"');
 }
 
