@@ -10,6 +10,8 @@ pub fn provider(random: &mut Rng) -> Provider {
     Provider {
         guid: Uuid::from_u128(u128::from(random.u8(..6)) << 118 | u128::from(random.u8(..2))),
         name: name(random),
+        // Libraries do not have it.
+        message: String::new(),
         keywords: (0..random.usize(..4)).map(|_| Keyword { mask: some(random, 1 << 63), name: name(random) }).collect(),
         events: (0..random.usize(..6)).map(|_| event(random, maps.len())).collect(),
         maps,
@@ -42,6 +44,7 @@ fn event(random: &mut Rng, maps: usize) -> Event {
         keywords: (0..random.usize(..3)).map(|_| name(random)).collect(),
         symbol: name(random),
         message: name(random),
+        is_classic: false,
         fields: random.bool().then(|| fields(random, maps, 0)),
     }
 }
