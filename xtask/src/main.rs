@@ -10,6 +10,7 @@ mod mutants;
 mod pages;
 mod snapshot;
 mod trust;
+mod trust_tables;
 mod unsafety;
 mod workspace;
 
