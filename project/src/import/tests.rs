@@ -6,6 +6,7 @@ mod hostile;
 mod images;
 mod taken_out;
 
+use super::rows::find;
 use super::*;
 use back::back;
 use etw_layouts_codegen::axis::{Axis, TargetId};

@@ -1,7 +1,6 @@
 //! What comes back is compared with what was taken out.
 
 use super::*;
-use crate::import::rows::find;
 use etw_layouts_codegen::layouts::{Aggregate, Field, Type};
 use etw_layouts_codegen::spec::{Kind, Member, Provenance, Shape};
 use etw_layouts_symbols::compare::Difference;
