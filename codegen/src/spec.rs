@@ -1,11 +1,20 @@
 //! What the spec files say, with the place of every fact. No arithmetic happens here.
 
+mod erratum;
+mod piecewise;
+mod visit;
+
+pub use self::erratum::{Erratum, ErratumKind, ErratumValue, Witness};
+pub use self::piecewise::{Piece, Piecewise};
+
 use crate::axis::{Axis, TargetId, TargetSet};
 use crate::ctype::CType;
 use crate::event::Class;
-use crate::read::GROUPS;
 use crate::source::{At, Sources, Span};
 use std::collections::{BTreeMap, BTreeSet};
+
+/// The set whose constants are the groups of events.
+pub(crate) const GROUPS: &str = "EVENT_TRACE_GROUP";
 
 /// A whole spec set.
 #[derive(Clone, Debug, Default)]
@@ -26,21 +35,6 @@ pub struct Spec {
     pub classes: Vec<Class>,
     /// Names that wrong files specify, or seem to; empty for a spec set that was read without errors.
     pub broken: BTreeSet<String>,
-}
-
-/// A value that may differ between targets.
-#[derive(Clone, Debug)]
-pub struct Piecewise<T>(pub Vec<Piece<T>>);
-
-/// One value of a [`Piecewise`].
-#[derive(Clone, Debug)]
-pub struct Piece<T> {
-    /// The targets that it holds for.
-    pub targets: TargetSet,
-    /// The value.
-    pub value: T,
-    /// Where the spec states it.
-    pub span: Span,
 }
 
 /// A scalar type.
@@ -240,70 +234,6 @@ pub struct Constant {
     pub comments: Vec<String>,
 }
 
-/// A statement of a published reference, and the actual value.
-#[derive(Clone, Debug)]
-pub struct Erratum {
-    /// Which fact.
-    pub what: ErratumKind,
-    /// The targets that the document's statement covers.
-    pub scope: TargetSet,
-    /// The targets for which the statement is compared with the layouts.
-    pub checked: TargetSet,
-    /// The document's statement.
-    pub document: ErratumValue,
-    /// What is so.
-    pub actual: ErratumValue,
-    /// What shows it.
-    pub witness: Witness,
-    /// More.
-    pub note: String,
-    /// The whole erratum.
-    pub span: Span,
-}
-
-/// Which fact an erratum is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum ErratumKind {
-    /// The offset of a member.
-    Offset,
-    /// The size of a structure.
-    Size,
-    /// The type of a member.
-    Type,
-    /// The name of a member or constant.
-    Name,
-    /// The value of a constant.
-    Value,
-    /// The position of a bit field.
-    Mask,
-    /// The width of a bit field.
-    Bits,
-    /// The range of a member or constant.
-    In,
-    /// Anything else, in words.
-    Text,
-}
-
-/// A statement of a document or of the spec.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ErratumValue {
-    /// A number.
-    Number(i64),
-    /// Words.
-    Text(String),
-}
-
-/// What shows that a document errs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Witness {
-    /// Symbol data.
-    Symbols,
-    /// The order of the declaration, the documented size, undisputed offsets.
-    Abi,
-    /// Another document, or another place of the same.
-    Document,
-}
-
 impl Spec {
     /// The GUID of a group of events, as `3D6FA8D0-FE05-11D0-9DDA-00C04FD7BA7C`.
     pub fn guid_of(&self, group: &At<String>) -> Option<String> {
@@ -336,49 +266,6 @@ impl Definition {
             body,
             comments: Vec::new(),
             end: Vec::new(),
-        }
-    }
-
-    /// Visits the targets of everything that its layouts depend on, and why no symbols can confirm it: not of assertions, sources and
-    /// errata.
-    pub fn layout_sets(&mut self, visit: &mut dyn FnMut(&mut TargetSet)) {
-        visit(&mut self.scope);
-        self.unverifiable.sets(visit);
-        match &mut self.body {
-            Body::Aggregate(aggregate) => {
-                aggregate.align.sets(visit);
-                aggregate.pack.sets(visit);
-                aggregate.members.iter_mut().for_each(|member| member.layout_sets(visit));
-            }
-            Body::Values(values) => values.constants.iter_mut().for_each(|constant| {
-                visit(&mut constant.scope);
-                constant.value.sets(visit);
-            }),
-        }
-    }
-
-    /// Visits every erratum.
-    pub fn each_erratum(&mut self, visit: &mut dyn FnMut(&mut Erratum)) {
-        self.errata.iter_mut().for_each(&mut *visit);
-        match &mut self.body {
-            Body::Aggregate(aggregate) => aggregate.members.iter_mut().for_each(|member| member.each_erratum(visit)),
-            Body::Values(values) => values.constants.iter_mut().flat_map(|c| &mut c.errata).for_each(visit),
-        }
-    }
-
-    /// Visits the targets of assertions, sources and errata.
-    pub fn other_sets(&mut self, visit: &mut dyn FnMut(&mut TargetSet)) {
-        self.source.sets(visit);
-        self.each_erratum(&mut |erratum| {
-            visit(&mut erratum.scope);
-            visit(&mut erratum.checked);
-        });
-        match &mut self.body {
-            Body::Aggregate(aggregate) => {
-                aggregate.size.sets(visit);
-                aggregate.members.iter_mut().for_each(|member| member.other_sets(visit));
-            }
-            Body::Values(values) => values.constants.iter_mut().for_each(|constant| constant.source.sets(visit)),
         }
     }
 }
@@ -420,85 +307,6 @@ impl Member {
             span: Span::default(),
         }
     }
-
-    fn layout_sets(&mut self, visit: &mut dyn FnMut(&mut TargetSet)) {
-        visit(&mut self.scope);
-        self.bits.sets(visit);
-        self.align.sets(visit);
-        match &mut self.shape {
-            Shape::Type(types) => types.sets(visit),
-            Shape::Inline(_, members) => members.iter_mut().for_each(|member| member.layout_sets(visit)),
-        }
-    }
-
-    fn each_erratum(&mut self, visit: &mut dyn FnMut(&mut Erratum)) {
-        self.errata.iter_mut().for_each(&mut *visit);
-        if let Shape::Inline(_, members) = &mut self.shape {
-            members.iter_mut().for_each(|member| member.each_erratum(visit));
-        }
-    }
-
-    fn other_sets(&mut self, visit: &mut dyn FnMut(&mut TargetSet)) {
-        self.mask.sets(visit);
-        self.offset.sets(visit);
-        self.source.sets(visit);
-        if let Shape::Inline(_, members) = &mut self.shape {
-            members.iter_mut().for_each(|member| member.other_sets(visit));
-        }
-    }
-}
-
-impl<T> Piecewise<T> {
-    /// Visits the targets of every piece.
-    fn sets(&mut self, visit: &mut dyn FnMut(&mut TargetSet)) {
-        self.0.iter_mut().for_each(|piece| visit(&mut piece.targets));
-    }
-
-    /// Has a value hold for a target, and no other, or none.
-    pub fn set(&mut self, target: TargetId, value: Option<T>)
-    where
-        T: PartialEq,
-    {
-        self.0.iter_mut().for_each(|piece| piece.targets.remove(target));
-        let Some(value) = value else { return };
-        match self.0.iter_mut().find(|piece| piece.value == value) {
-            Some(piece) => piece.targets.insert(target),
-            None => self.0.push(Piece { targets: core::iter::once(target).collect(), value, span: Span::default() }),
-        }
-    }
-
-    /// The piece that holds for a target.
-    pub fn get(&self, target: TargetId) -> Option<&Piece<T>> {
-        self.0.iter().find(|piece| piece.targets.contains(target))
-    }
-
-    /// Whether there is no piece at all.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-}
-
-impl<T> Default for Piecewise<T> {
-    fn default() -> Self {
-        Self(Vec::new())
-    }
-}
-
-impl ErratumKind {
-    /// The word for it in specs.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Offset => "offset",
-            Self::Size => "size",
-            Self::Type => "type",
-            Self::Name => "name",
-            Self::Value => "value",
-            Self::Mask => "mask",
-            Self::Bits => "bits",
-            Self::In => "in",
-            Self::Text => "text",
-        }
-    }
 }
 
 impl Unknown {
@@ -520,26 +328,6 @@ impl Provenance {
             Self::Document => "document",
             Self::Symbols => "symbols",
             Self::Inferred => "inferred",
-        }
-    }
-}
-
-impl Witness {
-    /// The word for it in specs.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Symbols => "symbols",
-            Self::Abi => "abi",
-            Self::Document => "document",
-        }
-    }
-}
-
-impl core::fmt::Display for ErratumValue {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        match self {
-            Self::Number(n) => write!(f, "{n:#x}"),
-            Self::Text(text) => f.write_str(text),
         }
     }
 }

@@ -26,18 +26,17 @@ impl<'a> Dump<'a> {
     ///
     /// The bytes are not a triage dump.
     pub fn new(bytes: &'a [u8]) -> Result<Self, Error> {
-        Self::with_revision(bytes, 0)
+        Self::with_header(bytes, DumpHeader::of(bytes)?)
     }
 
-    /// As [`new`](Self::new), for a kernel whose revision is known from another source, such as 264 for 10.0.19041.264. Memory is
-    /// then read with the layouts of that revision.
+    /// As [`new`](Self::new), with the header of the dump, read by [`DumpHeader::of`]. A caller that knows the revision of the kernel
+    /// from another source sets it in the header's build, such as 264 for 10.0.19041.264; memory is then read with the layouts of
+    /// that revision.
     ///
     /// # Errors
     ///
-    /// As of [`new`](Self::new).
-    pub fn with_revision(bytes: &'a [u8], revision: u32) -> Result<Self, Error> {
-        let mut header = DumpHeader::of(bytes)?;
-        header.build.revision = revision;
+    /// The header is not that of a triage dump, or the bytes are too few.
+    pub fn with_header(bytes: &'a [u8], header: DumpHeader) -> Result<Self, Error> {
         let offsets = TriageOffsets::read(bytes, &header)?;
         let mut diagnostics = Vec::new();
         if !offsets.is_whole(bytes) {

@@ -234,8 +234,10 @@ fn memory_is_searched() {
         assert_eq!(cut, [(false, true)], "{arch}");
         let [registration] = &dump.registrations()[..] else { panic!("{arch}: one registration") };
         assert_eq!(registration.entry.address().0, base(arch) + if arch == Arch::X86 { 0x5008 } else { 0x5010 });
-        let revision = |dump: Dump<'_>| dump.header().build.revision;
-        assert_eq!([revision(dump), revision(Dump::with_revision(&bytes, 264).expect("a dump"))], [0, 264]);
+        let mut header = *dump.header();
+        assert_eq!(header.build.revision, 0);
+        header.build.revision = 264;
+        assert_eq!(*Dump::with_header(&bytes, header).expect("a dump").header(), header);
         // What was freed is no registration any more.
         let pointer = (base(arch) + 0x9000).to_le_bytes();
         let width = if arch == Arch::X86 { 4 } else { 8 };

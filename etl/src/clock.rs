@@ -2,6 +2,9 @@
 
 use crate::wire::EVENT_TRACE_CLOCK;
 
+/// Tolerance of session times when the system clock was changed: the greatest difference between time zones, rounded up to a day.
+pub(crate) const DAY: i64 = 24 * 3600 * 10_000_000;
+
 /// The clock that supplies the time stamps of events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClockType {

@@ -1,7 +1,7 @@
 //! Properties that the log file header states for all buffers of a file.
 
 use crate::buffer_header::{BufferHeader, LARGEST, fits};
-use crate::clock::Clock;
+use crate::clock::{Clock, DAY};
 use crate::compression::Format;
 use crate::diagnostic::{Diagnostic, DiagnosticKind, Place};
 use crate::logfile::LogFile;
@@ -38,9 +38,6 @@ pub(crate) struct Span {
     /// `i64::MAX` if unknown.
     end: i64,
 }
-
-/// Tolerance of session times when the system clock was changed: the greatest difference between time zones, rounded up to a day.
-pub(crate) const DAY: i64 = 24 * 3600 * 10_000_000;
 
 impl Span {
     fn new(log: &LogFile) -> Self {

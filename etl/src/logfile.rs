@@ -1,8 +1,7 @@
 //! The log file header: the first event of a file.
 
 use crate::buffer_header::BufferHeader;
-use crate::clock::{Clock, ClockType};
-use crate::common::DAY;
+use crate::clock::{Clock, ClockType, DAY};
 use crate::event::Event;
 use crate::header::EventHeader;
 use crate::header_type::HeaderType;

@@ -1,5 +1,12 @@
 //! Symbol tables, and the kernels that they belong to.
 
+mod symbol_file;
+#[cfg(test)]
+mod tests;
+
+pub use self::symbol_file::{Builds, SNAPSHOT, SymbolFile, files, in_folder};
+use self::symbol_file::{ENDINGS, file_name};
+
 use crate::names::meant;
 use crate::{Error, Refusal, Remedy};
 use etw_layouts_codegen::SelectedBy;
@@ -8,14 +15,10 @@ use etw_layouts_symbols::image::{self, Image};
 use etw_layouts_symbols::store::SymbolPath;
 use etw_layouts_symbols::{
     self as symbols, Arch, Globals, ImageFile, Machine, Offsets, Pdb, Rules, Snapshot, SymbolTable, Symbols, Types, Wanted,
-    images,
 };
-use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
-use std::io::{self, Read};
+use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
-use std::{fmt, fs};
+use std::sync::Arc;
 
 /// A symbol table with its kernel.
 #[derive(Clone)]
@@ -71,54 +74,6 @@ impl BuildTable {
     }
 }
 
-/// A symbol file on disk or built into the program.
-#[derive(Clone, Debug)]
-pub enum SymbolFile {
-    /// On disk.
-    OnDisk {
-        /// Path of the file.
-        path: PathBuf,
-        /// The list of builds in its folder.
-        builds: Arc<Builds>,
-    },
-    /// Built into the program.
-    Embedded {
-        /// Name of the file.
-        path: &'static str,
-        /// Text of the file.
-        text: &'static str,
-    },
-}
-
-/// A `builds.tsv`, which lists the kernels of the files in its folder. It is read once, for the first of them.
-#[derive(Debug, Default)]
-pub struct Builds(OnceLock<Result<List, String>>);
-
-/// Build and architecture of each file.
-type List = BTreeMap<String, (String, axis::Arch)>;
-
-impl SymbolFile {
-    /// A file on disk.
-    pub fn on_disk(path: PathBuf) -> Self {
-        Self::OnDisk { path, builds: Arc::default() }
-    }
-
-    /// Path of the file.
-    pub fn path(&self) -> &Path {
-        match self {
-            Self::OnDisk { path, .. } => path,
-            Self::Embedded { path, .. } => Path::new(path),
-        }
-    }
-
-    fn bytes(&self) -> io::Result<Cow<'static, [u8]>> {
-        match self {
-            Self::OnDisk { path, .. } => symbols::load(path).map(Cow::Owned),
-            Self::Embedded { text, .. } => Ok(Cow::Borrowed(text.as_bytes())),
-        }
-    }
-}
-
 /// Error of a symbol file for an unsupported machine: reported if the file was named, otherwise the file is skipped.
 #[derive(Debug)]
 pub struct Foreign {
@@ -164,95 +119,6 @@ impl Stated {
         }
     }
 }
-
-/// The named files, and the symbol files in named folders, sorted.
-///
-/// # Errors
-///
-/// A path does not exist, or a folder has no symbol file.
-pub fn files(paths: &[PathBuf]) -> Result<Vec<SymbolFile>, Error> {
-    let mut list: Vec<PathBuf> = Vec::new();
-    for path in paths {
-        let before = list.len();
-        collect(path, &mut BTreeSet::new(), &mut list)?;
-        if list.len() == before {
-            return Err(format!(
-                "{}: contains no symbol files ({}, .tsv); name a file or another folder",
-                path.display(),
-                ENDINGS.join(", ")
-            )
-            .into());
-        }
-    }
-    Ok(with_builds(list))
-}
-
-/// The symbol files in a folder; empty if the folder does not exist.
-///
-/// # Errors
-///
-/// The folder cannot be read.
-pub fn in_folder(folder: &Path) -> Result<Vec<SymbolFile>, Error> {
-    if fs::symlink_metadata(folder).is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
-        return Ok(Vec::new());
-    }
-    let mut list = Vec::new();
-    collect(folder, &mut BTreeSet::new(), &mut list)?;
-    Ok(with_builds(list))
-}
-
-/// The files with the lists of builds in their folders.
-fn with_builds(list: Vec<PathBuf>) -> Vec<SymbolFile> {
-    let mut folders: BTreeMap<Option<PathBuf>, Arc<Builds>> = BTreeMap::new();
-    let with_builds = |path: PathBuf| {
-        let builds = folders.entry(path.parent().map(Path::to_owned)).or_default().clone();
-        SymbolFile::OnDisk { path, builds }
-    };
-    list.into_iter().map(with_builds).collect()
-}
-
-fn collect(path: &Path, seen: &mut BTreeSet<PathBuf>, list: &mut Vec<PathBuf>) -> Result<(), Error> {
-    let named = |error: io::Error| match error.kind() {
-        io::ErrorKind::NotFound => format!("{}: no such file or folder; check the path", path.display()),
-        _ => format!("{}: {error}", path.display()),
-    };
-    let real = path.canonicalize().map_err(named)?;
-    if !real.is_dir() {
-        list.push(path.to_owned());
-        return Ok(());
-    }
-    // Links can lead to a folder by many paths, and in cycles.
-    if !seen.insert(real) {
-        return Ok(());
-    }
-    let entries = fs::read_dir(path).map_err(named)?;
-    let mut entries = entries.map(|e| e.map(|e| e.path())).collect::<Result<Vec<_>, _>>().map_err(named)?;
-    entries.sort();
-    for entry in entries {
-        let name = file_name(&entry);
-        if entry.is_dir() {
-            collect(&entry, seen, list)?;
-        } else if ENDINGS.iter().any(|end| name.ends_with(end)) || name.ends_with(IMAGES) && is_of_images(&entry) {
-            list.push(entry);
-        }
-    }
-    Ok(())
-}
-
-/// File name extension of snapshots.
-pub const SNAPSHOT: &str = ".facts";
-
-/// File name extension of tables of images, which other files have too.
-const IMAGES: &str = ".tsv";
-
-/// Whether a file begins as a table of images.
-fn is_of_images(path: &Path) -> bool {
-    let mut start = Vec::new();
-    fs::File::open(path).and_then(|file| file.take(64).read_to_end(&mut start)).is_ok_and(|_| images::recognizes(&start))
-}
-
-/// File name extensions of symbol files to read in folders. The content determines the format.
-const ENDINGS: [&str; 5] = [".json", ".json.xz", SNAPSHOT, ".pdb", ".pdz"];
 
 /// Reads a symbol file. A snapshot can apply to several kernels, and then gives several tables; so does a table of images.
 ///
@@ -330,10 +196,6 @@ pub fn of(source: &str, snapshot: Snapshot) -> Vec<BuildTable> {
     kernels.into_iter().map(table).collect()
 }
 
-fn file_name(path: &Path) -> String {
-    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
-}
-
 /// The symbol file of a kernel image, with the kernel's build and architecture. It is found along a symbol path, and downloaded if
 /// the path has a server. If the path names no cache, downloads are stored in `cache`.
 /// `progress` is called with the name of the download, the number of bytes received, and the total.
@@ -400,100 +262,4 @@ fn number(build: &str, axis: &Axis, arch: Option<axis::Arch>) -> Result<Build, S
         false => error,
     })?;
     Ok(axis.kernel_of(asked.target).build)
-}
-
-impl Builds {
-    /// Build and architecture of a file with this path and name.
-    fn of(&self, path: &Path, name: &str) -> Result<Option<(String, axis::Arch)>, String> {
-        let list = self.0.get_or_init(|| read_builds(&path.with_file_name("builds.tsv")));
-        Ok(list.as_ref().map_err(Clone::clone)?.get(name).cloned())
-    }
-}
-
-/// The files in a `builds.tsv`; empty if there is none.
-fn read_builds(path: &Path) -> Result<BTreeMap<String, (String, axis::Arch)>, String> {
-    let text = match fs::read_to_string(path) {
-        Ok(text) => text,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(BTreeMap::new()),
-        Err(error) => return Err(format!("builds.tsv beside it: {error}")),
-    };
-    let row = |(number, line): (usize, &str)| {
-        let wrong = || {
-            format!(
-                "builds.tsv beside it, line {}: invalid line; write file, build and architecture (x86, x64, arm64), separated by tabs",
-                number + 1
-            )
-        };
-        let columns: Vec<_> = line.split('\t').map(str::trim).collect();
-        let [file, build, arch] = columns[..] else { return Err(wrong()) };
-        Ok((file.to_owned(), (build.to_owned(), arch.parse().map_err(|_| wrong())?)))
-    };
-    text.lines().enumerate().skip(1).filter(|(_, line)| !line.trim().is_empty()).map(row).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The list of a folder is read with its first table, for all of them.
-    #[test]
-    fn a_list_of_builds_is_read_once() {
-        let folder = std::env::temp_dir().join(format!("etw-layouts-builds-{}", std::process::id()));
-        fs::create_dir_all(&folder).expect("a temporary folder");
-        let list = folder.join("builds.tsv");
-        fs::write(&list, "file\tbuild\tarch\na.json\t10.0.19041.329\tx64\nb.json\t10.0.19041.1526\tarm64\n").expect("a list");
-        for name in ["a.json", "b.json", "c.json"] {
-            fs::write(folder.join(name), "").expect("a temporary file");
-        }
-        let found = files(std::slice::from_ref(&folder)).expect("they are there");
-        let label =
-            |file: &SymbolFile| kernel(file, &Axis::default(), &Stated::default()).map(|(_, build, arch)| (build.revision, arch));
-        let first = label(&found[0]);
-        fs::write(&list, "file\tbuild\tarch\nb.json\tnot a build\n").expect("another list");
-        let later = [label(&found[1]), label(&found[2])];
-        let anew = label(&SymbolFile::on_disk(folder.join("b.json")));
-        fs::remove_dir_all(&folder).expect("the temporary folder can be removed");
-        assert_eq!(first.ok(), Some((329, Some(axis::Arch::X64))));
-        assert_eq!(later[0].as_ref().ok(), Some(&(1526, Some(axis::Arch::Arm64))));
-        assert!(later[1].as_ref().is_err_and(|error| error.to_string().contains(": unknown build; ")), "{later:?}");
-        assert!(anew.as_ref().is_err_and(|error| error.to_string().contains("builds.tsv beside it, line 2: ")), "{anew:?}");
-    }
-
-    /// What is not there is no facts yet; what is there and cannot be read is an error, and never taken for nothing.
-    #[test]
-    fn a_folder_that_cannot_be_read_is_not_empty() {
-        let folder = std::env::temp_dir().join(format!("etw-layouts-unread-{}", std::process::id()));
-        fs::create_dir_all(&folder).expect("a temporary folder");
-        let file = folder.join("a.facts");
-        fs::write(&file, "").expect("a temporary file");
-        let found =
-            [&folder, &folder.join("none"), &file.join("below")].map(|path| in_folder(path).map(|files| files.len()).ok());
-        #[cfg(unix)]
-        {
-            std::os::unix::fs::symlink("circle", folder.join("circle")).expect("a link");
-            assert!(in_folder(&folder.join("circle")).is_err());
-        }
-        fs::create_dir_all(folder.join("builds.tsv")).expect("a temporary folder");
-        let list = read_builds(&folder.join("builds.tsv"));
-        fs::remove_dir_all(&folder).expect("the temporary folder can be removed");
-        assert_eq!(found, [Some(1), Some(0), None]);
-        assert!(list.is_err(), "{list:?}");
-    }
-
-    /// Two links that lead back give 2^40 paths, of which the system follows each.
-    #[cfg(unix)]
-    #[test]
-    fn links_in_circles() {
-        use std::os::unix::fs::symlink;
-        let folder = std::env::temp_dir().join(format!("etw-layouts-circles-{}", std::process::id()));
-        fs::create_dir_all(folder.join("below")).expect("a temporary folder");
-        fs::write(folder.join("below/a.facts"), "").expect("a temporary file");
-        for (to, link) in [(".", "one"), (".", "two"), ("..", "below/up"), ("below", "other")] {
-            symlink(to, folder.join(link)).expect("a link");
-        }
-        let found = files(std::slice::from_ref(&folder));
-        fs::remove_dir_all(&folder).expect("the temporary folder can be removed");
-        let found: Vec<_> = found.expect("they are read").iter().map(|file| file.path().to_owned()).collect();
-        assert_eq!(found, [folder.join("below/a.facts")]);
-    }
 }

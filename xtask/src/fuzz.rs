@@ -1,6 +1,6 @@
 //! `cargo xtask fuzz`.
 
-use crate::{Error, Outcome, trust, workspace};
+use crate::{Error, Outcome, trust_tables, workspace};
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -44,7 +44,7 @@ pub fn run(args: &Args) -> Result<Outcome, Error> {
                 anstream::println!("{name:10} {inputs:10} inputs in {} s, no finding", args.seconds);
                 if args.record {
                     let row = format!("| {name} | {} s | {inputs} | {} |", args.seconds, regressions(name));
-                    trust::record(trust::FUZZ, &[row])?;
+                    trust_tables::record(trust_tables::FUZZ, &[row])?;
                 }
             }
             Ran::Broke(text) => {

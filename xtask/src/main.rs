@@ -11,6 +11,7 @@ mod mutants;
 mod pages;
 mod snapshot;
 mod trust;
+mod trust_tables;
 mod unsafety;
 mod workspace;
 

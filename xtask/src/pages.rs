@@ -2,7 +2,7 @@
 
 mod status;
 
-use crate::{Error, trust};
+use crate::{Error, trust, trust_tables};
 use etw_layouts_codegen::emit::Files;
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_codegen::registry::Registry;
@@ -19,7 +19,7 @@ pub fn all(layouts: &Layouts, registry: &Registry, generated: &Files) -> Result<
         ("specs/ERRATA.md", errata(layouts)),
         ("docs/GENERATED.md", example(layouts, generated)),
         ("docs/STATUS.md", status::page(layouts, registry)?),
-        (trust::PAGE, trust::page()?),
+        (trust_tables::PAGE, trust::page()?),
     ];
     Ok(pages.into_iter().map(|(path, text)| (path.to_owned(), text)).collect())
 }

@@ -3,7 +3,6 @@
 use super::event_checks::{check_fields, check_values};
 use super::reader::{Reader, Table};
 use super::scalars::check_name;
-use crate::diagnostic::nearest;
 use crate::event::{Class, Erratum, Event, EventType, Field, IN_TYPES, InType, OUT_TYPES, OutType, Size, Versions};
 use crate::source::At;
 use crate::spec::Spec;
@@ -120,7 +119,7 @@ fn by_type(
     for (name, value) in named(reader, node, "write a table such as `{ Start = … }`") {
         match types.iter_mut().find(|ty| ty.name.value == name.value) {
             Some(ty) => state(reader, ty, value),
-            None => unknown(reader, "event type", &name, types.iter().map(|ty| ty.name.value.as_str())),
+            None => reader.unknown("event type", &name, types.iter().map(|ty| ty.name.value.as_str())),
         }
     }
 }
@@ -181,7 +180,7 @@ fn in_type(reader: &mut Reader, node: &Node) -> Option<At<&'static InType>> {
     let known = IN_TYPES.iter().map(|ty| ty.name);
     let found = InType::named(&value);
     if found.is_none() {
-        unknown(reader, "type", &At::new(value, span), known);
+        reader.unknown("type", &At::new(value, span), known);
     }
     found.map(|ty| At::new(ty, span))
 }
@@ -191,22 +190,9 @@ fn out_type(reader: &mut Reader, node: &Node) -> Option<At<&'static OutType>> {
     let known = OUT_TYPES.iter().map(|out| out.name);
     let found = OutType::named(&value);
     if found.is_none() {
-        unknown(reader, "output type", &At::new(value, span), known);
+        reader.unknown("output type", &At::new(value, span), known);
     }
     found.map(|out| At::new(out, span))
-}
-
-/// Longer lists help nobody.
-const MOST_LISTED: usize = 40;
-
-/// Reports a word that is not among those known.
-pub(super) fn unknown<'a>(reader: &mut Reader, what: &str, word: &At<String>, known: impl Iterator<Item = &'a str> + Clone) {
-    let help = match nearest(&word.value, known.clone()) {
-        Some(near) => format!("did you mean `{near}`?"),
-        None if known.clone().count() > MOST_LISTED => format!("choose an existing {what}, or define it"),
-        None => format!("write one of {}", known.collect::<Vec<_>>().join(", ")),
-    };
-    reader.error(word.span, format!("unknown {what} `{}`", word.value), "here", help);
 }
 
 /// A number, the name of an earlier field, or `*` for the rest of the payload.

@@ -1,14 +1,10 @@
 //! Checks of event classes: fields that fit together, names that exist, events that are stated once.
 
-use super::event::unknown;
 use super::reader::Reader;
 use crate::event::{Class, Field, Kind, Size, Versions};
 use crate::source::{At, Span};
-use crate::spec::{Body, Spec, Values};
+use crate::spec::{Body, GROUPS, Spec, Values};
 use std::collections::BTreeMap;
-
-/// The set whose constants are the groups of events.
-pub(crate) const GROUPS: &str = "EVENT_TRACE_GROUP";
 
 /// No payload of an event is larger, in bytes.
 const LARGEST: u64 = 0xFFFF;
@@ -159,7 +155,7 @@ pub(super) fn check_values(reader: &mut Reader, spec: &Spec, fields: &[Field]) {
             }
             None => {
                 let sets = spec.definitions.iter().filter(|(_, definition)| matches!(definition.body, Body::Values(_)));
-                unknown(reader, "enumeration", values, sets.map(|(name, _)| name.as_str()));
+                reader.unknown("enumeration", values, sets.map(|(name, _)| name.as_str()));
             }
         }
     }
@@ -215,7 +211,7 @@ pub(super) fn check_classes(reader: &mut Reader, spec: &Spec) {
 fn unknown_group(reader: &mut Reader, spec: &Spec, groups: Option<&Values>, group: &At<String>) {
     if !spec.broken.contains(GROUPS) {
         let known = groups.into_iter().flat_map(|values| &values.constants).filter(|one| one.guid.is_some());
-        unknown(reader, "group", group, known.map(|constant| constant.name.value.as_str()));
+        reader.unknown("group", group, known.map(|constant| constant.name.value.as_str()));
     }
 }
 

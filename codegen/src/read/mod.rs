@@ -9,12 +9,12 @@ mod globals;
 mod member;
 mod merge;
 mod names;
+mod pieces;
 mod reader;
 mod scalars;
 mod updates;
 
 pub use definition::is_definable;
-pub(crate) use event_checks::GROUPS;
 pub use scalars::is_identifier;
 
 use crate::diagnostic::{Diagnostic, Errors};

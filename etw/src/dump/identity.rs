@@ -1,5 +1,6 @@
 //! The build of a full dump, and the addresses of its global variables.
 
+use super::symbols::{self, Missing, SymbolFile};
 use crate::output::stop::Stop;
 use crate::output::{Escaped, Output};
 use etw_layouts::axis::AXIS;
@@ -12,13 +13,10 @@ use etw_layouts_memory::{Address, GLOBALS, Kernel};
 use etw_layouts_project::Project;
 use etw_layouts_project::project::Files;
 use etw_layouts_project::updates::{self, Updates};
-use etw_layouts_symbols::store::SymbolPath;
-use etw_layouts_symbols::{self as symbols, Symbols, Wanted};
 use serde::Serialize;
 use std::collections::BTreeMap;
-use std::env;
 use std::fmt::{self, Display};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Options for the build of a full dump.
 #[derive(clap::Args)]
@@ -58,9 +56,7 @@ pub struct Known {
     pdb: Option<String>,
     guid: Option<String>,
     age: Option<u32>,
-    /// The source of the addresses of global variables: `file`; `facts` of the kernel's PDB; `build`, if they are known only for
-    /// build and architecture; or `none`.
-    pub symbols_source: &'static str,
+    pub symbols_source: SymbolsSource,
     /// The symbol file that was read.
     symbols: Option<String>,
     /// Why no symbols were read, or that the symbols may be from another build.
@@ -71,6 +67,34 @@ pub struct Known {
     #[serde(skip)]
     by_build: usize,
     layouts: Vec<Layout>,
+}
+
+/// The source of the addresses of global variables.
+#[derive(Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SymbolsSource {
+    /// A symbol file.
+    File,
+    /// The facts of the kernel's PDB.
+    Facts,
+    /// Facts of the same build and architecture, without a PDB.
+    Build,
+    /// Nothing: the addresses are unknown.
+    None,
+}
+
+/// The source of the build.
+#[derive(Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum BuildSource {
+    /// The kernel's PDB.
+    Pdb,
+    /// The kernel's image.
+    Image,
+    /// `--build`.
+    Option,
+    /// The dump header, which does not state the revision.
+    Header,
 }
 
 /// A selected layout and its confidence.
@@ -91,8 +115,7 @@ pub struct Revision {
     /// Build and revision, as far as known.
     #[serde(serialize_with = "shown")]
     pub build: Build,
-    /// The source of the build: `pdb`, `image`, `option`, or `header`, which does not state the revision.
-    build_source: &'static str,
+    build_source: BuildSource,
     /// The KB numbers of the update with this revision; empty if unknown.
     kb: Vec<String>,
     /// The build given with --build, if it is another number of the same kernel.
@@ -112,19 +135,19 @@ impl Revision {
     /// The build of the header, without a revision, or the build given with --build.
     pub fn find(of_header: Build, args: &Args) -> Result<Self, Stop> {
         match args.build {
-            Some(build) if build.number == of_header.number => Ok(Self::by(build, "option")),
+            Some(build) if build.number == of_header.number => Ok(Self::by(build, BuildSource::Option)),
             Some(said) if AXIS.canonical(said).number == AXIS.canonical(of_header).number => {
                 let build = Build { number: of_header.number, ..AXIS.canonical(said) };
-                Ok(Self { build_said: Some(said), ..Self::by(build, "option") })
+                Ok(Self { build_said: Some(said), ..Self::by(build, BuildSource::Option) })
             }
             Some(said) => Err(Stop::Input(format!(
                 "wrong --build {said:#}: the dump is of build {of_header:#}; add a revision to it, such as {of_header:#}.1415"
             ))),
-            None => Ok(Self::by(of_header, "header")),
+            None => Ok(Self::by(of_header, BuildSource::Header)),
         }
     }
 
-    fn by(build: Build, build_source: &'static str) -> Self {
+    fn by(build: Build, build_source: BuildSource) -> Self {
         Self { build, build_source, kb: kb(build), build_said: None }
     }
 
@@ -139,10 +162,10 @@ impl Revision {
 impl Display for Revision {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let by = match self.build_source {
-            "pdb" => "from its PDB",
-            "image" => "from its image",
-            "option" => "from --build",
-            _ => "from the dump header; revision unknown",
+            BuildSource::Pdb => "from its PDB",
+            BuildSource::Image => "from its image",
+            BuildSource::Option => "from --build",
+            BuildSource::Header => "from the dump header; revision unknown",
         };
         let kb = if self.kb.is_empty() { String::new() } else { format!(" ({})", self.kb.join(", ")) };
         writeln!(f, "  build          {:#}{kb}, {by}", self.build)?;
@@ -163,16 +186,20 @@ fn kb(build: Build) -> Vec<String> {
 pub fn find<S: Source>(dump: &MemoryDump<S>, args: &Args) -> Result<(Kernel, Known), Stop> {
     let identity = dump.identity();
     let revision = match identity.by {
-        By::Pdb => Revision::by(identity.build, "pdb"),
-        By::Image => Revision::by(identity.build, "image"),
+        By::Pdb => Revision::by(identity.build, BuildSource::Pdb),
+        By::Image => Revision::by(identity.build, BuildSource::Image),
         _ => Revision::find(identity.build, args)?,
     };
     let is_known = !dump.known_globals().is_empty();
     let is_asked = args.symbols.is_some() || args.symbol_path.is_some();
     // Search for symbols only if the addresses are unknown or the user asks for it.
-    let found = if is_known && !is_asked { Err(Missing::None(String::new())) } else { symbols(dump, args) };
-    let (read, symbols_note) = match found {
-        Ok((path, bytes, note)) => (Some((path, bytes)), note),
+    let found = if is_known && !is_asked {
+        Err(Missing::None(String::new()))
+    } else {
+        symbols::read(dump, args.symbols.as_deref(), args.symbol_path.as_deref())
+    };
+    let (mut read, symbols_note) = match found {
+        Ok(SymbolFile { path, globals, note }) => (Some((path, globals)), note),
         Err(Missing::Wrong(why)) => return Err(Stop::Input(why)),
         Err(Missing::Asked(why)) if !is_known => return Err(Stop::Input(why)),
         Err(Missing::Asked(why)) => (None, Some(why)),
@@ -181,21 +208,19 @@ pub fn find<S: Source>(dump: &MemoryDump<S>, args: &Args) -> Result<(Kernel, Kno
     };
     let by_build = dump.image().map_or(0, |_| dump.globals_by_build(revision.build).len());
     let symbols_source = match (&read, is_known, by_build) {
-        (Some(_), ..) => "file",
-        (None, true, _) => "facts",
-        (None, false, 1..) => "build",
-        (None, false, 0) => "none",
+        (Some(_), ..) => SymbolsSource::File,
+        (None, true, _) => SymbolsSource::Facts,
+        (None, false, 1..) => SymbolsSource::Build,
+        (None, false, 0) => SymbolsSource::None,
     };
     let mut kernel = dump.kernel(revision.build);
     let base = dump.image().map(|image| image.base).or(dump.modules().first().map(|module| module.range.start));
-    if let (Some((path, bytes)), Some(base)) = (&read, base) {
-        let globals = symbols::globals(bytes, GLOBALS.iter().copied());
-        let mut globals = globals.map_err(|error| Stop::Input(format!("{}: {error}", path.display())))?;
+    if let (Some((_, globals)), Some(base)) = (&mut read, base) {
         if symbols_note.is_some() {
             // The symbols may be from another build; known addresses have priority.
             globals.retain(|name, _| !dump.known_globals().iter().any(|(known, _)| known == name));
         }
-        kernel = kernel.with_globals(base, globals);
+        kernel = kernel.with_globals(base, std::mem::take(globals));
     }
     let image = dump.image();
     let pdb = image.and_then(|image| image.pdb.as_ref());
@@ -245,67 +270,11 @@ fn sentence(confidence: &Confidence, arch: Arch, axis: &mut Option<Axis>) -> Str
     axis.as_ref().map_or_else(|| confidence.to_string(), |axis| etw_layouts_project::sentence(axis, confidence, arch))
 }
 
-/// Why there are no symbols.
-enum Missing {
-    /// The given symbols cannot be read, or are from another build.
-    Wrong(String),
-    /// The given path has no symbols for the kernel.
-    Asked(String),
-    /// No symbols were given.
-    None(String),
-}
-
-/// A symbol file, its bytes and a note.
-type Read = (PathBuf, Vec<u8>, Option<String>);
-
-/// The given symbols, or the symbols found along the symbol path.
-fn symbols<S: Source>(dump: &MemoryDump<S>, args: &Args) -> Result<Read, Missing> {
-    let named = dump.image().and_then(|image| image.pdb.as_ref());
-    if let Some(path) = &args.symbols {
-        let wrong = |why: &dyn Display| Missing::Wrong(format!("{}: {why}", path.display()));
-        let bytes = symbols::load(path).map_err(|error| wrong(&error))?;
-        let table = match symbols::read(&bytes, &Wanted::from_iter([""])).map_err(|error| wrong(&error))? {
-            Symbols::Table(table) => table,
-            _ => return Err(wrong(&"no addresses of global variables in this symbol file; give a PDB or an ISF table")),
-        };
-        return match (table.pdb, named) {
-            (Some(own), Some(named)) if own.guid != named.id.guid => {
-                let (own, kernel) = (guid(own.guid), guid(named.id.guid));
-                Err(wrong(&format!(
-                    "symbols of another build: PDB GUID is {own}, but the kernel has {kernel}; give the matching PDB"
-                )))
-            }
-            (Some(_), Some(_)) => Ok((path.clone(), bytes, None)),
-            _ => Ok((
-                path.clone(),
-                bytes,
-                Some("the symbols may be from another build: the dump or the symbol file does not name a PDB".into()),
-            )),
-        };
-    }
-    let (text, is_asked) = match (&args.symbol_path, env::var("_NT_SYMBOL_PATH")) {
-        (Some(path), _) => (path.clone(), true),
-        (None, Ok(path)) => (path, false),
-        (None, Err(_)) => {
-            let help = "none; use --symbols FILE, --symbol-path PATH or _NT_SYMBOL_PATH";
-            return Err(Missing::None(help.into()));
-        }
-    };
-    let missing = |why: String| if is_asked { Missing::Asked(why) } else { Missing::None(why) };
-    let Some(named) = named else { return Err(missing("the dump does not name the kernel's PDB; use --symbols FILE".into())) };
-    let pdb = symbols::Pdb { name: named.name.clone(), guid: named.id.guid, age: named.id.age };
-    let cache = etw_layouts_cli::symbol_options::home_cache().unwrap_or_else(|| Path::new("symbols").to_owned());
-    let wrong = |why: String| if is_asked { Missing::Wrong(why) } else { Missing::None(why) };
-    let path = SymbolPath::parse(&text, &cache).map_err(|error| wrong(error.to_string()))?;
-    let path = path.find(&pdb, &mut |_, _| {}).map_err(|error| missing(error.to_string()))?;
-    let bytes = symbols::load(&path).map_err(|error| missing(format!("{}: {error}", path.display())))?;
-    Ok((path, bytes, None))
-}
-
 impl Known {
     /// The confidence of the layouts, as words from all of them.
     pub fn confidence(&self) -> String {
-        let mut words: Vec<&str> = self.layouts.iter().map(|layout| layout.confidence).filter(|word| *word != "absent").collect();
+        let mut words: Vec<&str> =
+            self.layouts.iter().filter(|layout| layout.of.is_some()).map(|layout| layout.confidence).collect();
         words.sort_unstable();
         words.dedup();
         words.join(", ")
@@ -314,22 +283,22 @@ impl Known {
     /// The note that addresses of global variables are known without symbols, with their source.
     fn of_facts(&self) -> Option<String> {
         match self.symbols_source {
-            "facts" => {
+            SymbolsSource::Facts => {
                 let (guid, age) = (self.guid.as_ref()?, self.age?);
                 Some(format!("built in: {} global variables of PDB {guid}, age {age}", self.globals.len()))
             }
-            "build" => {
+            SymbolsSource::Build => {
                 let (count, build) = (self.by_build, self.revision.build);
                 let plural = if count == 1 { "" } else { "s" };
                 Some(format!("built in: {count} global variable{plural} of build {build:#}, from a table without a PDB GUID"))
             }
-            _ => None,
+            SymbolsSource::File | SymbolsSource::None => None,
         }
     }
 
     /// Prints to standard error which parts of an answer are not verified.
     pub fn tell(&self, file: &str, out: &Output) {
-        let by_header = (self.revision.build_source == "header").then(|| {
+        let by_header = (self.revision.build_source == BuildSource::Header).then(|| {
             format!(
                 "unknown revision: using the layouts of the first revision of {:#}; set the revision with --build",
                 self.revision.build
@@ -378,7 +347,7 @@ impl Display for Known {
                 writeln!(f, "    symbols      {}, {} global variables", Escaped(path), self.globals.len())?;
                 note.iter().try_for_each(|note| writeln!(f, "                 {}", Escaped(note)))?;
             }
-            (None, note) if self.symbols_source == "facts" => {
+            (None, note) if self.symbols_source == SymbolsSource::Facts => {
                 writeln!(f, "    symbols      {}", self.of_facts().unwrap_or_default())?;
                 note.iter().try_for_each(|note| writeln!(f, "                 {}", Escaped(note)))?;
             }

@@ -11,8 +11,8 @@ use std::path::Path;
 
 /// An open dump.
 pub enum Opened {
-    /// The bytes of a minidump.
-    Triage(Vec<u8>),
+    /// The header and the bytes of a minidump.
+    Triage(DumpHeader, Vec<u8>),
     /// A full or kernel dump.
     Memory(File),
 }
@@ -34,7 +34,7 @@ pub fn open(input: &Input) -> Result<Opened, Stop> {
     })?;
     if header.is_triage() {
         file.read_to_end(&mut bytes).map_err(unreadable)?;
-        return Ok(Opened::Triage(bytes));
+        return Ok(Opened::Triage(header, bytes));
     }
     if is_pipe {
         return Err(Stop::Input("cannot read a full dump from a pipe: its pages are read on demand; name the file".into()));

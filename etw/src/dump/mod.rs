@@ -8,6 +8,7 @@ mod info;
 mod input;
 mod save;
 mod sessions;
+mod symbols;
 mod whole;
 
 use crate::etl::ended;
@@ -119,7 +120,7 @@ fn run_all(command: &Command) -> Result<Outcome, Error> {
             break;
         }
         let result = input::open(input).and_then(|opened| match opened {
-            Opened::Triage(bytes) => triage(&mut work, files, input, &bytes, &mut out),
+            Opened::Triage(header, bytes) => triage(&mut work, files, input, (header, &bytes), &mut out),
             Opened::Memory(file) => whole(&mut work, files, input, &file, &mut out),
         });
         match result {
@@ -151,10 +152,16 @@ enum Work<'a> {
     Save(&'a save::Args),
 }
 
-fn triage(work: &mut Work<'_>, files: &Files, input: &Input, bytes: &[u8], out: &mut Output) -> Result<Outcome, Stop> {
-    let unread = |error: etw_layouts_dump::Error| Stop::Input(error.to_string());
-    let revision = identity::Revision::find(DumpHeader::of(bytes).map_err(unread)?.build, &files.kernel)?;
-    let dump = Dump::with_revision(bytes, revision.build.revision).map_err(unread)?;
+fn triage(
+    work: &mut Work<'_>,
+    files: &Files,
+    input: &Input,
+    (mut header, bytes): (DumpHeader, &[u8]),
+    out: &mut Output,
+) -> Result<Outcome, Stop> {
+    let revision = identity::Revision::find(header.build, &files.kernel)?;
+    header.build.revision = revision.build.revision;
+    let dump = Dump::with_header(bytes, header).map_err(|error| Stop::Input(error.to_string()))?;
     let diagnostics = dump.diagnostics().iter().cloned().map(DumpDiagnostic::Dump).collect();
     let mut notes = files.without_effect();
     if let Work::Info(args) = work {

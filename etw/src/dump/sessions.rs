@@ -1,6 +1,6 @@
 //! `sessions`.
 
-use super::identity::Known;
+use super::identity::{Known, SymbolsSource};
 use super::{Content, DumpDiagnostic, Files, diagnostics};
 use crate::output::line::header;
 use crate::output::stop::Stop;
@@ -51,7 +51,7 @@ pub struct Line<'a> {
     layouts: Option<String>,
     /// For a walk through memory, the source of the addresses of global variables: `file`, `facts`, `build` or `none`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    symbols_source: Option<&'static str>,
+    symbols_source: Option<SymbolsSource>,
     /// Whether the rate of the clock is known; otherwise the events have no times.
     has_clock_rate: bool,
     /// Whether a pair of clock value and system time is known; otherwise the events have no times.

@@ -1,16 +1,17 @@
 //! Kernels are taken out of the specs, and come back from their tables.
 
 mod arm64;
+mod back;
 mod hostile;
 mod images;
 mod taken_out;
 
 use super::rows::find;
 use super::*;
+use back::back;
 use etw_layouts_codegen::axis::{Axis, TargetId};
-use etw_layouts_codegen::layouts::{Aggregate, Field, Form, Type};
-use etw_layouts_codegen::spec::{Body, Definition, Kind, Member, Provenance, Shape};
-use etw_layouts_symbols::compare::Difference;
+use etw_layouts_codegen::layouts::Form;
+use etw_layouts_codegen::spec::{Body, Definition};
 use etw_layouts_symbols::{Rules, TypeFacts, Types, compare};
 use std::cmp::Reverse;
 use std::sync::OnceLock;
@@ -117,135 +118,6 @@ fn round_trip_amid() {
         back(&before, &best(&tables, &others), &best(&tables, &[build]), &truth);
     });
 }
-
-/// Imports tables and holds the outcome against the specs that had them.
-fn back(before: &Texts, known: &[BuildTable], new: &[BuildTable], truth: &Layouts) {
-    // Types that nothing embeds and no other kernel has are asked for.
-    let old = layouts(before).spec.definitions;
-    let held = |name: &&String| new.iter().any(|table| table.types.contains_key(*name));
-    let added: Vec<String> =
-        truth.spec.definitions.keys().filter(|name| !old.contains_key(*name)).filter(held).cloned().collect();
-    let input = Input { texts: before, known, new, added: &added, folder: "specs" };
-    let after = plan(&input).unwrap_or_else(|error| panic!("{error}"));
-    if let Err(error) = verified(&after.layouts, known, new) {
-        // What a kernel's tables do not hold, but older and newer ones, is not said in the specs: the newer ones are taken out.
-        let old = verified(&layouts(before), known, &[]).err().map(|error| error.to_string()).unwrap_or_default();
-        let error = error.to_string();
-        assert!(error.lines().all(|line| old.lines().any(|other| other == line)), "{error}");
-    }
-    let axis = &after.layouts.spec.axis;
-    for (target, at) in axis.targets.iter() {
-        let build = axis.kernels[at.kernel].build;
-        let place = find(&truth.spec.axis, build, at.arch).expect("on the axis");
-        let rules = new.iter().find(|t| (t.build, t.arch) == (build, at.arch)).map(|t| Rules::for_producer(&t.producer));
-        let (ours, theirs) = (facts(&after.layouts, target), facts(truth, place));
-        let reports = compare(&theirs, &ours, rules.unwrap_or(Rules::Faithful));
-        let lost = |d: &&Difference| !(rules == Some(Rules::Converted) && SHARED.contains(&d.member.as_str()));
-        let differences: Vec<_> = reports.iter().flat_map(|report| report.differences.iter().filter(lost)).collect();
-        assert!(differences.is_empty(), "{}: {differences:?}", axis.target_name(target));
-        // A type that the kernel's symbols do not hold, but older and newer ones, the specs have; an import takes it out, or says so.
-        let unsure = |name: &&String| new.iter().any(|table| table.build == build && !table.types.contains_key(*name));
-        let others: Vec<_> =
-            ours.keys().collect::<BTreeSet<_>>().symmetric_difference(&theirs.keys().collect()).copied().collect();
-        let others: Vec<_> = others.into_iter().filter(|name| !unsure(name)).collect();
-        assert!(others.is_empty(), "{}: the types are others: {others:?}", axis.target_name(target));
-    }
-    unneeded(before, &after);
-    kept(before, &after);
-    nested(&after, truth, new);
-}
-
-/// Comments and entries stay, in their order.
-fn kept(before: &Texts, after: &Plan) {
-    for (path, old) in before {
-        let Some(new) = after.texts.get(path) else { panic!("{path} is gone") };
-        let marks = |text: &str| -> Vec<String> {
-            let comments = text.lines().filter(|line| line.trim_start().starts_with('#')).map(str::to_owned);
-            let names = text
-                .split(['{', '\n'])
-                .filter(|part| part.trim_start().starts_with("name "))
-                .map(|part| part.trim_start().split('"').nth(1).unwrap_or_default().to_owned());
-            comments.chain(names).collect()
-        };
-        let new = marks(new);
-        let mut rest = new.iter();
-        let lost = marks(old).into_iter().find(|mark| !rest.any(|other| other == mark));
-        assert!(lost.is_none(), "{path}: {lost:?} is not where it was");
-    }
-}
-
-/// Where the unnamed structures and unions are others than they should be, the spec says that they are inferred. The order of
-/// alternatives does not matter, nor what is copied because no symbols hold it.
-fn nested(after: &Plan, truth: &Layouts, new: &[BuildTable]) {
-    /// An unnamed group of one, or a structure within a structure, is no group.
-    fn groups(aggregate: &Aggregate, base: u64, within: Kind) -> Vec<String> {
-        let kind = if aggregate.fields.len() == 1 { within } else { aggregate.kind };
-        let field = |field: &Field| match (&field.ty, field.name.as_deref()) {
-            (Type::Inline(inner), None) => groups(inner, base + field.offset, kind),
-            (Type::Inline(inner), Some(name)) => vec![format!("{name} {:?}", groups(inner, 0, Kind::Union))],
-            (_, name) => vec![format!("{}@{}", name.unwrap_or_default(), base + field.offset)],
-        };
-        let mut list: Vec<_> = aggregate.fields.iter().flat_map(field).collect();
-        if kind == Kind::Union {
-            list.sort();
-        }
-        match kind == within {
-            true => list,
-            false => vec![format!("{:?} ({})", aggregate.kind, list.join(", "))],
-        }
-    }
-    let of = |layouts: &Layouts, target, name| match layouts.get(target, name).map(|layout| &layout.form) {
-        Some(Form::Aggregate(aggregate)) => groups(aggregate, 0, aggregate.kind).join(", "),
-        _ => String::new(),
-    };
-    for table in new {
-        let [ours, theirs] = [&after.layouts, truth].map(|l| l.spec.axis.at(table.build, table.arch).expect("on the axis"));
-        for name in after.layouts.by_target[ours].keys().filter(|name| table.types.contains_key(*name)) {
-            let (ours, theirs) = (of(&after.layouts, ours, name), of(truth, theirs, name));
-            let place = after.layouts.spec.definitions[name].name.span;
-            let text = &after.layouts.spec.sources.file(place).text;
-            let says = ours == theirs || text.contains(unions::TOGETHER);
-            assert!(says, "{}-{} {name} says nothing of it, but is\n{ours}\nnot\n{theirs}", table.build, table.arch);
-        }
-    }
-}
-
-/// What the specs say of a new kernel by ranges that cover it may be right; files where it is stay as they are.
-fn unneeded(before: &Texts, after: &Plan) {
-    let axis = after.texts.iter().filter(|(path, _)| path.ends_with("windows.toml"));
-    let texts: Texts = before.iter().chain(axis).map(|(path, text)| (path.clone(), text.clone())).collect();
-    // Where a range ends before the new kernel, the specs may be incomplete for it; then nothing can be said.
-    let Ok(inherited) = texts::layouts(&texts) else { return };
-    for definition in inherited.spec.definitions.values() {
-        let name = definition.name.value.as_str();
-        let path = &inherited.spec.sources.file(definition.name.span).path;
-        let says = |layouts: &Layouts, target| {
-            let why = layouts.unverifiable(name, target).map(str::to_owned);
-            let mut sources = Vec::new();
-            if let Some(Body::Aggregate(aggregate)) = layouts.spec.definitions.get(name).map(|definition| &definition.body) {
-                self::sources(&aggregate.members, target, &mut sources);
-            }
-            (verify::ours::types(layouts, target, &[name]), why, sources)
-        };
-        let right = after.new.iter().all(|&target| says(&inherited, target) == says(&after.layouts, target));
-        let [old, new] = [before, &after.texts].map(|texts| texts.get(path));
-        assert!(!right || old == new, "{path} changed for nothing:\n{}", diff(before, &after.texts));
-    }
-}
-
-/// What members are known from, as they state it themselves.
-fn sources(members: &[Member], target: TargetId, found: &mut Vec<Option<Provenance>>) {
-    for member in members.iter().filter(|member| member.scope.contains(target)) {
-        found.push(member.source.get(target).map(|piece| piece.value));
-        if let Shape::Inline(_, members) = &member.shape {
-            sources(members, target, found);
-        }
-    }
-}
-
-/// Constants that share their value with another; a converted table has only one of them.
-const SHARED: [&str; 4] =
-    ["NonPagedPoolExecute", "EventProviderSetEnableAllKeywords", "EventProviderSetReserved1", "ETW_STRING_TOKEN_CONTAINER"];
 
 /// Kernels imported in any order, at once or one by one, give the same layouts, and each again changes nothing.
 #[test]

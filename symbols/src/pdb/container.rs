@@ -1,13 +1,13 @@
 //! Detection of the container format, and access to streams.
 
-use super::{Error, msfz};
+use super::Error;
+use super::msfz::{self, MSF_7};
 use crate::little_endian::u32_at;
 use pdb2::{PDB, Source, SourceSlice, SourceView};
 use std::borrow::Cow;
 use std::io;
 
 const FAMILY: &[u8] = b"Microsoft C/C++ ";
-pub(super) const MSF_7: &[u8] = b"Microsoft C/C++ MSF 7.00\r\n\x1aDS\0\0\0";
 const MSF_2: &[u8] = b"Microsoft C/C++ program database 2.00\r\n\x1aJG\0\0";
 const MSFZ: &[u8] = b"Microsoft MSFZ Container\r\n\x1aALD\0\0";
 

@@ -3,10 +3,12 @@
 //! The format is described in `docs/pdb/msfz.md` of <https://github.com/microsoft/pdb-rs>.
 
 use super::Error;
-use super::container::MSF_7;
 use crate::little_endian::u32_at;
 use ruzstd::decoding::FrameDecoder;
 use std::collections::BTreeMap;
+
+/// The start of an MSF 7.00, the container to which [`unpack`] converts.
+pub(super) const MSF_7: &[u8] = b"Microsoft C/C++ MSF 7.00\r\n\x1aDS\0\0\0";
 
 /// Maximum ratio of unpacked to packed size. The ratio of kernel files is 4.
 const RATIO: usize = 100;

@@ -8,7 +8,7 @@ mod tests;
 
 pub use facts::Mutant;
 
-use crate::{Error, Format, Outcome, trust, workspace};
+use crate::{Error, Format, Outcome, trust_tables, workspace};
 use etw_layouts_codegen::axis::{PerTarget, TargetId};
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_codegen::registry::Registry;
@@ -268,7 +268,7 @@ pub fn run(args: &Args) -> Result<Outcome, Error> {
         Format::Json => anstream::println!("{}", json(&counts, &reasons, &missed)?),
     }
     if args.record && good {
-        trust::record(trust::MUTANTS, &counts.iter().map(recorded).collect::<Vec<_>>())?;
+        trust_tables::record(trust_tables::MUTANTS, &counts.iter().map(recorded).collect::<Vec<_>>())?;
     }
     Ok(if good { Outcome::Good } else { Outcome::Differs })
 }
