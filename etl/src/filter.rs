@@ -31,6 +31,7 @@ pub struct Filter {
     of_provider: bool,
     ids: Vec<u16>,
     opcodes: Vec<u8>,
+    opcode_names: Vec<String>,
     levels: Vec<u8>,
     keywords: Vec<u64>,
     keyword_names: Vec<String>,
@@ -100,7 +101,16 @@ impl Filter {
         self
     }
 
-    /// Sets the schemas by which providers, events and keywords are matched by name. Call it after the other methods.
+    /// Accepts events whose opcode has this name, ignoring case: the name in a schema of [`with_schemas`](Self::with_schemas), or one
+    /// that is the same for all providers ([`names::opcode`]).
+    #[must_use]
+    pub fn opcode_name(mut self, name: &str) -> Self {
+        self.opcode_names.push(name.to_owned());
+        self.more = true;
+        self
+    }
+
+    /// Sets the schemas by which providers, events, opcodes and keywords are matched by name. Call it after the other methods.
     #[must_use]
     pub fn with_schemas(mut self, schemas: &Schemas) -> Self {
         let named: Vec<_> = self.names.iter().flat_map(|name| schemas.providers_named(name)).collect();
@@ -183,7 +193,7 @@ impl Filter {
         any(&self.processors, || Some(processor))
             && (self.events.is_empty() || self.events.iter().any(|name| name.is_of(event, self.schemas())))
             && any(&self.ids, || event.id())
-            && any(&self.opcodes, || event.opcode())
+            && self.has_opcode(event)
             && any(&self.levels, || event.level())
             && any(&self.processes, || event.process())
             && any(&self.threads, || event.thread())
@@ -193,6 +203,17 @@ impl Filter {
 
     fn schemas(&self) -> &Schemas {
         self.schemas.as_ref().unwrap_or(Schemas::BUILT_IN)
+    }
+
+    fn has_opcode(&self, event: &Event<'_>) -> bool {
+        if self.opcode_names.is_empty() {
+            return any(&self.opcodes, || event.opcode());
+        }
+        let Some(opcode) = event.opcode() else { return false };
+        let is = |name: &str| self.opcode_names.iter().any(|wanted| is_same(name, wanted));
+        self.opcodes.contains(&opcode)
+            || names::opcode(event.header_type(), opcode).is_some_and(is)
+            || self.schemas().variant(event).is_some_and(|variant| is(variant.opcode().name))
     }
 
     fn has_keyword(&self, event: &Event<'_>) -> bool {

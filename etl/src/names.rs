@@ -101,12 +101,9 @@ pub fn undecoded(event: &Event<'_>, schemas: &Schemas, fault: Fault) -> Diagnost
     DiagnosticKind::Fields(Box::new(Undecoded { event, fault }))
 }
 
-/// Whether the specs have an event with this name, such as `Process/Start`, or a class, such as `Process` or `Process/*`, ignoring case.
-pub fn is_event(name: &str) -> bool {
-    let (class, event) = name.split_once('/').unwrap_or((name, "*"));
-    events::all().any(|(.., schema)| {
-        schema.provider.eq_ignore_ascii_case(class) && (event == "*" || schema.event.eq_ignore_ascii_case(event))
-    })
+/// The events of the specs: class and name, such as `Process` and `Start`. A name is repeated for each of its versions.
+pub fn events() -> impl Iterator<Item = (&'static str, &'static str)> {
+    events::all().map(|(.., schema)| (schema.provider, schema.event))
 }
 
 /// Name of an opcode whose meaning is the same for all providers, such as `START`: the name in EVENT_TRACE_TYPE without the
@@ -117,6 +114,13 @@ pub fn opcode(header_type: HeaderType, opcode: u8) -> Option<&'static str> {
         LazyLock::new(|| [false, true].map(|is_later| std::array::from_fn(|opcode| opcode_of(opcode as u8, is_later))));
     let is_later = matches!(header_type, HeaderType::Event32 | HeaderType::Event64);
     NAMES[usize::from(is_later)][usize::from(opcode)]
+}
+
+/// The names that [`opcode`] can return.
+pub fn opcodes() -> impl Iterator<Item = &'static str> {
+    [HeaderType::Full64, HeaderType::Event64]
+        .into_iter()
+        .flat_map(|ty| (0..=u8::MAX).filter_map(move |number| opcode(ty, number)))
 }
 
 fn opcode_of(opcode: u8, is_later: bool) -> Option<&'static str> {

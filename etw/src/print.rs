@@ -135,6 +135,7 @@ fn remedy(remedy: &Remedy) -> String {
         Remedy::Architecture => "name x86, x64 or arm64 with --arch",
         Remedy::SymbolPath => "name a folder of symbol files, or srv*CACHE*https://SERVER, with --symbol-path or _NT_SYMBOL_PATH",
         Remedy::Definition => "`etw list` prints all names",
+        Remedy::DefinitionOrVariable => "`etw list` prints all structures, `etw list --globals` all variables",
         Remedy::Event => "`etw list --events` prints all names",
         Remedy::InSymbols(name) => return format!("name a structure, or run `etw show {name}`"),
         Remedy::NotVariable(name) => {

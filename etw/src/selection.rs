@@ -2,7 +2,9 @@
 
 use crate::schemas::SchemaOptions;
 use etw_layouts_cli::Error;
-use etw_layouts_etl::{FileTime, Filter, HeaderType, Schemas, Uuid, names};
+use etw_layouts_codegen::nearest;
+use etw_layouts_etl::{FileTime, Filter, Schemas, Uuid, names};
+use std::collections::BTreeSet;
 use std::num::IntErrorKind;
 use std::str::FromStr;
 
@@ -26,9 +28,9 @@ pub struct Wanted {
     /// number.
     #[arg(long, value_name = "ID|HOOK", value_parser = id)]
     id: Vec<u16>,
-    /// Match this opcode: a number or a name such as START, END or STOP.
+    /// Match this opcode: a number or a name such as START, END or STOP, or a name in the schemas.
     #[arg(long, value_name = "N|NAME", value_parser = opcode)]
-    opcode: Vec<u8>,
+    opcode: Vec<Opcode>,
     /// Match this level: a number, or critical (1), error (2), warning (3), information (4) or verbose (5).
     #[arg(long, value_name = "N|NAME", value_parser = level)]
     level: Vec<u8>,
@@ -95,7 +97,13 @@ impl Wanted {
                 Keyword::Name(name) => filter.keyword_name(name),
             };
         }
-        ask!(id, opcode, level, process, thread, processor);
+        for opcode in &self.opcode {
+            filter = match opcode {
+                Opcode::Number(number) => filter.opcode(*number),
+                Opcode::Name(name) => filter.opcode_name(name),
+            };
+        }
+        ask!(id, level, process, thread, processor);
         filter.with_schemas(schemas)
     }
 
@@ -132,71 +140,99 @@ impl Wanted {
         [self.from, self.to].iter().any(|time| matches!(time, Some(Time::Since(_) | Time::OfDay(_))))
     }
 
-    /// A hint for names that matched no event; empty if no name was given.
+    /// A hint for names that matched no event; empty if all names are known.
     pub fn on_names(&self) -> String {
         let schemas = self.schemas.of_any();
-        let is_provider = |name: &str| schemas.providers_named(name).next().is_some();
-        let unknown = |name: &&String| {
-            let provider = name.split_once('/').map_or(name.as_str(), |(provider, _)| provider);
-            !names::is_event(name) && !is_provider(provider)
-        };
-        if let Some(name) = self.event.iter().find(unknown) {
-            let provider = name.split_once('/').map_or(name.as_str(), |(provider, _)| provider);
-            return format!(
-                "; no known event has the name {name}{}: `etw list --events` prints those of the kernel",
-                similar(provider, &schemas)
-            );
+        if let Some(name) = self.event.iter().find(|name| !is_known(name, &schemas)) {
+            let near = similar_event(name, &schemas).map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+            return format!("; no known event has the name `{name}`{near}; `etw list --events` prints the events of the kernel");
         }
         let named = |provider: &Provider| if let Provider::Name(name) = provider { Some(name.clone()) } else { None };
+        let is_provider = |name: &str| schemas.providers_named(name).next().is_some();
         match self.provider.iter().filter_map(named).find(|name| !is_provider(name)) {
             Some(name) => {
-                let similar = similar(&name, &schemas);
-                format!(
-                    "; no schema has the provider name {name}, and no event contains it{similar}; give the name or the provider's GUID"
-                )
+                let near = similar(&name, &schemas).map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+                format!("; no schema and no event has the provider name `{name}`{near}; give the name or the provider's GUID")
             }
-            None => String::new(),
+            None => self.on_opcodes(&schemas).unwrap_or_default(),
         }
+    }
+
+    /// A hint for an opcode or keyword whose name is unknown.
+    fn on_opcodes(&self, schemas: &Schemas) -> Option<String> {
+        let variants = || {
+            let providers = schemas.libraries().flat_map(|library| library.providers());
+            providers.flat_map(|provider| provider.events()).filter_map(|variants| variants.first())
+        };
+        let same = |own: &str, name: &str| own.eq_ignore_ascii_case(name);
+        for opcode in &self.opcode {
+            if let Opcode::Name(name) = opcode
+                && !names::opcodes().any(|own| same(own, name))
+                && !variants().any(|variant| same(variant.opcode().name, name))
+            {
+                return Some(format!("; no schema has the opcode name `{name}`; give a number or a name, such as 1 or START"));
+            }
+        }
+        for keyword in &self.keyword {
+            if let Keyword::Name(name) = keyword
+                && !variants().any(|variant| variant.keywords().any(|(_, own)| same(own, name)))
+            {
+                return Some(format!("; no schema has the keyword name `{name}`; give a mask such as 0x10 or a name"));
+            }
+        }
+        None
     }
 }
 
-/// The name of a provider that is most like a name, if any is.
-fn similar(name: &str, schemas: &Schemas) -> String {
+/// The names of events, or their IDs, of a class of kernel events or of a provider in the libraries.
+fn events_of(provider: &str, schemas: &Schemas) -> Vec<String> {
+    let kernel = names::events().filter(|(class, _)| class.eq_ignore_ascii_case(provider)).map(|(_, event)| event.to_owned());
+    let guids: BTreeSet<_> = schemas.providers_named(provider).collect();
+    let providers = schemas.libraries().flat_map(|library| library.providers()).filter(|own| guids.contains(&own.guid()));
+    let variants = providers.flat_map(|provider| provider.events()).filter_map(|variants| variants.first());
+    kernel.chain(variants.flat_map(|variant| [variant.name().to_owned(), variant.id().to_string()])).collect()
+}
+
+/// Whether a schema has an event with this name; of a provider alone, whether a schema has the provider.
+fn is_known(name: &str, schemas: &Schemas) -> bool {
+    let (provider, event) = name.split_once('/').unwrap_or((name, "*"));
+    let events = events_of(provider, schemas);
+    !events.is_empty() && (event == "*" || events.iter().any(|own| own.eq_ignore_ascii_case(event)))
+}
+
+/// The name of the most similar event, if any is similar: of the same provider, else with the name of the most similar provider.
+fn similar_event(name: &str, schemas: &Schemas) -> Option<String> {
+    let (provider, event) = name.split_once('/').map_or((name, None), |(provider, event)| (provider, Some(event)));
+    let events = events_of(provider, schemas);
+    if events.is_empty() {
+        let near = similar(provider, schemas)?;
+        return Some(event.map_or(near.clone(), |event| format!("{near}/{event}")));
+    }
+    nearest(event?, events.iter().map(String::as_str)).map(|near| format!("{provider}/{near}"))
+}
+
+/// The name of the most similar provider, if any is similar: one that contains the name, else one with similar letters.
+fn similar(name: &str, schemas: &Schemas) -> Option<String> {
+    let classes = names::events().map(|(class, _)| class);
+    let libraries: Vec<_> = schemas.libraries().collect();
+    let known = classes.chain(libraries.iter().flat_map(|library| library.providers()).map(|provider| provider.name()));
+    let known: BTreeSet<_> = known.filter(|own| !own.is_empty()).collect();
     let wanted = name.to_lowercase();
-    let candidates = schemas.libraries().flat_map(|library| library.providers()).map(|provider| provider.name());
-    let distance = |own: &str| {
-        let own = own.to_lowercase();
-        if own.contains(&wanted) && wanted.len() > 3 { own.len() - wanted.len() } else { 100 * distance(&own, &wanted) }
-    };
-    let nearest = candidates.filter(|own| !own.is_empty()).map(|own| (distance(own), own)).min();
-    match nearest.filter(|(distance, _)| *distance <= 300) {
-        Some((_, own)) => format!(" (did you mean {own}?)"),
-        None => String::new(),
-    }
-}
-
-/// The number of characters to insert, remove or replace that make one text of another; at least 4 for texts of very different lengths.
-fn distance(one: &str, other: &str) -> usize {
-    let other: Vec<char> = other.chars().take(256).collect();
-    if one.chars().count().abs_diff(other.len()) > 3 {
-        return 4;
-    }
-    let mut row: Vec<usize> = (0..=other.len()).collect();
-    for (place, character) in one.chars().take(256).enumerate() {
-        let mut diagonal = std::mem::replace(&mut row[0], place + 1);
-        for (index, own) in other.iter().enumerate() {
-            let replaced = diagonal + usize::from(*own != character);
-            diagonal = row[index + 1];
-            row[index + 1] = replaced.min(diagonal + 1).min(row[index] + 1);
-        }
-    }
-    row[other.len()]
+    let longer = known.iter().filter(|own| wanted.len() > 3 && own.to_lowercase().contains(&wanted)).min_by_key(|own| own.len());
+    longer.copied().or_else(|| nearest(name, known.iter().copied())).map(str::to_owned)
 }
 
 /// A keyword to match.
 #[derive(Clone)]
 enum Keyword {
     Mask(u64),
+    Name(String),
+}
+
+/// An opcode to match.
+#[derive(Clone)]
+enum Opcode {
+    Number(u8),
     Name(String),
 }
 
@@ -308,10 +344,11 @@ fn keyword(text: &str) -> Result<Keyword, String> {
     }
 }
 
-fn opcode(text: &str) -> Result<u8, String> {
-    let is = |opcode: u8, ty| names::opcode(ty, opcode).is_some_and(|name| name.eq_ignore_ascii_case(text));
-    let named = (0..=u8::MAX).find(|opcode| [HeaderType::Full64, HeaderType::Event64].into_iter().any(|ty| is(*opcode, ty)));
-    named.map_or_else(|| number_or(text, "invalid opcode; expected a number or a name, such as 1 or START"), Ok)
+fn opcode(text: &str) -> Result<Opcode, String> {
+    match text.chars().next() {
+        Some(first) if first.is_alphabetic() || first == '_' => Ok(Opcode::Name(text.to_owned())),
+        _ => number_or(text, "invalid opcode; expected a number or a name, such as 1 or START").map(Opcode::Number),
+    }
 }
 
 fn level(text: &str) -> Result<u8, String> {

@@ -42,6 +42,8 @@ pub enum Remedy {
     SymbolPath,
     /// A name that the specs define.
     Definition,
+    /// A name of a structure or global variable that the specs define.
+    DefinitionOrVariable,
     /// A name of a structure or enumeration that symbol files can contain, in place of these macros.
     InSymbols(String),
     /// A name of a structure, in place of this global variable.
@@ -99,7 +101,7 @@ impl Display for Remedy {
                 "add the revision, as in 10.0.26100.3915, or for Windows XP and Server 2003 the service pack, as in 5.1.2600-sp3"
             }
             Self::Architecture => "state x86, x64 or arm64",
-            Self::Definition => "use a name that the specs define",
+            Self::Definition | Self::DefinitionOrVariable => "use a name that the specs define",
             Self::InSymbols(_) | Self::NotVariable(_) | Self::NotBuild(_) => "name a structure",
             Self::Member(_) | Self::Embedded(_) => "use the name of a member or constant",
             Self::Event => "use the name of an event of the specs",

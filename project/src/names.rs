@@ -59,7 +59,8 @@ pub fn meant<'a>(asked: &str, known: impl IntoIterator<Item = &'a str>) -> Strin
     nearest(asked, known).map_or("; ".to_owned(), |near| format!("; did you mean `{near}`? "))
 }
 
-fn all(layouts: &Layouts, among: Among) -> impl Iterator<Item = &str> {
+/// The names of the definitions.
+pub fn all(layouts: &Layouts, among: Among) -> impl Iterator<Item = &str> {
     layouts.spec.definitions.keys().map(String::as_str).filter(move |name| among == Among::All || !is_macros(layouts, name))
 }
 

@@ -1,14 +1,13 @@
 //! Offsets of members and addresses of global variables in all examined builds.
 
 use crate::Choice;
-use crate::Error;
+use crate::error::{Error, Refusal, Remedy};
 use crate::evidence::shows;
 use crate::evidence::{Address, address};
 use crate::members::{expanded, has};
-use crate::names::{Among, declared_as, name, no_member};
+use crate::names::{Among, all, declared_as, name, no_member};
 use etw_layouts_codegen::axis::TargetId;
 use etw_layouts_codegen::layouts::{Bits, Layouts};
-use etw_layouts_codegen::nearest;
 use etw_layouts_codegen::registry::{Registry, Seen};
 use std::collections::BTreeMap;
 
@@ -89,12 +88,14 @@ pub fn of<'a>(layouts: &Layouts, registry: &'a Registry, asked: &[String]) -> Re
 fn column(layouts: &Layouts, asked: &str) -> Result<Column, Error> {
     let (structure, member) = asked.split_once('.').map_or((asked, None), |(structure, member)| (structure, Some(member)));
     let structure = name(layouts, Among::Symbols, structure).map_err(|error| {
-        let variables = || layouts.spec.globals.keys().map(String::as_str);
-        match member.is_none().then(|| nearest(asked, variables())).flatten() {
-            Some(near) => format!("unknown global variable `{asked}`; did you mean `{near}`?").into(),
-            None if member.is_none() => format!("{error}, `etw list --globals` all variables").into(),
-            None => error,
+        let is_unknown = error.downcast_ref::<Refusal>().is_some_and(|refusal| refusal.remedy == Remedy::Definition);
+        if member.is_some() || !is_unknown {
+            return error;
         }
+        let variables = layouts.spec.globals.keys().map(String::as_str);
+        let known = all(layouts, Among::Symbols).chain(variables);
+        let problem = format!("unknown structure or global variable `{asked}`");
+        Refusal::unknown(problem, asked, known, Remedy::DefinitionOrVariable).into()
     })?;
     let known = member.and_then(|member| declared_as(layouts, structure, member));
     let column = Column { structure: structure.to_owned(), member: known.or(member.map(str::to_owned)) };

@@ -60,16 +60,16 @@ enum Sort {
 pub struct Stats<'a> {
     args: &'a Args,
     stat: Stat,
-    /// Provider names from events, up to the number of separately counted groups.
+    /// Provider names from events and from the schemas of each file, up to the number of separately counted groups.
     names: BTreeMap<Uuid, String>,
     /// Names of TraceLogging events by their hashes, as many.
     events: BTreeMap<u64, String>,
+    /// Names of events by provider and ID, from the schemas of each file.
+    described: BTreeMap<(Uuid, u16), String>,
     files: u64,
     /// The number of events examined, whether they match or not.
     seen: u64,
     lost: Lost,
-    /// The schemas that name events and providers: those of the last file.
-    schemas: Schemas,
 }
 
 impl<'a> Stats<'a> {
@@ -81,8 +81,8 @@ impl<'a> Stats<'a> {
             Sort::Process => By::Process,
             Sort::Processor => By::Processor,
         };
-        let (names, events) = Default::default();
-        Self { args, stat: Stat::new(by), names, events, files: 0, seen: 0, lost: Lost::default(), schemas: Schemas::built_in() }
+        let (names, events, described) = Default::default();
+        Self { args, stat: Stat::new(by), names, events, described, files: 0, seen: 0, lost: Lost::default() }
     }
 
     pub fn file(&mut self, source: Opened<'_>, out: &Output) -> Result<Outcome, Stop> {
@@ -137,8 +137,28 @@ impl<'a> Stats<'a> {
         for told in tally.more(Some(name)) {
             progress.beside(|| out.aside(&told));
         }
-        self.schemas = schemas;
+        self.name(&schemas);
         Ok(tally.outcome())
+    }
+
+    /// Stores the names that the schemas of a file give to the groups so far.
+    fn name(&mut self, schemas: &Schemas) {
+        for (key, _) in self.stat.counts() {
+            let Some(provider) = key.provider else { continue };
+            if !self.names.contains_key(&provider)
+                && let Some(name) = schemas.provider_name(provider)
+            {
+                self.names.insert(provider, name.to_owned());
+            }
+            // An event of a manifest has an ID and no opcode in its key.
+            if let Some(id) = key.id.filter(|_| key.opcode.is_none())
+                && !self.described.contains_key(&(provider, id))
+                && let Some(variant) = schemas.known_in_any_version(provider, id)
+                && !variant.name().is_empty()
+            {
+                self.described.insert((provider, id), variant.name().to_owned());
+            }
+        }
     }
 
     /// Prints the counts.
@@ -294,20 +314,14 @@ enum Subject {
 
 impl Row {
     fn new(stats: &Stats<'_>, key: &Key, counted: Counted) -> Self {
-        let (by, carried) = (stats.args.by, &stats.names);
+        let by = stats.args.by;
         let provider = key.provider.map(|provider| provider.to_string());
-        let schemas = &stats.schemas;
-        let named = |guid| {
-            let known = || schemas.provider_name(guid).map(str::to_owned);
-            names::provider(guid).map(str::to_owned).or_else(|| carried.get(&guid).cloned()).or_else(known)
-        };
+        let named = |guid| names::provider(guid).map(str::to_owned).or_else(|| stats.names.get(&guid).cloned());
         let provider_name = key.provider.and_then(named);
         let logged = || key.name.and_then(|name| Some(format!("{}/{}", provider_name.as_ref()?, stats.events.get(&name)?)));
         let by_type = || key.provider.zip(key.opcode).and_then(|(provider, opcode)| Schemas::of_type(provider, opcode));
-        // An event of a manifest has an ID and no opcode in its key.
         let described = || {
-            let variant = schemas.known_in_any_version(key.provider?, key.id.filter(|_| key.opcode.is_none())?)?;
-            let name = Some(variant.name()).filter(|name| !name.is_empty())?;
+            let name = stats.described.get(&(key.provider?, key.id.filter(|_| key.opcode.is_none())?))?;
             Some(format!("{}/{name}", provider_name.as_ref()?))
         };
         let subject = match by {

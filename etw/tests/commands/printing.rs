@@ -117,7 +117,10 @@ fn a_member_is_shown_by_itself_and_names_may_have_an_underscore() {
         ("show Process/Start --build 6.1 --arch x64", "remove --build and --arch"),
         ("show WMI_LOGGER_CONTEXT.BufferSize.Foo", "`BufferSize` has no members in this structure"),
         ("show --build abc", "unknown build `abc`; write a label such as 1709, 11-22H2, server-2022, or a build such as"),
-        ("export offsets FOO", "`etw list` prints all names, `etw list --globals` all variables"),
+        (
+            "export offsets FOO",
+            "unknown structure or global variable `FOO`; `etw list` prints all structures, `etw list --globals` all variables",
+        ),
         ("import absent.pdb", "absent.pdb: no such file or folder; check the path"),
         ("verify --symbols absent.pdb --build 6.1 --arch x64", "absent.pdb: no such file or folder; check the path"),
     ] {

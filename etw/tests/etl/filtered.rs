@@ -88,7 +88,7 @@ fn filtered_events() {
         (&["--provider", "12345678-0000"], "invalid GUID"),
         (&["--limit", "many"], "invalid number; expected a value such as 1000"),
         (&["--provider", "group Kernel"], "invalid number; expected a value such as 4 or 0x1c0"),
-        (&["--opcode", "BEGIN"], "invalid opcode"),
+        (&["--opcode", ""], "invalid opcode"),
         (&["--level", "loud"], "invalid level"),
         (&["--from", "25:00"], "invalid time"),
         (&["--id", "0x10000"], "the maximum is 65535"),

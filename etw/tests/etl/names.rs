@@ -28,6 +28,10 @@ fn unknown_names() {
         let (status, _, err) = run(&["events", option, name, &kernel]);
         assert!(status == 0 && err.contains(&format!("`{name}`; did you mean `{near}`?")), "{status} {err}");
     }
+    for (option, name) in [("--opcode", "BEGINN"), ("--keyword", "SESION")] {
+        let (status, _, err) = run(&["events", option, name, &kernel]);
+        assert!(status == 0 && err.contains(&format!("the {} name `{name}`; give", &option[2..])), "{status} {err}");
+    }
     let (_, out, _) = run(&["stat", "--by", "event", &other]);
     let name = out.lines().find(|line| line.trim_start().starts_with("2 ")).and_then(|line| line.split_whitespace().last());
     let name = name.unwrap().to_owned();

@@ -91,7 +91,7 @@ fn equal_paths() {
     ];
     for (text, expected) in errors {
         let message = parse(text).unwrap_err().to_string();
-        assert!(message.starts_with(expected) && message.contains(": "), "{message}");
+        assert!(message.starts_with(expected) && message.contains("; "), "{message}");
     }
 }
 
@@ -227,7 +227,7 @@ ntkrnlmp.pdb with key BBED7C2955FBE4522AAA23F4B8677AD91f not found along the sym
   $/s/HOME/ntkrnlmp.pdb: cannot be used: truncated PDB, 5000 of 10240 bytes; download it again
   $/s/HOME/ntkrnlmp.pd_: is a cabinet that cannot be expanded (failed to fill whole buffer)
   $/t/pdb/ntkrnlmp.pdb: is not a PDB: it begins with `short`
-  $/u/ntkrnlmp.pdb: cannot be used: unsupported PDB in MSF 2.00, the format of Visual C++ 6 and Windows 2000: give one of Windows XP or later
+  $/u/ntkrnlmp.pdb: cannot be used: unsupported PDB in MSF 2.00, the format of Visual C++ 6 and Windows 2000; name one of Windows XP or later
   $/v/symbols/pdb/ntkrnlmp.pdb: is a PDB without a GUID
   URL/HOME/ntkrnlmp.pdb: is not a PDB: it begins with `<!DOCTYPE html><`
   URL/HOME/ntkrnlmp.pd_: HTTP 403 Forbidden
