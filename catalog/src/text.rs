@@ -40,7 +40,7 @@ impl std::error::Error for Error {}
 ///
 /// # Errors
 ///
-/// The first line that is not in the form that [`write`] writes.
+/// The first line that is not in the form that [`write()`] writes.
 pub fn read(text: &str) -> Result<Vec<Entry>, Error> {
     let mut entries: Vec<Entry> = Vec::new();
     let mut lists: Vec<Vec<Field>> = Vec::new();

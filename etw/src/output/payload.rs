@@ -47,7 +47,7 @@ pub fn text(line: &Line<'_>, out: &mut Vec<u8>) -> Option<Fault> {
 /// decoded.
 pub fn json(line: &Line<'_>, out: &mut Vec<u8>) -> Option<Fault> {
     let payload = line.event.payload();
-    let Some(style) = line.payload else { return None };
+    let style = line.payload?;
     if style != Payload::Hex {
         if let Some(log) = line.log_file() {
             let start = out.len();
