@@ -1,4 +1,5 @@
-//! Packs the text of the catalogue into a library of schemas, compressed: reading the text in the program would take longer than most traces.
+//! Packs the text of the catalogue into a library of schemas. It is not compressed, so that a program reads only the pages that it needs:
+//! decompressing it takes longer than reading most traces.
 
 #[path = "src/entry.rs"]
 mod entry;
@@ -11,13 +12,10 @@ mod source;
 #[path = "src/text.rs"]
 mod text;
 
-use liblzma::bufread::{XzDecoder, XzEncoder};
+use liblzma::bufread::XzDecoder;
 use std::io::Read;
 use std::path::Path;
 use std::{env, fs};
-
-/// As fast as possible: a higher one compresses by a tenth more, and takes ten times as long.
-const PRESET: u32 = 1;
 
 fn main() {
     println!("cargo::rerun-if-changed=events.txt.xz");
@@ -27,8 +25,6 @@ fn main() {
     XzDecoder::new(packed.as_slice()).read_to_string(&mut text).expect("the text of the catalogue is xz");
     let entries = text::read(&text).unwrap_or_else(|error| panic!("events.txt.xz: {error}"));
     let library = pack::pack(entries);
-    let mut bytes = Vec::new();
-    XzEncoder::new(library.bytes(), PRESET).read_to_end(&mut bytes).expect("memory suffices");
     let folder = env::var_os("OUT_DIR").expect("cargo names the folder");
-    fs::write(Path::new(&folder).join("library.xz"), bytes).expect("the folder is writable");
+    fs::write(Path::new(&folder).join("library"), library.bytes()).expect("the folder is writable");
 }

@@ -18,35 +18,26 @@ pub use pack::pack;
 pub use source::{Mask, SOURCES, Source};
 pub use text::{Error, read, write};
 
-use etw_layouts_schemas::Library;
+use etw_layouts_payload::packed::Library;
 use liblzma::bufread::XzDecoder;
 use std::io::Read;
-use std::sync::OnceLock;
 
-/// The catalogue as a library of schemas, decompressed at the first call. Its origins are [`SOURCES`], in the same order.
+/// The catalogue as a library of schemas. Its origins are [`SOURCES`], in the same order.
 ///
 /// Fields end with a structure whose members no source states: what is behind it in a payload is left over.
-pub fn library() -> &'static Library {
-    static LIBRARY: OnceLock<Library> = OnceLock::new();
-    LIBRARY.get_or_init(|| {
-        let bytes = decompress(include_bytes!(concat!(env!("OUT_DIR"), "/library.xz")));
-        Library::from_bytes(bytes).expect("the build script writes a library")
-    })
+pub fn library() -> Library<'static> {
+    Library::read(include_bytes!(concat!(env!("OUT_DIR"), "/library"))).expect("the build script writes a library")
 }
 
 /// The text of the catalogue, decompressed.
 pub fn text() -> String {
-    String::from_utf8(decompress(include_bytes!("../events.txt.xz"))).expect("the build script has read it")
+    let mut text = String::new();
+    let packed = include_bytes!("../events.txt.xz");
+    XzDecoder::new(packed.as_slice()).read_to_string(&mut text).expect("the build script has read it");
+    text
 }
 
 /// All facts of the catalogue, in the order of GUIDs. Decompresses and reads the whole text.
 pub fn entries() -> Vec<Entry> {
     read(&text()).expect("the build script has read it")
-}
-
-/// Data of the crate itself.
-fn decompress(packed: &[u8]) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    XzDecoder::new(packed).read_to_end(&mut bytes).expect("the build script has written or read it");
-    bytes
 }

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 /// The provider with a name, regardless of case, or with a GUID as text, with braces or without. Of several with the same name, that with the
 /// newest source at or before a build.
 pub fn find(name: &str, build: u32) -> Option<Provider<'static>> {
-    let view = library().view();
+    let view = library();
     if let Ok(guid) = Uuid::try_parse(name) {
         return view.provider(guid);
     }

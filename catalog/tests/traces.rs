@@ -1,6 +1,7 @@
 //! Events of real traces, decoded with the catalogue alone.
 
 use etw_layouts_catalog::library;
+use etw_layouts_etl::payload::packed::EventKey;
 use etw_layouts_etl::payload::{Schema, Uuid};
 use etw_layouts_etl::{HeaderType, Trace};
 use std::collections::BTreeMap;
@@ -19,12 +20,12 @@ enum Outcome {
 }
 
 fn outcome(event: &etw_layouts_etl::Event<'_>, provider: Uuid) -> Outcome {
-    let view = library().view();
+    let view = library();
     if view.provider(provider).is_none() {
         return Outcome::UnknownProvider;
     }
     let (Some(id), Some(version)) = (event.id(), event.version()) else { return Outcome::Unknown };
-    let mut variants = view.find(provider, id, version as u8).peekable();
+    let mut variants = view.find(provider, EventKey::of_id(id, version as u8)).peekable();
     if variants.peek().is_none() {
         return Outcome::Unknown;
     }
@@ -74,8 +75,7 @@ fn coverage() {
             };
             *total.entry(kind).or_default() += 1;
             if outcome != Outcome::Complete {
-                let name =
-                    library().view().provider(provider).map_or(provider.to_string(), |provider| provider.name().to_owned());
+                let name = library().provider(provider).map_or(provider.to_string(), |provider| provider.name().to_owned());
                 let (id, version) = (event.id().unwrap_or(0), event.version().unwrap_or(0));
                 *counts.entry((outcome, name, id, version)).or_default() += 1;
             }

@@ -7,7 +7,7 @@ use crate::event::Event;
 use crate::header_type::HeaderType;
 use crate::wire::EVENT_HEADER_FLAG;
 use etw_layouts::events;
-use etw_layouts_payload::packed::{Library, LibraryError, Variant};
+use etw_layouts_payload::packed::{EventKey, Library, LibraryError, Variant};
 use etw_layouts_payload::{Fields, PointerSize, Schema, Source, Uuid, Value, Values};
 use found::{Found, FoundEvents};
 use std::fmt;
@@ -38,7 +38,7 @@ pub struct Schemas {
     pointers: PointerSize,
     /// Build of the Windows that wrote the trace; `None` for the newest.
     build: Option<u32>,
-    libraries: Vec<Arc<[u8]>>,
+    libraries: Vec<Bytes>,
     /// Events that were found in the libraries; `None` without libraries.
     found: Option<Arc<FoundEvents>>,
 }
@@ -89,17 +89,27 @@ impl Schemas {
     /// # Errors
     ///
     /// The bytes are no library, or in another format.
-    pub fn with_library(mut self, library: impl Into<Arc<[u8]>>) -> Result<Self, LibraryError> {
+    pub fn with_library(self, library: impl Into<Arc<[u8]>>) -> Result<Self, LibraryError> {
         let library = library.into();
         Library::read(&library)?;
+        Ok(self.with(Bytes::Shared(library)))
+    }
+
+    /// Adds a library of schemas that is part of the program, which is asked after those before it.
+    #[must_use]
+    pub fn with_static_library(self, library: Library<'static>) -> Self {
+        self.with(Bytes::Static(library))
+    }
+
+    fn with(mut self, library: Bytes) -> Self {
         self.libraries.push(library);
         self.found = Some(Arc::default());
-        Ok(self)
+        self
     }
 
     /// The libraries, in the order in which they are asked.
     pub fn libraries(&self) -> impl Iterator<Item = Library<'_>> {
-        self.libraries.iter().map(|library| Library::read(library).unwrap_or_default())
+        self.libraries.iter().map(Bytes::library)
     }
 
     /// The name of a provider in the first library that has one.
@@ -122,16 +132,20 @@ impl Schemas {
         providers.flat_map(|provider| provider.keywords())
     }
 
-    /// What libraries have of an event with a manifest, also if they do not state its fields: names, keywords, message. Of several
-    /// variants, that which [`Event::decode`] tries first.
+    /// What libraries have of an event, also if they do not state its fields: names, keywords, message. Of several variants, that which
+    /// [`Event::decode`] tries first. `None` for an event in the specs.
     pub fn variant(&self, event: &Event<'_>) -> Option<Variant<'_>> {
-        let (provider, id, version) = manifest_key(event)?;
-        self.known(provider, id, version)
+        let key = event_key(event)?;
+        let provider = event.provider()?;
+        if key.is_classic() && of_type_and_version(provider, key).is_some_and(|found| found.is_exact) {
+            return None;
+        }
+        self.known(provider, key)
     }
 
-    /// The same of an event with this ID and version.
-    pub fn known(&self, provider: Uuid, id: u16, version: u8) -> Option<Variant<'_>> {
-        self.found(provider, id, version)?.variant(self)
+    /// The same of an event with this key.
+    pub fn known(&self, provider: Uuid, key: EventKey) -> Option<Variant<'_>> {
+        self.found(provider, key)?.variant(self)
     }
 
     /// The same of an event with this ID in any version, the newest first.
@@ -141,12 +155,12 @@ impl Schemas {
             provider
                 .events()
                 .filter_map(|variants| variants.first())
-                .filter(|variant| variant.id() == id)
+                .map(|variant| variant.key())
+                .filter(|key| !key.is_classic() && key.id() == id)
                 .last()
-                .map(|variant| variant.version())
         };
-        let version = providers.filter_map(of).next()?;
-        self.known(provider, id, version)
+        let key = providers.filter_map(of).next()?;
+        self.known(provider, key)
     }
 
     /// The latest schema of a kernel event, by its hook ID.
@@ -159,9 +173,9 @@ impl Schemas {
         events::find_guid(provider.as_u128(), opcode, u8::MAX).map(|found| found.schema)
     }
 
-    fn found(&self, provider: Uuid, id: u16, version: u8) -> Option<Found> {
+    fn found(&self, provider: Uuid, key: EventKey) -> Option<Found> {
         let found = self.found.as_ref()?;
-        found.get(provider, id, version, || choice::choose(self, provider, id, version))
+        found.get(provider, key, || choice::choose(self, provider, key))
     }
 
     /// An event that has no hook, with its schema.
@@ -174,13 +188,31 @@ impl Schemas {
         if let Some(logging) = event.trace_logging() {
             return logging.schema.ok().map(|schema| decoded(schema, true));
         }
-        if let Some((provider, id, version)) = manifest_key(event) {
-            let found = self.found(provider, id, version)?;
-            return choice::decode(self, found, event.payload(), pointers);
+        let (provider, key) = (event.provider()?, event_key(event)?);
+        let in_specs = if key.is_classic() { of_type_and_version(provider, key) } else { None };
+        let by_specs = in_specs.map(|found| decoded(*found.schema, found.is_exact));
+        if by_specs.is_some_and(|decoded| decoded.is_exact) {
+            return by_specs;
         }
-        let (opcode, version) = (event.opcode()?, u8::try_from(event.version()?).ok()?);
-        let found = events::find_guid(event.provider()?.as_u128(), opcode, version)?;
-        Some(decoded(*found.schema, found.is_exact))
+        let in_library = self.found(provider, key).and_then(|found| choice::decode(self, found, event.payload(), pointers));
+        in_library.or(by_specs)
+    }
+}
+
+/// A library of schemas.
+#[derive(Clone, Debug)]
+enum Bytes {
+    Static(Library<'static>),
+    Shared(Arc<[u8]>),
+}
+
+impl Bytes {
+    #[inline]
+    fn library(&self) -> Library<'_> {
+        match self {
+            Self::Static(library) => *library,
+            Self::Shared(bytes) => Library::read(bytes).unwrap_or_default(),
+        }
     }
 }
 
@@ -200,12 +232,21 @@ pub(crate) fn is_classic(event: &Event<'_>) -> bool {
     }
 }
 
-/// Provider, ID and version of an event with a manifest.
-fn manifest_key(event: &Event<'_>) -> Option<(Uuid, u16, u8)> {
-    if is_classic(event) {
+/// What identifies an event within its provider; `None` for events with a hook.
+fn event_key(event: &Event<'_>) -> Option<EventKey> {
+    if event.hook().is_some() {
         return None;
     }
-    Some((event.provider()?, event.id()?, u8::try_from(event.version()?).ok()?))
+    let version = u8::try_from(event.version()?).ok()?;
+    Some(match is_classic(event) {
+        true => EventKey::of_opcode(event.opcode()?, version),
+        false => EventKey::of_id(event.id()?, version),
+    })
+}
+
+/// The schema of a classic event in the specs.
+fn of_type_and_version(provider: Uuid, key: EventKey) -> Option<events::Found> {
+    events::find_guid(provider.as_u128(), key.id() as u8, key.version())
 }
 
 /// Whether names are the same, ignoring case.
@@ -253,6 +294,9 @@ impl<'a> Decoded<'a> {
 impl fmt::Display for Decoded<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.schema.provider, self.schema.event, self.variant) {
+            (_, "", Some(variant)) if variant.key().is_classic() => {
+                write!(f, "{}/opcode {}", variant.provider().name(), variant.id())
+            }
             (_, "", Some(variant)) => write!(f, "{}/{}", variant.provider().name(), variant.id()),
             ("", event, _) => f.write_str(event),
             _ => self.schema.fmt(f),

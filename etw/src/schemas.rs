@@ -57,10 +57,11 @@ impl SchemaOptions {
     /// Libraries in the order in which they are used.
     fn with(&self, own: Option<Arc<[u8]>>) -> Schemas {
         let named = self.named.get().into_iter().flatten().cloned();
-        own.into_iter().chain(named).chain([catalogue()]).fold(Schemas::built_in(), |schemas, library| {
+        let schemas = own.into_iter().chain(named).fold(Schemas::built_in(), |schemas, library| {
             // Each has been read as a library.
             schemas.clone().with_library(library).unwrap_or(schemas)
-        })
+        });
+        schemas.with_static_library(etw_layouts_catalog::library())
     }
 }
 
@@ -98,10 +99,4 @@ fn read(path: &Path) -> Result<Arc<[u8]>, Error> {
         }
         _ => Ok(builder.build().bytes().into()),
     }
-}
-
-/// The library of the catalogue.
-fn catalogue() -> Arc<[u8]> {
-    static LIBRARY: OnceLock<Arc<[u8]>> = OnceLock::new();
-    LIBRARY.get_or_init(|| etw_layouts_catalog::library().bytes().into()).clone()
 }

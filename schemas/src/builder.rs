@@ -4,6 +4,7 @@ use crate::library::Library;
 use crate::model::{Event, Keyword, Map, Name, Provider};
 use crate::records::{Fields, Strings};
 use crate::write::write;
+use etw_layouts_payload::packed::EventKey;
 use etw_layouts_payload::packed::format::{CHANNEL, INDEX, LEVEL, MASK, OPCODE, TASK, VARIANTS};
 use etw_layouts_payload::{MapKind, Source, Uuid};
 use std::collections::{BTreeMap, HashMap};
@@ -30,7 +31,7 @@ pub struct LibraryBuilder {
 pub(crate) struct ProviderRecord {
     pub name: u32,
     pub keywords: Interned<(Option<u64>, u32)>,
-    pub events: BTreeMap<u32, Vec<Variant>>,
+    pub events: BTreeMap<EventKey, Vec<Variant>>,
 }
 
 /// What sources state of an event. Strings are relative offsets, others indices.
@@ -122,9 +123,11 @@ impl LibraryBuilder {
             let origins = origins(place);
             if origins != 0 {
                 let variant = self.variant(event, &maps, origins);
-                // Classic events have opcodes in place of IDs.
-                let id = if event.is_classic { event.opcode.value.unwrap_or_default() & 0xFF } else { event.id.into() };
-                let key = id << 8 | u32::from(event.version);
+                let opcode = event.opcode.value.unwrap_or_default() as u8;
+                let key = match event.is_classic {
+                    true => EventKey::of_opcode(opcode, event.version),
+                    false => EventKey::of_id(event.id, event.version),
+                };
                 let record = self.providers.entry(provider.guid).or_default();
                 add_variant(record.events.entry(key).or_default(), variant);
             }

@@ -76,7 +76,7 @@ fn plain(provider: packed::Provider<'_>, is_wanted: impl Fn(&Variant<'_>) -> boo
 fn event<'a>(variant: Variant<'a>, maps: &mut Maps<'a>) -> Event {
     let name = |name: packed::Name<'_>| Name { value: name.value.map(Into::into), name: name.name.to_owned() };
     Event {
-        id: variant.id(),
+        id: if variant.key().is_classic() { 0 } else { variant.id() },
         version: variant.version(),
         channel: name(variant.channel()),
         level: name(variant.level()),
@@ -86,7 +86,7 @@ fn event<'a>(variant: Variant<'a>, maps: &mut Maps<'a>) -> Event {
         keywords: variant.keywords().map(|(_, name)| name.to_owned()).collect(),
         symbol: variant.symbol().to_owned(),
         message: variant.message().to_owned(),
-        is_classic: false,
+        is_classic: variant.key().is_classic(),
         fields: variant.schema().map(|schema| {
             let all: Vec<_> = schema.fields.iter().collect();
             fields(&all, &mut 0, usize::MAX, maps, 0)

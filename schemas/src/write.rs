@@ -131,7 +131,7 @@ fn providers(builder: &LibraryBuilder, starts: &Starts, out: &mut Bytes) {
     }
     let mut variant = 0;
     for (key, variants) in builder.providers.values().flat_map(|provider| &provider.events) {
-        out.u32(*key).u32(at(starts.variants, variant, VARIANT));
+        out.u32(key.number()).u32(at(starts.variants, variant, VARIANT));
         variant += index(variants.len());
     }
 }

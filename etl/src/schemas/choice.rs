@@ -2,23 +2,23 @@
 
 use super::found::Found;
 use super::{Decoded, Schemas};
-use etw_layouts_payload::packed::{Variant, Variants};
+use etw_layouts_payload::packed::{EventKey, Variant, Variants};
 use etw_layouts_payload::{Count, FieldList, Length, PointerSize, Uuid};
 use std::cmp::Reverse;
 
 /// The variant of an event that is tried first: that of the first library that states its fields, else of the first that has it; of several
 /// in a library, that of the nearest build.
-pub(super) fn choose(schemas: &Schemas, provider: Uuid, id: u16, version: u8) -> Option<Found> {
+pub(super) fn choose(schemas: &Schemas, provider: Uuid, key: EventKey) -> Option<Found> {
     let mut chosen: Option<(usize, Variant<'_>)> = None;
     for (index, library) in schemas.libraries().enumerate() {
-        let Some(best) = nearest(library.find(provider, id, version), schemas.build) else { continue };
+        let Some(best) = nearest(library.find(provider, key), schemas.build) else { continue };
         if chosen.is_none_or(|(_, other)| other.schema().is_none() && best.schema().is_some()) {
             chosen = Some((index, best));
         }
     }
     let (library, variant) = chosen?;
     let is_disputed = variant.schema().is_some_and(|schema| {
-        let others = schemas.libraries().flat_map(|library| library.find(provider, id, version));
+        let others = schemas.libraries().flat_map(|library| library.find(provider, key));
         others.filter_map(|other| other.schema()).any(|other| !is_same_size(&other.fields, &schema.fields))
     });
     Some(Found { library, place: variant.place(), is_disputed })
@@ -36,8 +36,8 @@ pub(super) fn decode<'a>(schemas: &'a Schemas, found: Found, payload: &'a [u8], 
     if !found.is_disputed || first.fields.check().is_ok() {
         return Some(first);
     }
-    let (provider, id, version) = (variant.provider().guid(), variant.id(), variant.version());
-    let others = schemas.libraries().flat_map(|library| library.find(provider, id, version));
+    let (provider, key) = (variant.provider().guid(), variant.key());
+    let others = schemas.libraries().flat_map(|library| library.find(provider, key));
     others.filter_map(decoded).find(|other| other.fields.check().is_ok()).or(Some(first))
 }
 

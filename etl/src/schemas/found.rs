@@ -2,7 +2,7 @@
 
 use super::Schemas;
 use etw_layouts_payload::Uuid;
-use etw_layouts_payload::packed::{Library, Place, Variant};
+use etw_layouts_payload::packed::{EventKey, Place, Variant};
 use std::fmt;
 use std::sync::OnceLock;
 
@@ -12,13 +12,13 @@ const SLOTS: usize = 1 << 13;
 /// Number of slots that an event can be in.
 const PROBES: usize = 8;
 
-/// Events by provider, ID and version. A slot is filled once and never changes, so that threads can share it without a lock; an event for
+/// Events by provider and key. A slot is filled once and never changes, so that threads can share it without a lock; an event for
 /// which all its slots are taken is searched for each time.
 pub(super) struct FoundEvents(Box<[OnceLock<Slot>]>);
 
 struct Slot {
     provider: Uuid,
-    key: u32,
+    key: EventKey,
     /// `None` if no library has the event.
     found: Option<Found>,
 }
@@ -36,8 +36,7 @@ pub(super) struct Found {
 impl FoundEvents {
     /// The event, which is searched for the first time.
     #[inline]
-    pub fn get(&self, provider: Uuid, id: u16, version: u8, search: impl FnOnce() -> Option<Found>) -> Option<Found> {
-        let key = u32::from(id) << 8 | u32::from(version);
+    pub fn get(&self, provider: Uuid, key: EventKey, search: impl FnOnce() -> Option<Found>) -> Option<Found> {
         let start = hash(provider, key);
         for probe in 0..PROBES {
             let slot = &self.0[(start + probe) % SLOTS];
@@ -56,10 +55,10 @@ impl FoundEvents {
     }
 }
 
-fn hash(provider: Uuid, key: u32) -> usize {
+fn hash(provider: Uuid, key: EventKey) -> usize {
     const ODD: u64 = 0x9E37_79B9_7F4A_7C15;
     let (high, low) = provider.as_u64_pair();
-    let mixed = (high ^ low.rotate_left(32) ^ u64::from(key).wrapping_mul(ODD)).wrapping_mul(ODD);
+    let mixed = (high ^ low.rotate_left(32) ^ u64::from(key.number()).wrapping_mul(ODD)).wrapping_mul(ODD);
     (mixed >> 40) as usize % SLOTS
 }
 
@@ -68,7 +67,7 @@ impl Found {
     #[inline]
     pub fn variant(self, schemas: &Schemas) -> Option<Variant<'_>> {
         let library = schemas.libraries.get(self.library)?;
-        Variant::at(Library::read(library).ok()?, self.place)
+        Variant::at(library.library(), self.place)
     }
 }
 

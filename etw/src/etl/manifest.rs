@@ -40,7 +40,7 @@ pub fn run(args: &Args) -> Result<Outcome, Error> {
 /// The message for an unknown provider, with known names that contain the text.
 fn unknown(name: &str) -> String {
     let wanted = name.to_ascii_lowercase();
-    let mut similar: Vec<_> = library().view().providers().map(|provider| provider.name()).collect();
+    let mut similar: Vec<_> = library().providers().map(|provider| provider.name()).collect();
     similar.retain(|known| known.to_ascii_lowercase().contains(&wanted));
     similar.sort_unstable();
     similar.dedup();

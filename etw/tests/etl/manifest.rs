@@ -4,13 +4,16 @@ use crate::{Folder, PRODUCER, START, json, run};
 use etw_layouts_etl::LogFile;
 use etw_layouts_etl::header::EventHeader;
 use etw_layouts_etl::payload::{InType, Source, Uuid};
-use etw_layouts_etl::wire::{EVENT_HEADER, GUID, large, zero};
+use etw_layouts_etl::wire::{EVENT_HEADER, EVENT_HEADER_FLAG, GUID, large, zero};
 use etw_layouts_etl::write::{FileWriter, Record};
 use etw_layouts_schemas::{Event, Field, LibraryBuilder, Name, Provider};
 use serde_json::json;
 use std::io::Cursor;
 
 const GUID_TEXT: &str = "1b2c3d4e-0e7b-422b-a0c7-2fad1fd0e716";
+
+/// Classic events have this added to their opcodes.
+const CLASSIC: u16 = 0x100;
 
 /// Events of a provider: ID and payload.
 fn trace(events: &[(u16, &[u8])]) -> Vec<u8> {
@@ -20,14 +23,21 @@ fn trace(events: &[(u16, &[u8])]) -> Vec<u8> {
         let mut header: EVENT_HEADER = zero();
         header.ProviderId =
             GUID { Data1: 0x1B2C_3D4E, Data2: 0x0E7B, Data3: 0x422B, Data4: [0xA0, 0xC7, 0x2F, 0xAD, 0x1F, 0xD0, 0xE7, 0x16] };
-        header.EventDescriptor.Id = *id;
+        // An ID in this test that is an opcode.
+        match id.checked_sub(CLASSIC) {
+            Some(opcode) => {
+                header.EventDescriptor.Opcode = opcode as u8;
+                header.Flags = EVENT_HEADER_FLAG::EVENT_HEADER_FLAG_CLASSIC_HEADER;
+            }
+            None => header.EventDescriptor.Id = *id,
+        }
         header.TimeStamp = large(10);
         writer.push(0, &Record::new(EventHeader::Event(header), true, payload)).unwrap();
     }
     writer.finish(START + 10_000_000).unwrap().into_inner()
 }
 
-/// Two builds disagree about event 1, and only one of them states the fields of event 2; event 3 is unknown.
+/// Two builds disagree about event 1, and only one of them states the fields of event 2; event 3 is unknown. Opcode 1 is a classic event.
 fn library() -> Vec<u8> {
     let name = |name: &str| Name { value: None, name: name.to_owned() };
     let event = |id, fields: Option<&[(&str, InType)]>| Event {
@@ -40,7 +50,12 @@ fn library() -> Vec<u8> {
         ..Event::default()
     };
     let (id, text) = (("ProcessID", InType::UINT32), ("Image", InType::UNICODESTRING));
-    let events = vec![event(1, Some(&[id])), event(1, Some(&[id, text])), event(2, None), event(2, Some(&[id]))];
+    let mut events = vec![event(1, Some(&[id])), event(1, Some(&[id, text])), event(2, None), event(2, Some(&[id]))];
+    events.push(Event {
+        is_classic: true,
+        opcode: Name { value: Some(1), name: "Begin".to_owned() },
+        ..event(0, Some(&[("Handle", InType::POINTER)]))
+    });
     let provider = Provider {
         guid: Uuid::parse_str(GUID_TEXT).unwrap(),
         name: "Maker-Kernel-Process".to_owned(),
@@ -50,7 +65,7 @@ fn library() -> Vec<u8> {
     let mut builder = LibraryBuilder::default();
     builder.origin(Source::Catalogue, "Windows 7", Some(7600));
     builder.origin(Source::Catalogue, "Windows 11", Some(26100));
-    builder.add_masked(&provider, &[1, 2, 1, 2]);
+    builder.add_masked(&provider, &[1, 2, 1, 2, 1]);
     builder.build().bytes().to_vec()
 }
 
@@ -58,7 +73,13 @@ fn library() -> Vec<u8> {
 #[test]
 fn libraries() {
     let folder = Folder::new("libraries");
-    let events: [(u16, &[u8]); 4] = [(1, &[7, 0, 0, 0]), (1, &[7, 0, 0, 0, b'a', 0, 0, 0]), (2, &[9, 0, 0, 0, 0xEE]), (3, &[1])];
+    let events: [(u16, &[u8]); 5] = [
+        (1, &[7, 0, 0, 0]),
+        (1, &[7, 0, 0, 0, b'a', 0, 0, 0]),
+        (2, &[9, 0, 0, 0, 0xEE]),
+        (3, &[1]),
+        (CLASSIC + 1, &[8, 0, 0, 0, 0, 0, 0, 0]),
+    ];
     let file = folder.file("a.etl", trace(&events));
     let library = folder.file("a.etwschemas", library());
     let with = |args: &[&str]| run(&[args, &["--manifests", &library, &file]].concat());
@@ -76,6 +97,12 @@ fn libraries() {
             json!([name, ["Windows 11"], {"ProcessID": 7, "Image": "a"}, "Process 7 started 100% by a."]),
             json!([name, ["Windows 11"], {"ProcessID": 9}, "Process 9 started 100% by %2."]),
             json!([null, null, null, null]),
+            json!([
+                "Maker-Kernel-Process/ProcessStart/Begin",
+                ["Windows 7"],
+                {"Handle": "0x8"},
+                "Process 0x8 started 100% by %2."
+            ]),
         ]
     );
     assert_eq!((&json(&out)[0]["schema"]["disputed"], &json(&out)[2]["schema"]["disputed"]), (&json!(true), &json!(false)));
@@ -83,13 +110,13 @@ fn libraries() {
     for (options, count) in [
         (["--event", name], 3),
         (["--event", "maker-kernel-process/2"], 1),
-        (["--event", "Maker-Kernel-Process"], 3),
+        (["--event", "Maker-Kernel-Process"], 4),
         (["--keyword", "winevent_keyword_process"], 0),
-        (["--provider", GUID_TEXT], 4),
+        (["--provider", GUID_TEXT], 5),
     ] {
         let (_, out, err) = with(&["events", options[0], options[1]]);
         // The keyword of these events is 0, and the schema has no mask: the name decides.
-        let count = if options[0] == "--keyword" { 3 } else { count };
+        let count = if options[0] == "--keyword" { 4 } else { count };
         assert_eq!(out.lines().count(), 1 + count, "{options:?} {err}");
     }
     let (_, out, _) = with(&["events"]);

@@ -2,6 +2,7 @@
 
 use super::bytes::{bounded, record, u8_at, u16_at, u32_at, u64_at};
 use super::format::{CHANNEL, DESCRIPTION, INDEX, KEYWORD, LEVEL, MASK, OPCODE, TASK, VARIANT, VARIANTS};
+use super::key::EventKey;
 use super::library::{Library, Origin};
 use super::provider::Provider;
 use crate::schema::{FieldList, Schema, Source};
@@ -15,8 +16,7 @@ pub struct Variant<'a> {
     bytes: &'a [u8; VARIANT],
     /// Its offset.
     at: u32,
-    id: u16,
-    version: u8,
+    key: EventKey,
 }
 
 /// Where a variant is in its library.
@@ -24,8 +24,7 @@ pub struct Variant<'a> {
 pub struct Place {
     provider: u32,
     variant: u32,
-    id: u16,
-    version: u8,
+    key: EventKey,
 }
 
 /// The variants of an event, in the order in which they were added to the library.
@@ -65,7 +64,7 @@ impl<'a> Variant<'a> {
         Some(Schema {
             provider: self.provider.name(),
             event: self.name(),
-            version: self.version,
+            version: self.version(),
             tags: 0,
             source: self.source(),
             fields: FieldList::Packed { library: self.library, first: u32_at(self.bytes, 16), count: u16_at(self.bytes, 20) },
@@ -74,15 +73,15 @@ impl<'a> Variant<'a> {
 
     /// Where it is in its library.
     pub fn place(self) -> Place {
-        Place { provider: self.provider.place(), variant: self.at, id: self.id, version: self.version }
+        Place { provider: self.provider.place(), variant: self.at, key: self.key }
     }
 
     /// The variant at a place of a library.
     #[inline]
     pub fn at(library: Library<'a>, place: Place) -> Option<Self> {
-        let Place { provider, variant: at, id, version } = place;
+        let Place { provider, variant: at, key } = place;
         let provider = Provider::at(library, provider)?;
-        Some(Self { library, provider, bytes: record(library.bytes(), at, 0)?, at, id, version })
+        Some(Self { library, provider, bytes: record(library.bytes(), at, 0)?, at, key })
     }
 
     /// Its provider.
@@ -90,14 +89,19 @@ impl<'a> Variant<'a> {
         self.provider
     }
 
-    /// Its event ID.
+    /// What identifies its event within the provider.
+    pub fn key(self) -> EventKey {
+        self.key
+    }
+
+    /// Its event ID; of a classic event, its opcode.
     pub fn id(self) -> u16 {
-        self.id
+        self.key.id()
     }
 
     /// Its version.
     pub fn version(self) -> u8 {
-        self.version
+        self.key.version()
     }
 
     /// The name in output, without the provider: `Task/Opcode`, `Task`, or the symbol; empty if there is none.
@@ -193,15 +197,15 @@ impl<'a> Variant<'a> {
 
 impl fmt::Debug for Variant<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Variant({} {} version {} {})", self.provider.name(), self.id, self.version, self.name())
+        write!(f, "Variant({} {} version {} {})", self.provider.name(), self.id(), self.version(), self.name())
     }
 }
 
 impl<'a> Variants<'a> {
     pub(super) const NONE: Self = Self { first: None, left: 0 };
 
-    pub(super) fn new(library: Library<'a>, provider: Provider<'a>, id: u16, version: u8, at: u32) -> Self {
-        let first = record(library.bytes(), at, 0).map(|bytes| Variant { library, provider, bytes, at, id, version });
+    pub(super) fn new(library: Library<'a>, provider: Provider<'a>, key: EventKey, at: u32) -> Self {
+        let first = record(library.bytes(), at, 0).map(|bytes| Variant { library, provider, bytes, at, key });
         Self { first, left: VARIANTS - 1 }
     }
 
@@ -219,10 +223,9 @@ impl<'a> Iterator for Variants<'a> {
         *self = match u8_at(variant.bytes, 23).min(u8::from(self.left > 0)) {
             0 => Self::NONE,
             _ => {
-                let Variant { library, provider, at, id, version, .. } = variant;
+                let Variant { library, provider, at, key, .. } = variant;
                 let left = self.left - 1;
-                at.checked_add(VARIANT as u32)
-                    .map_or(Self::NONE, |at| Self { left, ..Self::new(library, provider, id, version, at) })
+                at.checked_add(VARIANT as u32).map_or(Self::NONE, |at| Self { left, ..Self::new(library, provider, key, at) })
             }
         };
         Some(variant)

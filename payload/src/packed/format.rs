@@ -11,7 +11,7 @@
 //! | source | 12 | kind 4, name 4, build number 4 |
 //! | bucket | 4 | index of the first provider whose GUID, as text, begins with a byte of at least the bucket's index; 257 buckets |
 //! | provider | 36 | GUID in the order of its text 16, name 4, keys 4 and their number 4, keywords 4 and their number 4 |
-//! | key | 8 | event ID × 256 + version 4, first variant 4; keys of a provider are sorted |
+//! | key | 8 | event ID × 256 + version 4, for a classic event 2²⁴ + opcode × 256 + version; first variant 4; keys of a provider are sorted |
 //! | variant | 24 | sources 4, description 4, symbol 4, message 4, fields 4, number of fields 2, whether they are known 1, whether the next variant is of the same event 1 |
 //! | description | 40 | task 2, opcode 1, level 1, channel 1, which of these and the mask are known 1, number of keywords 2, keyword mask 8, names of task 4, opcode 4, level 4, channel 4, event 4, keywords 4 |
 //! | keyword | 16 | mask 8, name 4, whether the mask is known 4 |

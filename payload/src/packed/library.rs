@@ -3,6 +3,7 @@
 use super::bytes::{bounded, record, string, u32_at};
 use super::event::Variants;
 use super::format::{FORMAT, HEADER, MAGIC, PROVIDER, SOURCE};
+use super::key::EventKey;
 use super::provider::{Provider, Providers};
 use crate::schema::Source;
 use core::fmt;
@@ -76,8 +77,8 @@ impl<'a> Library<'a> {
 
     /// The variants of an event; none if the library does not have it.
     #[inline]
-    pub fn find(self, provider: Uuid, id: u16, version: u8) -> Variants<'a> {
-        self.provider(provider).map_or(Variants::NONE, |provider| provider.find(id, version))
+    pub fn find(self, provider: Uuid, key: EventKey) -> Variants<'a> {
+        self.provider(provider).map_or(Variants::NONE, |provider| provider.find(key))
     }
 
     /// The provider with a GUID.

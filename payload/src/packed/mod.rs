@@ -7,12 +7,14 @@ mod bytes;
 mod event;
 mod field;
 pub mod format;
+mod key;
 mod library;
 mod map;
 mod provider;
 
 pub use event::{Keywords, Name, Place, Variant, Variants};
 pub(crate) use field::FieldRecord;
+pub use key::EventKey;
 pub use library::{Library, LibraryError, Origin, Origins};
 pub(crate) use map::MapRecord;
 pub use provider::{Events, Provider, Providers};

@@ -3,6 +3,7 @@
 use super::bytes::{bounded, record, u32_at};
 use super::event::{Keywords, Variants};
 use super::format::{KEY, PROVIDER};
+use super::key::EventKey;
 use super::library::Library;
 use core::fmt;
 use uuid::Uuid;
@@ -70,8 +71,8 @@ impl<'a> Provider<'a> {
     }
 
     /// The variants of an event; none if the provider does not have it.
-    pub fn find(self, id: u16, version: u8) -> Variants<'a> {
-        let wanted = key(id, version);
+    pub fn find(self, key: EventKey) -> Variants<'a> {
+        let wanted = key.number();
         let (mut low, mut high) = (0, self.key_count());
         while low < high {
             let middle = low + (high - low) / 2;
@@ -86,8 +87,7 @@ impl<'a> Provider<'a> {
     }
 
     fn variants(self, bytes: &[u8; KEY]) -> Variants<'a> {
-        let key = u32_at(bytes, 0);
-        Variants::new(self.library, self, (key >> 8) as u16, key as u8, u32_at(bytes, 4))
+        Variants::new(self.library, self, EventKey::of_number(u32_at(bytes, 0)), u32_at(bytes, 4))
     }
 
     fn key(self, index: u32) -> Option<&'a [u8; KEY]> {
@@ -97,11 +97,6 @@ impl<'a> Provider<'a> {
     fn key_count(self) -> u32 {
         bounded(self.library.bytes(), u32_at(self.bytes, 20), u32_at(self.bytes, 24), KEY)
     }
-}
-
-/// The key of an event within its provider.
-pub(crate) const fn key(id: u16, version: u8) -> u32 {
-    (id as u32) << 8 | version as u32
 }
 
 impl fmt::Debug for Provider<'_> {

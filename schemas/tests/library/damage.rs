@@ -1,6 +1,7 @@
 //! Damaged libraries.
 
 use crate::made::provider;
+use etw_layouts_payload::packed::EventKey;
 use etw_layouts_payload::{PointerSize, Source};
 use etw_layouts_schemas::Library;
 use fastrand::Rng;
@@ -59,7 +60,7 @@ fn corruptions() {
             kept += provider
                 .events
                 .iter()
-                .filter(|event| library.view().find(provider.guid, event.id, event.version).first().is_some())
+                .filter(|event| library.view().find(provider.guid, EventKey::of_id(event.id, event.version)).first().is_some())
                 .count();
         }
         assert!(work < 40_000_000, "{work}");

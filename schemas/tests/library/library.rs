@@ -2,6 +2,7 @@
 
 use crate::kit;
 use crate::made::provider;
+use etw_layouts_payload::packed::EventKey;
 use etw_layouts_payload::packed::Variant;
 use etw_layouts_payload::{self as payload, FieldList, MapKind, PointerSize, Schema, Source, Step, Uuid, Value};
 use etw_layouts_schemas::{Count, Event, Field, Length, Library, LibraryBuilder, Map, MapEntry, Name, Provider};
@@ -26,7 +27,7 @@ fn round_trip() {
             assert!(provider.keywords.iter().all(|keyword| keywords.contains(&(keyword.mask, keyword.name.as_str()))));
             for event in &provider.events {
                 found += 1;
-                let all = library.view().find(provider.guid, event.id, event.version);
+                let all = library.view().find(provider.guid, EventKey::of_id(event.id, event.version));
                 variants += all.count();
                 let expected = resolved(event, &provider.maps);
                 let one = |variant: Variant<'_>| {
@@ -38,9 +39,15 @@ fn round_trip() {
                 assert_eq!(schema.unwrap().is_some(), event.fields.is_some());
             }
             let others = [(1, 1), (256, 253), (2, 255)];
-            assert!(others.iter().all(|(id, version)| library.view().find(provider.guid, *id, *version).first().is_none()));
+            assert!(
+                others.iter().all(|(id, version)| library
+                    .view()
+                    .find(provider.guid, EventKey::of_id(*id, *version))
+                    .first()
+                    .is_none())
+            );
         }
-        assert!(library.view().find(Uuid::from_u128(7), 1, 0).first().is_none());
+        assert!(library.view().find(Uuid::from_u128(7), EventKey::of_id(1, 0)).first().is_none());
     }
     assert!(found > 2_000 && variants > found, "{found} {variants}");
 }
@@ -75,7 +82,7 @@ fn walk() {
         walked += 1;
         let event = Event { fields: Some(fields), ..Event::default() };
         let library = Library::build(&[Provider { events: vec![event], ..Provider::default() }], Source::Trace);
-        let packed = library.view().find(Uuid::nil(), 0, 0).next().unwrap().schema().unwrap();
+        let packed = library.view().find(Uuid::nil(), EventKey::of_id(0, 0)).next().unwrap().schema().unwrap();
         let length = if random.bool() { made.payload.len() } else { random.usize(..=made.payload.len()) };
         let payload = &made.payload[..length];
         let steps =
@@ -148,7 +155,7 @@ fn maps() {
     let field = |map| Field { map: Some(map), ..Field::new("f", payload::InType::UINT8) };
     let event = Event { fields: Some(vec![field(0), field(1)]), ..Event::default() };
     let library = Library::build(&[Provider { maps, events: vec![event], ..Provider::default() }], Source::Binary);
-    let schema = library.view().find(Uuid::nil(), 0, 0).next().unwrap().schema().unwrap();
+    let schema = library.view().find(Uuid::nil(), EventKey::of_id(0, 0)).next().unwrap().schema().unwrap();
     assert_eq!(schema.source, Source::Binary);
     for (payload, state, flags) in [([5, 3], "Waiting", "BOTH"), ([0, 0x1A], "Ready", "SECOND|LAST|0x10"), ([6, 0], "6", "0")] {
         let fields = schema.decode(&payload, PointerSize::Bits64);
@@ -181,7 +188,7 @@ fn sources() {
     ];
     builder.add_masked(&Provider { events, ..Provider::default() }, &[0b001, 0b010, 0b100, 0b100]);
     let library = builder.build();
-    let variants: Vec<_> = library.view().find(Uuid::nil(), 0, 0).collect();
+    let variants: Vec<_> = library.view().find(Uuid::nil(), EventKey::of_id(0, 0)).collect();
     let shown: Vec<_> = variants
         .iter()
         .map(|variant| (variant.name(), variant.origins().map(|origin| origin.build.unwrap()).collect()))
@@ -198,7 +205,7 @@ fn sources() {
     }
     let library = builder.build();
     for index in 0..40 {
-        let variant = library.view().find(Uuid::nil(), index, 0).next().unwrap();
+        let variant = library.view().find(Uuid::nil(), EventKey::of_id(index, 0)).next().unwrap();
         let names: Vec<_> = variant.origins().map(|origin| origin.name.to_owned()).collect();
         assert_eq!((names, variant.is_from(index.into()), variant.is_from(40)), (vec![format!("{index}.dll")], true, false));
     }
