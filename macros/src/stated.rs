@@ -94,9 +94,9 @@ impl Extent {
         }
         let missing = match (size, align) {
             (Some(size), Some(align)) => return Ok(Self { size, align }),
-            (Some(size), None) => format!("missing alignment: write `#[layout(size = {size}, align = N)]`; {ANY}"),
-            (None, Some(align)) => format!("missing size: write `#[layout(size = N, align = {align})]`; {ANY}"),
-            (None, None) => format!("missing size and alignment: write `#[layout(size = N, align = N)]`; {ANY}"),
+            (Some(size), None) => format!("missing alignment; write `#[layout(size = {size}, align = N)]`; {ANY}"),
+            (None, Some(align)) => format!("missing size; write `#[layout(size = N, align = {align})]`; {ANY}"),
+            (None, None) => format!("missing size and alignment; write `#[layout(size = N, align = N)]`; {ANY}"),
         };
         Err(Error::new(whole, missing))
     }
@@ -139,7 +139,7 @@ fn offset(field: &Field, attributes: &[Attribute], must: bool) -> syn::Result<Op
         [] if must => {
             let span = field.ident.as_ref().map_or_else(|| field.ty.span(), Ident::span);
             let name = field.ident.as_ref().map_or_else(|| "this member".to_owned(), |name| format!("`{name}`"));
-            Err(Error::new(span, format!("missing offset of {name}: write `#[offset(N)]` above it; {ANY}")))
+            Err(Error::new(span, format!("missing offset of {name}; write `#[offset(N)]` above it; {ANY}")))
         }
         [] => Ok(None),
     }

@@ -291,9 +291,9 @@ fn builds_and_architectures_as_text() {
     assert_eq!("6.1.7601".parse(), Ok(Build::new(6, 1, 7601, 0)));
     for wrong in ["", "10", "10.0", "10.0.1.2.3", "10.0.+1", "10.0. 1", "10.0.19041.", "10.0.99999999999", "1709"] {
         let error = wrong.parse::<Build>().unwrap_err();
-        assert_eq!(error.to_string(), "invalid build: write three or four numbers, such as `10.0.19041.1415`", "{wrong}");
+        assert_eq!(error.to_string(), "invalid build; write three or four numbers, such as `10.0.19041.1415`", "{wrong}");
     }
     assert_eq!(["x86", "x64", "arm64"].map(str::parse), Arch::ALL.map(Ok));
-    assert_eq!("arm".parse::<Arch>().unwrap_err().to_string(), "invalid architecture: write `x86`, `x64` or `arm64`");
+    assert_eq!("arm".parse::<Arch>().unwrap_err().to_string(), "invalid architecture; write `x86`, `x64` or `arm64`");
     assert_eq!((Build::new(10, 0, 19041, 0).to_string(), Arch::X64.to_string()), ("10.0.19041.0".into(), "x64".into()));
 }

@@ -93,7 +93,7 @@ impl fmt::Display for Error {
             }
             Self::LogFile => f.write_str("log file header and producer differ in version or pointer size"),
             Self::Name => f.write_str("a name in the log file header contains a NUL"),
-            Self::Late => f.write_str("header buffer already written: add its events before all others"),
+            Self::Late => f.write_str("header buffer already written; add its events before all others"),
             Self::Failed => f.write_str("an earlier write failed: the file lacks events"),
             Self::Io(error) => error.fmt(f),
         }

@@ -148,12 +148,12 @@ impl FromStr for Arch {
 
     fn from_str(text: &str) -> Result<Self, ParseError> {
         let found = Self::ALL.into_iter().find(|arch| arch.as_str() == text);
-        found.ok_or(ParseError("invalid architecture: write `x86`, `x64` or `arm64`"))
+        found.ok_or(ParseError("invalid architecture; write `x86`, `x64` or `arm64`"))
     }
 }
 
 impl ParseError {
-    const BUILD: Self = Self("invalid build: write three or four numbers, such as `10.0.19041.1415`");
+    const BUILD: Self = Self("invalid build; write three or four numbers, such as `10.0.19041.1415`");
 }
 
 impl fmt::Display for ParseError {

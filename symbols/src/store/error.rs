@@ -26,7 +26,7 @@ impl Display for PathError {
         match self {
             PathError::Empty => write!(f, "empty symbol path; name a folder, or srv*CACHE*{}", super::MICROSOFT),
             PathError::Server { element } => {
-                write!(f, "unsupported symbol server in `{element}` of the symbol path: write srv*CACHE*STORE")
+                write!(f, "unsupported symbol server in `{element}` of the symbol path; write srv*CACHE*STORE")
             }
             PathError::Url { url } => {
                 write!(
