@@ -39,8 +39,8 @@ pub struct DumpSession<'a> {
     pub events_lost: u32,
     /// Number of lost buffers; 0 if unknown.
     pub buffers_lost: u32,
-    /// Windows version that wrote the session.
-    pub(crate) producer: Producer,
+    /// The Windows that wrote the events.
+    pub producer: Producer,
     /// Number of processors.
     pub(crate) processors: u32,
     /// Time of the bug check.

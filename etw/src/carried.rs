@@ -1,10 +1,10 @@
 //! Schemas that traces carry, collected before their events are decoded.
 
-use crate::output::{Escaped, Output};
+use crate::output::{Escaped, Output, Several};
 use etw_layouts_etl::payload::Source;
-use etw_layouts_etl::{Reader, Trace};
+use etw_layouts_etl::{Event, Reader, Trace};
 use etw_layouts_schemas::LibraryBuilder;
-use etw_layouts_schemas::trace::{Collected, Collector, Place};
+use etw_layouts_schemas::trace::{Collected, Collector, Place, carries_schema};
 use serde::Serialize;
 use std::fmt::{self, Display};
 use std::fs::File;
@@ -15,12 +15,44 @@ use std::sync::Arc;
 /// Diagnostics that are printed; further ones are counted.
 const MOST: usize = 8;
 
-/// The schemas that a trace file carries, as a library; `None` if it carries none, or is not a regular file, which can be read only once.
-/// Schemas that cannot be used are reported.
-pub fn of_file(name: &str, path: &Path, out: &Output) -> Option<Arc<[u8]>> {
-    if !path.is_file() {
-        return None;
+/// The schemas that a trace file carries.
+pub struct Carried<'n> {
+    name: &'n str,
+    /// The schemas as a library; `None` if there are none, or the file is a stream, which can be read only once.
+    pub library: Option<Arc<[u8]>>,
+    is_stream: bool,
+    /// The number of events of a stream that carry schemas.
+    unused: u64,
+}
+
+impl<'n> Carried<'n> {
+    /// Reads a file. Schemas that cannot be used are reported.
+    pub fn of_file(name: &'n str, path: &Path, out: &Output) -> Self {
+        let is_stream = !path.is_file();
+        Self { name, library: if is_stream { None } else { of_file(name, path, out) }, is_stream, unused: 0 }
     }
+
+    /// Counts an event of a stream that carries a schema.
+    #[inline]
+    pub fn see(&mut self, event: &Event<'_>) {
+        if self.is_stream && carries_schema(event) {
+            self.unused += 1;
+        }
+    }
+
+    /// Reports that schemas in a stream were not used.
+    pub fn end(&self, out: &Output) {
+        if self.unused > 0 {
+            let note = format!(
+                "{} in the trace not used: a stream is read only once; to use them, save the trace to a file",
+                Several(self.unused, "schema")
+            );
+            out.aside(&Unused { file: self.name, note });
+        }
+    }
+}
+
+fn of_file(name: &str, path: &Path, out: &Output) -> Option<Arc<[u8]>> {
     // Errors of the file are reported when its events are read.
     let mut reader = Reader::new(BufReader::with_capacity(1 << 18, File::open(path).ok()?)).ok()?;
     let mut collector = Collector::default();

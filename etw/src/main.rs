@@ -9,6 +9,7 @@ mod input;
 mod output;
 mod schemas;
 mod selection;
+mod wpp;
 
 use clap::{Arg, Parser, Subcommand, value_parser};
 use etw_layouts_cli::{exit, is_hidden};

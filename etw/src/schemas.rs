@@ -1,8 +1,10 @@
 //! Libraries of schemas for the events of traces and dumps: the trace's own, those that the user names, and the catalogue.
 
+use crate::wpp::WppMessages;
 use etw_layouts_cli::Error;
 use etw_layouts_etl::payload::packed::Library;
 use etw_layouts_etl::payload::{PointerSize, Source};
+use etw_layouts_etl::write::Producer;
 use etw_layouts_etl::{LogFile, Schemas};
 use etw_layouts_schemas::LibraryBuilder;
 use etw_layouts_schemas::files::{self, Format};
@@ -22,8 +24,19 @@ pub struct SchemaOptions {
     /// separated like those of PATH. Schemas in the trace itself take precedence, and the built-in catalogue is used last.
     #[arg(long, value_name = "PATH")]
     manifests: Vec<PathBuf>,
+    /// Use the messages in PATH for events of the Windows software trace preprocessor (WPP): trace message format files (.tmf), or
+    /// folders of them. Repeatable.
+    #[arg(long, value_name = "PATH")]
+    tmf: Vec<PathBuf>,
     #[arg(skip)]
-    named: OnceLock<Vec<Arc<[u8]>>>,
+    named: OnceLock<Named>,
+}
+
+/// What the user names.
+#[derive(Default)]
+struct Named {
+    libraries: Vec<Arc<[u8]>>,
+    messages: WppMessages,
 }
 
 impl SchemaOptions {
@@ -37,9 +50,20 @@ impl SchemaOptions {
             Some(variable) => env::split_paths(&variable).filter(|path| !path.as_os_str().is_empty()).collect(),
             None => self.manifests.clone(),
         };
-        let libraries = paths.iter().map(|path| read(path)).collect::<Result<Vec<_>, _>>()?;
-        self.named.get_or_init(|| libraries);
+        let mut named = Named::default();
+        for path in &paths {
+            read(path, "manifests (.man, .xml), or Windows binaries with compiled manifests", &mut named)?;
+        }
+        for path in &self.tmf {
+            read(path, "trace message format files (.tmf)", &mut named)?;
+        }
+        self.named.get_or_init(|| named);
         Ok(())
+    }
+
+    /// The messages of WPP that the user names.
+    pub fn messages(&self) -> Option<&WppMessages> {
+        self.named.get().map(|named| &named.messages).filter(|messages| !messages.is_empty())
     }
 
     /// The schemas for the events of a trace or session; `own` is a library of schemas that the trace contains.
@@ -49,6 +73,12 @@ impl SchemaOptions {
         if log.build == 0 { schemas } else { schemas.with_build(log.build) }
     }
 
+    /// The schemas for the events of a crash dump; the build is that of its kernel.
+    pub fn of_dump(&self, producer: Producer) -> Schemas {
+        let pointers = if producer.pointer_size() == 4 { PointerSize::Bits32 } else { PointerSize::Bits64 };
+        self.of_any().with_pointers(pointers).with_build(producer.build.number[2])
+    }
+
     /// The schemas for events of any trace.
     pub fn of_any(&self) -> Schemas {
         self.with(None)
@@ -56,7 +86,7 @@ impl SchemaOptions {
 
     /// Libraries in the order in which they are used.
     fn with(&self, own: Option<Arc<[u8]>>) -> Schemas {
-        let named = self.named.get().into_iter().flatten().cloned();
+        let named = self.named.get().into_iter().flat_map(|named| &named.libraries).cloned();
         let schemas = own.into_iter().chain(named).fold(Schemas::built_in(), |schemas, library| {
             // Each has been read as a library.
             schemas.clone().with_library(library).unwrap_or(schemas)
@@ -65,20 +95,23 @@ impl SchemaOptions {
     }
 }
 
-/// Reads the schemas in a file or folder as a library.
-fn read(path: &Path) -> Result<Arc<[u8]>, Error> {
+/// Reads the schemas and messages in a file or folder.
+fn read(path: &Path, wanted: &str, named: &mut Named) -> Result<(), Error> {
     let name = path.display();
     let failed = |error: &dyn std::fmt::Display| format!("cannot read schemas: {name}: {error}");
     if path.is_file() {
         let bytes = fs::read(path).map_err(|error| failed(&error))?;
         if Library::read(&bytes).is_ok() {
-            return Ok(bytes.into());
+            named.libraries.push(bytes.into());
+            return Ok(());
         }
     }
     let found = files::read_path(path, &|_| {}).map_err(|error| failed(&error))?;
     let mut builder = LibraryBuilder::default();
-    let mut providers = 0;
+    let (mut providers, mut messages) = (0, 0);
     for file in &found.files {
+        messages += file.messages.len();
+        file.messages.iter().for_each(|message| named.messages.add(message.clone()));
         let source = match file.format {
             Format::Binary => Source::Binary,
             _ => Source::Manifest,
@@ -93,10 +126,11 @@ fn read(path: &Path) -> Result<Arc<[u8]>, Error> {
     for file in &found.unusable {
         eprintln!("{}: {}", file.path.display().to_string().escape_debug(), file.reason.escape_debug());
     }
-    match providers {
-        0 => {
-            Err(format!("no schemas in {name}; name manifests (.man, .xml), or Windows binaries with compiled manifests").into())
-        }
-        _ => Ok(builder.build().bytes().into()),
+    if providers + messages == 0 {
+        return Err(format!("no schemas in {name}; name {wanted}").into());
     }
+    if providers > 0 {
+        named.libraries.push(builder.build().bytes().into());
+    }
+    Ok(())
 }

@@ -88,7 +88,10 @@ impl<'a> Events<'a> {
         let (events, found) = by_time(&content.sessions);
         diagnostics.extend(found.into_iter().map(DumpDiagnostic::Dump));
         let file = Name::of(content.name);
-        let schemas = printer.wanted.schemas.of_any();
+        // All sessions have the producer of the dump.
+        let producer = content.sessions.first().map(|session| session.producer);
+        let schemas =
+            producer.map_or_else(|| printer.wanted.schemas.of_any(), |producer| printer.wanted.schemas.of_dump(producer));
         let sessions: Vec<_> = content
             .sessions
             .iter()
@@ -128,7 +131,8 @@ impl<'a> Events<'a> {
             let buffer_address = buffer.and_then(|buffer| buffer.address).map(|address| address.0);
             let session = line::EventSession { name, logger_id: session.logger_id, buffer_address };
             let line = Line::new(&file, &timed.event, &schemas, origin, timed.time, printer.payload);
-            let fault = printer.event(&Line { session: Some(session), ..line }, out)?;
+            let message = printer.wanted.schemas.messages().and_then(|messages| messages.of(&timed.event));
+            let fault = printer.event(&Line { session: Some(session), message, ..line }, out)?;
             diagnostics.extend(fault.map(|fault| {
                 let offset = buffer.map_or(0, |buffer| buffer.place(timed.event.offset()));
                 let kind = DiagnosticKind::Event(names::undecoded(&timed.event, &schemas, fault));

@@ -1,6 +1,6 @@
 //! `events`.
 
-use crate::carried;
+use crate::carried::Carried;
 use crate::input::{Files, Opened};
 use crate::output::columns::{Column, DEFAULT};
 use crate::output::file_progress::FileProgress;
@@ -88,9 +88,9 @@ impl<'a> Events<'a> {
     /// Prints the events of a file in file order.
     pub fn file(&mut self, source: Opened<'_>, out: &mut Output) -> Result<Outcome, Stop> {
         let (name, progress) = (source.name, source.progress.clone());
-        let own = carried::of_file(name, source.path, out);
+        let mut carried = Carried::of_file(name, source.path, out);
         let mut buffers = source.reader()?;
-        let mut part = Part::new(name, progress, buffers.log_file(), own, self, out);
+        let mut part = Part::new(name, progress, buffers.log_file(), carried.library.clone(), self, out);
         self.printer.head(out)?;
         while let Some(buffer) = buffers.next()? {
             match buffer {
@@ -98,10 +98,14 @@ impl<'a> Events<'a> {
                     let origin = Origin::of(decoded.buffer());
                     for event in decoded.events() {
                         match event {
-                            Ok(event) => part.event(&event, origin, self, out).map(drop)?,
+                            Ok(event) => {
+                                carried.see(&event);
+                                part.event(&event, origin, self, out).map(drop)?;
+                            }
                             Err(diagnostic) => part.diagnostic(&diagnostic, self, out)?,
                         }
                         if self.is_done() {
+                            carried.end(out);
                             return Ok(part.end(out));
                         }
                     }
@@ -109,6 +113,7 @@ impl<'a> Events<'a> {
                 Err(diagnostic) => part.diagnostic(&diagnostic, self, out)?,
             }
         }
+        carried.end(out);
         Ok(part.end(out))
     }
 }
@@ -184,6 +189,7 @@ impl<'n> Part<'n> {
         let line = Line {
             clock: Some(self.clock),
             threads: Some(&self.threads),
+            message: printer.wanted.schemas.messages().and_then(|messages| messages.of(event)),
             ..Line::new(&self.file, event, &self.schemas, origin, time, printer.payload)
         };
         if let Some(fault) = printer.event(&line, out)? {

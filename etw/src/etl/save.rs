@@ -1,7 +1,7 @@
 //! `save`.
 
 use super::merged::Loaded;
-use crate::carried;
+use crate::carried::{self, Carried};
 use crate::input::{Files, Opened};
 use crate::output::file_progress::FileProgress;
 use crate::output::line::Origin;
@@ -61,7 +61,8 @@ pub struct Args {
 /// Saves the events of one file.
 pub fn one(args: &Args, source: Opened<'_>, out: &mut Output) -> Result<Outcome, Stop> {
     let mut part = Part::new(source.name, source.progress.clone(), args);
-    let own = carried::of_file(source.name, source.path, out);
+    // Schemas decide only which events are saved.
+    let own = Carried::of_file(source.name, source.path, out).library;
     let mut buffers = source.reader()?;
     let (new, target) = begin(args)?;
     let mut writing = Writing::new(args, &new, &target, buffers.log_file(), own)?;

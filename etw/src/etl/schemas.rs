@@ -1,6 +1,6 @@
 //! `schemas`.
 
-use crate::carried;
+use crate::carried::Carried;
 use crate::input::{Files, Opened};
 use crate::output::line::Origin;
 use crate::output::payload;
@@ -8,8 +8,10 @@ use crate::output::stop::Stop;
 use crate::output::tally::Tally;
 use crate::output::{Escaped, Grouped, Output, Several, no_table};
 use crate::schemas::SchemaOptions;
+use crate::wpp;
 use etw_layouts_cli::Outcome;
 use etw_layouts_etl::{Decoded, Event, LogFile, Schemas, Uuid, names};
+use etw_layouts_schemas::tmf::WppMessage;
 use serde::Serialize;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -22,7 +24,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 /// are decoded to their last byte. Then list the events that are not: those without a schema, those whose payload is
 /// shorter or longer than the schema, and those about which sources disagree. Of a disagreement, the schema that
 /// decodes the payload to its last byte is used. Sources: the event itself (TraceLogging), the specs of kernel
-/// events, the trace, and what --manifests names.
+/// events, the trace, what --manifests and --tmf name, and the built-in catalogue.
 ///
 ///     etw etl schemas trace.etl
 ///     etw etl schemas --format json folder
@@ -41,9 +43,9 @@ const MOST: usize = 1 << 14;
 /// Lists the schemas of a file.
 pub fn run(args: &Args, source: Opened<'_>, out: &mut Output) -> Result<Outcome, Stop> {
     let (name, progress) = (source.name, source.progress.clone());
-    let own = carried::of_file(name, source.path, out);
+    let mut carried = Carried::of_file(name, source.path, out);
     let mut buffers = source.reader()?;
-    let schemas = args.schemas.of_trace(buffers.log_file(), own);
+    let schemas = args.schemas.of_trace(buffers.log_file(), carried.library.clone());
     let (mut tally, mut used) = (Tally::default(), Used::default());
     let mut found = |diagnostic| {
         if let Some(told) = tally.add(Some(name), &diagnostic) {
@@ -65,7 +67,8 @@ pub fn run(args: &Args, source: Opened<'_>, out: &mut Output) -> Result<Outcome,
                     if let Some(kind) = event.fault() {
                         found(origin.diagnostic(&event, kind));
                     }
-                    used.add(&event, &schemas);
+                    carried.see(&event);
+                    used.add(&event, &schemas, args.schemas.messages().and_then(|messages| messages.of(&event)));
                 }
                 Err(diagnostic) => found(diagnostic),
             }
@@ -74,6 +77,7 @@ pub fn run(args: &Args, source: Opened<'_>, out: &mut Output) -> Result<Outcome,
     for told in tally.more(Some(name)) {
         progress.beside(|| out.aside(&told));
     }
+    carried.end(out);
     out.line(&used.document(name))?;
     Ok(tally.outcome())
 }
@@ -114,7 +118,7 @@ struct Used {
 }
 
 impl Used {
-    fn add(&mut self, event: &Event<'_>, schemas: &Schemas) {
+    fn add(&mut self, event: &Event<'_>, schemas: &Schemas, message: Option<&WppMessage>) {
         self.events += 1;
         let decoded = event.decode(schemas);
         let key = key(event, decoded.as_ref());
@@ -122,14 +126,18 @@ impl Used {
             self.uncounted += 1;
             return;
         }
-        let kind = self.kinds.entry(key).or_insert_with(|| Kind::new(event, decoded.as_ref(), schemas));
+        let kind = self.kinds.entry(key).or_insert_with(|| Kind::new(event, decoded.as_ref(), schemas, message));
         kind.events += 1;
-        let Some(decoded) = decoded else {
-            kind.whole += u64::from(kind.source == LAYOUT);
-            return;
+        let result = match (&decoded, message) {
+            (Some(decoded), _) => decoded.fields.check(),
+            (None, Some(message)) => wpp::text(message, event).1.map_or(Ok(()), Err),
+            (None, None) => {
+                kind.whole += u64::from(kind.source == LAYOUT);
+                return;
+            }
         };
-        kind.is_disputed |= decoded.is_disputed;
-        match decoded.fields.check() {
+        kind.is_disputed |= decoded.is_some_and(|decoded| decoded.is_disputed);
+        match result {
             Ok(()) => kind.whole += 1,
             Err(fault) => {
                 let left = event.payload().len().saturating_sub(fault.offset);
@@ -184,11 +192,12 @@ fn key(event: &Event<'_>, decoded: Option<&Decoded<'_>>) -> Key {
 }
 
 impl Kind {
-    fn new(event: &Event<'_>, decoded: Option<&Decoded<'_>>, schemas: &Schemas) -> Self {
+    fn new(event: &Event<'_>, decoded: Option<&Decoded<'_>>, schemas: &Schemas, message: Option<&WppMessage>) -> Self {
         let is_log_file = decoded.is_none() && LogFile::read(event).is_some();
         let source = match decoded {
             Some(decoded) => payload::source(decoded.source()),
             None if is_log_file => LAYOUT,
+            None if message.is_some() => "TMF",
             None => NONE,
         };
         let name = match (decoded, schemas.variant(event)) {
@@ -197,7 +206,10 @@ impl Kind {
             }
             (Some(decoded), _) => decoded.to_string(),
             (None, Some(variant)) if !variant.name().is_empty() => format!("{}/{}", variant.provider().name(), variant.name()),
-            (None, _) => names::identity(event, schemas),
+            (None, _) => match message {
+                Some(message) => format!("{}/{}", message.component, message.name),
+                None => names::identity(event, schemas),
+            },
         };
         let origins = decoded.and_then(|decoded| decoded.variant).into_iter().flat_map(|variant| variant.origins());
         Self {

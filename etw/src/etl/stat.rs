@@ -1,7 +1,7 @@
 //! `stat`.
 
 use super::lost::Lost;
-use crate::carried;
+use crate::carried::Carried;
 use crate::input::{Files, Opened};
 use crate::output::line::Origin;
 use crate::output::printer::none_matches;
@@ -87,10 +87,10 @@ impl<'a> Stats<'a> {
 
     pub fn file(&mut self, source: Opened<'_>, out: &Output) -> Result<Outcome, Stop> {
         let (name, progress) = (source.name, source.progress.clone());
-        let own = carried::of_file(name, source.path, out);
+        let mut carried = Carried::of_file(name, source.path, out);
         let mut buffers = source.reader()?;
         let log = buffers.log_file();
-        let schemas = self.args.wanted.schemas.of_trace(log, own);
+        let schemas = self.args.wanted.schemas.of_trace(log, carried.library.clone());
         let (clock, filter) = (log.to_clock(), self.args.wanted.filter(log.start_time, &schemas));
         self.files += 1;
         self.lost.log_file(log);
@@ -121,6 +121,7 @@ impl<'a> Stats<'a> {
                 if let Some(kind) = event.fault() {
                     found(origin.diagnostic(&event, kind));
                 }
+                carried.see(&event);
                 self.seen += 1;
                 if filter.takes(&event, origin.processor, &clock) {
                     learn(&mut self.names, &event);
@@ -137,6 +138,7 @@ impl<'a> Stats<'a> {
         for told in tally.more(Some(name)) {
             progress.beside(|| out.aside(&told));
         }
+        carried.end(out);
         self.name(&schemas);
         Ok(tally.outcome())
     }

@@ -7,6 +7,7 @@ use etw_layouts_etl::threads::Threads;
 use etw_layouts_etl::tracelogging::Fault;
 use etw_layouts_etl::wire::{EVENT_HEADER_EXT_TYPE, EVENT_HEADER_FLAG};
 use etw_layouts_etl::{Buffer, Clock, Decoded, Diagnostic, DiagnosticKind, Event, HeaderType, LogFile, Schemas, Uuid, names};
+use etw_layouts_schemas::tmf::WppMessage;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Values of an event that its buffer states.
@@ -56,6 +57,8 @@ pub struct Line<'a> {
     pub clock: Option<Clock>,
     /// The threads that are known at this event.
     pub threads: Option<&'a Threads>,
+    /// The message of a WPP event.
+    pub message: Option<&'a WppMessage>,
 }
 
 /// The session of an event in a dump.
@@ -111,6 +114,7 @@ impl<'a> Line<'a> {
             payload,
             clock: None,
             threads: None,
+            message: None,
         }
     }
 
@@ -131,6 +135,9 @@ impl<'a> Line<'a> {
 
     /// Provider and name of the event, if both are known.
     pub fn event_name(&self) -> Option<(&'a str, &'a str)> {
+        if let Some(message) = self.message {
+            return Some((&message.component, &message.name));
+        }
         if let Some(variant) = self.variant() {
             let provider = self.provider_name().unwrap_or_default();
             return Some((provider, variant.name())).filter(|(provider, name)| !provider.is_empty() && !name.is_empty());
@@ -145,7 +152,7 @@ impl<'a> Line<'a> {
 
     /// The group name of a kernel event, otherwise the provider name in the event or in a schema.
     pub fn provider_name(&self) -> Option<&'a str> {
-        names::provider_of(self.event, self.schemas)
+        self.message.map(|message| message.component.as_str()).or_else(|| names::provider_of(self.event, self.schemas))
     }
 
     /// The error in the schema that the event contains.

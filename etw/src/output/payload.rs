@@ -2,10 +2,12 @@
 
 use super::fields::{self, Style, undecoded};
 use super::line::{Line, Payload};
-use super::{message, put, structure};
+use super::{Escaped, message, put, structure};
+use crate::wpp;
 use etw_layouts_etl::Decoded;
 use etw_layouts_etl::payload::Source;
 use etw_layouts_etl::tracelogging::Fault;
+use etw_layouts_schemas::tmf::WppMessage;
 
 /// Writes the cell of a table: the message, the fields, or the bytes in hexadecimal digits. Returns the fault if fields cannot be decoded.
 pub fn text(line: &Line<'_>, out: &mut Vec<u8>) -> Option<Fault> {
@@ -18,6 +20,14 @@ pub fn text(line: &Line<'_>, out: &mut Vec<u8>) -> Option<Fault> {
         && structure::log_file(payload, &log, Style::Text, out)
     {
         return None;
+    }
+    if let Some(message) = line.message {
+        let (text, fault) = wpp::text(message, line.event);
+        put::shown(out, Escaped(&text));
+        if let Some(fault) = &fault {
+            undecoded(payload, fault, Style::Text, out);
+        }
+        return fault;
     }
     let Some(decoded) = line.decoded() else {
         let fault = line.invalid_schema();
@@ -57,6 +67,9 @@ pub fn json(line: &Line<'_>, out: &mut Vec<u8>) -> Option<Fault> {
             }
             out.truncate(start);
         }
+        if let Some(message) = line.message {
+            return message_json(message, line, out);
+        }
         if let Some(decoded) = line.decoded() {
             return decoded_json(line, &decoded, style, out);
         }
@@ -86,6 +99,24 @@ fn decoded_json(line: &Line<'_>, decoded: &Decoded<'_>, style: Payload, out: &mu
         fields::optional(out, has_message.then(|| String::from_utf8_lossy(&text)).as_deref());
     }
     reported(line, decoded, fault)
+}
+
+/// Writes the text of a WPP event. Arguments have no names, so that there are no fields.
+fn message_json(message: &WppMessage, line: &Line<'_>, out: &mut Vec<u8>) -> Option<Fault> {
+    let (text, fault) = wpp::text(message, line.event);
+    out.extend_from_slice(b",\"schema\":{\"source\":\"TMF\"");
+    for (key, value) in [("function", &message.function), ("level", &message.level), ("flags", &message.flags)] {
+        if !value.is_empty() {
+            put::shown(out, format_args!(",\"{key}\":"));
+            put::json(out, value.chars());
+        }
+    }
+    out.extend_from_slice(b"},\"message\":");
+    put::json(out, text.chars());
+    if let Some(fault) = &fault {
+        undecoded(line.event.payload(), fault, Style::Json, out);
+    }
+    fault
 }
 
 /// Writes where the fields are stated.

@@ -1,13 +1,14 @@
 //! Events of manifests by libraries of schemas.
 
-use crate::{Folder, PRODUCER, START, json, run};
+use crate::{Folder, PRODUCER, START, json, program, run};
 use etw_layouts_etl::LogFile;
-use etw_layouts_etl::header::EventHeader;
+use etw_layouts_etl::header::{EventHeader, Message};
 use etw_layouts_etl::payload::{InType, Source, Uuid};
 use etw_layouts_etl::wire::{EVENT_HEADER, EVENT_HEADER_FLAG, GUID, large, zero};
 use etw_layouts_etl::write::{FileWriter, Record};
 use etw_layouts_schemas::{Event, Field, LibraryBuilder, Name, Provider};
 use serde_json::json;
+use std::fs::File;
 use std::io::Cursor;
 
 const GUID_TEXT: &str = "1b2c3d4e-0e7b-422b-a0c7-2fad1fd0e716";
@@ -132,4 +133,68 @@ fn libraries() {
     assert_eq!((of("without"), of("partial"), of("disputed").iter().sum::<u64>()), (vec![1], vec![1], 2), "{document}");
     let (status, _, err) = run(&["events", "--manifests", &file, &file]);
     assert!(status == 2 && err.contains("no schemas in "), "{err}");
+}
+
+/// A trace carries the manifest of an event that comes before it. A stream is read only once, so that it is not used, which a note says.
+#[test]
+fn schemas_in_the_trace() {
+    let folder = Folder::new("carried");
+    let manifest = format!(
+        r#"<instrumentationManifest xmlns="http://schemas.microsoft.com/win/2004/08/events"><instrumentation><events>
+        <provider name="Maker-Source" guid="{{{GUID_TEXT}}}" symbol="S" resourceFileName="a" messageFileName="a">
+        <templates><template tid="T"><data name="Handle" inType="win:UInt32"/></template></templates>
+        <events><event value="1" version="0" template="T" symbol="Opened"/></events>
+        </provider></events></instrumentation></instrumentationManifest>"#
+    );
+    // Format 1, version 0.0, one part of one.
+    let chunk = [&[1, 0, 0, 0x5B, 1, 0, 0, 0][..], manifest.as_bytes()].concat();
+    let bytes = trace(&[(1, &[7, 0, 0, 0]), (0xFFFE, &chunk)]);
+    let file = folder.file("a.etl", &bytes);
+    let args = ["events", "--payload", "fields", "--format", "json", "--id", "1"];
+    let of = |out: &str| json!([json(out)[0]["event"], json(out)[0]["schema"]["source"], json(out)[0]["fields"]]);
+    let (status, out, err) = run(&[&args[..], &[&file]].concat());
+    assert_eq!((status, of(&out), err.as_str()), (0, json!(["Maker-Source/Opened", "EventSource", {"Handle": 7}]), ""));
+    let output = program(&[&args[..], &["-"]].concat()).stdin(File::open(&file).unwrap()).output().unwrap();
+    let (out, err) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
+    assert_eq!(of(&out), json!([null, null, null]));
+    assert!(err.contains("1 schema in the trace not used: a stream is read only once"), "{err}");
+}
+
+/// Texts of WPP events by a TMF file; an event whose payload is too short has a diagnostic, and one without a message its bytes.
+#[test]
+fn texts_of_messages() {
+    let folder = Folder::new("messages");
+    let tmf = folder.file(
+        "a.tmf",
+        "//PDB:  example.pdb\n1b2c3d4e-0e7b-422b-a0c7-2fad1fd0e716 example // SRC=Device.c MJ= MN=\n\
+         #typev Device_c87 10 \"%0%!FUNC!: %10!d! of %11!s!\" //   LEVEL=ERROR FLAGS=INIT FUNC=Add\n\
+         {\nCount, ItemLong -- 10\nName, ItemString -- 11\n}\n",
+    );
+    let log = LogFile { start_time: START, buffer_size: 4096, ..LogFile::new(&PRODUCER) };
+    let mut writer = FileWriter::new(Cursor::new(Vec::new()), PRODUCER, log).unwrap();
+    let guid = Uuid::parse_str(GUID_TEXT).ok();
+    for (number, payload) in [(10, &b"\x05\0\0\0disk\0"[..]), (10, b"\x05\0"), (11, b"\x01")] {
+        let message = Message { number, guid, time_stamp: Some(10), ..Message::default() };
+        writer.push(0, &Record::new(EventHeader::Message(message), true, payload)).unwrap();
+    }
+    let file = folder.file("a.etl", writer.finish(START + 10_000_000).unwrap().into_inner());
+    let guid = ["--provider", GUID_TEXT];
+    let (status, out, err) =
+        run(&[&["events", "--tmf", &tmf, "--payload", "message", "--format", "json", &file], &guid[..]].concat());
+    assert_eq!((status, err.lines().count()), (1, 1), "{err}");
+    let texts: Vec<_> = json(&out).iter().map(|event| json!([event["event"], event["message"], event["payload"]])).collect();
+    let name = "example/Device_c87";
+    assert_eq!(
+        texts,
+        [json!([name, "Add: 5 of disk", null]), json!([name, "Add: <missing> of <missing>", null]), json!([null, null, "01"])]
+    );
+    assert_eq!(&json(&out)[0]["schema"], &json!({"source": "TMF", "function": "Add", "level": "ERROR", "flags": "INIT"}));
+    assert_eq!(json(&out)[1]["undecoded"]["data"], "0500");
+    let (_, out, _) = run(&["events", "--tmf", &tmf, "--payload", "fields", &file]);
+    assert!(out.contains("  example/Device_c87  ") && out.contains("Add: 5 of disk"), "{out}");
+    let (_, out, _) = run(&["schemas", "--tmf", &tmf, "--format", "json", &file]);
+    let source = json(&out)[0]["sources"].as_array().unwrap().iter().find(|source| source["source"] == "TMF").cloned().unwrap();
+    assert_eq!((&source["events"], &source["whole"]), (&json!(2), &json!(1)));
+    let (status, _, err) = run(&["events", "--tmf", &file, &file]);
+    assert!(status == 2 && err.contains("name trace message format files (.tmf)"), "{err}");
 }

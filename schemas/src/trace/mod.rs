@@ -166,24 +166,18 @@ impl Collector {
     /// Takes the schema of an event that carries one. Returns whether it does.
     #[inline]
     pub fn add(&mut self, event: &Event<'_>, place: Place) -> bool {
-        match event.header_type() {
-            HeaderType::Full32 | HeaderType::Full64 => self.add_info(event, place),
-            HeaderType::Event32 | HeaderType::Event64 if event.id() == Some(MANIFEST_EVENT) => self.add_chunk(event, place),
-            // A trace that was written again can have another header for a classic event.
-            HeaderType::Event32 | HeaderType::Event64 if event.opcode().is_some_and(is_info) => self.add_info(event, place),
-            _ => false,
-        }
-    }
-
-    fn add_info(&mut self, event: &Event<'_>, place: Place) -> bool {
-        let Some(opcode) = event.opcode().filter(|opcode| is_info(*opcode)) else { return false };
-        if event.provider() != Some(META_DATA) {
-            return false;
-        }
-        if !self.has_space(event, place) {
+        if is_info(event) {
+            self.add_info(event, place);
             return true;
         }
-        let read = match opcode {
+        is_chunk(event) && self.add_chunk(event, place)
+    }
+
+    fn add_info(&mut self, event: &Event<'_>, place: Place) {
+        if !self.has_space(event, place) {
+            return;
+        }
+        let read = match event.opcode().unwrap_or_default() {
             EVENT_INFO => event_info::read(event.payload()).map_err(DiagnosticKind::EventInfo),
             _ => map_info::read_payload(event.payload()).map_err(DiagnosticKind::MapInfo),
         };
@@ -191,7 +185,6 @@ impl Collector {
         if let Err(kind) = added {
             self.report(place, kind);
         }
-        true
     }
 
     fn add_chunk(&mut self, event: &Event<'_>, place: Place) -> bool {
@@ -274,6 +267,23 @@ impl Collector {
     }
 }
 
-fn is_info(opcode: u8) -> bool {
-    matches!(opcode, EVENT_INFO | EVENT_MAP_INFO)
+/// Whether an event carries the schema of others, or a part of one.
+pub fn carries_schema(event: &Event<'_>) -> bool {
+    is_info(event) || is_chunk(event) && Chunk::read(event.payload()).is_some()
+}
+
+/// Whether an event is MetaData/EventInfo or MetaData/EventMapInfo. A trace that was written again can have another header for a classic
+/// event.
+#[inline]
+fn is_info(event: &Event<'_>) -> bool {
+    use HeaderType::{Event32, Event64, Full32, Full64};
+    matches!(event.header_type(), Full32 | Full64 | Event32 | Event64)
+        && matches!(event.opcode(), Some(EVENT_INFO | EVENT_MAP_INFO))
+        && event.provider() == Some(META_DATA)
+}
+
+/// Whether an event can be a part of an EventSource manifest.
+#[inline]
+fn is_chunk(event: &Event<'_>) -> bool {
+    matches!(event.header_type(), HeaderType::Event32 | HeaderType::Event64) && event.id() == Some(MANIFEST_EVENT)
 }

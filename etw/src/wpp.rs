@@ -1,0 +1,42 @@
+//! Messages of the Windows software trace preprocessor (WPP), whose texts are in TMF files.
+
+use etw_layouts_etl::payload::{PointerSize, Uuid};
+use etw_layouts_etl::tracelogging::{Fault, Reason};
+use etw_layouts_etl::{Event, HeaderType};
+use etw_layouts_schemas::tmf::WppMessage;
+use std::collections::HashMap;
+
+/// Messages by GUID and number.
+#[derive(Default)]
+pub struct WppMessages(HashMap<(Uuid, u16), WppMessage>);
+
+impl WppMessages {
+    /// Adds a message, unless one with its GUID and number is there.
+    pub fn add(&mut self, message: WppMessage) {
+        self.0.entry((message.guid, message.number)).or_insert(message);
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The message of an event.
+    #[inline]
+    pub fn of(&self, event: &Event<'_>) -> Option<&WppMessage> {
+        if self.is_empty() || event.header_type() != HeaderType::Message {
+            return None;
+        }
+        self.0.get(&(event.provider()?, event.id()?))
+    }
+}
+
+/// The text of an event, and why it is not whole.
+pub fn text(message: &WppMessage, event: &Event<'_>) -> (String, Option<Fault>) {
+    let payload = event.payload();
+    let text = message.text(payload, event.pointer_size().unwrap_or(PointerSize::Bits64));
+    let reason = match text.undecoded {
+        Some(_) => Some(Reason::Payload),
+        None => (text.rest > 0).then_some(Reason::Rest),
+    };
+    (text.text, reason.map(|reason| Fault { reason, offset: payload.len().saturating_sub(text.rest) }))
+}
