@@ -25,7 +25,7 @@ fn trace(events: &[(u16, &[u8])]) -> Vec<u8> {
         header.ProviderId =
             GUID { Data1: 0x1B2C_3D4E, Data2: 0x0E7B, Data3: 0x422B, Data4: [0xA0, 0xC7, 0x2F, 0xAD, 0x1F, 0xD0, 0xE7, 0x16] };
         // An ID in this test that is an opcode.
-        match id.checked_sub(CLASSIC) {
+        match id.checked_sub(CLASSIC).filter(|opcode| *opcode < 0x100) {
             Some(opcode) => {
                 header.EventDescriptor.Opcode = opcode as u8;
                 header.Flags = EVENT_HEADER_FLAG::EVENT_HEADER_FLAG_CLASSIC_HEADER;
