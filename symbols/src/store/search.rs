@@ -1,18 +1,13 @@
 //! Search along a symbol path.
 
-use super::download::{Failure, download};
 use super::{Error, Progress, Store, SymbolPath, Tried, cabinet};
 use crate::identity::{Pdb, is_file_name};
 use crate::{load, pdb};
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use std::collections::BTreeSet;
 use std::fmt::Display;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::{fs, process};
-
-/// Characters that need no escape in a URL.
-const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'.').remove(b'_').remove(b'-').remove(b'~').remove(b'+');
 
 pub(super) fn find(path: &SymbolPath, pdb: &Pdb, progress: &mut Progress) -> Result<PathBuf, Error> {
     let SymbolPath { elements, default_cache } = path;
@@ -41,15 +36,15 @@ pub(super) fn find(path: &SymbolPath, pdb: &Pdb, progress: &mut Progress) -> Res
     Err(Error { pdb: pdb.clone(), tried: search.tried })
 }
 
-struct Search<'a> {
-    pdb: &'a Pdb,
-    key: String,
+pub(super) struct Search<'a> {
+    pub(super) pdb: &'a Pdb,
+    pub(super) key: String,
     default_cache: &'a Path,
     tried: Vec<Tried>,
 }
 
 impl Search<'_> {
-    fn note(&mut self, place: impl Display, answer: impl Display) {
+    pub(super) fn note(&mut self, place: impl Display, answer: impl Display) {
         self.tried.push(Tried { place: place.to_string(), answer: answer.to_string() });
     }
 
@@ -72,35 +67,14 @@ impl Search<'_> {
         None
     }
 
-    fn server(&mut self, base: &str, caches: &[&Path], progress: &mut Progress) -> Option<PathBuf> {
-        let name = &self.pdb.name;
-        for file in [name, &compressed(name)] {
-            let url = format!("{base}/{}/{}/{}", escaped(name), self.key, escaped(file));
-            let mut answers = true;
-            let kept = self.put(self.nearest(caches), |new| {
-                download(&url, new, progress).map_err(|failure| match failure {
-                    Failure::Refused(answer) => answer,
-                    Failure::Broken(answer) => {
-                        answers = false;
-                        answer
-                    }
-                })?;
-                expand_in_place(new)
-            });
-            match kept {
-                Ok(kept) => return Some(kept),
-                Err(answer) => self.note(url, answer),
-            }
-            // A server that does not respond is not tried again.
-            if !answers {
-                break;
-            }
-        }
+    #[cfg(not(feature = "download"))]
+    pub(super) fn server(&mut self, base: &str, _: &[&Path], _: &mut Progress) -> Option<PathBuf> {
+        self.note(base, "not asked: this program is built without the feature `download`, such as `cargo xtask`; use `etw`");
         None
     }
 
     /// The cache that a file is stored in first.
-    fn nearest<'c>(&'c self, caches: &[&'c Path]) -> &'c Path {
+    pub(super) fn nearest<'c>(&'c self, caches: &[&'c Path]) -> &'c Path {
         caches.last().copied().unwrap_or(self.default_cache)
     }
 
@@ -115,7 +89,7 @@ impl Search<'_> {
     }
 
     /// Adds a file to a cache unless it is present.
-    fn put(&self, cache: &Path, write: impl FnOnce(&Path) -> Result<(), String>) -> Result<PathBuf, String> {
+    pub(super) fn put(&self, cache: &Path, write: impl FnOnce(&Path) -> Result<(), String>) -> Result<PathBuf, String> {
         let home = cache.join(&self.pdb.name).join(&self.key);
         let failed = |error: io::Error| format!("cannot be stored in {} ({error})", home.display());
         let (kept, new) = (home.join(&self.pdb.name), home.join(format!("{}.{}.new", self.pdb.name, process::id())));
@@ -149,19 +123,6 @@ fn check(path: &Path, pdb: &Pdb) -> Result<(), String> {
     }
 }
 
-/// Expands a downloaded file if it is a cabinet.
-fn expand_in_place(file: &Path) -> Result<(), String> {
-    let failed = |error: io::Error| format!("cannot be read ({error})");
-    if !cabinet::is(file).map_err(failed)? {
-        return Ok(());
-    }
-    let packed = file.with_extension("cab");
-    fs::rename(file, &packed).map_err(failed)?;
-    let expanded = cabinet::expand(&packed, file);
-    fs::remove_file(&packed).map_err(failed)?;
-    expanded
-}
-
 /// Possible files in a folder that exist, most likely first: `NAME`, `pdb/NAME`, `symbols/pdb/NAME`, `NAME/KEY/NAME` and
 /// `NAME/KEY/NA_`.
 fn candidates(root: &Path, name: &str, key: &str) -> Vec<PathBuf> {
@@ -185,12 +146,8 @@ fn below(folder: &Path, name: &str) -> Option<PathBuf> {
 }
 
 /// Name of a compressed file, with `_` as the last character.
-fn compressed(name: &str) -> String {
+pub(super) fn compressed(name: &str) -> String {
     let mut name = name.to_owned();
     name.pop();
     name + "_"
-}
-
-fn escaped(name: &str) -> impl Display {
-    utf8_percent_encode(name, ESCAPED)
 }

@@ -10,9 +10,9 @@ mod isf_errors;
 mod load;
 mod pdb;
 mod pdb_errors;
-#[cfg(feature = "store")]
+#[cfg(feature = "download")]
 mod server;
 mod snapshot;
 mod store;
-#[cfg(feature = "store")]
+#[cfg(feature = "download")]
 mod symbol_path;
