@@ -1,0 +1,58 @@
+//! Symbol servers: a PDB is downloaded into a cache.
+
+use super::download::{Failure, download};
+use super::search::{Search, compressed};
+use super::{Progress, cabinet};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use std::fmt::Display;
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+
+/// Characters that need no escape in a URL.
+const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'.').remove(b'_').remove(b'-').remove(b'~').remove(b'+');
+
+impl Search<'_> {
+    pub(super) fn server(&mut self, base: &str, caches: &[&Path], progress: &mut Progress) -> Option<PathBuf> {
+        let name = &self.pdb.name;
+        for file in [name, &compressed(name)] {
+            let url = format!("{base}/{}/{}/{}", escaped(name), self.key, escaped(file));
+            let mut answers = true;
+            let kept = self.put(self.nearest(caches), |new| {
+                download(&url, new, progress).map_err(|failure| match failure {
+                    Failure::Refused(answer) => answer,
+                    Failure::Broken(answer) => {
+                        answers = false;
+                        answer
+                    }
+                })?;
+                expand_in_place(new)
+            });
+            match kept {
+                Ok(kept) => return Some(kept),
+                Err(answer) => self.note(url, answer),
+            }
+            // A server that does not respond is not tried again.
+            if !answers {
+                break;
+            }
+        }
+        None
+    }
+}
+
+/// Expands a downloaded file if it is a cabinet.
+fn expand_in_place(file: &Path) -> Result<(), String> {
+    let failed = |error: io::Error| format!("cannot be read ({error})");
+    if !cabinet::is(file).map_err(failed)? {
+        return Ok(());
+    }
+    let packed = file.with_extension("cab");
+    fs::rename(file, &packed).map_err(failed)?;
+    let expanded = cabinet::expand(&packed, file);
+    fs::remove_file(&packed).map_err(failed)?;
+    expanded
+}
+
+fn escaped(name: &str) -> impl Display {
+    utf8_percent_encode(name, ESCAPED)
+}
