@@ -134,7 +134,8 @@ pub fn prepared(profile: Profile) -> Result<(), Error> {
     let mut seeds = Command::new(cargo);
     seeds.args(["run", "-q", "-p", "etw-layouts-fuzz", "--example", "seeds", "--"]).arg(folder("seeds"));
     let mut build = nightly(&["cargo", "fuzz", "build"]);
-    build.args(profile.args());
+    // Inputs have a time limit, which unoptimized code does not keep.
+    build.args(profile.args()).env("CARGO_PROFILE_DEV_OPT_LEVEL", "1");
     for mut command in [seeds, build] {
         let output = command.current_dir(workspace::root()).output()?;
         if !output.status.success() {
@@ -154,7 +155,7 @@ pub fn fuzzed(target: &str, seconds: u64, profile: Profile) -> Result<Ran, Error
     fs::create_dir_all(&corpus)?;
     fs::create_dir_all(&artifacts)?;
     let mut command = nightly(&["cargo", "fuzz", "run"]);
-    command.args(profile.args()).arg(target).args([corpus, folder("seeds").join(target)]);
+    command.env("CARGO_PROFILE_DEV_OPT_LEVEL", "1").args(profile.args()).arg(target).args([corpus, folder("seeds").join(target)]);
     let known = workspace::root().join("fuzz/regressions").join(target);
     command.args(known.is_dir().then_some(known)).arg("--");
     command.arg(format!("-artifact_prefix={}/", artifacts.display())).arg(format!("-max_total_time={seconds}"));
