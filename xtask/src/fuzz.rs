@@ -133,9 +133,7 @@ pub fn prepared(profile: Profile) -> Result<(), Error> {
     let cargo = std::env::var_os("CARGO").unwrap_or("cargo".into());
     let mut seeds = Command::new(cargo);
     seeds.args(["run", "-q", "-p", "etw-layouts-fuzz", "--example", "seeds", "--"]).arg(folder("seeds"));
-    let mut build = nightly(&["cargo", "fuzz", "build"]);
-    // Inputs have a time limit, which unoptimized code does not keep.
-    build.args(profile.args()).env("CARGO_PROFILE_DEV_OPT_LEVEL", "1");
+    let build = cargo_fuzz("build", profile);
     for mut command in [seeds, build] {
         let output = command.current_dir(workspace::root()).output()?;
         if !output.status.success() {
@@ -154,8 +152,8 @@ pub fn fuzzed(target: &str, seconds: u64, profile: Profile) -> Result<Ran, Error
     let [corpus, artifacts] = ["corpus", "artifacts"].map(|what| folder(what).join(target));
     fs::create_dir_all(&corpus)?;
     fs::create_dir_all(&artifacts)?;
-    let mut command = nightly(&["cargo", "fuzz", "run"]);
-    command.env("CARGO_PROFILE_DEV_OPT_LEVEL", "1").args(profile.args()).arg(target).args([corpus, folder("seeds").join(target)]);
+    let mut command = cargo_fuzz("run", profile);
+    command.arg(target).args([corpus, folder("seeds").join(target)]);
     let known = workspace::root().join("fuzz/regressions").join(target);
     command.args(known.is_dir().then_some(known)).arg("--");
     command.arg(format!("-artifact_prefix={}/", artifacts.display())).arg(format!("-max_total_time={seconds}"));
@@ -177,6 +175,14 @@ fn folder(what: &str) -> PathBuf {
 /// Target folder of the nightly toolchain, separate from the stable one so that neither waits for the other.
 pub fn built() -> PathBuf {
     workspace::root().join("target/nightly")
+}
+
+/// A command of cargo-fuzz.
+fn cargo_fuzz(word: &str, profile: Profile) -> Command {
+    let mut command = nightly(&["cargo", "fuzz", word]);
+    // Each input has a time limit, which unoptimized code can exceed.
+    command.args(profile.args()).env("CARGO_PROFILE_DEV_OPT_LEVEL", "1");
+    command
 }
 
 /// A command of the nightly toolchain, in the root.

@@ -154,7 +154,7 @@ pub fn events<'a>(spec: &'a Spec, statements: &Statements) -> Vec<Event<'a>> {
     found(spec, statements, all(spec))
 }
 
-/// Those that are found, each in all its versions: event types that other versions name otherwise are other events.
+/// The events that were found, each in all its versions. If versions of an event type have different names, each name is an event of its own.
 pub fn found<'a>(spec: &'a Spec, statements: &Statements, mut list: Vec<Known<'a>>) -> Vec<Event<'a>> {
     fn key<'k>(known: &'k Known) -> (&'k str, u8, &'k str) {
         (&known.class.name.value, known.ty.number, &known.ty.name.value)
