@@ -4,9 +4,10 @@ use crate::fault::{Fault, Reason};
 use crate::packed::format::FIELD;
 use crate::packed::{FieldRecord, Library};
 use crate::schema::{Count, Field, FieldList, Length, Schema};
-use crate::size::{self, PointerSize};
+use crate::size::{self, PointerSize, character};
 use crate::steps::{Step, Steps};
-use crate::value::Value;
+use crate::types::InType;
+use crate::value::{Value, number};
 
 /// A payload with its schema.
 #[derive(Clone, Copy, Debug)]
@@ -28,14 +29,22 @@ pub struct Values<'a> {
     table: &'a [Field<'a>],
     /// A library, and records of its fields that remain.
     records: (Library<'a>, &'a [u8]),
+    /// The next element of the array of the first record, without its bytes, and the number of elements that remain; 0 outside arrays.
+    elements: (Value<'a>, u16),
+    /// Counts and lengths that were read from records: the index of the field, and its value.
+    sizes: [(u32, u32); SIZES],
+    sizes_count: usize,
     /// The remaining payload.
     rest: &'a [u8],
-    /// Whether the schema is a table or in a library, and no array, structure, count or length has been reached in it.
+    /// Whether the schema is a table or in a library, and all values before were read without `steps`.
     is_flat: bool,
-    /// The steps from the first array, structure, count or length on.
+    /// The steps from the first field on that is read by none of the faster ways.
     steps: Option<Steps<'a>>,
     fault: Option<Fault>,
 }
+
+/// Number of counts and lengths that are kept outside `steps`.
+const SIZES: usize = 4;
 
 impl<'a> Fields<'a> {
     /// An iterator over all values. The elements of an array are separate values with the same name.
@@ -48,7 +57,20 @@ impl<'a> Fields<'a> {
             FieldList::TraceLogging(_) => false,
             FieldList::Packed { count, .. } => records.1.len() == usize::from(*count) * FIELD,
         };
-        Values { fields: *self, table, records, is_flat, rest: self.payload, steps: None, fault: None }
+        let elements = (Value::new(&Field::new("", InType::NULL), &[]), 0);
+        let sizes = [(0, 0); SIZES];
+        Values {
+            fields: *self,
+            table,
+            records,
+            elements,
+            sizes,
+            sizes_count: 0,
+            is_flat,
+            rest: self.payload,
+            steps: None,
+            fault: None,
+        }
     }
 
     /// The first value of the first field with this name, which can be a member of a structure.
@@ -78,7 +100,9 @@ impl<'a> Fields<'a> {
     ///
     /// The payload is truncated, too long or invalid; the error has the cause, and the offset of the first undecoded byte.
     pub fn check(&self) -> Result<(), Fault> {
-        self.steps().try_for_each(|step| step.map(drop))
+        let mut values = self.iter();
+        values.by_ref().for_each(drop);
+        values.fault.map_or(Ok(()), Err)
     }
 }
 
@@ -123,12 +147,15 @@ impl<'a> Values<'a> {
         Some(Value::new(field, bytes))
     }
 
-    /// The next value of a library, if it is of neither an array nor a structure, nor their size.
+    /// The next value of a library, if it is outside structures.
     #[inline]
     fn packed(&mut self) -> Option<Value<'a>> {
         let (record, behind) = FieldRecord::split(self.records.0, self.records.1)?;
+        if self.elements.1 > 0 {
+            return self.element(behind);
+        }
         if !record.is_plain() {
-            return None;
+            return self.sized(record, behind);
         }
         let (in_type, out_type, length) = (record.in_type(), record.out_type(), record.constant_length());
         let (bytes, rest) = match size::fixed(in_type, self.fields.pointers) {
@@ -138,6 +165,66 @@ impl<'a> Values<'a> {
         let value = Value { name: record.name()?, in_type, out_type, map: record.map(), bytes, has_length: length.is_some() };
         (self.records.1, self.rest) = (behind, rest);
         Some(value)
+    }
+
+    /// The next element of an array, whose bytes are there.
+    fn element(&mut self, behind: &'a [u8]) -> Option<Value<'a>> {
+        let (value, left) = self.elements;
+        let (bytes, rest) = self.rest.split_at_checked(size::fixed(value.in_type, self.fields.pointers))?;
+        (self.rest, self.elements.1) = (rest, left - 1);
+        if left == 1 {
+            self.records.1 = behind;
+        }
+        Some(Value { bytes, ..value })
+    }
+
+    /// The next value: an element of an array, a count or length of another field, or a value whose length is that of another field.
+    fn sized(&mut self, record: FieldRecord<'a>, behind: &'a [u8]) -> Option<Value<'a>> {
+        let field = record.field().ok()?;
+        let size = size::fixed(field.in_type, self.fields.pointers);
+        let count = match field.count {
+            Count::One => return self.one_sized(&field, size, behind),
+            Count::Constant(count) => count,
+            Count::Field(index) => self.size_of(index)?.try_into().ok()?,
+            _ => return None,
+        };
+        if let Some(size) = character(&field) {
+            let (bytes, rest) = self.rest.split_at_checked(size * usize::from(count))?;
+            (self.records.1, self.rest) = (behind, rest);
+            return Some(Value::new(&field, bytes));
+        }
+        if size == 0 || count == 0 || field.is_size || self.rest.len() < size * usize::from(count) {
+            return None;
+        }
+        self.elements = (Value::new(&field, &[]), count);
+        self.element(behind)
+    }
+
+    fn one_sized(&mut self, field: &Field<'a>, size: usize, behind: &'a [u8]) -> Option<Value<'a>> {
+        let (bytes, rest) = match (size, field.length) {
+            (1.., _) => self.rest.split_at_checked(size)?,
+            (0, Length::Field(index)) => {
+                let length = self.size_of(index)? as usize;
+                size::split((field.in_type, field.out_type), Some(length), self.rest, self.fields.pointers, false).ok()?
+            }
+            _ => return None,
+        };
+        if field.is_size && size > 0 {
+            *self.sizes.get_mut(self.sizes_count)? = (self.index(), u32::try_from(number(bytes)).unwrap_or(u32::MAX));
+            self.sizes_count += 1;
+        }
+        (self.records.1, self.rest) = (behind, rest);
+        Some(Value::new(field, bytes))
+    }
+
+    /// The index of the first record.
+    fn index(&self) -> u32 {
+        ((self.fields.schema.fields.records().1.len() - self.records.1.len()) / FIELD) as u32
+    }
+
+    fn size_of(&self, index: u16) -> Option<u32> {
+        let known = self.sizes.get(..self.sizes_count)?;
+        known.iter().find(|(place, _)| *place == u32::from(index)).map(|(_, value)| *value)
     }
 
     /// The end of a payload whose values were all read without [`Steps`].
@@ -164,10 +251,13 @@ impl<'a> Values<'a> {
     fn general(&mut self) -> Option<Value<'a>> {
         let (fields, rest) = (&self.fields, self.rest.len());
         let (table, records) = (self.table.len(), self.records.1.len());
+        let sizes = self.sizes.get(..self.sizes_count).unwrap_or_default();
         let steps = self.steps.get_or_insert_with(|| {
             let list = fields.schema.fields;
             let visited = list.top().len() - table + (list.records().1.len() - records) / FIELD;
-            Steps::from(list, fields.payload, fields.pointers, visited as u32, fields.payload.len() - rest)
+            let mut steps = Steps::from(list, fields.payload, fields.pointers, visited as u32, fields.payload.len() - rest);
+            sizes.iter().for_each(|(place, value)| steps.remember(*place, (*value).into()));
+            steps
         });
         (self.table, self.records.1, self.is_flat) = (&[], &[], false);
         loop {

@@ -294,7 +294,7 @@ impl<'a> Steps<'a> {
         }
     }
 
-    fn remember(&mut self, at: u32, value: u64) {
+    pub(crate) fn remember(&mut self, at: u32, value: u64) {
         // A new entry overwrites the oldest.
         let place = self.known().position(|(place, _)| *place == at);
         self.remembered += usize::from(place.is_none());
