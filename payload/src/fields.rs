@@ -151,9 +151,6 @@ impl<'a> Values<'a> {
     #[inline]
     fn packed(&mut self) -> Option<Value<'a>> {
         let (record, behind) = FieldRecord::split(self.records.0, self.records.1)?;
-        if self.elements.1 > 0 {
-            return self.element(behind);
-        }
         if !record.is_plain() {
             return self.sized(record, behind);
         }
@@ -168,17 +165,19 @@ impl<'a> Values<'a> {
     }
 
     /// The next element of an array, whose bytes are there.
-    fn element(&mut self, behind: &'a [u8]) -> Option<Value<'a>> {
+    #[inline]
+    fn element(&mut self) -> Option<Value<'a>> {
         let (value, left) = self.elements;
         let (bytes, rest) = self.rest.split_at_checked(size::fixed(value.in_type, self.fields.pointers))?;
         (self.rest, self.elements.1) = (rest, left - 1);
         if left == 1 {
-            self.records.1 = behind;
+            self.records.1 = self.records.1.get(FIELD..).unwrap_or_default();
         }
         Some(Value { bytes, ..value })
     }
 
-    /// The next value: an element of an array, a count or length of another field, or a value whose length is that of another field.
+    /// The next value: the first element of an array, a count or length of another field, or a value whose length is that of another field.
+    #[inline(never)]
     fn sized(&mut self, record: FieldRecord<'a>, behind: &'a [u8]) -> Option<Value<'a>> {
         let field = record.field().ok()?;
         let size = size::fixed(field.in_type, self.fields.pointers);
@@ -197,7 +196,7 @@ impl<'a> Values<'a> {
             return None;
         }
         self.elements = (Value::new(&field, &[]), count);
-        self.element(behind)
+        self.element()
     }
 
     fn one_sized(&mut self, field: &Field<'a>, size: usize, behind: &'a [u8]) -> Option<Value<'a>> {
@@ -248,6 +247,7 @@ impl<'a> Values<'a> {
         }
     }
 
+    #[inline(never)]
     fn general(&mut self) -> Option<Value<'a>> {
         let (fields, rest) = (&self.fields, self.rest.len());
         let (table, records) = (self.table.len(), self.records.1.len());
@@ -277,6 +277,7 @@ impl<'a> Iterator for Values<'a> {
     fn next(&mut self) -> Option<Value<'a>> {
         match self.usual() {
             Some(value) => Some(value),
+            None if self.elements.1 > 0 => self.element(),
             None if self.is_flat && self.table.is_empty() && self.records.1.is_empty() => self.end(),
             None => self.unusual(),
         }
