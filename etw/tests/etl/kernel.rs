@@ -47,9 +47,7 @@ fn image(process: u32, path: &str) -> Vec<u8> {
 
 /// A kernel trace, whose events are not in the order of time.
 pub fn kernel_trace() -> Vec<u8> {
-    let log = LogFile { start_time: START, buffer_size: 4096, ..LogFile::new(&PRODUCER) };
-    let mut writer = FileWriter::new(Cursor::new(Vec::new()), PRODUCER, log).unwrap();
-    let events: [(i64, u16, u16, Vec<u8>); 7] = [
+    trace_of_hooks(&[
         (0, 0x0303, 4, process(8, 0x103, "")),
         (40, 0x0301, 4, process(100, 0x103, COMMANDS[1])),
         (10, 0x0301, 4, process(100, 0x103, COMMANDS[0])),
@@ -58,15 +56,21 @@ pub fn kernel_trace() -> Vec<u8> {
         // A later version, with two fields more; and a payload that is cut.
         (50, 0x0302, 9, [process(100, 1, COMMANDS[1]), vec![0xEE; 9]].concat()),
         (60, 0x0301, 4, process(200, 0x103, "x")[..30].to_vec()),
-    ];
+    ])
+}
+
+/// A trace of events: time stamp, hook, version and payload.
+fn trace_of_hooks(events: &[(i64, u16, u16, Vec<u8>)]) -> Vec<u8> {
+    let log = LogFile { start_time: START, buffer_size: 4096, ..LogFile::new(&PRODUCER) };
+    let mut writer = FileWriter::new(Cursor::new(Vec::new()), PRODUCER, log).unwrap();
     for (stamp, hook, version, payload) in events {
         let mut header: SYSTEM_TRACE_HEADER = zero();
-        header.SystemTime = large(stamp);
-        header.set_Version(version);
+        header.SystemTime = large(*stamp);
+        header.set_Version(*version);
         let mut packet: WMI_TRACE_PACKET = zero();
-        packet.set_HookId(HOOK_ID(hook));
+        packet.set_HookId(HOOK_ID(*hook));
         header.set_Packet(packet);
-        writer.push(0, &Record::new(EventHeader::System(header), true, &payload)).unwrap();
+        writer.push(0, &Record::new(EventHeader::System(header), true, payload)).unwrap();
     }
     writer.finish(START + 10_000_000).unwrap().into_inner()
 }
@@ -159,24 +163,14 @@ fn one_event_has_its_fields_as_columns() {
 #[test]
 fn arrays_and_numbers_in_columns() {
     let folder = Folder::new("kernel-arrays");
-    let log = LogFile { start_time: START, buffer_size: 4096, ..LogFile::new(&PRODUCER) };
-    let mut writer = FileWriter::new(Cursor::new(Vec::new()), PRODUCER, log).unwrap();
     let stack = [&9_u64.to_le_bytes()[..], &[8, 0, 0, 0, 7, 0, 0, 0], &1_u64.to_le_bytes(), &2_u64.to_le_bytes()].concat();
     let battery = [5000_i32, -700].map(i32::to_le_bytes).concat();
     let send =
         [8_u32, 3].map(u32::to_le_bytes).concat().into_iter().chain([10, 0, 0, 1, 10, 0, 0, 2, 0, 80, 1, 187]).chain([0; 32]);
-    for (stamp, hook, version, payload) in
-        [(10, 0x1820, 2, stack), (20, 0x1220, 2, battery), (30, 0x060A, 2, send.collect::<Vec<u8>>())]
-    {
-        let mut header: SYSTEM_TRACE_HEADER = zero();
-        header.SystemTime = large(stamp);
-        header.set_Version(version);
-        let mut packet: WMI_TRACE_PACKET = zero();
-        packet.set_HookId(HOOK_ID(hook));
-        header.set_Packet(packet);
-        writer.push(0, &Record::new(EventHeader::System(header), true, &payload)).unwrap();
-    }
-    let file = folder.file("a.etl", writer.finish(START + 10_000_000).unwrap().into_inner());
+    let file = folder.file(
+        "a.etl",
+        trace_of_hooks(&[(10, 0x1820, 2, stack), (20, 0x1220, 2, battery), (30, 0x060A, 2, send.collect::<Vec<u8>>())]),
+    );
     let row = |event: &str, more: &[&str]| {
         let (_, out, err) = run(&[&["events", "--event", event, "--format", "csv"], more, &[&file]].concat());
         out.lines().nth(1).unwrap_or_else(|| panic!("{event}: {err}")).to_owned()
