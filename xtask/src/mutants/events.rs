@@ -154,6 +154,9 @@ impl Bench {
             () if known.event.fields.iter().any(|field| field.optional || !field.unsettled.is_empty()) => {
                 "the field is optional or unsettled"
             }
+            () if mutant.kind == FactKind::Type && sources.iter().all(|source| source.starts_with("windows")) => {
+                "only base types of MOF are stated: `object` and `string` stand for several types"
+            }
             () => return Fate::Missed(known.name()),
         };
         Fate::Survived(reason.to_owned())
