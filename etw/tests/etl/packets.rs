@@ -101,7 +101,7 @@ fn read(bytes: &[u8]) -> Vec<Packet> {
         match block.unwrap() {
             PcapBlockOwned::NG(Block::SectionHeader(section)) => assert_eq!((section.major_version, section.section_len), (1, -1)),
             PcapBlockOwned::NG(Block::InterfaceDescription(interface)) => {
-                assert_eq!((interface.if_tsresol, interface.if_os()), (7, Some(Ok("Windows 10.0.19041"))));
+                assert_eq!((interface.if_tsresol, interface.if_os()), (9, Some(Ok("Windows 10.0.19041"))));
                 let description = interface.if_description().map_or("", Result::unwrap).to_owned();
                 interfaces.push((interface.linktype.0, interface.if_name().unwrap().unwrap().to_owned(), description));
             }
@@ -110,8 +110,8 @@ fn read(bytes: &[u8]) -> Vec<Packet> {
                 let time = (u64::from(packet.ts_high) << 32 | u64::from(packet.ts_low)).cast_signed();
                 packets.push(Packet {
                     interface: interfaces[packet.if_id as usize].clone(),
-                    // 1970 is 11,644,473,600 seconds after 1601.
-                    tick: time + 116_444_736_000_000_000 - START,
+                    // Nanoseconds since 1970, which is 11,644,473,600 seconds after 1601.
+                    tick: time / 100 + 116_444_736_000_000_000 - START,
                     data: packet.packet_data().to_vec(),
                     original: packet.origlen,
                     direction: option(2).map(|flags| flags.as_u32_le().unwrap()),

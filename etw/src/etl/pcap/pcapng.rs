@@ -20,8 +20,8 @@ mod code {
 
 /// Units of 100 ns from 1601 to 1970.
 const EPOCH: i64 = 116_444_736_000_000_000;
-/// Times are in units of 10 to the power of -7 seconds, those of ETW.
-const RESOLUTION: u8 = 7;
+/// Times are in units of 10 to the power of -9 seconds. Those of ETW have 7 digits, of which Wireshark 4.0 shows 6 for the power of -7.
+const RESOLUTION: u8 = 9;
 
 /// The type of the first header of a packet, with its number in pcapng.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -104,7 +104,7 @@ impl<W: Write> Pcapng<W> {
     }
 
     pub fn packet(&mut self, packet: &Packet<'_>) -> io::Result<()> {
-        let time = u64::try_from(packet.time.saturating_sub(EPOCH)).unwrap_or(0);
+        let time = u64::try_from(packet.time.saturating_sub(EPOCH)).unwrap_or(0).saturating_mul(100);
         let captured = u32::try_from(packet.data.len()).map_err(|_| io::Error::other("packet of 4 GiB"))?;
         for number in [packet.interface, (time >> 32) as u32, time as u32, captured, packet.original] {
             self.number(number);
