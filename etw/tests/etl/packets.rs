@@ -54,12 +54,20 @@ fn trace_of(start: i64, events: &[Logged]) -> Vec<u8> {
 
 /// An event of ndiscap on the first processor.
 fn fragment(tick: i64, thread: u32, interface: u32, keyword: u64, data: &[u8]) -> Logged {
-    let payload = [&interface.to_le_bytes()[..], &9u32.to_le_bytes(), &(data.len() as u32).to_le_bytes(), data, &[0; 16]].concat();
+    let payload =
+        [&interface.to_le_bytes()[..], &9u32.to_le_bytes(), &(data.len() as u32).to_le_bytes(), data, &[0; 16]].concat();
     Logged { tick, processor: 0, thread, provider: NDISCAP, id: 1001, keyword, payload }
 }
 
 /// An event of PktMon: its ID, the direction, the type of the packet, the component, the reason of the drop and the length.
-fn monitored(tick: i64, id: u16, [direction, packet_type, component]: [u16; 3], reason: u32, original: u16, data: &[u8]) -> Logged {
+fn monitored(
+    tick: i64,
+    id: u16,
+    [direction, packet_type, component]: [u16; 3],
+    reason: u32,
+    original: u16,
+    data: &[u8],
+) -> Logged {
     let numbers = [7, 0, 0, 0, 1, 1, direction, packet_type, component, 2, 0];
     let mut payload: Vec<u8> = numbers.iter().flat_map(|number: &u16| number.to_le_bytes()).collect();
     payload.extend([reason, if reason == 0 { 0 } else { 0xE000_4500 }].iter().flat_map(|number| number.to_le_bytes()));
@@ -99,7 +107,9 @@ fn read(bytes: &[u8]) -> Vec<Packet> {
     let (mut interfaces, mut packets) = (Vec::new(), Vec::new());
     for block in PcapNGSlice::from_slice(bytes).unwrap() {
         match block.unwrap() {
-            PcapBlockOwned::NG(Block::SectionHeader(section)) => assert_eq!((section.major_version, section.section_len), (1, -1)),
+            PcapBlockOwned::NG(Block::SectionHeader(section)) => {
+                assert_eq!((section.major_version, section.section_len), (1, -1))
+            }
             PcapBlockOwned::NG(Block::InterfaceDescription(interface)) => {
                 assert_eq!((interface.if_tsresol, interface.if_os()), (9, Some(Ok("Windows 10.0.19041"))));
                 let description = interface.if_description().map_or("", Result::unwrap).to_owned();
@@ -173,9 +183,11 @@ fn packets() {
     let file = folder.file("a.etl", trace_of(START, &events));
     let (status, told, packets, err) = converted(&folder, "a.pcapng", &[&file]);
     assert_eq!((status, err.as_str()), (1, ""));
-    let counts = ["read", "packets", "truncated", "incomplete_fragments", "without_packet"].map(|key| told[key].as_u64().unwrap());
+    let counts =
+        ["read", "packets", "truncated", "incomplete_fragments", "without_packet"].map(|key| told[key].as_u64().unwrap());
     assert_eq!(counts, [25, 12, 2, 4, 3], "{told}");
-    let skipped: Vec<_> = told["skipped"].as_object().unwrap().iter().map(|(reason, count)| format!("{count} {reason}")).collect();
+    let skipped: Vec<_> =
+        told["skipped"].as_object().unwrap().iter().map(|(reason, count)| format!("{count} {reason}")).collect();
     assert_eq!(
         skipped,
         [
@@ -246,7 +258,8 @@ fn packets() {
         (&["--component", "6", "--component", "5"], &[60, 61, 62]),
         (&["--thread", "16"], &[34]),
     ] {
-        let (_, _, packets, _) = converted(&folder, &format!("{}.pcapng", options.concat().replace('/', "")), &[options, &[&file]].concat());
+        let (_, _, packets, _) =
+            converted(&folder, &format!("{}.pcapng", options.concat().replace('/', "")), &[options, &[&file]].concat());
         assert_eq!(packets.iter().map(|packet| packet.tick).collect::<Vec<_>>(), ticks, "{options:?}");
     }
     let output = program(&["pcap", "-o", "-", &file]).stderr(Stdio::piped()).output().unwrap();
@@ -275,7 +288,11 @@ fn several_files() {
     let other = folder.file("in/c.etl", trace_of(START + 3, &ticks(&[0, 5])));
     let root = text(&folder.0.join("in"));
     let (status, _, packets, err) = converted(&folder, "all.pcapng", &[&root]);
-    assert_eq!((status, packets.iter().map(|packet| packet.tick).collect::<Vec<_>>()), (0, vec![1, 2, 3, 4, 5, 8, 9, 10]), "{err}");
+    assert_eq!(
+        (status, packets.iter().map(|packet| packet.tick).collect::<Vec<_>>()),
+        (0, vec![1, 2, 3, 4, 5, 8, 9, 10]),
+        "{err}"
+    );
     let of = |file: &str| format!("interface 9 of {file}");
     assert_eq!(names(&packets[..3]), [of(&first), of(&first), of(&other)]);
     // A file that is no trace is reported, and a trace without packets contributes none.
@@ -307,9 +324,9 @@ fn without_packets() {
 fn endless_fragments() {
     let folder = Folder::new("endless");
     let data = [1; 60_000];
-    // A packet that never ends, and many that begin.
+    // A packet that is too long, and many that begin.
     let mut events = vec![fragment(0, 8, 9, ETHERNET | FIRST, &data)];
-    events.extend((1..8).map(|tick| fragment(tick, 8, 9, ETHERNET, &data)));
+    events.extend((1..8).map(|tick| fragment(tick, 8, 9, if tick == 7 { LAST } else { 0 } | ETHERNET, &data)));
     events.extend((0..1000).map(|thread| fragment(10 + i64::from(thread), 100 + thread, 9, ETHERNET | FIRST, &[2; 9])));
     events.extend((0..1000).map(|thread| fragment(2000 + i64::from(thread), 100 + thread, 9, ETHERNET | LAST, &[3; 9])));
     let file = folder.file("a.etl", trace_of(START, &events));
@@ -317,6 +334,40 @@ fn endless_fragments() {
     let lost = told["incomplete_fragments"].as_u64().unwrap();
     assert_eq!((status, packets.len(), lost), (1, 256, 8 + 2 * (1000 - 256)), "{told} {err}");
     assert!(packets.iter().all(|packet| packet.data.len() == 18));
+}
+
+/// Damaged files give diagnostics and the other packets; no damage gives an invalid file.
+#[test]
+fn damaged_packets() {
+    let folder = Folder::new("damaged-packets");
+    let mut events: Vec<_> = (0..40).map(|tick| monitored(2 * tick, 160, [3, 1, 5], 0, 99, &[3; 33])).collect();
+    events.push(component(100, 5, "tcpip", "Adapter"));
+    let parts = [FIRST, 0, LAST];
+    events.extend((0..60).map(|tick| fragment(101 + tick, 8, 12, ETHERNET | SEND | parts[tick as usize % 3], &[4; 21])));
+    let bytes = trace_of(START, &events);
+    // One buffer of each processor.
+    let mut other = bytes.clone();
+    other[2 << 17..][..0x48].fill(0);
+    let (status, told, packets, err) = converted(&folder, "header.pcapng", &[&folder.file("header.etl", &other)]);
+    assert!(status == 1 && err.contains("no buffer header: skipped 0x20000 bytes"), "{told} {err}");
+    assert_eq!(packets.len(), 20);
+    let mut random = 1_u32;
+    let mut next = |below: usize| {
+        random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (random >> 8) as usize % below
+    };
+    let starts = [1 << 17, 2 << 17].map(|start| start + 0x48);
+    for round in 0..100 {
+        let mut other = bytes.clone();
+        for _ in 0..=next(20) {
+            let at = starts[next(2)] + next(5000);
+            other[at] = next(256) as u8;
+        }
+        let file = folder.file("random.etl", &other);
+        let (status, told, packets, err) = converted(&folder, &format!("{round}.pcapng"), &[&file]);
+        assert!((0..=2).contains(&status) && !err.contains("panicked"), "{round}: {err}");
+        assert_eq!(packets.len() as u64, told["packets"].as_u64().unwrap(), "{round}: {told} {err}");
+    }
 }
 
 /// Of real traces, every event with a packet is in the file: as many as the headers and keywords say.
@@ -332,7 +383,8 @@ fn real_packets() {
             let own = events.iter().filter(|event| event.provider() == Some(guid(provider)));
             own.filter(|event| is_wanted(event.id().unwrap(), event.keyword().unwrap())).count() as u64
         };
-        let expected = count(PKTMON, &|id, _| [160, 170].contains(&id)) + count(NDISCAP, &|id, keyword| id == 1001 && keyword & LAST != 0);
+        let expected =
+            count(PKTMON, &|id, _| [160, 170].contains(&id)) + count(NDISCAP, &|id, keyword| id == 1001 && keyword & LAST != 0);
         let (status, told, packets, err) = converted(&folder, &format!("{index}.pcapng"), &[file]);
         if expected == 0 {
             assert!(status == 2 && err.contains("no packets: "), "{file}: {err}");

@@ -164,7 +164,15 @@ fn packet_monitor<'a>(decoded: &Decoded<'a>, build: u32) -> Read<'a> {
         Some((name, None)) => return Read::Skipped(format!("PktMon packet type {name}, which has no link type in pcapng")),
         None => return Read::Skipped("unknown PktMon packet type".into()),
     };
-    Read::Packet(Capture { data, part: Part::Whole, original, source: Source::Component(component), link_type, direction, comment })
+    Read::Packet(Capture {
+        data,
+        part: Part::Whole,
+        original,
+        source: Source::Component(component),
+        link_type,
+        direction,
+        comment,
+    })
 }
 
 /// Keywords of ndiscap, from its manifest.
@@ -189,7 +197,9 @@ const SWITCH: u16 = 1003;
 fn ndiscap<'a>(event: &Event<'_>, decoded: &Decoded<'a>) -> Read<'a> {
     if !has(decoded, "Fragment") {
         return match event.id() {
-            Some(SWITCH) => Read::Skipped("incomplete schema of a packet of a virtual switch; name the manifest with --manifests".into()),
+            Some(SWITCH) => {
+                Read::Skipped("incomplete schema of a packet of a virtual switch; name the manifest with --manifests".into())
+            }
             _ => Read::None,
         };
     }
@@ -224,7 +234,8 @@ fn ndiscap<'a>(event: &Event<'_>, decoded: &Decoded<'a>) -> Read<'a> {
         _ => None,
     };
     // Some events have only the keywords of the manifest, which state neither the medium nor start and end: those of whole packets.
-    let is_plain = !is_set(keyword::MEDIA | keyword::PACKET_START | keyword::PACKET_END | keyword::SEND_PATH | keyword::RECEIVE_PATH);
+    let is_plain =
+        !is_set(keyword::MEDIA | keyword::PACKET_START | keyword::PACKET_END | keyword::SEND_PATH | keyword::RECEIVE_PATH);
     let part = match (is_set(keyword::PACKET_START), is_set(keyword::PACKET_END)) {
         (false, false) if !is_plain => Part::Middle,
         (true, true) | (false, false) => Part::Whole,

@@ -85,9 +85,9 @@ pub fn run(args: &Args, traces: &[(&Loaded<'_>, Trace<'_>)], out: &mut Output) -
     }
     let names: Vec<_> = traces.iter().map(|(file, _)| file.name).collect();
     let own = carried::of_traces(&names, traces.iter().map(|(_, trace)| trace), out);
-    let schemas: Vec<_> =
-        traces.iter().map(|(_, trace)| args.wanted.schemas.of_trace(trace.log_file(), own.clone())).collect();
-    let mut parts: Vec<_> = traces.iter().zip(&schemas).map(|((file, trace), schemas)| Part::new(args, file, trace, schemas)).collect();
+    let schemas: Vec<_> = traces.iter().map(|(_, trace)| args.wanted.schemas.of_trace(trace.log_file(), own.clone())).collect();
+    let mut parts: Vec<_> =
+        traces.iter().zip(&schemas).map(|((file, trace), schemas)| Part::new(args, file, trace, schemas)).collect();
     if !parts.iter().any(|part| part.names.has_packets) {
         return Err(Stop::Input(without_packets(&parts)));
     }
@@ -122,9 +122,13 @@ fn without_packets(parts: &[Part<'_>]) -> String {
         0 => format!("{all} without events of {providers}"),
         _ => format!("{} of {providers} in {all}, none of them with a packet", Several(events, "event")),
     };
+    let damaged = match parts.iter().any(|part| part.names.is_damaged) {
+        true => "; parts cannot be read, see `etw etl check`",
+        false => "",
+    };
     format!(
-        "no packets: {found}; capture packets with `pktmon start --capture` or `netsh trace start capture=yes`, and name the trace \
-         file that it writes"
+        "no packets: {found}{damaged}; capture packets with `pktmon start --capture` or `netsh trace start capture=yes`, and name \
+         the trace file that it writes"
     )
 }
 

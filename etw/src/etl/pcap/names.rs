@@ -19,16 +19,24 @@ pub struct Names {
     /// The number of events of the providers, and whether one has a packet.
     pub events: u64,
     pub has_packets: bool,
+    /// Whether a part of the trace cannot be read.
+    pub is_damaged: bool,
 }
 
 impl Names {
-    /// Reads the names in a trace. Its diagnostics are reported when its packets are read.
+    /// Reads the names in a trace. Its diagnostics are reported when its packets are written.
     pub fn of(trace: &Trace<'_>, schemas: &Schemas) -> Self {
         let (mut names, mut scratch) = (Self::default(), Scratch::default());
-        for buffer in trace.buffers().filter_map(Result::ok) {
-            for event in buffer.decode(&mut scratch).events().filter_map(Result::ok) {
-                if capture::is_provider(event.provider()) {
-                    names.add(&event, schemas);
+        for buffer in trace.buffers() {
+            let Ok(buffer) = buffer else {
+                names.is_damaged = true;
+                continue;
+            };
+            for event in buffer.decode(&mut scratch).events() {
+                match event {
+                    Ok(event) if capture::is_provider(event.provider()) => names.add(&event, schemas),
+                    Ok(_) => {}
+                    Err(_) => names.is_damaged = true,
                 }
             }
         }

@@ -26,7 +26,9 @@ impl Target {
             };
         }
         match io::stdout().is_terminal() {
-            true => Err(Stop::Input("standard output is a terminal, and pcapng is binary; redirect it, or give -o a file name".into())),
+            true => Err(Stop::Input(
+                "standard output is a terminal, and pcapng is binary; redirect it, or give -o a file name".into(),
+            )),
             false => Ok(Self::Stdout),
         }
     }
