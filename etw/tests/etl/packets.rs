@@ -319,6 +319,18 @@ fn without_packets() {
     assert_eq!(fs::read_dir(&folder.0).unwrap().count(), 2);
 }
 
+/// A packet too far from its place is written and counted.
+#[test]
+fn late_packets() {
+    let folder = Folder::new("late-packets");
+    // Two packets in each buffer; the last one belongs before all others.
+    let ticks = (100..120).chain([50]);
+    let events: Vec<_> = ticks.map(|tick| fragment(tick, 8, 9, ETHERNET | FIRST | LAST, &[1; 60_000])).collect();
+    let file = folder.file("a.etl", trace_of(START, &events));
+    let (status, told, packets, err) = converted(&folder, "a.pcapng", &[&file]);
+    assert_eq!((status, packets.len(), told["out_of_order"].as_u64()), (1, 21, Some(1)), "{told} {err}");
+}
+
 /// Fragments without an end take bounded memory, and the oldest are given up.
 #[test]
 fn endless_fragments() {

@@ -6,6 +6,7 @@ mod fragments;
 mod length;
 mod names;
 mod pcapng;
+mod summary;
 mod target;
 
 use super::merged::Loaded;
@@ -15,7 +16,7 @@ use crate::output::line::Origin;
 use crate::output::printer::none_matches;
 use crate::output::stop::Stop;
 use crate::output::tally::Tally;
-use crate::output::{Escaped, Grouped, Output, Several, no_table};
+use crate::output::{Grouped, Output, Several, no_table};
 use crate::selection::Wanted;
 use capture::{Capture, Read, Source};
 use etw_layouts_cli::Outcome;
@@ -23,15 +24,14 @@ use etw_layouts_etl::{Diagnostic, Event, Filter, LogFile, Schemas, Trace, merge}
 use fragments::{Fragments, Key};
 use names::Names;
 use pcapng::{Interface, LinkType, Packet, Pcapng};
-use serde::Serialize;
-use std::collections::{BTreeMap, HashMap};
-use std::fmt::{self, Display};
+use std::collections::HashMap;
 use std::io::Write;
 use std::path::PathBuf;
+use summary::Summary;
 use target::Target;
 
 /// Write the packets of trace files as a pcapng file, for Wireshark and similar tools. Exit with status 1 if there are
-/// diagnostics, incomplete packets or packets that cannot be written.
+/// diagnostics, packets out of order, incomplete packets or packets that cannot be written.
 ///
 /// Packets are in events of Microsoft-Windows-PktMon (`pktmon start --capture`) and of
 /// Microsoft-Windows-NDIS-PacketCapture (`netsh trace start capture=yes`). Ethernet, WiFi (802.11) and IP packets are
@@ -50,10 +50,10 @@ use target::Target;
 /// set its preference `Ignore the Protection bit` of IEEE 802.11.
 ///
 /// In JSON, `read` is the number of events, including the log file header; `packets` is the number of packets written;
-/// `truncated` is the number of those that were truncated; `incomplete_fragments` is the number of events skipped
-/// because others of their packet are missing; `skipped` is the number of other packets not written, by reason;
-/// `without_packet` is the number of matching events without a packet. With `-o -`, the summary is printed to standard
-/// error.
+/// `truncated` is the number of those that were truncated; `out_of_order` is the number of those after a later packet;
+/// `incomplete_fragments` is the number of events skipped because others of their packet are missing; `skipped` is the
+/// number of other packets not written, by reason; `without_packet` is the number of matching events without a packet.
+/// With `-o -`, the summary is printed to standard error.
 ///
 ///     etw etl pcap -o packets.pcapng PktMon.etl
 ///     etw etl pcap -o card.pcapng --component 12 PktMon.etl
@@ -108,7 +108,7 @@ pub fn run(args: &Args, traces: &[(&Loaded<'_>, Trace<'_>)], out: &mut Output) -
         }
     }
     for (part, lost) in parts.iter_mut().zip(writing.finish()?) {
-        part.result.incomplete_fragments = lost;
+        part.summary.incomplete_fragments = lost;
     }
     end(args, target, &parts, out)
 }
@@ -139,7 +139,7 @@ struct Part<'a> {
     filter: Filter,
     names: Names,
     tally: Tally,
-    result: Packets<'a>,
+    summary: Summary<'a>,
 }
 
 impl<'a> Part<'a> {
@@ -151,12 +151,12 @@ impl<'a> Part<'a> {
             filter: args.wanted.filter(log.start_time, schemas),
             names: Names::of(trace, schemas),
             tally: Tally::default(),
-            result: Packets::new(file.name, args.output.display().to_string()),
+            summary: Summary::new(file.name, args.output.display().to_string()),
         }
     }
 
     fn diagnostic(&mut self, diagnostic: &Diagnostic, out: &Output) {
-        if let Some(told) = self.tally.add(Some(self.result.file), diagnostic) {
+        if let Some(told) = self.tally.add(Some(self.summary.file), diagnostic) {
             out.aside(&told);
         }
     }
@@ -175,6 +175,8 @@ struct Writing<'a> {
     numbers: HashMap<(usize, Source, LinkType), u32>,
     described: HashMap<Interface, u32>,
     fragments: Fragments,
+    /// The latest time so far.
+    latest: i64,
 }
 
 impl<'a> Writing<'a> {
@@ -193,13 +195,14 @@ impl<'a> Writing<'a> {
             numbers: HashMap::new(),
             described: HashMap::new(),
             fragments: Fragments::new(logs.len()),
+            latest: i64::MIN,
         })
     }
 
     /// Adds the packet of an event, if it has one that matches.
     fn event(&mut self, file: usize, event: &Event<'_>, origin: Origin, part: &mut Part<'_>) -> Result<(), Stop> {
         let clock = part.log.to_clock();
-        part.result.read += 1;
+        part.summary.read += 1;
         if !part.filter.takes(event, origin.processor, &clock) {
             return Ok(());
         }
@@ -207,15 +210,15 @@ impl<'a> Writing<'a> {
         if matches!(&read, Read::Packet(capture) if !self.is_wanted(capture.source)) {
             return Ok(());
         }
-        part.result.matching += 1;
+        part.summary.matching += 1;
         let capture = match read {
             Read::Packet(capture) => capture,
             Read::None => {
-                part.result.without_packet += 1;
+                part.summary.without_packet += 1;
                 return Ok(());
             }
             Read::Skipped(reason) => {
-                part.result.skip(reason);
+                part.summary.skip(reason);
                 return Ok(());
             }
         };
@@ -228,7 +231,7 @@ impl<'a> Writing<'a> {
         let original = capture.original.or(stated.and_then(|length| u32::try_from(length).ok())).unwrap_or(0);
         let original = original.max(data.len() as u32);
         let Some(interface) = self.interface(file, source, link_type, part)? else {
-            part.result.skip(format!("more than {} interfaces", Grouped(MOST as u64)));
+            part.summary.skip(format!("more than {} interfaces", Grouped(MOST as u64)));
             return Ok(());
         };
         let mut comment = String::new();
@@ -243,8 +246,10 @@ impl<'a> Writing<'a> {
             comment += &format!(" Fragments={fragments}");
         }
         let time = clock.system_time(event.time_stamp().unwrap_or(0));
-        part.result.packets += 1;
-        part.result.truncated += u64::from(original as usize > data.len());
+        part.summary.packets += 1;
+        part.summary.out_of_order += u64::from(time < self.latest);
+        self.latest = self.latest.max(time);
+        part.summary.truncated += u64::from(original as usize > data.len());
         let packet = Packet { interface, time, data: &data, original, direction, comment: &comment };
         self.pcapng.packet(&packet).map_err(|error| self.target.unwritable(error))
     }
@@ -284,81 +289,21 @@ fn end(args: &Args, target: Target, parts: &[Part<'_>], out: &mut Output) -> Res
     let is_stdout = target.is_stdout();
     target.finish()?;
     let mut outcome = Outcome::Good;
-    for Part { tally, result, .. } in parts {
-        for told in tally.more(Some(result.file)) {
+    for Part { tally, summary, .. } in parts {
+        for told in tally.more(Some(summary.file)) {
             out.aside(&told);
         }
-        if result.is_incomplete() || tally.outcome() == Outcome::Differs {
+        if !summary.is_whole() || tally.outcome() == Outcome::Differs {
             outcome = Outcome::Differs;
         }
         match is_stdout {
-            true => out.aside(result),
-            false => out.line(result)?,
+            true => out.aside(summary),
+            false => out.line(summary)?,
         }
     }
-    let sum = |of: fn(&Packets<'_>) -> u64| parts.iter().map(|part| of(&part.result)).sum::<u64>();
-    if sum(|result| result.matching) == 0 {
-        none_matches(sum(|result| result.read), &args.wanted, out);
+    let sum = |of: fn(&Summary<'_>) -> u64| parts.iter().map(|part| of(&part.summary)).sum::<u64>();
+    if sum(|summary| summary.matching) == 0 {
+        none_matches(sum(|summary| summary.read), &args.wanted, out);
     }
     Ok(outcome)
-}
-
-/// The result for an input file.
-#[derive(Serialize)]
-struct Packets<'a> {
-    file: &'a str,
-    output: String,
-    /// Events of the input, including the log file header.
-    read: u64,
-    #[serde(skip)]
-    matching: u64,
-    packets: u64,
-    truncated: u64,
-    incomplete_fragments: u64,
-    /// The number of other packets that are not written, by reason.
-    skipped: BTreeMap<String, u64>,
-    without_packet: u64,
-}
-
-impl<'a> Packets<'a> {
-    fn new(file: &'a str, output: String) -> Self {
-        Self {
-            file,
-            output,
-            read: 0,
-            matching: 0,
-            packets: 0,
-            truncated: 0,
-            incomplete_fragments: 0,
-            skipped: BTreeMap::new(),
-            without_packet: 0,
-        }
-    }
-
-    fn skip(&mut self, reason: String) {
-        *self.skipped.entry(reason).or_default() += 1;
-    }
-
-    fn is_incomplete(&self) -> bool {
-        self.incomplete_fragments > 0 || !self.skipped.is_empty()
-    }
-}
-
-impl Display for Packets<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (file, output) = (Escaped(self.file), Escaped(&self.output));
-        let (packets, all) = (Several(self.packets, "packet"), Several(self.read, "event"));
-        write!(f, "{output}: {packets}, {} truncated, of {all} of {file}", Grouped(self.truncated))?;
-        if self.without_packet > 0 {
-            write!(f, "\n  {} without a packet", Several(self.without_packet, "event"))?;
-        }
-        if self.incomplete_fragments > 0 {
-            let fragments = Several(self.incomplete_fragments, "fragment");
-            write!(f, "\n  {fragments} of incomplete packets skipped: events of the packets are missing")?;
-        }
-        for (why, count) in &self.skipped {
-            write!(f, "\n  {} skipped: {why}", Several(*count, "packet"))?;
-        }
-        Ok(())
-    }
 }
