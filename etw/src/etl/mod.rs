@@ -1,7 +1,7 @@
-//! Commands for trace files: summarize, print, check, count and copy; processes and schemas.
+//! Commands for trace files: summarize, print, check, count and copy; packets, processes and schemas.
 //!
 //! Trace files are streamed with two buffers in memory, so that pipes and files that a session still writes can be read. Sorting by
-//! time and saving several files as one read the files into memory first.
+//! time, saving several files as one and writing packets read the files into memory first.
 
 mod check;
 mod events;
@@ -9,6 +9,7 @@ mod info;
 mod lost;
 mod manifest;
 mod merged;
+mod pcap;
 mod processes;
 mod save;
 mod schemas;
@@ -32,6 +33,7 @@ pub enum Command {
     Check(check::Args),
     Stat(Box<stat::Args>),
     Save(Box<save::Args>),
+    Pcap(Box<pcap::Args>),
     Processes(processes::Args),
     Schemas(schemas::Args),
     Manifest(manifest::Args),
@@ -67,6 +69,7 @@ fn run_all(command: &Command, files: &Files) -> Result<Outcome, Error> {
         Command::Check(_) => Work::Check,
         Command::Stat(args) => Work::Stat(Box::new(Stats::new(args))),
         Command::Save(args) => Work::Save(args),
+        Command::Pcap(args) => Work::Pcap(args),
         Command::Processes(args) => Work::Processes(Listing::new(args)),
         Command::Schemas(args) => Work::Schemas(args),
         Command::Manifest(args) => return manifest::run(args),
@@ -79,7 +82,7 @@ fn run_all(command: &Command, files: &Files) -> Result<Outcome, Error> {
             return ended(outcome, error);
         }
     }
-    let is_together = matches!(work, Work::Merged(_)) || matches!(work, Work::Save(_)) && inputs.len() > 1;
+    let is_together = matches!(work, Work::Merged(_) | Work::Pcap(_)) || matches!(work, Work::Save(_)) && inputs.len() > 1;
     let mut unusable = 0;
     if is_together {
         let (loaded, unread) = merged::load(&inputs, &out)?;
@@ -88,6 +91,7 @@ fn run_all(command: &Command, files: &Files) -> Result<Outcome, Error> {
         let result = match &mut work {
             Work::Merged(events) => merged::run(&traces, events, &mut out),
             Work::Save(args) if unusable == 0 => save::several(args, &traces, &mut out),
+            Work::Pcap(args) => pcap::run(args, &traces, &mut out),
             _ => Ok(Outcome::Good),
         };
         match result {
@@ -107,6 +111,7 @@ fn run_all(command: &Command, files: &Files) -> Result<Outcome, Error> {
             Work::Check => check::run(source, &mut out),
             Work::Stat(stats) => stats.file(source, &out),
             Work::Save(args) => save::one(args, source, &mut out),
+            Work::Pcap(_) => Ok(Outcome::Good),
             Work::Processes(listing) => listing.file(source, &mut out),
             Work::Schemas(args) => schemas::run(args, source, &mut out),
         });
@@ -148,6 +153,7 @@ impl Command {
             Self::Check(args) => Ok(&args.files),
             Self::Stat(args) => Ok(&args.files),
             Self::Save(args) => Ok(&args.files),
+            Self::Pcap(args) => Ok(&args.files),
             Self::Processes(args) => Ok(&args.files),
             Self::Schemas(args) => Ok(&args.files),
             Self::Manifest(args) => Err(args),
@@ -160,6 +166,7 @@ impl Command {
             Self::Events(args) => Some(&args.asked.wanted),
             Self::Stat(args) => Some(&args.wanted),
             Self::Save(args) => Some(&args.wanted),
+            Self::Pcap(args) => Some(&args.wanted),
             Self::Info(_) | Self::Check(_) | Self::Processes(_) | Self::Schemas(_) | Self::Manifest(_) => None,
         }
     }
@@ -174,6 +181,8 @@ enum Work<'a> {
     Check,
     Stat(Box<Stats<'a>>),
     Save(&'a save::Args),
+    /// Packets of all files together, in order of time.
+    Pcap(&'a pcap::Args),
     Processes(Listing<'a>),
     Schemas(&'a schemas::Args),
 }

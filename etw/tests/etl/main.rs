@@ -8,6 +8,7 @@ mod kernel;
 mod manifest;
 mod merged;
 mod names;
+mod packets;
 mod saved;
 
 use etw_layouts_etl::header::EventHeader;

@@ -1,0 +1,109 @@
+//! Puts packets together whose bytes are in several events.
+
+use super::capture::{Part, Source};
+use super::pcapng::{Direction, LinkType};
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+/// The length of a packet at most: Wireshark refuses files with longer ones.
+pub const LONGEST: usize = 1 << 18;
+/// Packets that are put together at the same time at most: one of each processor, and others that they interrupt.
+const MOST: usize = 256;
+
+/// What the fragments of a packet have in common. A thread writes them one after another. An interrupt in between can write packets on
+/// behalf of the same thread, usually in the other direction.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct Key {
+    /// Index of the file.
+    pub file: usize,
+    pub thread: Option<u32>,
+    /// The processor, if the thread is the idle thread, which every processor has.
+    pub idle: Option<u16>,
+    pub source: Source,
+    pub link_type: LinkType,
+    pub direction: Option<Direction>,
+}
+
+/// Packets that are not complete yet.
+pub struct Fragments {
+    open: HashMap<Key, Open>,
+    /// For each file, the number of fragments of packets that are incomplete.
+    lost: Vec<u64>,
+    /// Number of packets that were begun.
+    begun: u64,
+}
+
+struct Open {
+    bytes: Vec<u8>,
+    fragments: u64,
+    /// The number of the packet.
+    number: u64,
+}
+
+impl Fragments {
+    /// Without packets, for a number of files.
+    pub fn new(files: usize) -> Self {
+        Self { open: HashMap::new(), lost: vec![0; files], begun: 0 }
+    }
+
+    /// Adds a fragment. Returns the packet that it completes, and the number of its fragments.
+    pub fn add<'a>(&mut self, key: Key, part: Part, bytes: &'a [u8]) -> Option<(Cow<'a, [u8]>, u64)> {
+        match part {
+            Part::Whole => {
+                self.lose(&key);
+                return Some((Cow::Borrowed(bytes), 1));
+            }
+            Part::Start => {
+                self.lose(&key);
+                self.make_room();
+                self.begun += 1;
+                self.open.insert(key.clone(), Open { bytes: Vec::new(), fragments: 0, number: self.begun });
+            }
+            Part::Middle | Part::End => {}
+        }
+        let file = key.file;
+        let Some(open) = self.open.get_mut(&key) else {
+            self.count(file, 1);
+            return None;
+        };
+        open.bytes.extend_from_slice(bytes);
+        open.fragments += 1;
+        if open.bytes.len() > LONGEST {
+            self.lose(&key);
+            return None;
+        }
+        let open = if part == Part::End { self.open.remove(&key)? } else { return None };
+        Some((Cow::Owned(open.bytes), open.fragments))
+    }
+
+    /// For each file, the number of fragments of packets that stay incomplete.
+    pub fn finish(mut self) -> Vec<u64> {
+        for (key, open) in std::mem::take(&mut self.open) {
+            self.count(key.file, open.fragments);
+        }
+        self.lost
+    }
+
+    /// Gives up a packet.
+    fn lose(&mut self, key: &Key) {
+        if let Some(open) = self.open.remove(key) {
+            self.count(key.file, open.fragments);
+        }
+    }
+
+    /// Gives up the oldest packet, if there are too many.
+    fn make_room(&mut self) {
+        if self.open.len() >= MOST
+            && let Some((key, _)) = self.open.iter().min_by_key(|(_, open)| open.number)
+        {
+            let key = key.clone();
+            self.lose(&key);
+        }
+    }
+
+    fn count(&mut self, file: usize, fragments: u64) {
+        if let Some(lost) = self.lost.get_mut(file) {
+            *lost += fragments;
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! The counts that `pcap` reports.
+
+use crate::output::{Escaped, Grouped, Several};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::fmt::{self, Display};
+
+/// The result for an input file.
+#[derive(Serialize)]
+pub struct Summary<'a> {
+    pub file: &'a str,
+    output: String,
+    /// Events of the input, including the log file header.
+    pub read: u64,
+    #[serde(skip)]
+    pub matching: u64,
+    pub packets: u64,
+    pub truncated: u64,
+    /// Packets after a later one: sorting looks ahead only four buffers per processor.
+    pub out_of_order: u64,
+    pub incomplete_fragments: u64,
+    /// The number of other packets that are not written, by reason.
+    skipped: BTreeMap<String, u64>,
+    pub without_packet: u64,
+}
+
+impl<'a> Summary<'a> {
+    pub fn new(file: &'a str, output: String) -> Self {
+        Self {
+            file,
+            output,
+            read: 0,
+            matching: 0,
+            packets: 0,
+            truncated: 0,
+            out_of_order: 0,
+            incomplete_fragments: 0,
+            skipped: BTreeMap::new(),
+            without_packet: 0,
+        }
+    }
+
+    /// Counts a packet that is not written.
+    pub fn skip(&mut self, reason: String) {
+        *self.skipped.entry(reason).or_default() += 1;
+    }
+
+    /// Whether every packet is written in its place.
+    pub fn is_whole(&self) -> bool {
+        self.out_of_order == 0 && self.incomplete_fragments == 0 && self.skipped.is_empty()
+    }
+}
+
+impl Display for Summary<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (file, output) = (Escaped(self.file), Escaped(&self.output));
+        let (packets, all) = (Several(self.packets, "packet"), Several(self.read, "event"));
+        write!(f, "{output}: {packets}, {} truncated, of {all} of {file}", Grouped(self.truncated))?;
+        if self.without_packet > 0 {
+            write!(f, "\n  {} without a packet", Several(self.without_packet, "event"))?;
+        }
+        if self.out_of_order > 0 {
+            let packets = Several(self.out_of_order, "packet");
+            write!(
+                f,
+                "\n  {packets} out of order: sorting looks ahead only four buffers per processor; sort them with reordercap"
+            )?;
+        }
+        if self.incomplete_fragments > 0 {
+            let fragments = Several(self.incomplete_fragments, "fragment");
+            write!(f, "\n  {fragments} of incomplete packets skipped: events of the packets are missing")?;
+        }
+        for (why, count) in &self.skipped {
+            write!(f, "\n  {} skipped: {why}", Several(*count, "packet"))?;
+        }
+        Ok(())
+    }
+}
