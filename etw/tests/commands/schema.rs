@@ -18,7 +18,7 @@ pub fn text(layouts: &Layouts, registry: &Registry, (own, seen): (&Layouts, &Reg
     let axis = &layouts.spec.axis;
     let mut schema = BTreeMap::new();
     let mut add = |command: &str, json: Value| paths(&json, command, &mut schema);
-    let newest = layouts.by_target.ids().filter(|&target| axis.targets[target].arch == Arch::X64).last().expect("x64");
+    let newest = layouts.by_target.ids().rfind(|&target| axis.targets[target].arch == Arch::X64).expect("x64");
     for name in layouts.by_target[newest].keys() {
         let build = axis.kernel_of(newest).build.to_string();
         let subject = Subject::find(layouts, registry, name, Some(&build), Some(Arch::X64)).expect(name).expanded(9);
