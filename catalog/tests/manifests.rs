@@ -42,7 +42,8 @@ fn read_back() {
     let (mut providers, mut events, mut equal, mut errors) = (0, 0, 0, Vec::new());
     for provider in library().providers() {
         let xml = manifest(provider, 26100);
-        let read = etw_layouts_schemas::manifest::read(xml.as_bytes()).expect(provider.name());
+        let read =
+            etw_layouts_schemas::manifest::read(xml.as_bytes()).unwrap_or_else(|error| panic!("{}: {error}", provider.name()));
         providers += 1;
         errors.extend(read.errors.iter().map(|error| format!("{}: {error}", provider.name())));
         let known = Library::provider(provider, |_| true);
