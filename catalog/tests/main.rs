@@ -1,5 +1,6 @@
 //! Tests of the catalogue.
 
+mod consumer;
 mod facts;
 mod manifests;
 mod traces;

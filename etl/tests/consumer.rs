@@ -2,9 +2,10 @@
 
 use crate::payloads::each_kernel_event;
 use etw_layouts_etl::Decoded;
-use etw_layouts_etl::payload::{Data, Value};
+use etw_layouts_etl::payload::Value;
 use std::collections::BTreeMap;
 use std::fs;
+use test_support::consumer::{is_equal, rows};
 use test_support::witness;
 
 /// A field that the consumer prints in another way.
@@ -56,63 +57,6 @@ const OTHERS: &[(&str, &str, Other)] = &[
     ("UdpIp", "dsize", Not("a field of version 0; at its place are seqnum and connid, 0")),
 ];
 
-/// A row: what the consumer prints of an event.
-struct Row {
-    name: String,
-    payload: String,
-    fields: Vec<(String, String)>,
-}
-
-/// The rows of a table by buffer and offset, without events of manifests.
-fn rows(text: &str) -> BTreeMap<(u32, u32), Row> {
-    let mut lines = text.lines().map(|line| line.split('\t').collect::<Vec<_>>());
-    let head = lines.next().unwrap();
-    let column = |line: &[&str], name: &str| line[head.iter().position(|column| *column == name).unwrap()].to_owned();
-    let kernel = lines.filter(|line| !column(line, "header").starts_with("EVENT_HEADER"));
-    kernel
-        .map(|line| {
-            let place = (column(&line, "buffer").parse().unwrap(), column(&line, "offset").parse().unwrap());
-            let fields = serde_json::from_str(&column(&line, "fields")).unwrap();
-            (place, Row { name: column(&line, "name"), payload: column(&line, "payload_hex"), fields })
-        })
-        .collect()
-}
-
-/// Whether a value is what the consumer prints, up to where that is cut.
-fn is_equal(value: &Value<'_>, printed: &str) -> bool {
-    let (printed, is_cut) = printed.strip_suffix("...").map_or((printed, false), |part| (part, true));
-    let is = |text: &str| if is_cut { text.starts_with(printed) } else { text == printed };
-    let data = value.data();
-    if let Data::FileTime(_) = data {
-        // The consumer prints local time: minutes and seconds are equal.
-        let text = data.to_string();
-        return printed.split_once(':').is_some_and(|(_, printed)| text[14..].starts_with(printed));
-    }
-    if is(data.to_string().trim()) || is(&value.to_string()) {
-        return true;
-    }
-    let Some(number) = value.number() else { return false };
-    let signed = if value.bytes.len() == 4 { i64::from(number as i32) } else { number as i64 };
-    let truth = if number == 0 { "False" } else { "True" };
-    is(&grouped(number.to_string()))
-        || is(&grouped(signed.to_string()))
-        || is(&format!("{number:#010x}"))
-        || number < 2 && is(truth)
-}
-
-/// Digits in groups of three.
-fn grouped(digits: String) -> String {
-    let (sign, digits) = digits.strip_prefix('-').map_or(("", digits.as_str()), |digits| ("-", digits));
-    let mut text = sign.to_owned();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index) % 3 == 0 {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
 /// A field of ours with a name, without regard to case.
 fn field<'a>(decoded: &Decoded<'a>, name: &str) -> Option<Value<'a>> {
     decoded.iter().find(|value| value.name.eq_ignore_ascii_case(name))
@@ -125,7 +69,7 @@ fn equal_values() {
     for entry in fs::read_dir(folder.join("expected")).unwrap() {
         let path = entry.unwrap().path();
         let trace = path.file_name().unwrap().to_str().unwrap().split_once(".pairs").unwrap().0.to_owned();
-        let mut rows = rows(&fs::read_to_string(&path).unwrap());
+        let mut rows = rows(&fs::read_to_string(&path).unwrap(), true);
         each_kernel_event(&folder.join(format!("microsoft__{trace}.etl")), |buffer, event, schemas| {
             let Some(row) = rows.remove(&(buffer, event.offset())) else { return };
             events += 1;

@@ -4,6 +4,8 @@
 #![allow(missing_docs, reason = "the names say it")]
 
 pub mod clang;
+#[cfg(feature = "traces")]
+pub mod consumer;
 #[cfg(feature = "dumps")]
 pub mod dumps;
 #[cfg(feature = "traces")]

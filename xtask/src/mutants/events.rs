@@ -154,8 +154,10 @@ impl Bench {
             () if known.event.fields.iter().any(|field| field.optional || !field.unsettled.is_empty()) => {
                 "the field is optional or unsettled"
             }
-            () if mutant.kind == FactKind::Type && sources.iter().all(|source| source.starts_with("windows")) => {
-                "only base types of MOF are stated: `object` and `string` stand for several types"
+            () if mutant.kind == FactKind::Type
+                && sources.iter().all(|source| source.starts_with("windows") || is_phnt(source)) =>
+            {
+                "only base types of MOF are stated, where `object` and `string` stand for several types, or a C structure"
             }
             () => return Fate::Missed(known.name()),
         };

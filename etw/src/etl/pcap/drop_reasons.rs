@@ -98,36 +98,3 @@ const REASONS: [(u32, &str); 11] = [
         NetCx_LSOFailure NetCx_USOFailure NetCx_BufferBounceFailureAndPacketIgnore",
     ),
 ];
-
-#[cfg(test)]
-mod tests {
-    use super::name;
-
-    /// The last reason of each group shows that none before it is missing.
-    #[test]
-    fn last_of_each_group() {
-        for (reason, expected) in [
-            (0, "Unknown"),
-            (38, "LowPower"),
-            (204, "ProtocolNotBound"),
-            (404, "VMBusError"),
-            (613, "FL_NoClientInterface"),
-            (719, "NicSuspended"),
-            (801, "Http_ReceiveSuppressed"),
-            (950, "NL_InterfaceDisabled"),
-            (991, "NL_IcmpNotLocallyDestined"),
-            (997, "NL_IpsnpiUroSegmentSizeExceedsMtu"),
-            (1204, "INET_EndpointNotFound"),
-            (1232, "INET_AcceptRedirection"),
-            (1327, "SlbMux_UnableToHandleRedirect"),
-            (1418, "Ipsec_Unsuccessful"),
-            (1507, "NetCx_BufferBounceFailureAndPacketIgnore"),
-        ] {
-            assert_eq!(name(reason, 22_621), Some(expected));
-        }
-        for unknown in [39, 205, 1508, u32::MAX] {
-            assert_eq!(name(unknown, 22_621), None);
-        }
-        assert_eq!((name(38, 17_763), name(201, 17_763)), (Some("LowPower"), None));
-    }
-}
