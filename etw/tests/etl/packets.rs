@@ -351,6 +351,18 @@ fn endless_fragments() {
     assert!(packets.iter().all(|packet| packet.data.len() == 18));
 }
 
+/// Reasons are text of the file: the first ones are counted separately.
+#[test]
+fn many_reasons_of_packets() {
+    let folder = Folder::new("many-reasons-of-packets");
+    let medium = |number: u64| 2 | (number & 0x1F) << 4 | (number >> 5) << 10;
+    let events: Vec<_> = (0..100).map(|number| fragment(1, 8, 9, FIRST | LAST | medium(number), &[1; 3])).collect();
+    let file = folder.file("a.etl", trace_of(START, &events));
+    let (status, told, _, _) = converted(&folder, "a.pcapng", &[&file]);
+    let skipped = told["skipped"].as_object().unwrap();
+    assert_eq!((status, skipped.len(), skipped["other reasons"].as_u64()), (1, 65, Some(36)), "{told}");
+}
+
 /// Damaged files give diagnostics and the other packets; no damage gives an invalid file.
 #[test]
 fn damaged_packets() {

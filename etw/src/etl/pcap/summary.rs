@@ -5,6 +5,9 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::{self, Display};
 
+/// Reasons that are counted separately at most.
+const MOST: usize = 64;
+
 /// The result for an input file.
 #[derive(Serialize)]
 pub struct Summary<'a> {
@@ -42,6 +45,8 @@ impl<'a> Summary<'a> {
 
     /// Counts a packet that is not written.
     pub fn skip(&mut self, reason: String) {
+        let is_counted = self.skipped.len() < MOST || self.skipped.contains_key(&reason);
+        let reason = if is_counted { reason } else { "other reasons".into() };
         *self.skipped.entry(reason).or_default() += 1;
     }
 
