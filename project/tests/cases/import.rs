@@ -99,6 +99,9 @@ fn gained(before: &Texts, after: &Texts) -> String {
         // Behind two lines of the head.
         let types = new.lines().filter(|line| !line.starts_with(' ') && !line.starts_with("kernel ")).count() - 2;
         text += &format!("{path}: {}; {types} types\n", kernels.join(", "));
+        if new.contains("\noffsets ") {
+            text += new;
+        }
     }
     let gone = before.keys().filter(|path| !after.contains_key(*path));
     gone.for_each(|path| text += &format!("{path} is gone\n"));
