@@ -157,7 +157,6 @@ fn stages(axis: &Axis, targets: &TargetSet, facts: &BTreeMap<TargetId, (TargetFa
             set.insert(target);
         }
         match stages.last_mut() {
-            _ if set.is_empty() => {}
             // An architecture that does not exist cannot differ.
             Some(last) if pairs(&last.facts, &known).all(|(a, b)| a == b) => {
                 last.targets = last.targets.union(&set);
@@ -168,11 +167,9 @@ fn stages(axis: &Axis, targets: &TargetSet, facts: &BTreeMap<TargetId, (TargetFa
             _ => stages.push(Stage { targets: set, change: String::new(), sources: BTreeSet::new(), facts: known }),
         }
     }
-    for (index, stage) in stages.iter_mut().enumerate() {
+    for stage in &mut stages {
         stage.sources = stage.targets.iter().filter_map(|target| Some(facts.get(&target)?.1)).collect();
-        if index > 0 {
-            stage.change = change(axis, targets, facts, stage);
-        }
+        stage.change = change(axis, targets, facts, stage);
     }
     if stages.first().is_some_and(Stage::is_absent) {
         stages.remove(0);

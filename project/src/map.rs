@@ -3,6 +3,8 @@
 use crate::members::members;
 use etw_layouts_codegen::axis::TargetId;
 use etw_layouts_codegen::layouts::{Field, Form, Info, Layouts, Type};
+use etw_layouts_codegen::spec::Body;
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// The structures of a target that reference others, each before the structures that only it references.
@@ -129,8 +131,7 @@ fn roots<'a>(alive: &BTreeSet<&'a str>, next: &impl Fn(&str) -> Vec<&'a Link>) -
         }
         known.len()
     };
-    let mut roots: Vec<_> =
-        alive.iter().map(|name| (led_to.contains(name), usize::MAX - reach(name), (*name).to_owned())).collect();
+    let mut roots: Vec<_> = alive.iter().map(|name| (led_to.contains(name), Reverse(reach(name)), (*name).to_owned())).collect();
     roots.sort();
     roots.into_iter().map(|(.., name)| name).collect()
 }
@@ -183,13 +184,15 @@ fn leads(layouts: &Layouts, field: &Field, info: &Info) -> Vec<(Way, String, Opt
     while let Type::Pointer { to, .. } = ty {
         (ty, way) = (to.element(), Way::PointsTo);
     }
-    match ty {
-        Type::Layout(id) => match &layouts.layouts[*id] {
-            layout if matches!(layout.form, Form::Aggregate(_)) => vec![(way, layout.name.clone(), None)],
-            _ => Vec::new(),
-        },
-        Type::Named(name) => vec![(way, name.clone(), None)],
-        _ => Vec::new(),
+    let to = match ty {
+        Type::Layout(id) => &layouts.layouts[*id].name,
+        Type::Named(name) => name,
+        _ => return Vec::new(),
+    };
+    // An enumeration leads to nothing.
+    match layouts.spec.definitions.get(to).map(|definition| &definition.body) {
+        Some(Body::Values(_)) => Vec::new(),
+        _ => vec![(way, to.clone(), None)],
     }
 }
 

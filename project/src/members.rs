@@ -121,8 +121,10 @@ impl<'a> Walk<'a> {
                 continue;
             }
             if aggregate.kind == Kind::Struct {
-                let continues = |unit: &Unit| field.bits.is_some_and(|b| b.position == unit.next && unit.offset == field.offset);
-                self.rest(unit.take_if(|unit| !continues(unit)), place);
+                // Any other bit field continues the unit of the last one.
+                if field.bits.is_none_or(|bits| bits.position == 0) {
+                    self.rest(unit.take(), place);
+                }
                 self.padding(end, field.offset, place);
                 unit = field.bits.map(|b| Unit { offset: field.offset, size: field.size, next: b.position + b.width });
             }

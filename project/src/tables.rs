@@ -145,11 +145,10 @@ pub fn read(file: &SymbolFile, axis: &Axis, wanted: &Wanted, stated: &Stated) ->
     if let Some(machine) = table.foreign {
         return Err(Foreign { source, machine }.into());
     }
-    let (label, build, arch) = kernel(file, axis, stated)?;
-    let arch = arch.or(table.arch.map(ours));
+    let own = table.arch.map(ours);
+    let (label, build, arch) = kernel(file, axis, stated, own)?;
     let arch = arch.ok_or_else(|| Refusal::new("unknown architecture", Remedy::Architecture).at(&source))?;
-    if table.arch.is_some_and(|own| ours(own) != arch) {
-        let own = table.arch.map(ours).map_or_else(String::new, |own| own.to_string());
+    if let Some(own) = own.filter(|own| *own != arch) {
         let problem = format!(
             "wrong architecture: the table is of {own}, but --arch, builds.tsv or the file name states {arch}; correct it"
         );
@@ -227,8 +226,13 @@ fn ours(arch: Arch) -> axis::Arch {
 }
 
 /// The kernel of a symbol file, with its build as text and as a number: from the command line, from `builds.tsv` in its folder,
-/// or from its name.
-fn kernel(file: &SymbolFile, axis: &Axis, stated: &Stated) -> Result<(String, Build, Option<axis::Arch>), Error> {
+/// or from its name. `own` is the architecture that the file itself states.
+fn kernel(
+    file: &SymbolFile,
+    axis: &Axis,
+    stated: &Stated,
+    own: Option<axis::Arch>,
+) -> Result<(String, Build, Option<axis::Arch>), Error> {
     let named = |problem: String| format!("{}: {problem}", file.path().display());
     let name = file_name(file.path());
     let stem = ENDINGS.iter().find_map(|end| name.strip_suffix(end)).unwrap_or(&name);
@@ -244,6 +248,7 @@ fn kernel(file: &SymbolFile, axis: &Axis, stated: &Stated) -> Result<(String, Bu
             return Err(Refusal::new("unknown build", Remedy::Build).at(file.path().display()).into());
         }
     };
+    let arch = arch.or(own);
     let number = number(&build, axis, arch).map_err(named)?;
     Ok((build, number, arch))
 }

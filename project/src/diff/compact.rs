@@ -107,7 +107,6 @@ impl Building {
 fn unnamed(ty: &Type) -> Option<&TypeFacts> {
     match ty {
         Type::Unnamed(facts) => Some(facts),
-        Type::Array(inner, _) => unnamed(inner),
         _ => None,
     }
 }

@@ -206,6 +206,7 @@ impl Entering<'_> {
                 let Some(definition) = self.spec.definitions.get_mut(&name) else { continue };
                 if !definition.scope.contains(target) || has_gap(definition, target) {
                     self.place.copy(definition, nearest);
+                    self.place.inherit(&mut definition.source, Some(nearest));
                 }
                 if !self.around.contains(&name) {
                     self.place.set(&mut definition.unverifiable, reason);

@@ -28,7 +28,7 @@ pub fn explain(spec: &mut Spec, place: &Place, types: &Types, entered: &BTreeSet
             match first_gap(place, &mut aggregate.members, layout, &known, 0, &mut Vec::new()) {
                 Gap::Aligned => is_changed = true,
                 Gap::None if layout.extent.size < facts.size => {
-                    if let Some(align) = raising(end(layout), facts.size).filter(|align| *align > layout.extent.align) {
+                    if let Some(align) = raising(end(layout), facts.size) {
                         place.set(&mut aggregate.align, align);
                         texts::remark(
                             &mut definition.comments,
@@ -88,7 +88,7 @@ fn first_gap<'l>(
         };
         let begins = field.bits.is_none_or(|bits| bits.position == 0);
         if let Some(start) = start.map(|start| start.wrapping_sub(base)).filter(|start| *start != field.offset && begins) {
-            let align = raising(field.offset, start).filter(|_| start > field.offset && field.bits.is_none());
+            let align = raising(field.offset, start).filter(|_| field.bits.is_none());
             let Some(align) = align else { return Gap::Packed };
             place.set(&mut member.align, align);
             remark(member, &format!("an alignment of {align} bytes is inferred from the gap before it"));

@@ -52,12 +52,12 @@ pub fn unions(facts: &[SymbolMember]) -> Vec<Vec<usize>> {
     all
 }
 
-/// As [`unions`], but bit fields of one unit are grouped only if they share bits, or if another member overlaps the unit.
+/// As [`unions`], but bit fields of one unit are grouped only if some share bits, or if another member overlaps the unit.
 pub fn conflicts(facts: &[SymbolMember]) -> Vec<Vec<usize>> {
     let mut all: Vec<Vec<usize>> = Vec::new();
     for run in unions(facts) {
-        match run.iter().all(|&i| facts[i].shares_unit(&facts[run[0]])) {
-            true => all.extend(bits(facts, run)),
+        match run.iter().all(|&i| facts[i].shares_unit(&facts[run[0]])) && are_apart(facts, &run) {
+            true => all.extend(run.into_iter().map(|i| vec![i])),
             false => all.push(run),
         }
     }
@@ -70,21 +70,11 @@ pub fn any(facts: &[SymbolMember]) -> bool {
     conflicts(facts).len() < facts.len()
 }
 
-/// Groups of bit fields of one unit that share bits.
-fn bits(facts: &[SymbolMember], mut run: Vec<usize>) -> Vec<Vec<usize>> {
-    run.sort_by_key(|&i| facts[i].extent());
-    let mut parts: Vec<Vec<usize>> = Vec::new();
-    let mut last = 0;
-    for i in run {
-        let (start, end) = facts[i].extent();
-        match parts.last_mut() {
-            Some(part) if start < last => part.push(i),
-            _ => parts.push(vec![i]),
-        }
-        last = last.max(end);
-    }
-    parts.iter_mut().for_each(|part| part.sort_unstable());
-    parts
+/// Whether no two bit fields share bits. If two do, none of their unit can be outside of the union: it would begin another unit.
+fn are_apart(facts: &[SymbolMember], run: &[usize]) -> bool {
+    let mut extents: Vec<_> = run.iter().map(|&i| facts[i].extent()).collect();
+    extents.sort_unstable();
+    extents.windows(2).all(|pair| pair[0].1 <= pair[1].0)
 }
 
 /// Groups of members that share bytes, or an anonymous group, in offset order, each with its child.

@@ -166,6 +166,7 @@ impl Names<'_> {
             Type::Pointer(to) => match &**to {
                 Type::Void => "PVOID".into(),
                 Type::Function => "VOID (*) (VOID)".into(),
+                to if function(to) => return Err(format!("specs cannot express a pointer to {to}")),
                 Type::Pointer(_) | Type::Integer(_) | Type::Aggregate(_) | Type::Enumeration(_) => {
                     let inner = self.declared(to)?;
                     let gap = if inner.ends_with('*') { "" } else { " " };
@@ -179,7 +180,10 @@ impl Names<'_> {
                     lengths += &if *count == 0 { "[]".into() } else { format!("[{count}]") };
                     of = inner;
                 }
-                format!("{} {lengths}", self.declared(of)?)
+                match function(of) {
+                    true => format!("VOID (* {lengths}) (VOID)"),
+                    false => format!("{} {lengths}", self.declared(of)?),
+                }
             }
             Type::Aggregate(of) | Type::Enumeration(of) => {
                 spelled(of)?;
@@ -361,7 +365,7 @@ pub fn holds(ty: &Type, found: &mut Vec<String>) {
 
 fn function(ty: &Type) -> bool {
     match ty {
-        Type::Pointer(to) => **to == Type::Function || function(to),
+        Type::Pointer(to) => **to == Type::Function,
         Type::Array(of, _) => function(of),
         _ => false,
     }

@@ -111,8 +111,9 @@ fn killed_at_any_step_it_is_completed_or_rolled_back() {
             let place = Place::of(&folder.project()).expect("a folder");
             let mut journal = File::options().read(true).write(true).open(folder.journal()).expect("a journal");
             let recovery = || place.recovered(&mut journal, &killed_at(second)).expect("nothing fails");
-            let last = catch_unwind(AssertUnwindSafe(recovery)).is_ok();
-            let said = if last { None } else { folder.project().recover().expect("nothing fails") };
+            let recovered = catch_unwind(AssertUnwindSafe(recovery));
+            let last = recovered.is_ok();
+            let said = recovered.unwrap_or_else(|_| folder.project().recover().expect("nothing fails"));
             let made = changed(&folder, &before, &after);
             outcomes[usize::from(made)] += 1;
             if let Some(said) = said {

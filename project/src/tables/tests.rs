@@ -15,8 +15,9 @@ fn a_list_of_builds_is_read_once() {
         fs::write(folder.join(name), "").expect("a temporary file");
     }
     let found = files(std::slice::from_ref(&folder)).expect("they are there");
-    let label =
-        |file: &SymbolFile| kernel(file, &Axis::default(), &Stated::default()).map(|(_, build, arch)| (build.revision, arch));
+    let label = |file: &SymbolFile| {
+        kernel(file, &Axis::default(), &Stated::default(), None).map(|(_, build, arch)| (build.revision, arch))
+    };
     let first = label(&found[0]);
     fs::write(&list, "file\tbuild\tarch\nb.json\tnot a build\n").expect("another list");
     let later = [label(&found[1]), label(&found[2])];

@@ -110,3 +110,25 @@ fn wrong_lists_are_refused_with_line_and_remedy() {
     let list = Updates::parse("KB2 10.0.1.2 10.0.3.2\r\nKB1 10.0.1.2\r\n", "updates.txt").expect("a list");
     assert_eq!(list.kbs.into_values().collect::<Vec<_>>(), [vec![1, 2], vec![2]]);
 }
+
+/// Branches, repairs and months by the least differences that tell them apart.
+#[test]
+fn months_of_a_made_up_list() {
+    let list = "month 2022-01 KB1000
+        KB1000 10.0.10240.100
+        KB2000 10.0.10240.200
+        KB3000 10.0.10240.300
+        KB2999 10.0.14393.100
+        KB4000 10.0.14393.200
+        KB1001 10.0.26100.1000
+        KB2001 10.0.26100.1010
+        KB3001 10.0.26100.11010";
+    let axis = Axis::default();
+    let calendar = Updates::parse(list, "updates.txt").expect("a list").calendar(&axis).expect("a first month");
+    let month = |build: &str| calendar.month(&axis, build.parse().expect("a build")).map(|month| month.to_string());
+    assert_eq!(month("10.0.26100.1000").as_deref(), Some("2022-01"));
+    assert_eq!(month("10.0.26100.1010").as_deref(), Some("2022-02"));
+    assert_eq!(month("10.0.26100.6000"), None);
+    assert_eq!(month("10.0.26100.11010").as_deref(), Some("2022-03"));
+    assert_eq!(month("10.0.14393.200").as_deref(), Some("2022-04"));
+}

@@ -122,13 +122,11 @@ fn others(layouts: &Layouts, table: &BuildTable, checked: &Checked) -> Vec<Targe
     let mut may_have = |target: TargetId| {
         differ.iter().all(|&name| match layouts.by_target[target].get(name) {
             Some(&id) => *known.entry(id).or_insert_with(|| has_layout(layouts, target, name, table)),
-            None => !table.types.contains_key(name),
+            None => false,
         })
     };
     let mut has = |list: Vec<TargetId>| -> Vec<_> {
-        list.into_iter()
-            .filter(|&target| target != checked.asked.target && may_have(target) && agrees(layouts, target, table))
-            .collect()
+        list.into_iter().filter(|&target| may_have(target) && agrees(layouts, target, table)).collect()
     };
     let found = has(same);
     if found.is_empty() { has(different) } else { found }

@@ -26,6 +26,7 @@ fn told(case: &Case) -> Result<String, Error> {
     report.errata.iter().for_each(|line| text += &format!("erratum: {line}\n"));
     report.differences.iter().for_each(|finding| text += &format!("{}\n", finding.line()));
     assert_eq!(report.differs(), !report.differences.is_empty());
+    assert!(!statements.has("no source") && report.sources.keys().all(|source| statements.has(source)));
     for known in catalog::all(&layouts.spec) {
         let group = catalog::group(&layouts.spec, known).map(|(name, number)| format!(" {name} {number}")).unwrap_or_default();
         for version in known.event.versions_of(known.ty).iter() {

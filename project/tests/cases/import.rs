@@ -6,6 +6,7 @@
 use super::{Case, run};
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_project::import::{Import, Plan, Texts, prepare};
+use etw_layouts_project::project::Files;
 use etw_layouts_project::tables::Stated;
 use etw_layouts_project::{Error, Project, verify};
 use similar::TextDiff;
@@ -24,6 +25,22 @@ fn imports_of_small_projects() {
         let one = |path: &&str| format!("> {path}\n{}", said(alone(case, path)));
         new.iter().map(one).collect()
     });
+}
+
+#[test]
+fn what_cannot_be_read_or_written_is_an_error() {
+    let built_in = || Files::Embedded(&[]);
+    let error = |project: Project| project.folders().map(|_| ()).expect_err("a part is built in").to_string();
+    let no_facts = "no folder for the facts of new builds; name a folder of facts";
+    assert_eq!(error(Project::of(Files::Folder("specs".into()), built_in())), no_facts);
+    let no_specs = "cannot change the built-in specs; name a folder with a copy of them, and a folder of facts";
+    assert_eq!(error(Project::of(built_in(), Files::Folder("facts".into()))), no_specs);
+    // A folder in place of a file.
+    let case = Case::of("unread", "--- facts/updates.txt/a\n");
+    let project = case.project();
+    assert!(project.updates().is_err());
+    let lock = project.lock("import").expect("no one has it");
+    assert!(lock.replace(vec![(case.root.join("facts/updates.txt"), None)]).is_err());
 }
 
 fn alone(case: &Case, path: &str) -> Result<String, Error> {
@@ -82,6 +99,9 @@ fn gained(before: &Texts, after: &Texts) -> String {
         // Behind two lines of the head.
         let types = new.lines().filter(|line| !line.starts_with(' ') && !line.starts_with("kernel ")).count() - 2;
         text += &format!("{path}: {}; {types} types\n", kernels.join(", "));
+        if new.contains("\noffsets ") {
+            text += new;
+        }
     }
     let gone = before.keys().filter(|path| !after.contains_key(*path));
     gone.for_each(|path| text += &format!("{path} is gone\n"));
