@@ -9,6 +9,7 @@ mod manifest;
 mod merged;
 mod names;
 mod packets;
+mod packets_damaged;
 mod saved;
 
 use etw_layouts_etl::header::EventHeader;
