@@ -1,7 +1,5 @@
 //! `pcap`: the new files are read back with pcap-parser.
 
-#[path = "../../src/etl/pcap/drop_reasons.rs"]
-mod reasons;
 
 use crate::{Folder, PRODUCER, START, json, program, run, shared, text, trace};
 use etw_layouts_etl::header::EventHeader;
@@ -399,33 +397,4 @@ fn real_packets() {
         all += expected;
     }
     println!("{all} packets of real traces");
-}
-
-/// The last reason of each group shows that none before it is missing.
-#[test]
-fn drop_reasons() {
-    use reasons::name;
-    for (reason, expected) in [
-        (0, "Unknown"),
-        (38, "LowPower"),
-        (204, "ProtocolNotBound"),
-        (404, "VMBusError"),
-        (613, "FL_NoClientInterface"),
-        (719, "NicSuspended"),
-        (801, "Http_ReceiveSuppressed"),
-        (950, "NL_InterfaceDisabled"),
-        (991, "NL_IcmpNotLocallyDestined"),
-        (997, "NL_IpsnpiUroSegmentSizeExceedsMtu"),
-        (1204, "INET_EndpointNotFound"),
-        (1232, "INET_AcceptRedirection"),
-        (1327, "SlbMux_UnableToHandleRedirect"),
-        (1418, "Ipsec_Unsuccessful"),
-        (1507, "NetCx_BufferBounceFailureAndPacketIgnore"),
-    ] {
-        assert_eq!(name(reason, 22_621), Some(expected));
-    }
-    for unknown in [39, 205, 1508, u32::MAX] {
-        assert_eq!(name(unknown, 22_621), None);
-    }
-    assert_eq!((name(38, 17_763), name(201, 17_763)), (Some("LowPower"), None));
 }
