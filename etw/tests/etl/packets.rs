@@ -1,6 +1,5 @@
 //! `pcap`: the new files are read back with pcap-parser.
 
-
 use crate::{Folder, PRODUCER, START, json, program, run, shared, text, trace};
 use etw_layouts_etl::header::EventHeader;
 use etw_layouts_etl::wire::{EVENT_HEADER, GUID, large, zero};
@@ -185,9 +184,9 @@ fn packets() {
     let file = folder.file("a.etl", trace_of(START, &events));
     let (status, told, packets, err) = converted(&folder, "a.pcapng", &[&file]);
     assert_eq!((status, err.as_str()), (1, ""));
-    let counts =
-        ["read", "packets", "truncated", "incomplete_fragments", "without_packet"].map(|key| told[key].as_u64().unwrap());
-    assert_eq!(counts, [25, 12, 2, 4, 3], "{told}");
+    let counts = ["read", "packets", "truncated", "assumed", "incomplete_fragments", "without_packet"]
+        .map(|key| told[key].as_u64().unwrap());
+    assert_eq!(counts, [25, 12, 2, 1, 4, 3], "{told}");
     let skipped: Vec<_> =
         told["skipped"].as_object().unwrap().iter().map(|(reason, count)| format!("{count} {reason}")).collect();
     assert_eq!(
@@ -222,7 +221,7 @@ fn packets() {
         packet(&card(1), 42, &[8; 1], 1, Some(2), &of(12, sent)),
         packet(&same(105), 50, &[0x88; 31], 31, Some(1), &of(9, received)),
         packet(&same(101), 51, &ip, 23, None, &of(9, "LowerIfIndex=9")),
-        packet(&same(1), 53, &[10; 4], 4, None, &of(9, "LowerIfIndex=9")),
+        packet(&same(1), 53, &[10; 4], 4, None, &of(9, "LowerIfIndex=9 Assumed=Ethernet")),
         packet(
             &fifth(1),
             60,
@@ -283,13 +282,18 @@ fn drop_reasons_of_packets() {
         (38, " LowPower"),
         (39, ""),
         (204, " ProtocolNotBound"),
+        (223, " CoalescingError"),
+        (224, ""),
+        (228, " SteeringMismatch"),
         (404, " VMBusError"),
         (613, " FL_NoClientInterface"),
+        (615, " FL_FlsNpiClientDrop"),
         (719, " NicSuspended"),
         (801, " Http_ReceiveSuppressed"),
         (950, " NL_InterfaceDisabled"),
         (991, " NL_IcmpNotLocallyDestined"),
         (997, " NL_IpsnpiUroSegmentSizeExceedsMtu"),
+        (1002, " NL_SwUsoFailure"),
         (1232, " INET_AcceptRedirection"),
         (1327, " SlbMux_UnableToHandleRedirect"),
         (1418, " Ipsec_Unsuccessful"),

@@ -34,6 +34,8 @@ pub enum Part {
 pub struct Capture<'a> {
     pub data: &'a [u8],
     pub part: Part,
+    /// Whether the keyword states neither the medium nor the part, and a whole Ethernet packet is assumed.
+    pub is_assumed: bool,
     /// The length before it was truncated; `None` if the event does not state it.
     pub original: Option<u32>,
     pub source: Source,
@@ -167,6 +169,7 @@ fn packet_monitor<'a>(decoded: &Decoded<'a>, build: u32) -> Read<'a> {
     Read::Packet(Capture {
         data,
         part: Part::Whole,
+        is_assumed: false,
         original,
         source: Source::Component(component),
         link_type,
@@ -175,9 +178,10 @@ fn packet_monitor<'a>(decoded: &Decoded<'a>, build: u32) -> Read<'a> {
     })
 }
 
-/// Keywords of ndiscap, from its manifest.
+/// Keywords of ndiscap. Those of start, end, send, receive, wireless WAN and native 802.11 are in Microsoft's etl2pcapng and, with the same
+/// values, in Wireshark's `etw_ndiscap.c`, both from the manifest.
 mod keyword {
-    /// One bit for each value of NDIS_MEDIUM.
+    /// One bit for each value of NDIS_MEDIUM (`ntddndis.h`), as the media stated by the manifest show.
     pub const MEDIA: u64 = 0xF_FFFF;
     pub const MEDIUM_802_3: u64 = 1;
     /// Frames of dial-up connections, which have an Ethernet header, too.
@@ -233,7 +237,7 @@ fn ndiscap<'a>(event: &Event<'_>, decoded: &Decoded<'a>) -> Read<'a> {
         (false, true) => Some(Direction::Outbound),
         _ => None,
     };
-    // Some events have only the keywords of the manifest, which state neither the medium nor start and end: those of whole packets.
+    // Some events have only the keywords of the manifest, which state neither the medium nor start and end.
     let is_plain =
         !is_set(keyword::MEDIA | keyword::PACKET_START | keyword::PACKET_END | keyword::SEND_PATH | keyword::RECEIVE_PATH);
     let part = match (is_set(keyword::PACKET_START), is_set(keyword::PACKET_END)) {
@@ -247,6 +251,9 @@ fn ndiscap<'a>(event: &Event<'_>, decoded: &Decoded<'a>) -> Read<'a> {
     if let Some(name) = name {
         let _ = write!(all, " Direction={name}");
     }
+    if is_plain {
+        all += " Assumed=Ethernet";
+    }
     let source = Source::Interface { miniport, lower };
-    Read::Packet(Capture { data, part, original: None, source, link_type, direction, comment: all })
+    Read::Packet(Capture { data, part, is_assumed: is_plain, original: None, source, link_type, direction, comment: all })
 }

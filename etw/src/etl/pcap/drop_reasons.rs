@@ -1,7 +1,13 @@
-//! Names of the reasons for which packets are dropped: PKTMON_DROP_REASON of the Windows Driver Kit, without the prefix `PktMonDrop_`.
+//! Names of the reasons for which packets are dropped, without the prefix `PktMonDrop_` of PKTMON_DROP_REASON.
+//!
+//! Sources: a list of the enumeration in the Windows Driver Kit of build 18362 and later, as scripts for traces of PktMon have it, and the
+//! list of Microsoft's Retina (`pkg/metrics/types_windows.go`), which is newer. They agree on each reason that both have, but for one:
+//! Http_ReceiveSuppressed is 801 in the older and 3600 in the newer list. Reasons 205 to 228, 614, 615 and 998 to 1002 are in the newer one
+//! alone.
 
-/// Builds before this one can number the reasons above [`COMMON`] differently: Microsoft's parser for Network Monitor, made for build
-/// 17763, does.
+/// Builds before this one may number the reasons above [`COMMON`] differently: Microsoft's parser for Network Monitor, made for build
+/// 17763, does. The exact build is unknown: no list for
+/// a build in between is.
 const RENUMBERED: u32 = 18_362;
 /// The last reason that both state.
 const COMMON: u32 = 38;
@@ -16,7 +22,7 @@ pub fn name(reason: u32, build: u32) -> Option<&'static str> {
 }
 
 /// The number of the first reason of each group, and the names from it on.
-const REASONS: [(u32, &str); 11] = [
+const REASONS: [(u32, &str); 12] = [
     (
         0,
         "Unknown InvalidData InvalidPacket Resources NotReady Disconnected NotAccepted Busy Filtered FilteredVLAN UnauthorizedVLAN
@@ -25,13 +31,19 @@ const REASONS: [(u32, &str); 11] = [
         InvalidSourceMac InvalidFirstNBTooSmall Wnv StormLimit InjectedIcmp FailedDestinationListUpdate NicDisabled
         FailedPacketFilter SwitchDataFlowDisabled FilteredIsolationUntagged InvalidPDQueue LowPower",
     ),
-    (201, "Pause Reset SendAborted ProtocolNotBound"),
+    (
+        201,
+        "Pause Reset SendAborted ProtocolNotBound Failure InvalidLength HostOutOfMemory FrameTooLong FrameTooShort FrameLengthError
+        CrcError BadFrameChecksum FcsError SymbolError HeadQTimeout StalledDiscard RxQFull PhysLayerError DmaError FirmwareError
+        DecryptionFailed BadSignature CoalescingError",
+    ),
+    (225, "VlanSpoofing UnallowedEtherType VportDown SteeringMismatch"),
     (401, "MicroportError VfNotReady MicroportNotReady VMBusError"),
     (
         601,
         "FL_LoopbackPacket FL_InvalidSnapHeader FL_InvalidEthernetType FL_InvalidPacketLength FL_HeaderNotContiguous
         FL_InvalidDestinationType FL_InterfaceNotReady FL_ProviderNotReady FL_InvalidLsoInfo FL_InvalidUsoInfo FL_InvalidMedium
-        FL_InvalidArpHeader FL_NoClientInterface",
+        FL_InvalidArpHeader FL_NoClientInterface FL_TooManyNetBuffers FL_FlsNpiClientDrop",
     ),
     (
         701,
@@ -62,7 +74,8 @@ const REASONS: [(u32, &str); 11] = [
         NL_IcmpInvalidRedirectDestinationOrTarget NL_IcmpInvalidNdTarget NL_IcmpNaMulticastAndSolicited
         NL_IcmpNdLinkLayerAddressIsLocal NL_IcmpDuplicateEchoRequest NL_IcmpNotAPotentialRouter NL_IcmpInvalidMldQuery
         NL_IcmpInvalidMldReport NL_IcmpLocallySourcedMldReport NL_IcmpNotLocallyDestined NL_ArpInvalidSource NL_ArpInvalidTarget
-        NL_ArpDlSourceIsLocal NL_ArpNotLocallyDestined NL_NlClientDiscard NL_IpsnpiUroSegmentSizeExceedsMtu",
+        NL_ArpDlSourceIsLocal NL_ArpNotLocallyDestined NL_NlClientDiscard NL_IpsnpiUroSegmentSizeExceedsMtu
+        NL_IcmpFragmentedPacket NL_FirstFragmentIncomplete NL_SourceViolation NL_IcmpJumbogram NL_SwUsoFailure",
     ),
     (
         1200,

@@ -50,7 +50,9 @@ use target::Target;
 /// set its preference `Ignore the Protection bit` of IEEE 802.11.
 ///
 /// In JSON, `read` is the number of events, including the log file header; `packets` is the number of packets written;
-/// `truncated` is the number of those that were truncated; `out_of_order` is the number of those after a later packet;
+/// `truncated` is the number of those that were truncated; `assumed` is the number of those of ndiscap without keywords
+/// for medium, start and end, which are assumed to be whole Ethernet packets and have `Assumed=Ethernet` in their
+/// comment; `out_of_order` is the number of those after a later packet;
 /// `incomplete_fragments` is the number of events skipped because others of their packet are missing; `skipped` is the
 /// number of other packets not written, by reason; `without_packet` is the number of matching events without a packet.
 /// With `-o -`, the summary is printed to standard error.
@@ -249,6 +251,7 @@ impl<'a> Writing<'a> {
         part.summary.packets += 1;
         part.summary.out_of_order += u64::from(time < self.latest);
         self.latest = self.latest.max(time);
+        part.summary.assumed += u64::from(capture.is_assumed);
         part.summary.truncated += u64::from(original as usize > data.len());
         let packet = Packet { interface, time, data: &data, original, direction, comment: &comment };
         self.pcapng.packet(&packet).map_err(|error| self.target.unwritable(error))

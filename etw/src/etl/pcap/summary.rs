@@ -19,6 +19,8 @@ pub struct Summary<'a> {
     pub matching: u64,
     pub packets: u64,
     pub truncated: u64,
+    /// Packets of ndiscap without keywords for medium, start and end: whole Ethernet packets are assumed.
+    pub assumed: u64,
     /// Packets after a later one: sorting looks ahead only four buffers per processor.
     pub out_of_order: u64,
     pub incomplete_fragments: u64,
@@ -36,6 +38,7 @@ impl<'a> Summary<'a> {
             matching: 0,
             packets: 0,
             truncated: 0,
+            assumed: 0,
             out_of_order: 0,
             incomplete_fragments: 0,
             skipped: BTreeMap::new(),
@@ -63,6 +66,10 @@ impl Display for Summary<'_> {
         write!(f, "{output}: {packets}, {} truncated, of {all} of {file}", Grouped(self.truncated))?;
         if self.without_packet > 0 {
             write!(f, "\n  {} without a packet", Several(self.without_packet, "event"))?;
+        }
+        if self.assumed > 0 {
+            let packets = Several(self.assumed, "packet");
+            write!(f, "\n  {packets} without keywords for medium, start and end: assumed to be whole Ethernet packets")?;
         }
         if self.out_of_order > 0 {
             let packets = Several(self.out_of_order, "packet");
