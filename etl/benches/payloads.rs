@@ -1,28 +1,24 @@
 //! Rates of decoding kernel events and visiting every field, beside the bare walk over the same events in the same run: the best of several
 //! rounds in which all have their turn. With `ETW_LAYOUTS_PYTHON`, dissect.etl reads the same file.
 
-use etw_layouts::constants::{HOOK_ID, TRACE_HEADER_VERSION_FLAG};
 use etw_layouts::events;
-use etw_layouts_etl::header::{Counters, EventHeader};
-use etw_layouts_etl::payload::{Data, PointerSize};
-use etw_layouts_etl::wire::{Arch, PERFINFO_TRACE_HEADER, SYSTEM_TRACE_HEADER, large, zero};
-use etw_layouts_etl::write::{FileWriter, Producer, Record};
-use etw_layouts_etl::{LogFile, Schemas, Scratch, Trace};
+use etw_layouts_etl::payload::Data;
+use etw_layouts_etl::{Schemas, Scratch, Trace};
 use std::hint::black_box;
-use std::io::Cursor;
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
+use test_support::traces::{fixed_payload, kernel_events};
 
-const PRODUCER: Producer = Producer::new(10, 0, 19041, Arch::X64);
 const EVENTS: usize = 60_000;
 
 fn main() {
-    let fixed = [(0x0524, 4), (0x0532, 2), (0x0F2E, 2), (0x010A, 3)].map(|(hook, version)| (hook, version, fixed(hook, version)));
+    let fixed =
+        [(0x0524, 4), (0x0532, 2), (0x0F2E, 2), (0x010A, 3)].map(|(hook, version)| (hook, version, fixed_payload(hook, version)));
     for (hook, version, payload) in &fixed {
-        run(&format!("made, {}", name(*hook, *version)), &made(&[(*hook, *version, payload.clone())]));
+        run(&format!("made, {}", name(*hook, *version)), &kernel_events(&[(*hook, *version, payload.clone())], EVENTS));
     }
-    run("made, fixed: CSwitch, ReadyThread, SampleProf, DiskIo in turns", &made(&fixed));
+    run("made, fixed: CSwitch, ReadyThread, SampleProf, DiskIo in turns", &kernel_events(&fixed, EVENTS));
     let wide = |text: &str| text.encode_utf16().chain([0]).flat_map(u16::to_le_bytes).collect::<Vec<u8>>();
     let sid = [&[0x50; 16][..], &[1, 5, 0, 0, 0, 0, 0, 5], &[7; 20]].concat();
     let command_line = wide(r"C:\Windows\system32\svchost.exe -k netsvcs -p -s BITS");
@@ -31,9 +27,9 @@ fn main() {
     let file = [&[0x5A; 8][..], &wide(r"\Device\HarddiskVolume2\Windows\System32\drivers\etc\hosts")].concat();
     let strings = [(0x0301, 4, process), (0x030A, 3, image), (0x0400, 2, file)];
     for (hook, version, payload) in &strings {
-        run(&format!("made, {}", name(*hook, *version)), &made(&[(*hook, *version, payload.clone())]));
+        run(&format!("made, {}", name(*hook, *version)), &kernel_events(&[(*hook, *version, payload.clone())], EVENTS));
     }
-    run("made, strings: Process, Image, FileIo in turns", &made(&strings));
+    run("made, strings: Process, Image, FileIo in turns", &kernel_events(&strings, EVENTS));
     let Some(folder) = std::env::var_os("ETW_LAYOUTS_ETL") else {
         return println!("real file skipped: ETW_LAYOUTS_ETL is not set");
     };
@@ -159,31 +155,4 @@ fn time<T>(best: &mut Duration, work: impl FnOnce() -> T) {
 /// The name of an event.
 fn name(hook: u16, version: u8) -> String {
     events::find((hook >> 8) as u8, hook as u8, version).expect("a schema").schema.to_string()
-}
-
-/// A payload of an event without variable parts.
-fn fixed(hook: u16, version: u8) -> Vec<u8> {
-    let schema = events::find((hook >> 8) as u8, hook as u8, version).expect("a schema").schema;
-    let fits = |length: &usize| schema.decode(&vec![0x5A; *length], PointerSize::Bits64).check().is_ok();
-    vec![0x5A; (1..256).find(fits).expect("a length")]
-}
-
-/// A file of such events in turns.
-fn made(kinds: &[(u16, u8, Vec<u8>)]) -> Vec<u8> {
-    let log = LogFile { processors: 4, ..LogFile::new(&PRODUCER) };
-    let mut writer = FileWriter::new(Cursor::new(Vec::new()), PRODUCER, log).expect("a writer");
-    let mut system: SYSTEM_TRACE_HEADER = zero();
-    let mut header: PERFINFO_TRACE_HEADER = zero();
-    for index in 0..EVENTS {
-        let (hook, version, payload) = &kinds[index % kinds.len()];
-        let mut packet = system.Packet();
-        packet.set_HookId(HOOK_ID(*hook));
-        system.set_Packet(packet);
-        header.set_Packet(packet);
-        header.set_Version(TRACE_HEADER_VERSION_FLAG((*version).into()));
-        header.set_SystemTime(large(index as i64 * 100));
-        let record = Record::new(EventHeader::PerfInfo(header, Counters::default()), true, payload);
-        writer.push((index % 4) as u16, &record).expect("an event");
-    }
-    writer.finish(0).expect("a file").into_inner()
 }

@@ -32,11 +32,11 @@ pub fn event(line: &Line<'_>, names: &mut Names, out: &mut Vec<u8>) -> Option<Fa
     text(out, b",\"provider\":", line.provider, put::guid);
     out.extend_from_slice(b",\"provider_name\":");
     fields::optional(out, line.provider_name());
-    out.extend_from_slice(b",\"event\":");
-    match line.event_name() {
-        Some((provider, event)) => put::json(out, provider.chars().chain(['/']).chain(event.chars())),
-        None => out.extend_from_slice(b"null"),
-    }
+    text(out, b",\"event\":", line.event_name(), |out, (provider, event)| {
+        put::json_part(out, provider);
+        out.push(b'/');
+        put::json_part(out, event);
+    });
     number(out, b",\"id\":", event.id());
     name(out, b",\"id_name\":", line.id_name());
     number(out, b",\"version\":", event.version());

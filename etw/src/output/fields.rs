@@ -18,14 +18,49 @@ pub enum Style {
 /// An open array or structure.
 enum Level<'a> {
     Array,
-    /// The members of a structure by name, and how many there are with each: a second one is `name#2` in JSON.
-    Structure(HashMap<&'a str, u32>),
+    Structure(Members<'a>),
+}
+
+/// The names of the members of a structure so far, of which a second one is `name#2` in JSON.
+#[derive(Default)]
+struct Members<'a> {
+    /// The first ones. Most structures have no others, and comparing a few names is faster than hashing them.
+    first: [&'a str; 16],
+    count: usize,
+    /// A bit for each class of the first names, by length and last characters. A name whose bit is not set is new.
+    classes: u64,
+    /// How many others there are with a name.
+    others: HashMap<&'a str, u32>,
+}
+
+impl<'a> Members<'a> {
+    /// Adds a name. Returns how many members have it.
+    fn add(&mut self, name: &'a str) -> u32 {
+        let class = name.bytes().rev().take(2).fold(name.len(), |class, byte| class * 5 + usize::from(byte)) % 64;
+        let first = match self.classes >> class & 1 {
+            0 => 0,
+            _ => self.first.iter().take(self.count).filter(|own| **own == name).count() as u32,
+        };
+        match self.first.get_mut(self.count) {
+            Some(slot) => {
+                *slot = name;
+                self.count += 1;
+                self.classes |= 1 << class;
+                first + 1
+            }
+            None => {
+                let others = self.others.entry(name).or_default();
+                *others += 1;
+                first + *others
+            }
+        }
+    }
 }
 
 /// Writes the fields: `{ProcessId = 4, …}`, or a JSON object. Returns the fault if the payload is not decoded to its last byte.
 pub fn fields(fields: &Fields<'_>, clock: Option<&Clock>, style: Style, out: &mut Vec<u8>) -> Option<Fault> {
     out.push(b'{');
-    inside(&mut fields.steps(), Level::Structure(HashMap::new()), clock, style, out)
+    inside(&mut fields.steps(), Level::Structure(Members::default()), clock, style, out)
 }
 
 /// Writes the first field with a name as the cell of a table: a text as it is, without quotes; an array or structure as a whole. If no field has
@@ -46,7 +81,7 @@ pub fn cell(fields: &Fields<'_>, name: &str, clock: Option<&Clock>, style: Style
         }
         _ => {
             out.push(b'{');
-            inside(&mut steps, Level::Structure(HashMap::new()), clock, style, out);
+            inside(&mut steps, Level::Structure(Members::default()), clock, style, out);
         }
     }
     true
@@ -86,7 +121,7 @@ fn inside<'a>(steps: &mut Steps<'a>, level: Level<'a>, clock: Option<&Clock>, st
             }
             Step::Structure(_) => {
                 out.push(b'{');
-                levels.push(Level::Structure(HashMap::new()));
+                levels.push(Level::Structure(Members::default()));
             }
             Step::Value(value) => values::value(&value, clock, style, out),
             Step::End => {}
@@ -132,10 +167,8 @@ fn close(level: Option<Level<'_>>, out: &mut Vec<u8>) {
 }
 
 /// Writes the name of a member as a key that no member before it has.
-fn key<'a>(members: &mut HashMap<&'a str, u32>, name: &'a str, out: &mut Vec<u8>) {
-    let count = members.entry(name).or_default();
-    *count += 1;
-    match *count {
+fn key<'a>(members: &mut Members<'a>, name: &'a str, out: &mut Vec<u8>) {
+    match members.add(name) {
         1 => put::json_name(out, name),
         count => put::json(out, format!("{name}#{count}").chars()),
     }

@@ -121,7 +121,9 @@ fn message_json(message: &WppMessage, line: &Line<'_>, out: &mut Vec<u8>) -> Opt
 
 /// Writes where the fields are stated.
 fn schema(line: &Line<'_>, decoded: &Decoded<'_>, out: &mut Vec<u8>) {
-    put::shown(out, format_args!(",\"schema\":{{\"source\":\"{}\"", source(decoded.source())));
+    out.extend_from_slice(b",\"schema\":{\"source\":\"");
+    out.extend_from_slice(source(decoded.source()).as_bytes());
+    out.push(b'"');
     match decoded.variant {
         Some(variant) => {
             let names = || variant.origins().map(|origin| origin.name).filter(|name| !name.is_empty());
@@ -141,7 +143,10 @@ fn schema(line: &Line<'_>, decoded: &Decoded<'_>, out: &mut Vec<u8>) {
             }
             put::shown(out, format_args!(",\"tags\":{}", decoded.schema.tags));
         }
-        None => put::shown(out, format_args!(",\"version\":{}", decoded.schema.version)),
+        None => {
+            out.extend_from_slice(b",\"version\":");
+            put::number(out, decoded.schema.version);
+        }
     }
     out.push(b'}');
 }

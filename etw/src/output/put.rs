@@ -137,13 +137,19 @@ pub fn quoted(out: &mut Vec<u8>, text: impl Iterator<Item = char>) {
 
 /// A name as a JSON string.
 pub fn json_name(out: &mut Vec<u8>, name: &str) {
-    // Hardly a name has anything to escape.
-    if name.bytes().any(|byte| !matches!(byte, b' ' | b'!' | b'#'..=b'[' | b']'..=b'~')) {
-        return json(out, name.chars());
+    out.push(b'"');
+    json_part(out, name);
+    out.push(b'"');
+}
+
+/// A name as part of a JSON string.
+pub fn json_part(out: &mut Vec<u8>, name: &str) {
+    // Hardly a name has anything to escape. All bytes are looked at, because the compiler then compares many at once.
+    let is_escaped = |byte: u8| !(b' '..=b'~').contains(&byte) | (byte == b'"') | (byte == b'\\');
+    match name.bytes().fold(false, |any, byte| any | is_escaped(byte)) {
+        false => out.extend_from_slice(name.as_bytes()),
+        true => json_characters(out, name.chars()),
     }
-    out.push(b'"');
-    out.extend_from_slice(name.as_bytes());
-    out.push(b'"');
 }
 
 /// Text from a file as a JSON string.

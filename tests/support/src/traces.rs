@@ -1,7 +1,10 @@
 //! Written files: every version and clock, every kind of event that the version writes.
 
+use etw_layouts::constants::{HOOK_ID, TRACE_HEADER_VERSION_FLAG};
+use etw_layouts::events;
 use etw_layouts_etl::compression::Format;
 use etw_layouts_etl::header::{Counters, EventHeader, Message};
+use etw_layouts_etl::payload::PointerSize;
 use etw_layouts_etl::wire::{
     Arch, EVENT_HEADER, EVENT_HEADER_EXT_TYPE, EVENT_INSTANCE_GUID_HEADER, EVENT_INSTANCE_HEADER, EVENT_TRACE_HEADER,
     LOG_FILE_MODE, PERFINFO_TRACE_HEADER, SYSTEM_TRACE_HEADER, large, wire_guid, zero,
@@ -236,4 +239,32 @@ pub fn raw() -> Vec<(HeaderType, Vec<u8>)> {
         (HeaderType::Time32, vec![9, 0, 0, 0xB0, 1, 2, 3, 4, 5]),
         (HeaderType::Wnode, wnode),
     ]
+}
+
+/// A payload of an event of the kernel without variable parts, with small numbers, few flags and long addresses.
+pub fn fixed_payload(hook: u16, version: u8) -> Vec<u8> {
+    let schema = events::find((hook >> 8) as u8, hook as u8, version).expect("a schema").schema;
+    let of = |length: usize| [4, 16, 0, 0, 2, 0, 0, 0].into_iter().cycle().take(length).collect::<Vec<u8>>();
+    (1..256).map(of).find(|payload| schema.decode(payload, PointerSize::Bits64).check().is_ok()).expect("a length")
+}
+
+/// A file of events of the kernel, in turns: hook, version and payload of each.
+pub fn kernel_events(kinds: &[(u16, u8, Vec<u8>)], count: usize) -> Vec<u8> {
+    const PRODUCER: Producer = Producer::new(10, 0, 19041, Arch::X64);
+    let log = LogFile { processors: 4, ..LogFile::new(&PRODUCER) };
+    let mut writer = FileWriter::new(Cursor::new(Vec::new()), PRODUCER, log).expect("a writer");
+    let mut system: SYSTEM_TRACE_HEADER = zero();
+    let mut header: PERFINFO_TRACE_HEADER = zero();
+    for index in 0..count {
+        let (hook, version, payload) = &kinds[index % kinds.len()];
+        let mut packet = system.Packet();
+        packet.set_HookId(HOOK_ID(*hook));
+        system.set_Packet(packet);
+        header.set_Packet(packet);
+        header.set_Version(TRACE_HEADER_VERSION_FLAG((*version).into()));
+        header.set_SystemTime(large(index as i64 * 100));
+        let record = Record::new(EventHeader::PerfInfo(header, Counters::default()), true, payload);
+        writer.push((index % 4) as u16, &record).expect("an event");
+    }
+    writer.finish(0).expect("a file").into_inner()
 }
