@@ -16,6 +16,7 @@ pub enum Style {
 }
 
 /// An open array or structure.
+#[expect(clippy::large_enum_variant, reason = "few are open at a time, and a box would be an allocation for each event")]
 enum Level<'a> {
     Array,
     Structure(Members<'a>),
