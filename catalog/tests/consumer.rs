@@ -130,14 +130,14 @@ fn equal_values() {
             for (field, printed) in &row.fields {
                 let named = NAMED.iter().find(|(event, theirs, _)| row.name.contains(&format!("/{event}")) && theirs == field);
                 let ours = named.map_or(field.as_str(), |(.., ours)| ours);
-                match decoded.iter().find(|value| value.name.eq_ignore_ascii_case(ours)) {
+                match decoded.iter().find(|value| value.name().eq_ignore_ascii_case(ours)) {
                     Some(value) if is_equal(&value, printed.trim()) => equal += 1,
                     ours => {
                         if let Some(other) = other(Some(field)) {
                             *used.entry(other).or_default() += 1;
                             continue;
                         }
-                        let ours = ours.map_or("no field".to_owned(), |value| format!("{}={value}", value.name));
+                        let ours = ours.map_or("no field".to_owned(), |value| format!("{}={value}", value.name()));
                         wrong.push(format!("{name} {} {decoded}: {field}={printed}, here {ours}", row.name));
                     }
                 }

@@ -45,7 +45,7 @@ impl Threads {
             return None;
         }
         let decoded = event.decode(Schemas::BUILT_IN)?;
-        let thread = decoded.iter().find(|value| FIELDS.contains(&value.name))?.number()?;
+        let thread = decoded.iter().find(|value| FIELDS.contains(&value.name()))?.number()?;
         self.running.get(&u32::try_from(thread).ok()?).copied()
     }
 }

@@ -59,7 +59,7 @@ const OTHERS: &[(&str, &str, Other)] = &[
 
 /// A field of ours with a name, without regard to case.
 fn field<'a>(decoded: &Decoded<'a>, name: &str) -> Option<Value<'a>> {
-    decoded.iter().find(|value| value.name.eq_ignore_ascii_case(name))
+    decoded.iter().find(|value| value.name().eq_ignore_ascii_case(name))
 }
 
 #[test]
@@ -90,7 +90,7 @@ fn equal_values() {
                 match ours {
                     Some(value) if is_equal(&value, printed.trim()) => equal += 1,
                     ours => {
-                        let ours = ours.map_or("no field".to_owned(), |value| format!("{}={value}", value.name));
+                        let ours = ours.map_or("no field".to_owned(), |value| format!("{}={value}", value.name()));
                         wrong.push(format!("{trace} {} {decoded}: {name}={printed}, here {ours}", row.name));
                     }
                 }

@@ -168,7 +168,7 @@ fn wide_or_not(text: &str, room: usize, is_wide: bool) -> Vec<u8> {
 
 /// The values that decoding gives, as the kit has them.
 fn decoded(fields: &Fields<'_>) -> Vec<String> {
-    fields.iter().map(|value| format!("{}={}", value.name, value.data())).collect()
+    fields.iter().map(|value| format!("{}={}", value.name(), value.data())).collect()
 }
 
 const BOTH: [PointerSize; 2] = [PointerSize::Bits32, PointerSize::Bits64];

@@ -288,7 +288,7 @@ fn golden_values() {
                     Data::FileTime(_) | Data::SystemTime(_) => continue,
                     other => panic!("no event of that consumer's has {other:?}"),
                 };
-                line += &format!("{}={shown}; ", value.name);
+                line += &format!("{}={shown}; ", value.name());
             }
             assert!(all.contains(&line), "{line}");
             found += 1;

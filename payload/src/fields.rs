@@ -75,7 +75,7 @@ impl<'a> Fields<'a> {
 
     /// The first value of the first field with this name, which can be a member of a structure.
     pub fn get(&self, name: &str) -> Option<Value<'a>> {
-        self.iter().find(|value| value.name == name)
+        self.iter().find(|value| value.name() == name)
     }
 
     /// The value at a position among all values.
@@ -85,7 +85,7 @@ impl<'a> Fields<'a> {
 
     /// All values with this name, such as the elements of an array.
     pub fn all<'n>(&self, name: &'n str) -> impl Iterator<Item = Value<'a>> + use<'a, 'n> {
-        self.iter().filter(move |value| value.name == name)
+        self.iter().filter(move |value| value.name() == name)
     }
 
     /// An iterator over the values of the payload, and over the starts and ends of its structures and arrays.
@@ -159,7 +159,7 @@ impl<'a> Values<'a> {
             0 => size::split((in_type, out_type), length.map(Into::into), self.rest, self.fields.pointers, false).ok()?,
             size => self.rest.split_at_checked(size)?,
         };
-        let value = Value { name: record.name()?, in_type, out_type, map: record.map(), bytes, has_length: length.is_some() };
+        let value = Value { name: record.name(), in_type, out_type, map: record.map(), bytes, has_length: length.is_some() };
         (self.records.1, self.rest) = (behind, rest);
         Some(value)
     }
@@ -179,7 +179,7 @@ impl<'a> Values<'a> {
     /// The next value: the first element of an array, a count or length of another field, or a value whose length is that of another field.
     #[inline(never)]
     fn sized(&mut self, record: FieldRecord<'a>, behind: &'a [u8]) -> Option<Value<'a>> {
-        let field = record.field().ok()?;
+        let field = record.field();
         let size = size::fixed(field.in_type, self.fields.pointers);
         let count = match field.count {
             Count::One => return self.one_sized(&field, size, behind),

@@ -280,7 +280,7 @@ impl<'a> FieldList<'a> {
                 Ok((field, (bytes.len() - rest.len()) as u32))
             }
             Self::Packed { library, first, count } => match FieldRecord::at(library, first, at) {
-                Some(record) if at < count.into() => Ok((record.field()?, at + 1)),
+                Some(record) if at < count.into() => Ok((record.field(), at + 1)),
                 _ => Err(Reason::Members),
             },
         }

@@ -2,6 +2,7 @@
 
 use crate::data::Data;
 use crate::map::{MapKind, ValueMap};
+use crate::packed::FieldName;
 use crate::schema::{Field, Length};
 use crate::text::Text;
 use crate::types::{InType, OutType};
@@ -12,8 +13,7 @@ use core::fmt;
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Value<'a> {
-    /// Name of the field.
-    pub name: &'a str,
+    pub(crate) name: FieldName<'a>,
     /// Encoding of the value. Bytes in a serialization format of the provider have the type [`InType::BINARY`].
     pub in_type: InType,
     /// Display format of the value.
@@ -30,7 +30,13 @@ impl<'a> Value<'a> {
     #[inline(always)]
     pub(crate) fn new(field: &Field<'a>, bytes: &'a [u8]) -> Self {
         let Field { name, in_type, out_type, map, .. } = *field;
-        Self { name, in_type, out_type, map, bytes, has_length: field.length != Length::Type }
+        Self { name: FieldName::Text(name), in_type, out_type, map, bytes, has_length: field.length != Length::Type }
+    }
+
+    /// Name of the field.
+    #[inline]
+    pub fn name(&self) -> &'a str {
+        self.name.text()
     }
 
     /// Bytes in a serialization format of the provider.

@@ -12,7 +12,7 @@ pub fn shown(fields: &Fields<'_>) -> (String, Result<(), etw_layouts_payload::Fa
         match step {
             Ok(Step::Value(value)) => {
                 let equals = if levels.last() == Some(&']') { "" } else { "=" };
-                text += &format!("{}{equals}{value};", name(&levels, value.name));
+                text += &format!("{}{equals}{value};", name(&levels, value.name()));
             }
             Ok(Step::Structure(field)) => {
                 text += &format!("{}{{", name(&levels, field.name));

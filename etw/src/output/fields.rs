@@ -157,7 +157,7 @@ pub fn undecoded(payload: &[u8], fault: &Fault, style: Style, out: &mut Vec<u8>)
 
 fn name<'a>(step: &Step<'a>) -> Option<&'a str> {
     match step {
-        Step::Value(value) => Some(value.name),
+        Step::Value(value) => Some(value.name()),
         Step::Structure(Field { name, .. }) | Step::Array(Field { name, .. }, _) => Some(name),
         Step::End => None,
     }

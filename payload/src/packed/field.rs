@@ -3,10 +3,41 @@
 use super::bytes::{record, string, u8_at, u16_at, u32_at};
 use super::format::{COUNT_CONSTANT, COUNT_FIELD, FIELD, IS_SIZE, LENGTH_CONSTANT, LENGTH_FIELD, NONE};
 use super::library::Library;
-use crate::fault::Reason;
 use crate::map::ValueMap;
 use crate::schema::{Count, Field, Length, Members};
 use crate::types::{InType, OutType};
+use core::fmt;
+
+/// The name of a field. In a library, it is read when it is needed: whoever visits all values seldom needs all names.
+#[derive(Clone, Copy)]
+pub(crate) enum FieldName<'a> {
+    Text(&'a str),
+    /// The library, and the offset of the name.
+    Packed(Library<'a>, u32),
+}
+
+impl<'a> FieldName<'a> {
+    /// The name; empty if the library is corrupt.
+    #[inline]
+    pub(crate) fn text(self) -> &'a str {
+        match self {
+            Self::Text(name) => name,
+            Self::Packed(library, at) => string(library.bytes(), at).unwrap_or_default(),
+        }
+    }
+}
+
+impl PartialEq for FieldName<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.text() == other.text()
+    }
+}
+
+impl fmt::Debug for FieldName<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.text().fmt(f)
+    }
+}
 
 /// The record of a field.
 #[derive(Clone, Copy)]
@@ -51,8 +82,8 @@ impl<'a> FieldRecord<'a> {
     }
 
     #[inline]
-    pub(crate) fn name(self) -> Option<&'a str> {
-        string(self.library.bytes(), u32_at(self.bytes, 0))
+    pub(crate) fn name(self) -> FieldName<'a> {
+        FieldName::Packed(self.library, u32_at(self.bytes, 0))
     }
 
     #[inline]
@@ -70,11 +101,11 @@ impl<'a> FieldRecord<'a> {
     }
 
     /// The field.
-    pub(crate) fn field(self) -> Result<Field<'a>, Reason> {
+    pub(crate) fn field(self) -> Field<'a> {
         let flags = u8_at(self.bytes, 22);
         let (count, length) = (u16_at(self.bytes, 16), u16_at(self.bytes, 18));
-        let field = Field::new(self.name().ok_or(Reason::Name)?, self.in_type());
-        Ok(Field {
+        let field = Field::new(self.name().text(), self.in_type());
+        Field {
             out_type: self.out_type(),
             count: match flags & (COUNT_CONSTANT | COUNT_FIELD) {
                 0 => Count::One,
@@ -91,6 +122,6 @@ impl<'a> FieldRecord<'a> {
             is_size: flags & IS_SIZE != 0,
             tags: u32_at(self.bytes, 8),
             ..field
-        })
+        }
     }
 }

@@ -129,7 +129,7 @@ fn packet_monitor<'a>(decoded: &Decoded<'a>, build: u32) -> Read<'a> {
     for value in decoded.iter() {
         let number = value.number();
         let mut put = |name: &str, number: u64| _ = write!(comment, " {name}={number}");
-        match (value.name, number) {
+        match (value.name(), number) {
             ("Payload", _) => data = Some(value.bytes),
             ("OriginalPayloadSize", Some(number)) => original = u32::try_from(number).ok(),
             ("ComponentId", Some(number)) => {
@@ -210,7 +210,7 @@ fn ndiscap<'a>(event: &Event<'_>, decoded: &Decoded<'a>) -> Read<'a> {
     let (mut data, mut miniport, mut lower) = (None, None, None);
     let mut comment = String::new();
     for value in decoded.iter() {
-        match (value.name, value.number()) {
+        match (value.name(), value.number()) {
             ("Fragment", _) => data = Some(value.bytes),
             ("MiniportIfIndex", number) => miniport = number.and_then(|number| u32::try_from(number).ok()),
             ("LowerIfIndex", number) => lower = number.and_then(|number| u32::try_from(number).ok()),
