@@ -147,6 +147,20 @@ impl<'a> Values<'a> {
         Some(Value::new(field, bytes))
     }
 
+    /// The next value in the most frequent case of a library: a field of fixed size.
+    #[inline(always)]
+    fn packed_usual(&mut self) -> Option<Value<'a>> {
+        let (record, behind) = FieldRecord::split(self.records.0, self.records.1)?;
+        let in_type = record.in_type();
+        let size = size::fixed(in_type, self.fields.pointers);
+        if size == 0 || !record.is_plain() {
+            return None;
+        }
+        let (bytes, rest) = self.rest.split_at_checked(size)?;
+        (self.records.1, self.rest) = (behind, rest);
+        Some(record.value(bytes))
+    }
+
     /// The next value of a library, if it is outside structures.
     #[inline]
     fn packed(&mut self) -> Option<Value<'a>> {
@@ -154,14 +168,13 @@ impl<'a> Values<'a> {
         if !record.is_plain() {
             return self.sized(record, behind);
         }
-        let (in_type, out_type, length) = (record.in_type(), record.out_type(), record.constant_length());
-        let (bytes, rest) = match size::fixed(in_type, self.fields.pointers) {
-            0 => size::split((in_type, out_type), length.map(Into::into), self.rest, self.fields.pointers, false).ok()?,
+        let length = if let Length::Constant(length) = record.length() { Some(length.into()) } else { None };
+        let (bytes, rest) = match size::fixed(record.in_type(), self.fields.pointers) {
+            0 => size::split((record.in_type(), record.out_type()), length, self.rest, self.fields.pointers, false).ok()?,
             size => self.rest.split_at_checked(size)?,
         };
-        let value = Value { name: record.name(), in_type, out_type, map: record.map(), bytes, has_length: length.is_some() };
         (self.records.1, self.rest) = (behind, rest);
-        Some(value)
+        Some(record.value(bytes))
     }
 
     /// The next element of an array, whose bytes are there.
@@ -179,41 +192,40 @@ impl<'a> Values<'a> {
     /// The next value: the first element of an array, a count or length of another field, or a value whose length is that of another field.
     #[inline(never)]
     fn sized(&mut self, record: FieldRecord<'a>, behind: &'a [u8]) -> Option<Value<'a>> {
-        let field = record.field();
-        let size = size::fixed(field.in_type, self.fields.pointers);
-        let count = match field.count {
-            Count::One => return self.one_sized(&field, size, behind),
+        let size = size::fixed(record.in_type(), self.fields.pointers);
+        let count = match record.count() {
+            Count::One => return self.one_sized(record, size, behind),
             Count::Constant(count) => count,
             Count::Field(index) => self.size_of(index)?.try_into().ok()?,
             _ => return None,
         };
-        if let Some(size) = character(&field) {
+        if let Some(size) = character(record.in_type(), record.out_type()) {
             let (bytes, rest) = self.rest.split_at_checked(size * usize::from(count))?;
             (self.records.1, self.rest) = (behind, rest);
-            return Some(Value::new(&field, bytes));
+            return Some(record.value(bytes));
         }
-        if size == 0 || count == 0 || field.is_size || self.rest.len() < size * usize::from(count) {
+        if size == 0 || count == 0 || record.is_size() || self.rest.len() < size * usize::from(count) {
             return None;
         }
-        self.elements = (Value::new(&field, &[]), count);
+        self.elements = (record.value(&[]), count);
         self.element()
     }
 
-    fn one_sized(&mut self, field: &Field<'a>, size: usize, behind: &'a [u8]) -> Option<Value<'a>> {
-        let (bytes, rest) = match (size, field.length) {
+    fn one_sized(&mut self, record: FieldRecord<'a>, size: usize, behind: &'a [u8]) -> Option<Value<'a>> {
+        let (bytes, rest) = match (size, record.length()) {
             (1.., _) => self.rest.split_at_checked(size)?,
             (0, Length::Field(index)) => {
                 let length = self.size_of(index)? as usize;
-                size::split((field.in_type, field.out_type), Some(length), self.rest, self.fields.pointers, false).ok()?
+                size::split((record.in_type(), record.out_type()), Some(length), self.rest, self.fields.pointers, false).ok()?
             }
             _ => return None,
         };
-        if field.is_size && size > 0 {
+        if record.is_size() && size > 0 {
             *self.sizes.get_mut(self.sizes_count)? = (self.index(), u32::try_from(number(bytes)).unwrap_or(u32::MAX));
             self.sizes_count += 1;
         }
         (self.records.1, self.rest) = (behind, rest);
-        Some(Value::new(field, bytes))
+        Some(record.value(bytes))
     }
 
     /// The index of the first record.
@@ -278,8 +290,11 @@ impl<'a> Iterator for Values<'a> {
         match self.usual() {
             Some(value) => Some(value),
             None if self.elements.1 > 0 => self.element(),
-            None if self.is_flat && self.table.is_empty() && self.records.1.is_empty() => self.end(),
-            None => self.unusual(),
+            None => match self.packed_usual() {
+                Some(value) => Some(value),
+                None if self.is_flat && self.table.is_empty() && self.records.1.is_empty() => self.end(),
+                None => self.unusual(),
+            },
         }
     }
 }

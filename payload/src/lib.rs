@@ -30,6 +30,7 @@ mod fault;
 mod fields;
 mod file_time;
 mod map;
+mod name;
 pub mod packed;
 mod schema;
 mod size;

@@ -1,7 +1,6 @@
 //! Sizes of values in payloads.
 
 use crate::fault::Reason;
-use crate::schema::Field;
 use crate::types::{InType, OutType};
 
 /// The size of pointers in a payload, which is that of the process or kernel that wrote it.
@@ -38,8 +37,8 @@ pub(crate) const fn fixed(in_type: InType, pointers: PointerSize) -> usize {
 }
 
 /// The size in bytes of a character, for a field that is a character or an array of characters.
-pub(crate) fn character(field: &Field<'_>) -> Option<usize> {
-    match (field.in_type, field.out_type) {
+pub(crate) fn character(in_type: InType, out_type: OutType) -> Option<usize> {
+    match (in_type, out_type) {
         (InType::INT8 | InType::UINT8, OutType::STRING) | (InType::ANSICHAR, _) => Some(1),
         (InType::UINT16, OutType::STRING) | (InType::UNICODECHAR, _) => Some(2),
         _ => None,

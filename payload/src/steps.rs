@@ -201,7 +201,7 @@ impl<'a> Steps<'a> {
             Count::Field(index) => self.size_of(index)?.try_into().map_err(|_| Reason::Payload)?,
             Count::Variable => self.word()?,
         };
-        if let Some(size) = character(&field) {
+        if let Some(size) = character(field.in_type, field.out_type) {
             self.current = at;
             return self.take(field, size * usize::from(count));
         }

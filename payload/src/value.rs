@@ -2,7 +2,7 @@
 
 use crate::data::Data;
 use crate::map::{MapKind, ValueMap};
-use crate::packed::FieldName;
+use crate::name::FieldName;
 use crate::schema::{Field, Length};
 use crate::text::Text;
 use crate::types::{InType, OutType};

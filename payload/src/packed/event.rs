@@ -177,7 +177,11 @@ impl<'a> Variant<'a> {
     }
 
     fn source(self) -> Source {
-        self.origin().map_or(Source::Manifest, |origin| origin.source)
+        let first = match u32_at(self.bytes, 0) {
+            origins if origins & INDEX != 0 => origins & !INDEX,
+            origins => origins.trailing_zeros(),
+        };
+        self.library.source(first).unwrap_or(Source::Manifest)
     }
 
     fn named(self, flag: u8, value: u16, name: usize) -> Name<'a> {

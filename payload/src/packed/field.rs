@@ -1,43 +1,13 @@
 //! Fields in the bytes of a library.
 
-use super::bytes::{record, string, u8_at, u16_at, u32_at};
+use super::bytes::{record, u16_at, u32_at};
 use super::format::{COUNT_CONSTANT, COUNT_FIELD, FIELD, IS_SIZE, LENGTH_CONSTANT, LENGTH_FIELD, NONE};
 use super::library::Library;
 use crate::map::ValueMap;
+use crate::name::FieldName;
 use crate::schema::{Count, Field, Length, Members};
 use crate::types::{InType, OutType};
-use core::fmt;
-
-/// The name of a field. In a library, it is read when it is needed: whoever visits all values seldom needs all names.
-#[derive(Clone, Copy)]
-pub(crate) enum FieldName<'a> {
-    Text(&'a str),
-    /// The library, and the offset of the name.
-    Packed(Library<'a>, u32),
-}
-
-impl<'a> FieldName<'a> {
-    /// The name; empty if the library is corrupt.
-    #[inline]
-    pub(crate) fn text(self) -> &'a str {
-        match self {
-            Self::Text(name) => name,
-            Self::Packed(library, at) => string(library.bytes(), at).unwrap_or_default(),
-        }
-    }
-}
-
-impl PartialEq for FieldName<'_> {
-    fn eq(&self, other: &Self) -> bool {
-        self.text() == other.text()
-    }
-}
-
-impl fmt::Debug for FieldName<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.text().fmt(f)
-    }
-}
+use crate::value::Value;
 
 /// The record of a field.
 #[derive(Clone, Copy)]
@@ -71,6 +41,32 @@ impl<'a> FieldRecord<'a> {
         self.bytes[22] & (COUNT_CONSTANT | COUNT_FIELD | LENGTH_FIELD | IS_SIZE) == 0
     }
 
+    /// Whether other fields need its number.
+    #[inline]
+    pub(crate) fn is_size(self) -> bool {
+        self.bytes[22] & IS_SIZE != 0
+    }
+
+    /// Number of values.
+    #[inline]
+    pub(crate) fn count(self) -> Count<'a> {
+        match self.bytes[22] & (COUNT_CONSTANT | COUNT_FIELD) {
+            0 => Count::One,
+            COUNT_CONSTANT => Count::Constant(u16_at(self.bytes, 16)),
+            _ => Count::Field(u16_at(self.bytes, 16)),
+        }
+    }
+
+    /// Length of a value.
+    #[inline]
+    pub(crate) fn length(self) -> Length {
+        match self.bytes[22] & (LENGTH_CONSTANT | LENGTH_FIELD) {
+            0 => Length::Type,
+            LENGTH_CONSTANT => Length::Constant(u16_at(self.bytes, 18)),
+            _ => Length::Field(u16_at(self.bytes, 18)),
+        }
+    }
+
     #[inline]
     pub(crate) fn in_type(self) -> InType {
         InType(u16_at(self.bytes, 12))
@@ -94,32 +90,23 @@ impl<'a> FieldRecord<'a> {
         }
     }
 
-    /// The constant length, if it has one.
+    /// A value of the field.
     #[inline]
-    pub(crate) fn constant_length(self) -> Option<u16> {
-        (self.bytes[22] & LENGTH_CONSTANT != 0).then(|| u16_at(self.bytes, 18))
+    pub(crate) fn value(self, bytes: &'a [u8]) -> Value<'a> {
+        let has_length = self.bytes[22] & (LENGTH_CONSTANT | LENGTH_FIELD) != 0;
+        Value { name: self.name(), in_type: self.in_type(), out_type: self.out_type(), map: self.map(), bytes, has_length }
     }
 
     /// The field.
     pub(crate) fn field(self) -> Field<'a> {
-        let flags = u8_at(self.bytes, 22);
-        let (count, length) = (u16_at(self.bytes, 16), u16_at(self.bytes, 18));
         let field = Field::new(self.name().text(), self.in_type());
         Field {
             out_type: self.out_type(),
-            count: match flags & (COUNT_CONSTANT | COUNT_FIELD) {
-                0 => Count::One,
-                COUNT_CONSTANT => Count::Constant(count),
-                _ => Count::Field(count),
-            },
-            length: match flags & (LENGTH_CONSTANT | LENGTH_FIELD) {
-                0 => Length::Type,
-                LENGTH_CONSTANT => Length::Constant(length),
-                _ => Length::Field(length),
-            },
+            count: self.count(),
+            length: self.length(),
             map: self.map(),
             members: Members { first: None, count: u16_at(self.bytes, 20) },
-            is_size: flags & IS_SIZE != 0,
+            is_size: self.is_size(),
             tags: u32_at(self.bytes, 8),
             ..field
         }

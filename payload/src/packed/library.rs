@@ -111,13 +111,24 @@ impl<'a> Library<'a> {
 
     /// The source with an index.
     pub fn origin(self, index: u32) -> Option<Origin<'a>> {
-        let count = bounded(self.0, u32_at(self.0, 16), u32_at(self.0, 20), SOURCE);
-        let bytes = record::<SOURCE>(self.0, u32_at(self.0, 16), Some(index).filter(|index| *index < count)?)?;
+        let bytes = self.origin_record(index)?;
         Some(Origin {
-            source: Source::of(u32_at(bytes, 0))?,
+            source: self.source(index)?,
             name: self.string(u32_at(bytes, 4)),
             build: Some(u32_at(bytes, 8)).filter(|build| *build != 0),
         })
+    }
+
+    /// What the source with an index is.
+    #[inline]
+    pub(super) fn source(self, index: u32) -> Option<Source> {
+        Source::of(u32_at(self.origin_record(index)?, 0))
+    }
+
+    #[inline]
+    fn origin_record(self, index: u32) -> Option<&'a [u8; SOURCE]> {
+        let count = bounded(self.0, u32_at(self.0, 16), u32_at(self.0, 20), SOURCE);
+        record(self.0, u32_at(self.0, 16), Some(index).filter(|index| *index < count)?)
     }
 
     pub(super) fn providers_start(self) -> u32 {
@@ -129,7 +140,7 @@ impl<'a> Library<'a> {
     }
 
     /// The string at an offset; empty if there is none.
-    pub(super) fn string(self, at: u32) -> &'a str {
+    pub(crate) fn string(self, at: u32) -> &'a str {
         string(self.0, at).unwrap_or_default()
     }
 }

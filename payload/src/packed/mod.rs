@@ -13,7 +13,7 @@ mod map;
 mod provider;
 
 pub use event::{Keywords, Name, Place, Variant, Variants};
-pub(crate) use field::{FieldName, FieldRecord};
+pub(crate) use field::FieldRecord;
 pub use key::EventKey;
 pub use library::{Library, LibraryError, Origin, Origins};
 pub(crate) use map::MapRecord;
