@@ -3,19 +3,20 @@
 //! ```text
 //! {22fb2cd6-0e7b-422b-a0c7-2fad1fd0e716}  Microsoft-Windows-Kernel-Process       a provider
 //! k  0x10 WINEVENT_KEYWORD_PROCESS                                               masks of its keywords, where known
+//! v  ReasonMap  0x0 None  0x1 Exit                                               map 0: names of values; `b` for names of bits
 //! f  UInt32:PID ProcessID  UInt32 Length  Binary/1 Data                          list 0: types and names of fields
 //! 1  0  Informational  Start  ProcessStart  WINEVENT_KEYWORD_PROCESS  ff  ff:0   an event
 //! ```
 //!
 //! Columns are separated by tabs. An event has: ID, version, level, opcode, task, keywords, the sources that list it (hexadecimal bits), and
 //! for each statement of fields its sources and the number of the list. A field has: type, `:` and how it is shown, `*` and the number of
-//! values, `/` and the length of a value, a space, its name. Number and length are a constant with `=`, or the position of the field that
+//! values, `/` and the length of a value, `@` and the number of the map, a space, its name. Number and length are a constant with `=`, or the position of the field that
 //! states it, counted from 0 through structures and their members. Members follow their structure between `{` and `}`.
 
 use crate::entry::{Entry, Sources};
 use crate::source::Mask;
-use etw_layouts_payload::{InType, OutType, Uuid};
-use etw_layouts_schemas::{Count, Event, Field, Keyword, Length, Name, Provider};
+use etw_layouts_payload::{InType, MapKind, OutType, Uuid};
+use etw_layouts_schemas::{Count, Event, Field, Keyword, Length, Map, MapEntry, Name, Provider};
 use std::collections::HashMap;
 use std::fmt::{self, Write};
 
@@ -56,6 +57,8 @@ pub fn read(text: &str) -> Result<Vec<Entry>, Error> {
         }
         let entry = entries.last_mut().ok_or(error("no provider"))?;
         match first {
+            "v" => entry.provider.maps.push(map(MapKind::Enumeration, rest).ok_or(error("no map"))?),
+            "b" => entry.provider.maps.push(map(MapKind::Flags, rest).ok_or(error("no map"))?),
             "k" => entry.provider.keywords = rest.split('\t').map(keyword).collect::<Option<_>>().ok_or(error("no keyword"))?,
             "f" => lists.push(fields(rest).ok_or(error("no field"))?),
             _ => event(first, rest, &lists, entry).ok_or(error("no event"))?,
@@ -67,6 +70,16 @@ pub fn read(text: &str) -> Result<Vec<Entry>, Error> {
 fn keyword(text: &str) -> Option<Keyword> {
     let (mask, name) = text.split_once(' ')?;
     Some(Keyword { mask: Some(u64::from_str_radix(mask.strip_prefix("0x")?, 16).ok()?), name: name.to_owned() })
+}
+
+fn map(kind: MapKind, text: &str) -> Option<Map> {
+    let mut columns = text.split('\t');
+    let name = columns.next()?.to_owned();
+    let entry = |text: &str| {
+        let (value, name) = text.split_once(' ')?;
+        Some(MapEntry { value: u64::from_str_radix(value.strip_prefix("0x")?, 16).ok()?, name: name.to_owned() })
+    };
+    Some(Map { name, kind, entries: columns.map(entry).collect::<Option<_>>()? })
 }
 
 fn event(id: &str, rest: &str, lists: &[Vec<Field>], entry: &mut Entry) -> Option<()> {
@@ -136,6 +149,7 @@ fn fields(text: &str) -> Option<Vec<Field>> {
 
 fn field(token: &str, names: &[&str]) -> Option<Field> {
     let (spec, name) = token.split_once(' ')?;
+    let (spec, map) = spec.split_once('@').map_or((spec, None), |(spec, map)| (spec, Some(map)));
     let (spec, length) = spec.split_once('/').map_or((spec, None), |(spec, length)| (spec, Some(length)));
     let (spec, count) = spec.split_once('*').map_or((spec, None), |(spec, count)| (spec, Some(count)));
     let (in_type, out_type) = spec.split_once(':').map_or((spec, None), |(in_type, out_type)| (in_type, Some(out_type)));
@@ -156,6 +170,7 @@ fn field(token: &str, names: &[&str]) -> Option<Field> {
                 None => Length::Field(named(length)?),
             },
         },
+        map: map.map_or(Some(None), |map| map.parse().ok().map(Some))?,
         ..Field::new(name, InType::named(in_type)?)
     })
 }
@@ -176,6 +191,13 @@ fn write_entry(Entry { provider, sources }: &Entry, text: &mut String) {
         put(format_args!("k"));
         for keyword in &provider.keywords {
             put(format_args!("\t{:#x} {}", keyword.mask.unwrap_or(0), keyword.name));
+        }
+        put(format_args!("\n"));
+    }
+    for Map { name, kind, entries } in &provider.maps {
+        put(format_args!("{}\t{name}", if *kind == MapKind::Flags { "b" } else { "v" }));
+        for MapEntry { value, name } in entries {
+            put(format_args!("\t{value:#x} {name}"));
         }
         put(format_args!("\n"));
     }
@@ -223,6 +245,9 @@ fn write_fields<'a>(fields: &'a [Field], names: &mut Vec<&'a str>, text: &mut St
             Length::Constant(length) => write!(text, "/={length}"),
             Length::Field(name) => write!(text, "/{}", position(names, name)),
         };
+        if let Some(map) = field.map {
+            let _ = write!(text, "@{map}");
+        }
         let _ = write!(text, " {}", field.name);
         names.push(&field.name);
         if !field.members.is_empty() {

@@ -1,7 +1,7 @@
 //! Instrumentation manifests in XML.
 
-use etw_layouts_payload::{InType, OutType};
-use etw_layouts_schemas::{Count, Event, Field, Length, Provider};
+use etw_layouts_payload::{InType, MapKind, OutType};
+use etw_layouts_schemas::{Count, Event, Field, Length, Map, MapEntry, Provider};
 use std::collections::BTreeMap;
 use std::fmt::{self, Display, Write};
 
@@ -56,12 +56,13 @@ fn put(provider: &Provider, sources: &str, notes: &[Option<String>], text: &mut 
         Escaped(name)
     )?;
     names.put(text)?;
+    put_maps(&provider.maps, text)?;
     let templates = templates(provider);
     if !templates.is_empty() {
         writeln!(text, "        <templates>")?;
         for (list, number) in &templates {
             writeln!(text, r#"          <template tid="T{number}">"#)?;
-            put_fields(list, 12, text)?;
+            put_fields(list, &provider.maps, 12, text)?;
             writeln!(text, "          </template>")?;
         }
         writeln!(text, "        </templates>")?;
@@ -73,7 +74,39 @@ fn put(provider: &Provider, sources: &str, notes: &[Option<String>], text: &mut 
         }
         put_event(event, &templates, text)?;
     }
-    writeln!(text, "        </events>\n      </provider>\n    </events>\n  </instrumentation>\n</instrumentationManifest>")
+    writeln!(text, "        </events>\n      </provider>\n    </events>\n  </instrumentation>")?;
+    put_strings(&provider.maps, text)?;
+    writeln!(text, "</instrumentationManifest>")
+}
+
+/// The maps of a provider, whose names are in the table of strings.
+fn put_maps(maps: &[Map], text: &mut String) -> fmt::Result {
+    if maps.is_empty() {
+        return Ok(());
+    }
+    writeln!(text, "        <maps>")?;
+    for (map, Map { name, kind, entries }) in maps.iter().enumerate() {
+        let element = if *kind == MapKind::Flags { "bitMap" } else { "valueMap" };
+        writeln!(text, r#"          <{element} name="{}">"#, Escaped(name))?;
+        for (index, MapEntry { value, .. }) in entries.iter().enumerate() {
+            writeln!(text, r#"            <map value="{value:#x}" message="$(string.map.{map}.{index})"/>"#)?;
+        }
+        writeln!(text, "          </{element}>")?;
+    }
+    writeln!(text, "        </maps>")
+}
+
+fn put_strings(maps: &[Map], text: &mut String) -> fmt::Result {
+    if maps.is_empty() {
+        return Ok(());
+    }
+    writeln!(text, "  <localization>\n    <resources culture=\"en-US\">\n      <stringTable>")?;
+    for (map, Map { entries, .. }) in maps.iter().enumerate() {
+        for (index, MapEntry { name, .. }) in entries.iter().enumerate() {
+            writeln!(text, r#"        <string id="map.{map}.{index}" value="{}"/>"#, Escaped(name))?;
+        }
+    }
+    writeln!(text, "      </stringTable>\n    </resources>\n  </localization>")
 }
 
 /// Lists of fields with their numbers, in the order in which events have them first.
@@ -98,7 +131,7 @@ fn known_fields(fields: &[Field]) -> &[Field] {
     &fields[..end.unwrap_or(fields.len())]
 }
 
-fn put_fields(fields: &[Field], indent: usize, text: &mut String) -> fmt::Result {
+fn put_fields(fields: &[Field], maps: &[Map], indent: usize, text: &mut String) -> fmt::Result {
     for field in fields {
         let Field { in_type, out_type, count, length, members, .. } = field;
         let element = if *in_type == InType::STRUCT { "struct" } else { "data" };
@@ -108,6 +141,9 @@ fn put_fields(fields: &[Field], indent: usize, text: &mut String) -> fmt::Result
         }
         if let (true, Some(name)) = (*out_type != OutType::NULL, out_type.name()) {
             write!(text, r#" outType="{}""#, qualified(*out_type, name))?;
+        }
+        if let Some(map) = field.map.and_then(|map| maps.get(map)) {
+            write!(text, r#" map="{}""#, Escaped(&map.name))?;
         }
         match count {
             Count::One => {}
@@ -123,7 +159,7 @@ fn put_fields(fields: &[Field], indent: usize, text: &mut String) -> fmt::Result
             writeln!(text, "/>")?;
         } else {
             writeln!(text, ">")?;
-            put_fields(members, indent + 2, text)?;
+            put_fields(members, maps, indent + 2, text)?;
             writeln!(text, "{:indent$}</{element}>", "")?;
         }
     }

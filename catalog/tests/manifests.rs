@@ -2,7 +2,7 @@
 
 use etw_layouts_catalog::{find, library, manifest};
 use etw_layouts_payload::InType;
-use etw_layouts_schemas::{Event, Field, Library};
+use etw_layouts_schemas::{Event, Field, Library, Map, Provider};
 
 #[test]
 fn kernel_process() {
@@ -39,7 +39,7 @@ fn dot_net() {
 /// The manifest of every provider is read back without an error, and each of its events has the fields of a source.
 #[test]
 fn read_back() {
-    let (mut providers, mut events, mut equal, mut errors) = (0, 0, 0, Vec::new());
+    let (mut providers, mut events, mut equal, mut mapped, mut errors) = (0, 0, 0, 0, Vec::new());
     for provider in library().providers() {
         let xml = manifest(provider, 26100);
         let read =
@@ -47,31 +47,34 @@ fn read_back() {
         providers += 1;
         errors.extend(read.errors.iter().map(|error| format!("{}: {error}", provider.name())));
         let known = Library::provider(provider, |_| true);
-        for event in read.providers.iter().flat_map(|read| &read.events) {
+        for (own, event) in read.providers.iter().flat_map(|own| own.events.iter().map(move |event| (own, event))) {
             let sources = known.events.iter().filter(|other| (other.id, other.version) == (event.id, event.version));
-            let is_equal = sources.clone().any(|other| fields(other) == fields(event));
-            (events, equal) = (events + 1, equal + usize::from(is_equal));
-            if !is_equal {
-                let sources: Vec<_> = sources.map(fields).collect();
-                errors.push(format!(
-                    "{} {} version {}: {:?}, not {sources:?}",
+            let (sources, fields) = (sources.map(|source| fields(&known, source)).collect::<Vec<_>>(), fields(own, event));
+            mapped += fields.iter().filter(|(_, map)| map.is_some()).count();
+            events += 1;
+            match sources.contains(&fields) {
+                true => equal += 1,
+                false => errors.push(format!(
+                    "{} {} version {}: {fields:?}, not {sources:?}",
                     provider.name(),
                     event.id,
-                    event.version,
-                    fields(event)
-                ));
+                    event.version
+                )),
             }
         }
     }
-    println!("{providers} manifests, {equal} of {events} events equal");
+    println!("{providers} manifests, {equal} of {events} events equal, {mapped} fields with maps");
     assert!(errors.is_empty(), "{} errors, the first: {:#?}", errors.len(), &errors[..errors.len().min(20)]);
-    assert!(providers > 1_000 && events > 30_000, "{providers} {events}");
+    assert!(providers > 1_000 && events > 30_000 && mapped >= 100, "{providers} {events} {mapped}");
 }
 
-/// Fields without their maps, up to a structure whose members are unknown, which no manifest can have; an event without fields is like one
+/// Fields with their maps, up to a structure whose members are unknown, which no manifest can have; an event without fields is like one
 /// whose fields are unknown.
-fn fields(event: &Event) -> Vec<Field> {
-    let plain = |field: &Field| Field { map: None, ..field.clone() };
+fn fields(provider: &Provider, event: &Event) -> Vec<(Field, Option<Map>)> {
+    let plain = |field: &Field| {
+        let map = field.map.map(|map| Map { name: String::new(), ..provider.maps[map].clone() });
+        (Field { map: None, ..field.clone() }, map)
+    };
     let is_known = |field: &&Field| field.in_type != InType::STRUCT || !field.members.is_empty();
     event.fields.iter().flatten().take_while(is_known).map(plain).collect()
 }

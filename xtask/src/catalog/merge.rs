@@ -160,6 +160,7 @@ fn complete(fields: &mut [Field], others: &[Field]) {
         if field.length == Length::Type {
             field.length = other.length.clone();
         }
+        field.map = field.map.or(other.map);
         if field.members.is_empty() {
             field.members = other.members.clone();
         }

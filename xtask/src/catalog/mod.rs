@@ -3,6 +3,7 @@
 mod errata;
 mod fields;
 mod keywords;
+mod manifest;
 mod merge;
 mod report;
 mod rows;
@@ -11,7 +12,7 @@ mod structures;
 use crate::{Error, Outcome, workspace};
 use etw_layouts_catalog::{Entry, Mask, SOURCES, write};
 use etw_layouts_payload::Uuid;
-use etw_layouts_schemas::Provider;
+use etw_layouts_schemas::{Map, Provider};
 use liblzma::bufread::XzDecoder;
 use liblzma::stream::{Check, Filters, LzmaOptions, Stream};
 use report::Report;
@@ -31,6 +32,9 @@ pub struct Args {
     /// Table of events of build 28000, with types and names of fields only, in xz.
     #[arg(long, value_name = "TABLE")]
     events_28000: PathBuf,
+    /// Manifest of the .NET runtime.
+    #[arg(long, value_name = "MANIFEST")]
+    clr: PathBuf,
     /// Output file.
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
@@ -42,7 +46,8 @@ pub struct Args {
 pub fn run(args: &Args) -> Result<Outcome, Error> {
     let mut report = Report::default();
     let tables = args.tables.iter().map(|path| table(path)).collect::<Result<Vec<_>, _>>()?;
-    let entries = reduce(&tables, &table(&args.events_28000)?, &mut report);
+    let providers = manifest::read(&args.clr, &mut report)?;
+    let entries = reduce(&tables, &table(&args.events_28000)?, &providers, &mut report);
     let text = write(&entries, &comments());
     let packed = pack(text.as_bytes()).map_err(|error| Error::from(error.to_string()))?;
     let path = args.out.clone().unwrap_or(workspace::root().join("catalog/events.txt.xz"));
@@ -64,20 +69,22 @@ fn table(path: &Path) -> Result<String, Error> {
 }
 
 /// The catalogue of the tables.
-fn reduce(tables: &[String], events_28000: &str, report: &mut Report) -> Vec<Entry> {
+fn reduce(tables: &[String], events_28000: &str, clr: &[Provider], report: &mut Report) -> Vec<Entry> {
     let mut rows: Vec<Row> = tables.iter().flat_map(|table| rows::manifest_events(table, report)).collect();
     let guids: BTreeMap<String, Uuid> = rows.iter().map(|row| (row.provider.clone(), row.guid)).collect();
     rows.extend(rows::events_28000(events_28000, &guids, report));
     structures::resolve(&mut rows, report);
+    rows.extend(clr.iter().flat_map(|provider| manifest::rows(provider, "clr", report)));
     errata::correct(&mut rows, report);
     let mut providers: BTreeMap<Uuid, Vec<Row>> = BTreeMap::new();
     for row in rows {
         providers.entry(row.guid).or_default().push(row);
     }
-    providers.into_iter().map(|(guid, rows)| entry(guid, &rows, report)).collect()
+    let maps = |guid| clr.iter().find(|provider| provider.guid == guid).map_or(Vec::new(), |provider| provider.maps.clone());
+    providers.into_iter().map(|(guid, rows)| entry(guid, &rows, maps(guid), report)).collect()
 }
 
-fn entry(guid: Uuid, rows: &[Row], report: &mut Report) -> Entry {
+fn entry(guid: Uuid, rows: &[Row], maps: Vec<Map>, report: &mut Report) -> Entry {
     let sizes = merge::sizes(rows);
     let mut events: BTreeMap<(u16, u8), Vec<Row>> = BTreeMap::new();
     for row in rows {
@@ -87,7 +94,7 @@ fn entry(guid: Uuid, rows: &[Row], report: &mut Report) -> Entry {
     let merged = events.values().flat_map(|rows| merge::merge(rows, &sizes, report));
     let (events, sources) = merged.unzip();
     let name = rows.first().map_or_else(String::new, |row| row.provider.clone());
-    Entry { provider: Provider { guid, name, keywords, events, ..Provider::default() }, sources }
+    Entry { provider: Provider { guid, name, keywords, maps, events, ..Provider::default() }, sources }
 }
 
 /// The lines before the first provider: the sources by the bit that they have.
