@@ -33,10 +33,12 @@ pub fn hook_named(name: &str) -> Option<u16> {
     u16::try_from(*value).ok()
 }
 
-/// Name of a provider. For a GUID of a group of kernel events, the name of the group, such as `EVENT_TRACE_GROUP_PROCESS`.
+/// Name of a provider. For a GUID of a group of kernel events, the name of the group, such as `EVENT_TRACE_GROUP_PROCESS`; for that of another
+/// event class of the specs, the name of the class, such as `ImageID`.
 pub fn provider(guid: Uuid) -> Option<&'static str> {
     static NAMES: LazyLock<Vec<(Uuid, &'static str)>> = LazyLock::new(|| {
-        let mut names: Vec<_> = groups().map(|(name, guid)| (guid, name)).collect();
+        let classes = events::all().map(|(guid, .., schema)| (Uuid::from_u128(guid), schema.provider));
+        let mut names: Vec<_> = groups().map(|(name, guid)| (guid, name)).chain(classes).collect();
         // Names of the same GUID stay in order of declaration.
         names.sort_by_key(|(guid, _)| *guid);
         names
