@@ -237,6 +237,10 @@ fn event_key(event: &Event<'_>) -> Option<EventKey> {
     if event.hook().is_some() {
         return None;
     }
+    // An event of WPP has the number of its message, and no version.
+    if event.header_type() == HeaderType::Message {
+        return Some(EventKey::of_id(event.id()?, 0));
+    }
     let version = u8::try_from(event.version()?).ok()?;
     Some(match is_classic(event) {
         true => EventKey::of_opcode(event.opcode()?, version),

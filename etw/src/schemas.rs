@@ -6,8 +6,9 @@ use etw_layouts_etl::payload::packed::Library;
 use etw_layouts_etl::payload::{PointerSize, Source};
 use etw_layouts_etl::write::Producer;
 use etw_layouts_etl::{LogFile, Schemas};
-use etw_layouts_schemas::LibraryBuilder;
 use etw_layouts_schemas::files::{self, Format};
+use etw_layouts_schemas::tmf::WppMessage;
+use etw_layouts_schemas::{Event, LibraryBuilder, Provider};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::{env, fs};
@@ -112,6 +113,9 @@ fn read(path: &Path, wanted: &str, named: &mut Named) -> Result<(), Error> {
     for file in &found.files {
         messages += file.messages.len();
         file.messages.iter().for_each(|message| named.messages.add(message.clone()));
+        // The names of messages are those of events, so that filters and counts know them.
+        let origin_of_messages = builder.origin(Source::Manifest, "", None);
+        file.messages.iter().for_each(|message| builder.add(&as_provider(message), origin_of_messages));
         let source = match file.format {
             Format::Binary => Source::Binary,
             _ => Source::Manifest,
@@ -129,8 +133,14 @@ fn read(path: &Path, wanted: &str, named: &mut Named) -> Result<(), Error> {
     if providers + messages == 0 {
         return Err(format!("no schemas in {name}; name {wanted}").into());
     }
-    if providers > 0 {
+    if providers + messages > 0 {
         named.libraries.push(builder.build().bytes().into());
     }
     Ok(())
+}
+
+/// The message as an event without a schema.
+fn as_provider(message: &WppMessage) -> Provider {
+    let event = Event { id: message.number, symbol: message.name.clone(), ..Event::default() };
+    Provider { guid: message.guid, name: message.component.clone(), events: vec![event], ..Provider::default() }
 }

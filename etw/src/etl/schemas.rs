@@ -206,10 +206,7 @@ impl Kind {
             }
             (Some(decoded), _) => decoded.to_string(),
             (None, Some(variant)) if !variant.name().is_empty() => format!("{}/{}", variant.provider().name(), variant.name()),
-            (None, _) => match message {
-                Some(message) => format!("{}/{}", message.component, message.name),
-                None => names::identity(event, schemas),
-            },
+            (None, _) => names::identity(event, schemas),
         };
         let origins = decoded.and_then(|decoded| decoded.variant).into_iter().flat_map(|variant| variant.origins());
         Self {

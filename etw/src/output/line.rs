@@ -135,9 +135,6 @@ impl<'a> Line<'a> {
 
     /// Provider and name of the event, if both are known.
     pub fn event_name(&self) -> Option<(&'a str, &'a str)> {
-        if let Some(message) = self.message {
-            return Some((&message.component, &message.name));
-        }
         if let Some(variant) = self.variant() {
             let provider = self.provider_name().unwrap_or_default();
             return Some((provider, variant.name())).filter(|(provider, name)| !provider.is_empty() && !name.is_empty());
@@ -152,7 +149,7 @@ impl<'a> Line<'a> {
 
     /// The group name of a kernel event, otherwise the provider name in the event or in a schema.
     pub fn provider_name(&self) -> Option<&'a str> {
-        self.message.map(|message| message.component.as_str()).or_else(|| names::provider_of(self.event, self.schemas))
+        names::provider_of(self.event, self.schemas)
     }
 
     /// The error in the schema that the event contains.

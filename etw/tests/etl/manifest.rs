@@ -192,6 +192,18 @@ fn texts_of_messages() {
     assert_eq!(json(&out)[1]["undecoded"]["data"], "0500");
     let (_, out, _) = run(&["events", "--tmf", &tmf, "--payload", "fields", &file]);
     assert!(out.contains("  example/Device_c87  ") && out.contains("Add: 5 of disk"), "{out}");
+    // The names of messages select and count events.
+    for (option, name, count) in
+        [("--event", "EXAMPLE/device_c87", 2), ("--event", "example/11", 1), ("--provider", "Example", 3)]
+    {
+        let (_, out, err) = run(&["events", "--tmf", &tmf, "--format", "json", option, name, &file]);
+        assert_eq!(json(&out).len(), count, "{name}: {err}");
+    }
+    let (_, out, _) = run(&["stat", "--tmf", &tmf, "--by", "event", "--format", "json", &file]);
+    let groups = json(&out)[0]["groups"].clone();
+    let counts = groups.as_array().unwrap().iter().map(|group| json!([group["event"], group["provider_name"], group["events"]]));
+    let expected = [json!(["example/Device_c87", "example", 2]), json!([null, "example", 1])];
+    assert!(expected.iter().all(|row| counts.clone().any(|own| own == *row)), "{groups}");
     let (_, out, _) = run(&["schemas", "--tmf", &tmf, "--format", "json", &file]);
     let source = json(&out)[0]["sources"].as_array().unwrap().iter().find(|source| source["source"] == "TMF").cloned().unwrap();
     assert_eq!((&source["events"], &source["whole"]), (&json!(2), &json!(1)));
