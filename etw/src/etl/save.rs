@@ -62,14 +62,19 @@ pub struct Args {
 pub fn one(args: &Args, source: Opened<'_>, out: &mut Output) -> Result<Outcome, Stop> {
     let mut part = Part::new(source.name, source.progress.clone(), args);
     // Schemas decide only which events are saved.
-    let own = Carried::of_file(source.name, source.path, out).library;
+    let mut carried = Carried::of_file(source.name, source.path, out);
+    let own = carried.library.clone();
     let mut buffers = source.reader()?;
     let (new, target) = begin(args)?;
     let mut writing = Writing::new(args, &new, &target, buffers.log_file(), own)?;
     while let Some(buffer) = buffers.next()? {
+        if let Some(decoded) = buffer.as_ref().ok().filter(|_| args.wanted.asks_for_names()) {
+            decoded.events().flatten().for_each(|event| carried.see(&event));
+        }
         writing.buffer(buffer.as_ref(), &mut part, out)?;
     }
     drop(buffers);
+    carried.end(out);
     writing.finish()?;
     end(args, new, &target, vec![part], out)
 }

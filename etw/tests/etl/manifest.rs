@@ -157,7 +157,17 @@ fn schemas_in_the_trace() {
     let output = program(&[&args[..], &["-"]].concat()).stdin(File::open(&file).unwrap()).output().unwrap();
     let (out, err) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
     assert_eq!(of(&out), json!([null, null, null]));
-    assert!(err.contains("1 schema in the trace not used: a stream is read only once"), "{err}");
+    let note = "1 schema in the trace not used: a stream is read only once";
+    assert!(err.contains(note), "{err}");
+    // Names decide which events are saved, unless none is asked for.
+    for (options, expected) in [(&["--event", "Maker-Source/Opened"][..], true), (&["--id", "1"], false)] {
+        let target = folder.0.join("saved.etl").display().to_string();
+        let args = [&["save", "-o", &target][..], options, &["-"]].concat();
+        let output = program(&args).stdin(File::open(&file).unwrap()).output().unwrap();
+        let err = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(err.contains(note), expected, "{err}");
+        let _ = std::fs::remove_file(&target);
+    }
 }
 
 /// Texts of WPP events by a TMF file; an event whose payload is too short has a diagnostic, and one without a message its bytes.
