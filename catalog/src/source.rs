@@ -16,7 +16,7 @@ pub struct Source {
 }
 
 /// All sources: those of Windows builds, oldest first, then others. Bits of [`Mask`] are positions in this list.
-pub const SOURCES: [Source; 10] = [
+pub const SOURCES: [Source; 11] = [
     Source { build: 7600, name: "7600", release: "Windows 7", repository: "repnz/etw-providers-docs" },
     Source { build: 10240, name: "10240", release: "Windows 10 1507", repository: "repnz/etw-providers-docs" },
     Source { build: 17134, name: "17134", release: "Windows 10 1803", repository: "repnz/etw-providers-docs" },
@@ -29,6 +29,7 @@ pub const SOURCES: [Source; 10] = [
     Source { build: 28000, name: "28000", release: "Windows 11 26H1", repository: "jdu2600/Windows10EtwEvents" },
     // Not of a build of Windows: the runtime is installed by itself, and its versions of events do not change.
     Source { build: 0, name: "clr", release: ".NET runtime", repository: "microsoft/perfview" },
+    Source { build: 0, name: "dotnet", release: ".NET runtime 5 and later", repository: "dotnet/runtime" },
 ];
 
 /// `Windows 11 24H2 (26100), lilhoser/etwmanifests`.

@@ -16,7 +16,7 @@ const NAMED: [(&str, &str, &str); 2] = [("GC/MarkWithType", "Promoted", "Bytes")
 /// What the consumer prints otherwise: events, fields (all without any), and the reason.
 const OTHERS: &[(&[&str], &[&str], &str)] = &[
     (
-        &["GC/AllocationTick", "GC/FitBucketInfo", "GC/GlobalHeapHistory", "GC/HeapStats", "GC/LOHCompact", "GC/SettingsRundown"],
+        &["GC/SettingsRundown"],
         &[],
         "an event of .NET 5 and later, which no manifest of the catalogue has",
     ),
@@ -67,21 +67,20 @@ const OTHERS: &[(&[&str], &[&str], &str)] = &[
     (&["Method/LoadVerbose", "Method/UnloadVerbose"], &["OptimizationTier", "ReJITID"], "derived or of a later version"),
     (&["Type/BulkType"], &["TypeID_0", "TypeName_0"], "the first element of an array, which is a structure here"),
     (
-        &["GC/", "Loader/", "Runtime/Start", "NgenBinder/"],
+        &["GC/", "NgenBinder/", "Loader/ModuleDCStop", "Loader/DomainModuleDCStop", "Loader/AssemblyDCStop", "Runtime/Start"],
         &[
+            "BucketKind",
             "Type",
-            "GlobalMechanisms",
             "Reason",
+            "GlobalMechanisms",
             "CompactMechanisms",
             "ExpandMechanisms",
-            "AppDomainFlags",
-            "AssemblyFlags",
-            "ModuleFlags",
             "ReasonCode",
-            "Sku",
+            "ModuleFlags",
+            "AssemblyFlags",
             "StartupMode",
         ],
-        "presentation: names of values; the catalogue has no value maps, and the trace separates flags otherwise",
+        "presentation: names of values that no manifest of the catalogue has",
     ),
     (&["KernelEnableParameters"], &["keywords", "stacks"], "presentation: `Default` is a value in the manifest of the trace"),
     (

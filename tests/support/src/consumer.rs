@@ -1,6 +1,6 @@
 //! What a consumer on Windows prints of the events of traces: tables in the folder `expected` of the traces.
 
-use etw_layouts_etl::payload::{Data, Value};
+use etw_layouts_etl::payload::{Data, MapKind, Value};
 use std::collections::BTreeMap;
 
 /// A row: what the consumer prints of an event.
@@ -35,7 +35,11 @@ pub fn is_equal(value: &Value<'_>, printed: &str) -> bool {
         let text = data.to_string();
         return printed.split_once(':').is_some_and(|(_, printed)| text[14..].starts_with(printed));
     }
-    if is(data.to_string().trim()) || is(&value.to_string()) {
+    // It separates flags otherwise, and prints those of a number without flags as None.
+    if is(data.to_string().trim()) || is(&value.to_string()) || is(&value.to_string().replace('|', ", ")) {
+        return true;
+    }
+    if value.map.is_some_and(|map| map.kind() == MapKind::Flags) && value.number() == Some(0) && is("None") {
         return true;
     }
     let Some(number) = value.number() else { return false };

@@ -1,5 +1,6 @@
 //! `cargo xtask catalog`: the catalogue of events from tables of manifests.
 
+mod dotnet;
 mod errata;
 mod fields;
 mod keywords;
@@ -75,6 +76,7 @@ fn reduce(tables: &[String], events_28000: &str, clr: &[Provider], report: &mut 
     rows.extend(rows::events_28000(events_28000, &guids, report));
     structures::resolve(&mut rows, report);
     rows.extend(clr.iter().flat_map(|provider| manifest::rows(provider, "clr", report)));
+    rows.extend(dotnet::rows(&rows));
     errata::correct(&mut rows, report);
     let mut providers: BTreeMap<Uuid, Vec<Row>> = BTreeMap::new();
     for row in rows {
