@@ -15,16 +15,6 @@ const NAMED: [(&str, &str, &str); 2] = [("GC/MarkWithType", "Promoted", "Bytes")
 
 /// What the consumer prints otherwise: events, fields (all without any), and the reason.
 const OTHERS: &[(&[&str], &[&str], &str)] = &[
-    (
-        &["GC/SettingsRundown"],
-        &[],
-        "an event of .NET 5 and later, which no manifest of the catalogue has",
-    ),
-    (
-        &["TieredCompilationRundown/SettingsDCStart"],
-        &[],
-        "an event of .NET Core 3 and later, which no manifest of the catalogue has",
-    ),
     (&["ManifestData"], &[], "a part of a manifest, which is used as a schema"),
     (
         &["Create"],
@@ -67,9 +57,19 @@ const OTHERS: &[(&[&str], &[&str], &str)] = &[
     (&["Method/LoadVerbose", "Method/UnloadVerbose"], &["OptimizationTier", "ReJITID"], "derived or of a later version"),
     (&["Type/BulkType"], &["TypeID_0", "TypeName_0"], "the first element of an array, which is a structure here"),
     (
-        &["GC/", "NgenBinder/", "Loader/ModuleDCStop", "Loader/DomainModuleDCStop", "Loader/AssemblyDCStop", "Runtime/Start"],
+        &[
+            "GC/",
+            "TieredCompilationRundown/",
+            "NgenBinder/",
+            "Loader/ModuleDCStop",
+            "Loader/DomainModuleDCStop",
+            "Loader/AssemblyDCStop",
+            "Runtime/Start",
+        ],
         &[
             "BucketKind",
+            "BitSettings",
+            "Flags",
             "Type",
             "Reason",
             "GlobalMechanisms",
