@@ -26,7 +26,7 @@ use std::{env, fmt, fs, io};
 ///
 /// With the feature `standard`, which is there by default, specs are completed with what Windows has: the version axis,
 /// unless they have their own that does not extend it, and each scalar and each type that a member embeds and no spec defines, such as `LIST_ENTRY` and
-/// `UNICODE_STRING` ([`compile_with`] tells the rules). Of types on that axis it is not said that symbol data confirms them, since nothing
+/// `UNICODE_STRING` (for the rules, see [`compile_with`]). Of types on that axis it is not said that symbol data confirms them, since nothing
 /// has held them against any.
 #[derive(Clone, Debug, Default)]
 pub struct Builder {
@@ -161,7 +161,7 @@ impl Builder {
         Ok(compile_with(self.sources()?, STANDARD)?)
     }
 
-    /// For a build script: writes `layouts.rs` into `OUT_DIR`, and tells cargo which files to watch.
+    /// For a build script: writes `layouts.rs` into `OUT_DIR`, and names the files that cargo watches.
     ///
     /// Ends the build script with a message if anything is wrong.
     pub fn build(&self) {

@@ -342,7 +342,7 @@ impl Info {
     }
 }
 
-/// Members are the same if they are the same to the compiler: what is known of them tells no two layouts apart.
+/// Members are equal if they are equal to the compiler; their documentation and evidence do not distinguish layouts.
 impl PartialEq for Field {
     fn eq(&self, other: &Self) -> bool {
         let shape = |field: &Self| {

@@ -1,4 +1,4 @@
-//! Errors of a target each, told once for all the targets that have them.
+//! Deduplicates errors that repeat per target.
 
 use crate::axis::{Axis, TargetId, TargetSet};
 use crate::diagnostic::Diagnostic;
@@ -43,10 +43,10 @@ impl Problems {
     /// The errors, each with its targets in the title.
     pub fn into_list(self, axis: &Axis) -> Vec<Diagnostic> {
         let mut scopes: HashMap<TargetSet, String> = HashMap::new();
-        let mut told = |(d, targets): (Diagnostic, TargetSet)| {
+        let mut report = |(d, targets): (Diagnostic, TargetSet)| {
             let scope = scopes.entry(targets).or_insert_with_key(|targets| axis.describe_documented(targets));
             Diagnostic { title: format!("{} ({scope})", d.title), ..d }
         };
-        self.list.into_iter().map(&mut told).collect()
+        self.list.into_iter().map(&mut report).collect()
     }
 }

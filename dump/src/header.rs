@@ -99,8 +99,8 @@ impl DumpHeader {
             processors: header.NumberProcessors,
             bug_check: header.BugCheckCode,
             parameters: [one, two, three, four],
-            time: told(quad(header.SystemTime)),
-            up_time: told(quad(header.SystemUpTime)),
+            time: stated(quad(header.SystemTime)),
+            up_time: stated(quad(header.SystemUpTime)),
         };
         let roots = Roots {
             tables: header.DirectoryTableBase,
@@ -125,8 +125,8 @@ impl DumpHeader {
             processors: header.NumberProcessors,
             bug_check: header.BugCheckCode,
             parameters: parameters.map(u64::from),
-            time: told(quad(header.SystemTime)),
-            up_time: told(quad(header.SystemUpTime)),
+            time: stated(quad(header.SystemTime)),
+            up_time: stated(quad(header.SystemUpTime)),
         };
         let roots = Roots {
             tables: header.DirectoryTableBase.into(),
@@ -190,7 +190,7 @@ impl TriageOffsets {
 }
 
 /// A time, unless the writer omitted it.
-fn told(time: i64) -> Option<i64> {
+fn stated(time: i64) -> Option<i64> {
     let page = u64::from(letters(b"PAGE"));
     (time as u64 != page << 32 | page && time > 0).then_some(time)
 }

@@ -106,7 +106,7 @@ fn missing_blocks_are_one_finding() {
     for there in [0, 1, 120, 298] {
         let torn = &whole[..first + there * 0x100 + 0x40];
         let dump = Dump::new(torn).expect("a dump");
-        let told: Vec<String> =
+        let found: Vec<String> =
             dump.diagnostics().iter().map(|one| one.kind.to_string()).filter(|one| one.contains("block")).collect();
         let (count, missing) = (300 - there, (300 - there) * 0x100 - 0x40);
         let expected = format!(
@@ -114,7 +114,7 @@ fn missing_blocks_are_one_finding() {
             at(there as u64),
             at(299)
         );
-        assert_eq!(told, [expected]);
+        assert_eq!(found, [expected]);
         for index in 0..300 {
             let mut read = [0; 0x100];
             let length = match index.cmp(&(there as u64)) {

@@ -1,4 +1,4 @@
-//! The kernel's image in a dump of memory: what names its symbol file, and what that tells.
+//! The kernel's image in a memory dump: the identity of its symbol file, and the facts in that file.
 
 use crate::memory::made;
 use etw_layouts::constants::DUMP_TYPE;

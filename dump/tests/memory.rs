@@ -125,7 +125,7 @@ fn memory_comes_out() {
     }
 }
 
-/// Without a symbol, what the kernel tells debuggers leads to the sessions; their times are not made up.
+/// Without a symbol, the debugger data block of the kernel leads to the sessions; their times are not invented.
 #[test]
 fn without_symbols() {
     let (plan, system) = made(NEW, Arch::X64, Paging::Four);
@@ -253,8 +253,8 @@ fn bitmaps_end() {
         let source = Sparse { head: more, length: 64 << 30, read: Cell::default() };
         let dump = MemoryDump::new(source).expect("a dump");
         assert_eq!(dump.pages(), pages, "{kind}");
-        let told: Vec<_> = dump.diagnostics().iter().map(|diagnostic| diagnostic.kind.name()).collect();
-        assert_eq!(told, [&["truncated"][..], &kinds].concat(), "{kind}");
+        let reported: Vec<_> = dump.diagnostics().iter().map(|diagnostic| diagnostic.kind.name()).collect();
+        assert_eq!(reported, [&["truncated"][..], &kinds].concat(), "{kind}");
     }
     // One whose first page is behind the end of the file has none, and is refused before it is read.
     for (kind, at, length) in [(5, 0x2020, 8), (10, 0x2018, 8), (2, 0x2000 + offset_of!(SUMMARY_DUMP64, HeaderSize), 4)] {

@@ -52,13 +52,13 @@ fn each_word_may_be_damaged() {
         let mut bytes = whole.clone();
         bytes[triage + 4..triage + 12].copy_from_slice(&[0x1000_u32, 0x1000].map(u32::to_le_bytes).concat());
         assert_eq!((&read(&bytes).0[..], read(&bytes).1), (&["unfinished", "dump-size"][..], events.clone()), "{arch}");
-        for (at, value, told) in cases {
+        for (at, value, expected) in cases {
             let mut bytes = whole.clone();
             bytes[at..at + 4].copy_from_slice(&value.to_le_bytes());
             let (found, survived) = read(&bytes);
             // What a blob has up to the next one may be padding.
             let found: Vec<_> = found.into_iter().filter(|kind| !["truncated", "skipped"].contains(kind)).collect();
-            assert_eq!((&found[..], survived), (told, events.clone()), "{arch} {at:#x} {value:#x}");
+            assert_eq!((&found[..], survived), (expected, events.clone()), "{arch} {at:#x} {value:#x}");
         }
     }
 }
@@ -82,8 +82,8 @@ fn two_dumps_in_a_file() {
     let [first, second] = [Arch::Arm64, Arch::X64].map(|arch| whole(BUILD, arch));
     let both = [&first[..], &second].concat();
     let dump = Dump::new(&both).expect("a dump");
-    let told: Vec<_> = dump.diagnostics().iter().map(|diagnostic| (diagnostic.offset, diagnostic.kind.name())).collect();
-    assert_eq!(told, [(first.len() as u64, "another-dump")]);
+    let reported: Vec<_> = dump.diagnostics().iter().map(|diagnostic| (diagnostic.offset, diagnostic.kind.name())).collect();
+    assert_eq!(reported, [(first.len() as u64, "another-dump")]);
     assert_eq!(read(&both).1, read(&first).1);
 }
 

@@ -275,10 +275,10 @@ fn headers() {
                 assert_eq!(of_build(build), [version[0], version[1], build]);
             }
         }
-        for (time, told) in [(page, false), (0, false), (-1, false), (1, true), (page - 1, true), (page ^ 1 << 40, true)] {
+        for (time, is_stated) in [(page, false), (0, false), (-1, false), (1, true), (page - 1, true), (page ^ 1 << 40, true)] {
             let header = put(offset("SystemTime"), &time.to_le_bytes());
-            assert_eq!(header.time, told.then_some(time));
-            assert_eq!(put(offset("SystemUpTime"), &time.to_le_bytes()).up_time, told.then_some(time));
+            assert_eq!(header.time, is_stated.then_some(time));
+            assert_eq!(put(offset("SystemUpTime"), &time.to_le_bytes()).up_time, is_stated.then_some(time));
         }
     }
     for (kind, name) in [

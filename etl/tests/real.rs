@@ -140,7 +140,7 @@ fn written_again() {
             let again = Trace::from_bytes(&again).unwrap();
             let count = again.buffers().filter(|b| b.as_ref().unwrap().header().is_compressed()).count();
             assert_eq!(count > 0, compressed, "{}", line[0]);
-            // The log file header itself tells of other buffers and another mode.
+            // The log file header itself states other buffers and another mode.
             assert!(in_time(&again)[1..] == events[1..], "{} compressed {compressed}", line[0]);
         }
     }

@@ -1,4 +1,4 @@
-//! What it costs to choose a layout at run time, by what tells the kernel: its build, its PDB, its image. Every kernel of the registry of
+//! The cost of choosing a layout at run time by build, PDB and image. Every kernel of the registry of
 //! which that is known is asked for once a round. The floor is one binary search over the builds of all.
 
 use etw_layouts::kernels::REGISTRY;

@@ -328,7 +328,7 @@ fn tables_of_sessions() {
     }
 }
 
-/// Where no variable leads to the table, what the kernel tells debuggers does, from 6.1 on and but for x86.
+/// Where no variable leads to the table, the debugger data block does, in Windows 7 and later except on x86.
 #[test]
 fn tables_for_debuggers() {
     for mut plan in plans() {

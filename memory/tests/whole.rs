@@ -251,7 +251,7 @@ fn is_saved() {
                 files += 1;
             }
         }
-        // Where a buffer of 5.0 ends, nothing but its events tells.
+        // Only the events of a buffer of 5.0 show where it ends.
         assert!(build.number < [5, 1, 0] || walk.findings().is_empty(), "{build} {arch}: {}", walk.findings()[0]);
     }
     println!("{files} files");

@@ -104,7 +104,7 @@ fn symbols(xtask: &std::path::Path) {
     }
 }
 
-/// CPU time of all processes that this one has waited for, where the host tells it.
+/// CPU time of all processes that this one has waited for, where the host reports it.
 fn children() -> Option<Duration> {
     let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
     let fields: Vec<&str> = stat.rsplit_once(") ")?.1.split(' ').collect();

@@ -4,7 +4,7 @@ use super::Arch;
 use core::fmt;
 use core::str::FromStr;
 
-/// A scope as it is written: parts between commas. What it means, [`Axis::targets`](super::Axis::targets) tells.
+/// A scope as written: parts between commas. [`Axis::targets`](super::Axis::targets) interprets it.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Scope(pub Vec<Part>);
 

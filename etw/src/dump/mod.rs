@@ -133,13 +133,13 @@ fn run_all(command: &Command) -> Result<Outcome, Error> {
             Err(Stop::Output(error)) => return ended(outcome, error),
         }
     }
-    let told = match &work {
+    let result = match &work {
         Work::Events(events) => events.end(&out),
         _ => Ok(()),
     };
     match (out.flush(), unusable) {
         (Err(error), _) => ended(outcome, error),
-        (Ok(()), 0) => told.map(|()| outcome),
+        (Ok(()), 0) => result.map(|()| outcome),
         (Ok(()), _) => Err(crate::etl::unread(unusable, inputs.len()).into()),
     }
 }

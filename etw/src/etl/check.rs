@@ -42,9 +42,9 @@ pub fn run(source: Opened<'_>, out: &mut Output) -> Result<Outcome, Stop> {
     let mut buffers = source.reader()?;
     let (mut tally, mut result) = (Tally::default(), Ok(()));
     let mut found = |diagnostic: Diagnostic| {
-        let told = tally.add(Some(name), &diagnostic).filter(|_| result.is_ok());
-        if let Some(told) = told {
-            result = progress.beside(|| out.line(&told));
+        let line = tally.add(Some(name), &diagnostic).filter(|_| result.is_ok());
+        if let Some(line) = line {
+            result = progress.beside(|| out.line(&line));
         }
     };
     let mut check = Check::new(buffers.log_file(), &mut found);
@@ -57,8 +57,8 @@ pub fn run(source: Opened<'_>, out: &mut Output) -> Result<Outcome, Stop> {
     check.end(&mut found);
     result?;
     drop((buffers, progress));
-    for told in tally.more(Some(name)) {
-        out.line(&told)?;
+    for line in tally.more(Some(name)) {
+        out.line(&line)?;
     }
     out.line(&Total { file: name, diagnostics_total: tally.total() })?;
     Ok(tally.outcome())

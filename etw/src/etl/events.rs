@@ -162,8 +162,8 @@ impl<'n> Part<'n> {
 
     /// Reports a diagnostic.
     pub fn diagnostic(&mut self, diagnostic: &Diagnostic, events: &Events<'_>, out: &Output) -> Result<(), Stop> {
-        if let Some(told) = self.tally.add(Some(self.name), diagnostic) {
-            self.progress.beside(|| out.aside(&told));
+        if let Some(line) = self.tally.add(Some(self.name), diagnostic) {
+            self.progress.beside(|| out.aside(&line));
         }
         if events.is_strict && diagnostic.is_damage() { Err(Stop::Strict) } else { Ok(()) }
     }
@@ -210,8 +210,8 @@ impl<'n> Part<'n> {
 
     /// Reports the counts.
     pub fn end(&self, out: &Output) -> Outcome {
-        for told in self.tally.more(Some(self.name)) {
-            self.progress.beside(|| out.aside(&told));
+        for line in self.tally.more(Some(self.name)) {
+            self.progress.beside(|| out.aside(&line));
         }
         self.tell_late(out);
         if self.late.0 > 0 { Outcome::Differs } else { self.tally.outcome() }

@@ -108,7 +108,7 @@ impl<'a> Info<'a> {
         let [major, minor, ..] = log.version;
         let mut lost = Lost::default();
         lost.log_file(log);
-        let utc = |time: i64| told(time).map(|time| FileTime(time).rfc3339().to_string());
+        let utc = |time: i64| stated(time).map(|time| FileTime(time).rfc3339().to_string());
         Self {
             file,
             session: log.logger_name.clone(),
@@ -127,11 +127,11 @@ impl<'a> Info<'a> {
             }),
             perf_frequency: log.perf_frequency,
             cpu_mhz: log.cpu_mhz,
-            boot_time: told(log.boot_time),
+            boot_time: stated(log.boot_time),
             boot_time_utc: utc(log.boot_time),
             start_time: log.start_time,
             start_time_utc: utc(log.start_time),
-            end_time: told(log.end_time),
+            end_time: stated(log.end_time),
             end_time_utc: utc(log.end_time),
             time_zone_minutes: -i64::from(log.time_zone.Bias),
             lost,
@@ -163,7 +163,7 @@ impl Display for Info<'_> {
         }
         for (what, time, without) in [
             ("booted ", self.boot_time, "unknown"),
-            ("started", told(self.start_time), "unknown"),
+            ("started", stated(self.start_time), "unknown"),
             ("ended  ", self.end_time, "unknown: file was not closed"),
         ] {
             match time {
@@ -181,14 +181,14 @@ impl Display for Info<'_> {
         for (name, count) in &self.headers {
             write!(f, "\n    {count:>10} {name}")?;
         }
-        for told in &self.diagnostics {
-            write!(f, "\n  diagnostic     {told}")?;
+        for diagnostic in &self.diagnostics {
+            write!(f, "\n  diagnostic     {diagnostic}")?;
         }
         Ok(())
     }
 }
 
 /// A time; 0 in a file means that the time is unknown.
-fn told(time: i64) -> Option<i64> {
+fn stated(time: i64) -> Option<i64> {
     (time != 0).then_some(time)
 }

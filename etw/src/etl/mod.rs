@@ -129,7 +129,7 @@ fn run_all(command: &Command, files: &Files) -> Result<Outcome, Error> {
             }
         }
     }
-    let told = match &work {
+    let result = match &work {
         Work::Stat(stats) => stats.end(&mut out),
         Work::Events(events) | Work::Merged(events) => {
             events.end(&out);
@@ -137,7 +137,7 @@ fn run_all(command: &Command, files: &Files) -> Result<Outcome, Error> {
         }
         _ => Ok(()),
     };
-    match (told.and_then(|()| out.flush()), unusable) {
+    match (result.and_then(|()| out.flush()), unusable) {
         (Err(error), _) => ended(outcome, error),
         (Ok(()), 0) => Ok(outcome),
         (Ok(()), _) => Err(unread(unusable, inputs.len()).into()),

@@ -59,8 +59,8 @@ impl<'a> Listing<'a> {
         let clock = buffers.log_file().to_clock();
         let (mut tally, mut processes) = (Tally::default(), Processes::default());
         let mut found = |diagnostic| {
-            if let Some(told) = tally.add(Some(name), &diagnostic) {
-                progress.beside(|| out.aside(&told));
+            if let Some(line) = tally.add(Some(name), &diagnostic) {
+                progress.beside(|| out.aside(&line));
             }
         };
         while let Some(buffer) = buffers.next()? {
@@ -88,8 +88,8 @@ impl<'a> Listing<'a> {
                 }
             }
         }
-        for told in tally.more(Some(name)) {
-            progress.beside(|| out.aside(&told));
+        for line in tally.more(Some(name)) {
+            progress.beside(|| out.aside(&line));
         }
         let processes = processes.finish();
         if processes.is_empty() {

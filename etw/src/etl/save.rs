@@ -195,8 +195,8 @@ impl<'a> Part<'a> {
     }
 
     fn diagnostic(&mut self, diagnostic: &Diagnostic, out: &Output) {
-        if let Some(told) = self.tally.add(Some(self.saved.file), diagnostic) {
-            self.progress.beside(|| out.aside(&told));
+        if let Some(line) = self.tally.add(Some(self.saved.file), diagnostic) {
+            self.progress.beside(|| out.aside(&line));
         }
     }
 }
@@ -211,8 +211,8 @@ fn end(args: &Args, new: NewFile, target: &str, parts: Vec<Part<'_>>, out: &mut 
     });
     for Part { mut saved, tally, progress } in parts {
         saved.bytes = bytes;
-        for told in tally.more(Some(saved.file)) {
-            progress.beside(|| out.aside(&told));
+        for line in tally.more(Some(saved.file)) {
+            progress.beside(|| out.aside(&line));
         }
         if !saved.skipped.is_empty() || tally.outcome() == Outcome::Differs {
             outcome = Outcome::Differs;

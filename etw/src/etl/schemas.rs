@@ -48,8 +48,8 @@ pub fn run(args: &Args, source: Opened<'_>, out: &mut Output) -> Result<Outcome,
     let schemas = args.schemas.of_trace(buffers.log_file(), carried.library.clone());
     let (mut tally, mut used) = (Tally::default(), Used::default());
     let mut found = |diagnostic| {
-        if let Some(told) = tally.add(Some(name), &diagnostic) {
-            progress.beside(|| out.aside(&told));
+        if let Some(line) = tally.add(Some(name), &diagnostic) {
+            progress.beside(|| out.aside(&line));
         }
     };
     while let Some(buffer) = buffers.next()? {
@@ -74,8 +74,8 @@ pub fn run(args: &Args, source: Opened<'_>, out: &mut Output) -> Result<Outcome,
             }
         }
     }
-    for told in tally.more(Some(name)) {
-        progress.beside(|| out.aside(&told));
+    for line in tally.more(Some(name)) {
+        progress.beside(|| out.aside(&line));
     }
     carried.end(out);
     out.line(&used.document(name))?;

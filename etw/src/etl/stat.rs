@@ -96,8 +96,8 @@ impl<'a> Stats<'a> {
         self.lost.log_file(log);
         let mut tally = Tally::default();
         let mut found = |diagnostic| {
-            if let Some(told) = tally.add(Some(name), &diagnostic) {
-                progress.beside(|| out.aside(&told));
+            if let Some(line) = tally.add(Some(name), &diagnostic) {
+                progress.beside(|| out.aside(&line));
             }
         };
         while let Some(buffer) = buffers.next()? {
@@ -135,8 +135,8 @@ impl<'a> Stats<'a> {
                 }
             }
         }
-        for told in tally.more(Some(name)) {
-            progress.beside(|| out.aside(&told));
+        for line in tally.more(Some(name)) {
+            progress.beside(|| out.aside(&line));
         }
         carried.end(out);
         self.name(&schemas);

@@ -87,13 +87,13 @@ impl Output {
 
     /// Appends a line to the pending output. A terminal gets whole lines, so that the progress bar never interrupts one.
     pub fn put<T>(&mut self, line: impl FnOnce(&mut Vec<u8>) -> T) -> io::Result<T> {
-        let told = line(&mut self.lines);
+        let result = line(&mut self.lines);
         if self.is_terminal {
             self.write_rest()?;
         } else if self.lines.len() >= BLOCK {
             self.write_block()?;
         }
-        Ok(told)
+        Ok(result)
     }
 
     fn write_block(&mut self) -> io::Result<()> {

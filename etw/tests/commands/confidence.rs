@@ -1,4 +1,4 @@
-//! What is asked for and what is taken for it: every answer tells both, on standard output.
+//! The requested and the substituted target: every answer states both, on standard output.
 
 use crate::contract::{Folder, etw, shipped};
 use serde_json::Value;

@@ -179,7 +179,7 @@ runtime::layout! {
 runtime::layout! {
     /// `PowerEvents/SetDevicesState`, version 2: 0x7 bytes.
     ///
-    /// All devices are told a state of the system.
+    /// A state of the system is sent to all devices.
     pub struct SetDevicesState_V2: 0x7, 1 {
         0x00 SystemState: runtime::Bytes<u32, 4> = "UInt32", "The state.";
         0x04 Waking: u8 = "UInt8", "Whether the system wakes.";
@@ -191,7 +191,7 @@ runtime::layout! {
 runtime::layout! {
     /// `PowerEvents/SetDevicesStateReturn`, version 2: 0x4 bytes.
     ///
-    /// All devices were told.
+    /// The state was sent to all devices.
     pub struct SetDevicesStateReturn_V2: 0x4, 4 {
         0x00 Status: u32 = "UInt32", "Result.";
     }
@@ -220,7 +220,7 @@ runtime::layout! {
 runtime::layout! {
     /// `PowerEvents/SessionCallout`, version 2: 0x10 bytes.
     ///
-    /// Sessions are told a power action.
+    /// A power action is sent to sessions.
     pub struct SessionCallout_V2: 0x10, 4 {
         0x00 SystemAction: u32 = "UInt32", "The action.";
         0x04 MinSystemState: u32 = "UInt32", "Lightest state that will do.";
@@ -232,7 +232,7 @@ runtime::layout! {
 runtime::layout! {
     /// `PowerEvents/SessionCalloutReturn`, version 2: 0x4 bytes.
     ///
-    /// Sessions were told.
+    /// The power action was sent to sessions.
     pub struct SessionCalloutReturn_V2: 0x4, 4 {
         0x00 Status: u32 = "UInt32", "Result.";
     }

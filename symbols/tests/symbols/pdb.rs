@@ -25,7 +25,7 @@ fn identity() {
     let guid = 0x0123_4567_89AB_CDEF_0123_4567_89AB_CDEF;
     assert_eq!(producer, "program database");
     assert_eq!((pdb, arch), (Some(Pdb { name: String::new(), guid, age: 2 }), Some(Arch::X64)));
-    // The size of pointers tells the architecture, where no machine is named.
+    // The pointer size determines the architecture if no machine is named.
     for (machine, arch) in [(0, Some(Arch::X64)), (0x14C, Some(Arch::X86)), (0xAA64, Some(Arch::Arm64)), (0x1C4, None)] {
         let mut streams = streams();
         streams[3] = modules(machine);

@@ -1,4 +1,4 @@
-//! Dumps of physical memory: page tables, the list of modules and what the kernel tells debuggers, around any pieces of virtual memory.
+//! Dumps of physical memory: page tables, the list of modules and the debugger data block, around any pieces of virtual memory.
 
 use crate::dumps::{change, header32, header64};
 use bytemuck::{Pod, bytes_of};
@@ -38,7 +38,7 @@ pub struct System {
     pub pieces: Vec<(u64, Vec<u8>)>,
     /// Name and range of each module, the kernel first, whose image is in one large page.
     pub modules: Vec<(&'static str, u64, u64)>,
-    /// What ETW tells debuggers.
+    /// The debugger data of ETW.
     pub debugger_data: u64,
     /// Virtual pages that are not in the dump.
     pub missing: BTreeSet<u64>,

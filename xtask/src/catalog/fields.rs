@@ -27,7 +27,7 @@ fn list(rest: &mut &str, names: &mut Vec<String>, maps: &mut usize, unresolved: 
         let (text, behind) = piece(rest);
         *rest = behind;
         let mut field = match text.split_once('{') {
-            // The members: up to the brace, behind which the attributes of the structure are.
+            // The members: up to the brace; the attributes of the structure follow it.
             Some((name, members)) if text.ends_with('}') || text.contains("} ") => {
                 let (members, attributes) = members.rsplit_once('}').ok_or(text)?;
                 let mut field = Field::new(name, InType::STRUCT);

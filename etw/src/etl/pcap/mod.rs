@@ -158,8 +158,8 @@ impl<'a> Part<'a> {
     }
 
     fn diagnostic(&mut self, diagnostic: &Diagnostic, out: &Output) {
-        if let Some(told) = self.tally.add(Some(self.summary.file), diagnostic) {
-            out.aside(&told);
+        if let Some(line) = self.tally.add(Some(self.summary.file), diagnostic) {
+            out.aside(&line);
         }
     }
 }
@@ -293,8 +293,8 @@ fn end(args: &Args, target: Target, parts: &[Part<'_>], out: &mut Output) -> Res
     target.finish()?;
     let mut outcome = Outcome::Good;
     for Part { tally, summary, .. } in parts {
-        for told in tally.more(Some(summary.file)) {
-            out.aside(&told);
+        for line in tally.more(Some(summary.file)) {
+            out.aside(&line);
         }
         if !summary.is_whole() || tally.outcome() == Outcome::Differs {
             outcome = Outcome::Differs;

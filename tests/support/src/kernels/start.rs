@@ -178,7 +178,7 @@ pub fn current(kit: &mut Kit, state: Option<u64>, sessions: &[Session]) {
     }
 }
 
-/// What the kernel tells debuggers.
+/// The debugger data block.
 fn debugger_data(kit: &mut Kit, table: u64) {
     let at = kit.room(0x18, 8);
     for (index, member) in ["State", "CurrentOffset", "SavedOffset", "GlobalEntry", "ReferenceCount"].into_iter().enumerate() {
