@@ -1,5 +1,7 @@
 //! `stat`.
 
+mod document;
+
 use super::lost::Lost;
 use crate::carried::Carried;
 use crate::input::{Files, Opened};
@@ -7,14 +9,13 @@ use crate::output::line::Origin;
 use crate::output::printer::none_matches;
 use crate::output::stop::Stop;
 use crate::output::tally::Tally;
-use crate::output::{Escaped, Output, Several, no_table};
+use crate::output::{Output, no_table};
 use crate::selection::Wanted;
+use document::{Activity, Counted, Document, Row, Subject};
 use etw_layouts_cli::Outcome;
-use etw_layouts_etl::stat::{By, Count, Key, Stat};
+use etw_layouts_etl::stat::{By, Key, Stat};
 use etw_layouts_etl::{Event, FileTime, Schemas, Uuid, names};
-use serde::Serialize;
 use std::collections::BTreeMap;
-use std::fmt::{self, Display};
 use std::io;
 
 /// Count the events of trace files. Exit with status 1 if there are diagnostics.
@@ -169,7 +170,7 @@ impl<'a> Stats<'a> {
             return Ok(());
         }
         let seconds = self.stat.all().seconds();
-        let rows = self.stat.counts().into_iter().map(|(key, count)| Row::new(self, &key, Counted::new(&count, seconds)));
+        let rows = self.stat.counts().into_iter().map(|(key, count)| row(self, &key, Counted::new(&count, seconds)));
         let activity = self.stat.activity();
         let others = self.stat.others();
         let document = Document {
@@ -212,206 +213,39 @@ fn learn(names: &mut BTreeMap<Uuid, String>, event: &Event<'_>) {
     }
 }
 
-#[derive(Serialize)]
-struct Document<'a> {
-    files: u64,
-    #[serde(flatten)]
-    all: Counted,
-    /// Seconds from the first event to the last.
-    seconds: f64,
-    #[serde(flatten)]
-    lost: &'a Lost,
-    timeline: Option<Activity>,
-    groups: Vec<Row>,
-    /// Events of groups that are not counted separately.
-    ungrouped: Option<Counted>,
-    #[serde(skip)]
-    has_bar: bool,
-    /// The heading of the groups.
-    #[serde(skip)]
-    by: &'static str,
-}
-
-/// The number of events per interval of time.
-#[derive(Serialize)]
-struct Activity {
-    start: i64,
-    start_utc: String,
-    /// The length of an interval in units of 100 ns.
-    span: u64,
-    counts: Vec<u64>,
-}
-
-#[derive(Serialize)]
-struct Counted {
-    events: u64,
-    /// In bytes, with headers.
-    bytes: u64,
-    /// Events per second; `None` if all events have the same time.
-    rate: Option<f64>,
-    first: Option<i64>,
-    first_utc: Option<String>,
-    last: Option<i64>,
-    last_utc: Option<String>,
-}
-
-impl Counted {
-    fn new(count: &Count, seconds: f64) -> Self {
-        let (first, last) = (count.times.map(|times| times.0), count.times.map(|times| times.1));
-        let utc = |time: Option<i64>| time.map(|time| FileTime(time).rfc3339().to_string());
-        Self {
-            events: count.events,
-            bytes: count.bytes,
-            rate: (seconds > 0.0).then(|| count.events as f64 / seconds),
-            first,
-            first_utc: utc(first),
-            last,
-            last_utc: utc(last),
-        }
-    }
-}
-
-/// A row of the table. Values that do not apply to the grouping are absent; values that events do not state are `null`.
-#[derive(Serialize)]
-struct Row {
-    #[serde(flatten)]
-    subject: Subject,
-    #[serde(flatten)]
-    counted: Counted,
-}
-
-#[derive(Serialize)]
-#[serde(untagged)]
-enum Subject {
-    Provider {
-        provider: Option<String>,
-        provider_name: Option<String>,
-        /// For kernel events without a GUID.
-        group: Option<u16>,
-    },
-    Id {
-        provider: Option<String>,
-        provider_name: Option<String>,
-        id: Option<u16>,
-        id_name: Option<&'static str>,
-        is_hook: bool,
-        opcode: Option<u8>,
-    },
-    Event {
-        event: Option<String>,
-        provider: Option<String>,
-        provider_name: Option<String>,
-        id: Option<u16>,
-        id_name: Option<&'static str>,
-        is_hook: bool,
-        opcode: Option<u8>,
-    },
-    Process {
-        process: Option<u32>,
-    },
-    Processor {
-        processor: Option<u16>,
-    },
-}
-
-impl Row {
-    fn new(stats: &Stats<'_>, key: &Key, counted: Counted) -> Self {
-        let by = stats.args.by;
-        let provider = key.provider.map(|provider| provider.to_string());
-        let named = |guid| names::provider(guid).map(str::to_owned).or_else(|| stats.names.get(&guid).cloned());
-        let provider_name = key.provider.and_then(named);
-        let logged = || key.name.and_then(|name| Some(format!("{}/{}", provider_name.as_ref()?, stats.events.get(&name)?)));
-        let by_type = || key.provider.zip(key.opcode).and_then(|(provider, opcode)| Schemas::of_type(provider, opcode));
-        let described = || {
-            let name = stats.described.get(&(key.provider?, key.id.filter(|_| key.opcode.is_none())?))?;
-            Some(format!("{}/{name}", provider_name.as_ref()?))
-        };
-        let subject = match by {
-            Sort::Event => Subject::Event {
-                event: key
-                    .hook
-                    .map_or_else(by_type, Schemas::of_hook)
-                    .map(ToString::to_string)
-                    .or_else(logged)
-                    .or_else(described),
-                provider,
-                provider_name,
-                id: key.id,
-                id_name: key.hook.and_then(names::hook),
-                is_hook: key.hook.is_some(),
-                opcode: key.opcode,
-            },
-            Sort::Provider => Subject::Provider { provider, provider_name, group: key.hook.map(|hook| hook >> 8) },
-            Sort::Id => Subject::Id {
-                provider,
-                provider_name,
-                id: key.id,
-                id_name: key.hook.and_then(names::hook),
-                is_hook: key.hook.is_some(),
-                opcode: key.opcode,
-            },
-            Sort::Process => Subject::Process { process: key.process },
-            Sort::Processor => Subject::Processor { processor: key.processor },
-        };
-        Self { subject, counted }
-    }
-}
-
-impl Display for Subject {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let named = |name: &Option<String>, provider: &Option<String>| {
-            name.clone().or_else(|| provider.clone()).unwrap_or_else(|| "no provider".into())
-        };
-        match self {
-            Self::Provider { group: Some(group), .. } => write!(f, "group {group:#04x}"),
-            Self::Provider { provider, provider_name, .. } => f.write_str(&named(provider_name, provider)),
-            Self::Event { event: Some(name), .. } => f.write_str(name),
-            Self::Id { id_name: Some(name), .. } | Self::Event { id_name: Some(name), .. } => f.write_str(name),
-            Self::Id { id: Some(hook), is_hook: true, .. } | Self::Event { id: Some(hook), is_hook: true, .. } => {
-                write!(f, "hook {hook:#06x}")
-            }
-            Self::Id { provider, provider_name, id, opcode, .. } | Self::Event { provider, provider_name, id, opcode, .. } => {
-                f.write_str(&named(provider_name, provider))?;
-                match (id, opcode) {
-                    (Some(id), _) => write!(f, "/{id}"),
-                    (None, Some(opcode)) => write!(f, "/opcode {opcode}"),
-                    (None, None) => Ok(()),
-                }
-            }
-            Self::Process { process: Some(process) } => write!(f, "process {process}"),
-            Self::Process { process: None } => f.write_str("no process"),
-            Self::Processor { processor } => write!(f, "processor {}", processor.unwrap_or_default()),
-        }
-    }
-}
-
-impl Display for Document<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (files, events) = (Several(self.files, "file"), Several(self.all.events, "event"));
-        writeln!(f, "{files}, {events}, {}", Several(self.all.bytes, "byte"))?;
-        if let (Some(first), Some(last)) = (self.all.first, self.all.last) {
-            writeln!(f, "  first  {}", FileTime(first))?;
-            writeln!(f, "  last   {}  after {:.3} s", FileTime(last), self.seconds)?;
-        }
-        writeln!(f, "  lost   {}", self.lost)?;
-        if let Some(activity) = self.timeline.as_ref().filter(|_| self.has_bar) {
-            writeln!(f, "  rate   {}  {:.3} s each", bar(&activity.counts), activity.span as f64 * 2.0 / 1e7)?;
-        }
-        write!(f, "\n{:>14}  {:>16}  {:>12}  {}", "events", "bytes", "events/s", self.by)?;
-        let mut row = |counted: &Counted, subject: &dyn Display| {
-            let rate = counted.rate.map_or_else(|| "-".to_owned(), |rate| format!("{rate:.1}"));
-            let subject = subject.to_string();
-            write!(f, "\n{:>14}  {:>16}  {rate:>12}  {}", counted.events, counted.bytes, Escaped(&subject))
-        };
-        self.groups.iter().try_for_each(|by| row(&by.counted, &by.subject))?;
-        self.ungrouped.iter().try_for_each(|others| row(others, &"all other groups"))
-    }
-}
-
-/// Two intervals per character, so that the bar fits on a terminal.
-fn bar(counts: &[u64]) -> String {
-    let pairs: Vec<u64> = counts.chunks(2).map(|pair| pair.iter().sum()).collect();
-    let most = pairs.iter().copied().max().unwrap_or(0).max(1);
-    let height = |count: u64| (u128::from(count) * 8).div_ceil(u128::from(most)) as usize;
-    pairs.iter().map(|count| [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'][height(*count).min(8)]).collect()
+/// The row of a group.
+fn row(stats: &Stats<'_>, key: &Key, counted: Counted) -> Row {
+    let by = stats.args.by;
+    let provider = key.provider.map(|provider| provider.to_string());
+    let named = |guid| names::provider(guid).map(str::to_owned).or_else(|| stats.names.get(&guid).cloned());
+    let provider_name = key.provider.and_then(named);
+    let logged = || key.name.and_then(|name| Some(format!("{}/{}", provider_name.as_ref()?, stats.events.get(&name)?)));
+    let by_type = || key.provider.zip(key.opcode).and_then(|(provider, opcode)| Schemas::of_type(provider, opcode));
+    let described = || {
+        let name = stats.described.get(&(key.provider?, key.id.filter(|_| key.opcode.is_none())?))?;
+        Some(format!("{}/{name}", provider_name.as_ref()?))
+    };
+    let subject = match by {
+        Sort::Event => Subject::Event {
+            event: key.hook.map_or_else(by_type, Schemas::of_hook).map(ToString::to_string).or_else(logged).or_else(described),
+            provider,
+            provider_name,
+            id: key.id,
+            id_name: key.hook.and_then(names::hook),
+            is_hook: key.hook.is_some(),
+            opcode: key.opcode,
+        },
+        Sort::Provider => Subject::Provider { provider, provider_name, group: key.hook.map(|hook| hook >> 8) },
+        Sort::Id => Subject::Id {
+            provider,
+            provider_name,
+            id: key.id,
+            id_name: key.hook.and_then(names::hook),
+            is_hook: key.hook.is_some(),
+            opcode: key.opcode,
+        },
+        Sort::Process => Subject::Process { process: key.process },
+        Sort::Processor => Subject::Processor { processor: key.processor },
+    };
+    Row { subject, counted }
 }
