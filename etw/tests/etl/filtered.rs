@@ -1,6 +1,6 @@
 //! The events that are asked for, and the columns that they are printed in.
 
-use crate::{Folder, json, mixed, run, shared, trace};
+use crate::{Folder, json, mixed, run, small, trace};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -110,7 +110,7 @@ fn filtered_events() {
     }
     let none = run(&["events", "--opcode", "255", &folder.file("b.etl", trace())]);
     assert_eq!((none.0, none.1.lines().count(), none.2.as_str()), (0, 1, "0 of 3 events match\n"));
-    let files = shared();
+    let files = small();
     files.iter().for_each(|file| asked(file));
     println!("filtered events are those of the filtered JSON in {} files", files.len());
 }
@@ -213,7 +213,7 @@ fn columns() {
 fn printed_values_are_options() {
     let folder = Folder::new("printed");
     let mut files = vec![folder.file("a.etl", mixed()), folder.file("b.etl", logging().trace())];
-    files.extend(shared().into_iter().filter(|file| fs::metadata(file).unwrap().len() < 1 << 18));
+    files.extend(small().into_iter().filter(|file| fs::metadata(file).unwrap().len() < 1 << 18));
     let mut asked = BTreeMap::new();
     for file in &files {
         let printed = |format: &str, column: &str, options: &[&str]| {

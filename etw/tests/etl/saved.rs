@@ -1,6 +1,6 @@
 //! `save`.
 
-use crate::{Folder, damaged, json, program, run, shared, text};
+use crate::{Folder, damaged, json, program, run, small, text};
 use etw_layouts_etl::ClockType;
 use serde_json::Value;
 use std::fs;
@@ -16,7 +16,7 @@ fn saved_events() {
     // Records of unknown layout are a diagnostic of their own.
     let known = fixture_of(PRODUCERS[7], ClockType::PerfCounter, false, 30, &|header_type| header_type.is_known()).unwrap().bytes;
     let mut files = vec![folder.file("a.etl", &known)];
-    files.extend(shared());
+    files.extend(small());
     let fields = |line: &Value| {
         ["time", "processor", "process", "thread", "header", "provider", "id", "items", "payload"].map(|key| line[key].clone())
     };
