@@ -276,11 +276,12 @@ fn has_gap(definition: &Definition, target: TargetId) -> bool {
 pub fn near(axis: &Axis, target: TargetId) -> Vec<TargetId> {
     let at = axis.targets[target];
     let mut list: Vec<_> = axis.targets.ids().filter(|&other| other != target).collect();
-    let before = list.iter().rev().find(|&&t| axis.targets[t].arch == at.arch && t < target).copied();
+    let before = axis.targets.ids().take_while(|&t| t != target).filter(|&t| axis.targets[t].arch == at.arch).last();
+    // Of equal keys, the older target comes first, as on the axis.
     list.sort_by_key(|&t| {
         let other = axis.targets[t];
         let distance = other.kernel.abs_diff(at.kernel);
-        (Some(t) != before, before.is_none() && other.arch != at.arch, distance, other.arch != at.arch, other.kernel > at.kernel)
+        (Some(t) != before, before.is_none() && other.arch != at.arch, distance, other.arch != at.arch)
     });
     list
 }
