@@ -134,6 +134,8 @@ impl Entering<'_> {
         let names = Names { spec, enumerations: self.enumerations() };
         let place = &self.place;
         let at = spec.axis.targets[place.target];
+        let nearest = near.iter().copied().find(|&t| definition.scope.contains(t));
+        place.inherit(&mut definition.source, nearest);
         let from_symbols = definition.source.get(place.target).is_some_and(|piece| piece.value == Provenance::Symbols);
         match (&mut definition.body, facts) {
             (Body::Aggregate(aggregate), TypeFacts::Aggregate(theirs)) => {
@@ -141,8 +143,7 @@ impl Entering<'_> {
                     return Err(other_kind(name, theirs.kind.as_str()));
                 }
                 // Types can have different alignment on different architectures.
-                let reference = near.iter().copied().find(|&t| definition.scope.contains(t));
-                let alike = reference.filter(|&t| spec.axis.targets[t].arch == arch);
+                let alike = nearest.filter(|&t| spec.axis.targets[t].arch == arch);
                 let inherited = |value: &Piecewise<u64>| Some(value.get(alike?)?.value);
                 let (align, pack) = (inherited(&aggregate.align), inherited(&aggregate.pack));
                 place.set(&mut aggregate.align, align);
@@ -169,13 +170,11 @@ impl Entering<'_> {
             (Body::Values(values), TypeFacts::Enumeration(theirs)) if values.kind == ValuesKind::Enum => {
                 let stated = (!is_new || !definition.scope.is_empty()).then_some(values.ty.value.as_str());
                 values.ty.value = integer(name, stated, theirs, place.target, &names)?;
-                let nearest = near.iter().copied().find(|&t| definition.scope.contains(t));
                 constants(place, values, theirs, nearest, rules);
             }
             (_, TypeFacts::Aggregate(theirs)) => return Err(other_kind(name, theirs.kind.as_str())),
             (_, TypeFacts::Enumeration(_)) => return Err(other_kind(name, "enum")),
         }
-        self.place.inherit(&mut definition.source, near.iter().copied().find(|&t| definition.scope.contains(t)));
         self.place.put(&mut definition.scope);
         self.place.set(&mut definition.unverifiable, None);
         if is_new {
