@@ -85,7 +85,7 @@ impl SymbolMember {
 
     /// Whether both are bit fields of the same unit.
     pub fn shares_unit(&self, other: &SymbolMember) -> bool {
-        self.bits.is_some() && other.bits.is_some() && self.unit() == other.unit()
+        self.bits.and(other.bits).is_some() && self.unit() == other.unit()
     }
 
     /// Whether the other member begins where this one ends.
