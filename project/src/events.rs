@@ -115,7 +115,7 @@ pub fn verify(spec: &Spec, statements: &Statements) -> Report {
             (&erratum.field.value, &erratum.source.value, &erratum.states.value, &erratum.actual.value);
         let doc = if erratum.doc.is_empty() { String::new() } else { format!(" {}", erratum.doc) };
         report.errata.push(format!("{name}, {field}: {source} states {states}; actual: {actual}.{doc}  {place}"));
-        if covered(spec, &index, statements, class, event, source) && !used.contains(&(class, event, number)) {
+        if covered(&index, statements, class, event, source) && !used.contains(&(class, event, number)) {
             report.differences.push(EventMismatch {
                 event: name,
                 field: field.clone(),
@@ -131,11 +131,10 @@ pub fn verify(spec: &Spec, statements: &Statements) -> Report {
 }
 
 /// Whether a source states anything of an event.
-fn covered(spec: &Spec, index: &Index, statements: &Statements, class: usize, event: usize, source: &str) -> bool {
-    let types = &spec.classes[class].events[event].types;
+fn covered(index: &Index, statements: &Statements, class: usize, event: usize, source: &str) -> bool {
     statements.list.iter().filter(|statement| statement.source == source).any(|statement| {
         let of_event = |ty: u8| index.get(statement, ty).iter().any(|known| (known.0, known.1) == (class, event));
-        statement.types.iter().any(|&ty| types.iter().any(|own| own.number == ty) && of_event(ty))
+        statement.types.iter().copied().any(of_event)
     })
 }
 

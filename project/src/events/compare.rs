@@ -83,7 +83,7 @@ fn aligned<'a>(stated: &'a [(String, String)], ours: &[&'a Field]) -> Vec<Pair<'
             flush(&mut theirs, &mut own, &mut pairs);
             pairs.push(Pair::Both(&stated[i], ours[j]));
             (i, j) = (i + 1, j + 1);
-        } else if j == m || i < n && longest[i + 1][j] >= longest[i][j + 1] {
+        } else if j == m || i < n && longest[i + 1][j] == longest[i][j] {
             theirs.push(&stated[i]);
             i += 1;
         } else {

@@ -213,10 +213,6 @@ impl Alignment<'_> {
         let nearest = self.near.iter().copied().find(|&t| member.scope.contains(t));
         let reference = nearest.filter(|&t| arch(t) == self.arch);
         let align = reference.and_then(|t| Some(member.align.get(t)?.value));
-        if !member.scope.contains(self.place.target) {
-            let source = nearest.and_then(|t| Some(member.source.get(t)?.value));
-            self.place.set(&mut member.source, source);
-        }
         let known = match &facts[..] {
             [fact] => Some(self.spelled(Some(member), fact)?),
             _ => None,

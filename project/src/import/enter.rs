@@ -134,6 +134,8 @@ impl Entering<'_> {
         let names = Names { spec, enumerations: self.enumerations() };
         let place = &self.place;
         let at = spec.axis.targets[place.target];
+        let nearest = near.iter().copied().find(|&t| definition.scope.contains(t));
+        place.inherit(&mut definition.source, nearest);
         let from_symbols = definition.source.get(place.target).is_some_and(|piece| piece.value == Provenance::Symbols);
         match (&mut definition.body, facts) {
             (Body::Aggregate(aggregate), TypeFacts::Aggregate(theirs)) => {
@@ -141,8 +143,7 @@ impl Entering<'_> {
                     return Err(other_kind(name, theirs.kind.as_str()));
                 }
                 // Types can have different alignment on different architectures.
-                let reference = near.iter().copied().find(|&t| definition.scope.contains(t));
-                let alike = reference.filter(|&t| spec.axis.targets[t].arch == arch);
+                let alike = nearest.filter(|&t| spec.axis.targets[t].arch == arch);
                 let inherited = |value: &Piecewise<u64>| Some(value.get(alike?)?.value);
                 let (align, pack) = (inherited(&aggregate.align), inherited(&aggregate.pack));
                 place.set(&mut aggregate.align, align);
@@ -169,13 +170,11 @@ impl Entering<'_> {
             (Body::Values(values), TypeFacts::Enumeration(theirs)) if values.kind == ValuesKind::Enum => {
                 let stated = (!is_new || !definition.scope.is_empty()).then_some(values.ty.value.as_str());
                 values.ty.value = integer(name, stated, theirs, place.target, &names)?;
-                let nearest = near.iter().copied().find(|&t| definition.scope.contains(t));
                 constants(place, values, theirs, nearest, rules);
             }
             (_, TypeFacts::Aggregate(theirs)) => return Err(other_kind(name, theirs.kind.as_str())),
             (_, TypeFacts::Enumeration(_)) => return Err(other_kind(name, "enum")),
         }
-        self.place.inherit(&mut definition.source, near.iter().copied().find(|&t| definition.scope.contains(t)));
         self.place.put(&mut definition.scope);
         self.place.set(&mut definition.unverifiable, None);
         if is_new {
@@ -276,11 +275,12 @@ fn has_gap(definition: &Definition, target: TargetId) -> bool {
 pub fn near(axis: &Axis, target: TargetId) -> Vec<TargetId> {
     let at = axis.targets[target];
     let mut list: Vec<_> = axis.targets.ids().filter(|&other| other != target).collect();
-    let before = list.iter().rev().find(|&&t| axis.targets[t].arch == at.arch && t < target).copied();
+    let before = axis.targets.ids().take_while(|&t| t != target).filter(|&t| axis.targets[t].arch == at.arch).last();
+    // Of equal keys, the older target comes first, as on the axis.
     list.sort_by_key(|&t| {
         let other = axis.targets[t];
         let distance = other.kernel.abs_diff(at.kernel);
-        (Some(t) != before, before.is_none() && other.arch != at.arch, distance, other.arch != at.arch, other.kernel > at.kernel)
+        (Some(t) != before, before.is_none() && other.arch != at.arch, distance, other.arch != at.arch)
     });
     list
 }

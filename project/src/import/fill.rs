@@ -66,9 +66,10 @@ pub fn unspecified<'a>(
     tables: impl Iterator<Item = &'a BuildTable> + Clone,
     names: &[String],
 ) -> BTreeSet<String> {
+    let mut seen: BTreeSet<String> = known.iter().map(|name| (*name).to_owned()).collect();
     let (mut new, mut pending) = (BTreeSet::new(), names.to_vec());
     while let Some(name) = pending.pop() {
-        if !known.contains(&name.as_str()) && !new.contains(&name) {
+        if seen.insert(name.clone()) {
             tables.clone().filter_map(|table| table.types.get(&name)).for_each(|facts| pending.extend(by_value(facts)));
             new.insert(name);
         }

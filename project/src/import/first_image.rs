@@ -7,18 +7,14 @@ use etw_layouts_codegen::axis::{Axis, Build, TargetId};
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_symbols::compare_offsets;
 
-/// The first update whose image has the offsets of a structure at a row of the axis, unlike those at the row of the previous
-/// build: the known start of the layout. All later images up to the row must have these offsets too. `None` if no image before
-/// the row distinguishes the two layouts.
-pub fn first_image(layouts: &Layouts, images: &[BuildTable], row: TargetId, structure: &str) -> Option<Build> {
+/// The first update whose image has the offsets of a structure at the second of two rows of the axis, unlike those at the first:
+/// the known start of the layout. `images` are those between the two rows; all later ones must have these offsets too. `None` if
+/// no image distinguishes the two layouts.
+pub fn first_image(layouts: &Layouts, images: &[BuildTable], rows: [TargetId; 2], structure: &str) -> Option<Build> {
     let axis = &layouts.spec.axis;
-    let of = |target: TargetId| axis.kernel_of(target).build;
-    let (arch, end) = (axis.targets[row].arch, of(row));
-    let before = before(axis, row)?;
-    let [new, old] = [row, before].map(|target| ours::types(layouts, target, &[structure]));
-    let between = of(before)..end;
+    let [old, new] = rows.map(|target| ours::types(layouts, target, &[structure]));
     let mut images: Vec<_> = images.iter().map(|image| (kernel_of(image.build, axis), image)).collect();
-    images.retain(|(build, image)| image.arch == arch && between.contains(build) && image.offsets.contains_key(structure));
+    images.retain(|(_, image)| image.offsets.contains_key(structure));
     images.sort_by_key(|(build, _)| *build);
     let has =
         |types, image: &BuildTable| compare_offsets(types, &image.offsets).iter().all(|report| report.differences.is_empty());
@@ -45,6 +41,7 @@ mod tests {
         let layouts = Project::at("..").layouts().expect("the specs resolve");
         let axis = &layouts.spec.axis;
         let row = axis.find("10.0.17763.1075-x64").expect("a row").target;
+        let rows = [before(axis, row).expect("a row before"), row];
         let image = |revision, structure: &str, member: &str, offset| BuildTable {
             globals: [].into(),
             source: String::new(),
@@ -58,15 +55,13 @@ mod tests {
             offsets: Arc::new([(structure.to_owned(), [(member.to_owned(), offset)].into())].into()),
         };
         let guid = |revision, offset| image(revision, "ETW_GUID_ENTRY", "Guid", offset);
-        let border = |images: &[BuildTable]| first_image(&layouts, images, row, "ETW_GUID_ENTRY").map(|build| build.revision);
+        let border = |images: &[BuildTable]| first_image(&layouts, images, rows, "ETW_GUID_ENTRY").map(|build| build.revision);
         let (old, new) = (0x18, 0x28);
-        assert_eq!(border(&[guid(1000, new), guid(500, old), guid(900, new), guid(1075, new), guid(1200, new)]), Some(900));
+        assert_eq!(border(&[guid(1000, new), guid(500, old), guid(900, new)]), Some(900));
         // An image with neither layout, or again with the old one, means that the layout is unknown before it.
         assert_eq!(border(&[guid(500, new), guid(900, old), guid(1000, new)]), Some(1000));
         assert_eq!(border(&[guid(900, new), guid(1000, 0x30)]), None);
         // These images do not distinguish the layouts.
         assert_eq!(border(&[image(900, "ETW_REG_ENTRY", "GuidEntry", 0x20), image(900, "ETW_GUID_ENTRY", "GuidList", 0)]), None);
-        let x86 = BuildTable { arch: Arch::X86, ..guid(900, new) };
-        assert_eq!(border(&[x86, guid(900, old)]), None);
     }
 }

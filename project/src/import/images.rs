@@ -79,7 +79,7 @@ impl Images {
         let is_between = |image: &&BuildTable| image.arch == arch && between.contains(&kernel_of(image.build, axis));
         let images: Vec<BuildTable> = self.all.iter().filter(is_between).cloned().collect();
         let told: BTreeSet<&str> = images.iter().flat_map(BuildTable::holds).map(String::as_str).collect();
-        let first = told.iter().filter_map(|&name| Some((name, first_image(layouts, &images, row, name)?)));
+        let first = told.iter().filter_map(|&name| Some((name, first_image(layouts, &images, [before, row], name)?)));
         let first: BTreeMap<&str, Build> = first.collect();
         let borders: BTreeSet<Build> = first.values().copied().collect();
         let types = |target: TargetId| {
@@ -103,9 +103,8 @@ impl Images {
                 if first.contains_key(name.as_str()) { shown.push(name) } else { along.push(name) }
             }
             grown(&mut types, &old);
-            let image = images.iter().find(|image| kernel_of(image.build, axis) == border);
             let table = BuildTable {
-                source: image.map_or_else(String::new, |image| image.source.clone()),
+                source: "images".to_owned(),
                 producer: etw_layouts_symbols::images::PRODUCER.to_owned(),
                 build: border,
                 label: border.to_string(),

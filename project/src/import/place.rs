@@ -38,10 +38,7 @@ impl Place {
         let new = new.into();
         let of = |value: &Piecewise<T>, target| value.get(target).map(|piece| piece.value.clone());
         let old = of(value, self.target);
-        // An open range can include a kernel that is new on one architecture, in addition to another range.
-        if old == new && value.0.iter().filter(|piece| piece.targets.contains(self.target)).count() < 2 {
-            return;
-        }
+        // Also if nothing changes: an open range can include a kernel that is new on one architecture, in addition to another range.
         let with: Vec<TargetId> = self.followers.iter().copied().filter(|&t| of(value, t) == old).collect();
         with.into_iter().chain([self.target]).for_each(|target| value.set(target, new.clone()));
     }

@@ -37,11 +37,11 @@ pub fn regrouped(spec: &Spec, old: &Axis) -> (Spec, BTreeSet<String>) {
             tried.extend((0..best.axis.updates.len()).filter_map(|update| joined(&best.axis, update, build)));
         }
         for (at, &one) in new.iter().enumerate().take(MOST_TRIED) {
-            let others = new[at + 1..].iter().take(MOST_TRIED).filter(|other| other.number != one.number);
+            let others = new[at..].iter().take(MOST_TRIED).filter(|other| other.number != one.number);
             tried.extend(others.filter_map(|&other| begun(&best.axis, one, other)));
         }
         let least = tried.into_iter().map(|(axis, name)| {
-            let spec = Spec { axis, definitions: Default::default(), ..best.clone() };
+            let spec = Spec { axis, ..best.clone() };
             (self::cost(&spec, &changed), name, spec.axis)
         });
         match least.min_by_key(|(cost, ..)| *cost).filter(|(least, ..)| least + LEAST <= cost) {

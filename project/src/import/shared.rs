@@ -10,18 +10,17 @@ fn runs(facts: &[SymbolMember]) -> Vec<Vec<usize>> {
     let mut order: Vec<usize> = (0..facts.len()).collect();
     order.sort_by_key(|&i| facts[i].unit());
     let mut runs: Vec<Vec<usize>> = Vec::new();
-    let (mut first, mut last) = (0, 0);
+    let mut last = 0;
     for i in order {
         let (start, end) = facts[i].unit();
         match runs.last_mut() {
-            // A group begins at an offset outside all of its other members.
-            Some(run) if start < last && first < end => {
+            Some(run) if start < last => {
                 run.push(i);
                 last = last.max(end);
             }
             _ => {
                 runs.push(vec![i]);
-                (first, last) = (start, end);
+                last = end;
             }
         }
     }

@@ -85,7 +85,7 @@ impl SymbolMember {
 
     /// Whether both are bit fields of the same unit.
     pub fn shares_unit(&self, other: &SymbolMember) -> bool {
-        self.bits.is_some() && other.bits.is_some() && self.unit() == other.unit()
+        self.bits.and(other.bits).is_some() && self.unit() == other.unit()
     }
 
     /// Whether the other member begins where this one ends.
@@ -230,10 +230,9 @@ impl Names<'_> {
         }
     }
 
-    /// The type in the model of symbols for a spelling.
+    /// The type in the model of symbols for a spelling, within a number of typedefs.
     fn meaning(&self, ctype: &CType, target: TargetId, depth: usize) -> Option<Type> {
         Some(match ctype {
-            _ if depth > 16 => return None,
             CType::Name { name, .. } => {
                 if let Some(scalar) = self.spec.scalars.get(name) {
                     if scalar.size == 0 {
@@ -242,6 +241,10 @@ impl Names<'_> {
                     return Integer::from_c(&scalar.c).map(Type::Integer);
                 }
                 if let Some(typedef) = self.spec.typedefs.get(name) {
+                    // As in layouts: more are a typedef that is defined by itself.
+                    if depth > 16 {
+                        return None;
+                    }
                     return self.meaning(&typedef.get(target)?.value, target, depth + 1);
                 }
                 match self.enumerations.contains(name) {
@@ -249,7 +252,7 @@ impl Names<'_> {
                     false => Type::Aggregate(name.clone()),
                 }
             }
-            CType::Pointer { to, .. } => Type::Pointer(self.meaning(to, target, depth + 1)?.into()),
+            CType::Pointer { to, .. } => Type::Pointer(self.meaning(to, target, depth)?.into()),
             CType::Function { .. } => Type::Function,
             CType::Array { of, length } => {
                 let count = match length {
@@ -257,7 +260,7 @@ impl Names<'_> {
                     Length::AnySize => 1,
                     Length::Flexible => 0,
                 };
-                Type::Array(self.meaning(of, target, depth + 1)?.into(), count)
+                Type::Array(self.meaning(of, target, depth)?.into(), count)
             }
         })
     }

@@ -84,7 +84,7 @@ const MOST: usize = 1024;
 /// Members overlap in too many ways.
 pub fn distribute(alternatives: &mut Vec<Vec<SymbolMember>>, facts: Vec<SymbolMember>, start: u64) -> Result<Vec<bool>, String> {
     let mut open = vec![false; alternatives.len()];
-    let mut work = MOST * (1 + facts.len() + alternatives.len());
+    let mut work = MOST * (facts.len() + alternatives.len());
     // Members at the start of the union follow no other, and may precede known ones.
     let known = alternatives.len();
     for fact in facts {

@@ -191,7 +191,6 @@ pub fn claims(layouts: &Layouts, names: &[&str], checked: &[Checked]) -> Vec<Mis
             let holder = holder(target);
             let reason = layouts.unverifiable(name, target);
             let wrong = match (reason, holder) {
-                _ if layouts.get(target, name).is_none() => "it has no layout".to_owned(),
                 (None, None) if seen && !axis.is_standard && !between(target) => {
                     "no symbol table of its builds contains it; add `unverifiable`, or facts that contain it".to_owned()
                 }
