@@ -25,6 +25,8 @@ pub struct Rows<'a, S> {
     pub filter: &'a Filter,
     /// The order of rows.
     pub order: Order,
+    /// Bytes of buffers that are in memory at the same time: [`MEMORY`](crate::MEMORY), or less for an iterator whose batches wait.
+    pub memory: u64,
 }
 
 /// Counts of the second pass.
@@ -52,7 +54,7 @@ impl<S: Read + Seek> Rows<'_, S> {
         mut full: impl FnMut(Batch) -> Result<(), E>,
         mut found: impl FnMut(Diagnostic),
     ) -> Result<Counts, E> {
-        let (slices, is_ordered) = order::slices(self.index, self.order);
+        let (slices, is_ordered) = order::slices(self.index, self.order, self.memory);
         let mut counts = Counts { is_ordered, ..Counts::default() };
         encoder.begin(self.name, self.index);
         for slice in &slices {
@@ -123,7 +125,7 @@ const MOST_DIAGNOSTICS: usize = 1024;
 impl<'a, S: Read + Seek> Batches<'a, S> {
     /// The batches of a trace. The order of rows is that of `rows`.
     pub fn new(rows: Rows<'a, S>, options: Options) -> Self {
-        let (slices, is_ordered) = order::slices(rows.index, rows.order);
+        let (slices, is_ordered) = order::slices(rows.index, rows.order, rows.memory);
         let mut encoder = Encoder::new(options);
         encoder.begin(rows.name, rows.index);
         let counts = Counts { is_ordered, ..Counts::default() };

@@ -35,5 +35,5 @@ pub use encoder::Encoder;
 pub use error::Error;
 pub use index::{Index, Place, Seen};
 pub use options::{Options, Payload, Shape};
-pub use order::Order;
+pub use order::{MEMORY, Order};
 pub use table::{Batch, Kind, Table};

@@ -14,8 +14,9 @@ pub enum Order {
     Time,
 }
 
-/// Bytes of decompressed buffers that are in memory at the same time: more only if a single buffer, or buffers with the same time, are larger.
-const BUDGET: u64 = 48 << 20;
+/// Bytes of decompressed buffers that are in memory at the same time, by default: more only if a single buffer, or buffers with the same time, are
+/// larger.
+pub const MEMORY: u64 = 48 << 20;
 
 /// In the order of time, buffers can be read several times, because each has a range of times. If all are read more often than this on average,
 /// each slice of the file is sorted by itself instead.
@@ -31,22 +32,22 @@ pub(crate) struct Slice {
 }
 
 /// The slices of a trace, and whether all are in the order of time, if that is asked for.
-pub(crate) fn slices(index: &Index, order: Order) -> (Vec<Slice>, bool) {
+pub(crate) fn slices(index: &Index, order: Order, memory: u64) -> (Vec<Slice>, bool) {
     match order {
-        Order::File => (by_place(&index.buffers), true),
-        Order::Time => match by_time(&index.buffers) {
+        Order::File => (by_place(&index.buffers, memory), true),
+        Order::Time => match by_time(&index.buffers, memory) {
             Some(slices) => (slices, true),
-            None => (by_place(&index.buffers), false),
+            None => (by_place(&index.buffers, memory), false),
         },
     }
 }
 
-fn by_place(buffers: &[Entry]) -> Vec<Slice> {
+fn by_place(buffers: &[Entry], memory: u64) -> Vec<Slice> {
     let (mut slices, mut size) = (Vec::<Slice>::new(), u64::MAX);
     for (index, entry) in buffers.iter().enumerate() {
         size = size.saturating_add(entry.decoded.into());
         match slices.last_mut() {
-            Some(slice) if size <= BUDGET => slice.buffers.push(index),
+            Some(slice) if size <= memory => slice.buffers.push(index),
             _ => {
                 size = entry.decoded.into();
                 slices.push(Slice { buffers: vec![index], keys: (i64::MIN, i64::MAX) });
@@ -57,7 +58,7 @@ fn by_place(buffers: &[Entry]) -> Vec<Slice> {
 }
 
 /// Slices by time; `None` if buffers would have to be read too often.
-fn by_time(buffers: &[Entry]) -> Option<Vec<Slice>> {
+fn by_time(buffers: &[Entry], memory: u64) -> Option<Vec<Slice>> {
     let all: u64 = buffers.iter().map(|entry| u64::from(entry.decoded)).sum();
     let mut sorted: Vec<_> = (0..buffers.len()).collect();
     sorted.sort_by_key(|index| (buffers[*index].keys.0, *index));
@@ -67,7 +68,7 @@ fn by_time(buffers: &[Entry]) -> Option<Vec<Slice>> {
     for index in sorted {
         let entry = buffers[index];
         let first = entry.keys.0;
-        if size + u64::from(entry.decoded) > BUDGET && first > start && !active.is_empty() {
+        if size + u64::from(entry.decoded) > memory && first > start && !active.is_empty() {
             read += size;
             if read > MOST_READS * all {
                 return None;
@@ -82,7 +83,7 @@ fn by_time(buffers: &[Entry]) -> Option<Vec<Slice>> {
         active.push(index);
         size += u64::from(entry.decoded);
         // Buffers with the same time do not fit.
-        if size > 2 * BUDGET && active.len() > 1 {
+        if size > 2 * memory && active.len() > 1 {
             return None;
         }
     }

@@ -10,6 +10,7 @@ use arrow_array::{Array, RecordBatch};
 use arrow_schema::{DataType, Schema};
 use etw_layouts_etl::text::put;
 use etw_layouts_etl::{FileTime, Uuid};
+use std::fmt::Debug;
 use std::io::Write;
 
 /// Memory for lines, used again for each batch.
@@ -125,7 +126,7 @@ fn json(column: &dyn Array, row: usize, out: &mut Vec<u8>) {
         DataType::UInt16 => put::number(out, column.as_primitive::<UInt16Type>().value(row)),
         DataType::UInt32 => put::number(out, column.as_primitive::<UInt32Type>().value(row)),
         DataType::UInt64 => put::number(out, column.as_primitive::<UInt64Type>().value(row)),
-        DataType::Float32 => float(column.as_primitive::<Float32Type>().value(row).into(), out),
+        DataType::Float32 => float(column.as_primitive::<Float32Type>().value(row), out),
         DataType::Float64 => float(column.as_primitive::<Float64Type>().value(row), out),
         DataType::Boolean => out.extend_from_slice(if column.as_boolean().value(row) { b"true" } else { b"false" }),
         DataType::Binary => hex(column.as_binary::<i32>().value(row), out),
@@ -164,10 +165,10 @@ fn json(column: &dyn Array, row: usize, out: &mut Vec<u8>) {
 }
 
 /// JSON has no infinity: such a number is a text.
-fn float(number: f64, out: &mut Vec<u8>) {
-    match number.is_finite() {
+fn float(number: impl Debug + Copy + Into<f64>, out: &mut Vec<u8>) {
+    match number.into().is_finite() {
         true => put::shown(out, format_args!("{number:?}")),
-        false => put::shown(out, format_args!("\"{number}\"")),
+        false => put::shown(out, format_args!("\"{number:?}\"")),
     }
 }
 

@@ -12,7 +12,7 @@ use crate::output::{Format, Output};
 use etw_layouts_cli::{Outcome, unreadable};
 use etw_layouts_etl::Diagnostic;
 use etw_layouts_schemas::trace::{Collector, Place};
-use etw_layouts_table::{Encoder, Error, Index, Order, Rows, Seen};
+use etw_layouts_table::{Encoder, Error, Index, MEMORY, Order, Rows, Seen};
 use indicatif::ProgressBar;
 use std::fs::{self, File};
 use std::io::{BufReader, Read, Seek, SeekFrom};
@@ -127,6 +127,7 @@ impl Work<'_> {
             schemas: &schemas,
             filter: &filter,
             order: self.args.table_options().order,
+            memory: MEMORY,
         };
         let counts = rows.read::<Failed>(
             encoder,
