@@ -29,7 +29,11 @@ fn main() {
     ];
     // Loaded images and opened files.
     let strings = [
-        (0x140A, 3, number(&[&0x7FF9_0000_0000u64.to_le_bytes(), &0x9_0000u64.to_le_bytes(), &8u32.to_le_bytes(), &[7; 36], &path])),
+        (
+            0x140A,
+            3,
+            number(&[&0x7FF9_0000_0000u64.to_le_bytes(), &0x9_0000u64.to_le_bytes(), &8u32.to_le_bytes(), &[7; 36], &path]),
+        ),
         (0x0440, 4, number(&[&1u64.to_le_bytes(), &2u64.to_le_bytes(), &[3; 16], &path])),
     ];
     compare("kernel events of fixed classes", &made(&fixed));
@@ -94,13 +98,15 @@ fn compare(name: &str, bytes: &[u8]) {
             }
             sum
         });
-        time(&mut best[1], || Index::read(bytes, |seen| drop(black_box(matches!(seen, Seen::Event(..))))).map(|index| index.events()));
+        time(&mut best[1], || {
+            Index::read(bytes, |seen| drop(black_box(matches!(seen, Seen::Event(..))))).map(|index| index.events())
+        });
         for (way, best) in ways.iter().zip(best[2..].chunks_mut(2)) {
             time(&mut best[0], || batches(bytes, &index, way.1, |rows| Ok(drop(black_box(rows)))));
             time(&mut best[1], || {
                 let mut files = HashMap::new();
                 batches(bytes, &index, way.1, |batch| {
-                    let new = || Writer::new(Format::Parquet, &batch.table, false, io::sink());
+                    let new = || Writer::new(Format::Parquet, &batch.table, io::sink());
                     let writer = match files.entry(format!("{:?} {}", batch.table.kind, batch.table.layout)) {
                         std::collections::hash_map::Entry::Occupied(entry) => entry.into_mut(),
                         std::collections::hash_map::Entry::Vacant(entry) => entry.insert(new()?),
@@ -113,7 +119,12 @@ fn compare(name: &str, bytes: &[u8]) {
     }
     let rate = |time: Duration| index.events() as f64 / time.as_secs_f64() / 1e6;
     let times = |time: Duration| time.as_secs_f64() / best[0].as_secs_f64();
-    println!("{name}, {} events: bare walk {:.1} million events/s; first pass {:.1}", index.events(), rate(best[0]), rate(best[1]));
+    println!(
+        "{name}, {} events: bare walk {:.1} million events/s; first pass {:.1}",
+        index.events(),
+        rate(best[0]),
+        rate(best[1])
+    );
     for (way, best) in ways.iter().zip(best[2..].chunks(2)) {
         println!(
             "  {}: to Arrow {:.2} million events/s, {:.1} times the walk; to Parquet {:.2} million, {:.1} times",
@@ -128,10 +139,17 @@ fn compare(name: &str, bytes: &[u8]) {
 
 fn batches(bytes: &[u8], index: &Index, options: Options, mut take: impl FnMut(etw_layouts_table::Batch) -> Result<(), Error>) {
     let (schemas, filter) = (Schemas::built_in(), Filter::new());
-    let rows =
-        Rows { source: Cursor::new(bytes), name: "trace.etl", index, schemas: &schemas, filter: &filter, order: options.order, memory: MEMORY };
+    let rows = Rows {
+        source: Cursor::new(bytes),
+        name: "trace.etl",
+        index,
+        schemas: &schemas,
+        filter: &filter,
+        order: options.order,
+        memory: MEMORY,
+    };
     let mut count = 0;
-    for batch in Batches::new(rows, options) {
+    for batch in Batches::new(rows, options).expect("a trace") {
         let batch = batch.expect("a batch");
         if batch.table.kind != etw_layouts_table::Kind::Stacks {
             count += batch.rows.num_rows() as u64;

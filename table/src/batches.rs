@@ -6,11 +6,12 @@ use crate::index::{Index, Place};
 use crate::options::Options;
 use crate::order::{self, Order, Slice};
 use crate::table::Batch;
-use etw_layouts_etl::{Diagnostic, Event, Filter, Schemas, names};
+use arrow_schema::ArrowError;
+use etw_layouts_etl::{Diagnostic, Event, Filter, Reader, Schemas, names};
 use std::collections::VecDeque;
-use std::io::{Read, Seek};
+use std::io::{BufReader, Read, Seek, SeekFrom};
 
-/// Reads the events of a trace in the second pass, and turns them into batches.
+/// What the second pass over a trace needs.
 #[derive(Debug)]
 pub struct Rows<'a, S> {
     /// The trace.
@@ -41,39 +42,77 @@ pub struct Counts {
     pub is_ordered: bool,
 }
 
-impl<S: Read + Seek> Rows<'_, S> {
+impl<'a, S: Read + Seek> Rows<'a, S> {
     /// Adds all events to an encoder. `full` takes its batches, `found` the diagnostics of payloads that cannot be decoded. Rows that are in no
     /// full batch stay in the encoder.
+    ///
+    /// If the file changed since the first pass, the counts have another number of events than the index. In the order of time, this is also
+    /// possible for a damaged file; in file order, the events are always those of the first pass.
     ///
     /// # Errors
     ///
     /// The source fails; or what `full` returns.
     pub fn read<E: From<Error>>(
-        &mut self,
+        self,
         encoder: &mut Encoder,
         mut full: impl FnMut(Batch) -> Result<(), E>,
         mut found: impl FnMut(Diagnostic),
     ) -> Result<Counts, E> {
-        let (slices, is_ordered) = order::slices(self.index, self.order, self.memory);
-        let mut counts = Counts { is_ordered, ..Counts::default() };
         encoder.begin(self.name, self.index);
-        for slice in &slices {
-            self.slice(slice, encoder, &mut counts, &mut full, &mut found)?;
-        }
-        Ok(counts)
+        let mut pass = Pass::new(self)?;
+        while pass.advance(encoder, &mut full, &mut found)? {}
+        Ok(pass.counts)
+    }
+}
+
+/// The state of the second pass.
+#[derive(Debug)]
+struct Pass<'a, S> {
+    name: &'a str,
+    index: &'a Index,
+    schemas: &'a Schemas,
+    filter: &'a Filter,
+    source: Source<S>,
+    counts: Counts,
+}
+
+#[derive(Debug)]
+enum Source<S> {
+    /// Slices in the order of time.
+    Slices(S, std::vec::IntoIter<Slice>),
+    /// The file from its start to its end.
+    Stream(Reader<BufReader<S>>),
+}
+
+/// Buffers of a stream that are read at once.
+const BUFFERS: usize = 16;
+
+impl<'a, S: Read + Seek> Pass<'a, S> {
+    fn new(rows: Rows<'a, S>) -> Result<Self, Error> {
+        let Rows { mut source, name, index, schemas, filter, order, memory } = rows;
+        let (source, is_ordered) = match order {
+            Order::File => {
+                source.seek(SeekFrom::Start(0))?;
+                (Source::Stream(Reader::new(BufReader::with_capacity(1 << 18, source))?), true)
+            }
+            Order::Time => {
+                let (slices, is_ordered) = order::slices(index, memory);
+                (Source::Slices(source, slices.into_iter()), is_ordered)
+            }
+        };
+        Ok(Self { name, index, schemas, filter, source, counts: Counts { is_ordered, ..Counts::default() } })
     }
 
-    fn slice<E: From<Error>>(
+    /// Reads a part of the trace. Returns whether there was one.
+    fn advance<E: From<Error>>(
         &mut self,
-        slice: &Slice,
         encoder: &mut Encoder,
-        counts: &mut Counts,
         full: &mut impl FnMut(Batch) -> Result<(), E>,
         found: &mut impl FnMut(Diagnostic),
-    ) -> Result<(), E> {
-        let Self { name, index, schemas, filter, .. } = *self;
+    ) -> Result<bool, E> {
+        let Self { name, index, schemas, filter, source, counts } = self;
         let clock = index.log_file().to_clock();
-        let see = |event: &Event<'_>, place: Place| -> Result<(), Stop<E>> {
+        let mut see = |event: &Event<'_>, place: Place| -> Result<(), Stop<E>> {
             counts.events += 1;
             if !filter.takes(event, place.processor, &clock) {
                 encoder.pass(event);
@@ -84,10 +123,10 @@ impl<S: Read + Seek> Rows<'_, S> {
                 let kind = names::undecoded(event, schemas, fault);
                 found(Diagnostic { buffer: place.buffer, buffer_offset: place.buffer_offset, offset: place.offset, kind });
             }
-            while let Some(batch) = encoder.full().map_err(|error| Stop(Error::from(error).into()))? {
+            while let Some(batch) = encoder.full().map_err(Stop::of)? {
                 full(batch).map_err(Stop)?;
                 if encoder.needs_rest() {
-                    while let Some(batch) = encoder.rest().map_err(|error| Stop(Error::from(error).into()))? {
+                    while let Some(batch) = encoder.rest().map_err(Stop::of)? {
                         full(batch).map_err(Stop)?;
                     }
                     encoder.forget_names(name, index);
@@ -95,12 +134,41 @@ impl<S: Read + Seek> Rows<'_, S> {
             }
             Ok(())
         };
-        order::read(&mut self.source, index, slice, self.order, see).map_err(|Stop(error)| error)
+        let more = match source {
+            Source::Slices(source, slices) => match slices.next() {
+                Some(slice) => order::read(source, index, &slice, see).map(|()| true),
+                None => Ok(false),
+            },
+            Source::Stream(reader) => stream(reader, &mut see),
+        };
+        more.map_err(|Stop(error)| error)
     }
+}
+
+/// Reads some buffers of a stream. Returns whether there are more.
+fn stream<S: Read, E: From<Error>>(
+    reader: &mut Reader<BufReader<S>>,
+    see: &mut impl FnMut(&Event<'_>, Place) -> Result<(), Stop<E>>,
+) -> Result<bool, Stop<E>> {
+    for _ in 0..BUFFERS {
+        let Some(buffer) = reader.next_buffer()? else { return Ok(false) };
+        let Ok(decoded) = buffer else { continue };
+        let at = (decoded.buffer().index(), decoded.buffer().offset());
+        for event in decoded.events().filter_map(Result::ok) {
+            see(&event, Place::of(&decoded, at, &event))?;
+        }
+    }
+    Ok(true)
 }
 
 /// An error of any kind.
 struct Stop<E>(E);
+
+impl<E: From<Error>> Stop<E> {
+    fn of(error: ArrowError) -> Self {
+        Self(Error::from(error).into())
+    }
+}
 
 impl<E: From<Error>> From<std::io::Error> for Stop<E> {
     fn from(error: std::io::Error) -> Self {
@@ -108,13 +176,11 @@ impl<E: From<Error>> From<std::io::Error> for Stop<E> {
     }
 }
 
-/// An iterator over the batches of one trace. It reads the trace slice by slice as batches are taken.
+/// An iterator over the batches of one trace. It reads the trace part by part as batches are taken.
 #[derive(Debug)]
 pub struct Batches<'a, S> {
-    rows: Rows<'a, S>,
+    pass: Pass<'a, S>,
     encoder: Encoder,
-    slices: std::vec::IntoIter<Slice>,
-    counts: Counts,
     ready: VecDeque<Batch>,
     diagnostics: Vec<Diagnostic>,
 }
@@ -124,17 +190,19 @@ const MOST_DIAGNOSTICS: usize = 1024;
 
 impl<'a, S: Read + Seek> Batches<'a, S> {
     /// The batches of a trace. The order of rows is that of `rows`.
-    pub fn new(rows: Rows<'a, S>, options: Options) -> Self {
-        let (slices, is_ordered) = order::slices(rows.index, rows.order, rows.memory);
+    ///
+    /// # Errors
+    ///
+    /// The source fails.
+    pub fn new(rows: Rows<'a, S>, options: Options) -> Result<Self, Error> {
         let mut encoder = Encoder::new(options);
         encoder.begin(rows.name, rows.index);
-        let counts = Counts { is_ordered, ..Counts::default() };
-        Self { rows, encoder, slices: slices.into_iter(), counts, ready: VecDeque::new(), diagnostics: Vec::new() }
+        Ok(Self { pass: Pass::new(rows)?, encoder, ready: VecDeque::new(), diagnostics: Vec::new() })
     }
 
     /// The counts so far.
     pub fn counts(&self) -> Counts {
-        self.counts
+        self.pass.counts
     }
 
     /// The diagnostics of payloads since they were taken last, the first thousand of them.
@@ -144,17 +212,16 @@ impl<'a, S: Read + Seek> Batches<'a, S> {
 
     fn advance(&mut self) -> Result<bool, Error> {
         let (ready, diagnostics) = (&mut self.ready, &mut self.diagnostics);
-        if let Some(slice) = self.slices.next() {
-            let full = |batch| -> Result<(), Error> {
-                ready.push_back(batch);
-                Ok(())
-            };
-            let found = |diagnostic| {
-                if diagnostics.len() < MOST_DIAGNOSTICS {
-                    diagnostics.push(diagnostic);
-                }
-            };
-            self.rows.slice(&slice, &mut self.encoder, &mut self.counts, &mut { full }, &mut { found })?;
+        let mut full = |batch| -> Result<(), Error> {
+            ready.push_back(batch);
+            Ok(())
+        };
+        let mut found = |diagnostic| {
+            if diagnostics.len() < MOST_DIAGNOSTICS {
+                diagnostics.push(diagnostic);
+            }
+        };
+        if self.pass.advance(&mut self.encoder, &mut full, &mut found)? {
             return Ok(true);
         }
         self.ready.extend(self.encoder.rest()?);

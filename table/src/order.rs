@@ -31,14 +31,12 @@ pub(crate) struct Slice {
     keys: (i64, i64),
 }
 
-/// The slices of a trace, and whether all are in the order of time, if that is asked for.
-pub(crate) fn slices(index: &Index, order: Order, memory: u64) -> (Vec<Slice>, bool) {
-    match order {
-        Order::File => (by_place(&index.buffers, memory), true),
-        Order::Time => match by_time(&index.buffers, memory) {
-            Some(slices) => (slices, true),
-            None => (by_place(&index.buffers, memory), false),
-        },
+/// The slices of a trace in the order of time. If buffers are too far out of order, each slice of the file is sorted by itself; the second value is
+/// then `false`.
+pub(crate) fn slices(index: &Index, memory: u64) -> (Vec<Slice>, bool) {
+    match by_time(&index.buffers, memory) {
+        Some(slices) => (slices, true),
+        None => (by_place(&index.buffers, memory), false),
     }
 }
 
@@ -97,31 +95,18 @@ pub(crate) fn read<E: From<io::Error>>(
     source: &mut (impl Read + Seek),
     index: &Index,
     slice: &Slice,
-    order: Order,
     mut see: impl FnMut(&Event<'_>, Place) -> Result<(), E>,
 ) -> Result<(), E> {
     let (bytes, places) = load(source, index, slice)?;
     // The file can have changed since the first pass: then the number of events differs, which the caller compares.
     let Ok(trace) = Trace::from_bytes(&bytes[..]) else { return Ok(()) };
-    let buffers = || {
-        trace.buffers().filter_map(Result::ok).filter_map(|buffer| {
-            let at = places.binary_search_by_key(&buffer.offset(), |(offset, _)| *offset).ok()?;
-            Some((buffer, index.buffers[places[at].1]))
-        })
-    };
-    if order == Order::File {
-        let mut scratch = Scratch::default();
-        for (buffer, entry) in buffers() {
-            let decoded = buffer.decode(&mut scratch);
-            for (_, event) in keyed(&decoded).filter_map(Result::ok) {
-                see(&event, Place::of(&decoded, (entry.index, entry.offset), &event))?;
-            }
-        }
-        return Ok(());
-    }
+    let buffers = trace.buffers().filter_map(Result::ok).filter_map(|buffer| {
+        let at = places.binary_search_by_key(&buffer.offset(), |(offset, _)| *offset).ok()?;
+        Some((buffer, index.buffers[places[at].1]))
+    });
     let mut scratches: Vec<_> = places.iter().map(|_| Scratch::default()).collect();
     let mut events = Vec::new();
-    for ((buffer, entry), scratch) in buffers().zip(&mut scratches) {
+    for ((buffer, entry), scratch) in buffers.zip(&mut scratches) {
         let decoded = buffer.decode(scratch);
         for (key, event) in keyed(&decoded).filter_map(Result::ok) {
             if (slice.keys.0..=slice.keys.1).contains(&key) {

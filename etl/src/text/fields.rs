@@ -17,14 +17,41 @@ pub enum Style {
 /// An open array or structure.
 enum Level<'a> {
     Array,
-    /// The members of a structure by name, and how many there are with each: a second one is `name#2` in JSON.
-    Structure(HashMap<&'a str, u32>),
+    Structure(Members<'a>),
+}
+
+/// The members of a structure by name, and how many there are with each: a second one is `name#2` in JSON. The first are in a list, which is
+/// faster to search than a map while it is short.
+#[derive(Default)]
+struct Members<'a> {
+    first: Vec<(&'a str, u32)>,
+    more: HashMap<&'a str, u32>,
+}
+
+/// Members in the list.
+const FIRST: usize = 24;
+
+impl<'a> Members<'a> {
+    /// Adds a member. Returns how many have its name.
+    fn add(&mut self, name: &'a str) -> u32 {
+        if let Some((_, count)) = self.first.iter_mut().find(|(own, _)| *own == name) {
+            *count += 1;
+            return *count;
+        }
+        if self.first.len() < FIRST {
+            self.first.push((name, 1));
+            return 1;
+        }
+        let count = self.more.entry(name).or_default();
+        *count += 1;
+        *count
+    }
 }
 
 /// Writes the fields: `{ProcessId = 4, …}`, or a JSON object. Returns the fault if the payload is not decoded to its last byte.
 pub fn fields(fields: &Fields<'_>, clock: Option<&Clock>, style: Style, out: &mut Vec<u8>) -> Option<Fault> {
     out.push(b'{');
-    inside(&mut fields.steps(), Level::Structure(HashMap::new()), clock, style, out)
+    inside(&mut fields.steps(), Level::Structure(Members::default()), clock, style, out)
 }
 
 /// Writes the first field with a name as the cell of a table: a text as it is, without quotes; an array or structure as a whole. If no field has
@@ -45,7 +72,7 @@ pub fn cell(fields: &Fields<'_>, name: &str, clock: Option<&Clock>, style: Style
         }
         _ => {
             out.push(b'{');
-            inside(&mut steps, Level::Structure(HashMap::new()), clock, style, out);
+            inside(&mut steps, Level::Structure(Members::default()), clock, style, out);
         }
     }
     true
@@ -85,7 +112,7 @@ fn inside<'a>(steps: &mut Steps<'a>, level: Level<'a>, clock: Option<&Clock>, st
             }
             Step::Structure(_) => {
                 out.push(b'{');
-                levels.push(Level::Structure(HashMap::new()));
+                levels.push(Level::Structure(Members::default()));
             }
             Step::Value(value) => values::value(&value, clock, style, out),
             Step::End => {}
@@ -131,10 +158,8 @@ fn close(level: Option<Level<'_>>, out: &mut Vec<u8>) {
 }
 
 /// Writes the name of a member as a key that no member before it has.
-fn key<'a>(members: &mut HashMap<&'a str, u32>, name: &'a str, out: &mut Vec<u8>) {
-    let count = members.entry(name).or_default();
-    *count += 1;
-    match *count {
+fn key<'a>(members: &mut Members<'a>, name: &'a str, out: &mut Vec<u8>) {
+    match members.add(name) {
         1 => put::json_name(out, name),
         count => put::json(out, format!("{name}#{count}").chars()),
     }

@@ -43,14 +43,14 @@ enum Kind<W: Write + Send> {
 }
 
 impl<W: Write + Send> Writer<W> {
-    /// Begins a file. `is_sorted` states that the rows are in the order of time, from the first file to the last batch.
+    /// Begins a file.
     ///
     /// # Errors
     ///
     /// The file cannot be written.
-    pub fn new(format: Format, table: &Table, is_sorted: bool, mut out: W) -> Result<Self, Error> {
+    pub fn new(format: Format, table: &Table, mut out: W) -> Result<Self, Error> {
         Ok(Self(match format {
-            Format::Parquet => Kind::Parquet(Box::new(parquet::Writer::new(table, is_sorted, out)?)),
+            Format::Parquet => Kind::Parquet(Box::new(parquet::Writer::new(table, out)?)),
             Format::Arrow => {
                 let options = IpcWriteOptions::default().with_dictionary_handling(DictionaryHandling::Delta);
                 Kind::Arrow(Box::new(FileWriter::try_new_with_options(out, &table.schema, options)?))

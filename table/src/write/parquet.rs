@@ -4,7 +4,6 @@ use crate::{Error, Table};
 use arrow_array::RecordBatch;
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, Encoding, ZstdLevel};
-use parquet::file::metadata::SortingColumn;
 use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterVersion};
 use parquet::schema::types::ColumnPath;
 use std::io::Write;
@@ -18,16 +17,13 @@ const ROWS: usize = 1 << 19;
 const BYTES: usize = 32 << 20;
 
 impl<W: Write + Send> Writer<W> {
-    pub fn new(table: &Table, is_sorted: bool, out: W) -> Result<Self, Error> {
+    pub fn new(table: &Table, out: W) -> Result<Self, Error> {
         let path = |name: &str| ColumnPath::from(name);
-        let time = table.schema.index_of("time").ok().filter(|_| is_sorted);
-        let sorting = time.map(|index| vec![SortingColumn { column_idx: index as i32, descending: false, nulls_first: false }]);
         let mut properties = WriterProperties::builder()
             .set_writer_version(WriterVersion::PARQUET_1_0)
             .set_compression(Compression::ZSTD(ZstdLevel::try_new(1)?))
             .set_statistics_enabled(EnabledStatistics::Chunk)
-            .set_max_row_group_row_count(Some(ROWS))
-            .set_sorting_columns(sorting);
+            .set_max_row_group_row_count(Some(ROWS));
         // Values that hardly repeat, and increase.
         for name in ["sequence", "time", "tick"] {
             properties = properties

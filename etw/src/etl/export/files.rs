@@ -14,7 +14,6 @@ pub struct Files {
     folder: PathBuf,
     part: String,
     format: Format,
-    is_sorted: bool,
     open: HashMap<String, Open>,
     /// The number of files that each table has already.
     numbers: HashMap<String, u32>,
@@ -36,9 +35,9 @@ const OPEN: usize = 64;
 const MEMORY: usize = 64 << 20;
 
 impl Files {
-    pub fn new(folder: PathBuf, part: &str, format: Format, is_sorted: bool) -> Self {
+    pub fn new(folder: PathBuf, part: &str, format: Format) -> Self {
         let (open, numbers, written) = Default::default();
-        Self { folder, part: part.to_owned(), format, is_sorted, open, numbers, written, now: 0 }
+        Self { folder, part: part.to_owned(), format, open, numbers, written, now: 0 }
     }
 
     /// Writes a batch.
@@ -94,8 +93,7 @@ impl Files {
         let file = Written { path, table: name.into(), provider, event, version, rows: 0, bytes: 0 };
         let path = self.folder.join(&file.path);
         path.parent().map_or(Ok(()), fs::create_dir_all)?;
-        let writer =
-            Writer::new(self.format, &batch.table, self.is_sorted, BufWriter::with_capacity(1 << 16, File::create(path)?))?;
+        let writer = Writer::new(self.format, &batch.table, BufWriter::with_capacity(1 << 16, File::create(path)?))?;
         Ok(Open { writer, file, generation: batch.generation, used: self.now })
     }
 

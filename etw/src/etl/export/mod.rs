@@ -60,7 +60,10 @@ pub struct Args {
     /// Form of payloads in the narrow shape.
     #[arg(long, value_enum, default_value_t = Payload::Json)]
     payload: Payload,
-    /// Export N parts at the same time; each needs up to 250 MB of memory. By default, as many as there are processors.
+    /// Write traces together to the same files, up to this size of traces in MiB; 0 writes each trace to files of its own.
+    #[arg(long, value_name = "MIB", default_value_t = 64)]
+    group: u64,
+    /// Export N groups of traces at the same time; each needs up to 250 MB of memory. By default, as many as there are processors.
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
     jobs: usize,
     #[command(flatten)]
@@ -116,7 +119,7 @@ pub fn run(args: &Args) -> Result<Outcome, Error> {
     let out = Output::new(Text::Text);
     let mut state = State::open(&args.output, &args.options())?;
     let inputs = input::find_all(&args.files, &TRACES, &out);
-    let plan = plan::plan(&inputs, &mut state, &out)?;
+    let plan = plan::plan(&inputs, args.group.saturating_mul(1 << 20), &mut state, &out)?;
     let bar = progress(plan.bytes());
     let part = |part: &plan::Part| part::export(args, part, &state, &bar);
     let pool = ThreadPoolBuilder::new().num_threads(args.jobs).build()?;

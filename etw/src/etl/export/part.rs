@@ -29,6 +29,8 @@ pub struct Done {
 enum Failed {
     /// The trace with this index cannot be read.
     Input(usize, String),
+    /// The trace with this index, which is damaged, has other events in the order of time.
+    Order(usize),
     Output(Error),
 }
 
@@ -61,6 +63,7 @@ pub fn export(args: &Args, part: &plan::Part, state: &State, bar: &ProgressBar) 
                 return Ok(Done { record: Some(record), unusable });
             }
             Err(Failed::Output(error)) => return Err(error),
+            Err(Failed::Order(index)) => traces[index].in_file_order = true,
             // A trace that cannot be read to its end must not leave rows: the part is begun again without it.
             Err(Failed::Input(index, why)) => {
                 let source = traces.remove(index);
@@ -80,14 +83,14 @@ struct Work<'a> {
 impl Work<'_> {
     fn part(&self, part: &plan::Part, traces: &[Source], state: &State) -> Result<Record, Failed> {
         let options = self.args.table_options();
-        let is_sorted = traces.len() == 1 && options.order == Order::Time;
-        let mut files = Files::new(state.staging(&part.name), &part.name, self.args.file_format(), is_sorted);
+        let mut files = Files::new(state.staging(&part.name), &part.name, self.args.file_format());
         fs::create_dir_all(state.staging(&part.name)).map_err(|error| Failed::Output(error.into()))?;
         let mut encoder = Encoder::new(options);
         let mut exported = Vec::new();
         for (index, source) in traces.iter().enumerate() {
             exported.push(self.trace(source, &mut encoder, &mut files).map_err(|failed| match failed {
                 Failed::Input(_, why) => Failed::Input(index, why),
+                Failed::Order(_) => Failed::Order(index),
                 failed @ Failed::Output(_) => failed,
             })?);
         }
@@ -120,13 +123,14 @@ impl Work<'_> {
         let own = self.bar.suspend(|| carried::library(&[&source.name], collector.finish(), &self.out));
         let schemas = self.args.wanted.schemas.of_trace(index.log_file(), own);
         let filter = self.args.wanted.filter(index.log_file().start_time, &schemas);
-        let mut rows = Rows {
+        let order = if source.in_file_order { Order::File } else { self.args.table_options().order };
+        let rows = Rows {
             source: Counting { file: open()?, bar: self.bar },
             name: &source.name,
             index: &index,
             schemas: &schemas,
             filter: &filter,
-            order: self.args.table_options().order,
+            order,
             memory: MEMORY,
         };
         let counts = rows.read::<Failed>(
@@ -135,10 +139,16 @@ impl Work<'_> {
             |diagnostic| found.diagnostic(&diagnostic),
         )?;
         if counts.events != index.events() {
-            return Err(Failed::Input(0, "the file changed while it was read; export it again when nothing writes to it".into()));
+            return Err(match order {
+                Order::Time => Failed::Order(0),
+                Order::File => {
+                    Failed::Input(0, "the file changed while it was read; export it again when nothing writes to it".into())
+                }
+            });
         }
-        if !counts.is_ordered {
-            let note = "rows not in the order of time: buffers are too far out of order; sort them by the column `time`";
+        let is_ordered = counts.is_ordered && !source.in_file_order;
+        if !is_ordered {
+            let note = "rows not in the order of time: the file is damaged, or its buffers are too far out of order; sort by the column `time`";
             self.bar.suspend(|| self.out.refused(&source.name, &format!("note: {note}")));
         }
         found.end();
@@ -150,7 +160,7 @@ impl Work<'_> {
             hash,
             events: counts.events,
             rows: counts.rows,
-            is_ordered: counts.is_ordered,
+            is_ordered,
             diagnostics: found.tally.counts().map(|(kind, count)| (kind.to_owned(), count)).collect(),
             is_damaged: found.tally.outcome() == Outcome::Differs,
         })

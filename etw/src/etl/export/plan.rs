@@ -39,18 +39,19 @@ pub struct Source {
     pub path: PathBuf,
     pub size: u64,
     pub modified: u64,
+    /// Whether its rows cannot be sorted.
+    pub in_file_order: bool,
 }
 
-/// Traces are grouped up to this size together, and this number.
-const SIZE: u64 = 64 << 20;
+/// Traces that are grouped at most.
 const TRACES: usize = 1024;
 
-/// Compares the traces with the records, and removes parts with traces that changed.
+/// Compares the traces with the records, and removes parts with traces that changed. Others are grouped up to a size in bytes.
 ///
 /// # Errors
 ///
 /// A part cannot be removed.
-pub fn plan(inputs: &[Input], state: &mut State, out: &Output) -> Result<Plan, Error> {
+pub fn plan(inputs: &[Input], group: u64, state: &mut State, out: &Output) -> Result<Plan, Error> {
     let mut plan = Plan::default();
     let mut sources = Vec::new();
     for input in inputs {
@@ -87,7 +88,7 @@ pub fn plan(inputs: &[Input], state: &mut State, out: &Output) -> Result<Plan, E
     for source in new {
         size += source.size;
         match plan.parts.last_mut() {
-            Some(part) if size <= SIZE && part.traces.len() < TRACES => part.traces.push(source.clone()),
+            Some(part) if size <= group && part.traces.len() < TRACES => part.traces.push(source.clone()),
             _ => {
                 size = source.size;
                 plan.parts.push(Part { name: String::new(), traces: vec![source.clone()] });
@@ -131,7 +132,7 @@ fn described(name: String, path: PathBuf) -> Result<Source, Stop> {
     }
     let modified = metadata.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
     let modified = modified.and_then(|time| u64::try_from(time.as_nanos()).ok()).unwrap_or(0);
-    Ok(Source { name, path, size: metadata.len(), modified })
+    Ok(Source { name, path, size: metadata.len(), modified, in_file_order: false })
 }
 
 /// Whether a trace is as it was when it was exported. Its contents are compared only if another time of modification makes it necessary.
