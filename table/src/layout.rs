@@ -9,25 +9,22 @@ use std::collections::HashSet;
 const MOST: usize = 1024;
 const DEPTH: usize = 16;
 
-/// The columns of the fields of a schema. No column has a name that is among `taken` or that of another column, whatever their case.
-/// `None` for a schema that is invalid, or has a structure without members or too many fields.
-pub(crate) fn nodes(fields: &FieldList<'_>, taken: HashSet<String>) -> Option<Vec<Node>> {
+/// The columns of the fields of a schema, and whether they are all. No column has a name that is among `taken` or that of another column, whatever
+/// their case. Fields from the first on that is invalid, is a structure without members, or exceeds a limit have no columns.
+pub(crate) fn nodes(fields: &FieldList<'_>, taken: HashSet<String>) -> (Vec<Node>, bool) {
     let all: Vec<Field<'_>> = fields.iter().take(MOST + 1).collect();
     let end = match fields {
         FieldList::Table { top, .. } => usize::from(*top).min(all.len()),
         _ => all.len(),
     };
-    if all.len() > MOST {
-        return None;
-    }
     let mut builder = Builder { all: &all, left: MOST };
     let (mut at, mut nodes, mut names) = (0, Vec::new(), Unique(taken));
     while at < end {
-        let (node, next) = builder.node(at, &mut names, DEPTH)?;
+        let Some((node, next)) = builder.node(at, &mut names, DEPTH) else { return (nodes, false) };
         nodes.push(node);
         at = next;
     }
-    Some(nodes)
+    (nodes, true)
 }
 
 /// Names of columns, in lower case.

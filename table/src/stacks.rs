@@ -5,7 +5,9 @@ use crate::keys::{Key, Names};
 use crate::schema;
 use crate::table::{Batch, Kind, Table};
 use arrow_array::RecordBatch;
-use arrow_array::builder::{Int32Builder, Int64Builder, ListBuilder, TimestampNanosecondBuilder, UInt32Builder, UInt64Builder};
+use arrow_array::builder::{
+    Int32Builder, Int64Builder, ListBuilder, TimestampNanosecondBuilder, UInt16Builder, UInt32Builder, UInt64Builder,
+};
 use arrow_schema::{ArrowError, DataType, Field};
 use etw_layouts_etl::wire::EVENT_HEADER_EXT_TYPE;
 use etw_layouts_etl::{Decoded, Event};
@@ -21,6 +23,7 @@ pub(crate) struct Stacks {
     time: TimestampNanosecondBuilder,
     tick: Int64Builder,
     of_tick: Int64Builder,
+    processor: UInt16Builder,
     process: UInt32Builder,
     thread: UInt32Builder,
     process_name: Int32Builder,
@@ -52,6 +55,7 @@ impl Default for Stacks {
             field("time", schema::time()),
             field("tick", DataType::Int64),
             field("of_tick", DataType::Int64),
+            always("processor", DataType::UInt16),
             field("process", DataType::UInt32),
             field("thread", DataType::UInt32),
             field("process_name", schema::name()),
@@ -68,6 +72,7 @@ impl Default for Stacks {
             time: TimestampNanosecondBuilder::with_capacity(0).with_data_type(schema::time()),
             tick: Int64Builder::with_capacity(0),
             of_tick: Int64Builder::with_capacity(0),
+            processor: UInt16Builder::with_capacity(0),
             process: UInt32Builder::with_capacity(0),
             thread: UInt32Builder::with_capacity(0),
             process_name: Int32Builder::with_capacity(0),
@@ -157,6 +162,7 @@ impl Stacks {
         self.time.append_option(key.time.and_then(schema::nanoseconds));
         self.tick.append_option(event.time_stamp());
         self.of_tick.append_option(of);
+        self.processor.append_value(key.place.processor);
         self.process.append_option(process);
         self.thread.append_option(thread);
         self.process_name.append_option(key.process_name);
@@ -189,6 +195,7 @@ impl Stacks {
             Arc::new(self.time.finish()),
             Arc::new(self.tick.finish()),
             Arc::new(self.of_tick.finish()),
+            Arc::new(self.processor.finish()),
             Arc::new(self.process.finish()),
             Arc::new(self.thread.finish()),
             names.processes.column(self.process_name.finish())?,

@@ -34,6 +34,8 @@ struct Rows {
     table: Arc<Table>,
     keys: Keys,
     nodes: Vec<Node>,
+    /// Whether the nodes are those of all fields.
+    is_whole: bool,
     /// Whether no node is a list or a structure.
     is_flat: bool,
     payload: BinaryBuilder,
@@ -111,13 +113,16 @@ fn find(
 ) -> usize {
     let (provider, name) = names_of(event, schemas);
     let mut kind = (provider.into_owned(), name.into_owned(), event.version().unwrap_or_default());
-    let mut nodes = decoded.and_then(|decoded| layout::nodes(&decoded.schema.fields, Rows::taken())).unwrap_or_default();
+    let nodes = decoded.map(|decoded| layout::nodes(&decoded.schema.fields, Rows::taken()));
+    let (mut nodes, mut is_whole) = nodes.unwrap_or((Vec::new(), false));
     if tables.len() >= MOST {
-        (kind, nodes) = ((String::new(), String::new(), 0), Vec::new());
+        (kind, nodes, is_whole) = ((String::new(), String::new(), 0), Vec::new(), false);
     }
-    let rows = Rows::new(&kind, nodes);
+    let rows = Rows::new(&kind, nodes, is_whole);
     let same = by_name.entry(kind.clone()).or_default();
-    if let Some(number) = same.iter().find(|number| tables[**number].table.schema == rows.table.schema) {
+    if let Some(number) =
+        same.iter().find(|number| tables[**number].table.schema == rows.table.schema && tables[**number].is_whole == is_whole)
+    {
         return *number;
     }
     *names += 256 + kind.0.len() + kind.1.len() + rows.nodes.len() * 128;
@@ -138,11 +143,11 @@ impl Rows {
             .collect()
     }
 
-    fn new((provider, event, version): &(String, String, u16), nodes: Vec<Node>) -> Self {
+    fn new((provider, event, version): &(String, String, u16), nodes: Vec<Node>, is_whole: bool) -> Self {
         let mut columns = Keys::fields();
         columns.extend(nodes.iter().flat_map(Node::fields));
         columns.push(Field::new("payload", DataType::Binary, true));
-        let text = format!("{provider}/{event}/{version}:{columns:?}");
+        let text = format!("{provider}/{event}/{version}:{is_whole}:{columns:?}");
         let more = [("etw.provider", provider.clone()), ("etw.event", event.clone()), ("etw.event_version", version.to_string())];
         let schema = schema::table(&format!("{provider}/{event}"), columns, &more);
         let kind = Kind::Event { provider: provider.clone(), event: event.clone(), version: *version };
@@ -152,6 +157,7 @@ impl Rows {
             keys: Keys::default(),
             is_flat: nodes.iter().all(|node| matches!(node, Node::Scalar(_))),
             nodes,
+            is_whole,
             payload: BinaryBuilder::new(),
             bytes: 0,
         }
@@ -174,7 +180,7 @@ impl Rows {
                 None
             }
         };
-        let is_whole = decoded.is_some() && fault.is_none() && !(self.nodes.is_empty() && !payload.is_empty());
+        let is_whole = self.is_whole && decoded.is_some() && fault.is_none();
         self.payload.append_option((!is_whole).then_some(payload));
         fault
     }
