@@ -62,8 +62,8 @@ fn killed() {
         for (path, bytes) in there.iter().filter(|(path, _)| path.extension().is_some_and(|end| end == "parquet")) {
             assert_eq!(Some(bytes), whole.get(path), "{} is incomplete", path.display());
         }
-        let status = program(&options).stderr(Stdio::null()).stdout(Stdio::null()).status().unwrap();
-        assert!(status.code().is_some_and(|code| code < 2));
+        let (status, out, err) = run(&options);
+        assert!(status < 2, "killed after {kill}/{kills}: {out}{err}");
         let again = files(&output);
         assert!(
             again == whole,
