@@ -73,12 +73,8 @@ fn made(kinds: &[(u16, u16, Vec<u8>)]) -> Vec<u8> {
 
 fn compare(name: &str, bytes: &[u8]) {
     let trace = Trace::from_bytes(bytes).expect("a trace");
-    let index = Index::read(bytes, |seen| drop(black_box(matches!(seen, Seen::Event(..))))).expect("a trace");
-    let options = |shape, order, payload| {
-        let mut options = Options::default();
-        (options.shape, options.order, options.payload) = (shape, order, payload);
-        options
-    };
+    let index = Index::read(bytes, seen).expect("a trace");
+    let options = |shape, order, payload| Options { shape, order, payload };
     let ways = [
         ("typed, file order", options(Shape::Typed, Order::File, Payload::Json)),
         ("typed, order of time", options(Shape::Typed, Order::Time, Payload::Json)),
@@ -98,11 +94,14 @@ fn compare(name: &str, bytes: &[u8]) {
             }
             sum
         });
-        time(&mut best[1], || {
-            Index::read(bytes, |seen| drop(black_box(matches!(seen, Seen::Event(..))))).map(|index| index.events())
-        });
+        time(&mut best[1], || Index::read(bytes, seen).map(|index| index.events()));
         for (way, best) in ways.iter().zip(best[2..].chunks_mut(2)) {
-            time(&mut best[0], || batches(bytes, &index, way.1, |rows| Ok(drop(black_box(rows)))));
+            time(&mut best[0], || {
+                batches(bytes, &index, way.1, |rows| {
+                    black_box(rows);
+                    Ok(())
+                })
+            });
             time(&mut best[1], || {
                 let mut files = HashMap::new();
                 batches(bytes, &index, way.1, |batch| {
@@ -113,7 +112,7 @@ fn compare(name: &str, bytes: &[u8]) {
                     };
                     writer.write(&batch.rows)
                 });
-                files.into_values().for_each(|writer| drop(writer.finish().expect("a file")));
+                files.into_values().for_each(|writer| _ = writer.finish().expect("a file"));
             });
         }
     }
@@ -157,6 +156,11 @@ fn batches(bytes: &[u8], index: &Index, options: Options, mut take: impl FnMut(e
         take(batch).expect("a file");
     }
     assert_eq!(count, index.events());
+}
+
+/// What is done with each event of the first pass.
+fn seen(seen: Seen<'_>) {
+    black_box(matches!(seen, Seen::Event(..)));
 }
 
 /// Keeps the shortest duration of some work.

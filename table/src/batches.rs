@@ -81,7 +81,7 @@ enum Source<S> {
     /// Slices in the order of time.
     Slices(S, std::vec::IntoIter<Slice>),
     /// The file from its start to its end.
-    Stream(Reader<BufReader<S>>),
+    Stream(Box<Reader<BufReader<S>>>),
 }
 
 /// Buffers of a stream that are read at once.
@@ -93,7 +93,7 @@ impl<'a, S: Read + Seek> Pass<'a, S> {
         let (source, is_ordered) = match order {
             Order::File => {
                 source.seek(SeekFrom::Start(0))?;
-                (Source::Stream(Reader::new(BufReader::with_capacity(1 << 18, source))?), true)
+                (Source::Stream(Box::new(Reader::new(BufReader::with_capacity(1 << 18, source))?)), true)
             }
             Order::Time => {
                 let (slices, is_ordered) = order::slices(index, memory);

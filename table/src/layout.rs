@@ -59,9 +59,9 @@ impl Builder<'_, '_> {
         let (node, next) = match field.is_structure() {
             true => self.structure(&field, at, name.clone(), depth.checked_sub(1)?)?,
             false if matches!(field.count, Count::Custom(_)) => {
-                (Node::Scalar(Scalar::new(name.clone(), &Field::new(field.name, InType::BINARY))), at + 1)
+                (Node::Scalar(Box::new(Scalar::new(name.clone(), &Field::new(field.name, InType::BINARY)))), at + 1)
             }
-            false => (Node::Scalar(Scalar::new(name.clone(), &field)), at + 1),
+            false => (Node::Scalar(Box::new(Scalar::new(name.clone(), &field))), at + 1),
         };
         let list = |item| Node::List { name, item: Box::new(item), offsets: vec![0], nulls: NullBufferBuilder::new(0) };
         Some((if is_list { list(node) } else { node }, next))

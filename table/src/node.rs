@@ -22,10 +22,19 @@ pub(crate) struct Scalar {
     name: String,
     values: Values,
     /// The names of values, as flags and enumerations have them.
-    named: Option<(Int32Builder, Dictionary, Option<(u64, Option<i32>)>)>,
+    named: Option<Named>,
     /// The values of times before conversion.
     raw: Option<Int64Builder>,
     text: String,
+}
+
+/// A column of the names of numbers.
+#[derive(Debug, Default)]
+struct Named {
+    numbers: Int32Builder,
+    names: Dictionary,
+    /// The latest number, and its name.
+    last: Option<(u64, Option<i32>)>,
 }
 
 #[derive(Debug)]
@@ -50,7 +59,7 @@ enum Values {
 /// A column.
 #[derive(Debug)]
 pub(crate) enum Node {
-    Scalar(Scalar),
+    Scalar(Box<Scalar>),
     List { name: String, item: Box<Node>, offsets: Vec<i32>, nulls: NullBufferBuilder },
     Structure { name: String, members: Vec<Node>, nulls: NullBufferBuilder },
 }
@@ -79,7 +88,7 @@ impl Scalar {
                 | Values::U32(_)
                 | Values::U64(_)
         );
-        let named = (field.map.is_some() && is_number).then(|| (Int32Builder::with_capacity(0), Dictionary::default(), None));
+        let named = (field.map.is_some() && is_number).then(Named::default);
         let raw = matches!(values, Values::Time(_)).then(|| Int64Builder::with_capacity(0));
         Self { name, values, named, raw, text: String::new() }
     }
@@ -156,7 +165,7 @@ impl Scalar {
                 }
             }
         }
-        if let Some((numbers, names, last)) = &mut self.named {
+        if let Some(Named { numbers, names, last }) = &mut self.named {
             let number = number();
             let name = match *last {
                 Some((own, name)) if own == number => name,
@@ -188,7 +197,7 @@ impl Scalar {
             Values::Guid(values) => values.append_null(),
             Values::Time(values) => values.append_null(),
         }
-        if let Some((numbers, ..)) = &mut self.named {
+        if let Some(Named { numbers, .. }) = &mut self.named {
             numbers.append_null();
         }
         if let Some(raw) = &mut self.raw {
@@ -214,7 +223,7 @@ impl Scalar {
             Values::Guid(values) => Arc::new(values.finish()),
             Values::Time(values) => Arc::new(values.finish()),
         }];
-        if let Some((numbers, names, _)) = &mut self.named {
+        if let Some(Named { numbers, names, .. }) = &mut self.named {
             arrays.push(names.column(numbers.finish())?);
         }
         if let Some(raw) = &mut self.raw {

@@ -119,8 +119,11 @@ pub(crate) fn read<E: From<io::Error>>(
     events.iter().try_for_each(|(_, place, event)| see(event, *place))
 }
 
+/// The bytes of buffers, and for each buffer its offset in these bytes and its index.
+type Loaded = (Vec<u8>, Vec<(u64, usize)>);
+
 /// The bytes of the first buffer of the file and of those of a slice: a trace of its own. Each buffer of the slice has its offset in these bytes.
-fn load(source: &mut (impl Read + Seek), index: &Index, slice: &Slice) -> io::Result<(Vec<u8>, Vec<(u64, usize)>)> {
+fn load(source: &mut (impl Read + Seek), index: &Index, slice: &Slice) -> io::Result<Loaded> {
     let mut bytes = Vec::new();
     let mut take = |entry: &Entry, bytes: &mut Vec<u8>| {
         source.seek(SeekFrom::Start(entry.offset))?;

@@ -155,15 +155,15 @@ impl Args {
     }
 
     fn table_options(&self) -> table::Options {
-        let mut options = table::Options::default();
-        options.shape = if self.shape == Shape::Narrow { table::Shape::Narrow } else { table::Shape::Typed };
-        options.order = if self.order == Order::Time { table::Order::Time } else { table::Order::File };
-        options.payload = match self.payload {
-            Payload::Json => table::Payload::Json,
-            Payload::Binary => table::Payload::Binary,
-            Payload::None => table::Payload::None,
-        };
-        options
+        table::Options {
+            shape: if self.shape == Shape::Narrow { table::Shape::Narrow } else { table::Shape::Typed },
+            order: if self.order == Order::Time { table::Order::Time } else { table::Order::File },
+            payload: match self.payload {
+                Payload::Json => table::Payload::Json,
+                Payload::Binary => table::Payload::Binary,
+                Payload::None => table::Payload::None,
+            },
+        }
     }
 
     fn file_format(&self) -> table::write::Format {

@@ -6,6 +6,8 @@ use serde::Serialize;
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::thread::sleep;
+use std::time::Duration;
 
 /// A dataset that this process alone writes.
 #[derive(Debug)]
@@ -30,13 +32,8 @@ impl State {
             fs::create_dir_all(&path).map_err(|error| no_folder(folder, &error))?;
         }
         let lock = File::create(own.join("lock")).map_err(|error| no_folder(folder, &error))?;
-        match lock.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => {
-                return Err(format!("{}: another export writes to this folder; wait until it ends", folder.display()).into());
-            }
-            // Some file systems have no locks.
-            Err(TryLockError::Error(_)) => {}
+        if !is_locked(&lock) {
+            return Err(format!("{}: another export writes to this folder; wait until it ends", folder.display()).into());
         }
         let mut state = Self { folder: folder.to_owned(), options: options.clone(), records: Vec::new(), _lock: lock };
         state.recover().map_err(|error| -> Error { format!("{}: {error}", folder.display()).into() })?;
@@ -160,6 +157,18 @@ struct Manifest<'a> {
     rows: u64,
     files: usize,
     parts: &'a [Record],
+}
+
+/// Locks the folder. A process that was killed can hold its lock for a moment.
+fn is_locked(lock: &File) -> bool {
+    for _ in 0..20 {
+        match lock.try_lock() {
+            Err(TryLockError::WouldBlock) => sleep(Duration::from_millis(50)),
+            // Some file systems have no locks.
+            Ok(()) | Err(TryLockError::Error(_)) => return true,
+        }
+    }
+    false
 }
 
 /// Writes a file that is at no time incomplete.
