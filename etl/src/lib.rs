@@ -44,6 +44,7 @@ mod schemas;
 mod source;
 mod split_buffer;
 pub mod stat;
+pub mod text;
 pub mod threads;
 mod trace;
 pub mod tracelogging;

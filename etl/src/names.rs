@@ -7,7 +7,7 @@ use crate::schemas::Schemas;
 use crate::wire::{EVENT_TRACE_GROUP, EVENT_TRACE_TYPE, HOOK_ID};
 use etw_layouts::events;
 use etw_layouts::runtime::meta::Named;
-use etw_layouts_payload::{Fault, Uuid};
+use etw_layouts_payload::{Fault, Source, Uuid};
 use std::sync::LazyLock;
 
 /// Name of a hook identifier, such as `WMI_LOG_TYPE_PROCESS_DC_START` for 0x0303.
@@ -88,6 +88,30 @@ pub fn provider_of<'a>(event: &Event<'a>, schemas: &'a Schemas) -> Option<&'a st
     let carried = || event.traits()?.ok().map(|traits| traits.name).filter(|name| !name.is_empty());
     let guid = event.provider();
     guid.and_then(provider).or_else(carried).or_else(|| schemas.provider_name(guid?))
+}
+
+/// Provider and name of an event by its schema, such as `Process` and `Start`, if both are known.
+pub fn event_of<'a>(event: &Event<'a>, schemas: &'a Schemas) -> Option<(&'a str, &'a str)> {
+    let provider = || provider_of(event, schemas).unwrap_or_default();
+    if let Some(variant) = schemas.variant(event) {
+        return Some((provider(), variant.name())).filter(|(provider, name)| !provider.is_empty() && !name.is_empty());
+    }
+    let schema = event.decode(schemas)?.schema;
+    Some((if schema.provider.is_empty() { provider() } else { schema.provider }, schema.event))
+}
+
+/// The name of a source of schemas.
+pub fn source(source: Source) -> &'static str {
+    match source {
+        Source::TraceLogging => "TraceLogging",
+        Source::Specs => "specs",
+        Source::Trace => "trace",
+        Source::EventSource => "EventSource",
+        Source::Manifest => "manifest",
+        Source::Binary => "binary",
+        Source::Catalogue => "catalogue",
+        _ => "other",
+    }
 }
 
 /// The diagnostic of an event whose payload cannot be decoded.

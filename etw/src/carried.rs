@@ -73,7 +73,8 @@ pub fn of_traces<'t, 'a: 't>(names: &[&str], traces: impl Iterator<Item = &'t Tr
     library(names, collector.finish(), out)
 }
 
-fn library(names: &[&str], collected: Collected, out: &Output) -> Option<Arc<[u8]>> {
+/// A library of collected schemas; `None` if there are none. Schemas that cannot be used are reported.
+pub fn library(names: &[&str], collected: Collected, out: &Output) -> Option<Arc<[u8]>> {
     let more = collected.more_diagnostics + collected.diagnostics.len().saturating_sub(MOST) as u64;
     for diagnostic in collected.diagnostics.iter().take(MOST) {
         let file = names.get(diagnostic.place.file).copied().unwrap_or_default();

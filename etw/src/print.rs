@@ -4,10 +4,10 @@ use crate::Error;
 use anstream::AutoStream;
 use anstyle::{AnsiColor, Effects, Style};
 use etw_layouts_codegen::Errors;
+pub use etw_layouts_payload::{escape, is_hidden};
 use etw_layouts_project::{Refusal, Remedy, Several};
 use serde::Serialize;
 use std::borrow::Cow;
-use std::fmt::{self, Display};
 use std::io::{self, ErrorKind, Write};
 use uuid::Uuid;
 
@@ -79,18 +79,6 @@ fn escaped(json: String) -> String {
         }
         out
     })
-}
-
-/// Whether a character is invisible, controls a terminal, or changes the direction of text.
-pub fn is_hidden(c: char) -> bool {
-    c.is_control()
-        || matches!(c, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
-            | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
-}
-
-/// The escape of a character in JSON: `\u` and four digits for each of its UTF-16 units.
-pub fn escape(c: char) -> impl Display {
-    fmt::from_fn(move |f| c.encode_utf16(&mut [0; 2]).iter().try_for_each(|unit| write!(f, "\\u{unit:04x}")))
 }
 
 /// A GUID of a spec in the format of [`guid`].

@@ -11,7 +11,7 @@ use etw_layouts_schemas::tmf::WppMessage;
 use etw_layouts_schemas::{Event, LibraryBuilder, Provider};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
-use std::{env, fs};
+use std::{env, fmt, fs};
 
 /// The variable with paths for --manifests, separated like those of PATH.
 const VARIABLE: &str = "ETW_MANIFESTS";
@@ -31,6 +31,13 @@ pub struct SchemaOptions {
     tmf: Vec<PathBuf>,
     #[arg(skip)]
     named: OnceLock<Named>,
+}
+
+/// The paths that the user names.
+impl fmt::Debug for SchemaOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SchemaOptions").field("manifests", &self.manifests).field("tmf", &self.tmf).finish()
+    }
 }
 
 /// What the user names.

@@ -10,7 +10,7 @@ use std::str::FromStr;
 
 /// Select events by their headers. Give an option several times to match any of its values. An event must match every option; an
 /// event without the value does not match.
-#[derive(clap::Args)]
+#[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Event selection")]
 pub struct Wanted {
     #[command(flatten)]
@@ -231,21 +231,21 @@ fn similar(name: &str, schemas: &Schemas) -> Option<String> {
 }
 
 /// A keyword to match.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 enum Keyword {
     Mask(u64),
     Name(String),
 }
 
 /// An opcode to match.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 enum Opcode {
     Number(u8),
     Name(String),
 }
 
 /// A provider to match.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 enum Provider {
     Guid(Uuid),
     /// A class of kernel events.
@@ -256,7 +256,7 @@ enum Provider {
 }
 
 /// A time in units of 100 ns.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 enum Time {
     Absolute(i64),
     /// Relative to the start of the trace.

@@ -5,6 +5,8 @@
 
 mod check;
 mod events;
+#[cfg(feature = "table")]
+mod export;
 mod info;
 mod lost;
 mod manifest;
@@ -37,6 +39,8 @@ pub enum Command {
     Processes(processes::Args),
     Schemas(schemas::Args),
     Manifest(manifest::Args),
+    #[cfg(feature = "table")]
+    Export(Box<export::Args>),
 }
 
 /// Runs the command on each file. Reports a file that cannot be read and continues with the next one.
@@ -45,9 +49,12 @@ pub enum Command {
 ///
 /// Returns an error if a file cannot be read or the output cannot be written. A closed output pipe is not an error.
 pub fn run(command: &Command) -> Result<Outcome, Error> {
-    match command.files() {
-        Ok(files) => reported(files.format, run_all(command, files)),
-        Err(args) => manifest::run(args),
+    match (command.files(), command) {
+        (Some(files), _) => reported(files.format, run_all(command, files)),
+        #[cfg(feature = "table")]
+        (None, Command::Export(args)) => export::run(args),
+        (None, Command::Manifest(args)) => manifest::run(args),
+        (None, _) => Ok(Outcome::Good),
     }
 }
 
@@ -73,6 +80,8 @@ fn run_all(command: &Command, files: &Files) -> Result<Outcome, Error> {
         Command::Processes(args) => Work::Processes(Listing::new(args)),
         Command::Schemas(args) => Work::Schemas(args),
         Command::Manifest(args) => return manifest::run(args),
+        #[cfg(feature = "table")]
+        Command::Export(args) => return export::run(args),
     };
     if let Work::Events(events) | Work::Merged(events) = &mut work
         && events.is_done()
@@ -145,18 +154,20 @@ fn run_all(command: &Command, files: &Files) -> Result<Outcome, Error> {
 }
 
 impl Command {
-    /// The files to read, or the arguments of the command that reads none.
-    fn files(&self) -> Result<&Files, &manifest::Args> {
+    /// The files to read, and the format of output; `None` for a command that finds its own.
+    fn files(&self) -> Option<&Files> {
         match self {
-            Self::Info(args) => Ok(&args.files),
-            Self::Events(args) => Ok(&args.files),
-            Self::Check(args) => Ok(&args.files),
-            Self::Stat(args) => Ok(&args.files),
-            Self::Save(args) => Ok(&args.files),
-            Self::Pcap(args) => Ok(&args.files),
-            Self::Processes(args) => Ok(&args.files),
-            Self::Schemas(args) => Ok(&args.files),
-            Self::Manifest(args) => Err(args),
+            Self::Info(args) => Some(&args.files),
+            Self::Events(args) => Some(&args.files),
+            Self::Check(args) => Some(&args.files),
+            Self::Stat(args) => Some(&args.files),
+            Self::Save(args) => Some(&args.files),
+            Self::Pcap(args) => Some(&args.files),
+            Self::Processes(args) => Some(&args.files),
+            Self::Schemas(args) => Some(&args.files),
+            Self::Manifest(_) => None,
+            #[cfg(feature = "table")]
+            Self::Export(_) => None,
         }
     }
 
@@ -168,6 +179,8 @@ impl Command {
             Self::Save(args) => Some(&args.wanted),
             Self::Pcap(args) => Some(&args.wanted),
             Self::Info(_) | Self::Check(_) | Self::Processes(_) | Self::Schemas(_) | Self::Manifest(_) => None,
+            #[cfg(feature = "table")]
+            Self::Export(args) => Some(&args.wanted),
         }
     }
 }

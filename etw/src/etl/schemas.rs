@@ -3,7 +3,7 @@
 use crate::carried::Carried;
 use crate::input::{Files, Opened};
 use crate::output::line::Origin;
-use crate::output::payload;
+
 use crate::output::stop::Stop;
 use crate::output::tally::Tally;
 use crate::output::{Escaped, Grouped, Output, Several, no_table};
@@ -195,7 +195,7 @@ impl Kind {
     fn new(event: &Event<'_>, decoded: Option<&Decoded<'_>>, schemas: &Schemas, message: Option<&WppMessage>) -> Self {
         let is_log_file = decoded.is_none() && LogFile::read(event).is_some();
         let source = match decoded {
-            Some(decoded) => payload::source(decoded.source()),
+            Some(decoded) => names::source(decoded.source()),
             None if is_log_file => LAYOUT,
             None if message.is_some() => "TMF",
             None => NONE,

@@ -135,16 +135,7 @@ impl<'a> Line<'a> {
 
     /// Provider and name of the event, if both are known.
     pub fn event_name(&self) -> Option<(&'a str, &'a str)> {
-        if let Some(variant) = self.variant() {
-            let provider = self.provider_name().unwrap_or_default();
-            return Some((provider, variant.name())).filter(|(provider, name)| !provider.is_empty() && !name.is_empty());
-        }
-        let decoded = self.decoded()?;
-        let provider = match decoded.schema.provider {
-            "" => self.provider_name().unwrap_or_default(),
-            class => class,
-        };
-        Some((provider, decoded.schema.event))
+        names::event_of(self.event, self.schemas)
     }
 
     /// The group name of a kernel event, otherwise the provider name in the event or in a schema.

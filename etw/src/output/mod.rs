@@ -3,7 +3,6 @@
 pub mod columns;
 mod document;
 mod event_fields;
-mod fields;
 pub mod file_progress;
 pub mod line;
 mod message;
@@ -13,12 +12,13 @@ mod put;
 pub mod stop;
 mod structure;
 pub mod tally;
-mod values;
 mod writer;
 
 use clap::ValueEnum;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use etw_layouts_cli::{Error, Outcome, Reported, compact, is_hidden};
+use etw_layouts_cli::{Error, Outcome, Reported, compact};
+pub use etw_layouts_etl::text::Escaped;
+use etw_layouts_etl::text::{fields, values};
 use serde::Serialize;
 use std::fmt::{self, Display, Write as _};
 use std::io::{self, IsTerminal, Write};
@@ -200,21 +200,6 @@ struct Searched<'a> {
 impl Display for Searched<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", Escaped(self.folder), Several(self.files as u64, self.kind))
-    }
-}
-
-/// Text from a file, with `\u{…}` for control characters, invisible characters and characters that change the writing direction.
-pub struct Escaped<'a>(pub &'a str);
-
-impl Display for Escaped<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for c in self.0.chars() {
-            match is_hidden(c) {
-                true => write!(f, "{}", c.escape_default())?,
-                false => f.write_char(c)?,
-            }
-        }
-        Ok(())
     }
 }
 

@@ -4,9 +4,9 @@ use super::fields::{self, Style, undecoded};
 use super::line::{Line, Payload};
 use super::{Escaped, message, put, structure};
 use crate::wpp;
-use etw_layouts_etl::Decoded;
 use etw_layouts_etl::payload::Source;
 use etw_layouts_etl::tracelogging::Fault;
+use etw_layouts_etl::{Decoded, names};
 use etw_layouts_schemas::tmf::WppMessage;
 
 /// Writes the cell of a table: the message, the fields, or the bytes in hexadecimal digits. Returns the fault if fields cannot be decoded.
@@ -122,7 +122,7 @@ fn message_json(message: &WppMessage, line: &Line<'_>, out: &mut Vec<u8>) -> Opt
 /// Writes where the fields are stated.
 fn schema(line: &Line<'_>, decoded: &Decoded<'_>, out: &mut Vec<u8>) {
     out.extend_from_slice(b",\"schema\":{\"source\":\"");
-    out.extend_from_slice(source(decoded.source()).as_bytes());
+    out.extend_from_slice(names::source(decoded.source()).as_bytes());
     out.push(b'"');
     match decoded.variant {
         Some(variant) => {
@@ -149,20 +149,6 @@ fn schema(line: &Line<'_>, decoded: &Decoded<'_>, out: &mut Vec<u8>) {
         }
     }
     out.push(b'}');
-}
-
-/// The name of a source in output.
-pub fn source(source: Source) -> &'static str {
-    match source {
-        Source::TraceLogging => "TraceLogging",
-        Source::Specs => "specs",
-        Source::Trace => "trace",
-        Source::EventSource => "EventSource",
-        Source::Manifest => "manifest",
-        Source::Binary => "binary",
-        Source::Catalogue => "catalogue",
-        _ => "other",
-    }
 }
 
 /// The fault that is a diagnostic. A later version has more fields; and traits of a provider can be corrupt.

@@ -42,6 +42,12 @@ impl Tally {
             .collect()
     }
 
+    /// The number of diagnostics of each kind.
+    #[cfg(feature = "table")]
+    pub fn counts(&self) -> impl Iterator<Item = (&'static str, u64)> {
+        self.kinds.iter().map(|(kind, (count, _))| (*kind, *count))
+    }
+
     /// The total number of diagnostics.
     pub fn total(&self) -> u64 {
         self.kinds.values().map(|(count, _)| count).sum()

@@ -17,7 +17,7 @@ fn wide(text: &str) -> Vec<u8> {
 }
 
 /// Process, version 4, of a 64-bit kernel.
-fn process(id: u32, exit_status: u32, command_line: &str) -> Vec<u8> {
+pub fn process(id: u32, exit_status: u32, command_line: &str) -> Vec<u8> {
     let mut bytes = 0xFFFF_8000_1234_5678_u64.to_le_bytes().to_vec();
     for word in [id, 4, 1, exit_status] {
         bytes.extend(word.to_le_bytes());
@@ -60,7 +60,7 @@ pub fn kernel_trace() -> Vec<u8> {
 }
 
 /// A trace of events: time stamp, hook, version and payload.
-fn trace_of_hooks(events: &[(i64, u16, u16, Vec<u8>)]) -> Vec<u8> {
+pub fn trace_of_hooks(events: &[(i64, u16, u16, Vec<u8>)]) -> Vec<u8> {
     let log = LogFile { start_time: START, buffer_size: 4096, ..LogFile::new(&PRODUCER) };
     let mut writer = FileWriter::new(Cursor::new(Vec::new()), PRODUCER, log).unwrap();
     for (stamp, hook, version, payload) in events {

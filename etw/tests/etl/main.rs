@@ -2,6 +2,10 @@
 
 mod counted;
 mod damaged;
+#[cfg(feature = "table")]
+mod exported;
+#[cfg(feature = "table")]
+mod exported_again;
 mod fields;
 mod filtered;
 mod kernel;

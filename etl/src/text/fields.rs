@@ -1,9 +1,8 @@
 //! The fields of an event, whatever states its schema, as text and as JSON.
 
 use super::{put, values};
-use etw_layouts_etl::Clock;
-use etw_layouts_etl::payload::{Field, Fields, Step, Steps};
-use etw_layouts_etl::tracelogging::Fault;
+use crate::clock::Clock;
+use etw_layouts_payload::{Fault, Field, Fields, Step, Steps};
 use std::collections::HashMap;
 
 /// The output style of decoded values.

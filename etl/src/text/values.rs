@@ -2,8 +2,8 @@
 
 use super::fields::Style;
 use super::{Escaped, put};
-use etw_layouts_etl::payload::{Data, OutType, Value};
-use etw_layouts_etl::{Clock, FileTime};
+use crate::clock::Clock;
+use etw_layouts_payload::{Data, FileTime, OutType, Value};
 
 /// Writes a value. In JSON, numbers that a double holds exactly are numbers; names, addresses, times and all others are strings.
 pub fn value(value: &Value<'_>, clock: Option<&Clock>, style: Style, out: &mut Vec<u8>) {

@@ -1,0 +1,23 @@
+//! Values and fields of events as text and as JSON, in the form in which the program `etw` prints them.
+
+pub mod fields;
+pub mod put;
+pub mod values;
+
+use etw_layouts_payload::is_hidden;
+use std::fmt::{self, Display, Write as _};
+
+/// Text from a file, with `\u{…}` for control characters, invisible characters and characters that change the writing direction.
+pub struct Escaped<'a>(pub &'a str);
+
+impl Display for Escaped<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for c in self.0.chars() {
+            match is_hidden(c) {
+                true => write!(f, "{}", c.escape_default())?,
+                false => f.write_char(c)?,
+            }
+        }
+        Ok(())
+    }
+}

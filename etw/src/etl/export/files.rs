@@ -1,0 +1,141 @@
+//! The files of a part.
+
+use super::record::Written;
+use etw_layouts_table::write::{Format, Writer};
+use etw_layouts_table::{Batch, Error, Kind};
+use std::collections::HashMap;
+use std::fmt::Write as _;
+use std::fs::{self, File};
+use std::io::BufWriter;
+use std::path::PathBuf;
+
+/// The files of a part, written to its staging folder.
+pub struct Files {
+    folder: PathBuf,
+    part: String,
+    format: Format,
+    open: HashMap<String, Open>,
+    /// The number of files that each table has already.
+    numbers: HashMap<String, u32>,
+    written: Vec<Written>,
+    /// Increases with each batch.
+    now: u64,
+}
+
+struct Open {
+    writer: Writer<BufWriter<File>>,
+    file: Written,
+    generation: u32,
+    used: u64,
+}
+
+/// Open files at most. The one that was used least recently is completed, and another one of the same table is begun if there are more rows.
+const OPEN: usize = 64;
+/// Memory for rows of open files, after which those of the largest are written.
+const MEMORY: usize = 64 << 20;
+
+impl Files {
+    pub fn new(folder: PathBuf, part: &str, format: Format) -> Self {
+        let (open, numbers, written) = Default::default();
+        Self { folder, part: part.to_owned(), format, open, numbers, written, now: 0 }
+    }
+
+    /// Writes a batch.
+    pub fn write(&mut self, batch: &Batch) -> Result<(), Error> {
+        self.now += 1;
+        let table = base(batch);
+        if self.open.get(&table).is_some_and(|open| open.generation != batch.generation) {
+            self.close(&table)?;
+        }
+        if !self.open.contains_key(&table) {
+            if self.open.len() >= OPEN
+                && let Some(oldest) = self.open.iter().min_by_key(|(_, open)| open.used).map(|(table, _)| table.clone())
+            {
+                self.close(&oldest)?;
+            }
+            let open = self.begin(&table, batch)?;
+            self.open.insert(table.clone(), open);
+        }
+        let Some(open) = self.open.get_mut(&table) else { return Ok(()) };
+        open.writer.write(&batch.rows)?;
+        open.file.rows += batch.rows.num_rows() as u64;
+        open.used = self.now;
+        let memory: usize = self.open.values().map(|open| open.writer.memory()).sum();
+        if memory > MEMORY
+            && let Some(largest) = self.open.values_mut().max_by_key(|open| open.writer.memory())
+        {
+            largest.writer.flush()?;
+        }
+        Ok(())
+    }
+
+    /// Completes all files.
+    pub fn finish(mut self) -> Result<Vec<Written>, Error> {
+        let mut tables: Vec<_> = self.open.keys().cloned().collect();
+        tables.sort();
+        for table in tables {
+            self.close(&table)?;
+        }
+        self.written.sort_by(|one, other| one.path.cmp(&other.path));
+        Ok(self.written)
+    }
+
+    fn begin(&mut self, table: &str, batch: &Batch) -> Result<Open, Error> {
+        let number = self.numbers.entry(table.to_owned()).or_default();
+        *number += 1;
+        let number = if *number == 1 { String::new() } else { format!("-{number}") };
+        let path = format!("{table}{}{number}.{}", self.part, self.format.extension());
+        let (name, provider, event, version) = match &batch.table.kind {
+            Kind::Event { provider, event, version } => ("typed", Some(provider.clone()), Some(event.clone()), Some(*version)),
+            Kind::Stacks => ("stacks", None, None, None),
+            _ => ("events", None, None, None),
+        };
+        let file = Written { path, table: name.into(), provider, event, version, rows: 0, bytes: 0 };
+        let path = self.folder.join(&file.path);
+        path.parent().map_or(Ok(()), fs::create_dir_all)?;
+        let writer = Writer::new(self.format, &batch.table, BufWriter::with_capacity(1 << 16, File::create(path)?))?;
+        Ok(Open { writer, file, generation: batch.generation, used: self.now })
+    }
+
+    fn close(&mut self, table: &str) -> Result<(), Error> {
+        let Some(Open { writer, mut file, .. }) = self.open.remove(table) else { return Ok(()) };
+        let out = writer.finish()?.into_inner().map_err(std::io::IntoInnerError::into_error)?;
+        out.sync_all()?;
+        file.bytes = out.metadata()?.len();
+        self.written.push(file);
+        Ok(())
+    }
+}
+
+/// The path of a table's files, up to the name of the part.
+fn base(batch: &Batch) -> String {
+    match &batch.table.kind {
+        Kind::Event { provider, event, version } => {
+            let layout = batch.table.layout;
+            format!("typed/provider={}/event={}/v{version}-{layout:08x}-", value(provider), value(event))
+        }
+        Kind::Stacks => "stacks/".into(),
+        _ => "events/".into(),
+    }
+}
+
+/// A value in the name of a folder: with `%` and two digits for each byte that is not safe in names of files and in the values of partitions.
+fn value(text: &str) -> String {
+    // Names of files have 255 bytes at most.
+    const MOST: usize = 200;
+    if text.is_empty() {
+        return "__HIVE_DEFAULT_PARTITION__".into();
+    }
+    let mut out = String::new();
+    for byte in text.bytes() {
+        match byte {
+            b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' | b'-' | b'_' | b'.' => out.push(byte.into()),
+            // Writing to memory cannot fail.
+            _ => drop(write!(out, "%{byte:02X}")),
+        }
+        if out.len() > MOST {
+            break;
+        }
+    }
+    out
+}

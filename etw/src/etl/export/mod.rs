@@ -1,0 +1,183 @@
+//! `export`.
+//!
+//! Traces are grouped into parts. A part is written to a staging folder and becomes visible as a whole: its record is stored, then its files are
+//! renamed. Every file in the dataset therefore belongs to a part with a record, and a run that was killed is completed by the next one.
+
+mod files;
+mod hashing;
+mod part;
+mod plan;
+mod record;
+mod state;
+mod summary;
+
+use crate::input::{self, TRACES};
+use crate::output::{Escaped, Format as Text, Output};
+use crate::selection::Wanted;
+use etw_layouts_cli::{Error, Outcome};
+use etw_layouts_table as table;
+use indicatif::{ProgressBar, ProgressStyle};
+use rayon::ThreadPoolBuilder;
+use rayon::prelude::*;
+use record::Options;
+use state::State;
+use std::path::PathBuf;
+use summary::Summary;
+
+/// Write the events of trace files as tables: Parquet, Arrow, CSV or JSON. Exit with status 1 if there are diagnostics.
+///
+/// DIR becomes a dataset for DuckDB, Spark, polars, pandas and others; docs/TABLES.md describes its columns. With
+/// --shape narrow, `events` has all events in one table, with their fields as JSON. With --shape typed,
+/// `typed/provider=…/event=…` has a table for each event and version, with the fields as columns. `stacks` has the
+/// call stacks. `manifest.json` states files, counts and diagnostics.
+///
+/// Small traces are written together to the same files. Files appear only when they are complete. If the command is
+/// interrupted, run it again: traces that are complete and did not change are not exported again. New traces can be
+/// added to a dataset with the same options.
+///
+///     etw etl export -o tables folder
+///     etw etl export -o tables --shape typed --provider Process --provider DiskIo folder
+///     etw etl export -o csv --format csv --from 1.5 --to 2 trace.etl
+///     duckdb -c "SELECT provider, event, count(*) FROM 'tables/events/*.parquet' GROUP BY ALL"
+#[derive(clap::Args)]
+#[command(verbatim_doc_comment)]
+pub struct Args {
+    /// Trace files, or folders to search for *.etl.
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// Write the dataset to this folder.
+    #[arg(short, long, value_name = "DIR")]
+    output: PathBuf,
+    /// Format of the files.
+    #[arg(long, value_enum, default_value_t = Format::Parquet)]
+    format: Format,
+    /// Shape of the tables.
+    #[arg(long, value_enum, default_value_t = Shape::Narrow)]
+    shape: Shape,
+    /// Order of the rows of each trace.
+    #[arg(long, value_enum, default_value_t = Order::Time)]
+    order: Order,
+    /// Form of payloads in the narrow shape.
+    #[arg(long, value_enum, default_value_t = Payload::Json)]
+    payload: Payload,
+    /// Write traces together to the same files, up to this size of traces in MiB; 0 writes each trace to files of its own.
+    #[arg(long, value_name = "MIB", default_value_t = 64)]
+    group: u64,
+    /// Export N groups of traces at the same time; each needs up to 250 MB of memory. By default, as many as there are processors.
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    jobs: usize,
+    #[command(flatten)]
+    pub(crate) wanted: Wanted,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Format {
+    /// Parquet with zstd and statistics.
+    Parquet,
+    /// Arrow IPC files (Feather).
+    Arrow,
+    /// Comma-separated values, with a line of names.
+    Csv,
+    /// One JSON object per line.
+    Jsonl,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Shape {
+    /// One table of all events.
+    Narrow,
+    /// A table for each provider, event and version.
+    Typed,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Order {
+    /// By time.
+    Time,
+    /// As in the trace file: buffer by buffer.
+    File,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Payload {
+    /// Decoded fields as JSON; the bytes only of payloads that are not decoded to the end.
+    Json,
+    /// The bytes.
+    Binary,
+    /// No payloads.
+    None,
+}
+
+/// Exports the events.
+///
+/// # Errors
+///
+/// The folder cannot be used or written, or a file cannot be read.
+pub fn run(args: &Args) -> Result<Outcome, Error> {
+    args.wanted.check()?;
+    args.wanted.schemas.load()?;
+    let out = Output::new(Text::Text);
+    let mut state = State::open(&args.output, &args.options())?;
+    let inputs = input::find_all(&args.files, &TRACES, &out);
+    let plan = plan::plan(&inputs, args.group.saturating_mul(1 << 20), &mut state, &out)?;
+    let bar = progress(plan.bytes());
+    let part = |part: &plan::Part| part::export(args, part, &state, &bar);
+    let pool = ThreadPoolBuilder::new().num_threads(args.jobs).build()?;
+    let done: Vec<_> = pool.install(|| plan.parts.par_iter().map(part).collect());
+    bar.finish_and_clear();
+    let mut summary = Summary { unusable: plan.unusable, kept: plan.kept, ..Summary::default() };
+    for result in done {
+        match result {
+            Ok(done) => {
+                summary.unusable += done.unusable;
+                summary.new.extend(done.record);
+            }
+            // No other part can be written either.
+            Err(error) => return Err(format!("{}: {error}", Escaped(&args.output.display().to_string())).into()),
+        }
+    }
+    state.summarize()?;
+    summary.print(args, inputs.len())
+}
+
+impl Args {
+    /// The options on which the rows depend.
+    fn options(&self) -> Options {
+        let name = |value: &dyn std::fmt::Debug| format!("{value:?}").to_lowercase();
+        Options {
+            tables: table::schema::VERSION,
+            format: name(&self.format),
+            shape: name(&self.shape),
+            order: name(&self.order),
+            payload: name(&self.payload),
+            selection: format!("{:?}", self.wanted),
+        }
+    }
+
+    fn table_options(&self) -> table::Options {
+        table::Options {
+            shape: if self.shape == Shape::Narrow { table::Shape::Narrow } else { table::Shape::Typed },
+            order: if self.order == Order::Time { table::Order::Time } else { table::Order::File },
+            payload: match self.payload {
+                Payload::Json => table::Payload::Json,
+                Payload::Binary => table::Payload::Binary,
+                Payload::None => table::Payload::None,
+            },
+        }
+    }
+
+    fn file_format(&self) -> table::write::Format {
+        match self.format {
+            Format::Parquet => table::write::Format::Parquet,
+            Format::Arrow => table::write::Format::Arrow,
+            Format::Csv => table::write::Format::Csv,
+            Format::Jsonl => table::write::Format::Jsonl,
+        }
+    }
+}
+
+/// A progress bar for the bytes of all traces, each of which is read twice.
+fn progress(bytes: u64) -> ProgressBar {
+    let style = ProgressStyle::with_template("{bar:30} {bytes}/{total_bytes} {bytes_per_sec}");
+    ProgressBar::new(2 * bytes).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+}

@@ -1,0 +1,142 @@
+//! Decides which traces are exported, and groups them into parts.
+
+use super::hashing::hash;
+use super::record::{Exported, Record};
+use super::state::State;
+use crate::input::Input;
+use crate::output::Output;
+use crate::output::stop::Stop;
+use etw_layouts_cli::{Error, unreadable};
+use std::collections::HashMap;
+use std::fs;
+use std::hash::Hasher;
+use std::io;
+use std::path::PathBuf;
+use std::time::UNIX_EPOCH;
+use twox_hash::XxHash64;
+
+/// The work to do.
+#[derive(Debug, Default)]
+pub struct Plan {
+    pub parts: Vec<Part>,
+    /// Traces that are complete already.
+    pub kept: u64,
+    /// Files that cannot be read, which are reported.
+    pub unusable: usize,
+}
+
+/// Traces that are exported together.
+#[derive(Debug)]
+pub struct Part {
+    pub name: String,
+    pub traces: Vec<Source>,
+}
+
+/// A trace file.
+#[derive(Clone, Debug)]
+pub struct Source {
+    pub name: String,
+    pub path: PathBuf,
+    pub size: u64,
+    pub modified: u64,
+    /// Whether its rows cannot be sorted.
+    pub in_file_order: bool,
+}
+
+/// Traces that are grouped at most.
+const TRACES: usize = 1024;
+
+/// Compares the traces with the records, and removes parts with traces that changed. Others are grouped up to a size in bytes.
+///
+/// # Errors
+///
+/// A part cannot be removed.
+pub fn plan(inputs: &[Input], group: u64, state: &mut State, out: &Output) -> Result<Plan, Error> {
+    let mut plan = Plan::default();
+    let mut sources = Vec::new();
+    for input in inputs {
+        match source(input) {
+            Ok(source) => sources.push(source),
+            Err(Stop::Input(why)) => {
+                plan.unusable += 1;
+                out.refused(&input.name, &why);
+            }
+            Err(_) => plan.unusable += 1,
+        }
+    }
+    let known: HashMap<&str, &Source> = sources.iter().map(|source| (source.name.as_str(), source)).collect();
+    let (kept, changed): (Vec<Record>, Vec<Record>) = std::mem::take(&mut state.records).into_iter().partition(|record| {
+        record.traces.iter().all(|trace| known.get(trace.trace.as_str()).is_none_or(|source| is_same(source, trace)))
+    });
+    // The traces of a part that did not change are exported again, if they are still there.
+    let mut others = Vec::new();
+    for record in &changed {
+        state.remove(record)?;
+        for trace in record.traces.iter().filter(|trace| !known.contains_key(trace.trace.as_str())) {
+            match described(trace.trace.clone(), PathBuf::from(&trace.trace)) {
+                Ok(source) => others.push(source),
+                Err(Stop::Input(why)) => out.refused(&trace.trace, &why),
+                Err(_) => {}
+            }
+        }
+    }
+    let done: std::collections::HashSet<&str> =
+        kept.iter().flat_map(|record| &record.traces).map(|trace| trace.trace.as_str()).collect();
+    let (new, old): (Vec<_>, Vec<_>) = sources.iter().chain(&others).partition(|source| !done.contains(source.name.as_str()));
+    plan.kept = old.len() as u64;
+    let mut size = 0;
+    for source in new {
+        size += source.size;
+        match plan.parts.last_mut() {
+            Some(part) if size <= group && part.traces.len() < TRACES => part.traces.push(source.clone()),
+            _ => {
+                size = source.size;
+                plan.parts.push(Part { name: String::new(), traces: vec![source.clone()] });
+            }
+        }
+    }
+    plan.parts.iter_mut().for_each(Part::set_name);
+    state.records = kept;
+    Ok(plan)
+}
+
+impl Plan {
+    /// The size of all traces.
+    pub fn bytes(&self) -> u64 {
+        self.parts.iter().flat_map(|part| &part.traces).map(|source| source.size).sum()
+    }
+}
+
+impl Part {
+    /// A name that only a part of these traces has.
+    fn set_name(&mut self) {
+        let mut hasher = XxHash64::with_seed(0);
+        for source in &self.traces {
+            hasher.write(source.name.as_bytes());
+            hasher.write(&[0]);
+            hasher.write(&source.size.to_le_bytes());
+            hasher.write(&source.modified.to_le_bytes());
+        }
+        self.name = format!("part-{:016x}", hasher.finish());
+    }
+}
+
+fn source(input: &Input) -> Result<Source, Stop> {
+    described(input.name.clone(), input.path()?.to_owned())
+}
+
+fn described(name: String, path: PathBuf) -> Result<Source, Stop> {
+    let metadata = fs::metadata(&path).map_err(|error: io::Error| Stop::Input(unreadable(&error)))?;
+    if !metadata.is_file() {
+        return Err(Stop::Input("cannot export a stream, because it is read twice; save it to a file".into()));
+    }
+    let modified = metadata.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+    let modified = modified.and_then(|time| u64::try_from(time.as_nanos()).ok()).unwrap_or(0);
+    Ok(Source { name, path, size: metadata.len(), modified, in_file_order: false })
+}
+
+/// Whether a trace is as it was when it was exported. Its contents are compared only if another time of modification makes it necessary.
+fn is_same(source: &Source, trace: &Exported) -> bool {
+    source.size == trace.size
+        && (source.modified == trace.modified && trace.modified != 0 || hash(&source.path).is_ok_and(|hash| hash == trace.hash))
+}

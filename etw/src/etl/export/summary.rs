@@ -1,0 +1,58 @@
+//! The result of an export.
+
+use super::Args;
+use super::record::Record;
+use crate::etl::unread;
+use crate::output::printer::none_matches;
+use crate::output::{Escaped, Format, Output, Several};
+use etw_layouts_cli::{Error, Outcome};
+use std::io::Write;
+
+#[derive(Default)]
+pub struct Summary {
+    /// The parts of this run.
+    pub new: Vec<Record>,
+    /// Traces that were complete before.
+    pub kept: u64,
+    /// Files that cannot be read, which are reported.
+    pub unusable: usize,
+}
+
+impl Summary {
+    /// Prints a line. Returns the result of the command.
+    ///
+    /// # Errors
+    ///
+    /// A file could not be read, or the output cannot be written.
+    pub fn print(&self, args: &Args, inputs: usize) -> Result<Outcome, Error> {
+        let traces = || self.new.iter().flat_map(|record| &record.traces);
+        let (events, rows): (u64, u64) = (traces().map(|trace| trace.events).sum(), traces().map(|trace| trace.rows).sum());
+        let files = self.new.iter().map(|record| record.files.len() as u64).sum();
+        let bytes = self.new.iter().flat_map(|record| &record.files).map(|file| file.bytes).sum();
+        let output = args.output.display().to_string();
+        let mut out = Output::new(Format::Text);
+        write!(
+            out,
+            "{}: {} of {} of {} in {} with {}",
+            Escaped(&output),
+            Several(rows, "row"),
+            Several(events, "event"),
+            Several(traces().count() as u64, "trace"),
+            Several(files, "file"),
+            Several(bytes, "byte")
+        )?;
+        if self.kept > 0 {
+            write!(out, "; {} exported before", Several(self.kept, "trace"))?;
+        }
+        writeln!(out)?;
+        out.flush()?;
+        if rows == 0 {
+            none_matches(events, &args.wanted, &out);
+        }
+        if self.unusable > 0 {
+            return Err(unread(self.unusable, inputs).into());
+        }
+        let is_damaged = traces().any(|trace| trace.is_damaged || !trace.is_ordered);
+        Ok(if is_damaged { Outcome::Differs } else { Outcome::Good })
+    }
+}

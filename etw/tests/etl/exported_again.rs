@@ -1,0 +1,133 @@
+//! `export` that is interrupted, repeated, or asked for the impossible.
+
+use crate::kernel::kernel_trace;
+use crate::{Folder, mixed, program, run, text};
+use std::collections::BTreeMap;
+use std::env;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::thread::sleep;
+use std::time::{Duration, Instant, SystemTime};
+
+/// The files of a dataset with their contents, without those of the program.
+fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut all = BTreeMap::new();
+    add(folder, folder, &mut all);
+    all
+}
+
+fn add(root: &Path, folder: &Path, all: &mut BTreeMap<PathBuf, Vec<u8>>) {
+    for entry in fs::read_dir(folder).into_iter().flatten().map(Result::unwrap) {
+        let path = entry.path();
+        match path.is_dir() {
+            true if path.file_name().unwrap() == "_etw" => {}
+            true => add(root, &path, all),
+            false => _ = all.insert(path.strip_prefix(root).unwrap().to_owned(), fs::read(&path).unwrap()),
+        }
+    }
+}
+
+/// Killed at any moment, the dataset has complete files only, and the next run ends with the same data. `ETW_LAYOUTS_KILLS=50` tries more moments.
+#[test]
+fn killed() {
+    let folder = Folder::new("killed");
+    let traces = folder.0.join("traces");
+    for number in 0..6 {
+        folder.file(&format!("traces/{number}.etl"), mixed());
+    }
+    let traces = text(&traces);
+    let options = |output: &Path| -> Vec<String> {
+        ["export", "--shape", "typed", "--group", "0", "--jobs", "2", "-o", &text(output), &traces].map(str::to_owned).to_vec()
+    };
+    let (whole, start) = (folder.0.join("whole"), Instant::now());
+    let status = program(&options(&whole).iter().map(String::as_str).collect::<Vec<_>>())
+        .stderr(Stdio::null())
+        .stdout(Stdio::null())
+        .status();
+    let (took, whole) = (start.elapsed(), files(&whole));
+    assert!(status.unwrap().code().is_some_and(|code| code < 2) && whole.len() > 20, "{:?}", whole.keys());
+    let kills = env::var("ETW_LAYOUTS_KILLS").ok().and_then(|kills| kills.parse().ok()).unwrap_or(6);
+    let mut between = 0;
+    for kill in 0..kills {
+        let output = folder.0.join(format!("killed-{kill}"));
+        let options = options(&output);
+        let options: Vec<_> = options.iter().map(String::as_str).collect();
+        let mut child = program(&options).stderr(Stdio::null()).stdout(Stdio::null()).spawn().unwrap();
+        sleep(took * (kill + 1) / (kills + 1));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let there = files(&output);
+        between += u32::from(!there.is_empty() && there.len() < whole.len());
+        for (path, bytes) in there.iter().filter(|(path, _)| path.extension().is_some_and(|end| end == "parquet")) {
+            assert_eq!(Some(bytes), whole.get(path), "{} is incomplete", path.display());
+        }
+        let (status, out, err) = run(&options);
+        assert!(status < 2, "killed after {kill}/{kills}: {out}{err}");
+        let again = files(&output);
+        assert!(
+            again == whole,
+            "killed after {kill}/{kills}: {:?}",
+            again.keys().filter(|path| again.get(*path) != whole.get(*path)).collect::<Vec<_>>()
+        );
+        fs::remove_dir_all(&output).unwrap();
+    }
+    println!("{between} of {kills} kills were between two files");
+}
+
+/// Traces that did not change are not exported again; those that did are, and new ones are added.
+#[test]
+fn repeated() {
+    let folder = Folder::new("repeated");
+    let (first, output) = (folder.file("traces/a.etl", kernel_trace()), folder.0.join("out"));
+    let (traces, output) = (text(&folder.0.join("traces")), text(&output));
+    let export = |more: &[&str]| run(&[&["export", "-o", &output, &traces][..], more].concat());
+    let (status, out, _) = export(&[]);
+    assert!(status == 1 && out.contains("8 rows of 8 events of 1 trace in 1 file"), "{out}");
+    let before = files(Path::new(&output));
+    let (_, out, _) = export(&[]);
+    assert!(out.contains("0 traces") && out.contains("1 trace exported before"), "{out}");
+    // Another time with the same contents.
+    let touched = File::options().write(true).open(&first).unwrap();
+    touched.set_modified(SystemTime::now() + Duration::from_secs(60)).unwrap();
+    assert!(export(&[]).1.contains("1 trace exported before"));
+    assert!(before == files(Path::new(&output)));
+    // Another trace is added, and does not change the files that are there.
+    folder.file("traces/b.etl", mixed());
+    let (_, out, _) = export(&[]);
+    assert!(out.contains("of 1 trace in 1 file") && out.contains("1 trace exported before"), "{out}");
+    let after = files(Path::new(&output));
+    assert!(before.iter().all(|(path, bytes)| path.ends_with("manifest.json") || after.get(path) == Some(bytes)));
+    // Other contents: the rows of the old ones go.
+    fs::write(&first, mixed()).unwrap();
+    export(&[]);
+    let last = files(Path::new(&output));
+    assert_eq!(last.keys().filter(|path| path.starts_with("events")).count(), 2);
+    assert!(before.keys().filter(|path| path.starts_with("events")).all(|path| !last.contains_key(path)));
+    // A file that is gone is written again.
+    let gone = last.keys().find(|path| path.starts_with("events")).unwrap();
+    fs::remove_file(Path::new(&output).join(gone)).unwrap();
+    export(&[]);
+    assert!(last == files(Path::new(&output)));
+}
+
+#[test]
+fn refused() {
+    let folder = Folder::new("export-refused");
+    let (trace, output) = (folder.file("a.etl", kernel_trace()), text(&folder.0.join("out")));
+    assert_eq!(run(&["export", "-o", &output, &trace]).0, 1);
+    for (options, why) in [
+        (&["--format", "csv"][..], "the dataset has other options: --format parquet; export to another folder"),
+        (&["--process", "8"], "the dataset has other options: another selection of events"),
+    ] {
+        let (status, _, err) = run(&[&["export", "-o", &output, &trace][..], options].concat());
+        assert!(status == 2 && err.contains(why), "{err}");
+    }
+    let other = text(&folder.0.join("other"));
+    let none = folder.file("none.etl", "no trace");
+    let (status, out, err) = run(&["export", "-o", &other, &trace, &none, "-"]);
+    assert!(status == 2 && out.contains("8 rows of 8 events of 1 trace"), "{out}{err}");
+    assert!(err.contains("none.etl: not a trace file") && err.contains("2 of 3 files failed"), "{err}");
+    let (status, _, err) = run(&["export", "-o", &trace, &trace]);
+    assert!(status == 2 && err.contains("a.etl"), "{err}");
+}

@@ -1,0 +1,178 @@
+"""Reads exported datasets with pyarrow, DuckDB, polars and pandas, and compares rows with the events that `etw etl events` prints."""
+
+import datetime
+import glob
+import json
+import random
+import re
+import sys
+import urllib.parse
+import uuid
+
+import duckdb
+import pandas
+import polars
+import pyarrow.dataset
+import pyarrow.ipc
+import pyarrow.parquet
+
+folder, events_path, docs = sys.argv[1:]
+events = {}
+with open(events_path, encoding="utf-8") as lines:
+    for line in lines:
+        event = json.loads(line)
+        events[event["file"], event["buffer"] << 32 | event["offset"]] = event
+
+random.seed(7)
+EPOCH = 116444736000000000
+
+
+def chosen(keys):
+    """1,000 keys of each trace."""
+    traces = {}
+    for key in sorted(keys):
+        traces.setdefault(key[0], []).append(key)
+    return {key for own in traces.values() for key in random.sample(own, min(1000, len(own)))}
+
+
+def number(value):
+    return None if value is None or value != value else int(value)
+
+
+def guid(value):
+    if value is None:
+        return None
+    return str(value) if isinstance(value, uuid.UUID) else str(uuid.UUID(bytes=bytes(value)))
+
+
+def check(row, nanoseconds):
+    event = events[row["trace"], int(row["sequence"])]
+    for name in ["id", "version", "opcode", "level", "processor", "process", "thread", "thread_process"]:
+        assert number(row[name]) == event[name], (name, row, event)
+    assert guid(row["provider_guid"]) == event["provider"], (row, event)
+    assert guid(row["activity"]) == event["activity"], (row, event)
+    if nanoseconds is not None:
+        assert nanoseconds // 100 + EPOCH == event["time"], (row, event)
+    if event["event"] is not None:
+        assert f"{row['provider']}/{row['event']}" == event["event"], (row, event)
+    return event
+
+
+def nanoseconds(time):
+    return None if time is None else time.value if hasattr(time, "value") else time
+
+
+wanted = chosen(events)
+
+# The narrow shape, through pyarrow.
+table = pyarrow.dataset.dataset(f"{folder}/narrow/events").to_table()
+assert table.schema.metadata[b"etw.version"] == b"1"
+assert table.num_rows == len(events), (table.num_rows, len(events))
+times = table["time"].cast("int64").to_pylist()
+seen = 0
+for index, row in enumerate(table.drop_columns(["time"]).to_pylist()):
+    if (row["trace"], row["sequence"]) not in wanted:
+        continue
+    event = check(row, times[index])
+    if event.get("schema", {}).get("source") != "layout":
+        fields = row["fields"] and json.loads(row["fields"])
+        assert fields == event.get("fields"), (row, event)
+        if "payload" in event:
+            assert row["payload"].hex() == event["payload"], (row, event)
+    seen += 1
+assert seen == len(wanted)
+
+# The same through DuckDB.
+cursor = duckdb.sql(f"SELECT * EXCLUDE (time), epoch_ns(time) AS nanoseconds FROM '{folder}/narrow/events/*.parquet'")
+names = cursor.columns
+seen = 0
+for values in cursor.fetchall():
+    row = dict(zip(names, values))
+    if (row["trace"], row["sequence"]) in wanted:
+        event = check(row, row["nanoseconds"])
+        if event.get("schema", {}).get("source") != "layout":
+            assert (row["fields"] and json.loads(row["fields"])) == event.get("fields"), (row, event)
+        seen += 1
+assert seen == len(wanted)
+
+# DuckDB counts the same in the typed shape and in CSV; partitions have the values of the columns of the narrow shape.
+count = "SELECT provider, event, id, version, count(*) FROM {} GROUP BY ALL ORDER BY ALL"
+narrow = duckdb.sql(count.format(f"'{folder}/narrow/events/*.parquet'")).fetchall()
+typed = duckdb.sql(count.format(f"read_parquet('{folder}/typed/typed/**/*.parquet', union_by_name = true, hive_types_autocast = false)")).fetchall()
+assert narrow == typed, (narrow, typed)
+csv = duckdb.sql(count.format(f"read_csv('{folder}/csv/events/*.csv', all_varchar = true)")).fetchall()
+assert sorted((str(row) for row in narrow)) == sorted(
+    str((provider, event, id and int(id), version and int(version), rows)) for provider, event, id, version, rows in csv
+)
+
+
+def same(own, named, field):
+    """Whether the value of a column is that of a field, which names values and has addresses as text."""
+    if isinstance(field, dict):
+        return all(member(own, name, value) for name, value in field.items())
+    if isinstance(field, list):
+        return len(own) == len(field) and all(
+            same(one, named and named[index], other) for index, (one, other) in enumerate(zip(own, field))
+        )
+    if own == field or named is not None and named == field:
+        return True
+    if isinstance(own, bool):
+        return own == (field != 0)
+    if isinstance(own, int) and isinstance(field, str):
+        digits = field.split(" ")[0]
+        return str(own) == digits or digits.startswith("0x") and own == int(digits, 16)
+    if isinstance(own, (bytes, uuid.UUID)):
+        return own.hex() == field.removeprefix("0x") if isinstance(own, bytes) else str(own) == field
+    if isinstance(own, (datetime.datetime, pandas.Timestamp)):
+        return own.strftime("%Y-%m-%dT%H:%M:%S") == field[:19]
+    if own is None:
+        return field in ("", None) or field.startswith("1601-01-01") or field[:4] > "2261"
+    return isinstance(own, float) and (own != own or own == field)
+
+
+def empty(value):
+    """Whether a value is of structures without members, which have no columns."""
+    return value == {} or isinstance(value, list) and value[:1] == [{}]
+
+
+def member(row, name, value):
+    if empty(value):
+        return True
+    name = name.replace("#", "_")
+    names = [name] + [f"{name}_{number}" for number in range(2, 4)]
+    return any(same(row[name], row.get(f"{name}_name"), value) for name in names if name in row)
+
+
+# Fields as columns, through pyarrow: from Parquet and from Arrow files.
+for paths, read in [
+    (glob.glob(f"{folder}/typed/typed/**/*.parquet", recursive=True), pyarrow.parquet.read_table),
+    (glob.glob(f"{folder}/arrow/typed/**/*.arrow", recursive=True), lambda path, **_: pyarrow.ipc.open_file(path).read_all()),
+]:
+    found = set()
+    for path in paths:
+        partition = {key: urllib.parse.unquote(value) for key, value in re.findall(r"(provider|event)=([^/]*)", path)}
+        table = read(path, partitioning=None)
+        assert table.schema.metadata[b"etw.table"].decode() == f"{partition['provider']}/{partition['event']}"
+        for row in table.to_pylist():
+            key = row["trace"], row["sequence"]
+            if key in wanted:
+                event = check({**row, **partition}, None)
+                if event.get("schema", {}).get("source") != "layout":
+                    for name, value in (event.get("fields") or {}).items():
+                        assert member(row, name, value), (name, value, row, event)
+                found.add(key)
+    assert found == wanted, len(wanted - found)
+
+# polars and pandas.
+frame = polars.scan_parquet(f"{folder}/narrow/events/*.parquet").group_by("provider", "event").len().collect()
+assert frame["len"].sum() == len(events)
+frame = pandas.read_parquet(f"{folder}/narrow/events", columns=["provider", "event", "sequence"])
+assert len(frame) == len(events)
+
+# The question in the documentation.
+text = open(docs, encoding="utf-8").read()
+question = re.search(r"```sql tested\n(.*?)```", text, re.S).group(1)
+assert question.strip().count("\n") < 5, question
+rows = duckdb.sql(question.replace("tables/", f"{folder}/narrow/")).fetchall()
+assert any(trace.endswith("opening.etl") and opened == 2 for trace, _, opened in rows), rows
+print(f"{len(events)} rows, {len(wanted)} compared; the question of the documentation has {len(rows)} rows")

@@ -1,0 +1,171 @@
+//! Rates of turning events into tables, on one core. The floor, in the same run, is a bare walk over the events of the file with their times: the
+//! best of several rounds in which all have their turn.
+//!
+//! With `ETW_LAYOUTS_ETL`, real files are measured too.
+
+use etw_layouts_etl::header::{Counters, EventHeader};
+use etw_layouts_etl::wire::{Arch, PERFINFO_TRACE_HEADER, SYSTEM_TRACE_HEADER, large, zero};
+use etw_layouts_etl::write::{FileWriter, Producer, Record};
+use etw_layouts_etl::{Filter, LogFile, Schemas, Trace};
+use etw_layouts_table::write::{Format, Writer};
+use etw_layouts_table::{Batches, Error, Index, MEMORY, Options, Order, Payload, Rows, Seen, Shape};
+use std::collections::HashMap;
+use std::hint::black_box;
+use std::io::{self, Cursor};
+use std::time::{Duration, Instant};
+
+const PRODUCER: Producer = Producer::new(10, 0, 19041, Arch::X64);
+const EVENTS: usize = 400_000;
+
+fn main() {
+    let wide = |text: &str| text.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>();
+    let path = wide("\\Device\\HarddiskVolume3\\Windows\\System32\\kernel32.dll\0");
+    let number = |bytes: &[&[u8]]| bytes.concat();
+    // Context switches, samples and ready threads, as traces of performance have most.
+    let fixed = [
+        (0x0524, 3, number(&[&4u32.to_le_bytes(), &8u32.to_le_bytes(), &[8, 9, 0, 1, 5, 1, 2, 0], &7u32.to_le_bytes(), &[0; 4]])),
+        (0x0F2E, 2, number(&[&0xFFFF_F800_1234_5678u64.to_le_bytes(), &8u32.to_le_bytes(), &1u32.to_le_bytes()])),
+        (0x0532, 2, number(&[&8u32.to_le_bytes(), &[1, 0, 2, 0]])),
+    ];
+    // Loaded images and opened files.
+    let strings = [
+        (
+            0x140A,
+            3,
+            number(&[&0x7FF9_0000_0000u64.to_le_bytes(), &0x9_0000u64.to_le_bytes(), &8u32.to_le_bytes(), &[7; 36], &path]),
+        ),
+        (0x0440, 4, number(&[&1u64.to_le_bytes(), &2u64.to_le_bytes(), &[3; 16], &path])),
+    ];
+    compare("kernel events of fixed classes", &made(&fixed));
+    compare("kernel events with paths", &made(&strings));
+    let Some(folder) = std::env::var_os("ETW_LAYOUTS_ETL") else {
+        return println!("real files skipped: ETW_LAYOUTS_ETL is not set");
+    };
+    for name in ["airbus-cert__ShutdownPerfDiagLogger.etl", "microsoft__net.4.5.2.x64.etl"] {
+        compare(name, &std::fs::read(std::path::Path::new(&folder).join(name)).expect("a file of the folder"));
+    }
+}
+
+/// A trace of kernel events.
+fn made(kinds: &[(u16, u16, Vec<u8>)]) -> Vec<u8> {
+    let log = LogFile { processors: 4, ..LogFile::new(&PRODUCER) };
+    let mut writer = FileWriter::new(Cursor::new(Vec::new()), PRODUCER, log).expect("a writer");
+    let (mut system, mut header): (SYSTEM_TRACE_HEADER, PERFINFO_TRACE_HEADER) = (zero(), zero());
+    (system.ThreadId, system.ProcessId) = (8, 4);
+    for index in 0..EVENTS {
+        let (hook, version, payload) = &kinds[index % kinds.len()];
+        let mut packet = system.Packet();
+        packet.set_HookId(etw_layouts::constants::HOOK_ID(*hook));
+        system.set_Packet(packet);
+        header.set_Packet(packet);
+        system.set_Version(*version);
+        header.set_Version(etw_layouts::constants::TRACE_HEADER_VERSION_FLAG(*version));
+        system.SystemTime = large(index as i64 * 100);
+        header.set_SystemTime(system.SystemTime);
+        let header = match hook >> 8 {
+            0x05 | 0x0F => EventHeader::PerfInfo(header, Counters::default()),
+            _ => EventHeader::System(system),
+        };
+        writer.push((index % 4) as u16, &Record::new(header, true, payload)).expect("an event");
+    }
+    writer.finish(0).expect("a file").into_inner()
+}
+
+fn compare(name: &str, bytes: &[u8]) {
+    let trace = Trace::from_bytes(bytes).expect("a trace");
+    let index = Index::read(bytes, seen).expect("a trace");
+    let options = |shape, order, payload| Options { shape, order, payload };
+    let ways = [
+        ("typed, file order", options(Shape::Typed, Order::File, Payload::Json)),
+        ("typed, order of time", options(Shape::Typed, Order::Time, Payload::Json)),
+        ("narrow with JSON", options(Shape::Narrow, Order::File, Payload::Json)),
+        ("narrow with bytes", options(Shape::Narrow, Order::File, Payload::Binary)),
+    ];
+    let mut best = vec![Duration::MAX; 2 + 2 * ways.len()];
+    for _ in 0..7 {
+        time(&mut best[0], || {
+            let mut sum = 0;
+            for event in trace.buffers().flatten().flat_map(|buffer| {
+                let mut scratch = Default::default();
+                let decoded = buffer.decode(&mut scratch);
+                decoded.events().flatten().map(|event| event.time_stamp().unwrap_or(0)).collect::<Vec<_>>()
+            }) {
+                sum += event;
+            }
+            sum
+        });
+        time(&mut best[1], || Index::read(bytes, seen).map(|index| index.events()));
+        for (way, best) in ways.iter().zip(best[2..].chunks_mut(2)) {
+            time(&mut best[0], || {
+                batches(bytes, &index, way.1, |rows| {
+                    black_box(rows);
+                    Ok(())
+                })
+            });
+            time(&mut best[1], || {
+                let mut files = HashMap::new();
+                batches(bytes, &index, way.1, |batch| {
+                    let new = || Writer::new(Format::Parquet, &batch.table, io::sink());
+                    let writer = match files.entry(format!("{:?} {}", batch.table.kind, batch.table.layout)) {
+                        std::collections::hash_map::Entry::Occupied(entry) => entry.into_mut(),
+                        std::collections::hash_map::Entry::Vacant(entry) => entry.insert(new()?),
+                    };
+                    writer.write(&batch.rows)
+                });
+                files.into_values().for_each(|writer| _ = writer.finish().expect("a file"));
+            });
+        }
+    }
+    let rate = |time: Duration| index.events() as f64 / time.as_secs_f64() / 1e6;
+    let times = |time: Duration| time.as_secs_f64() / best[0].as_secs_f64();
+    println!(
+        "{name}, {} events: bare walk {:.1} million events/s; first pass {:.1}",
+        index.events(),
+        rate(best[0]),
+        rate(best[1])
+    );
+    for (way, best) in ways.iter().zip(best[2..].chunks(2)) {
+        println!(
+            "  {}: to Arrow {:.2} million events/s, {:.1} times the walk; to Parquet {:.2} million, {:.1} times",
+            way.0,
+            rate(best[0]),
+            times(best[0]),
+            rate(best[1]),
+            times(best[1])
+        );
+    }
+}
+
+fn batches(bytes: &[u8], index: &Index, options: Options, mut take: impl FnMut(etw_layouts_table::Batch) -> Result<(), Error>) {
+    let (schemas, filter) = (Schemas::built_in(), Filter::new());
+    let rows = Rows {
+        source: Cursor::new(bytes),
+        name: "trace.etl",
+        index,
+        schemas: &schemas,
+        filter: &filter,
+        order: options.order,
+        memory: MEMORY,
+    };
+    let mut count = 0;
+    for batch in Batches::new(rows, options).expect("a trace") {
+        let batch = batch.expect("a batch");
+        if batch.table.kind != etw_layouts_table::Kind::Stacks {
+            count += batch.rows.num_rows() as u64;
+        }
+        take(batch).expect("a file");
+    }
+    assert_eq!(count, index.events());
+}
+
+/// What is done with each event of the first pass.
+fn seen(seen: Seen<'_>) {
+    black_box(matches!(seen, Seen::Event(..)));
+}
+
+/// Keeps the shortest duration of some work.
+fn time<T>(best: &mut Duration, work: impl FnOnce() -> T) {
+    let start = Instant::now();
+    black_box(work());
+    *best = start.elapsed().min(*best);
+}

@@ -1,0 +1,247 @@
+//! The batches of a trace.
+
+use crate::Error;
+use crate::encoder::Encoder;
+use crate::index::{Index, Place};
+use crate::options::Options;
+use crate::order::{self, Order, Slice};
+use crate::table::Batch;
+use arrow_schema::ArrowError;
+use etw_layouts_etl::{Diagnostic, Event, Filter, Reader, Schemas, names};
+use std::collections::VecDeque;
+use std::io::{BufReader, Read, Seek, SeekFrom};
+
+/// What the second pass over a trace needs.
+#[derive(Debug)]
+pub struct Rows<'a, S> {
+    /// The trace.
+    pub source: S,
+    /// The name of the trace: the value of the column `trace`.
+    pub name: &'a str,
+    /// The result of the first pass.
+    pub index: &'a Index,
+    /// The schemas of its events.
+    pub schemas: &'a Schemas,
+    /// The events that become rows.
+    pub filter: &'a Filter,
+    /// The order of rows.
+    pub order: Order,
+    /// Bytes of buffers that are in memory at the same time: [`MEMORY`](crate::MEMORY), or less for an iterator whose batches wait.
+    pub memory: u64,
+}
+
+/// Counts of the second pass.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Counts {
+    /// Events that were read.
+    pub events: u64,
+    /// Events that became rows.
+    pub rows: u64,
+    /// Whether the rows are in the order that was asked for. Of a trace whose buffers are far out of order, only parts are sorted.
+    pub is_ordered: bool,
+}
+
+impl<'a, S: Read + Seek> Rows<'a, S> {
+    /// Adds all events to an encoder. `full` takes its batches, `found` the diagnostics of payloads that cannot be decoded. Rows that are in no
+    /// full batch stay in the encoder.
+    ///
+    /// If the file changed since the first pass, the counts have another number of events than the index. In the order of time, this is also
+    /// possible for a damaged file; in file order, the events are always those of the first pass.
+    ///
+    /// # Errors
+    ///
+    /// The source fails; or what `full` returns.
+    pub fn read<E: From<Error>>(
+        self,
+        encoder: &mut Encoder,
+        mut full: impl FnMut(Batch) -> Result<(), E>,
+        mut found: impl FnMut(Diagnostic),
+    ) -> Result<Counts, E> {
+        encoder.begin(self.name, self.index);
+        let mut pass = Pass::new(self)?;
+        while pass.advance(encoder, &mut full, &mut found)? {}
+        Ok(pass.counts)
+    }
+}
+
+/// The state of the second pass.
+#[derive(Debug)]
+struct Pass<'a, S> {
+    name: &'a str,
+    index: &'a Index,
+    schemas: &'a Schemas,
+    filter: &'a Filter,
+    source: Source<S>,
+    counts: Counts,
+}
+
+#[derive(Debug)]
+enum Source<S> {
+    /// Slices in the order of time.
+    Slices(S, std::vec::IntoIter<Slice>),
+    /// The file from its start to its end.
+    Stream(Box<Reader<BufReader<S>>>),
+}
+
+/// Buffers of a stream that are read at once.
+const BUFFERS: usize = 16;
+
+impl<'a, S: Read + Seek> Pass<'a, S> {
+    fn new(rows: Rows<'a, S>) -> Result<Self, Error> {
+        let Rows { mut source, name, index, schemas, filter, order, memory } = rows;
+        let (source, is_ordered) = match order {
+            Order::File => {
+                source.seek(SeekFrom::Start(0))?;
+                (Source::Stream(Box::new(Reader::new(BufReader::with_capacity(1 << 18, source))?)), true)
+            }
+            Order::Time => {
+                let (slices, is_ordered) = order::slices(index, memory);
+                (Source::Slices(source, slices.into_iter()), is_ordered)
+            }
+        };
+        Ok(Self { name, index, schemas, filter, source, counts: Counts { is_ordered, ..Counts::default() } })
+    }
+
+    /// Reads a part of the trace. Returns whether there was one.
+    fn advance<E: From<Error>>(
+        &mut self,
+        encoder: &mut Encoder,
+        full: &mut impl FnMut(Batch) -> Result<(), E>,
+        found: &mut impl FnMut(Diagnostic),
+    ) -> Result<bool, E> {
+        let Self { name, index, schemas, filter, source, counts } = self;
+        let clock = index.log_file().to_clock();
+        let mut see = |event: &Event<'_>, place: Place| -> Result<(), Stop<E>> {
+            counts.events += 1;
+            if !filter.takes(event, place.processor, &clock) {
+                encoder.pass(event);
+                return Ok(());
+            }
+            counts.rows += 1;
+            if let Some(fault) = encoder.add(event, place, index, schemas) {
+                let kind = names::undecoded(event, schemas, fault);
+                found(Diagnostic { buffer: place.buffer, buffer_offset: place.buffer_offset, offset: place.offset, kind });
+            }
+            while let Some(batch) = encoder.full().map_err(Stop::of)? {
+                full(batch).map_err(Stop)?;
+                if encoder.needs_rest() {
+                    while let Some(batch) = encoder.rest().map_err(Stop::of)? {
+                        full(batch).map_err(Stop)?;
+                    }
+                    encoder.forget_names(name, index);
+                }
+            }
+            Ok(())
+        };
+        let more = match source {
+            Source::Slices(source, slices) => match slices.next() {
+                Some(slice) => order::read(source, index, &slice, see).map(|()| true),
+                None => Ok(false),
+            },
+            Source::Stream(reader) => stream(reader, &mut see),
+        };
+        more.map_err(|Stop(error)| error)
+    }
+}
+
+/// Reads some buffers of a stream. Returns whether there are more.
+fn stream<S: Read, E: From<Error>>(
+    reader: &mut Reader<BufReader<S>>,
+    see: &mut impl FnMut(&Event<'_>, Place) -> Result<(), Stop<E>>,
+) -> Result<bool, Stop<E>> {
+    for _ in 0..BUFFERS {
+        let Some(buffer) = reader.next_buffer()? else { return Ok(false) };
+        let Ok(decoded) = buffer else { continue };
+        let at = (decoded.buffer().index(), decoded.buffer().offset());
+        for event in decoded.events().filter_map(Result::ok) {
+            see(&event, Place::of(&decoded, at, &event))?;
+        }
+    }
+    Ok(true)
+}
+
+/// An error of any kind.
+struct Stop<E>(E);
+
+impl<E: From<Error>> Stop<E> {
+    fn of(error: ArrowError) -> Self {
+        Self(Error::from(error).into())
+    }
+}
+
+impl<E: From<Error>> From<std::io::Error> for Stop<E> {
+    fn from(error: std::io::Error) -> Self {
+        Self(Error::from(error).into())
+    }
+}
+
+/// An iterator over the batches of one trace. It reads the trace part by part as batches are taken.
+#[derive(Debug)]
+pub struct Batches<'a, S> {
+    pass: Pass<'a, S>,
+    encoder: Encoder,
+    ready: VecDeque<Batch>,
+    diagnostics: Vec<Diagnostic>,
+}
+
+/// Diagnostics that are kept at most, until they are taken.
+const MOST_DIAGNOSTICS: usize = 1024;
+
+impl<'a, S: Read + Seek> Batches<'a, S> {
+    /// The batches of a trace. The order of rows is that of `rows`.
+    ///
+    /// # Errors
+    ///
+    /// The source fails.
+    pub fn new(rows: Rows<'a, S>, options: Options) -> Result<Self, Error> {
+        let mut encoder = Encoder::new(options);
+        encoder.begin(rows.name, rows.index);
+        Ok(Self { pass: Pass::new(rows)?, encoder, ready: VecDeque::new(), diagnostics: Vec::new() })
+    }
+
+    /// The counts so far.
+    pub fn counts(&self) -> Counts {
+        self.pass.counts
+    }
+
+    /// The diagnostics of payloads since they were taken last, the first thousand of them.
+    pub fn take_diagnostics(&mut self) -> Vec<Diagnostic> {
+        std::mem::take(&mut self.diagnostics)
+    }
+
+    fn advance(&mut self) -> Result<bool, Error> {
+        let (ready, diagnostics) = (&mut self.ready, &mut self.diagnostics);
+        let mut full = |batch| -> Result<(), Error> {
+            ready.push_back(batch);
+            Ok(())
+        };
+        let mut found = |diagnostic| {
+            if diagnostics.len() < MOST_DIAGNOSTICS {
+                diagnostics.push(diagnostic);
+            }
+        };
+        if self.pass.advance(&mut self.encoder, &mut full, &mut found)? {
+            return Ok(true);
+        }
+        self.ready.extend(self.encoder.rest()?);
+        Ok(!self.ready.is_empty())
+    }
+}
+
+impl<S: Read + Seek> Iterator for Batches<'_, S> {
+    type Item = Result<Batch, Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            if let Some(batch) = self.ready.pop_front() {
+                return Some(Ok(batch));
+            }
+            match self.advance() {
+                Ok(true) => {}
+                Ok(false) => return None,
+                Err(error) => return Some(Err(error)),
+            }
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! Errors.
+
+use arrow_schema::ArrowError;
+use parquet::errors::ParquetError;
+use std::fmt;
+use std::io;
+
+/// Why tables cannot be made or written.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Error {
+    /// The trace cannot be read, or a file cannot be written.
+    Io(io::Error),
+    /// Arrow rejects the data.
+    Arrow(ArrowError),
+    /// A Parquet file cannot be written.
+    Parquet(ParquetError),
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Io(error) => error.fmt(f),
+            Self::Arrow(ArrowError::IoError(text, _)) => f.write_str(text),
+            Self::Arrow(error) => error.fmt(f),
+            Self::Parquet(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl From<io::Error> for Error {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
+}
+
+impl From<ArrowError> for Error {
+    fn from(error: ArrowError) -> Self {
+        Self::Arrow(error)
+    }
+}
+
+impl From<ParquetError> for Error {
+    fn from(error: ParquetError) -> Self {
+        Self::Parquet(error)
+    }
+}

@@ -1,0 +1,99 @@
+//! Kinds of events, each of which is looked at once.
+
+use crate::hash::Map;
+use etw_layouts_etl::payload::FieldList;
+use etw_layouts_etl::{Decoded, Event};
+
+/// What is known of each kind of event in a trace.
+#[derive(Debug)]
+pub(crate) struct Kinds<T> {
+    known: Map<Key, T>,
+    /// Schemas in events by their bytes, with their numbers.
+    logged: Map<Box<[u8]>, u64>,
+    /// The latest kind: the events of a kind often follow each other.
+    last: Option<(Key, T)>,
+    scratch: Vec<u8>,
+}
+
+impl<T> Default for Kinds<T> {
+    fn default() -> Self {
+        Self { known: Map::default(), logged: Map::default(), last: None, scratch: Vec::new() }
+    }
+}
+
+/// What the names and fields of events depend on, within a trace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Key {
+    provider: u128,
+    ident: u64,
+    /// Where the schema is in memory; the number of one in the event.
+    schema: u64,
+}
+
+/// Kinds that are kept at most: then all are looked at again.
+const MOST: usize = 1 << 14;
+
+impl<T: Copy> Kinds<T> {
+    /// What is known of the kind of an event.
+    #[inline]
+    pub fn get(&mut self, event: &Event<'_>, decoded: Option<&Decoded<'_>>, find: impl FnOnce() -> T) -> T {
+        let key = match event.hook() {
+            Some(hook) => Key { provider: 0, ident: u64::from(hook) << 16 | u64::from(event.version().unwrap_or(0)), schema: 1 },
+            None => self.key(event, decoded),
+        };
+        if let Some((last, kind)) = self.last
+            && last == key
+        {
+            return kind;
+        }
+        if self.known.len() >= MOST {
+            self.forget();
+        }
+        let kind = *self.known.entry(key).or_insert_with(find);
+        self.last = Some((key, kind));
+        kind
+    }
+
+    /// Forgets all kinds: another trace has other schemas.
+    pub fn forget(&mut self) {
+        self.known.clear();
+        self.logged.clear();
+        self.last = None;
+    }
+
+    fn key(&mut self, event: &Event<'_>, decoded: Option<&Decoded<'_>>) -> Key {
+        let or = |value: Option<u64>| value.map_or(0, |value| value + 1);
+        let ident = or(event.id().map(u64::from))
+            | or(event.opcode().map(u64::from)) << 17
+            | or(event.version().map(u64::from)) << 26
+            | (event.header_type() as u64) << 43;
+        let schema = match decoded.map(|decoded| decoded.schema.fields) {
+            None => 0,
+            Some(FieldList::Table { all, .. }) => all.as_ptr() as u64,
+            Some(FieldList::Packed { library, first, .. }) => library.bytes().as_ptr() as u64 + u64::from(first),
+            Some(FieldList::TraceLogging(fields)) => self.logged(event, decoded, fields),
+            Some(_) => 0,
+        };
+        Key { provider: event.provider().unwrap_or_default().as_u128(), ident, schema }
+    }
+
+    /// The number of a schema in an event.
+    fn logged(&mut self, event: &Event<'_>, decoded: Option<&Decoded<'_>>, fields: &[u8]) -> u64 {
+        self.scratch.clear();
+        self.scratch.extend_from_slice(fields);
+        for name in [decoded.map(|decoded| decoded.schema.event), event.traits().and_then(Result::ok).map(|traits| traits.name)] {
+            self.scratch.push(0);
+            self.scratch.extend_from_slice(name.unwrap_or_default().as_bytes());
+        }
+        if let Some(number) = self.logged.get(&self.scratch[..]) {
+            return *number;
+        }
+        if self.logged.len() >= MOST {
+            self.forget();
+        }
+        // Odd, so that it differs from all addresses of tables.
+        let number = 2 * self.logged.len() as u64 + 3;
+        self.logged.insert(self.scratch.clone().into(), number);
+        number
+    }
+}

@@ -1,0 +1,36 @@
+//! Options of tables.
+
+use crate::order::Order;
+
+/// The shape of tables.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Shape {
+    /// One table of all events.
+    #[default]
+    Narrow,
+    /// A table for each provider, event and version, with the fields as columns.
+    Typed,
+}
+
+/// The form of payloads in the narrow shape.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Payload {
+    /// Fields as JSON; bytes of payloads that are not decoded to the end.
+    #[default]
+    Json,
+    /// The bytes of all payloads.
+    Binary,
+    /// No payloads.
+    None,
+}
+
+/// Options of tables.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Options {
+    /// The shape of tables.
+    pub shape: Shape,
+    /// The order of rows.
+    pub order: Order,
+    /// The form of payloads in the narrow shape.
+    pub payload: Payload,
+}

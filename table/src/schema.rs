@@ -1,0 +1,48 @@
+//! Schemas of the tables.
+
+use arrow_schema::extension::{EXTENSION_TYPE_NAME_KEY, Uuid};
+use arrow_schema::{DataType, Field, Schema, TimeUnit};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// The version of the tables. A release that removes or changes a column increments it; columns can be added without.
+pub const VERSION: u32 = 1;
+
+/// The key of the version in the metadata of a schema.
+pub const VERSION_KEY: &str = "etw.version";
+
+/// The key of the table's name in the metadata of a schema: `events`, `stacks`, or for a table of one event `PROVIDER/EVENT`.
+pub const TABLE_KEY: &str = "etw.table";
+
+/// Time zone of all times.
+const UTC: &str = "UTC";
+
+pub(crate) fn time() -> DataType {
+    DataType::Timestamp(TimeUnit::Nanosecond, Some(UTC.into()))
+}
+
+/// Names, each stored once.
+pub(crate) fn name() -> DataType {
+    DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8))
+}
+
+/// A GUID as 16 bytes, in the order of its text.
+pub(crate) fn guid(name: &str) -> Field {
+    let metadata =
+        HashMap::from([(EXTENSION_TYPE_NAME_KEY.to_owned(), <Uuid as arrow_schema::extension::ExtensionType>::NAME.to_owned())]);
+    Field::new(name, DataType::FixedSizeBinary(16), true).with_metadata(metadata)
+}
+
+/// A schema with the version and the name of its table.
+pub(crate) fn table(name: &str, fields: Vec<Field>, more: &[(&str, String)]) -> Arc<Schema> {
+    let mut metadata = HashMap::from([(VERSION_KEY.to_owned(), VERSION.to_string()), (TABLE_KEY.to_owned(), name.to_owned())]);
+    metadata.extend(more.iter().map(|(key, value)| ((*key).to_owned(), value.clone())));
+    Arc::new(Schema::new_with_metadata(fields, metadata))
+}
+
+/// System time in units of 100 ns since 1601 as nanoseconds since 1970; `None` outside the years 1677 to 2262.
+#[inline]
+pub(crate) fn nanoseconds(time: i64) -> Option<i64> {
+    const EPOCH: i64 = 116_444_736_000_000_000;
+    time.checked_sub(EPOCH)?.checked_mul(100)
+}

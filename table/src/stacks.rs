@@ -1,0 +1,213 @@
+//! The table of call stacks.
+
+use crate::dictionary::Dictionary;
+use crate::keys::{Key, Names};
+use crate::schema;
+use crate::table::{Batch, Kind, Table};
+use arrow_array::RecordBatch;
+use arrow_array::builder::{
+    Int32Builder, Int64Builder, ListBuilder, TimestampNanosecondBuilder, UInt16Builder, UInt32Builder, UInt64Builder,
+};
+use arrow_schema::{ArrowError, DataType, Field};
+use etw_layouts_etl::wire::EVENT_HEADER_EXT_TYPE;
+use etw_layouts_etl::{Decoded, Event};
+use std::sync::Arc;
+
+/// Rows of call stacks that are not in a batch yet.
+#[derive(Debug)]
+pub(crate) struct Stacks {
+    table: Arc<Table>,
+    trace: Int32Builder,
+    host: Int32Builder,
+    sequence: UInt64Builder,
+    time: TimestampNanosecondBuilder,
+    tick: Int64Builder,
+    of_tick: Int64Builder,
+    processor: UInt16Builder,
+    process: UInt32Builder,
+    thread: UInt32Builder,
+    process_name: Int32Builder,
+    kind: Int32Builder,
+    key: UInt64Builder,
+    frames: ListBuilder<UInt64Builder>,
+    kinds: Dictionary,
+    rows: usize,
+    addresses: usize,
+}
+
+/// Addresses in a batch, after which it ends.
+const ADDRESSES: usize = 1 << 20;
+
+/// Types of extended items with stacks.
+const STACK_32: EVENT_HEADER_EXT_TYPE = EVENT_HEADER_EXT_TYPE::EVENT_HEADER_EXT_TYPE_STACK_TRACE32;
+const STACK_64: EVENT_HEADER_EXT_TYPE = EVENT_HEADER_EXT_TYPE::EVENT_HEADER_EXT_TYPE_STACK_TRACE64;
+const KEY_32: EVENT_HEADER_EXT_TYPE = EVENT_HEADER_EXT_TYPE::EVENT_HEADER_EXT_TYPE_STACK_KEY32;
+const KEY_64: EVENT_HEADER_EXT_TYPE = EVENT_HEADER_EXT_TYPE::EVENT_HEADER_EXT_TYPE_STACK_KEY64;
+
+impl Default for Stacks {
+    fn default() -> Self {
+        let always = |name, ty| Field::new(name, ty, false);
+        let field = |name, ty| Field::new(name, ty, true);
+        let columns = vec![
+            always("trace", schema::name()),
+            field("host", schema::name()),
+            always("sequence", DataType::UInt64),
+            field("time", schema::time()),
+            field("tick", DataType::Int64),
+            field("of_tick", DataType::Int64),
+            always("processor", DataType::UInt16),
+            field("process", DataType::UInt32),
+            field("thread", DataType::UInt32),
+            field("process_name", schema::name()),
+            always("kind", schema::name()),
+            field("key", DataType::UInt64),
+            field("frames", DataType::List(Arc::new(field("item", DataType::UInt64)))),
+        ];
+        let table = Table { kind: Kind::Stacks, schema: schema::table("stacks", columns, &[]), layout: 0 };
+        Self {
+            table: Arc::new(table),
+            trace: Int32Builder::with_capacity(0),
+            host: Int32Builder::with_capacity(0),
+            sequence: UInt64Builder::with_capacity(0),
+            time: TimestampNanosecondBuilder::with_capacity(0).with_data_type(schema::time()),
+            tick: Int64Builder::with_capacity(0),
+            of_tick: Int64Builder::with_capacity(0),
+            processor: UInt16Builder::with_capacity(0),
+            process: UInt32Builder::with_capacity(0),
+            thread: UInt32Builder::with_capacity(0),
+            process_name: Int32Builder::with_capacity(0),
+            kind: Int32Builder::with_capacity(0),
+            key: UInt64Builder::with_capacity(0),
+            frames: ListBuilder::new(UInt64Builder::with_capacity(0)),
+            kinds: Dictionary::default(),
+            rows: 0,
+            addresses: 0,
+        }
+    }
+}
+
+/// A stack, or the key of one.
+struct Stack<'a> {
+    kind: &'static str,
+    key: Option<u64>,
+    /// Addresses of this size.
+    addresses: Option<(&'a [u8], usize)>,
+}
+
+impl Stacks {
+    /// Adds the stacks of an event: those in its extended items, and that of an earlier event in the payload of a StackWalk event.
+    #[inline]
+    pub fn add(&mut self, event: &Event<'_>, key: &Key, decoded: Option<&Decoded<'_>>) {
+        // StackWalk events are those of this group.
+        if let Some(hook) = event.hook() {
+            if hook >> 8 == 0x18
+                && let Some(decoded) = decoded.filter(|decoded| decoded.schema.provider == "StackWalk")
+            {
+                self.walk(event, key, decoded);
+            }
+            return;
+        }
+        for item in event.items() {
+            let (width, is_key) = match item.ty {
+                STACK_32 => (4, false),
+                STACK_64 => (8, false),
+                KEY_32 => (4, true),
+                KEY_64 => (8, true),
+                _ => continue,
+            };
+            // Both kinds begin with the number that relates the kernel and the user part of a stack.
+            let Some((_, rest)) = item.data.split_at_checked(8) else { continue };
+            let stack = match is_key {
+                true => Stack { kind: "item key", key: rest.get(..width).map(number), addresses: None },
+                false => Stack { kind: "item", key: None, addresses: Some((rest, width)) },
+            };
+            self.push(event, key, event.time_stamp(), (event.process(), event.thread()), stack);
+        }
+    }
+
+    /// A stack in the payload of a kernel event.
+    fn walk(&mut self, event: &Event<'_>, key: &Key, decoded: &Decoded<'_>) {
+        let kind = match decoded.schema.event {
+            "Stack" => "walk",
+            "KeyCreate" | "KeyDelete" | "KeyRundown" => "key",
+            "StackKeyKernel" => "kernel key",
+            "StackKeyUser" => "user key",
+            _ => return,
+        };
+        let number = |name: &str| decoded.get(name).and_then(|value| value.number());
+        let of = number("EventTimeStamp").map(|tick| tick as i64);
+        let width = decoded.fields.pointers.bytes();
+        // The addresses are the rest of the payload.
+        let addresses = ["Stack", "StackFrame"].iter().find_map(|name| decoded.get(name)).map(|first| {
+            let payload = decoded.fields.payload;
+            let start = first.bytes.as_ptr() as usize - payload.as_ptr() as usize;
+            (&payload[start.min(payload.len())..], width)
+        });
+        let stack = Stack { kind, key: number("key").or_else(|| number("StackKey")), addresses };
+        let id = |name: &str| number(name).map(|number| number as u32);
+        self.push(event, key, of, (id("StackProcess"), id("StackThread")), stack);
+    }
+
+    fn push(
+        &mut self,
+        event: &Event<'_>,
+        key: &Key,
+        of: Option<i64>,
+        (process, thread): (Option<u32>, Option<u32>),
+        stack: Stack<'_>,
+    ) {
+        self.trace.append_value(key.trace);
+        self.host.append_option(key.host);
+        self.sequence.append_value(key.place.sequence());
+        self.time.append_option(key.time.and_then(schema::nanoseconds));
+        self.tick.append_option(event.time_stamp());
+        self.of_tick.append_option(of);
+        self.processor.append_value(key.place.processor);
+        self.process.append_option(process);
+        self.thread.append_option(thread);
+        self.process_name.append_option(key.process_name);
+        self.kind.append_value(self.kinds.add(stack.kind));
+        self.key.append_option(stack.key);
+        if let Some((bytes, width)) = stack.addresses {
+            let values = self.frames.values();
+            bytes.chunks_exact(width).for_each(|address| values.append_value(number(address)));
+            self.addresses += bytes.len() / width;
+        }
+        self.frames.append(stack.addresses.is_some());
+        self.rows += 1;
+    }
+
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    pub fn is_due(&self) -> bool {
+        self.rows >= crate::encoder::ROWS || self.addresses >= ADDRESSES
+    }
+
+    /// The rows so far, which are removed.
+    pub fn take(&mut self, names: &mut Names) -> Result<Batch, ArrowError> {
+        (self.rows, self.addresses) = (0, 0);
+        let columns = vec![
+            names.traces.column(self.trace.finish())?,
+            names.hosts.column(self.host.finish())?,
+            Arc::new(self.sequence.finish()),
+            Arc::new(self.time.finish()),
+            Arc::new(self.tick.finish()),
+            Arc::new(self.of_tick.finish()),
+            Arc::new(self.processor.finish()),
+            Arc::new(self.process.finish()),
+            Arc::new(self.thread.finish()),
+            names.processes.column(self.process_name.finish())?,
+            self.kinds.column(self.kind.finish())?,
+            Arc::new(self.key.finish()),
+            Arc::new(self.frames.finish()),
+        ];
+        Ok(Batch { rows: RecordBatch::try_new(self.table.schema.clone(), columns)?, table: self.table.clone(), generation: 0 })
+    }
+}
+
+/// The number in up to eight bytes.
+fn number(bytes: &[u8]) -> u64 {
+    bytes.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte))
+}

@@ -1,0 +1,69 @@
+//! Tables and their batches.
+
+use arrow_array::RecordBatch;
+use arrow_schema::SchemaRef;
+use etw_layouts_etl::{Event, Schemas, names};
+use std::borrow::Cow;
+
+/// A table.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Table {
+    /// What its rows are.
+    pub kind: Kind,
+    /// Its columns.
+    pub schema: SchemaRef,
+    /// A number for the names and types of its columns, the same in every run: traces can state different fields for the same event.
+    pub layout: u32,
+}
+
+/// What the rows of a table are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Kind {
+    /// Events of all kinds.
+    Events,
+    /// Call stacks.
+    Stacks,
+    /// Events of one kind.
+    Event {
+        /// Name of the provider, or its GUID.
+        provider: String,
+        /// Name of the event, or its identifier.
+        event: String,
+        /// Version of the event.
+        version: u16,
+    },
+}
+
+/// Rows of a table.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Batch {
+    /// The table.
+    pub table: std::sync::Arc<Table>,
+    /// The rows.
+    pub rows: RecordBatch,
+    /// Within a generation, the names in the dictionaries of a batch begin with those of the batch before it.
+    pub generation: u32,
+}
+
+/// Provider and event. Without a name, the provider is a GUID or a group, and the event its identifier.
+pub(crate) fn names_of<'a>(event: &Event<'a>, schemas: &'a Schemas) -> (Cow<'a, str>, Cow<'a, str>) {
+    if let Some((provider, name)) = names::event_of(event, schemas) {
+        return (provider.into(), name.into());
+    }
+    let provider = match (names::provider_of(event, schemas), event.provider(), event.hook()) {
+        (Some(name), ..) => name.into(),
+        (None, Some(guid), _) => guid.to_string().into(),
+        (None, None, Some(hook)) => format!("group {:#04x}", hook >> 8).into(),
+        (None, None, None) => event.header_type().name().into(),
+    };
+    let name = match (event.hook(), event.id(), event.opcode()) {
+        (Some(hook), ..) => names::hook(hook).map_or_else(|| format!("{:#04x}", hook & 0xFF).into(), Cow::from),
+        (None, Some(id), _) => id.to_string().into(),
+        (None, None, Some(opcode)) => format!("opcode {opcode}").into(),
+        (None, None, None) => "".into(),
+    };
+    (provider, name)
+}

@@ -1,0 +1,119 @@
+//! Files of tables: Parquet, Arrow, CSV and JSON.
+
+mod parquet;
+mod text;
+
+use crate::{Error, Table};
+use arrow_array::RecordBatch;
+use arrow_ipc::writer::{DictionaryHandling, FileWriter, IpcWriteOptions};
+use std::io::Write;
+
+/// The format of files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// Parquet, compressed with zstd, with statistics.
+    Parquet,
+    /// The file format of Arrow, also called Feather.
+    Arrow,
+    /// Comma-separated values.
+    Csv,
+    /// One JSON object per line.
+    Jsonl,
+}
+
+impl Format {
+    /// The end of the names of files, without the dot.
+    pub fn extension(self) -> &'static str {
+        match self {
+            Self::Parquet => "parquet",
+            Self::Arrow => "arrow",
+            Self::Csv => "csv",
+            Self::Jsonl => "jsonl",
+        }
+    }
+}
+
+/// Writes the batches of one table and of one [generation](crate::Batch::generation) to a file.
+pub struct Writer<W: Write + Send>(Kind<W>);
+
+enum Kind<W: Write + Send> {
+    Parquet(Box<parquet::Writer<W>>),
+    Arrow(Box<FileWriter<W>>),
+    Text(W, Format, text::Text),
+}
+
+impl<W: Write + Send> Writer<W> {
+    /// Begins a file.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be written.
+    pub fn new(format: Format, table: &Table, mut out: W) -> Result<Self, Error> {
+        Ok(Self(match format {
+            Format::Parquet => Kind::Parquet(Box::new(parquet::Writer::new(table, out)?)),
+            Format::Arrow => {
+                let options = IpcWriteOptions::default().with_dictionary_handling(DictionaryHandling::Delta);
+                Kind::Arrow(Box::new(FileWriter::try_new_with_options(out, &table.schema, options)?))
+            }
+            Format::Csv => {
+                let mut text = text::Text::default();
+                out.write_all(text.heading(&table.schema))?;
+                Kind::Text(out, format, text)
+            }
+            Format::Jsonl => Kind::Text(out, format, text::Text::default()),
+        }))
+    }
+
+    /// Writes rows.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be written.
+    pub fn write(&mut self, rows: &RecordBatch) -> Result<(), Error> {
+        match &mut self.0 {
+            Kind::Parquet(writer) => writer.write(rows),
+            Kind::Arrow(writer) => Ok(writer.write(rows)?),
+            Kind::Text(out, Format::Csv, text) => text.csv(rows, out),
+            Kind::Text(out, _, text) => text.json(rows, out),
+        }
+    }
+
+    /// Writes the rows that are in memory: of Parquet, a row group.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be written.
+    pub fn flush(&mut self) -> Result<(), Error> {
+        match &mut self.0 {
+            Kind::Parquet(writer) => writer.flush(),
+            Kind::Arrow(_) | Kind::Text(..) => Ok(()),
+        }
+    }
+
+    /// Memory for rows that are not in the file yet, roughly.
+    pub fn memory(&self) -> usize {
+        match &self.0 {
+            Kind::Parquet(writer) => writer.memory(),
+            Kind::Arrow(_) | Kind::Text(..) => 0,
+        }
+    }
+
+    /// Completes the file.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be written.
+    pub fn finish(self) -> Result<W, Error> {
+        Ok(match self.0 {
+            Kind::Parquet(writer) => writer.finish()?,
+            Kind::Arrow(mut writer) => {
+                writer.finish()?;
+                writer.into_inner()?
+            }
+            Kind::Text(mut out, ..) => {
+                out.flush()?;
+                out
+            }
+        })
+    }
+}

@@ -1,0 +1,60 @@
+//! Parquet files.
+
+use crate::{Error, Table};
+use arrow_array::RecordBatch;
+use parquet::arrow::ArrowWriter;
+use parquet::basic::{Compression, Encoding, ZstdLevel};
+use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterVersion};
+use parquet::schema::types::ColumnPath;
+use std::io::Write;
+
+/// Writes a file with row groups of limited size.
+pub(super) struct Writer<W: Write + Send>(ArrowWriter<W>);
+
+/// Rows of a row group at most: engines skip row groups by their statistics.
+const ROWS: usize = 1 << 19;
+/// Bytes of a row group, after which it ends.
+const BYTES: usize = 32 << 20;
+
+impl<W: Write + Send> Writer<W> {
+    pub fn new(table: &Table, out: W) -> Result<Self, Error> {
+        let path = |name: &str| ColumnPath::from(name);
+        let mut properties = WriterProperties::builder()
+            .set_writer_version(WriterVersion::PARQUET_1_0)
+            .set_compression(Compression::ZSTD(ZstdLevel::try_new(1)?))
+            .set_statistics_enabled(EnabledStatistics::Chunk)
+            .set_max_row_group_row_count(Some(ROWS));
+        // Values that hardly repeat, and increase.
+        for name in ["sequence", "time", "tick"] {
+            properties = properties
+                .set_column_dictionary_enabled(path(name), false)
+                .set_column_encoding(path(name), Encoding::DELTA_BINARY_PACKED);
+        }
+        for name in ["fields", "payload"] {
+            properties = properties
+                .set_column_dictionary_enabled(path(name), false)
+                .set_column_statistics_enabled(path(name), EnabledStatistics::None);
+        }
+        Ok(Self(ArrowWriter::try_new(out, table.schema.clone(), Some(properties.build()))?))
+    }
+
+    pub fn write(&mut self, rows: &RecordBatch) -> Result<(), Error> {
+        self.0.write(rows)?;
+        if self.0.in_progress_size() >= BYTES {
+            self.0.flush()?;
+        }
+        Ok(())
+    }
+
+    pub fn flush(&mut self) -> Result<(), Error> {
+        Ok(self.0.flush()?)
+    }
+
+    pub fn memory(&self) -> usize {
+        self.0.memory_size()
+    }
+
+    pub fn finish(self) -> Result<W, Error> {
+        Ok(self.0.into_inner()?)
+    }
+}
