@@ -164,7 +164,7 @@ pub fn kernels(atlas: &Atlas) -> (String, String) {
             "The first revision of each build, and the later revisions (updates) that changed a layout. For a revision between two listed ones, the layouts of the earlier one are assumed.",
         );
         scrolled(html, "Builds", |html| {
-            html.el("table", &[("class", &"list kernels")], |html| {
+            html.el("table", &[("class", &"list builds")], |html| {
                 head(html, &["Build", "Label", "x64", "x86", "arm64", "Release"]);
                 html.el("tbody", &[], |html| (0..atlas.axis.kernels.len()).for_each(|kernel| self::kernel(atlas, kernel, html)));
             });
@@ -212,7 +212,7 @@ pub fn legend() -> (String, String) {
     framed("legend.html".into(), "legend", "How to read this atlas", |html| {
         html.leaf("h1", &[], "How to read this atlas");
         html.leaf("h2", &[("id", &"evidence")], "Evidence levels");
-        html.leaf("p", &[], "Every offset is computed from a declaration. The evidence level shows what verifies it for a build. A cell that covers several builds has the best level of them; the head of the column has the level of each.");
+        html.leaf("p", &[], "Every offset is computed from a declaration. The evidence level shows what verifies it for a build. A cell that covers several builds has the weakest level of them; the head of the column has the level of each.");
         html.el("dl", &[("class", &"signs")], |html| {
             for (source, _, _, means) in marks::SOURCES {
                 html.el("div", &[], |html| {

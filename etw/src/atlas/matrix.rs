@@ -2,31 +2,27 @@
 
 use super::facts::{Atlas, Structure};
 use super::frame::scrolled;
-use super::{marks, paths};
+use super::{marks, names};
 use crate::html::Html;
 use etw_layouts_project::errata;
 use etw_layouts_project::history::TargetFact;
 use etw_layouts_project::matrix::{Column, Matrix, Row, Run};
 use std::fmt::Display;
 
-/// As many columns as a screen shows at once.
-const WIDE: usize = 6;
-
 /// The table.
 pub fn table(atlas: &Atlas, structure: &Structure, matrix: &Matrix, html: &mut Html) {
     let name = structure.name();
     let errata = errata::of(atlas.layouts, structure.definition, &atlas.axis.all());
     let label = format!("Members of {name} on {} by version", matrix.arch);
+    html.el("p", &[("class", &"legend")], |html| {
+        html.text("A cell covers consecutive versions in which the member and its evidence level do not change. ");
+        for (class, words) in [("new", "new"), ("moved", "moved"), ("typed", "another type or other bits")] {
+            html.leaf("span", &[("class", &format_args!("change {class}"))], words);
+        }
+    });
     scrolled(html, &label, |html| {
         let columns = format!("--columns:{}", matrix.columns.len());
         html.el("table", &[("class", &"matrix"), ("style", &columns)], |html| {
-            html.el("caption", &[], |html| {
-                html.text("A cell covers consecutive versions in which the member and its evidence level do not change. ");
-                for (class, words) in [("new", "new"), ("moved", "moved"), ("typed", "another type or other bits")] {
-                    html.leaf("span", &[("class", &format_args!("change {class}"))], words);
-                    html.text(" ");
-                }
-            });
             html.el("thead", &[], |html| {
                 html.el("tr", &[], |html| {
                     html.leaf("th", &[("scope", &"col")], "Member");
@@ -42,7 +38,7 @@ pub fn table(atlas: &Atlas, structure: &Structure, matrix: &Matrix, html: &mut H
                         html.leaf("td", &[], format_args!("{:#x}", column.extent.size));
                     }
                 });
-                matrix.rows.iter().for_each(|row| self::row(structure, matrix, row, &errata, html));
+                matrix.rows.iter().for_each(|row| self::row(atlas, structure, matrix, row, &errata, html));
             });
         });
     });
@@ -60,7 +56,11 @@ fn head(atlas: &Atlas, name: &str, column: &Column, html: &mut Html) {
     let update = atlas.is_update(first);
     let class = if update { "update" } else { "release" };
     html.el("th", &[("scope", &"col"), ("class", &class)], |html| {
-        html.link(format_args!("../{}", atlas.layout_page(column.layout)), span(atlas, column));
+        html.el(
+            "a",
+            &[("href", &format_args!("../{}", atlas.layout_page(column.layout))), ("data-build", &atlas.build(first))],
+            |html| html.text(span(atlas, column)),
+        );
         let from = if update { "update " } else { "" };
         html.leaf("small", &[], format_args!("{from}{}", atlas.build(first).trim_start_matches("10.0.")));
         html.el("span", &[("class", &"seen")], |html| {
@@ -72,24 +72,22 @@ fn head(atlas: &Atlas, name: &str, column: &Column, html: &mut Html) {
     });
 }
 
-fn row(structure: &Structure, matrix: &Matrix, row: &Row, errata: &[String], html: &mut Html) {
-    html.el("tr", &[], |html| {
+fn row(atlas: &Atlas, structure: &Structure, matrix: &Matrix, row: &Row, errata: &[String], html: &mut Html) {
+    let id = format!("{}@{}.history", row.member, matrix.arch);
+    html.el("tr", &[("id", &id)], |html| {
         let (above, own) = row.member.rsplit_once('.').map_or(("", row.member.as_str()), |(above, own)| (above, own));
         html.el("th", &[("scope", &"row")], |html| {
             if !above.is_empty() {
                 html.leaf("span", &[("class", &"above")], format_args!("{above}."));
             }
-            match structure.life.page(&row.member) {
-                Some(page) => html.link(paths::near(&page), own),
-                None => html.text(own),
-            }
+            html.leaf("a", &[("href", &format_args!("#{id}"))], own);
             let about = format!("{}.{},", structure.name(), row.member);
             if errata.iter().any(|erratum| erratum.starts_with(&about)) {
                 html.leaf("a", &[("class", &"erratum"), ("href", &"#the-errata")], "erratum");
             }
         });
         let newest = row.runs.last().map_or("", |run| ty(&run.fact));
-        html.leaf("td", &[], short(newest));
+        html.el("td", &[], |html| names::linked(atlas, short(newest), html));
         let mut at = 0;
         let mut before: Option<&Run> = None;
         for run in &row.runs {
@@ -127,9 +125,9 @@ fn cell(before: Option<&Run>, run: &Run, newest: &str, html: &mut Html) {
     let columns = run.columns.len();
     let class = format!("{}{change}", marks::class(run.source));
     html.el("td", spanned(&[("class", &class), ("colspan", &columns)], columns), |html| {
-        // What is in a cell wider than a screen stays in sight.
+        // What is in a cell of several columns stays in sight: a phone shows one column.
         match columns {
-            0..=WIDE => content(run, shows_type, html),
+            1 => content(run, shows_type, html),
             _ => html.el("b", &[], |html| content(run, shows_type, html)),
         }
     });

@@ -1,6 +1,5 @@
 //! `pcap`: the new files are read back with pcap-parser.
 
-
 use crate::{Folder, PRODUCER, START, json, program, run, shared, text, trace};
 use etw_layouts_etl::header::EventHeader;
 use etw_layouts_etl::wire::{EVENT_HEADER, GUID, large, zero};
