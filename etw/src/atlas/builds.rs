@@ -19,12 +19,15 @@ struct Data<'a> {
     /// The name of the release of each build number.
     releases: BTreeMap<String, String>,
     /// By architecture and build number, the examined revisions, each with its set of facts.
-    seen: BTreeMap<&'static str, BTreeMap<String, Vec<(u32, usize)>>>,
+    seen: BTreeMap<&'static str, Revisions>,
     /// The evidence of each set of facts: `s` for symbols, `c` for converted ones, `i` for an image.
     witnesses: String,
     /// The definitions: `s` for a structure or union, `v` for values.
     types: BTreeMap<&'a str, &'static str>,
 }
+
+/// The examined revisions of each build number, each with its set of facts.
+type Revisions = BTreeMap<String, BTreeSet<(u32, usize)>>;
 
 #[derive(Serialize)]
 struct TargetData<'a> {
@@ -121,15 +124,14 @@ fn releases(atlas: &Atlas) -> BTreeMap<String, String> {
     numbers(atlas).into_iter().filter_map(name).collect()
 }
 
-fn seen(atlas: &Atlas) -> BTreeMap<&'static str, BTreeMap<String, Vec<(u32, usize)>>> {
-    let mut all: BTreeMap<&str, BTreeMap<String, BTreeSet<(u32, usize)>>> = BTreeMap::new();
+fn seen(atlas: &Atlas) -> BTreeMap<&'static str, Revisions> {
+    let mut all: BTreeMap<&str, Revisions> = BTreeMap::new();
     for kernel in &atlas.registry.kernels {
         let build = atlas.axis.canonical(kernel.build);
         let own = all.entry(kernel.arch.as_str()).or_default().entry(dotted(build.number)).or_default();
         own.insert((build.revision, kernel.witness));
     }
-    let sorted = |(number, builds): (String, BTreeSet<_>)| (number, builds.into_iter().collect());
-    all.into_iter().map(|(arch, numbers)| (arch, numbers.into_iter().map(sorted).collect())).collect()
+    all
 }
 
 /// The three numbers of a build.

@@ -129,9 +129,7 @@ struct Data<'a> {
 pub fn data(atlas: &Atlas) -> Result<String, Error> {
     let (mut layouts, mut values) = (BTreeMap::new(), BTreeMap::new());
     for name in atlas.layouts.spec.definitions.keys() {
-        let of = |target: TargetId| {
-            atlas.layouts.by_target[target].get(name).map_or(-1, |&id| i64::try_from(usize::from(id)).unwrap_or(-1))
-        };
+        let of = |target: TargetId| atlas.layouts.by_target[target].get(name).map_or(-1, |&id| i64::try_from(id).unwrap_or(-1));
         layouts.insert(name.as_str(), atlas.axis.targets.ids().map(of).collect());
     }
     for (id, layout) in atlas.layouts.layouts.iter().enumerate() {

@@ -1,12 +1,10 @@
-//! The pages that lead to all others: structures, values, kernels, and the evidence levels.
+//! The pages that lead to all others: structures by part of the field, values, builds, and the evidence levels.
 
 use super::facts::{ARCHITECTURES, Atlas, Structure};
 use super::frame::{page as framed, scrolled};
-use super::marks;
-use super::paths;
+use super::{groups, marks, paths};
 use crate::html::Html;
 use etw_layouts_codegen::spec::{Body, ValuesKind};
-use etw_layouts_project::Source;
 
 /// Structures: where readers begin.
 pub fn page(atlas: &Atlas) -> (String, String) {
@@ -19,24 +17,60 @@ pub fn page(atlas: &Atlas) -> (String, String) {
             &[("class", &"lead")],
             format_args!("{structures} structures in {layouts} layouts, from Windows 2000 to the newest supported build: {kernels} targets (build and architecture), each with its evidence."),
         );
+        html.el("div", &[("class", &"cards")], |html| {
+            for name in groups::MAIN {
+                if let Some(structure) = atlas.structures.iter().find(|structure| structure.name() == name) {
+                    card(atlas, structure, html);
+                }
+            }
+        });
         let (classes, events) = (atlas.classes.len(), atlas.classes.iter().map(|class| class.events.len()).sum::<usize>());
-        html.el("p", &[], |html| {
-            html.text("The payloads of ");
-            html.link("events.html", format_args!("{events} kernel events in {classes} classes"));
-            html.text(" have pages of their own, and so have ");
-            html.link("values.html", "enumerations, flags and constants");
-            html.text(".");
+        html.el("p", &[("class", &"ways")], |html| {
+            html.link("events.html", format_args!("{events} kernel events in {classes} classes, with their payloads"));
+            html.link("values.html", format_args!("{} enumerations, flags and sets of constants", atlas.values.len()));
+            html.link("kernels.html", format_args!("{kernels} builds, with the symbols that prove them"));
+            if let Some(target) = atlas.axis.along(ARCHITECTURES[0]).map(|(_, target)| target).last() {
+                html.link(atlas.map_page(target), "Map of the references between structures");
+            }
         });
-        filter(html, "Filter by name ");
-        html.leaf("p", &[], "The number after a symbol is the number of targets with that evidence level.");
-        marks::legend(html, "");
-        scrolled(html, "Structures", |html| {
-            html.el("table", &[("class", &"list"), ("id", &"list")], |html| {
-                head(html, &["Structure", "Size", "Layouts", "Versions", "Evidence", "Description"]);
-                html.el("tbody", &[], |html| atlas.structures.iter().for_each(|structure| row(atlas, structure, html)));
+        filter(html, "Filter by name or description ");
+        let parts = groups::parts(atlas);
+        for (part, list) in parts.iter().filter(|(part, _)| *part != groups::EMBEDDED) {
+            html.leaf("h2", &[("id", &part.to_lowercase().replace(' ', "-")), ("class", &"part")], part);
+            table(atlas, part, list, html);
+        }
+        for (part, list) in parts.iter().filter(|(part, _)| *part == groups::EMBEDDED) {
+            html.el("details", &[("id", &"embedded-types")], |html| {
+                html.leaf("summary", &[], format_args!("{part}: {}", list.len()));
+                table(atlas, part, list, html);
             });
-        });
+        }
+        marks::legend(html, "");
     })
+}
+
+/// One of the structures that most readers come for.
+fn card(atlas: &Atlas, structure: &Structure, html: &mut Html) {
+    html.el("article", &[], |html| {
+        html.el("h2", &[], |html| html.link(paths::of_type(structure.name()), structure.name()));
+        let doc = &structure.definition.doc;
+        let first = doc.split_inclusive(". ").next().unwrap_or(doc);
+        html.leaf("p", &[], first);
+        let newest = structure.matrices.first().and_then(|matrix| Some((matrix, matrix.columns.last()?)));
+        if let Some((matrix, column)) = newest {
+            let versions = atlas.scope(&structure.definition.scope);
+            html.leaf("small", &[], format_args!("{:#x} bytes on {}, {versions}", column.extent.size, matrix.arch));
+        }
+    });
+}
+
+fn table(atlas: &Atlas, part: &str, list: &[&Structure], html: &mut Html) {
+    scrolled(html, part, |html| {
+        html.el("table", &[("class", &"list filtered")], |html| {
+            head(html, &["Structure", "Size", "Layouts", "Versions", "Evidence", "Description"]);
+            html.el("tbody", &[], |html| list.iter().for_each(|structure| row(atlas, structure, html)));
+        });
+    });
 }
 
 fn filter(html: &mut Html, label: &str) {
@@ -71,18 +105,9 @@ fn row(atlas: &Atlas, structure: &Structure, html: &mut Html) {
         }
         html.leaf("td", &[], layouts.len());
         html.leaf("td", &[], atlas.scope(&structure.definition.scope));
-        html.el("td", &[("class", &"proof")], |html| {
-            for source in [Source::Symbols, Source::Converted, Source::Images, Source::Document, Source::Inferred] {
-                let name = Some(structure.name());
-                let of = |&&(target, confidence): &&_| atlas.source(name, target, confidence) == source;
-                let count = columns().flat_map(|column| &column.targets).filter(of).count();
-                if count > 0 {
-                    html.el("span", &[], |html| {
-                        marks::source(html, source, source.word());
-                        html.text(count);
-                    });
-                }
-            }
+        html.el("td", &[], |html| {
+            let of = |(target, confidence)| atlas.source(Some(structure.name()), target, confidence);
+            marks::levels(html, columns().flat_map(|column| &column.targets).copied().map(of));
         });
         html.leaf("td", &[("class", &"doc")], &structure.definition.doc);
     });
@@ -99,7 +124,7 @@ pub fn events(atlas: &Atlas) -> (String, String) {
         );
         filter(html, "Filter by class, group or event ");
         scrolled(html, "Classes of events", |html| {
-            html.el("table", &[("class", &"list"), ("id", &"list")], |html| {
+            html.el("table", &[("class", &"list filtered")], |html| {
                 head(html, &["Class", "Groups", "Events", "Description"]);
                 html.el("tbody", &[], |html| {
                     for class in &atlas.classes {
@@ -129,7 +154,7 @@ pub fn values(atlas: &Atlas) -> (String, String) {
         html.leaf("p", &[("class", &"lead")], "Each page has a decoder: enter a number to see its names.");
         filter(html, "Filter by name ");
         scrolled(html, "Values", |html| {
-            html.el("table", &[("class", &"list"), ("id", &"list")], |html| {
+            html.el("table", &[("class", &"list filtered")], |html| {
                 head(html, &["Name", "Kind", "Constants", "Versions", "Description"]);
                 html.el("tbody", &[], |html| {
                     for definition in &atlas.values {

@@ -67,3 +67,21 @@ pub fn legend(html: &mut Html, root: &str) {
         html.link(format_args!("{root}legend.html"), "evidence levels");
     });
 }
+
+/// How many targets have each evidence level, as one bar.
+pub fn levels(html: &mut Html, sources: impl Iterator<Item = Source>) {
+    let mut counts = [0_usize; SOURCES.len()];
+    for own in sources {
+        if let Some(at) = SOURCES.iter().position(|(source, ..)| *source == own) {
+            counts[at] += 1;
+        }
+    }
+    let used = || SOURCES.iter().zip(counts).filter(|(_, count)| *count > 0);
+    let words: Vec<_> = used().map(|((source, ..), count)| format!("{}: {count}", source.word())).collect();
+    let words = words.join(", ");
+    html.el("span", &[("class", &"levels"), ("role", &"img"), ("aria-label", &words), ("title", &words)], |html| {
+        for ((_, class, ..), count) in used() {
+            html.leaf("i", &[("class", class), ("style", &format_args!("flex:{count}"))], "");
+        }
+    });
+}

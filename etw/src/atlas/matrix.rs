@@ -27,7 +27,10 @@ pub fn table(atlas: &Atlas, structure: &Structure, matrix: &Matrix, html: &mut H
                 html.el("tr", &[], |html| {
                     html.leaf("th", &[("scope", &"col")], "Member");
                     html.leaf("th", &[("scope", &"col")], "Type");
-                    matrix.columns.iter().for_each(|column| head(atlas, name, column, html));
+                    let mut release = "";
+                    for column in &matrix.columns {
+                        head(atlas, name, column, &mut release, html);
+                    }
                 });
             });
             html.el("tbody", &[], |html| {
@@ -51,18 +54,25 @@ pub fn span(atlas: &Atlas, column: &Column) -> String {
     if a == b { a.to_owned() } else { format!("{a} – {b}") }
 }
 
-fn head(atlas: &Atlas, name: &str, column: &Column, html: &mut Html) {
+/// The head of a column. The name of a release is above the first of its columns.
+fn head<'a>(atlas: &'a Atlas, name: &str, column: &Column, release: &mut &'a str, html: &mut Html) {
     let Some(&(first, _)) = column.targets.first() else { return };
     let update = atlas.is_update(first);
+    let own = atlas.release(first);
+    let is_first = std::mem::replace(release, own) != own;
     let class = if update { "update" } else { "release" };
     html.el("th", &[("scope", &"col"), ("class", &class)], |html| {
+        if is_first {
+            html.leaf("small", &[("class", &"named")], own);
+        }
         html.el(
             "a",
             &[("href", &format_args!("../{}", atlas.layout_page(column.layout))), ("data-build", &atlas.build(first))],
             |html| html.text(span(atlas, column)),
         );
         let from = if update { "update " } else { "" };
-        html.leaf("small", &[], format_args!("{from}{}", atlas.build(first).trim_start_matches("10.0.")));
+        let kb: String = atlas.axis.windows(atlas.axis.kernel_of(first).build).kb.iter().map(|kb| format!(" KB{kb}")).collect();
+        html.leaf("small", &[], format_args!("{from}{}{kb}", atlas.build(first).trim_start_matches("10.0.")));
         html.el("span", &[("class", &"seen")], |html| {
             for &(target, confidence) in &column.targets {
                 let source = atlas.source(Some(name), target, confidence);
@@ -103,7 +113,7 @@ fn row(atlas: &Atlas, structure: &Structure, matrix: &Matrix, row: &Row, errata:
 fn absent(from: usize, to: usize, html: &mut Html) {
     if from < to {
         let columns = to - from;
-        html.el("td", spanned(&[("class", &"x"), ("colspan", &columns)], columns), |_| {});
+        html.leaf("td", spanned(&[("class", &"x"), ("colspan", &columns)], columns), "—");
     }
 }
 

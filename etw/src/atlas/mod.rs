@@ -5,6 +5,7 @@ mod compare;
 mod event_class;
 mod facts;
 mod frame;
+mod groups;
 mod index;
 mod layout;
 mod map;
@@ -31,11 +32,12 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 /// The script, by its parts, in the order in which they need each other.
-const SCRIPT: [&str; 7] = [
+const SCRIPT: [&str; 8] = [
     include_str!("script/start.js"),
     include_str!("script/builds.js"),
     include_str!("script/search.js"),
     include_str!("script/lists.js"),
+    include_str!("script/payload.js"),
     include_str!("script/structure.js"),
     include_str!("script/compare.js"),
     include_str!("script/end.js"),

@@ -20,7 +20,7 @@ impl<'a> Scopes<'a> {
         if let Some(text) = self.known.read().unwrap_or_else(PoisonError::into_inner).get(set) {
             return text.clone();
         }
-        let text = self.axis.describe(set);
+        let text = self.axis.words(set);
         self.known.write().unwrap_or_else(PoisonError::into_inner).insert(set.clone(), text.clone());
         text
     }

@@ -119,7 +119,10 @@ fn structures(atlas: &Atlas, target: TargetId, html: &mut Html) {
 fn witnesses(atlas: &Atlas, kernel: &AtlasTarget, html: &mut Html) {
     // The build itself first, then the latest.
     let own = kernel.name.rsplit_once('-').map_or("", |(build, _)| build);
+    let is_known = |seen: &Seen| seen.pdb.is_some() || seen.image.is_some();
     let mut list: Vec<&Seen> = kernel.seen.clone();
+    // What has no identity says no more than another of its build.
+    list.retain(|own| is_known(own) || !kernel.seen.iter().any(|seen| seen.build == own.build && is_known(seen)));
     list.sort_by_key(|seen| (seen.build.to_string() != own, seen.pdb.is_none(), std::cmp::Reverse(seen.build.revision)));
     let (first, rest) = list.split_at(list.len().min(EXAMINED));
     table(atlas, first, "Examined builds", html);

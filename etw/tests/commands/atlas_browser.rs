@@ -55,6 +55,7 @@ fn readers_find_what_they_come_for_in_a_browser() {
     browser.half_a_name();
     browser.a_link_to_a_member();
     browser.a_kernel_by_its_identity();
+    browser.a_payload();
     browser.offsets_stay_in_sight();
     browser.confidence_is_that_of_the_library();
     if env::var_os("BLESS").is_some() {
@@ -296,6 +297,41 @@ impl Browser {
         let found = self.run("legend.html", &script);
         assert_eq!(found, json!([page(symbols), page(symbols), page(symbols), page(image)]));
         assert!(FILES.contains_key(page(symbols).trim_end_matches("#evidence")));
+    }
+
+    fn a_payload(&self) {
+        let mut bytes = 0xffff_8000_1234_5678_u64.to_le_bytes().to_vec();
+        [4_u32, 3, 2].iter().for_each(|number| bytes.extend(number.to_le_bytes()));
+        bytes.extend((-2_i32).to_le_bytes());
+        bytes.extend(0x1ad000_u64.to_le_bytes());
+        bytes.extend([1, 0, 0, 0]);
+        // A TOKEN_USER of 16 bytes, and the SID S-1-5-18.
+        bytes.extend([[7; 16].as_slice(), &[1, 1, 0, 0, 0, 0, 0, 5, 18, 0, 0, 0]].concat());
+        bytes.extend(b"a.exe\0b\0 \0c\0\0\0\0\0\0\0\xee");
+        let text: String = bytes.iter().map(|byte| format!("{byte:02x} ")).collect();
+        let script = format!(
+            "document.getElementById('payload-version').selectedIndex =
+                [...document.getElementById('payload-version').options].findIndex((option) => option.text === 'Start, version 4');
+            document.getElementById('payload-bytes').value = '{text}';
+            document.getElementById('payload-form').requestSubmit();
+            const output = document.getElementById('payload-fields');
+            return [[...output.querySelectorAll('tr')].map((row) => [row.cells[0].textContent, row.cells[1].textContent, row.cells[3].textContent]), output.lastChild.textContent];"
+        );
+        let rows = json!([
+            ["0x00", "UniqueProcessKey", "0xffff800012345678 (18446603336526616184)"],
+            ["0x08", "ProcessId", "0x4 (4)"],
+            ["0x0c", "ParentId", "0x3 (3)"],
+            ["0x10", "SessionId", "0x2 (2)"],
+            ["0x14", "ExitStatus", "-2"],
+            ["0x18", "DirectoryTableBase", "0x1ad000 (1757184)"],
+            ["0x20", "Flags", "0x1 (1)"],
+            ["0x24", "UserSID", "S-1-5-18"],
+            ["0x40", "ImageFileName", "\"a.exe\""],
+            ["0x46", "CommandLine", "\"b c\""],
+            ["0x4e", "PackageFullName", "\"\""],
+            ["0x50", "ApplicationId", "\"\""],
+        ]);
+        assert_eq!(self.run("event/Process.html", &script), json!([rows, "1 bytes are left: ee"]));
     }
 
     /// At every place of the history, each cell that is in sight has its offset in sight.

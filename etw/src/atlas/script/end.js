@@ -2,6 +2,7 @@
   search();
   filter();
   decoder();
+  payload();
   structure();
   comparison();
   copies();

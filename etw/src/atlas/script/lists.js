@@ -1,9 +1,15 @@
 
   function filter() {
-    const input = at("filter"), rows = [...at("list")?.tBodies[0].rows ?? []];
+    const input = at("filter"), rows = [...document.querySelectorAll(".filtered tbody tr")];
     input?.addEventListener("input", () => {
       const words = input.value.trim().toLowerCase().split(/[\s_]+/);
       for (const row of rows) row.hidden = !words.every((word) => row.textContent.toLowerCase().includes(word));
+      for (const table of document.querySelectorAll(".filtered")) {
+        const isEmpty = [...table.tBodies[0].rows].every((row) => row.hidden), { parentElement: part } = table;
+        part.hidden = isEmpty;
+        if (part.previousElementSibling?.className === "part") part.previousElementSibling.hidden = isEmpty;
+        if (part.parentElement.matches("details")) part.parentElement.open = !isEmpty && input.value.trim() !== "";
+      }
       const left = rows.filter((row) => !row.hidden).length;
       at("count").textContent = left === rows.length ? "" : `${left} of ${rows.length}`;
     });
