@@ -71,7 +71,13 @@ pub struct AtlasTarget<'a> {
 }
 
 impl<'a> Atlas<'a> {
-    pub fn of(layouts: &'a Layouts, registry: &'a Registry, statements: &Statements) -> Result<Self, Error> {
+    /// The atlas; of the structures only those that are wanted.
+    pub fn of(
+        layouts: &'a Layouts,
+        registry: &'a Registry,
+        statements: &Statements,
+        wanted: impl Fn(&str) -> bool + Sync,
+    ) -> Result<Self, Error> {
         let axis = &layouts.spec.axis;
         let mut seen: HashMap<TargetId, Vec<&Seen>> = HashMap::new();
         for kernel in &registry.kernels {
@@ -103,7 +109,8 @@ impl<'a> Atlas<'a> {
         let classes = classes(&layouts.spec, statements);
         let mut atlas =
             Self { layouts, registry, axis, structures: Vec::new(), values, classes, kernels, uses: uses(layouts), scopes };
-        let structures = aggregates.into_par_iter().map(|definition| Structure::of(&atlas, definition));
+        let aggregates = aggregates.into_par_iter().filter(|definition| wanted(&definition.name.value));
+        let structures = aggregates.map(|definition| Structure::of(&atlas, definition));
         atlas.structures = structures.collect();
         Ok(atlas)
     }

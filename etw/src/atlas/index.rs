@@ -236,8 +236,8 @@ fn kernel(atlas: &Atlas, number: usize, html: &mut Html) {
 pub fn legend() -> (String, String) {
     framed("legend.html".into(), "legend", "How to read this atlas", |html| {
         html.leaf("h1", &[], "How to read this atlas");
-        html.leaf("h2", &[("id", &"evidence")], "Evidence levels");
-        html.leaf("p", &[], "Every offset is computed from a declaration. The evidence level shows what verifies it for a build. A cell that covers several builds has the weakest level of them; the head of the column has the level of each.");
+        html.leaf("h2", &[("id", &"evidence-levels")], "Evidence levels");
+        html.leaf("p", &[], "Every offset is computed from a declaration. The evidence level shows what verifies it for a build. A cell that covers several builds has the weakest level of them; the head of the column has the level of each. A bar shows how many targets have each level; point at it for the numbers.");
         html.el("dl", &[("class", &"signs")], |html| {
             for (source, _, _, means) in marks::SOURCES {
                 html.el("div", &[], |html| {
@@ -249,9 +249,9 @@ pub fn legend() -> (String, String) {
                 });
             }
         });
-        html.leaf("h2", &[("id", &"versions")], "Versions");
-        html.leaf("p", &[], "6.1.. means Windows 7 (6.1) and later; 1607..1809 means both releases and all between them. early-6.0 is Windows Vista before Service Pack 1; late-6.0 is Service Pack 1 and later. A column is a range of builds with the same layout. A dotted edge and the word “update” mark a range that begins with an update (a revision within a build), because updates can change layouts. A revision between two listed ones is assumed to have the layouts of the earlier one; etw show prints the confidence for any revision.");
-        html.leaf("h2", &[("id", &"changes")], "Changes");
+        html.leaf("h2", &[("id", &"builds-and-versions")], "Builds and versions");
+        html.leaf("p", &[], "A build can be named by a label (24H2, 1703, 10-22H2), by its number (19041), by number and revision (19041.1415, 10.0.19041.1415-x64) or by the KB number of its update (KB5031356). early-6.0 is Windows Vista before Service Pack 1; late-6.0 is Service Pack 1 and later. A column is a range of builds with the same layout. A dotted edge and the word “update” mark a range that begins with an update (a revision within a build), because updates can change layouts. A revision that was not examined has the layouts of the revision before it, and the confidence says so.");
+        html.leaf("h2", &[("id", &"member-changes")], "Changes");
         html.el("ul", &[], |html| {
             for (class, words, means) in [
                 ("new", "new", "The member was added."),
@@ -263,11 +263,12 @@ pub fn legend() -> (String, String) {
                     html.text(format_args!(" {means}"));
                 });
             }
-            html.leaf("li", &[], "Empty hatched cell: the member does not exist in these versions.");
+            html.leaf("li", &[], "A hatched cell with a dash: the member does not exist in these versions.");
         });
-        html.leaf("h2", &[("id", &"events")], "Events");
+        html.leaf("h2", &[("id", &"payload-fields")], "Events");
         html.leaf("p", &[], "A field of an event's payload has an offset in traces of 32-bit and of 64-bit systems, whose pointers have 4 and 8 bytes. A field behind one of variable size has none. The sources of a version are the references that state it: mof and windows are the classes that Windows registers, documents the published documentation, phnt the headers of System Informer, perfview the parser of PerfView. Errata are statements of a source that other sources or real traces contradict; unsettled is what no source settles.");
-        html.leaf("h2", &[("id", &"keys")], "Keys");
-        html.leaf("p", &[], "Press / to search, the arrow keys to select a result, Enter to open it and Escape to leave the search. In the architecture switch, the arrow keys select. Tables and pictures wider than the window scroll separately and support the keyboard.");
+        html.leaf("h2", &[("id", &"search-and-keys")], "Search and keys");
+        html.leaf("p", &[], "Search finds structures, members, constants, events, builds, releases, KB numbers, the GUIDs of PDB files and the time stamps of kernel images. Parts of a name in any order are enough: guid entry. STRUCTURE+0x398 1703 shows what is at an offset at a build.");
+        html.leaf("p", &[], "Press / to search, the arrow keys to select a result, Enter to open it and Escape to leave the search. In the switches of architecture and view, the arrow keys select. Tables and pictures wider than the window scroll separately and support the keyboard.");
     })
 }

@@ -13,6 +13,7 @@ mod marks;
 mod matrix;
 mod memory;
 mod names;
+pub mod open;
 mod paths;
 mod ribbon;
 mod scopes;
@@ -31,6 +32,8 @@ use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+/// The style sheet.
+const STYLE: &str = include_str!("style.css");
 /// The script, by its parts, in the order in which they need each other.
 const SCRIPT: [&str; 8] = [
     include_str!("script/start.js"),
@@ -84,7 +87,7 @@ pub fn files(project: &Project) -> Result<BTreeMap<String, String>, Error> {
     let layouts = project.layouts()?;
     let registry = project.registry(&layouts.spec.axis)?;
     let statements = project.statements()?;
-    let atlas = Atlas::of(&layouts, &registry, &statements)?;
+    let atlas = Atlas::of(&layouts, &registry, &statements, |_| true)?;
     let structures = atlas
         .structures
         .par_iter()
@@ -104,7 +107,7 @@ pub fn files(project: &Project) -> Result<BTreeMap<String, String>, Error> {
     files.insert("builds.js".into(), builds::data(&atlas)?);
     files.insert("compare.js".into(), compare::data(&atlas)?);
     files.insert("search.js".into(), search::data(&atlas)?);
-    files.insert("style.css".into(), include_str!("style.css").into());
+    files.insert("style.css".into(), STYLE.into());
     files.insert("script.js".into(), SCRIPT.concat());
     Ok(files)
 }

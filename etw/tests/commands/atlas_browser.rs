@@ -9,7 +9,8 @@ use etw_layouts_project::members::members;
 use etw_layouts_project::{Choice, Confidence, SymbolSource};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
-use std::env;
+use std::process::Command;
+use std::{env, fs};
 use test_support::witness;
 
 /// Enters a build and a member or an offset on the page of a structure, as a reader does.
@@ -56,6 +57,7 @@ fn readers_find_what_they_come_for_in_a_browser() {
     browser.a_link_to_a_member();
     browser.a_kernel_by_its_identity();
     browser.a_payload();
+    browser.a_page_of_its_own();
     browser.offsets_stay_in_sight();
     browser.confidence_is_that_of_the_library();
     if env::var_os("BLESS").is_some() {
@@ -332,6 +334,29 @@ impl Browser {
             ["0x50", "ApplicationId", "\"\""],
         ]);
         assert_eq!(self.run("event/Process.html", &script), json!([rows, "1 bytes are left: ee"]));
+    }
+
+    /// `etw open` writes a page that needs no other file.
+    fn a_page_of_its_own(&self) {
+        let path = self.folder.0.join("own.html");
+        let etw = || {
+            let mut command = Command::new(env!("CARGO_BIN_EXE_etw"));
+            command.args(["open", "WMI_BUFFER_HEADER", "-o"]).arg(&path).output().expect("etw runs")
+        };
+        assert_eq!(String::from_utf8_lossy(&etw().stdout).trim(), path.display().to_string());
+        let again = etw();
+        let message = String::from_utf8_lossy(&again.stderr);
+        assert!(again.status.code() == Some(2) && message.contains("already exists"), "{message}");
+        let text = fs::read_to_string(&path).expect("a page");
+        assert!(!text.contains(" href=\"../") && !text.contains(" src="), "the page needs other files");
+        let script = "await wait(300);
+            const whole = document.querySelector('.panel.x64 .copy + .copy');
+            whole.click();
+            for (let n = 0; n < 200 && !whole.dataset.copied; n++) await wait(10);
+            return [document.getElementById('ask-answer').textContent, whole.dataset.copied.includes('typedef struct _LIST_ENTRY {')];";
+        let said = self.run("own.html#build=1703&member=0x18", script);
+        let answer = "SequenceNumber 0x0018, LONGLONG at 10.0.15063-x64: verified against converted symbols of this build.";
+        assert_eq!(said, json!([answer, true]));
     }
 
     /// At every place of the history, each cell that is in sight has its offset in sight.

@@ -6,14 +6,15 @@
   document.documentElement.classList.add("js");
 
   const loading = {};
-  const load = (file, value) => loading[file] ??= new Promise((done, failed) => {
+  // What is in the page itself needs no file.
+  const load = (file, value) => loading[file] ??= value() ? Promise.resolve(value()) : new Promise((done, failed) => {
     const script = Object.assign(document.createElement("script"), { src: root + file, onload: () => done(value()) });
     script.onerror = () => failed(new Error(file + " cannot be read"));
     document.head.append(script);
   });
   const loadBuilds = () => load("builds.js", () => window.atlasBuilds);
   const loadLayouts = () => load("compare.js", () => window.atlasCompare);
-  const loadType = (name) => load(`type/${name}.js`, () => window.atlasTypes[name]);
+  const loadType = (name) => load(`type/${name}.js`, () => window.atlasTypes?.[name]);
 
   const make = (tag, properties, ...inside) => {
     const element = Object.assign(document.createElement(tag), properties);
