@@ -2,7 +2,8 @@
 
 use super::facts::{ARCHITECTURES, Atlas};
 use crate::Error;
-use etw_layouts_codegen::axis::{Build, TargetId};
+use etw_layouts_codegen::Asked;
+use etw_layouts_codegen::axis::{Arch, Build, TargetId};
 use etw_layouts_codegen::registry::WitnessKind;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,8 +11,8 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Serialize)]
 struct Data<'a> {
     targets: Vec<TargetData<'a>>,
-    /// Targets by each name of a build and an architecture, such as `1703-x64`.
-    named: BTreeMap<String, usize>,
+    /// Targets by each name of a build and an architecture, such as `1703-x64`, each with the number of the build and its revision.
+    named: BTreeMap<String, (usize, String, u32)>,
     /// The updates by KB number, each with its builds.
     kbs: BTreeMap<u32, Vec<String>>,
     /// Builds that are the kernel of another, with the number of that and their own first revision.
@@ -89,13 +90,19 @@ fn letter(kind: WitnessKind) -> char {
 }
 
 /// Labels, and builds with and without a revision, as [`find_build`](etw_layouts_codegen::axis::Axis::find_build) knows them.
-fn named(atlas: &Atlas) -> BTreeMap<String, usize> {
+fn named(atlas: &Atlas) -> BTreeMap<String, (usize, String, u32)> {
     let axis = atlas.axis;
     let kernels = (0..axis.kernels.len()).map(|kernel| axis.kernel_name(kernel));
     let numbers = numbers(atlas).into_iter().map(dotted);
     let names: BTreeSet<String> = axis.labels().map(str::to_owned).chain(kernels).chain(numbers).collect();
     let all = names.iter().flat_map(|name| ARCHITECTURES.map(|arch| (name, arch, axis.find_build(name, arch))));
-    all.filter_map(|(name, arch, asked)| Some((format!("{}-{arch}", name.to_lowercase()), asked.ok()?.target.into()))).collect()
+    let one = |(name, arch, asked): (&String, Arch, Result<Asked, String>)| {
+        let Asked { own, target, .. } = asked.ok()?;
+        // A number without a row of its own has no revision that is known.
+        let build = if own.revision == 0 { axis.kernel_of(target).build } else { own };
+        Some((format!("{}-{arch}", name.to_lowercase()), (target.into(), dotted(build.number), build.revision)))
+    };
+    all.filter_map(one).collect()
 }
 
 /// The build numbers of the axis, of examined builds and of updates.

@@ -80,7 +80,8 @@ impl Browser {
         let script = format!(
             "{ASK} const said = [];
             for (const build of ['1703', '15063', '10.0.15063-x64', 'KB4016251']) said.push(await ask(build, '0x398'));
-            said.push(await ask('5.1.2600', 'LoggerMode'), await ask('19041.1415', 'loggermode'), location.hash);
+            said.push(await ask('5.1.2600', 'LoggerMode'), await ask('19041.1415-x64', 'loggermode'), location.hash);
+            for (const build of ['21H2', 'vista', '10-22H2', '1.2.3']) said.push(await ask(build, ''));
             return said;"
         );
         let said = self.run("type/WMI_LOGGER_CONTEXT.html", &script);
@@ -94,9 +95,18 @@ impl Browser {
         for (answer, build) in said[..4].iter().zip(["10.0.15063-x64", "10.0.15063-x64", "10.0.15063-x64", "10.0.15063."]) {
             assert!(answer.starts_with(&start) && answer.contains(build), "{answer}; {start}");
         }
-        assert!(said[4].contains("for x64"), "{}", said[4]);
+        assert!(said[4].starts_with("LoggerMode 0x00c8, ULONG at 5.1.2600-x86: inferred from "), "{}", said[4]);
         assert!(said[5].starts_with("LoggerMode 0x000c, ULONG at 10.0.19041.1415-x64: verified (PDB)."), "{}", said[5]);
-        assert_eq!(said[6], "#build=19041.1415&member=loggermode");
+        assert_eq!(said[6], "#build=19041.1415-x64&member=loggermode");
+        let starts = [
+            "ambiguous release 21H2; write 10-21h2 or 11-21h2",
+            "6.0.6000.16386-x64: ",
+            "10.0.19045.2130-x64: ",
+            "unknown build 1.2.3 for x64;",
+        ];
+        for (answer, start) in said[7..].iter().zip(starts) {
+            assert!(answer.starts_with(start), "{answer}");
+        }
     }
 
     fn when_a_member_moved(&self) {

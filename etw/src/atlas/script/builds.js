@@ -19,15 +19,21 @@
     const [, head, build, digits] = name.match(/^(\d+\.\d+\.)?(\d{4,5})(?:\.(\d+))?$/) ?? [];
     const full = build && (head ? head + build : Object.keys(releases).find((known) => known.endsWith("." + build)) ?? "10.0." + build);
     const known = named[`${name}-${arch}`] ?? named[`${full}-${arch}`];
-    const [number, first] = same[full] ?? [full, 0];
-    if (digits === undefined && known !== undefined) {
-      const target = targets[known];
-      return same[full] ? { index: known, arch, number, revision: first, first, name: `${full}.${first}-${arch}` }
-        : { index: known, arch, number: target.number, revision: target.revision, first: 0, name: target.name };
+    const of = (index, own, revision) => {
+      const [number, first] = same[own] ?? [own, 0];
+      return { index, arch, number, revision, first, name: own === targets[index].number && revision === targets[index].revision ? targets[index].name : `${own}.${revision}-${arch}` };
+    };
+    if (known && digits === undefined) return of(...known);
+    if (digits !== undefined) {
+      const index = row(builds, same[full]?.[0] ?? full, Number(digits), arch) ?? known?.[0];
+      if (index !== undefined) return of(index, full, Number(digits));
     }
-    const index = digits === undefined ? undefined : row(builds, number, Number(digits), arch) ?? known;
-    if (index === undefined) return { error: `unknown build ${text.trim()} for ${arch}; write a label, a build and revision, or a KB number` };
-    return { index, arch, number, revision: Number(digits), first, name: `${full}.${digits}-${arch}` };
+    const several = Object.keys(named).filter((key) => key.endsWith(`-${name}-${arch}`)).map((key) => key.slice(0, -arch.length - 1));
+    if (several.length === 1) return of(...named[`${several[0]}-${arch}`]);
+    const words = text.trim().toLowerCase().split(/\s+/), isNamed = ({ windows }) => words.every((word) => windows.toLowerCase().split(/[\s,]+/).includes(word));
+    const released = targets.findIndex((target) => target.arch === arch && isNamed(target));
+    if (!several.length && released >= 0 && digits === undefined) return of(released, targets[released].number, targets[released].revision);
+    return { isAmbiguous: several.length > 1, error: several.length > 1 ? `ambiguous release ${text.trim()}; write ${several.join(" or ")}` : `unknown build ${text.trim()} for ${arch}; write a label, a build and revision, or a KB number` };
   }
 
   // The confidence in the layout of a structure at a build.

@@ -93,6 +93,9 @@
       const last = builds.targets.findLastIndex((target, index) => target.arch === own && type.of[index] >= 0);
       const { number, revision, name: known } = { ...builds.targets[last] };
       const found = build.value.trim() ? resolve(builds, build.value, own) : { index: last, arch: own, number, revision, first: 0, name: known };
+      // A build of another architecture alone switches to that.
+      const other = found.error && !found.isAmbiguous && !archOf(build.value) && ["x64", "x86", "arm64"].find((arch) => at("arch-" + arch) && !resolve(builds, build.value, arch).error);
+      if (other) { choose(other); show(isAsked); return; }
       const error = found.error ?? (type.of[found.index] < 0 ? `${found.name} does not have ${name}` : null);
       if (isAsked) say({ build: build.value.trim(), arch: own === document.querySelector("[name=arch]").className ? "" : own, member: member.value.trim() });
       if (error) { answer.textContent = error; return; }
