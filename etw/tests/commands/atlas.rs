@@ -120,7 +120,7 @@ fn cells(row: &str) -> Vec<String> {
     texts.collect()
 }
 
-/// Every ink stands out from each ground that it is used on, as WCAG AA wants of small text.
+/// Every ink stands out from each ground that it is used on, as WCAG AA wants of small text; and so do borders and hatches, as it wants of them.
 #[test]
 fn colours_have_contrast() {
     let files = &*FILES;
@@ -133,6 +133,10 @@ fn colours_have_contrast() {
         for (ink, ground) in inks.into_iter().flat_map(|ink| grounds.map(|ground| (ink, ground))).chain([("gone-ink", "gone")]) {
             let [a, b] = [ink, ground].map(|name| colours[name] + 0.05);
             assert!(a.max(b) / a.min(b) >= 4.5, "{ink} on {ground}: {:.2}", a.max(b) / a.min(b));
+        }
+        for (mark, ground) in ["edge", "hatch"].into_iter().flat_map(|mark| ["paper", "sheet"].map(|ground| (mark, ground))) {
+            let [a, b] = [mark, ground].map(|name| colours[name] + 0.05);
+            assert!(a.max(b) / a.min(b) >= 3.0, "{mark} on {ground}: {:.2}", a.max(b) / a.min(b));
         }
     }
 }

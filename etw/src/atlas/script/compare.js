@@ -77,9 +77,11 @@
       const named = (found) => found.name === builds.targets[found.index].name ? found.name : `${found.name} (layouts of ${builds.targets[found.index].name})`;
       way.textContent = `${named(one)} and ${named(other)}: ${all.length - changed.length} of ${all.length} structures, enumerations and flags are equal.`;
       tables.replaceChildren(...sections);
+      outline();
     };
     const read = () => {
       const state = asked();
+      if (location.hash.startsWith("#part-")) return;
       for (const input of [a, b, only]) input.value = state[input.id] ?? input.value;
       if (state.a && !state.only) only.value = "";
       show();

@@ -6,6 +6,7 @@
   structure();
   comparison();
   copies();
+  outline();
   // With the first layout, which it would else force before that.
   requestAnimationFrame(newest);
 })();

@@ -72,3 +72,13 @@
     }
     for (const code of document.querySelectorAll(".identities code")) code.after(button("Copy", () => code.textContent));
   }
+
+  // The parts of a page, for what wide screens have beside it.
+  function outline() {
+    document.querySelector(".outline")?.remove();
+    const heads = [...document.querySelectorAll("main h2")].filter((head) => head.id || head.closest("#tables"));
+    if (at("ask-form") || heads.length < 3) return;
+    heads.forEach((head, index) => { head.id ||= "part-" + index; });
+    const links = heads.map((head) => link(head.firstChild.textContent, "#" + head.id));
+    at("the-page").after(make("nav", { className: "outline", ariaLabel: "Parts of this page" }, ...links));
+  }

@@ -105,7 +105,7 @@
     const read = () => {
       const state = asked(), plain = decodeURIComponent(location.hash.slice(1)), [path, own] = plain.split("@");
       if (plain.endsWith(".history")) { choose(own.split(".")[0]); at("view-history").checked = true; at(plain)?.scrollIntoView({ block: "center" }); return; }
-      if (!plain || /-/.test(path) && !plain.includes("=")) { choose(plain.match(/-(x86|x64|arm64)$/)?.[1]); return; }
+      if (!plain || /-/.test(path) && !plain.includes("=")) { choose(archOf(plain)); at("view-history").checked ||= plain.startsWith("history-"); return; }
       if (plain.includes("=")) { build.value = state.build ?? ""; choose(state.arch); }
       else if (own) choose(own);
       member.value = plain.includes("=") ? state.member ?? state.offset ?? "" : path;
