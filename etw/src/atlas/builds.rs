@@ -41,6 +41,8 @@ struct TargetData<'a> {
     windows: String,
     /// The latest examined build with its layouts.
     latest: String,
+    /// The page of the map of its references.
+    map: String,
     /// The target of its architecture before it.
     before: Option<usize>,
 }
@@ -57,6 +59,7 @@ pub fn data(atlas: &Atlas) -> Result<String, Error> {
             label: atlas.label(target),
             windows: atlas.axis.windows(own.build).to_string(),
             latest: latest(atlas, target),
+            map: atlas.map_page(target),
             before: kernel.before.map(usize::from),
         }
     });

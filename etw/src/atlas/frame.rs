@@ -22,7 +22,10 @@ pub fn page(path: String, here: &str, title: impl Display, inside: impl FnOnce(&
             });
         });
     });
-    (path, html.document())
+    // A page of a type leads to many others of its folder.
+    let text = html.document();
+    let text = if path.starts_with("type/") { text.replace(" href=\"../type/", " href=\"") } else { text };
+    (path, text)
 }
 
 /// From a page of that path to the root.

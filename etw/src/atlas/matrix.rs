@@ -7,10 +7,11 @@ use crate::html::Html;
 use etw_layouts_project::errata;
 use etw_layouts_project::history::TargetFact;
 use etw_layouts_project::matrix::{Column, Matrix, Row, Run};
+use std::collections::BTreeSet;
 use std::fmt::Display;
 
-/// The table.
-pub fn table(atlas: &Atlas, structure: &Structure, matrix: &Matrix, html: &mut Html) {
+/// The table. Members without a place on the page have it here, and are then known.
+pub fn table(atlas: &Atlas, structure: &Structure, matrix: &Matrix, known: &mut BTreeSet<String>, html: &mut Html) {
     let name = structure.name();
     let errata = errata::of(atlas.layouts, structure.definition, &atlas.axis.all());
     let label = format!("Members of {name} on {} by version", matrix.arch);
@@ -41,7 +42,10 @@ pub fn table(atlas: &Atlas, structure: &Structure, matrix: &Matrix, html: &mut H
                         html.leaf("td", &[], format_args!("{:#x}", column.extent.size));
                     }
                 });
-                matrix.rows.iter().for_each(|row| self::row(atlas, structure, matrix, row, &errata, html));
+                for row in &matrix.rows {
+                    let is_first = known.insert(row.member.clone());
+                    self::row(atlas, structure, matrix, row, (&errata, is_first), html);
+                }
             });
         });
     });
@@ -82,15 +86,16 @@ fn head<'a>(atlas: &'a Atlas, name: &str, column: &Column, release: &mut &'a str
     });
 }
 
-fn row(atlas: &Atlas, structure: &Structure, matrix: &Matrix, row: &Row, errata: &[String], html: &mut Html) {
-    let id = format!("{}@{}.history", row.member, matrix.arch);
-    html.el("tr", &[("id", &id)], |html| {
+fn row(atlas: &Atlas, structure: &Structure, matrix: &Matrix, row: &Row, (errata, is_first): (&[String], bool), html: &mut Html) {
+    let id = is_first.then_some(&row.member);
+    let attributes: Vec<(&str, &dyn Display)> = id.into_iter().map(|id| ("id", id as _)).collect();
+    html.el("tr", &attributes, |html| {
         let (above, own) = row.member.rsplit_once('.').map_or(("", row.member.as_str()), |(above, own)| (above, own));
         html.el("th", &[("scope", &"row")], |html| {
             if !above.is_empty() {
                 html.leaf("span", &[("class", &"above")], format_args!("{above}."));
             }
-            html.leaf("a", &[("href", &format_args!("#{id}"))], own);
+            html.leaf("a", &[("href", &format_args!("#{}", row.member))], own);
             let about = format!("{}.{},", structure.name(), row.member);
             if errata.iter().any(|erratum| erratum.starts_with(&about)) {
                 html.leaf("a", &[("class", &"erratum"), ("href", &"#the-errata")], "erratum");
@@ -113,7 +118,7 @@ fn row(atlas: &Atlas, structure: &Structure, matrix: &Matrix, row: &Row, errata:
 fn absent(from: usize, to: usize, html: &mut Html) {
     if from < to {
         let columns = to - from;
-        html.leaf("td", spanned(&[("class", &"x"), ("colspan", &columns)], columns), "—");
+        html.leaf("td", spanned(&[("class", &"absent"), ("colspan", &columns)], columns), "—");
     }
 }
 
@@ -127,10 +132,10 @@ fn cell(before: Option<&Run>, run: &Run, newest: &str, html: &mut Html) {
     let (change, shows_type) = match before.map(|before| &before.fact) {
         // What is there from the first column on is not new.
         None if run.columns.start == 0 => ("", r#type != newest),
-        None => (" n", r#type != newest),
+        None => (" new", r#type != newest),
         Some(before) if *before == run.fact => ("", false),
-        Some(TargetFact::Member { r#type: t, bit: b, bits: n, .. }) if (t, b, n) != (r#type, bit, bits) => (" t", true),
-        Some(_) => (" m", false),
+        Some(TargetFact::Member { r#type: t, bit: b, bits: n, .. }) if (t, b, n) != (r#type, bit, bits) => (" typed", true),
+        Some(_) => (" moved", false),
     };
     let columns = run.columns.len();
     let class = format!("{}{change}", marks::class(run.source));

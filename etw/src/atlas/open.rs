@@ -71,9 +71,9 @@ fn page(project: &Project, name: &str) -> Result<String, Error> {
         (None, Some(definition)) => values::page(&atlas, definition),
         (None, None) => return Err(format!("unknown structure `{name}`").into()),
     };
-    let text = unlinked(&text);
     let (head, body) = text.split_once("<link ").ok_or("the page has no head")?;
     let (_, body) = body.split_once("</head>").ok_or("the page has no head")?;
+    let body = unlinked(body);
     let (body, end) = body.split_once("</body>").ok_or("the page has no end")?;
     // A text of the data must not end the script that it is in.
     let data = data.concat().replace("</", "<\\/");
@@ -101,10 +101,13 @@ fn embedded(layouts: &Layouts, name: &str) -> BTreeSet<String> {
 
 /// Without the links that lead to other pages.
 fn unlinked(text: &str) -> String {
-    let mut parts = text.split(" href=\"../");
+    let mut parts = text.split(" href=\"");
     let mut all = parts.next().unwrap_or_default().to_owned();
     for part in parts {
-        all.push_str(part.split_once('"').map_or(part, |(_, rest)| rest));
+        match part.split_once('"') {
+            Some((to, rest)) if !to.starts_with('#') => all.push_str(rest),
+            _ => all.extend([" href=\"", part]),
+        }
     }
     all
 }

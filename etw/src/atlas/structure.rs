@@ -9,7 +9,7 @@ use etw_layouts_codegen::axis::TargetId;
 use etw_layouts_project::errata;
 use etw_layouts_project::matrix::Matrix;
 use etw_layouts_project::subject::Subject;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
 
 /// So many users of a type are listed at once.
@@ -28,6 +28,8 @@ pub fn page(atlas: &Atlas, structure: &Structure) -> (String, String) {
         html.el("p", &[("class", &"lead")], |html| names::linked(atlas, &structure.definition.doc, html));
         facts(atlas, structure, !list.is_empty(), html);
         let bar = |html: &mut Html| bar(structure, html);
+        let newest = structure.matrices.first().and_then(|matrix| structure.sheets.get(&matrix.columns.last()?.layout));
+        let mut known: BTreeSet<String> = newest.map(|sheet| sheet.ids("")).into_iter().flatten().collect();
         frame::switched(
             html,
             &structure.matrices,
@@ -39,7 +41,7 @@ pub fn page(atlas: &Atlas, structure: &Structure) -> (String, String) {
                 html.el("section", &[("class", &"past")], |html| {
                     html.leaf("h2", &[("id", &format_args!("history-{}", one.arch))], format_args!("History, {}", one.arch));
                     ribbon::draw(atlas, structure, one, html);
-                    matrix::table(atlas, structure, one, html);
+                    matrix::table(atlas, structure, one, &mut known, html);
                 });
             },
         );
@@ -101,7 +103,7 @@ fn now(atlas: &Atlas, structure: &Structure, matrix: &Matrix, suffix: &str, html
         html.text(" · ");
         html.link(format_args!("../{}", atlas.map_page(target)), "map of references");
     });
-    html.el("details", &[("class", &"c"), ("open", &"open")], |html| {
+    html.el("details", &[("class", &"declaration"), ("open", &"open")], |html| {
         html.leaf("summary", &[], "Declaration in C");
         html.leaf("pre", &[("class", &"code"), ("tabindex", &"0"), ("aria-label", &"Declaration in C")], sheet.c(name));
     });

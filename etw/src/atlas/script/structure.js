@@ -44,7 +44,7 @@
       now.querySelector(".which").textContent = `${found.name === target.name ? target.windows : found.name}, ${target.arch}: ${hex(size)} bytes`;
       const sure = confidence(builds, type, found), of = found.name === target.name ? "" : `, with the layouts of ${target.name}`;
       const to = `${root}compare.html#` + new URLSearchParams({ a: found.name, b: builds.targets.findLast((other) => other.arch === target.arch).name, only: name });
-      now.querySelector(".sure").replaceChildren(`${sure}${of}. `, link(target.name, `${root}kernel/${target.name}.html`), " · ", make("a", { href: to, className: "compare" }, "compare"));
+      now.querySelector(".sure").replaceChildren(`${sure}${of}. `, link(target.name, `${root}kernel/${target.name}.html`), " · ", make("a", { href: to, className: "compare" }, "compare"), " · ", link("map of references", root + target.map));
       now.querySelector("pre.code").textContent = declaration(name, type, layout);
       const list = [];
       for (let index = 0; index < rows.length; index += 2) {
@@ -104,7 +104,6 @@
     };
     const read = () => {
       const state = asked(), plain = decodeURIComponent(location.hash.slice(1)), [path, own] = plain.split("@");
-      if (plain.endsWith(".history")) { choose(own.split(".")[0]); at("view-history").checked = true; at(plain)?.scrollIntoView({ block: "center" }); return; }
       if (!plain || /-/.test(path) && !plain.includes("=")) { choose(archOf(plain)); at("view-history").checked ||= plain.startsWith("history-"); return; }
       if (plain.includes("=")) { build.value = state.build ?? ""; choose(state.arch); }
       else if (own) choose(own);
