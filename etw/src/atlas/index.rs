@@ -28,7 +28,7 @@ pub fn page(atlas: &Atlas) -> (String, String) {
         html.el("p", &[("class", &"ways")], |html| {
             html.link("events.html", format_args!("{events} kernel events in {classes} classes, with their payloads"));
             html.link("values.html", format_args!("{} enumerations, flags and sets of constants", atlas.values.len()));
-            html.link("kernels.html", format_args!("{kernels} builds, with the symbols that prove them"));
+            html.link("kernels.html", format_args!("{} builds, with the symbols that prove them", atlas.axis.kernels.len()));
             if let Some(target) = atlas.axis.along(ARCHITECTURES[0]).map(|(_, target)| target).last() {
                 html.link(atlas.map_page(target), "Map of the references between structures");
             }
