@@ -39,16 +39,6 @@ impl Html {
         self.leaf("a", &[("href", &to)], text);
     }
 
-    /// The content of another page.
-    pub fn add(&mut self, other: &Self) {
-        self.0.push_str(&other.0);
-    }
-
-    /// The length in bytes.
-    pub fn len(&self) -> usize {
-        self.0.len()
-    }
-
     /// The whole document.
     pub fn document(self) -> String {
         format!("<!doctype html>\n{}\n", self.0)

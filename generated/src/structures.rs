@@ -377,7 +377,7 @@ use ::etw_layouts_runtime::{Arch::*, Build, Described, generated::structure, met
     Change::layout(Build::new(10, 0, 16299, 15), Arm64, <ETW_FILTER_STRING_TOKEN_ELEMENT_6_3_x64 as Described>::LAYOUT.layout()),
 ]);
 
-/// The kernel's entry for a GUID that was registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The first updates with SiloGuidList are known from their images, which show the offset of Guid.
+/// The kernel's entry for a GUID that was registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The kernel makes it with the first registration or session that refers to the GUID, and RefCount keeps it. It is linked by the hash of its GUID: from 1511 on in EtwpGuidHashTable of the silo's ETW\_SILODRIVERSTATE, in earlier versions with buckets in the variable of that name. RegListHead leads to the registrations of the GUID. The first updates with SiloGuidList are known from their images, which show the offset of Guid.
 #[cfg(feature = "kernel")] pub static ETW_GUID_ENTRY: Structure<members::ETW_GUID_ENTRY::Type> = structure("ETW_GUID_ENTRY", &AXIS, &REGISTRY, &[0xffffffffffffffff, 0xfffffffe03fff], &[
     Change::layout(Build::new(6, 0, 6000, 16386), X86, <ETW_GUID_ENTRY_early_6_0_x86 as Described>::LAYOUT.layout()),
     Change::layout(Build::new(6, 0, 6000, 16386), X64, <ETW_GUID_ENTRY_early_6_0_x64 as Described>::LAYOUT.layout()),
@@ -650,7 +650,7 @@ use ::etw_layouts_runtime::{Arch::*, Build, Described, generated::structure, met
     Change::layout(Build::new(10, 0, 16299, 15), Arm64, <ETW_REGISTRATION_HANDLE_6_2_x64 as Described>::LAYOUT.layout()),
 ]);
 
-/// A registration: of an event provider, by a process or in the kernel, or of a receiver of notifications.
+/// A registration: of an event provider, by a process or in the kernel, or of a receiver of notifications. The kernel makes one for each call that registers a GUID; the handle that a provider in the kernel gets is its address. RegList links it to the ETW\_GUID\_ENTRY of its GUID, and GroupRegList to that of its group. Variables of the kernel, such as EtwThreatIntProvRegHandle, refer to the registrations of the kernel itself, also if these are not in any list.
 #[cfg(feature = "kernel")] pub static ETW_REG_ENTRY: Structure<members::ETW_REG_ENTRY::Type> = structure("ETW_REG_ENTRY", &AXIS, &REGISTRY, &[0xffffffffffffffff, 0xfffffffe03fff], &[
     Change::layout(Build::new(6, 0, 6000, 16386), X86, <ETW_REG_ENTRY_early_6_0_x86 as Described>::LAYOUT.layout()),
     Change::layout(Build::new(6, 0, 6000, 16386), X64, <ETW_REG_ENTRY_early_6_0_x64 as Described>::LAYOUT.layout()),
@@ -729,7 +729,7 @@ use ::etw_layouts_runtime::{Arch::*, Build, Described, generated::structure, met
     Change::layout(Build::new(10, 0, 16299, 15), Arm64, <ETW_SET_PROVIDER_TRAITS_10_0 as Described>::LAYOUT.layout()),
 ]);
 
-/// The ETW state of a silo or the host, through which its sessions and providers are found.
+/// The ETW state of a silo or the host, through which its sessions and providers are found. The kernel has one for the host and one for each server silo, to which EtwSiloState of its ESERVERSILO\_GLOBALS points. That of the host is found through the variable EtwpHostSiloState, and from 1607 on also through PspHostSiloGlobals. From 1511 on it has the table of the sessions and the hash table of the GUIDs.
 #[cfg(feature = "kernel")] pub static ETW_SILODRIVERSTATE: Structure<members::ETW_SILODRIVERSTATE::Type> = structure("ETW_SILODRIVERSTATE", &AXIS, &REGISTRY, &[0xfffffff1ffeffffe, 0x1fff], &[
     Change::layout(Build::new(10, 0, 10240, 16384), X86, <ETW_SILODRIVERSTATE_10_0_x86 as Described>::LAYOUT.layout()),
     Change::layout(Build::new(10, 0, 10240, 16384), X64, <ETW_SILODRIVERSTATE_10_0_x64 as Described>::LAYOUT.layout()),
@@ -917,7 +917,7 @@ use ::etw_layouts_runtime::{Arch::*, Build, Described, generated::structure, met
     Change::layout(Build::new(10, 0, 16299, 15), Arm64, <EVENT_FILTER_LEVEL_KW_1709 as Described>::LAYOUT.layout()),
 ]);
 
-/// Header of an event of a registered provider. Extended items follow if Flags announces them, then the event data.
+/// Header of an event of a registered provider. The kernel writes it to a buffer of each session that enables the provider. Extended items follow if Flags announces them, then the event data. In a trace buffer, HeaderType distinguishes it from the other headers of events. An EVENT\_RECORD, which consumers receive, starts with one.
 ///
 /// No symbol data confirms it in `6.0..6.1`: the type is in public kernel symbols since Windows 8.
 #[cfg(any(feature = "kernel", feature = "trace"))] pub static EVENT_HEADER: Structure<members::EVENT_HEADER::Type> = structure("EVENT_HEADER", &AXIS, &REGISTRY, &[0xfffffff1ffeffffe, 0xfff8000001fff], &[
@@ -2002,7 +2002,7 @@ use ::etw_layouts_runtime::{Arch::*, Build, Described, generated::structure, met
     Change::layout(Build::new(10, 0, 16299, 15), Arm64, <UNICODE_STRING64_5_1 as Described>::LAYOUT.layout()),
 ]);
 
-/// Starts every trace buffer, in memory and in an ETL file.
+/// Starts every trace buffer, in memory and in an ETL file. A session allocates its buffers, and GlobalList of its WMI\_LOGGER\_CONTEXT links all of them. Writers on a processor share a buffer: each reserves space, and ReferenceCount counts those that are not finished. Events follow the header. A file consists of such buffers, one after another.
 ///
 /// No symbol data confirms it in `5.1..5.1.2600-sp2`: the type is in public symbols since Windows XP SP3.
 ///
@@ -2066,7 +2066,7 @@ use ::etw_layouts_runtime::{Arch::*, Build, Described, generated::structure, met
     Change::layout(Build::new(10, 0, 16299, 15), Arm64, <WMI_CONTEXTSWAP_1709 as Described>::LAYOUT.layout()),
 ]);
 
-/// The kernel's representation of an event tracing session.
+/// The kernel's representation of an event tracing session. The kernel makes one when a session is started, and lists it in a table by its number. From 1511 on, each silo has a table of its own, in its ETW\_SILODRIVERSTATE. That of the host is found through the variable EtwpHostSiloState, and from 1607 on also through PspHostSiloGlobals. In earlier versions the variable WmipLoggerContext is the only table.
 ///
 /// No symbol data confirms it in `5.1..5.1.2600-sp2`: the structure is in public symbols of Windows XP since service pack 3.
 ///

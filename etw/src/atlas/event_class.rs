@@ -6,6 +6,7 @@ use super::paths;
 use crate::event::{Event, Field, Version, joined};
 use crate::html::Html;
 use std::collections::BTreeSet;
+use std::fmt::Display;
 
 /// The page.
 pub fn page(atlas: &Atlas, class: &Class) -> (String, String) {
@@ -23,7 +24,7 @@ pub fn page(atlas: &Atlas, class: &Class) -> (String, String) {
                     for event in &class.events {
                         html.el("tr", &[], |html| {
                             html.el("th", &[("scope", &"row")], |html| html.link(format_args!("#{}", id(event)), id(event)));
-                            html.leaf("td", &[], event.hook.map_or("-".to_owned(), |hook| format!("{hook:#06x}")));
+                            html.leaf("td", &[], event.hook.map_or("—".to_owned(), |hook| format!("{hook:#06x}")));
                             html.leaf("td", &[], event.r#type);
                             html.leaf("td", &[], joined(&event.versions));
                             html.leaf("td", &[("class", &"doc")], event.doc);
@@ -32,8 +33,41 @@ pub fn page(atlas: &Atlas, class: &Class) -> (String, String) {
                 });
             });
         });
+        decoder(html);
         class.events.iter().for_each(|event| self::event(atlas, event, html));
     })
+}
+
+/// For the script: the fields of pasted bytes.
+fn decoder(html: &mut Html) {
+    html.el("form", &[("class", &"scripted filter"), ("id", &"payload-form")], |html| {
+        html.leaf("label", &[("for", &"payload-version")], "Decode a payload of");
+        html.leaf("select", &[("id", &"payload-version")], "");
+        html.leaf("label", &[("for", &"payload-pointers")], "from a");
+        html.el("select", &[("id", &"payload-pointers")], |html| {
+            html.leaf("option", &[("value", &8)], "64-bit system");
+            html.leaf("option", &[("value", &4)], "32-bit system");
+        });
+        html.leaf("label", &[("for", &"payload-bytes")], "Bytes");
+        html.leaf(
+            "textarea",
+            &[("id", &"payload-bytes"), ("rows", &2), ("cols", &48), ("spellcheck", &"false"), ("placeholder", &"04 00 00 00 …")],
+            "",
+        );
+        html.leaf("button", &[], "Decode");
+    });
+    html.leaf(
+        "div",
+        &[
+            ("class", &"scripted scroll"),
+            ("id", &"payload-fields"),
+            ("aria-live", &"polite"),
+            ("tabindex", &"0"),
+            ("role", &"region"),
+            ("aria-label", &"Decoded fields"),
+        ],
+        "",
+    );
 }
 
 /// The name of an event within its class, which is its place on the page.
@@ -89,11 +123,11 @@ fn event(atlas: &Atlas, event: &Event, html: &mut Html) {
         };
         // Earlier versions open on demand.
         match index {
-            0 => html.el("section", &[("class", &"version")], |html| {
+            0 => html.el("section", &[("class", &"version"), ("data-event", &id(event))], |html| {
                 html.el("h3", &[], title);
                 self::version(atlas, event, version, &mut ids, html);
             }),
-            _ => html.el("details", &[("class", &"version")], |html| {
+            _ => html.el("details", &[("class", &"version"), ("data-event", &id(event))], |html| {
                 html.el("summary", &[], title);
                 self::version(atlas, event, version, &mut ids, html);
             }),
@@ -146,10 +180,10 @@ fn row(atlas: &Atlas, field: &Field, id: Option<String>, html: &mut Html) {
         });
         html.leaf("td", &[("class", &"doc")], field.words());
     };
-    match id {
-        Some(id) => html.el("tr", &[("id", &id)], cells),
-        None => html.el("tr", &[], cells),
-    }
+    let only = field.pointer.map(|size| size.to_string()).unwrap_or_default();
+    let attributes: [Option<(&str, &dyn Display)>; 2] =
+        [id.as_ref().map(|id| ("id", id as _)), field.pointer.map(|_| ("data-only", &only as _))];
+    html.el("tr", &attributes.into_iter().flatten().collect::<Vec<_>>(), cells);
 }
 
 fn head(html: &mut Html, headings: &[&str]) {

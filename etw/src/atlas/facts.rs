@@ -1,9 +1,9 @@
 //! What all pages draw on, computed once.
 
-use super::life::Life;
-use super::marks;
-use super::paths;
+use super::names::{Uses, uses};
 use super::scopes::Scopes;
+use super::sheet::Sheet;
+use super::{marks, paths, type_data};
 use crate::Error;
 use crate::event::{self, Event};
 use etw_layouts_codegen::axis::{Arch, Axis, PerTarget, TargetId, TargetSet};
@@ -12,7 +12,7 @@ use etw_layouts_codegen::registry::{Registry, Seen};
 use etw_layouts_codegen::spec::{Body, Constant, Definition, Provenance, Spec};
 use etw_layouts_project::diff::Side;
 use etw_layouts_project::events::Statements;
-use etw_layouts_project::history;
+use etw_layouts_project::map::Map;
 use etw_layouts_project::matrix::Matrix;
 use etw_layouts_project::{Choice, Confidence, Source};
 use rayon::prelude::*;
@@ -34,6 +34,8 @@ pub struct Atlas<'a> {
     pub classes: Vec<Class<'a>>,
     /// The targets.
     pub kernels: PerTarget<AtlasTarget<'a>>,
+    /// Where each type is used.
+    pub uses: Uses,
     scopes: Scopes<'a>,
 }
 
@@ -41,7 +43,8 @@ pub struct Atlas<'a> {
 pub struct Structure<'a> {
     pub definition: &'a Definition,
     pub matrices: Vec<Matrix>,
-    pub life: Life,
+    /// Its layouts.
+    pub sheets: HashMap<LayoutId, Sheet>,
 }
 
 /// A class of events.
@@ -63,10 +66,18 @@ pub struct AtlasTarget<'a> {
     /// The targets of its architecture before and after it.
     pub before: Option<TargetId>,
     pub after: Option<TargetId>,
+    /// The first target whose structures have the same references between them.
+    pub map: TargetId,
 }
 
 impl<'a> Atlas<'a> {
-    pub fn of(layouts: &'a Layouts, registry: &'a Registry, statements: &Statements) -> Result<Self, Error> {
+    /// The atlas; of the structures only those that are wanted.
+    pub fn of(
+        layouts: &'a Layouts,
+        registry: &'a Registry,
+        statements: &Statements,
+        wanted: impl Fn(&str) -> bool + Sync,
+    ) -> Result<Self, Error> {
         let axis = &layouts.spec.axis;
         let mut seen: HashMap<TargetId, Vec<&Seen>> = HashMap::new();
         for kernel in &registry.kernels {
@@ -82,17 +93,25 @@ impl<'a> Atlas<'a> {
             let choice = Choice::of(layouts, registry, axis.find(&name)?, None);
             let side = Side::of_target(layouts, &choice)?;
             let seen = seen.get(&target).cloned().unwrap_or_default();
-            Ok(AtlasTarget { name, choice, seen, side, before, after })
+            Ok(AtlasTarget { name, choice, seen, side, before, after, map: target })
         };
         let targets: Vec<_> = axis.targets.ids().collect();
-        let kernels = targets.into_par_iter().map(kernel).collect::<Result<Vec<_>, Error>>()?.into_iter().collect();
+        let mut kernels: PerTarget<AtlasTarget> =
+            targets.clone().into_par_iter().map(kernel).collect::<Result<Vec<_>, Error>>()?.into_iter().collect();
+        let maps: Vec<Map> = targets.par_iter().map(|&target| Map::of(layouts, target, None)).collect();
+        let mut first: HashMap<Vec<Reference>, TargetId> = HashMap::new();
+        for ((target, map), kernel) in targets.into_iter().zip(&maps).zip(kernels.values_mut()) {
+            kernel.map = *first.entry(references(map)).or_insert(target);
+        }
         let (aggregates, values): (Vec<_>, Vec<_>) =
             layouts.spec.definitions.values().partition(|definition| matches!(definition.body, Body::Aggregate(_)));
         let scopes = Scopes::of(axis);
         let classes = classes(&layouts.spec, statements);
-        let mut atlas = Self { layouts, registry, axis, structures: Vec::new(), values, classes, kernels, scopes };
-        let structures = aggregates.into_par_iter().map(|definition| Structure::of(&atlas, definition));
-        atlas.structures = structures.collect::<Result<_, Error>>()?;
+        let mut atlas =
+            Self { layouts, registry, axis, structures: Vec::new(), values, classes, kernels, uses: uses(layouts), scopes };
+        let aggregates = aggregates.into_par_iter().filter(|definition| wanted(&definition.name.value));
+        let structures = aggregates.map(|definition| Structure::of(&atlas, definition));
+        atlas.structures = structures.collect();
         Ok(atlas)
     }
 
@@ -128,12 +147,26 @@ impl<'a> Atlas<'a> {
     pub fn layout_page(&self, id: LayoutId) -> String {
         let layout = &self.layouts.layouts[id];
         match layout.form {
+            Form::Aggregate(_) if self.is_newest(id) => paths::of_type(&layout.name),
             Form::Aggregate(_) => {
                 let first = layout.targets.iter().next().map_or_else(String::new, |target| self.axis.target_name(target));
                 paths::of_layout(&layout.name, &first)
             }
             Form::Enumeration(_) => paths::of_type(&layout.name),
         }
+    }
+
+    /// Whether a layout is the newest one of its structure on an architecture, and so on the page of the structure.
+    pub fn is_newest(&self, id: LayoutId) -> bool {
+        let layout = &self.layouts.layouts[id];
+        let has = |target: TargetId| self.layouts.by_target[target].contains_key(&layout.name);
+        let last = |arch| self.axis.along(arch).map(|(_, target)| target).filter(|&target| has(target)).last();
+        ARCHITECTURES.into_iter().filter_map(last).any(|target| layout.targets.contains(target))
+    }
+
+    /// The page of the map of a target, from the root: that of the first target with the same map.
+    pub fn map_page(&self, target: TargetId) -> String {
+        paths::of_map(&self.kernels[self.kernels[target].map].name)
     }
 
     /// What the layout of a structure is known from at a target, by the confidence in it; without a structure, all layouts.
@@ -165,6 +198,15 @@ impl<'a> Atlas<'a> {
         let before = self.kernels[target].before.map(|before| self.axis.kernel_of(before));
         before.is_some_and(|before| before.build.number == kernel.build.number) && kernel.service_pack.is_none()
     }
+}
+
+/// A structure, a member, the kind of its reference, and where it leads.
+type Reference<'a> = (&'a str, &'a str, &'static str, &'a str);
+
+/// The references of a map, without offsets, which do not show in its picture.
+fn references(map: &Map) -> Vec<Reference<'_>> {
+    let links = map.structures.iter().flat_map(|structure| structure.links.iter().map(|link| (structure.name.as_str(), link)));
+    links.map(|(name, link)| (name, link.member.as_str(), link.way.word(), link.to.as_str())).collect()
 }
 
 impl<'a> Class<'a> {
@@ -202,13 +244,12 @@ fn classes<'a>(spec: &'a Spec, statements: &Statements) -> Vec<Class<'a>> {
 }
 
 impl<'a> Structure<'a> {
-    fn of(atlas: &Atlas<'a>, definition: &'a Definition) -> Result<Self, Error> {
+    fn of(atlas: &Atlas<'a>, definition: &'a Definition) -> Self {
         let name = &definition.name.value;
         let matrix = |arch| Matrix::of(atlas.layouts, atlas.registry, name, arch);
         let matrices: Vec<_> = ARCHITECTURES.into_iter().filter_map(matrix).collect();
-        let history = history::of(atlas.layouts, atlas.registry, name, None)?;
-        let life = Life::of(&atlas.scopes, &history, &matrices);
-        Ok(Self { definition, matrices, life })
+        let sheets = type_data::sheets(atlas, &matrices);
+        Self { definition, matrices, sheets }
     }
 
     pub fn name(&self) -> &str {

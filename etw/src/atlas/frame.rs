@@ -22,7 +22,10 @@ pub fn page(path: String, here: &str, title: impl Display, inside: impl FnOnce(&
             });
         });
     });
-    (path, html.document())
+    // A page of a type leads to many others of its folder.
+    let text = html.document();
+    let text = if path.starts_with("type/") { text.replace(" href=\"../type/", " href=\"") } else { text };
+    (path, text)
 }
 
 /// From a page of that path to the root.
@@ -30,21 +33,39 @@ pub fn root(path: &str) -> &'static str {
     if path.contains('/') { "../" } else { "" }
 }
 
-/// The switch between architectures, and a panel for each. It works without a script.
-pub fn switched<T>(html: &mut Html, panels: &[T], name: impl Fn(&T) -> &'static str, mut inside: impl FnMut(&mut Html, &T)) {
+/// The switches between architectures, and between layout and history; the bar that stays; and a panel for each architecture. They work
+/// without a script.
+pub fn switched<T>(
+    html: &mut Html,
+    panels: &[T],
+    name: impl Fn(&T) -> &'static str,
+    bar: impl FnOnce(&mut Html),
+    mut inside: impl FnMut(&mut Html, usize, &T),
+) {
     html.el("div", &[("class", &"switch")], |html| {
-        for (index, panel) in panels.iter().enumerate() {
-            let name = name(panel);
-            let id = format!("arch-{name}");
-            let shared: [(&str, &dyn Display); 4] = [("type", &"radio"), ("name", &"arch"), ("id", &id), ("class", &name)];
-            match index {
-                0 => html.void("input", &[&shared[..], &[("checked", &"checked")]].concat()),
-                _ => html.void("input", &shared),
+        let mut input = |group: &str, name: &str, checked: bool| {
+            let id = format!("{group}-{name}");
+            let shared: [(&str, &dyn Display); 4] = [("type", &"radio"), ("name", &group), ("id", &id), ("class", &name)];
+            match checked {
+                true => html.void("input", &[&shared[..], &[("checked", &"checked")]].concat()),
+                false => html.void("input", &shared),
             }
-            html.leaf("label", &[("for", &id)], name);
-        }
-        for panel in panels {
-            html.el("div", &[("class", &format_args!("panel {}", name(panel)))], |html| inside(html, panel));
+        };
+        panels.iter().enumerate().for_each(|(index, panel)| input("arch", name(panel), index == 0));
+        ["layout", "history"].iter().enumerate().for_each(|(index, view)| input("view", view, index == 0));
+        html.el("div", &[("class", &"bar")], |html| {
+            html.el("span", &[("class", &"archs")], |html| {
+                panels
+                    .iter()
+                    .for_each(|panel| html.leaf("label", &[("for", &format_args!("arch-{}", name(panel)))], name(panel)));
+            });
+            html.el("span", &[("class", &"views")], |html| {
+                ["layout", "history"].iter().for_each(|view| html.leaf("label", &[("for", &format_args!("view-{view}"))], view));
+            });
+            bar(html);
+        });
+        for (index, panel) in panels.iter().enumerate() {
+            html.el("div", &[("class", &format_args!("panel {}", name(panel)))], |html| inside(html, index, panel));
         }
     });
 }

@@ -1,12 +1,10 @@
-//! The pages that lead to all others: structures, values, kernels, and the evidence levels.
+//! The pages that lead to all others: structures by part of the field, values, builds, and the evidence levels.
 
 use super::facts::{ARCHITECTURES, Atlas, Structure};
 use super::frame::{page as framed, scrolled};
-use super::marks;
-use super::paths;
+use super::{groups, marks, paths};
 use crate::html::Html;
 use etw_layouts_codegen::spec::{Body, ValuesKind};
-use etw_layouts_project::Source;
 
 /// Structures: where readers begin.
 pub fn page(atlas: &Atlas) -> (String, String) {
@@ -19,24 +17,60 @@ pub fn page(atlas: &Atlas) -> (String, String) {
             &[("class", &"lead")],
             format_args!("{structures} structures in {layouts} layouts, from Windows 2000 to the newest supported build: {kernels} targets (build and architecture), each with its evidence."),
         );
+        html.el("div", &[("class", &"cards")], |html| {
+            for name in groups::MAIN {
+                if let Some(structure) = atlas.structures.iter().find(|structure| structure.name() == name) {
+                    card(atlas, structure, html);
+                }
+            }
+        });
         let (classes, events) = (atlas.classes.len(), atlas.classes.iter().map(|class| class.events.len()).sum::<usize>());
-        html.el("p", &[], |html| {
-            html.text("The payloads of ");
-            html.link("events.html", format_args!("{events} kernel events in {classes} classes"));
-            html.text(" have pages of their own, and so have ");
-            html.link("values.html", "enumerations, flags and constants");
-            html.text(".");
+        html.el("p", &[("class", &"ways")], |html| {
+            html.link("events.html", format_args!("{events} kernel events in {classes} classes, with their payloads"));
+            html.link("values.html", format_args!("{} enumerations, flags and sets of constants", atlas.values.len()));
+            html.link("kernels.html", format_args!("{} builds, with the symbols that prove them", atlas.axis.kernels.len()));
+            if let Some(target) = atlas.axis.along(ARCHITECTURES[0]).map(|(_, target)| target).last() {
+                html.link(atlas.map_page(target), "Map of the references between structures");
+            }
         });
-        filter(html, "Filter by name ");
-        html.leaf("p", &[], "The number after a symbol is the number of targets with that evidence level.");
-        marks::legend(html, "");
-        scrolled(html, "Structures", |html| {
-            html.el("table", &[("class", &"list"), ("id", &"list")], |html| {
-                head(html, &["Structure", "Size", "Layouts", "Versions", "Evidence", "Description"]);
-                html.el("tbody", &[], |html| atlas.structures.iter().for_each(|structure| row(atlas, structure, html)));
+        filter(html, "Filter by name or description ");
+        let parts = groups::parts(atlas);
+        for (part, list) in parts.iter().filter(|(part, _)| *part != groups::EMBEDDED) {
+            html.leaf("h2", &[("id", &part.to_lowercase().replace(' ', "-")), ("class", &"part")], part);
+            table(atlas, part, list, html);
+        }
+        for (part, list) in parts.iter().filter(|(part, _)| *part == groups::EMBEDDED) {
+            html.el("details", &[("id", &"embedded-types")], |html| {
+                html.leaf("summary", &[], format_args!("{part}: {}", list.len()));
+                table(atlas, part, list, html);
             });
-        });
+        }
+        marks::legend(html, "");
     })
+}
+
+/// One of the structures that most readers come for.
+fn card(atlas: &Atlas, structure: &Structure, html: &mut Html) {
+    html.el("article", &[], |html| {
+        html.el("h2", &[], |html| html.link(paths::of_type(structure.name()), structure.name()));
+        let doc = &structure.definition.doc;
+        let first = doc.split_inclusive(". ").next().unwrap_or(doc);
+        html.leaf("p", &[], first);
+        let newest = structure.matrices.first().and_then(|matrix| Some((matrix, matrix.columns.last()?)));
+        if let Some((matrix, column)) = newest {
+            let versions = atlas.scope(&structure.definition.scope);
+            html.leaf("small", &[], format_args!("{:#x} bytes on {}, {versions}", column.extent.size, matrix.arch));
+        }
+    });
+}
+
+fn table(atlas: &Atlas, part: &str, list: &[&Structure], html: &mut Html) {
+    scrolled(html, part, |html| {
+        html.el("table", &[("class", &"list filtered")], |html| {
+            head(html, &["Structure", "Size", "Layouts", "Versions", "Evidence", "Description"]);
+            html.el("tbody", &[], |html| list.iter().for_each(|structure| row(atlas, structure, html)));
+        });
+    });
 }
 
 fn filter(html: &mut Html, label: &str) {
@@ -71,18 +105,9 @@ fn row(atlas: &Atlas, structure: &Structure, html: &mut Html) {
         }
         html.leaf("td", &[], layouts.len());
         html.leaf("td", &[], atlas.scope(&structure.definition.scope));
-        html.el("td", &[("class", &"proof")], |html| {
-            for source in [Source::Symbols, Source::Converted, Source::Images, Source::Document, Source::Inferred] {
-                let name = Some(structure.name());
-                let of = |&&(target, confidence): &&_| atlas.source(name, target, confidence) == source;
-                let count = columns().flat_map(|column| &column.targets).filter(of).count();
-                if count > 0 {
-                    html.el("span", &[], |html| {
-                        marks::source(html, source, source.word());
-                        html.text(count);
-                    });
-                }
-            }
+        html.el("td", &[], |html| {
+            let of = |(target, confidence)| atlas.source(Some(structure.name()), target, confidence);
+            marks::levels(html, columns().flat_map(|column| &column.targets).copied().map(of));
         });
         html.leaf("td", &[("class", &"doc")], &structure.definition.doc);
     });
@@ -99,7 +124,7 @@ pub fn events(atlas: &Atlas) -> (String, String) {
         );
         filter(html, "Filter by class, group or event ");
         scrolled(html, "Classes of events", |html| {
-            html.el("table", &[("class", &"list"), ("id", &"list")], |html| {
+            html.el("table", &[("class", &"list filtered")], |html| {
                 head(html, &["Class", "Groups", "Events", "Description"]);
                 html.el("tbody", &[], |html| {
                     for class in &atlas.classes {
@@ -129,7 +154,7 @@ pub fn values(atlas: &Atlas) -> (String, String) {
         html.leaf("p", &[("class", &"lead")], "Each page has a decoder: enter a number to see its names.");
         filter(html, "Filter by name ");
         scrolled(html, "Values", |html| {
-            html.el("table", &[("class", &"list"), ("id", &"list")], |html| {
+            html.el("table", &[("class", &"list filtered")], |html| {
                 head(html, &["Name", "Kind", "Constants", "Versions", "Description"]);
                 html.el("tbody", &[], |html| {
                     for definition in &atlas.values {
@@ -164,7 +189,7 @@ pub fn kernels(atlas: &Atlas) -> (String, String) {
             "The first revision of each build, and the later revisions (updates) that changed a layout. For a revision between two listed ones, the layouts of the earlier one are assumed.",
         );
         scrolled(html, "Builds", |html| {
-            html.el("table", &[("class", &"list kernels")], |html| {
+            html.el("table", &[("class", &"list builds")], |html| {
                 head(html, &["Build", "Label", "x64", "x86", "arm64", "Release"]);
                 html.el("tbody", &[], |html| (0..atlas.axis.kernels.len()).for_each(|kernel| self::kernel(atlas, kernel, html)));
             });
@@ -211,8 +236,8 @@ fn kernel(atlas: &Atlas, number: usize, html: &mut Html) {
 pub fn legend() -> (String, String) {
     framed("legend.html".into(), "legend", "How to read this atlas", |html| {
         html.leaf("h1", &[], "How to read this atlas");
-        html.leaf("h2", &[("id", &"evidence")], "Evidence levels");
-        html.leaf("p", &[], "Every offset is computed from a declaration. The evidence level shows what verifies it for a build. A cell that covers several builds has the best level of them; the head of the column has the level of each.");
+        html.leaf("h2", &[("id", &"evidence-levels")], "Evidence levels");
+        html.leaf("p", &[], "Every offset is computed from a declaration. The evidence level shows what verifies it for a build. A cell that covers several builds has the weakest level of them; the head of the column has the level of each. A bar shows how many targets have each level; point at it for the numbers.");
         html.el("dl", &[("class", &"signs")], |html| {
             for (source, _, _, means) in marks::SOURCES {
                 html.el("div", &[], |html| {
@@ -224,9 +249,9 @@ pub fn legend() -> (String, String) {
                 });
             }
         });
-        html.leaf("h2", &[("id", &"versions")], "Versions");
-        html.leaf("p", &[], "6.1.. means Windows 7 (6.1) and later; 1607..1809 means both releases and all between them. early-6.0 is Windows Vista before Service Pack 1; late-6.0 is Service Pack 1 and later. A column is a range of builds with the same layout. A dotted edge and the word “update” mark a range that begins with an update (a revision within a build), because updates can change layouts. A revision between two listed ones is assumed to have the layouts of the earlier one; etw show prints the confidence for any revision.");
-        html.leaf("h2", &[("id", &"changes")], "Changes");
+        html.leaf("h2", &[("id", &"builds-and-versions")], "Builds and versions");
+        html.leaf("p", &[], "A build can be named by a label (24H2, 1703, 10-22H2), by its number (19041), by number and revision (19041.1415, 10.0.19041.1415-x64) or by the KB number of its update (KB5031356). early-6.0 is Windows Vista before Service Pack 1; late-6.0 is Service Pack 1 and later. A column is a range of builds with the same layout. A dotted edge and the word “update” mark a range that begins with an update (a revision within a build), because updates can change layouts. A revision that was not examined has the layouts of the revision before it, and the confidence says so.");
+        html.leaf("h2", &[("id", &"member-changes")], "Changes");
         html.el("ul", &[], |html| {
             for (class, words, means) in [
                 ("new", "new", "The member was added."),
@@ -238,11 +263,12 @@ pub fn legend() -> (String, String) {
                     html.text(format_args!(" {means}"));
                 });
             }
-            html.leaf("li", &[], "Empty hatched cell: the member does not exist in these versions.");
+            html.leaf("li", &[], "A hatched cell with a dash: the member does not exist in these versions.");
         });
-        html.leaf("h2", &[("id", &"events")], "Events");
+        html.leaf("h2", &[("id", &"payload-fields")], "Events");
         html.leaf("p", &[], "A field of an event's payload has an offset in traces of 32-bit and of 64-bit systems, whose pointers have 4 and 8 bytes. A field behind one of variable size has none. The sources of a version are the references that state it: mof and windows are the classes that Windows registers, documents the published documentation, phnt the headers of System Informer, perfview the parser of PerfView. Errata are statements of a source that other sources or real traces contradict; unsettled is what no source settles.");
-        html.leaf("h2", &[("id", &"keys")], "Keys");
-        html.leaf("p", &[], "Press / to search, the arrow keys to select a result, Enter to open it and Escape to leave the search. In the architecture switch, the arrow keys select. Tables and pictures wider than the window scroll separately and support the keyboard.");
+        html.leaf("h2", &[("id", &"search-and-keys")], "Search and keys");
+        html.leaf("p", &[], "Search finds structures, members, constants, events, builds, releases, KB numbers, the GUIDs of PDB files and the time stamps of kernel images. Parts of a name in any order are enough: guid entry. STRUCTURE+0x398 1703 shows what is at an offset at a build.");
+        html.leaf("p", &[], "Press / to search, the arrow keys to select a result, Enter to open it and Escape to leave the search. In the switches of architecture and view, the arrow keys select. Tables and pictures wider than the window scroll separately and support the keyboard.");
     })
 }

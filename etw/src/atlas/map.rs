@@ -8,16 +8,26 @@ use crate::map::svg::{WAYS, picture};
 use etw_layouts_codegen::axis::TargetId;
 use etw_layouts_project::map::Map;
 
-/// The page.
-pub fn page(atlas: &Atlas, target: TargetId) -> (String, String) {
+/// The page, for the first of the targets with the same references.
+pub fn page(atlas: &Atlas, target: TargetId) -> Option<(String, String)> {
     let kernel = &atlas.kernels[target];
+    if kernel.map != target {
+        return None;
+    }
     let map = Map::of(atlas.layouts, target, None);
-    framed(paths::of_map(&kernel.name), "builds", format_args!("Map of {}", kernel.name), |html| {
+    Some(framed(paths::of_map(&kernel.name), "builds", format_args!("Map of {}", kernel.name), |html| {
         html.el("h1", &[], |html| {
             html.text("References between structures in ");
             html.link(format_args!("../{}", paths::of_kernel(&kernel.name)), &kernel.name);
         });
         html.leaf("p", &[("class", &"lead")], "Each line goes from a member to the structure it references. Structures without references to or from others are not shown. A dotted box marks a structure without a known layout.");
+        html.el("p", &[("class", &"kernels")], |html| {
+            html.text("Builds with these references: ");
+            for (_, same) in atlas.kernels.iter().filter(|(_, same)| same.map == target) {
+                html.link(format_args!("../{}", paths::of_kernel(&same.name)), &same.name);
+                html.text(" ");
+            }
+        });
         html.el("p", &[("class", &"legend")], |html| {
             for (_, class, words) in WAYS {
                 html.el("span", &[], |html| {
@@ -34,7 +44,7 @@ pub fn page(atlas: &Atlas, target: TargetId) -> (String, String) {
         });
         html.leaf("h2", &[("id", &"links")], "All references");
         scrolled(html, "References between structures", |html| table(atlas, target, &map, html));
-    })
+    }))
 }
 
 fn known(atlas: &Atlas, target: TargetId, name: &str) -> bool {
@@ -49,7 +59,7 @@ fn table(atlas: &Atlas, target: TargetId, map: &Map, html: &mut Html) {
     html.el("table", &[("class", &"list")], |html| {
         html.el("thead", &[], |html| {
             html.el("tr", &[], |html| {
-                for heading in ["Structure", "Offset", "Member", "Kind", "Target structure"] {
+                for heading in ["Structure", "Member", "Kind", "Target structure"] {
                     html.leaf("th", &[("scope", &"col")], heading);
                 }
             });
@@ -59,7 +69,6 @@ fn table(atlas: &Atlas, target: TargetId, map: &Map, html: &mut Html) {
                 for link in &structure.links {
                     html.el("tr", &[], |html| {
                         html.el("th", &[("scope", &"row")], |html| name(&structure.name, html));
-                        html.leaf("td", &[], format_args!("{:#06x}", link.offset));
                         let count = if link.count == 1 { String::new() } else { format!(" [{}]", link.count) };
                         html.leaf("td", &[], format_args!("{}{count}", link.member));
                         html.leaf("td", &[], link.way.word());

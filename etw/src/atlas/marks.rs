@@ -6,22 +6,22 @@ use std::fmt::Display;
 
 /// The evidence levels with the class of each in the style sheet, its symbol, and what it means.
 pub const SOURCES: [(Source, &str, &str, &str); 6] = [
-    (Source::Symbols, "s", "●", "Verified against the symbols (PDB) of this build."),
+    (Source::Symbols, "symbols", "●", "Verified against the symbols (PDB) of this build."),
     (
         Source::Converted,
-        "c",
+        "converted",
         "◐",
         "Verified against a table converted from the symbols of this build. Such tables lose some names and types, but no offsets.",
     ),
-    (Source::Images, "i", "◔", "The offset is verified against the kernel image of this build."),
+    (Source::Images, "image", "◔", "The offset is verified against the kernel image of this build."),
     (
         Source::Document,
-        "d",
+        "document",
         "§",
         "Documented in a published reference for this build; not in the public symbols that were examined.",
     ),
-    (Source::Inferred, "f", "≈", "Inferred from other builds; there is no evidence from this build itself."),
-    (Source::Nothing, "u", "?", "Unidentified bytes."),
+    (Source::Inferred, "inferred", "≈", "Inferred from other builds; there is no evidence from this build itself."),
+    (Source::Nothing, "nothing", "?", "Unidentified bytes."),
 ];
 
 /// The confidence as a word. It is that of the evidence level for a build that no published reference describes.
@@ -40,7 +40,7 @@ pub fn class(source: Source) -> &'static str {
 /// The symbol of an evidence level, with a title.
 pub fn source(html: &mut Html, source: Source, title: impl Display) {
     if let Some((_, class, sign, _)) = SOURCES.iter().find(|(of, ..)| *of == source) {
-        html.leaf("span", &[("class", &format_args!("k {class}")), ("role", &"img"), ("title", &title)], sign);
+        html.leaf("span", &[("class", &format_args!("level {class}")), ("role", &"img"), ("title", &title)], sign);
     }
 }
 
@@ -65,5 +65,23 @@ pub fn legend(html: &mut Html, root: &str) {
             });
         }
         html.link(format_args!("{root}legend.html"), "evidence levels");
+    });
+}
+
+/// How many targets have each evidence level, as one bar.
+pub fn levels(html: &mut Html, sources: impl Iterator<Item = Source>) {
+    let mut counts = [0_usize; SOURCES.len()];
+    for own in sources {
+        if let Some(at) = SOURCES.iter().position(|(source, ..)| *source == own) {
+            counts[at] += 1;
+        }
+    }
+    let used = || SOURCES.iter().zip(counts).filter(|(_, count)| *count > 0);
+    let words: Vec<_> = used().map(|((source, ..), count)| format!("{}: {count}", source.word())).collect();
+    let words = words.join(", ");
+    html.el("span", &[("class", &"levels"), ("role", &"img"), ("aria-label", &words), ("title", &words)], |html| {
+        for ((_, class, ..), count) in used() {
+            html.leaf("i", &[("class", class), ("style", &format_args!("flex:{count}"))], "");
+        }
     });
 }

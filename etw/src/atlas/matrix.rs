@@ -2,36 +2,36 @@
 
 use super::facts::{Atlas, Structure};
 use super::frame::scrolled;
-use super::{marks, paths};
+use super::{marks, names};
 use crate::html::Html;
 use etw_layouts_project::errata;
 use etw_layouts_project::history::TargetFact;
 use etw_layouts_project::matrix::{Column, Matrix, Row, Run};
+use std::collections::BTreeSet;
 use std::fmt::Display;
 
-/// As many columns as a screen shows at once.
-const WIDE: usize = 6;
-
-/// The table.
-pub fn table(atlas: &Atlas, structure: &Structure, matrix: &Matrix, html: &mut Html) {
+/// The table. Members without a place on the page have it here, and are then known.
+pub fn table(atlas: &Atlas, structure: &Structure, matrix: &Matrix, known: &mut BTreeSet<String>, html: &mut Html) {
     let name = structure.name();
     let errata = errata::of(atlas.layouts, structure.definition, &atlas.axis.all());
     let label = format!("Members of {name} on {} by version", matrix.arch);
+    html.el("p", &[("class", &"legend")], |html| {
+        html.text("A cell covers consecutive versions in which the member and its evidence level do not change. ");
+        for (class, words) in [("new", "new"), ("moved", "moved"), ("typed", "another type or other bits")] {
+            html.leaf("span", &[("class", &format_args!("change {class}"))], words);
+        }
+    });
     scrolled(html, &label, |html| {
         let columns = format!("--columns:{}", matrix.columns.len());
         html.el("table", &[("class", &"matrix"), ("style", &columns)], |html| {
-            html.el("caption", &[], |html| {
-                html.text("A cell covers consecutive versions in which the member and its evidence level do not change. ");
-                for (class, words) in [("new", "new"), ("moved", "moved"), ("typed", "another type or other bits")] {
-                    html.leaf("span", &[("class", &format_args!("change {class}"))], words);
-                    html.text(" ");
-                }
-            });
             html.el("thead", &[], |html| {
                 html.el("tr", &[], |html| {
                     html.leaf("th", &[("scope", &"col")], "Member");
                     html.leaf("th", &[("scope", &"col")], "Type");
-                    matrix.columns.iter().for_each(|column| head(atlas, name, column, html));
+                    let mut release = "";
+                    for column in &matrix.columns {
+                        head(atlas, name, column, &mut release, html);
+                    }
                 });
             });
             html.el("tbody", &[], |html| {
@@ -42,7 +42,10 @@ pub fn table(atlas: &Atlas, structure: &Structure, matrix: &Matrix, html: &mut H
                         html.leaf("td", &[], format_args!("{:#x}", column.extent.size));
                     }
                 });
-                matrix.rows.iter().for_each(|row| self::row(structure, matrix, row, &errata, html));
+                for row in &matrix.rows {
+                    let is_first = known.insert(row.member.clone());
+                    self::row(atlas, structure, matrix, row, (&errata, is_first), html);
+                }
             });
         });
     });
@@ -55,14 +58,25 @@ pub fn span(atlas: &Atlas, column: &Column) -> String {
     if a == b { a.to_owned() } else { format!("{a} – {b}") }
 }
 
-fn head(atlas: &Atlas, name: &str, column: &Column, html: &mut Html) {
+/// The head of a column. The name of a release is above the first of its columns.
+fn head<'a>(atlas: &'a Atlas, name: &str, column: &Column, release: &mut &'a str, html: &mut Html) {
     let Some(&(first, _)) = column.targets.first() else { return };
     let update = atlas.is_update(first);
+    let own = atlas.release(first);
+    let is_first = std::mem::replace(release, own) != own;
     let class = if update { "update" } else { "release" };
     html.el("th", &[("scope", &"col"), ("class", &class)], |html| {
-        html.link(format_args!("../{}", atlas.layout_page(column.layout)), span(atlas, column));
+        if is_first {
+            html.leaf("small", &[("class", &"named")], own);
+        }
+        html.el(
+            "a",
+            &[("href", &format_args!("../{}", atlas.layout_page(column.layout))), ("data-build", &atlas.build(first))],
+            |html| html.text(span(atlas, column)),
+        );
         let from = if update { "update " } else { "" };
-        html.leaf("small", &[], format_args!("{from}{}", atlas.build(first).trim_start_matches("10.0.")));
+        let kb: String = atlas.axis.windows(atlas.axis.kernel_of(first).build).kb.iter().map(|kb| format!(" KB{kb}")).collect();
+        html.leaf("small", &[], format_args!("{from}{}{kb}", atlas.build(first).trim_start_matches("10.0.")));
         html.el("span", &[("class", &"seen")], |html| {
             for &(target, confidence) in &column.targets {
                 let source = atlas.source(Some(name), target, confidence);
@@ -72,24 +86,23 @@ fn head(atlas: &Atlas, name: &str, column: &Column, html: &mut Html) {
     });
 }
 
-fn row(structure: &Structure, matrix: &Matrix, row: &Row, errata: &[String], html: &mut Html) {
-    html.el("tr", &[], |html| {
+fn row(atlas: &Atlas, structure: &Structure, matrix: &Matrix, row: &Row, (errata, is_first): (&[String], bool), html: &mut Html) {
+    let id = is_first.then_some(&row.member);
+    let attributes: Vec<(&str, &dyn Display)> = id.into_iter().map(|id| ("id", id as _)).collect();
+    html.el("tr", &attributes, |html| {
         let (above, own) = row.member.rsplit_once('.').map_or(("", row.member.as_str()), |(above, own)| (above, own));
         html.el("th", &[("scope", &"row")], |html| {
             if !above.is_empty() {
                 html.leaf("span", &[("class", &"above")], format_args!("{above}."));
             }
-            match structure.life.page(&row.member) {
-                Some(page) => html.link(paths::near(&page), own),
-                None => html.text(own),
-            }
+            html.leaf("a", &[("href", &format_args!("#{}", row.member))], own);
             let about = format!("{}.{},", structure.name(), row.member);
             if errata.iter().any(|erratum| erratum.starts_with(&about)) {
                 html.leaf("a", &[("class", &"erratum"), ("href", &"#the-errata")], "erratum");
             }
         });
         let newest = row.runs.last().map_or("", |run| ty(&run.fact));
-        html.leaf("td", &[], short(newest));
+        html.el("td", &[], |html| names::linked(atlas, short(newest), html));
         let mut at = 0;
         let mut before: Option<&Run> = None;
         for run in &row.runs {
@@ -105,7 +118,7 @@ fn row(structure: &Structure, matrix: &Matrix, row: &Row, errata: &[String], htm
 fn absent(from: usize, to: usize, html: &mut Html) {
     if from < to {
         let columns = to - from;
-        html.el("td", spanned(&[("class", &"x"), ("colspan", &columns)], columns), |_| {});
+        html.leaf("td", spanned(&[("class", &"absent"), ("colspan", &columns)], columns), "—");
     }
 }
 
@@ -119,17 +132,17 @@ fn cell(before: Option<&Run>, run: &Run, newest: &str, html: &mut Html) {
     let (change, shows_type) = match before.map(|before| &before.fact) {
         // What is there from the first column on is not new.
         None if run.columns.start == 0 => ("", r#type != newest),
-        None => (" n", r#type != newest),
+        None => (" new", r#type != newest),
         Some(before) if *before == run.fact => ("", false),
-        Some(TargetFact::Member { r#type: t, bit: b, bits: n, .. }) if (t, b, n) != (r#type, bit, bits) => (" t", true),
-        Some(_) => (" m", false),
+        Some(TargetFact::Member { r#type: t, bit: b, bits: n, .. }) if (t, b, n) != (r#type, bit, bits) => (" typed", true),
+        Some(_) => (" moved", false),
     };
     let columns = run.columns.len();
     let class = format!("{}{change}", marks::class(run.source));
     html.el("td", spanned(&[("class", &class), ("colspan", &columns)], columns), |html| {
-        // What is in a cell wider than a screen stays in sight.
+        // What is in a cell of several columns stays in sight: a phone shows one column.
         match columns {
-            0..=WIDE => content(run, shows_type, html),
+            1 => content(run, shows_type, html),
             _ => html.el("b", &[], |html| content(run, shows_type, html)),
         }
     });

@@ -27,8 +27,8 @@ struct Piece<'a> {
     to: u64,
 }
 
-/// Draws the members of a structure of that size. Each leads to its row of the table.
-pub fn draw(members: &[Member], size: u64, html: &mut Html) {
+/// Draws the members of a structure of that size. Each leads to its row of the table, by its id.
+pub fn draw(members: &[Member], size: u64, ids: &[String], html: &mut Html) {
     let pieces = pieces(members);
     let mut rows: Vec<(u64, Vec<Vec<&Piece>>)> = Vec::new();
     let mut hidden: Vec<(u64, u64)> = Vec::new();
@@ -71,7 +71,7 @@ pub fn draw(members: &[Member], size: u64, html: &mut Html) {
                 }
                 for (lane, pieces) in lanes.iter().enumerate() {
                     for piece in pieces {
-                        self::piece(piece, offset, y + lane as u64 * LANE, html);
+                        self::piece(piece, offset, y + lane as u64 * LANE, ids, html);
                     }
                 }
                 y += lanes.len().max(1) as u64 * LANE + 4;
@@ -122,7 +122,7 @@ pub fn names(member: &Member) -> (String, String) {
     }
 }
 
-fn piece(piece: &Piece, row: u64, y: u64, html: &mut Html) {
+fn piece(piece: &Piece, row: u64, y: u64, ids: &[String], html: &mut Html) {
     let place = |bit: u64| LEFT as f64 + (bit.clamp(row * 8, (row + ROW) * 8) - row * 8) as f64 * BYTE as f64 / 8.0;
     let (x, end) = (place(piece.from), place(piece.to));
     let width = format!("{:.1}", (end - x - 1.5).max(1.0));
@@ -137,7 +137,8 @@ fn piece(piece: &Piece, row: u64, y: u64, html: &mut Html) {
     let last = (piece.to - 1) / 8;
     let bits = piece.member.bits.map(|bits| format!(", bits {}", crate::show::range(bits))).unwrap_or_default();
     let title = format!("{path}: {ty}{}{:#06x} to {last:#06x}{bits}", if ty.is_empty() { "" } else { ", " }, piece.from / 8);
-    html.el("a", &[("href", &format_args!("#r{}", piece.index)), ("class", &class)], |html| {
+    let to = ids.get(piece.index).map_or("", String::as_str);
+    html.el("a", &[("href", &format_args!("#{to}")), ("class", &class)], |html| {
         html.leaf("title", &[], title);
         html.void("rect", &[("x", &format_args!("{x:.1}")), ("y", &y), ("width", &width), ("height", &(LANE - 2)), ("rx", &2)]);
         let room = ((end - x - 10.0) / LETTER).max(0.0) as usize;

@@ -1,25 +1,27 @@
 //! `atlas`.
 
+mod builds;
 mod compare;
 mod event_class;
 mod facts;
 mod frame;
+mod groups;
 mod index;
 mod layout;
-mod life;
 mod map;
 mod marks;
 mod matrix;
-mod members;
 mod memory;
-mod moved;
-mod offsets;
+mod names;
+pub mod open;
 mod paths;
 mod ribbon;
 mod scopes;
 mod search;
+mod sheet;
 mod structure;
 mod target;
+mod type_data;
 mod values;
 mod write;
 
@@ -29,6 +31,20 @@ use facts::Atlas;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+
+/// The style sheet.
+const STYLE: &str = include_str!("style.css");
+/// The script, by its parts, in the order in which they need each other.
+const SCRIPT: [&str; 8] = [
+    include_str!("script/start.js"),
+    include_str!("script/builds.js"),
+    include_str!("script/search.js"),
+    include_str!("script/lists.js"),
+    include_str!("script/payload.js"),
+    include_str!("script/structure.js"),
+    include_str!("script/compare.js"),
+    include_str!("script/end.js"),
+];
 
 /// Write an atlas of all layouts as web pages: no server and no network, opened from disk.
 ///
@@ -71,25 +87,27 @@ pub fn files(project: &Project) -> Result<BTreeMap<String, String>, Error> {
     let layouts = project.layouts()?;
     let registry = project.registry(&layouts.spec.axis)?;
     let statements = project.statements()?;
-    let atlas = Atlas::of(&layouts, &registry, &statements)?;
-    let structures = atlas.structures.par_iter().flat_map_iter(|structure| {
-        let pages = [structure::page(&atlas, structure)].into_iter();
-        pages.chain(members::pages(structure)).chain(offsets::pages(&atlas, structure))
-    });
-    let layout_pages = (0..layouts.layouts.len()).into_par_iter().filter_map(|id| layout::page(&atlas, id));
+    let atlas = Atlas::of(&layouts, &registry, &statements, |_| true)?;
+    let structures = atlas
+        .structures
+        .par_iter()
+        .flat_map_iter(|structure| layout::pages(&atlas, structure).into_iter().chain([structure::page(&atlas, structure)]));
     let targets: Vec<_> = atlas.axis.targets.ids().collect();
-    let kernels = targets.into_par_iter().flat_map_iter(|target| {
-        [target::page(&atlas, target), map::page(&atlas, target)].into_iter().chain(compare::step(&atlas, target))
-    });
+    let kernels = targets
+        .into_par_iter()
+        .flat_map_iter(|target| [target::page(&atlas, target)].into_iter().chain(map::page(&atlas, target)));
     let values = atlas.values.par_iter().map(|definition| values::page(&atlas, definition));
     let classes = atlas.classes.par_iter().map(|class| event_class::page(&atlas, class));
-    let mut files: BTreeMap<String, String> =
-        structures.chain(layout_pages).chain(kernels).chain(values).chain(classes).collect();
+    let mut files: BTreeMap<String, String> = structures.chain(kernels).chain(values).chain(classes).collect();
     files.extend([index::page(&atlas), index::kernels(&atlas), index::values(&atlas), index::events(&atlas), index::legend()]);
     files.extend([compare::page(&atlas)]);
+    let data: Vec<_> =
+        atlas.structures.par_iter().map(|structure| type_data::file(&atlas, structure)).collect::<Result<_, _>>()?;
+    files.extend(data);
+    files.insert("builds.js".into(), builds::data(&atlas)?);
     files.insert("compare.js".into(), compare::data(&atlas)?);
     files.insert("search.js".into(), search::data(&atlas)?);
-    files.insert("style.css".into(), include_str!("style.css").into());
-    files.insert("script.js".into(), include_str!("script.js").into());
+    files.insert("style.css".into(), STYLE.into());
+    files.insert("script.js".into(), SCRIPT.concat());
     Ok(files)
 }

@@ -51,7 +51,7 @@ pub fn draw(atlas: &Atlas, structure: &Structure, matrix: &Matrix, html: &mut Ht
                 let place = format!("translate({LEFT} {TOP}) scale({} {:.5})", column_width / 2, HEIGHT as f64 / greatest as f64);
                 html.el("g", &[("transform", &place)], |html| {
                     for block in &blocks {
-                        let class = format!("r{}", block.first * 5 / columns);
+                        let class = format!("age{}", block.first * 5 / columns);
                         html.el("path", &[("class", &class), ("d", &block.path())], |html| html.leaf("title", &[], block.title()));
                     }
                 });

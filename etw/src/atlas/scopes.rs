@@ -20,9 +20,29 @@ impl<'a> Scopes<'a> {
         if let Some(text) = self.known.read().unwrap_or_else(PoisonError::into_inner).get(set) {
             return text.clone();
         }
-        let text = self.axis.describe(set);
+        let text = self.named(&self.axis.words(set));
         self.known.write().unwrap_or_else(PoisonError::into_inner).insert(set.clone(), text.clone());
         text
+    }
+
+    /// A text with releases as people call them: Windows 7 for `6.1`. Labels that are names in use, such as `24H2`, stay.
+    fn named(&self, text: &str) -> String {
+        let is_number = |label: &&str| {
+            let number = label.rsplit('-').next().unwrap_or_default();
+            number.split('.').count() == 2 && number.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
+        };
+        let release = |label: &str| {
+            let version = self.axis.versions.iter().find(|version| version.label == label);
+            let group = || self.axis.groups.iter().find(|(group, _)| group == label);
+            let version = version.or_else(|| self.axis.versions.get(*group()?.1.first()?))?;
+            version.release.split(',').next()
+        };
+        let one = |word: &str| {
+            let label = word.trim_end_matches([',', ';']);
+            let name = Some(label).filter(is_number).and_then(release).unwrap_or(label);
+            format!("{name}{}", &word[label.len()..])
+        };
+        text.split(' ').map(one).collect::<Vec<_>>().join(" ")
     }
 
     /// The build of a target, without the architecture.

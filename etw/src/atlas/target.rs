@@ -1,14 +1,15 @@
-//! The page of a kernel on an architecture: all that it has, and what proves it.
+//! The page of a target: what proves it, what it changed, and all that it has.
 
 use super::facts::{Atlas, AtlasTarget};
 use super::frame::{page as framed, scrolled};
-use super::marks;
-use super::paths;
+use super::{compare, marks, paths};
 use crate::html::Html;
 use crate::print::guid;
 use etw_layouts_codegen::axis::TargetId;
 use etw_layouts_codegen::registry::{Seen, WitnessKind};
-use etw_layouts_project::Choice;
+
+/// So many examined builds are listed at once.
+const EXAMINED: usize = 8;
 
 /// The page.
 pub fn page(atlas: &Atlas, target: TargetId) -> (String, String) {
@@ -17,21 +18,32 @@ pub fn page(atlas: &Atlas, target: TargetId) -> (String, String) {
         html.leaf("h1", &[], &kernel.name);
         html.leaf("p", &[("class", &"lead")], atlas.axis.windows(atlas.axis.newest(target).build));
         html.el("dl", &[("class", &"facts")], |html| facts(atlas, target, html));
-        html.leaf("h2", &[("id", &"structures")], "Structures and values");
-        html.leaf(
-            "p",
-            &[],
-            "Structures, enumerations, flags and constants, with the confidence of their layouts for this target.",
-        );
-        scrolled(html, "Structures and values", |html| structures(atlas, target, html));
-        html.leaf("h2", &[("id", &"proof")], "Evidence");
+        html.leaf("h2", &[("id", &"evidence")], "Examined builds with these layouts");
         match kernel.seen.is_empty() {
             true => html.leaf("p", &[], "No symbols or images of builds with these layouts were examined."),
             false => {
-                html.leaf("p", &[], "Examined builds with these layouts: symbol files with name, GUID and age; images with name, time stamp and size.");
-                scrolled(html, "Evidence", |html| witnesses(atlas, kernel, html));
+                html.leaf("p", &[], "Symbol files with name, GUID and age; images with name, time stamp and size.");
+                witnesses(atlas, kernel, html);
             }
         }
+        if let Some(before) = kernel.before {
+            html.leaf("h2", &[("id", &"the-changes")], format_args!("Changes since {}", atlas.build(before)));
+            if atlas.is_update(target) {
+                html.leaf(
+                    "p",
+                    &[],
+                    format_args!(
+                        "An update within its build. The last build without the change: {}.",
+                        super::builds::latest(atlas, before)
+                    ),
+                );
+            }
+            compare::step(atlas, target, html);
+            let to = format!("../compare.html#a={}&b={}", atlas.kernels[before].name, kernel.name);
+            html.el("p", &[], |html| html.link(to, "As tables"));
+        }
+        html.leaf("h2", &[("id", &"structures")], "All structures and values");
+        structures(atlas, target, html);
         marks::legend(html, "../");
     })
 }
@@ -49,31 +61,19 @@ fn facts(atlas: &Atlas, target: TargetId, html: &mut Html) {
         marks::source(html, atlas.source(None, target, kernel.choice.confidence), kernel.choice.confidence);
         html.text(format_args!(" {}", kernel.choice.sentence(atlas.axis)));
     });
-    if atlas.is_update(target) {
-        fact("Revision", &|html| html.text("an update within its build that changed a layout"));
-    }
     let same = &atlas.axis.kernel_of(target).same;
     if !same.is_empty() {
         let same: Vec<_> = same.iter().map(ToString::to_string).collect();
         fact("Also", &|html| html.text(same.join(", ")));
     }
-    if let Some(before) = kernel.before {
-        fact("Changes since", &|html| {
-            html.link(
-                format_args!("../{}", paths::of_step(&atlas.kernels[before].name, &kernel.name)),
-                format_args!("{}", atlas.build(before)),
-            )
-        });
+    for (name, other) in [("Previous", kernel.before), ("Next", kernel.after)] {
+        if let Some(other) = other {
+            fact(name, &|html| {
+                html.link(format_args!("../{}", paths::of_kernel(&atlas.kernels[other].name)), atlas.build(other))
+            });
+        }
     }
-    if let Some(after) = kernel.after {
-        fact("Next changes", &|html| {
-            html.link(
-                format_args!("../{}", paths::of_step(&kernel.name, &atlas.kernels[after].name)),
-                format_args!("in {}", atlas.build(after)),
-            )
-        });
-    }
-    fact("Map", &|html| html.link(format_args!("../{}", paths::of_map(&kernel.name)), "references between its structures"));
+    fact("Map", &|html| html.link(format_args!("../{}", atlas.map_page(target)), "references between its structures"));
     let others = || {
         atlas
             .axis
@@ -91,60 +91,61 @@ fn facts(atlas: &Atlas, target: TargetId, html: &mut Html) {
     }
 }
 
+/// All that the target has, each with its size; what is as sure as the target has no sign.
 fn structures(atlas: &Atlas, target: TargetId, html: &mut Html) {
-    let before = atlas.kernels[target].before;
-    html.el("table", &[("class", &"list")], |html| {
-        html.el("thead", &[], |html| {
-            html.el("tr", &[], |html| {
-                for heading in ["Name", "Kind", "Size", "Confidence", "Change since the previous target"] {
-                    html.leaf("th", &[("scope", &"col")], heading);
+    html.leaf("p", &[], "A sign marks structures whose evidence level is not that of the build. Sizes lead to the layouts.");
+    let whole = atlas.source(None, target, atlas.kernels[target].choice.confidence);
+    html.el("ul", &[("class", &"all")], |html| {
+        for (name, &id) in &atlas.layouts.by_target[target] {
+            html.el("li", &[], |html| {
+                html.link(format_args!("../{}", paths::of_type(name)), name);
+                html.text(" ");
+                let size = format!("{:#x}", atlas.layouts.layouts[id].extent().size);
+                match atlas.layout_page(id) {
+                    page if page.starts_with("layout/") => html.link(format_args!("../{page}"), size),
+                    _ => html.text(size),
+                }
+                let confidence = super::sheet::choice(atlas, name, target).confidence;
+                let source = atlas.source(Some(name), target, confidence);
+                if source != whole {
+                    html.text(" ");
+                    marks::source(html, source, confidence);
                 }
             });
-        });
-        html.el("tbody", &[], |html| {
-            for (name, &id) in &atlas.layouts.by_target[target] {
-                let choice = Choice::of(atlas.layouts, atlas.registry, atlas.axis.newest(target), Some(name));
-                let change = match before.map(|before| atlas.layouts.by_target[before].get(name)) {
-                    None => "",
-                    Some(None) => "new",
-                    Some(Some(&other)) if other != id => "changed",
-                    Some(Some(_)) => "",
-                };
-                html.el("tr", &[], |html| {
-                    html.el("th", &[("scope", &"row")], |html| html.link(format_args!("../{}", paths::of_type(name)), name));
-                    html.leaf("td", &[], crate::show::kind(atlas.layouts, name, target));
-                    let size = format!("{:#x}", atlas.layouts.layouts[id].extent().size);
-                    html.el("td", &[], |html| match atlas.layout_page(id) {
-                        page if page.starts_with("layout/") => html.link(format_args!("../{page}"), size),
-                        _ => html.text(size),
-                    });
-                    html.el("td", &[], |html| {
-                        let source = atlas.source(Some(name), target, choice.confidence);
-                        marks::source(html, source, choice.confidence);
-                        html.text(format_args!(" {}", marks::word(source, choice.confidence)));
-                    });
-                    html.el("td", &[], |html| {
-                        if !change.is_empty() {
-                            let class = if change == "new" { "change new" } else { "change moved" };
-                            html.leaf("span", &[("class", &class)], change);
-                        }
-                    });
-                });
-            }
-        });
+        }
     });
 }
 
 fn witnesses(atlas: &Atlas, kernel: &AtlasTarget, html: &mut Html) {
-    html.el("table", &[("class", &"list")], |html| {
-        html.el("thead", &[], |html| {
-            html.el("tr", &[], |html| {
-                for heading in ["Build", "Evidence", "Symbol file", "Image"] {
-                    html.leaf("th", &[("scope", &"col")], heading);
-                }
-            });
+    // The build itself first, then the latest.
+    let own = kernel.name.rsplit_once('-').map_or("", |(build, _)| build);
+    let is_known = |seen: &Seen| seen.pdb.is_some() || seen.image.is_some();
+    let mut list: Vec<&Seen> = kernel.seen.clone();
+    // What has no identity says no more than another of its build.
+    list.retain(|own| is_known(own) || !kernel.seen.iter().any(|seen| seen.build == own.build && is_known(seen)));
+    list.sort_by_key(|seen| (seen.build.to_string() != own, seen.pdb.is_none(), std::cmp::Reverse(seen.build.revision)));
+    let (first, rest) = list.split_at(list.len().min(EXAMINED));
+    table(atlas, first, "Examined builds", html);
+    if !rest.is_empty() {
+        html.el("details", &[("id", &"more-evidence")], |html| {
+            html.leaf("summary", &[], format_args!("{} more examined builds", rest.len()));
+            table(atlas, rest, "More examined builds", html);
         });
-        html.el("tbody", &[], |html| kernel.seen.iter().for_each(|seen| witness(atlas, seen, html)));
+    }
+}
+
+fn table(atlas: &Atlas, list: &[&Seen], label: &str, html: &mut Html) {
+    scrolled(html, label, |html| {
+        html.el("table", &[("class", &"list identities")], |html| {
+            html.el("thead", &[], |html| {
+                html.el("tr", &[], |html| {
+                    for heading in ["Build", "Evidence", "Symbol file", "Image"] {
+                        html.leaf("th", &[("scope", &"col")], heading);
+                    }
+                });
+            });
+            html.el("tbody", &[], |html| list.iter().for_each(|seen| witness(atlas, seen, html)));
+        });
     });
 }
 
@@ -159,12 +160,21 @@ fn witness(atlas: &Atlas, seen: &Seen, html: &mut Html) {
     html.el("tr", &[], |html| {
         html.leaf("th", &[("scope", &"row")], seen.build);
         html.leaf("td", &[], words);
-        html.leaf(
-            "td",
-            &[],
-            seen.pdb.as_ref().map_or_else(String::new, |pdb| format!("{} {} {}", pdb.name, guid(pdb.guid), pdb.age)),
-        );
-        let image = seen.image.as_ref().map(|image| format!("{} {:08X} {:#x}", image.name, image.time_stamp, image.size));
-        html.leaf("td", &[], image.unwrap_or_default());
+        html.el("td", &[], |html| match &seen.pdb {
+            Some(pdb) => {
+                html.text(format_args!("{} ", pdb.name));
+                html.leaf("code", &[], guid(pdb.guid));
+                html.text(format_args!(" {}", pdb.age));
+            }
+            None => html.text("—"),
+        });
+        html.el("td", &[], |html| match &seen.image {
+            Some(image) => {
+                html.text(format_args!("{} ", image.name));
+                html.leaf("code", &[], format_args!("{:08X}", image.time_stamp));
+                html.text(format_args!(" {:#x}", image.size));
+            }
+            None => html.text("—"),
+        });
     });
 }

@@ -34,6 +34,7 @@ pub fn page(atlas: &Atlas, definition: &Definition) -> (String, String) {
             fact("Type", &values.ty.value);
             fact("Constants", &values.constants.len().to_string());
         });
+        super::structure::used_by(atlas, name, html);
         html.el("p", &[("class", &"scripted filter")], |html| {
             html.leaf("label", &[("for", &"decode-value")], format_args!("The {what} of "));
             html.void(

@@ -3,22 +3,23 @@
 use crate::contract::Folder;
 use crate::project;
 use etw_layouts_cli::{atlas, diff, event};
-use etw_layouts_codegen::axis::Axis;
+use etw_layouts_codegen::axis::{Arch, Axis};
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_codegen::registry::Registry;
 use etw_layouts_project::diff::{changes, sides};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
 use std::path::Path;
 use std::process::Command;
 use std::sync::LazyLock;
-use std::{env, fs};
-use test_support::witness;
 
 /// No page may be larger.
-const LARGEST: usize = 330_000;
+const LARGEST: usize = 660_000;
+/// All files together must not be larger.
+const MOST: usize = 30_000_000;
 
-static FILES: LazyLock<BTreeMap<String, String>> = LazyLock::new(|| atlas::files(&project()).expect("an atlas"));
+pub static FILES: LazyLock<BTreeMap<String, String>> = LazyLock::new(|| atlas::files(&project()).expect("an atlas"));
 
 /// The tags, ids and links of a page.
 #[derive(Default)]
@@ -33,7 +34,9 @@ fn pages_are_whole_and_small_and_lead_somewhere() {
     let files = &*FILES;
     let pages: BTreeMap<&str, Page> =
         files.iter().filter(|(path, _)| path.ends_with(".html")).map(|(path, text)| (path.as_str(), page(path, text))).collect();
-    assert!(pages.len() > 1000, "{} pages", pages.len());
+    assert!((900..1200).contains(&pages.len()), "{} pages", pages.len());
+    let bytes: usize = files.values().map(String::len).sum();
+    assert!(bytes < MOST, "{bytes} bytes");
     let mut reached = BTreeSet::from(["index.html".to_owned()]);
     for (path, page) in &pages {
         assert!(files[*path].len() < LARGEST, "{path} has {} bytes", files[*path].len());
@@ -44,8 +47,8 @@ fn pages_are_whole_and_small_and_lead_somewhere() {
             let (to, anchor) = link.split_once('#').unwrap_or((link, ""));
             let to = if to.is_empty() { (*path).to_owned() } else { resolved(path, to) };
             assert!(files.contains_key(&to), "{path} leads to {to}, which is not there");
-            // Two versions are for the script of a page on which they can be chosen.
-            let anchor = if anchor.starts_with("a=") { "beside-form" } else { anchor };
+            // What is selected is for the script of a page on which it can be.
+            let anchor = if anchor.starts_with("a=") { "compare" } else { anchor };
             let there = pages.get(to.as_str()).is_none_or(|there| anchor.is_empty() || there.ids.contains(anchor));
             assert!(there, "{path} leads to {link}, which is not on that page");
             reached.insert(to);
@@ -56,15 +59,19 @@ fn pages_are_whole_and_small_and_lead_somewhere() {
 }
 
 #[test]
-fn what_differs_is_said_as_by_diff() {
+fn what_a_build_changed_is_said_as_by_diff() {
     let files = &*FILES;
     let (layouts, registry) = specs();
-    for (path, text) in files.iter().filter(|(path, _)| path.starts_with("step/")) {
-        let name = path.trim_start_matches("step/").trim_end_matches(".html");
-        let (a, b) = name.split_once("--").expect("two targets");
-        let content = text.split_once("<pre").and_then(|(_, rest)| rest.split_once('>')).expect("the differences").1;
-        let content = content.split_once("</pre>").expect("its end").0;
-        assert_eq!(plain(content), said(&layouts, &registry, a, b, None), "{path}");
+    let axis = &layouts.spec.axis;
+    for arch in Arch::ALL {
+        let line: Vec<_> = axis.along(arch).map(|(_, target)| axis.target_name(target)).collect();
+        for pair in line.windows(2) {
+            let [a, b] = pair else { continue };
+            let page = &files[&format!("kernel/{b}.html")];
+            let content = page.split_once("<pre").and_then(|(_, rest)| rest.split_once('>')).expect("the differences").1;
+            let content = content.split_once("</pre>").expect("its end").0;
+            assert_eq!(plain(content), said(&layouts, &registry, a, b, None), "{b}");
+        }
     }
 }
 
@@ -113,7 +120,7 @@ fn cells(row: &str) -> Vec<String> {
     texts.collect()
 }
 
-/// Every ink stands out from each ground that it is used on, as WCAG AA wants of small text.
+/// Every ink stands out from each ground that it is used on, as WCAG AA wants of small text; and so do borders and hatches, as it wants of them.
 #[test]
 fn colours_have_contrast() {
     let files = &*FILES;
@@ -126,6 +133,10 @@ fn colours_have_contrast() {
         for (ink, ground) in inks.into_iter().flat_map(|ink| grounds.map(|ground| (ink, ground))).chain([("gone-ink", "gone")]) {
             let [a, b] = [ink, ground].map(|name| colours[name] + 0.05);
             assert!(a.max(b) / a.min(b) >= 4.5, "{ink} on {ground}: {:.2}", a.max(b) / a.min(b));
+        }
+        for (mark, ground) in ["edge", "hatch"].into_iter().flat_map(|mark| ["paper", "sheet"].map(|ground| (mark, ground))) {
+            let [a, b] = [mark, ground].map(|name| colours[name] + 0.05);
+            assert!(a.max(b) / a.min(b) >= 3.0, "{mark} on {ground}: {:.2}", a.max(b) / a.min(b));
         }
     }
 }
@@ -203,208 +214,20 @@ fn a_folder_with_something_else_is_left_alone() {
     fs::remove_dir_all(outside).expect("the temporary folder can be removed");
 }
 
-/// The script compares as `etw diff` does, search finds, an offset and a value have their names, and nothing is reported as an error.
-#[test]
-fn it_works_in_a_browser() {
-    let chromium = env::var("ETW_LAYOUTS_CHROMIUM").unwrap_or_else(|_| "chromium".into());
-    if !witness::starts(&chromium) {
-        return witness::absent("chromium");
-    }
+/// All files of the atlas in a folder, for a browser.
+pub fn written() -> Folder {
     let folder = Folder::new();
-    let files = &*FILES;
-    for (path, text) in files {
+    for (path, text) in &*FILES {
         let path = folder.0.join(path);
         fs::create_dir_all(path.parent().expect("a folder")).expect("a temporary folder");
         fs::write(path, text).expect("a temporary file");
     }
-    let (layouts, registry) = specs();
-    let pairs = [
-        ("10.0.19041.1415-x64", "10.0.22000.434-x64", Some("WMI_LOGGER_CONTEXT")),
-        ("6.1.7601.24000-x64", "6.1.7601.17514-x64", None),
-        ("5.2.3790-sp1-x64", "10.0.28000.1-arm64", None),
-        ("10.0.28000.1-x64", "5.0.2195-x86", None),
-        ("6.2.9200.16384-x86", "6.3.9600.17415-x64", None),
-        ("10.0.10240.16384-x64", "10.0.10586-x64", None),
-    ];
-    let asked: Vec<_> = pairs.iter().map(|(a, b, only)| serde_json::json!([a, b, only.unwrap_or("")])).collect();
-    let script = format!(
-        "const said = [];
-        for (const [a, b, only] of {}) {{
-            for (const [id, value] of Object.entries({{ a, b, only }})) document.getElementById(id).value = value;
-            document.getElementById('diff').textContent = '';
-            document.getElementById('compare').requestSubmit();
-            for (let n = 0; n < 100 && !document.getElementById('diff').textContent; n++) await wait(20);
-            const words = document.getElementById('diff').cloneNode(true);
-            words.querySelectorAll('.with').forEach((note) => note.remove());
-            said.push(words.textContent);
-        }}
-        return said;",
-        Value::from(asked)
-    );
-    let found = run(&chromium, &folder, "compare.html", &script);
-    for (index, (a, b, only)) in pairs.into_iter().enumerate() {
-        assert_eq!(found[index].as_str().unwrap_or_default(), said(&layouts, &registry, a, b, only), "{a} and {b}");
-    }
-    let search = "const q = document.getElementById('search-words'), found = [];
-        for (const words of ['_WMI_LOGGER_CON', 'BuffersWritten', 'EVENT_TRACE_FLAG_PROC', '22000.434', '<b>', 'diskio', 'process/start',
-            '0x301', 'WMI_LOG_TYPE_PROCESS_CREATE', 'HighResResponseTime']) {
-            q.focus(); q.value = words; q.dispatchEvent(new Event('input'));
-            await wait(400);
-            const first = document.querySelector('#search-found [aria-selected=true]');
-            found.push(first ? first.dataset.page : document.getElementById('search-found').textContent);
-        }
-        return found;";
-    let found = run(&chromium, &folder, "index.html", search);
-    let first: Vec<_> = found.as_array().expect("a list").iter().map(|page| page.as_str().unwrap_or_default()).collect();
-    assert_eq!(first[0], "type/WMI_LOGGER_CONTEXT.html");
-    assert!(first[1].ends_with("#BuffersWritten") && first[2].ends_with("#EVENT_TRACE_FLAG_PROCESS"), "{first:?}");
-    assert!(first[3].starts_with("kernel/10.0.22000.434") && first[4] == "no match", "{first:?}");
-    let start = "event/Process.html#Start";
-    assert_eq!(first[5..9], ["event/DiskIo.html", start, start, start], "{first:?}");
-    assert!(first[9].starts_with("event/DiskIo.html#") && first[9].ends_with(".HighResResponseTime"), "{first:?}");
-    let offset = "document.getElementById('offset').value = '0x39';
-        document.getElementById('of').value = '10.0.19041.1415-x64';
-        document.getElementById('of').dispatchEvent(new Event('input'));
-        return [...document.querySelectorAll('#offsets tbody tr:not([hidden]) th')].map((cell) => cell.textContent);";
-    let found = run(&chromium, &folder, "type/WMI_BUFFER_HEADER.x64.html", offset);
-    assert_eq!(found, serde_json::json!(["Pointer0", "GlobalEntry", "Padding1", "ReferenceTime"]));
-    let value = "document.getElementById('decode-value').value = '0x3';
-        document.getElementById('decode-value').dispatchEvent(new Event('input'));
-        return document.getElementById('decode-names').textContent;";
-    let found = run(&chromium, &folder, "type/EVENT_TRACE_FLAG.html", value);
-    assert_eq!(found, "EVENT_TRACE_FLAG_PROCESS | EVENT_TRACE_FLAG_THREAD");
-    side_by_side(&chromium, &folder);
-    if env::var_os("BLESS").is_some() {
-        picture(&chromium, &folder);
-    }
-}
-
-/// The script draws two versions as the pages of layouts have neighbours; and any two, of a link too.
-fn side_by_side(chromium: &str, folder: &Folder) {
-    let drawn = |a: &str, b: &str, select: bool, structure: &str| {
-        let ask = match select {
-            // As somebody at the keyboard does it.
-            true => format!(
-                "const [one, other] = ['a', 'b'].map((id) => document.getElementById('beside-' + id));
-                one.value = '{a}'; other.value = '{b}'; other.dispatchEvent(new Event('change'));"
-            ),
-            false => format!("location.hash = 'a={a}&b={b}';"),
-        };
-        let script = format!(
-            "{ask} for (let n = 0; n < 100 && !document.querySelector('#beside-outcome svg'); n++) await wait(20);
-            const texts = (kind) => [...document.querySelectorAll('#beside-outcome g.' + kind + ' text:last-child')];
-            return {{
-                picture: document.querySelector('#beside-outcome svg').outerHTML,
-                way: document.getElementById('beside-way').textContent,
-                links: [...document.querySelectorAll('#beside-way a')].map((link) => link.getAttribute('href')),
-                hash: location.hash,
-                gone: texts('gone').map((text) => text.textContent),
-                new: texts('new').map((text) => text.textContent),
-            }};"
-        );
-        run(chromium, folder, &format!("type/{structure}.html"), &script)
-    };
-    for (structure, before, now) in [
-        ("WMI_LOGGER_CONTEXT", "10.0.22000.1-x64", "10.0.22000.434-x64"),
-        ("WMI_BUFFER_HEADER", "6.1.7601.24000-x86", "6.2.9200.16384-x86"),
-        ("ETW_REG_ENTRY", "10.0.15063-x64", "10.0.16299.15-x64"),
-    ] {
-        let by_script = drawn(before, now, true, structure);
-        let svg = "return document.querySelector('svg.moved').outerHTML;";
-        assert_eq!(by_script["picture"], run(chromium, folder, &format!("layout/{structure}.{now}.html"), svg), "{structure}");
-    }
-    // What a new reader asks: what changed, which update did it, is it proven?
-    let (a, b, structure) = ("10.0.19041.1415-x64", "10.0.22000.434-x64", "WMI_LOGGER_CONTEXT");
-    let page = drawn(a, b, false, structure);
-    let (layouts, registry) = specs();
-    let text = said(&layouts, &registry, a, b, Some(structure));
-    let with = |sign: &str| -> Vec<_> {
-        let rows = text.lines().filter_map(|line| line.strip_prefix(sign)).map(|row| row.split_whitespace().nth(1));
-        rows.flatten().map(Value::from).collect()
-    };
-    assert_eq!([&page["gone"], &page["new"]], [&Value::from(with("-")), &Value::from(with("+"))]);
-    let way = "10.0.19041.1415-x64, which has the layouts of 10.0.19041.985-x64: verified (PDB). 10.0.22000.434-x64: verified against \
-               the symbols of this build. Changed with 10.0.19569, 10.0.20348.288, 10.0.22000.1, 10.0.22000.434. Changes that \
-               were reverted, or belong to updates of another build: 10.0.19041.1466, 10.0.20348.469. Compare any two targets";
-    assert_eq!(page["way"], way);
-    assert_eq!(page["links"][3], "#a=10.0.22000.1-x64&b=10.0.22000.434-x64");
-    causes(chromium, folder, &text);
-    let cut = "await new Promise(requestAnimationFrame); await wait(400);
-        const [member, , ...columns] = document.querySelectorAll('.panel.x64 .matrix thead th');
-        return Math.min(...columns.map((column) => Math.abs(column.getBoundingClientRect().left - member.getBoundingClientRect().right)));";
-    let cut = run(chromium, folder, "type/WMI_LOGGER_CONTEXT.html", cut);
-    assert!(cut.as_f64().is_some_and(|cut| cut < 1.5), "no column begins where the table's own part does: {cut}");
-    let wrong = "location.hash = 'a=1.2.3-x64&b=10.0.22000.434-x64'; await wait(400);
-        return document.getElementById('beside-way').textContent;";
-    let wrong = run(chromium, folder, "type/WMI_LOGGER_CONTEXT.html", wrong);
-    assert!(
-        wrong.as_str().is_some_and(|wrong| wrong.starts_with("1.2.3-x64: no symbols or images of this build were examined;")),
-        "{wrong}"
-    );
-}
-
-/// Each line of a comparison has the kernel with which it came; names are found as by `etw diff`.
-fn causes(chromium: &str, folder: &Folder, text: &str) {
-    let asked = |a: &str, b: &str, only: &str| {
-        let script = format!(
-            "location.hash = new URLSearchParams({{ a: '{a}', b: '{b}', only: '{only}' }});
-            const way = document.getElementById('way');
-            for (let n = 0; n < 100 && !way.textContent; n++) await wait(20);
-            const notes = [...document.querySelectorAll('#diff .with')];
-            return {{
-                way: way.textContent,
-                links: [...way.querySelectorAll('a')].map((link) => link.getAttribute('href')),
-                first: document.getElementById('diff').textContent.split('\\n')[0],
-                notes: notes.map((note) => [note.previousSibling.textContent.trim(), note.textContent]),
-                steps: [...document.querySelectorAll('#diff .with a')].map((link) => link.getAttribute('href')),
-            }};"
-        );
-        run(chromium, folder, "compare.html", &script)
-    };
-    let page = asked("19041.1415", "10.0.22000.434-x64", "nt!_WMI_LOGGER_CONTEXT");
-    let notes: Vec<[String; 2]> = serde_json::from_value(page["notes"].clone()).expect("pairs");
-    let lines: Vec<_> = text.lines().filter(|line| line.starts_with(['+', '-', '~']) || line.starts_with("WMI_")).collect();
-    assert_eq!(notes.iter().map(|[line, _]| line.as_str()).collect::<Vec<_>>(), lines, "each line has a note");
-    // What updates did: those that brought 10.0.19041 and 10.0.20348 the same came to nothing on the way to 10.0.22000.
-    let note = |member: &str| notes.iter().find(|[line, _]| line.contains(member)).map_or("", |[_, note]| note.as_str());
-    let (new, gone) = (
-        "with 10.0.22000.434; last build without the change: 10.0.22000.376; both verified (PDB)",
-        "last build without the change: 10.0.22000.376; both verified (PDB)",
-    );
-    assert_eq!(note("PeriodicCaptureStateContext "), new);
-    assert_eq!(note("RelativeTimerDueTime"), format!("removed with 10.0.22000.434; {gone}"));
-    assert!(
-        note("EventMarker")
-            .starts_with("absent in 10.0.22000.1, verified (converted symbols); last build without the change: 10.0.20348."),
-        "{}",
-        note("EventMarker")
-    );
-    let step = "step/10.0.22000.1-x64--10.0.22000.434-x64.html";
-    assert!(FILES.contains_key(step), "{step}");
-    assert!(page["links"].as_array().is_some_and(|links| links.len() == 6 && links[3] == step), "{}", page["links"]);
-    for link in page["steps"].as_array().into_iter().flatten().chain(page["links"].as_array().into_iter().flatten()) {
-        assert!(FILES.contains_key(link.as_str().unwrap_or_default()), "{link}");
-    }
-    let (layouts, registry) = specs();
-    for (a, b, whole) in [
-        ("2004-x64", "1709", "1709-x64"),
-        ("19041.1415", "10.0.19045.5011", "10.0.19045.5011-x64"),
-        ("10.0.19045.1415-x64", "1709", "1709-x64"),
-        ("10.0.19045-arm64", "22000.400-arm64", "10.0.22000.400-arm64"),
-        ("server-2016-x86", "7601.24000", "6.1.7601.24000-x86"),
-    ] {
-        let full = if a == "19041.1415" { "10.0.19041.1415-x64" } else { a };
-        let text = said(&layouts, &registry, full, whole, None);
-        let first = text.lines().find(|line| line.contains(" -> "));
-        assert_eq!(asked(a, b, "")["first"].as_str(), first, "{a} and {b}");
-    }
-    let wrong = asked("2004-x64", "1709", "WMI_LOGER_CONTEXT");
-    assert_eq!(wrong["way"], "unknown structure WMI_LOGER_CONTEXT; did you mean WMI_LOGGER_CONTEXT?");
-    assert_eq!(wrong["links"], serde_json::json!(["#a=2004-x64&b=1709&only=WMI_LOGGER_CONTEXT"]));
+    folder
 }
 
 /// What a script returns on a page. It fails if the page reports an error.
-fn run(chromium: &str, folder: &Folder, path: &str, script: &str) -> Value {
+pub fn run(chromium: &str, folder: &Folder, address: &str, script: &str) -> Value {
+    let (path, hash) = address.split_once('#').map_or((address, String::new()), |(path, hash)| (path, format!("#{hash}")));
     let text = fs::read_to_string(folder.0.join(path)).expect("a page");
     let first = "<script>window.wrong = []; addEventListener('error', (event) => wrong.push(event.message));
         addEventListener('unhandledrejection', (event) => wrong.push(String(event.reason)));
@@ -424,7 +247,7 @@ fn run(chromium: &str, folder: &Folder, path: &str, script: &str) -> Value {
     let page = folder.0.join(Path::new(path).with_extension("test.html"));
     fs::write(&page, text).expect("a temporary file");
     let arguments = ["--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=30000", "--dump-dom"];
-    let address = format!("file://{}", page.display());
+    let address = format!("file://{}{hash}", page.display());
     let output = Command::new(chromium).args(arguments).arg(address).output().expect("chromium runs");
     let dom = String::from_utf8_lossy(&output.stdout).into_owned();
     let note = dom.split_once("id=\"outcome-of-test\">").and_then(|(_, rest)| rest.split_once("</textarea>"));
@@ -435,7 +258,7 @@ fn run(chromium: &str, folder: &Folder, path: &str, script: &str) -> Value {
 }
 
 /// The picture in README.
-fn picture(chromium: &str, folder: &Folder) {
+pub fn picture(chromium: &str, folder: &Folder) {
     let to = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/atlas.png");
     let arguments = ["--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--window-size=1180,860"];
     let address = format!("file://{}/type/WMI_LOGGER_CONTEXT.html", folder.0.display());
@@ -444,7 +267,7 @@ fn picture(chromium: &str, folder: &Folder) {
     assert!(status.expect("chromium runs").status.success());
 }
 
-fn specs() -> (Layouts, Registry) {
+pub fn specs() -> (Layouts, Registry) {
     let layouts = project().layouts().expect("the specs resolve");
     let axis: &Axis = &layouts.spec.axis;
     let registry = project().registry(axis).expect("the facts can be read");

@@ -1,6 +1,7 @@
 //! What `show` and `diff` print: as the golden files have it, and as symbol tables do.
 
 mod atlas;
+mod atlas_browser;
 mod confidence;
 mod contract;
 mod globals;

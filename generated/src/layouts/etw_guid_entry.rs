@@ -31,7 +31,7 @@ macro_rules! text {
 runtime::layout! {
     /// `ETW_GUID_ENTRY` since early-6.0 on x86: 0x158 bytes, aligned to 8.
     ///
-    /// The kernel's entry for a GUID that was registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The first updates with SiloGuidList are known from their images, which show the offset of Guid.
+    /// The kernel's entry for a GUID that was registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The kernel makes it with the first registration or session that refers to the GUID, and RefCount keeps it. It is linked by the hash of its GUID: from 1511 on in EtwpGuidHashTable of the silo's ETW\_SILODRIVERSTATE, in earlier versions with buckets in the variable of that name. RegListHead leads to the registrations of the GUID. The first updates with SiloGuidList are known from their images, which show the offset of Guid.
     pub struct ETW_GUID_ENTRY_early_6_0_x86: members::ETW_GUID_ENTRY, 0x158, 8 {
         0x00 GuidList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(GuidList, "documented");
         0x08 RefCount: i32 = "LONG volatile", text!(RefCount, "documented");
@@ -49,7 +49,7 @@ runtime::layout! {
 runtime::layout! {
     /// `ETW_GUID_ENTRY` since early-6.0 on x64: 0x170 bytes, aligned to 8.
     ///
-    /// The kernel's entry for a GUID that was registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The first updates with SiloGuidList are known from their images, which show the offset of Guid.
+    /// The kernel's entry for a GUID that was registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The kernel makes it with the first registration or session that refers to the GUID, and RefCount keeps it. It is linked by the hash of its GUID: from 1511 on in EtwpGuidHashTable of the silo's ETW\_SILODRIVERSTATE, in earlier versions with buckets in the variable of that name. RegListHead leads to the registrations of the GUID. The first updates with SiloGuidList are known from their images, which show the offset of Guid.
     pub struct ETW_GUID_ENTRY_early_6_0_x64: members::ETW_GUID_ENTRY, 0x170, 8 {
         0x00 GuidList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(GuidList, "documented");
         0x10 RefCount: i32 = "LONG volatile", text!(RefCount_2, "documented");
@@ -68,7 +68,7 @@ runtime::layout! {
 runtime::layout! {
     /// `ETW_GUID_ENTRY` since late-6.0 on x86: 0x158 bytes, aligned to 8.
     ///
-    /// The kernel's entry for a GUID that was registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The first updates with SiloGuidList are known from their images, which show the offset of Guid.
+    /// The kernel's entry for a GUID that was registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The kernel makes it with the first registration or session that refers to the GUID, and RefCount keeps it. It is linked by the hash of its GUID: from 1511 on in EtwpGuidHashTable of the silo's ETW\_SILODRIVERSTATE, in earlier versions with buckets in the variable of that name. RegListHead leads to the registrations of the GUID. The first updates with SiloGuidList are known from their images, which show the offset of Guid.
     pub struct ETW_GUID_ENTRY_late_6_0_x86: members::ETW_GUID_ENTRY, 0x158, 8 {
         0x00 GuidList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(GuidList, "documented");
         0x08 RefCount: i32 = "LONG volatile", text!(RefCount, "documented");
@@ -84,7 +84,7 @@ runtime::layout! {
 runtime::layout! {
     /// `ETW_GUID_ENTRY` since late-6.0 on x64: 0x170 bytes, aligned to 8.
     ///
-    /// The kernel's entry for a GUID that was registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The first updates with SiloGuidList are known from their images, which show the offset of Guid.
+    /// The kernel's entry for a GUID that was registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The kernel makes it with the first registration or session that refers to the GUID, and RefCount keeps it. It is linked by the hash of its GUID: from 1511 on in EtwpGuidHashTable of the silo's ETW\_SILODRIVERSTATE, in earlier versions with buckets in the variable of that name. RegListHead leads to the registrations of the GUID. The first updates with SiloGuidList are known from their images, which show the offset of Guid.
     pub struct ETW_GUID_ENTRY_late_6_0_x64: members::ETW_GUID_ENTRY, 0x170, 8 {
         0x00 GuidList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(GuidList, "documented");
         0x10 RefCount: i32 = "LONG volatile", text!(RefCount_2, "documented");
@@ -101,7 +101,7 @@ runtime::layout! {
 runtime::layout! {
     /// `ETW_GUID_ENTRY` since 6.1 on x86: 0x178 bytes, aligned to 8.
     ///
-    /// The kernel's entry for a GUID that was registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The first updates with SiloGuidList are known from their images, which show the offset of Guid.
+    /// The kernel's entry for a GUID that was registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The kernel makes it with the first registration or session that refers to the GUID, and RefCount keeps it. It is linked by the hash of its GUID: from 1511 on in EtwpGuidHashTable of the silo's ETW\_SILODRIVERSTATE, in earlier versions with buckets in the variable of that name. RegListHead leads to the registrations of the GUID. The first updates with SiloGuidList are known from their images, which show the offset of Guid.
     pub struct ETW_GUID_ENTRY_6_1_x86: members::ETW_GUID_ENTRY, 0x178, 8 {
         0x00 GuidList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(GuidList, "documented");
         0x08 RefCount: i32 = "LONG volatile", text!(RefCount, "documented");
@@ -129,7 +129,7 @@ runtime::layout! {
 runtime::layout! {
     /// `ETW_GUID_ENTRY` since 6.1 on x64: 0x1b0 bytes, aligned to 8.
     ///
-    /// The kernel's entry for a GUID that was registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The first updates with SiloGuidList are known from their images, which show the offset of Guid.
+    /// The kernel's entry for a GUID that was registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The kernel makes it with the first registration or session that refers to the GUID, and RefCount keeps it. It is linked by the hash of its GUID: from 1511 on in EtwpGuidHashTable of the silo's ETW\_SILODRIVERSTATE, in earlier versions with buckets in the variable of that name. RegListHead leads to the registrations of the GUID. The first updates with SiloGuidList are known from their images, which show the offset of Guid.
     pub struct ETW_GUID_ENTRY_6_1_x64: members::ETW_GUID_ENTRY, 0x1b0, 8 {
         0x00 GuidList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(GuidList, "documented");
         0x10 RefCount: i32 = "LONG volatile", text!(RefCount_2, "documented");
@@ -150,7 +150,7 @@ runtime::layout! {
 runtime::layout! {
     /// `ETW_GUID_ENTRY` since 6.2 on x86: 0x160 bytes, aligned to 8.
     ///
-    /// The kernel's entry for a GUID that was registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The first updates with SiloGuidList are known from their images, which show the offset of Guid.
+    /// The kernel's entry for a GUID that was registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The kernel makes it with the first registration or session that refers to the GUID, and RefCount keeps it. It is linked by the hash of its GUID: from 1511 on in EtwpGuidHashTable of the silo's ETW\_SILODRIVERSTATE, in earlier versions with buckets in the variable of that name. RegListHead leads to the registrations of the GUID. The first updates with SiloGuidList are known from their images, which show the offset of Guid.
     pub struct ETW_GUID_ENTRY_6_2_x86: members::ETW_GUID_ENTRY, 0x160, 8 {
         0x00 GuidList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(GuidList, "documented");
         0x08 RefCount: i32 = "LONG volatile", text!(RefCount, "documented");
@@ -171,7 +171,7 @@ runtime::layout! {
 runtime::layout! {
     /// `ETW_GUID_ENTRY` since 6.2 on x64: 0x178 bytes, aligned to 8.
     ///
-    /// The kernel's entry for a GUID that was registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The first updates with SiloGuidList are known from their images, which show the offset of Guid.
+    /// The kernel's entry for a GUID that was registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The kernel makes it with the first registration or session that refers to the GUID, and RefCount keeps it. It is linked by the hash of its GUID: from 1511 on in EtwpGuidHashTable of the silo's ETW\_SILODRIVERSTATE, in earlier versions with buckets in the variable of that name. RegListHead leads to the registrations of the GUID. The first updates with SiloGuidList are known from their images, which show the offset of Guid.
     pub struct ETW_GUID_ENTRY_6_2_x64: members::ETW_GUID_ENTRY, 0x178, 8 {
         0x00 GuidList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(GuidList, "documented");
         0x10 RefCount: i32 = "LONG volatile", text!(RefCount_2, "documented");
@@ -192,7 +192,7 @@ runtime::layout! {
 runtime::layout! {
     /// `ETW_GUID_ENTRY` since 6.3 on x86: 0x160 bytes, aligned to 8.
     ///
-    /// The kernel's entry for a GUID that was registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The first updates with SiloGuidList are known from their images, which show the offset of Guid.
+    /// The kernel's entry for a GUID that was registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The kernel makes it with the first registration or session that refers to the GUID, and RefCount keeps it. It is linked by the hash of its GUID: from 1511 on in EtwpGuidHashTable of the silo's ETW\_SILODRIVERSTATE, in earlier versions with buckets in the variable of that name. RegListHead leads to the registrations of the GUID. The first updates with SiloGuidList are known from their images, which show the offset of Guid.
     pub struct ETW_GUID_ENTRY_6_3_x86: members::ETW_GUID_ENTRY, 0x160, 8 {
         0x00 GuidList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(GuidList, "documented");
         0x08 RefCount: i32 = "LONG_PTR volatile", text!(RefCount, "documented");
@@ -213,7 +213,7 @@ runtime::layout! {
 runtime::layout! {
     /// `ETW_GUID_ENTRY` since 6.3 on x64: 0x178 bytes, aligned to 8.
     ///
-    /// The kernel's entry for a GUID that was registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The first updates with SiloGuidList are known from their images, which show the offset of Guid.
+    /// The kernel's entry for a GUID that was registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The kernel makes it with the first registration or session that refers to the GUID, and RefCount keeps it. It is linked by the hash of its GUID: from 1511 on in EtwpGuidHashTable of the silo's ETW\_SILODRIVERSTATE, in earlier versions with buckets in the variable of that name. RegListHead leads to the registrations of the GUID. The first updates with SiloGuidList are known from their images, which show the offset of Guid.
     pub struct ETW_GUID_ENTRY_6_3_x64: members::ETW_GUID_ENTRY, 0x178, 8 {
         0x00 GuidList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(GuidList, "documented");
         0x10 RefCount: i64 = "LONG_PTR volatile", text!(RefCount, "documented");
@@ -233,7 +233,7 @@ runtime::layout! {
 runtime::layout! {
     /// `ETW_GUID_ENTRY` since 10.0 on x86: 0x160 bytes, aligned to 8.
     ///
-    /// The kernel's entry for a GUID that was registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The first updates with SiloGuidList are known from their images, which show the offset of Guid.
+    /// The kernel's entry for a GUID that was registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The kernel makes it with the first registration or session that refers to the GUID, and RefCount keeps it. It is linked by the hash of its GUID: from 1511 on in EtwpGuidHashTable of the silo's ETW\_SILODRIVERSTATE, in earlier versions with buckets in the variable of that name. RegListHead leads to the registrations of the GUID. The first updates with SiloGuidList are known from their images, which show the offset of Guid.
     pub struct ETW_GUID_ENTRY_10_0_x86: members::ETW_GUID_ENTRY, 0x160, 8 {
         0x00 GuidList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(GuidList, "documented");
         0x08 RefCount: i32 = "LONG_PTR volatile", text!(RefCount, "documented");
@@ -254,7 +254,7 @@ runtime::layout! {
 runtime::layout! {
     /// `ETW_GUID_ENTRY` since 10.0 on x64: 0x180 bytes, aligned to 8.
     ///
-    /// The kernel's entry for a GUID that was registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The first updates with SiloGuidList are known from their images, which show the offset of Guid.
+    /// The kernel's entry for a GUID that was registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The kernel makes it with the first registration or session that refers to the GUID, and RefCount keeps it. It is linked by the hash of its GUID: from 1511 on in EtwpGuidHashTable of the silo's ETW\_SILODRIVERSTATE, in earlier versions with buckets in the variable of that name. RegListHead leads to the registrations of the GUID. The first updates with SiloGuidList are known from their images, which show the offset of Guid.
     pub struct ETW_GUID_ENTRY_10_0_x64: members::ETW_GUID_ENTRY, 0x180, 8 {
         0x00 GuidList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(GuidList, "documented");
         0x10 RefCount: i64 = "LONG_PTR volatile", text!(RefCount, "documented");
@@ -275,7 +275,7 @@ runtime::layout! {
 runtime::layout! {
     /// `ETW_GUID_ENTRY` since 1511 on x86: 0x168 bytes, aligned to 8.
     ///
-    /// The kernel's entry for a GUID that was registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The first updates with SiloGuidList are known from their images, which show the offset of Guid.
+    /// The kernel's entry for a GUID that was registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The kernel makes it with the first registration or session that refers to the GUID, and RefCount keeps it. It is linked by the hash of its GUID: from 1511 on in EtwpGuidHashTable of the silo's ETW\_SILODRIVERSTATE, in earlier versions with buckets in the variable of that name. RegListHead leads to the registrations of the GUID. The first updates with SiloGuidList are known from their images, which show the offset of Guid.
     pub struct ETW_GUID_ENTRY_1511_x86: members::ETW_GUID_ENTRY, 0x168, 8 {
         0x00 GuidList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(GuidList, "documented");
         0x08 RefCount: i32 = "LONG_PTR volatile", text!(RefCount, "documented");
@@ -299,7 +299,7 @@ runtime::layout! {
 runtime::layout! {
     /// `ETW_GUID_ENTRY` since 1511 on x64: 0x190 bytes, aligned to 8.
     ///
-    /// The kernel's entry for a GUID that was registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The first updates with SiloGuidList are known from their images, which show the offset of Guid.
+    /// The kernel's entry for a GUID that was registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The kernel makes it with the first registration or session that refers to the GUID, and RefCount keeps it. It is linked by the hash of its GUID: from 1511 on in EtwpGuidHashTable of the silo's ETW\_SILODRIVERSTATE, in earlier versions with buckets in the variable of that name. RegListHead leads to the registrations of the GUID. The first updates with SiloGuidList are known from their images, which show the offset of Guid.
     pub struct ETW_GUID_ENTRY_1511_x64: members::ETW_GUID_ENTRY, 0x190, 8 {
         0x00 GuidList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(GuidList, "documented");
         0x10 RefCount: i64 = "LONG_PTR volatile", text!(RefCount, "documented");
@@ -323,7 +323,7 @@ runtime::layout! {
 runtime::layout! {
     /// `ETW_GUID_ENTRY` since 1607 on x86: 0x168 bytes, aligned to 8.
     ///
-    /// The kernel's entry for a GUID that was registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The first updates with SiloGuidList are known from their images, which show the offset of Guid.
+    /// The kernel's entry for a GUID that was registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The kernel makes it with the first registration or session that refers to the GUID, and RefCount keeps it. It is linked by the hash of its GUID: from 1511 on in EtwpGuidHashTable of the silo's ETW\_SILODRIVERSTATE, in earlier versions with buckets in the variable of that name. RegListHead leads to the registrations of the GUID. The first updates with SiloGuidList are known from their images, which show the offset of Guid.
     pub struct ETW_GUID_ENTRY_1607_x86: members::ETW_GUID_ENTRY, 0x168, 8 {
         0x00 GuidList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(GuidList, "documented");
         0x08 RefCount: i32 = "LONG_PTR volatile", text!(RefCount, "documented");
@@ -346,7 +346,7 @@ runtime::layout! {
 runtime::layout! {
     /// `ETW_GUID_ENTRY` since 1607 on x64: 0x190 bytes, aligned to 8.
     ///
-    /// The kernel's entry for a GUID that was registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The first updates with SiloGuidList are known from their images, which show the offset of Guid.
+    /// The kernel's entry for a GUID that was registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The kernel makes it with the first registration or session that refers to the GUID, and RefCount keeps it. It is linked by the hash of its GUID: from 1511 on in EtwpGuidHashTable of the silo's ETW\_SILODRIVERSTATE, in earlier versions with buckets in the variable of that name. RegListHead leads to the registrations of the GUID. The first updates with SiloGuidList are known from their images, which show the offset of Guid.
     pub struct ETW_GUID_ENTRY_1607_x64: members::ETW_GUID_ENTRY, 0x190, 8 {
         0x00 GuidList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(GuidList, "documented");
         0x10 RefCount: i64 = "LONG_PTR volatile", text!(RefCount, "documented");
@@ -369,7 +369,7 @@ runtime::layout! {
 runtime::layout! {
     /// `ETW_GUID_ENTRY` since 10.0.17763.1075 on x86: 0x178 bytes, aligned to 8.
     ///
-    /// The kernel's entry for a GUID that was registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The first updates with SiloGuidList are known from their images, which show the offset of Guid.
+    /// The kernel's entry for a GUID that was registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The kernel makes it with the first registration or session that refers to the GUID, and RefCount keeps it. It is linked by the hash of its GUID: from 1511 on in EtwpGuidHashTable of the silo's ETW\_SILODRIVERSTATE, in earlier versions with buckets in the variable of that name. RegListHead leads to the registrations of the GUID. The first updates with SiloGuidList are known from their images, which show the offset of Guid.
     pub struct ETW_GUID_ENTRY_10_0_17763_1075_x86: members::ETW_GUID_ENTRY, 0x178, 8 {
         0x00 GuidList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(GuidList, "documented");
         0x08 SiloGuidList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(SiloGuidList, "documented");
@@ -395,7 +395,7 @@ runtime::layout! {
 runtime::layout! {
     /// `ETW_GUID_ENTRY` since 10.0.17763.1075 on x64: 0x1a8 bytes, aligned to 8.
     ///
-    /// The kernel's entry for a GUID that was registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The first updates with SiloGuidList are known from their images, which show the offset of Guid.
+    /// The kernel's entry for a GUID that was registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The kernel makes it with the first registration or session that refers to the GUID, and RefCount keeps it. It is linked by the hash of its GUID: from 1511 on in EtwpGuidHashTable of the silo's ETW\_SILODRIVERSTATE, in earlier versions with buckets in the variable of that name. RegListHead leads to the registrations of the GUID. The first updates with SiloGuidList are known from their images, which show the offset of Guid.
     pub struct ETW_GUID_ENTRY_10_0_17763_1075_x64: members::ETW_GUID_ENTRY, 0x1a8, 8 {
         0x00 GuidList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(GuidList, "documented");
         0x10 SiloGuidList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(SiloGuidList, "documented");
@@ -420,7 +420,7 @@ runtime::layout! {
 runtime::layout! {
     /// `ETW_GUID_ENTRY` since 26H1 on x64: 0x2a8 bytes, aligned to 8.
     ///
-    /// The kernel's entry for a GUID that was registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The first updates with SiloGuidList are known from their images, which show the offset of Guid.
+    /// The kernel's entry for a GUID that was registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The kernel makes it with the first registration or session that refers to the GUID, and RefCount keeps it. It is linked by the hash of its GUID: from 1511 on in EtwpGuidHashTable of the silo's ETW\_SILODRIVERSTATE, in earlier versions with buckets in the variable of that name. RegListHead leads to the registrations of the GUID. The first updates with SiloGuidList are known from their images, which show the offset of Guid.
     pub struct ETW_GUID_ENTRY_26H1_x64: members::ETW_GUID_ENTRY, 0x2a8, 8 {
         0x00 GuidList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(GuidList, "inferred from published references about other builds");
         0x10 SiloGuidList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(SiloGuidList, "inferred from published references about other builds");

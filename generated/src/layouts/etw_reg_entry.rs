@@ -41,7 +41,7 @@ macro_rules! text {
 runtime::layout! {
     /// `ETW_REG_ENTRY` since early-6.0 on x86: 0x2c bytes, aligned to 4.
     ///
-    /// A registration: of an event provider, by a process or in the kernel, or of a receiver of notifications.
+    /// A registration: of an event provider, by a process or in the kernel, or of a receiver of notifications. The kernel makes one for each call that registers a GUID; the handle that a provider in the kernel gets is its address. RegList links it to the ETW\_GUID\_ENTRY of its GUID, and GroupRegList to that of its group. Variables of the kernel, such as EtwThreatIntProvRegHandle, refer to the registrations of the kernel itself, also if these are not in any list.
     pub struct ETW_REG_ENTRY_early_6_0_x86: members::ETW_REG_ENTRY, 0x2c, 4 {
         0x00 RegList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(RegList, "documented");
         0x08 GuidEntry: runtime::Ptr32 = "ETW_GUID_ENTRY *", text!(GuidEntry, "documented");
@@ -88,7 +88,7 @@ runtime::layout! {
 runtime::layout! {
     /// `ETW_REG_ENTRY` since early-6.0 on x64: 0x50 bytes, aligned to 8.
     ///
-    /// A registration: of an event provider, by a process or in the kernel, or of a receiver of notifications.
+    /// A registration: of an event provider, by a process or in the kernel, or of a receiver of notifications. The kernel makes one for each call that registers a GUID; the handle that a provider in the kernel gets is its address. RegList links it to the ETW\_GUID\_ENTRY of its GUID, and GroupRegList to that of its group. Variables of the kernel, such as EtwThreatIntProvRegHandle, refer to the registrations of the kernel itself, also if these are not in any list.
     pub struct ETW_REG_ENTRY_early_6_0_x64: members::ETW_REG_ENTRY, 0x50, 8 {
         0x00 RegList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(RegList, "documented");
         0x10 GuidEntry: runtime::Ptr64 = "ETW_GUID_ENTRY *", text!(GuidEntry, "documented");
@@ -135,7 +135,7 @@ runtime::layout! {
 runtime::layout! {
     /// `ETW_REG_ENTRY` since 6.1 on x86: 0x2c bytes, aligned to 4.
     ///
-    /// A registration: of an event provider, by a process or in the kernel, or of a receiver of notifications.
+    /// A registration: of an event provider, by a process or in the kernel, or of a receiver of notifications. The kernel makes one for each call that registers a GUID; the handle that a provider in the kernel gets is its address. RegList links it to the ETW\_GUID\_ENTRY of its GUID, and GroupRegList to that of its group. Variables of the kernel, such as EtwThreatIntProvRegHandle, refer to the registrations of the kernel itself, also if these are not in any list.
     pub struct ETW_REG_ENTRY_6_1_x86: members::ETW_REG_ENTRY, 0x2c, 4 {
         0x00 RegList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(RegList, "documented");
         0x08 GuidEntry: runtime::Ptr32 = "ETW_GUID_ENTRY *", text!(GuidEntry, "documented");
@@ -168,7 +168,7 @@ runtime::layout! {
 runtime::layout! {
     /// `ETW_REG_ENTRY` since 6.1 on x64: 0x50 bytes, aligned to 8.
     ///
-    /// A registration: of an event provider, by a process or in the kernel, or of a receiver of notifications.
+    /// A registration: of an event provider, by a process or in the kernel, or of a receiver of notifications. The kernel makes one for each call that registers a GUID; the handle that a provider in the kernel gets is its address. RegList links it to the ETW\_GUID\_ENTRY of its GUID, and GroupRegList to that of its group. Variables of the kernel, such as EtwThreatIntProvRegHandle, refer to the registrations of the kernel itself, also if these are not in any list.
     pub struct ETW_REG_ENTRY_6_1_x64: members::ETW_REG_ENTRY, 0x50, 8 {
         0x00 RegList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(RegList, "documented");
         0x10 GuidEntry: runtime::Ptr64 = "ETW_GUID_ENTRY *", text!(GuidEntry, "documented");
@@ -201,7 +201,7 @@ runtime::layout! {
 runtime::layout! {
     /// `ETW_REG_ENTRY` since 6.1.7601.23418 on x64: 0x70 bytes, aligned to 8.
     ///
-    /// A registration: of an event provider, by a process or in the kernel, or of a receiver of notifications.
+    /// A registration: of an event provider, by a process or in the kernel, or of a receiver of notifications. The kernel makes one for each call that registers a GUID; the handle that a provider in the kernel gets is its address. RegList links it to the ETW\_GUID\_ENTRY of its GUID, and GroupRegList to that of its group. Variables of the kernel, such as EtwThreatIntProvRegHandle, refer to the registrations of the kernel itself, also if these are not in any list.
     pub struct ETW_REG_ENTRY_6_1_7601_23418_x64: members::ETW_REG_ENTRY, 0x70, 8 {
         0x00 RegList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(RegList, "inferred from published references about other builds");
         0x10 GroupRegList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(GroupRegList, "from symbols");
@@ -230,7 +230,7 @@ runtime::layout! {
 runtime::layout! {
     /// `ETW_REG_ENTRY` since 6.1.7601.24000 on x86: 0x3c bytes, aligned to 4.
     ///
-    /// A registration: of an event provider, by a process or in the kernel, or of a receiver of notifications.
+    /// A registration: of an event provider, by a process or in the kernel, or of a receiver of notifications. The kernel makes one for each call that registers a GUID; the handle that a provider in the kernel gets is its address. RegList links it to the ETW\_GUID\_ENTRY of its GUID, and GroupRegList to that of its group. Variables of the kernel, such as EtwThreatIntProvRegHandle, refer to the registrations of the kernel itself, also if these are not in any list.
     pub struct ETW_REG_ENTRY_6_1_7601_24000_x86: members::ETW_REG_ENTRY, 0x3c, 4 {
         0x00 RegList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(RegList, "inferred from published references about other builds");
         0x08 GroupRegList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(GroupRegList, "from symbols");
@@ -259,7 +259,7 @@ runtime::layout! {
 runtime::layout! {
     /// `ETW_REG_ENTRY` since 6.2 on x86: 0x28 bytes, aligned to 4.
     ///
-    /// A registration: of an event provider, by a process or in the kernel, or of a receiver of notifications.
+    /// A registration: of an event provider, by a process or in the kernel, or of a receiver of notifications. The kernel makes one for each call that registers a GUID; the handle that a provider in the kernel gets is its address. RegList links it to the ETW\_GUID\_ENTRY of its GUID, and GroupRegList to that of its group. Variables of the kernel, such as EtwThreatIntProvRegHandle, refer to the registrations of the kernel itself, also if these are not in any list.
     pub struct ETW_REG_ENTRY_6_2_x86: members::ETW_REG_ENTRY, 0x28, 4 {
         0x00 RegList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(RegList, "documented");
         0x08 GuidEntry: runtime::Ptr32 = "ETW_GUID_ENTRY *", text!(GuidEntry, "documented");
@@ -341,7 +341,7 @@ runtime::layout! {
 runtime::layout! {
     /// `ETW_REG_ENTRY` since 6.2 on x64: 0x50 bytes, aligned to 8.
     ///
-    /// A registration: of an event provider, by a process or in the kernel, or of a receiver of notifications.
+    /// A registration: of an event provider, by a process or in the kernel, or of a receiver of notifications. The kernel makes one for each call that registers a GUID; the handle that a provider in the kernel gets is its address. RegList links it to the ETW\_GUID\_ENTRY of its GUID, and GroupRegList to that of its group. Variables of the kernel, such as EtwThreatIntProvRegHandle, refer to the registrations of the kernel itself, also if these are not in any list.
     pub struct ETW_REG_ENTRY_6_2_x64: members::ETW_REG_ENTRY, 0x50, 8 {
         0x00 RegList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(RegList, "documented");
         0x10 GuidEntry: runtime::Ptr64 = "ETW_GUID_ENTRY *", text!(GuidEntry, "documented");
@@ -410,7 +410,7 @@ runtime::layout! {
 runtime::layout! {
     /// `ETW_REG_ENTRY` since 6.3.9600.19913 on x86: 0x3c bytes, aligned to 4.
     ///
-    /// A registration: of an event provider, by a process or in the kernel, or of a receiver of notifications.
+    /// A registration: of an event provider, by a process or in the kernel, or of a receiver of notifications. The kernel makes one for each call that registers a GUID; the handle that a provider in the kernel gets is its address. RegList links it to the ETW\_GUID\_ENTRY of its GUID, and GroupRegList to that of its group. Variables of the kernel, such as EtwThreatIntProvRegHandle, refer to the registrations of the kernel itself, also if these are not in any list.
     pub struct ETW_REG_ENTRY_6_3_9600_19913_x86: members::ETW_REG_ENTRY, 0x3c, 4 {
         0x00 RegList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(RegList, "documented");
         0x08 GroupRegList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(GroupRegList, "documented");
@@ -450,7 +450,7 @@ runtime::layout! {
 runtime::layout! {
     /// `ETW_REG_ENTRY` since 6.3.9600.19913 on x64: 0x70 bytes, aligned to 8.
     ///
-    /// A registration: of an event provider, by a process or in the kernel, or of a receiver of notifications.
+    /// A registration: of an event provider, by a process or in the kernel, or of a receiver of notifications. The kernel makes one for each call that registers a GUID; the handle that a provider in the kernel gets is its address. RegList links it to the ETW\_GUID\_ENTRY of its GUID, and GroupRegList to that of its group. Variables of the kernel, such as EtwThreatIntProvRegHandle, refer to the registrations of the kernel itself, also if these are not in any list.
     pub struct ETW_REG_ENTRY_6_3_9600_19913_x64: members::ETW_REG_ENTRY, 0x70, 8 {
         0x00 RegList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(RegList, "documented");
         0x10 GroupRegList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(GroupRegList, "documented");
@@ -490,7 +490,7 @@ runtime::layout! {
 runtime::layout! {
     /// `ETW_REG_ENTRY` since 1607 on x86: 0x3c bytes, aligned to 4.
     ///
-    /// A registration: of an event provider, by a process or in the kernel, or of a receiver of notifications.
+    /// A registration: of an event provider, by a process or in the kernel, or of a receiver of notifications. The kernel makes one for each call that registers a GUID; the handle that a provider in the kernel gets is its address. RegList links it to the ETW\_GUID\_ENTRY of its GUID, and GroupRegList to that of its group. Variables of the kernel, such as EtwThreatIntProvRegHandle, refer to the registrations of the kernel itself, also if these are not in any list.
     pub struct ETW_REG_ENTRY_1607_x86: members::ETW_REG_ENTRY, 0x3c, 4 {
         0x00 RegList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(RegList, "documented");
         0x08 GroupRegList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(GroupRegList, "documented");
@@ -546,7 +546,7 @@ runtime::layout! {
 runtime::layout! {
     /// `ETW_REG_ENTRY` since 1607 on x64: 0x70 bytes, aligned to 8.
     ///
-    /// A registration: of an event provider, by a process or in the kernel, or of a receiver of notifications.
+    /// A registration: of an event provider, by a process or in the kernel, or of a receiver of notifications. The kernel makes one for each call that registers a GUID; the handle that a provider in the kernel gets is its address. RegList links it to the ETW\_GUID\_ENTRY of its GUID, and GroupRegList to that of its group. Variables of the kernel, such as EtwThreatIntProvRegHandle, refer to the registrations of the kernel itself, also if these are not in any list.
     pub struct ETW_REG_ENTRY_1607_x64: members::ETW_REG_ENTRY, 0x70, 8 {
         0x00 RegList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(RegList, "documented");
         0x10 GroupRegList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(GroupRegList, "documented");
@@ -587,7 +587,7 @@ runtime::layout! {
 runtime::layout! {
     /// `ETW_REG_ENTRY` since 1709 on x86: 0x3c bytes, aligned to 4.
     ///
-    /// A registration: of an event provider, by a process or in the kernel, or of a receiver of notifications.
+    /// A registration: of an event provider, by a process or in the kernel, or of a receiver of notifications. The kernel makes one for each call that registers a GUID; the handle that a provider in the kernel gets is its address. RegList links it to the ETW\_GUID\_ENTRY of its GUID, and GroupRegList to that of its group. Variables of the kernel, such as EtwThreatIntProvRegHandle, refer to the registrations of the kernel itself, also if these are not in any list.
     pub struct ETW_REG_ENTRY_1709_x86: members::ETW_REG_ENTRY, 0x3c, 4 {
         0x00 RegList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(RegList, "documented");
         0x08 GroupRegList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(GroupRegList, "documented");
@@ -644,7 +644,7 @@ runtime::layout! {
 runtime::layout! {
     /// `ETW_REG_ENTRY` since 1709 on x64: 0x70 bytes, aligned to 8.
     ///
-    /// A registration: of an event provider, by a process or in the kernel, or of a receiver of notifications.
+    /// A registration: of an event provider, by a process or in the kernel, or of a receiver of notifications. The kernel makes one for each call that registers a GUID; the handle that a provider in the kernel gets is its address. RegList links it to the ETW\_GUID\_ENTRY of its GUID, and GroupRegList to that of its group. Variables of the kernel, such as EtwThreatIntProvRegHandle, refer to the registrations of the kernel itself, also if these are not in any list.
     pub struct ETW_REG_ENTRY_1709_x64: members::ETW_REG_ENTRY, 0x70, 8 {
         0x00 RegList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(RegList, "documented");
         0x10 GroupRegList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(GroupRegList, "documented");
@@ -686,7 +686,7 @@ runtime::layout! {
 runtime::layout! {
     /// `ETW_REG_ENTRY` since 10.0.17763.1075 on x86: 0x3c bytes, aligned to 4.
     ///
-    /// A registration: of an event provider, by a process or in the kernel, or of a receiver of notifications.
+    /// A registration: of an event provider, by a process or in the kernel, or of a receiver of notifications. The kernel makes one for each call that registers a GUID; the handle that a provider in the kernel gets is its address. RegList links it to the ETW\_GUID\_ENTRY of its GUID, and GroupRegList to that of its group. Variables of the kernel, such as EtwThreatIntProvRegHandle, refer to the registrations of the kernel itself, also if these are not in any list.
     pub struct ETW_REG_ENTRY_10_0_17763_1075_x86: members::ETW_REG_ENTRY, 0x3c, 4 {
         0x00 RegList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(RegList, "documented");
         0x08 GroupRegList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(GroupRegList, "documented");
@@ -729,7 +729,7 @@ runtime::layout! {
 runtime::layout! {
     /// `ETW_REG_ENTRY` since 10.0.17763.1075 on x64: 0x70 bytes, aligned to 8.
     ///
-    /// A registration: of an event provider, by a process or in the kernel, or of a receiver of notifications.
+    /// A registration: of an event provider, by a process or in the kernel, or of a receiver of notifications. The kernel makes one for each call that registers a GUID; the handle that a provider in the kernel gets is its address. RegList links it to the ETW\_GUID\_ENTRY of its GUID, and GroupRegList to that of its group. Variables of the kernel, such as EtwThreatIntProvRegHandle, refer to the registrations of the kernel itself, also if these are not in any list.
     pub struct ETW_REG_ENTRY_10_0_17763_1075_x64: members::ETW_REG_ENTRY, 0x70, 8 {
         0x00 RegList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(RegList, "documented");
         0x10 GroupRegList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(GroupRegList, "documented");
@@ -772,7 +772,7 @@ runtime::layout! {
 runtime::layout! {
     /// `ETW_REG_ENTRY` since 26H1 on x64: 0x78 bytes, aligned to 8.
     ///
-    /// A registration: of an event provider, by a process or in the kernel, or of a receiver of notifications.
+    /// A registration: of an event provider, by a process or in the kernel, or of a receiver of notifications. The kernel makes one for each call that registers a GUID; the handle that a provider in the kernel gets is its address. RegList links it to the ETW\_GUID\_ENTRY of its GUID, and GroupRegList to that of its group. Variables of the kernel, such as EtwThreatIntProvRegHandle, refer to the registrations of the kernel itself, also if these are not in any list.
     pub struct ETW_REG_ENTRY_26H1_x64: members::ETW_REG_ENTRY, 0x78, 8 {
         0x00 RegList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(RegList, "inferred from published references about other builds");
         0x10 GroupRegList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(GroupRegList, "inferred from published references about other builds");

@@ -39,7 +39,7 @@ macro_rules! text {
 runtime::layout! {
     /// `ETW_SILODRIVERSTATE` since 10.0 on x86: 0x190 bytes, aligned to 8.
     ///
-    /// The ETW state of a silo or the host, through which its sessions and providers are found.
+    /// The ETW state of a silo or the host, through which its sessions and providers are found. The kernel has one for the host and one for each server silo, to which EtwSiloState of its ESERVERSILO\_GLOBALS points. That of the host is found through the variable EtwpHostSiloState, and from 1607 on also through PspHostSiloGlobals. From 1511 on it has the table of the sessions and the hash table of the GUIDs.
     pub struct ETW_SILODRIVERSTATE_10_0_x86: members::ETW_SILODRIVERSTATE, 0x190, 8 {
         0x00 EtwpSecurityProviderPID: u32 = "ULONG", text!(EtwpSecurityProviderPID, "from symbols");
         0x04 _padding04: [u8; 4], "padding.";
@@ -57,7 +57,7 @@ runtime::layout! {
 runtime::layout! {
     /// `ETW_SILODRIVERSTATE` since 10.0 on x64: 0x1b0 bytes, aligned to 8.
     ///
-    /// The ETW state of a silo or the host, through which its sessions and providers are found.
+    /// The ETW state of a silo or the host, through which its sessions and providers are found. The kernel has one for the host and one for each server silo, to which EtwSiloState of its ESERVERSILO\_GLOBALS points. That of the host is found through the variable EtwpHostSiloState, and from 1607 on also through PspHostSiloGlobals. From 1511 on it has the table of the sessions and the hash table of the GUIDs.
     pub struct ETW_SILODRIVERSTATE_10_0_x64: members::ETW_SILODRIVERSTATE, 0x1b0, 8 {
         0x00 EtwpSecurityProviderPID: u32 = "ULONG", text!(EtwpSecurityProviderPID, "from symbols");
         0x04 _padding04: [u8; 4], "padding.";
@@ -75,7 +75,7 @@ runtime::layout! {
 runtime::layout! {
     /// `ETW_SILODRIVERSTATE` since 1511 on x86: 0xa80 bytes, aligned to 8.
     ///
-    /// The ETW state of a silo or the host, through which its sessions and providers are found.
+    /// The ETW state of a silo or the host, through which its sessions and providers are found. The kernel has one for the host and one for each server silo, to which EtwSiloState of its ESERVERSILO\_GLOBALS points. That of the host is found through the variable EtwpHostSiloState, and from 1607 on also through PspHostSiloGlobals. From 1511 on it has the table of the sessions and the hash table of the GUIDs.
     pub struct ETW_SILODRIVERSTATE_1511_x86: members::ETW_SILODRIVERSTATE, 0xa80, 8 {
         0x00 EtwpSecurityProviderGuidEntry: ETW_GUID_ENTRY_1511_x86 = "ETW_GUID_ENTRY", text!(EtwpSecurityProviderGuidEntry, "from symbols");
         0x168 EtwpLoggerRundown: [runtime::Ptr32; 64] = "EX_RUNDOWN_REF_CACHE_AWARE * [64]", text!(EtwpLoggerRundown, "from symbols");
@@ -92,7 +92,7 @@ runtime::layout! {
 runtime::layout! {
     /// `ETW_SILODRIVERSTATE` since 1511 on x64: 0x13a8 bytes, aligned to 8.
     ///
-    /// The ETW state of a silo or the host, through which its sessions and providers are found.
+    /// The ETW state of a silo or the host, through which its sessions and providers are found. The kernel has one for the host and one for each server silo, to which EtwSiloState of its ESERVERSILO\_GLOBALS points. That of the host is found through the variable EtwpHostSiloState, and from 1607 on also through PspHostSiloGlobals. From 1511 on it has the table of the sessions and the hash table of the GUIDs.
     pub struct ETW_SILODRIVERSTATE_1511_x64: members::ETW_SILODRIVERSTATE, 0x13a8, 8 {
         0x00 EtwpSecurityProviderGuidEntry: ETW_GUID_ENTRY_1511_x64 = "ETW_GUID_ENTRY", text!(EtwpSecurityProviderGuidEntry, "from symbols");
         0x190 EtwpLoggerRundown: [runtime::Ptr64; 64] = "EX_RUNDOWN_REF_CACHE_AWARE * [64]", text!(EtwpLoggerRundown, "from symbols");
@@ -109,7 +109,7 @@ runtime::layout! {
 runtime::layout! {
     /// `ETW_SILODRIVERSTATE` since 1607 on x86: 0xa80 bytes, aligned to 8.
     ///
-    /// The ETW state of a silo or the host, through which its sessions and providers are found.
+    /// The ETW state of a silo or the host, through which its sessions and providers are found. The kernel has one for the host and one for each server silo, to which EtwSiloState of its ESERVERSILO\_GLOBALS points. That of the host is found through the variable EtwpHostSiloState, and from 1607 on also through PspHostSiloGlobals. From 1511 on it has the table of the sessions and the hash table of the GUIDs.
     pub struct ETW_SILODRIVERSTATE_1607_x86: members::ETW_SILODRIVERSTATE, 0xa80, 8 {
         0x00 EtwpSecurityProviderGuidEntry: ETW_GUID_ENTRY_1607_x86 = "ETW_GUID_ENTRY", text!(EtwpSecurityProviderGuidEntry, "from symbols");
         0x168 EtwpLoggerRundown: [runtime::Ptr32; 64] = "EX_RUNDOWN_REF_CACHE_AWARE * [64]", text!(EtwpLoggerRundown, "from symbols");
@@ -126,7 +126,7 @@ runtime::layout! {
 runtime::layout! {
     /// `ETW_SILODRIVERSTATE` since 1607 on x64: 0x13a8 bytes, aligned to 8.
     ///
-    /// The ETW state of a silo or the host, through which its sessions and providers are found.
+    /// The ETW state of a silo or the host, through which its sessions and providers are found. The kernel has one for the host and one for each server silo, to which EtwSiloState of its ESERVERSILO\_GLOBALS points. That of the host is found through the variable EtwpHostSiloState, and from 1607 on also through PspHostSiloGlobals. From 1511 on it has the table of the sessions and the hash table of the GUIDs.
     pub struct ETW_SILODRIVERSTATE_1607_x64: members::ETW_SILODRIVERSTATE, 0x13a8, 8 {
         0x00 EtwpSecurityProviderGuidEntry: ETW_GUID_ENTRY_1607_x64 = "ETW_GUID_ENTRY", text!(EtwpSecurityProviderGuidEntry, "from symbols");
         0x190 EtwpLoggerRundown: [runtime::Ptr64; 64] = "EX_RUNDOWN_REF_CACHE_AWARE * [64]", text!(EtwpLoggerRundown, "from symbols");
@@ -143,7 +143,7 @@ runtime::layout! {
 runtime::layout! {
     /// `ETW_SILODRIVERSTATE` since 1703 on x86: 0xac0 bytes, aligned to 8.
     ///
-    /// The ETW state of a silo or the host, through which its sessions and providers are found.
+    /// The ETW state of a silo or the host, through which its sessions and providers are found. The kernel has one for the host and one for each server silo, to which EtwSiloState of its ESERVERSILO\_GLOBALS points. That of the host is found through the variable EtwpHostSiloState, and from 1607 on also through PspHostSiloGlobals. From 1511 on it has the table of the sessions and the hash table of the GUIDs.
     pub struct ETW_SILODRIVERSTATE_1703_x86: members::ETW_SILODRIVERSTATE, 0xac0, 8 {
         0x00 SiloGlobals: runtime::Ptr32 = "ESERVERSILO_GLOBALS *", text!(SiloGlobals, "from symbols");
         0x04 _padding04: [u8; 4], "padding.";
@@ -168,7 +168,7 @@ runtime::layout! {
 runtime::layout! {
     /// `ETW_SILODRIVERSTATE` since 1703 on x64: 0x13f8 bytes, aligned to 8.
     ///
-    /// The ETW state of a silo or the host, through which its sessions and providers are found.
+    /// The ETW state of a silo or the host, through which its sessions and providers are found. The kernel has one for the host and one for each server silo, to which EtwSiloState of its ESERVERSILO\_GLOBALS points. That of the host is found through the variable EtwpHostSiloState, and from 1607 on also through PspHostSiloGlobals. From 1511 on it has the table of the sessions and the hash table of the GUIDs.
     pub struct ETW_SILODRIVERSTATE_1703_x64: members::ETW_SILODRIVERSTATE, 0x13f8, 8 {
         0x00 SiloGlobals: runtime::Ptr64 = "ESERVERSILO_GLOBALS *", text!(SiloGlobals, "from symbols");
         0x08 EtwpSecurityProviderGuidEntry: ETW_GUID_ENTRY_1607_x64 = "ETW_GUID_ENTRY", text!(EtwpSecurityProviderGuidEntry, "from symbols");
@@ -191,7 +191,7 @@ runtime::layout! {
 runtime::layout! {
     /// `ETW_SILODRIVERSTATE` since 1709 on x86: 0xa48 bytes, aligned to 8.
     ///
-    /// The ETW state of a silo or the host, through which its sessions and providers are found.
+    /// The ETW state of a silo or the host, through which its sessions and providers are found. The kernel has one for the host and one for each server silo, to which EtwSiloState of its ESERVERSILO\_GLOBALS points. That of the host is found through the variable EtwpHostSiloState, and from 1607 on also through PspHostSiloGlobals. From 1511 on it has the table of the sessions and the hash table of the GUIDs.
     pub struct ETW_SILODRIVERSTATE_1709_x86: members::ETW_SILODRIVERSTATE, 0xa48, 8 {
         0x00 SiloGlobals: runtime::Ptr32 = "ESERVERSILO_GLOBALS *", text!(SiloGlobals, "from symbols");
         0x04 MaxLoggers: u32 = "ULONG", text!(MaxLoggers, "from symbols");
@@ -221,7 +221,7 @@ runtime::layout! {
 runtime::layout! {
     /// `ETW_SILODRIVERSTATE` since 1709 on x64: 0x1190 bytes, aligned to 8.
     ///
-    /// The ETW state of a silo or the host, through which its sessions and providers are found.
+    /// The ETW state of a silo or the host, through which its sessions and providers are found. The kernel has one for the host and one for each server silo, to which EtwSiloState of its ESERVERSILO\_GLOBALS points. That of the host is found through the variable EtwpHostSiloState, and from 1607 on also through PspHostSiloGlobals. From 1511 on it has the table of the sessions and the hash table of the GUIDs.
     pub struct ETW_SILODRIVERSTATE_1709_x64: members::ETW_SILODRIVERSTATE, 0x1190, 8 {
         0x00 SiloGlobals: runtime::Ptr64 = "ESERVERSILO_GLOBALS *", text!(SiloGlobals, "from symbols");
         0x08 MaxLoggers: u32 = "ULONG", text!(MaxLoggers, "from symbols");
@@ -251,7 +251,7 @@ runtime::layout! {
 runtime::layout! {
     /// `ETW_SILODRIVERSTATE` since 1803 on x86: 0xa70 bytes, aligned to 8.
     ///
-    /// The ETW state of a silo or the host, through which its sessions and providers are found.
+    /// The ETW state of a silo or the host, through which its sessions and providers are found. The kernel has one for the host and one for each server silo, to which EtwSiloState of its ESERVERSILO\_GLOBALS points. That of the host is found through the variable EtwpHostSiloState, and from 1607 on also through PspHostSiloGlobals. From 1511 on it has the table of the sessions and the hash table of the GUIDs.
     pub struct ETW_SILODRIVERSTATE_1803_x86: members::ETW_SILODRIVERSTATE, 0xa70, 8 {
         0x00 Silo: runtime::Ptr32 = "EJOB *", text!(Silo, "from symbols");
         0x04 SiloGlobals: runtime::Ptr32 = "ESERVERSILO_GLOBALS *", text!(SiloGlobals, "from symbols");
@@ -283,7 +283,7 @@ runtime::layout! {
 runtime::layout! {
     /// `ETW_SILODRIVERSTATE` since 1803 on x64: 0x11c0 bytes, aligned to 8.
     ///
-    /// The ETW state of a silo or the host, through which its sessions and providers are found.
+    /// The ETW state of a silo or the host, through which its sessions and providers are found. The kernel has one for the host and one for each server silo, to which EtwSiloState of its ESERVERSILO\_GLOBALS points. That of the host is found through the variable EtwpHostSiloState, and from 1607 on also through PspHostSiloGlobals. From 1511 on it has the table of the sessions and the hash table of the GUIDs.
     pub struct ETW_SILODRIVERSTATE_1803_x64: members::ETW_SILODRIVERSTATE, 0x11c0, 8 {
         0x00 Silo: runtime::Ptr64 = "EJOB *", text!(Silo, "from symbols");
         0x08 SiloGlobals: runtime::Ptr64 = "ESERVERSILO_GLOBALS *", text!(SiloGlobals, "from symbols");
@@ -315,7 +315,7 @@ runtime::layout! {
 runtime::layout! {
     /// `ETW_SILODRIVERSTATE` since 10.0.17763.1075 on x86: 0xa88 bytes, aligned to 8.
     ///
-    /// The ETW state of a silo or the host, through which its sessions and providers are found.
+    /// The ETW state of a silo or the host, through which its sessions and providers are found. The kernel has one for the host and one for each server silo, to which EtwSiloState of its ESERVERSILO\_GLOBALS points. That of the host is found through the variable EtwpHostSiloState, and from 1607 on also through PspHostSiloGlobals. From 1511 on it has the table of the sessions and the hash table of the GUIDs.
     pub struct ETW_SILODRIVERSTATE_10_0_17763_1075_x86: members::ETW_SILODRIVERSTATE, 0xa88, 8 {
         0x00 Silo: runtime::Ptr32 = "EJOB *", text!(Silo, "from symbols");
         0x04 SiloGlobals: runtime::Ptr32 = "ESERVERSILO_GLOBALS *", text!(SiloGlobals, "from symbols");
@@ -350,7 +350,7 @@ runtime::layout! {
 runtime::layout! {
     /// `ETW_SILODRIVERSTATE` since 10.0.17763.1075 on x64: 0x11e8 bytes, aligned to 8.
     ///
-    /// The ETW state of a silo or the host, through which its sessions and providers are found.
+    /// The ETW state of a silo or the host, through which its sessions and providers are found. The kernel has one for the host and one for each server silo, to which EtwSiloState of its ESERVERSILO\_GLOBALS points. That of the host is found through the variable EtwpHostSiloState, and from 1607 on also through PspHostSiloGlobals. From 1511 on it has the table of the sessions and the hash table of the GUIDs.
     pub struct ETW_SILODRIVERSTATE_10_0_17763_1075_x64: members::ETW_SILODRIVERSTATE, 0x11e8, 8 {
         0x00 Silo: runtime::Ptr64 = "EJOB *", text!(Silo, "from symbols");
         0x08 SiloGlobals: runtime::Ptr64 = "ESERVERSILO_GLOBALS *", text!(SiloGlobals, "from symbols");
@@ -386,7 +386,7 @@ runtime::layout! {
 runtime::layout! {
     /// `ETW_SILODRIVERSTATE` since 1903 on x86: 0xa90 bytes, aligned to 8.
     ///
-    /// The ETW state of a silo or the host, through which its sessions and providers are found.
+    /// The ETW state of a silo or the host, through which its sessions and providers are found. The kernel has one for the host and one for each server silo, to which EtwSiloState of its ESERVERSILO\_GLOBALS points. That of the host is found through the variable EtwpHostSiloState, and from 1607 on also through PspHostSiloGlobals. From 1511 on it has the table of the sessions and the hash table of the GUIDs.
     pub struct ETW_SILODRIVERSTATE_1903_x86: members::ETW_SILODRIVERSTATE, 0xa90, 8 {
         0x00 Silo: runtime::Ptr32 = "EJOB *", text!(Silo, "from symbols");
         0x04 SiloGlobals: runtime::Ptr32 = "ESERVERSILO_GLOBALS *", text!(SiloGlobals, "from symbols");
@@ -419,7 +419,7 @@ runtime::layout! {
 runtime::layout! {
     /// `ETW_SILODRIVERSTATE` since 1903 on x64: 0x11f8 bytes, aligned to 8.
     ///
-    /// The ETW state of a silo or the host, through which its sessions and providers are found.
+    /// The ETW state of a silo or the host, through which its sessions and providers are found. The kernel has one for the host and one for each server silo, to which EtwSiloState of its ESERVERSILO\_GLOBALS points. That of the host is found through the variable EtwpHostSiloState, and from 1607 on also through PspHostSiloGlobals. From 1511 on it has the table of the sessions and the hash table of the GUIDs.
     pub struct ETW_SILODRIVERSTATE_1903_x64: members::ETW_SILODRIVERSTATE, 0x11f8, 8 {
         0x00 Silo: runtime::Ptr64 = "EJOB *", text!(Silo, "from symbols");
         0x08 SiloGlobals: runtime::Ptr64 = "ESERVERSILO_GLOBALS *", text!(SiloGlobals, "from symbols");
@@ -452,7 +452,7 @@ runtime::layout! {
 runtime::layout! {
     /// `ETW_SILODRIVERSTATE` since 10.0.18362.693 on x86: 0xaa8 bytes, aligned to 8.
     ///
-    /// The ETW state of a silo or the host, through which its sessions and providers are found.
+    /// The ETW state of a silo or the host, through which its sessions and providers are found. The kernel has one for the host and one for each server silo, to which EtwSiloState of its ESERVERSILO\_GLOBALS points. That of the host is found through the variable EtwpHostSiloState, and from 1607 on also through PspHostSiloGlobals. From 1511 on it has the table of the sessions and the hash table of the GUIDs.
     pub struct ETW_SILODRIVERSTATE_10_0_18362_693_x86: members::ETW_SILODRIVERSTATE, 0xaa8, 8 {
         0x00 Silo: runtime::Ptr32 = "EJOB *", text!(Silo, "from symbols");
         0x04 SiloGlobals: runtime::Ptr32 = "ESERVERSILO_GLOBALS *", text!(SiloGlobals, "from symbols");
@@ -488,7 +488,7 @@ runtime::layout! {
 runtime::layout! {
     /// `ETW_SILODRIVERSTATE` since 10.0.18362.693 on x64: 0x1220 bytes, aligned to 8.
     ///
-    /// The ETW state of a silo or the host, through which its sessions and providers are found.
+    /// The ETW state of a silo or the host, through which its sessions and providers are found. The kernel has one for the host and one for each server silo, to which EtwSiloState of its ESERVERSILO\_GLOBALS points. That of the host is found through the variable EtwpHostSiloState, and from 1607 on also through PspHostSiloGlobals. From 1511 on it has the table of the sessions and the hash table of the GUIDs.
     pub struct ETW_SILODRIVERSTATE_10_0_18362_693_x64: members::ETW_SILODRIVERSTATE, 0x1220, 8 {
         0x00 Silo: runtime::Ptr64 = "EJOB *", text!(Silo, "from symbols");
         0x08 SiloGlobals: runtime::Ptr64 = "ESERVERSILO_GLOBALS *", text!(SiloGlobals, "from symbols");
@@ -525,7 +525,7 @@ runtime::layout! {
 runtime::layout! {
     /// `ETW_SILODRIVERSTATE` since 2004 on x64: 0x1220 bytes, aligned to 8.
     ///
-    /// The ETW state of a silo or the host, through which its sessions and providers are found.
+    /// The ETW state of a silo or the host, through which its sessions and providers are found. The kernel has one for the host and one for each server silo, to which EtwSiloState of its ESERVERSILO\_GLOBALS points. That of the host is found through the variable EtwpHostSiloState, and from 1607 on also through PspHostSiloGlobals. From 1511 on it has the table of the sessions and the hash table of the GUIDs.
     pub struct ETW_SILODRIVERSTATE_2004_x64: members::ETW_SILODRIVERSTATE, 0x1220, 8 {
         0x00 Silo: runtime::Ptr64 = "EJOB *", text!(Silo, "from symbols");
         0x08 SiloGlobals: runtime::Ptr64 = "ESERVERSILO_GLOBALS *", text!(SiloGlobals, "from symbols");
@@ -562,7 +562,7 @@ runtime::layout! {
 runtime::layout! {
     /// `ETW_SILODRIVERSTATE` since server-2022 on x64: 0x1228 bytes, aligned to 8.
     ///
-    /// The ETW state of a silo or the host, through which its sessions and providers are found.
+    /// The ETW state of a silo or the host, through which its sessions and providers are found. The kernel has one for the host and one for each server silo, to which EtwSiloState of its ESERVERSILO\_GLOBALS points. That of the host is found through the variable EtwpHostSiloState, and from 1607 on also through PspHostSiloGlobals. From 1511 on it has the table of the sessions and the hash table of the GUIDs.
     pub struct ETW_SILODRIVERSTATE_server_2022_x64: members::ETW_SILODRIVERSTATE, 0x1228, 8 {
         0x00 Silo: runtime::Ptr64 = "EJOB *", text!(Silo, "from symbols");
         0x08 SiloGlobals: runtime::Ptr64 = "ESERVERSILO_GLOBALS *", text!(SiloGlobals, "from symbols");
@@ -600,7 +600,7 @@ runtime::layout! {
 runtime::layout! {
     /// `ETW_SILODRIVERSTATE` since 21H2 on x64: 0x1238 bytes, aligned to 8.
     ///
-    /// The ETW state of a silo or the host, through which its sessions and providers are found.
+    /// The ETW state of a silo or the host, through which its sessions and providers are found. The kernel has one for the host and one for each server silo, to which EtwSiloState of its ESERVERSILO\_GLOBALS points. That of the host is found through the variable EtwpHostSiloState, and from 1607 on also through PspHostSiloGlobals. From 1511 on it has the table of the sessions and the hash table of the GUIDs.
     pub struct ETW_SILODRIVERSTATE_21H2_x64: members::ETW_SILODRIVERSTATE, 0x1238, 8 {
         0x00 Silo: runtime::Ptr64 = "EJOB *", text!(Silo, "from symbols");
         0x08 SiloGlobals: runtime::Ptr64 = "ESERVERSILO_GLOBALS *", text!(SiloGlobals, "from symbols");
@@ -641,7 +641,7 @@ runtime::layout! {
 runtime::layout! {
     /// `ETW_SILODRIVERSTATE` since 26H1 on x64: 0x1348 bytes, aligned to 8.
     ///
-    /// The ETW state of a silo or the host, through which its sessions and providers are found.
+    /// The ETW state of a silo or the host, through which its sessions and providers are found. The kernel has one for the host and one for each server silo, to which EtwSiloState of its ESERVERSILO\_GLOBALS points. That of the host is found through the variable EtwpHostSiloState, and from 1607 on also through PspHostSiloGlobals. From 1511 on it has the table of the sessions and the hash table of the GUIDs.
     pub struct ETW_SILODRIVERSTATE_26H1_x64: members::ETW_SILODRIVERSTATE, 0x1348, 8 {
         0x00 Silo: runtime::Ptr64 = "EJOB *", text!(Silo, "from symbols");
         0x08 SiloGlobals: runtime::Ptr64 = "ESERVERSILO_GLOBALS *", text!(SiloGlobals, "from symbols");

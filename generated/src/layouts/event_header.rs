@@ -24,7 +24,7 @@ macro_rules! text {
 runtime::layout! {
     /// `EVENT_HEADER` since early-6.0: 0x50 bytes, aligned to 8.
     ///
-    /// Header of an event of a registered provider. Extended items follow if Flags announces them, then the event data.
+    /// Header of an event of a registered provider. The kernel writes it to a buffer of each session that enables the provider. Extended items follow if Flags announces them, then the event data. In a trace buffer, HeaderType distinguishes it from the other headers of events. An EVENT\_RECORD, which consumers receive, starts with one.
     pub struct EVENT_HEADER_early_6_0: members::EVENT_HEADER, 0x50, 8 {
         0x00 Size: u16 = "USHORT", text!(Size, "from symbols");
         0x02 HeaderType: u16 = "USHORT", text!(HeaderType, "from symbols");

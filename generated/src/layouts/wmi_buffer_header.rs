@@ -40,7 +40,7 @@ macro_rules! text {
 runtime::layout! {
     /// `WMI_BUFFER_HEADER` since 5.0 on x86: 0x48 bytes, aligned to 8.
     ///
-    /// Starts every trace buffer, in memory and in an ETL file.
+    /// Starts every trace buffer, in memory and in an ETL file. A session allocates its buffers, and GlobalList of its WMI\_LOGGER\_CONTEXT links all of them. Writers on a processor share a buffer: each reserves space, and ReferenceCount counts those that are not finished. Events follow the header. A file consists of such buffers, one after another.
     pub struct WMI_BUFFER_HEADER_5_0_x86: members::WMI_BUFFER_HEADER, 0x48, 8 {
         0x00 union_Wnode: WMI_BUFFER_HEADER_5_0_x86_union_Wnode, "unnamed; its members have accessors." {
             0x00 Wnode set_Wnode: WNODE_HEADER_5_0_x86 = "WNODE_HEADER", text!(Wnode, "documented");
@@ -119,7 +119,7 @@ runtime::layout! {
 runtime::layout! {
     /// `WMI_BUFFER_HEADER` since 5.1 on x86: 0x48 bytes, aligned to 8.
     ///
-    /// Starts every trace buffer, in memory and in an ETL file.
+    /// Starts every trace buffer, in memory and in an ETL file. A session allocates its buffers, and GlobalList of its WMI\_LOGGER\_CONTEXT links all of them. Writers on a processor share a buffer: each reserves space, and ReferenceCount counts those that are not finished. Events follow the header. A file consists of such buffers, one after another.
     pub struct WMI_BUFFER_HEADER_5_1_x86: members::WMI_BUFFER_HEADER, 0x48, 8 {
         0x00 union_Wnode: WMI_BUFFER_HEADER_5_1_x86_union_Wnode, "unnamed; its members have accessors." {
             0x00 Wnode set_Wnode: WNODE_HEADER_5_0_x86 = "WNODE_HEADER", text!(Wnode, "documented");
@@ -209,7 +209,7 @@ runtime::layout! {
 runtime::layout! {
     /// `WMI_BUFFER_HEADER` since 5.2 on x86: 0x48 bytes, aligned to 8.
     ///
-    /// Starts every trace buffer, in memory and in an ETL file.
+    /// Starts every trace buffer, in memory and in an ETL file. A session allocates its buffers, and GlobalList of its WMI\_LOGGER\_CONTEXT links all of them. Writers on a processor share a buffer: each reserves space, and ReferenceCount counts those that are not finished. Events follow the header. A file consists of such buffers, one after another.
     pub struct WMI_BUFFER_HEADER_5_2_x86: members::WMI_BUFFER_HEADER, 0x48, 8 {
         0x00 union_Wnode: WMI_BUFFER_HEADER_5_1_x86_union_Wnode, "unnamed; its members have accessors." {
             0x00 Wnode set_Wnode: WNODE_HEADER_5_0_x86 = "WNODE_HEADER", text!(Wnode, "documented");
@@ -243,7 +243,7 @@ runtime::layout! {
 runtime::layout! {
     /// `WMI_BUFFER_HEADER` since 5.2.3790-sp1 on x64: 0x48 bytes, aligned to 8.
     ///
-    /// Starts every trace buffer, in memory and in an ETL file.
+    /// Starts every trace buffer, in memory and in an ETL file. A session allocates its buffers, and GlobalList of its WMI\_LOGGER\_CONTEXT links all of them. Writers on a processor share a buffer: each reserves space, and ReferenceCount counts those that are not finished. Events follow the header. A file consists of such buffers, one after another.
     pub struct WMI_BUFFER_HEADER_5_2_3790_sp1_x64: members::WMI_BUFFER_HEADER, 0x48, 8 {
         0x00 union_Wnode: WMI_BUFFER_HEADER_5_2_3790_sp1_x64_union_Wnode, "unnamed; its members have accessors." {
             0x00 Wnode set_Wnode: WNODE_HEADER_5_2_3790_sp1_x64 = "WNODE_HEADER", text!(Wnode, "documented");
@@ -328,7 +328,7 @@ runtime::layout! {
 runtime::layout! {
     /// `WMI_BUFFER_HEADER` since early-6.0 on x86: 0x48 bytes, aligned to 8.
     ///
-    /// Starts every trace buffer, in memory and in an ETL file.
+    /// Starts every trace buffer, in memory and in an ETL file. A session allocates its buffers, and GlobalList of its WMI\_LOGGER\_CONTEXT links all of them. Writers on a processor share a buffer: each reserves space, and ReferenceCount counts those that are not finished. Events follow the header. A file consists of such buffers, one after another.
     pub struct WMI_BUFFER_HEADER_early_6_0_x86: members::WMI_BUFFER_HEADER, 0x48, 8 {
         0x00 union_Wnode: WMI_BUFFER_HEADER_early_6_0_x86_union_Wnode, "unnamed; its members have accessors." {
             0x00 Wnode set_Wnode: WNODE_HEADER_5_0_x86 = "WNODE_HEADER", text!(Wnode, "documented");
@@ -421,7 +421,7 @@ runtime::layout! {
 runtime::layout! {
     /// `WMI_BUFFER_HEADER` since early-6.0 on x64: 0x48 bytes, aligned to 8.
     ///
-    /// Starts every trace buffer, in memory and in an ETL file.
+    /// Starts every trace buffer, in memory and in an ETL file. A session allocates its buffers, and GlobalList of its WMI\_LOGGER\_CONTEXT links all of them. Writers on a processor share a buffer: each reserves space, and ReferenceCount counts those that are not finished. Events follow the header. A file consists of such buffers, one after another.
     pub struct WMI_BUFFER_HEADER_early_6_0_x64: members::WMI_BUFFER_HEADER, 0x48, 8 {
         0x00 union_Wnode: WMI_BUFFER_HEADER_early_6_0_x64_union_Wnode, "unnamed; its members have accessors." {
             0x00 Wnode set_Wnode: WNODE_HEADER_5_2_3790_sp1_x64 = "WNODE_HEADER", text!(Wnode, "documented");
@@ -482,7 +482,7 @@ runtime::layout! {
 runtime::layout! {
     /// `WMI_BUFFER_HEADER` since late-6.0 on x86: 0x48 bytes, aligned to 8.
     ///
-    /// Starts every trace buffer, in memory and in an ETL file.
+    /// Starts every trace buffer, in memory and in an ETL file. A session allocates its buffers, and GlobalList of its WMI\_LOGGER\_CONTEXT links all of them. Writers on a processor share a buffer: each reserves space, and ReferenceCount counts those that are not finished. Events follow the header. A file consists of such buffers, one after another.
     pub struct WMI_BUFFER_HEADER_late_6_0_x86: members::WMI_BUFFER_HEADER, 0x48, 8 {
         0x00 union_Wnode: WMI_BUFFER_HEADER_late_6_0_x86_union_Wnode, "unnamed; its members have accessors." {
             0x00 Wnode set_Wnode: WNODE_HEADER_5_0_x86 = "WNODE_HEADER", text!(Wnode, "documented");
@@ -577,7 +577,7 @@ runtime::layout! {
 runtime::layout! {
     /// `WMI_BUFFER_HEADER` since late-6.0 on x64: 0x48 bytes, aligned to 8.
     ///
-    /// Starts every trace buffer, in memory and in an ETL file.
+    /// Starts every trace buffer, in memory and in an ETL file. A session allocates its buffers, and GlobalList of its WMI\_LOGGER\_CONTEXT links all of them. Writers on a processor share a buffer: each reserves space, and ReferenceCount counts those that are not finished. Events follow the header. A file consists of such buffers, one after another.
     pub struct WMI_BUFFER_HEADER_late_6_0_x64: members::WMI_BUFFER_HEADER, 0x48, 8 {
         0x00 union_Wnode: WMI_BUFFER_HEADER_late_6_0_x64_union_Wnode, "unnamed; its members have accessors." {
             0x00 Wnode set_Wnode: WNODE_HEADER_5_2_3790_sp1_x64 = "WNODE_HEADER", text!(Wnode, "documented");
@@ -672,7 +672,7 @@ runtime::layout! {
 runtime::layout! {
     /// `WMI_BUFFER_HEADER` since 6.1 on x86: 0x48 bytes, aligned to 8.
     ///
-    /// Starts every trace buffer, in memory and in an ETL file.
+    /// Starts every trace buffer, in memory and in an ETL file. A session allocates its buffers, and GlobalList of its WMI\_LOGGER\_CONTEXT links all of them. Writers on a processor share a buffer: each reserves space, and ReferenceCount counts those that are not finished. Events follow the header. A file consists of such buffers, one after another.
     pub struct WMI_BUFFER_HEADER_6_1_x86: members::WMI_BUFFER_HEADER, 0x48, 8 {
         0x00 BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
         0x04 SavedOffset: u32 = "ULONG", text!(SavedOffset_2, "documented");
@@ -722,7 +722,7 @@ runtime::layout! {
 runtime::layout! {
     /// `WMI_BUFFER_HEADER` since 6.1 on x64: 0x48 bytes, aligned to 8.
     ///
-    /// Starts every trace buffer, in memory and in an ETL file.
+    /// Starts every trace buffer, in memory and in an ETL file. A session allocates its buffers, and GlobalList of its WMI\_LOGGER\_CONTEXT links all of them. Writers on a processor share a buffer: each reserves space, and ReferenceCount counts those that are not finished. Events follow the header. A file consists of such buffers, one after another.
     pub struct WMI_BUFFER_HEADER_6_1_x64: members::WMI_BUFFER_HEADER, 0x48, 8 {
         0x00 BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
         0x04 SavedOffset: u32 = "ULONG", text!(SavedOffset_2, "documented");
@@ -772,7 +772,7 @@ runtime::layout! {
 runtime::layout! {
     /// `WMI_BUFFER_HEADER` since 6.1.7601.23418 on x64: 0x48 bytes, aligned to 8.
     ///
-    /// Starts every trace buffer, in memory and in an ETL file.
+    /// Starts every trace buffer, in memory and in an ETL file. A session allocates its buffers, and GlobalList of its WMI\_LOGGER\_CONTEXT links all of them. Writers on a processor share a buffer: each reserves space, and ReferenceCount counts those that are not finished. Events follow the header. A file consists of such buffers, one after another.
     pub struct WMI_BUFFER_HEADER_6_1_7601_23418_x64: members::WMI_BUFFER_HEADER, 0x48, 8 {
         0x00 BufferSize: u32 = "ULONG", text!(BufferSize, "inferred from published references about other builds");
         0x04 SavedOffset: u32 = "ULONG", text!(SavedOffset_2, "inferred from published references about other builds");
@@ -803,7 +803,7 @@ runtime::layout! {
 runtime::layout! {
     /// `WMI_BUFFER_HEADER` since 6.1.7601.24000 on x86: 0x48 bytes, aligned to 8.
     ///
-    /// Starts every trace buffer, in memory and in an ETL file.
+    /// Starts every trace buffer, in memory and in an ETL file. A session allocates its buffers, and GlobalList of its WMI\_LOGGER\_CONTEXT links all of them. Writers on a processor share a buffer: each reserves space, and ReferenceCount counts those that are not finished. Events follow the header. A file consists of such buffers, one after another.
     pub struct WMI_BUFFER_HEADER_6_1_7601_24000_x86: members::WMI_BUFFER_HEADER, 0x48, 8 {
         0x00 BufferSize: u32 = "ULONG", text!(BufferSize, "inferred from published references about other builds");
         0x04 SavedOffset: u32 = "ULONG", text!(SavedOffset_2, "inferred from published references about other builds");
@@ -834,7 +834,7 @@ runtime::layout! {
 runtime::layout! {
     /// `WMI_BUFFER_HEADER` since 6.2 on x86: 0x48 bytes, aligned to 8.
     ///
-    /// Starts every trace buffer, in memory and in an ETL file.
+    /// Starts every trace buffer, in memory and in an ETL file. A session allocates its buffers, and GlobalList of its WMI\_LOGGER\_CONTEXT links all of them. Writers on a processor share a buffer: each reserves space, and ReferenceCount counts those that are not finished. Events follow the header. A file consists of such buffers, one after another.
     pub struct WMI_BUFFER_HEADER_6_2_x86: members::WMI_BUFFER_HEADER, 0x48, 8 {
         0x00 BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
         0x04 SavedOffset: u32 = "ULONG", text!(SavedOffset_2, "documented");
@@ -882,7 +882,7 @@ runtime::layout! {
 runtime::layout! {
     /// `WMI_BUFFER_HEADER` since 6.2 on x64: 0x48 bytes, aligned to 8.
     ///
-    /// Starts every trace buffer, in memory and in an ETL file.
+    /// Starts every trace buffer, in memory and in an ETL file. A session allocates its buffers, and GlobalList of its WMI\_LOGGER\_CONTEXT links all of them. Writers on a processor share a buffer: each reserves space, and ReferenceCount counts those that are not finished. Events follow the header. A file consists of such buffers, one after another.
     pub struct WMI_BUFFER_HEADER_6_2_x64: members::WMI_BUFFER_HEADER, 0x48, 8 {
         0x00 BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
         0x04 SavedOffset: u32 = "ULONG", text!(SavedOffset_2, "documented");
@@ -923,7 +923,7 @@ runtime::layout! {
 runtime::layout! {
     /// `WMI_BUFFER_HEADER` since 1607 on x86: 0x48 bytes, aligned to 8.
     ///
-    /// Starts every trace buffer, in memory and in an ETL file.
+    /// Starts every trace buffer, in memory and in an ETL file. A session allocates its buffers, and GlobalList of its WMI\_LOGGER\_CONTEXT links all of them. Writers on a processor share a buffer: each reserves space, and ReferenceCount counts those that are not finished. Events follow the header. A file consists of such buffers, one after another.
     pub struct WMI_BUFFER_HEADER_1607_x86: members::WMI_BUFFER_HEADER, 0x48, 8 {
         0x00 BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
         0x04 SavedOffset: u32 = "ULONG", text!(SavedOffset_2, "documented");
@@ -955,7 +955,7 @@ runtime::layout! {
 runtime::layout! {
     /// `WMI_BUFFER_HEADER` since 1607 on x64: 0x48 bytes, aligned to 8.
     ///
-    /// Starts every trace buffer, in memory and in an ETL file.
+    /// Starts every trace buffer, in memory and in an ETL file. A session allocates its buffers, and GlobalList of its WMI\_LOGGER\_CONTEXT links all of them. Writers on a processor share a buffer: each reserves space, and ReferenceCount counts those that are not finished. Events follow the header. A file consists of such buffers, one after another.
     pub struct WMI_BUFFER_HEADER_1607_x64: members::WMI_BUFFER_HEADER, 0x48, 8 {
         0x00 BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
         0x04 SavedOffset: u32 = "ULONG", text!(SavedOffset_2, "documented");

@@ -167,7 +167,7 @@ macro_rules! text {
 runtime::layout! {
     /// `WMI_LOGGER_CONTEXT` since 5.0 on x86: 0x140 bytes, aligned to 8.
     ///
-    /// The kernel's representation of an event tracing session.
+    /// The kernel's representation of an event tracing session. The kernel makes one when a session is started, and lists it in a table by its number. From 1511 on, each silo has a table of its own, in its ETW\_SILODRIVERSTATE. That of the host is found through the variable EtwpHostSiloState, and from 1607 on also through PspHostSiloGlobals. In earlier versions the variable WmipLoggerContext is the only table.
     pub struct WMI_LOGGER_CONTEXT_5_0_x86: members::WMI_LOGGER_CONTEXT, 0x140, 8 {
         0x00 BufferSpinLock: u32 = "KSPIN_LOCK", "documented.";
         0x04 _padding04: [u8; 4], "padding.";
@@ -231,7 +231,7 @@ runtime::layout! {
 runtime::layout! {
     /// `WMI_LOGGER_CONTEXT` since 5.1 on x86: 0x1c8 bytes, aligned to 8.
     ///
-    /// The kernel's representation of an event tracing session.
+    /// The kernel's representation of an event tracing session. The kernel makes one when a session is started, and lists it in a table by its number. From 1511 on, each silo has a table of its own, in its ETW\_SILODRIVERSTATE. That of the host is found through the variable EtwpHostSiloState, and from 1607 on also through PspHostSiloGlobals. In earlier versions the variable WmipLoggerContext is the only table.
     pub struct WMI_LOGGER_CONTEXT_5_1_x86: members::WMI_LOGGER_CONTEXT, 0x1c8, 8 {
         0x00 BufferSpinLock: u32 = "KSPIN_LOCK", "documented.";
         0x04 _padding04: [u8; 4], "padding.";
@@ -317,7 +317,7 @@ runtime::layout! {
 runtime::layout! {
     /// `WMI_LOGGER_CONTEXT` since 5.2 on x86: 0x1d8 bytes, aligned to 8.
     ///
-    /// The kernel's representation of an event tracing session.
+    /// The kernel's representation of an event tracing session. The kernel makes one when a session is started, and lists it in a table by its number. From 1511 on, each silo has a table of its own, in its ETW\_SILODRIVERSTATE. That of the host is found through the variable EtwpHostSiloState, and from 1607 on also through PspHostSiloGlobals. In earlier versions the variable WmipLoggerContext is the only table.
     pub struct WMI_LOGGER_CONTEXT_5_2_x86: members::WMI_LOGGER_CONTEXT, 0x1d8, 8 {
         0x00 BufferSpinLock: u32 = "KSPIN_LOCK", "documented.";
         0x04 _padding04: [u8; 4], "padding.";
@@ -398,7 +398,7 @@ runtime::layout! {
 runtime::layout! {
     /// `WMI_LOGGER_CONTEXT` since 5.2.3790-sp1 on x86: 0x1d8 bytes, aligned to 8.
     ///
-    /// The kernel's representation of an event tracing session.
+    /// The kernel's representation of an event tracing session. The kernel makes one when a session is started, and lists it in a table by its number. From 1511 on, each silo has a table of its own, in its ETW\_SILODRIVERSTATE. That of the host is found through the variable EtwpHostSiloState, and from 1607 on also through PspHostSiloGlobals. In earlier versions the variable WmipLoggerContext is the only table.
     pub struct WMI_LOGGER_CONTEXT_5_2_3790_sp1_x86: members::WMI_LOGGER_CONTEXT, 0x1d8, 8 {
         0x00 BufferSpinLock: u32 = "KSPIN_LOCK", "documented.";
         0x04 _padding04: [u8; 4], "padding.";
@@ -479,7 +479,7 @@ runtime::layout! {
 runtime::layout! {
     /// `WMI_LOGGER_CONTEXT` since 5.2.3790-sp1 on x64: 0x280 bytes, aligned to 16.
     ///
-    /// The kernel's representation of an event tracing session.
+    /// The kernel's representation of an event tracing session. The kernel makes one when a session is started, and lists it in a table by its number. From 1511 on, each silo has a table of its own, in its ETW\_SILODRIVERSTATE. That of the host is found through the variable EtwpHostSiloState, and from 1607 on also through PspHostSiloGlobals. In earlier versions the variable WmipLoggerContext is the only table.
     pub struct WMI_LOGGER_CONTEXT_5_2_3790_sp1_x64: members::WMI_LOGGER_CONTEXT, 0x280, 16 {
         0x00 BufferSpinLock: u64 = "KSPIN_LOCK", "documented.";
         0x08 StartTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(StartTime, "documented");
@@ -558,7 +558,7 @@ runtime::layout! {
 runtime::layout! {
     /// `WMI_LOGGER_CONTEXT` since early-6.0 on x86: 0x270 bytes, aligned to 8.
     ///
-    /// The kernel's representation of an event tracing session.
+    /// The kernel's representation of an event tracing session. The kernel makes one when a session is started, and lists it in a table by its number. From 1511 on, each silo has a table of its own, in its ETW\_SILODRIVERSTATE. That of the host is found through the variable EtwpHostSiloState, and from 1607 on also through PspHostSiloGlobals. In earlier versions the variable WmipLoggerContext is the only table.
     pub struct WMI_LOGGER_CONTEXT_early_6_0_x86: members::WMI_LOGGER_CONTEXT, 0x270, 8 {
         0x00 StartTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(StartTime, "documented");
         0x08 LogFileHandle: runtime::Ptr32 = "HANDLE", text!(LogFileHandle, "documented");
@@ -687,7 +687,7 @@ runtime::layout! {
 runtime::layout! {
     /// `WMI_LOGGER_CONTEXT` since early-6.0 on x64: 0x350 bytes, aligned to 16.
     ///
-    /// The kernel's representation of an event tracing session.
+    /// The kernel's representation of an event tracing session. The kernel makes one when a session is started, and lists it in a table by its number. From 1511 on, each silo has a table of its own, in its ETW\_SILODRIVERSTATE. That of the host is found through the variable EtwpHostSiloState, and from 1607 on also through PspHostSiloGlobals. In earlier versions the variable WmipLoggerContext is the only table.
     pub struct WMI_LOGGER_CONTEXT_early_6_0_x64: members::WMI_LOGGER_CONTEXT, 0x350, 16 {
         0x00 StartTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(StartTime, "documented");
         0x08 LogFileHandle: runtime::Ptr64 = "HANDLE", text!(LogFileHandle, "documented");
@@ -790,7 +790,7 @@ runtime::layout! {
 runtime::layout! {
     /// `WMI_LOGGER_CONTEXT` since late-6.0 on x86: 0x280 bytes, aligned to 8.
     ///
-    /// The kernel's representation of an event tracing session.
+    /// The kernel's representation of an event tracing session. The kernel makes one when a session is started, and lists it in a table by its number. From 1511 on, each silo has a table of its own, in its ETW\_SILODRIVERSTATE. That of the host is found through the variable EtwpHostSiloState, and from 1607 on also through PspHostSiloGlobals. In earlier versions the variable WmipLoggerContext is the only table.
     pub struct WMI_LOGGER_CONTEXT_late_6_0_x86: members::WMI_LOGGER_CONTEXT, 0x280, 8 {
         0x00 StartTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(StartTime, "documented");
         0x08 LogFileHandle: runtime::Ptr32 = "HANDLE", text!(LogFileHandle, "documented");
@@ -892,7 +892,7 @@ runtime::layout! {
 runtime::layout! {
     /// `WMI_LOGGER_CONTEXT` since late-6.0 on x64: 0x370 bytes, aligned to 16.
     ///
-    /// The kernel's representation of an event tracing session.
+    /// The kernel's representation of an event tracing session. The kernel makes one when a session is started, and lists it in a table by its number. From 1511 on, each silo has a table of its own, in its ETW\_SILODRIVERSTATE. That of the host is found through the variable EtwpHostSiloState, and from 1607 on also through PspHostSiloGlobals. In earlier versions the variable WmipLoggerContext is the only table.
     pub struct WMI_LOGGER_CONTEXT_late_6_0_x64: members::WMI_LOGGER_CONTEXT, 0x370, 16 {
         0x00 StartTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(StartTime, "documented");
         0x08 LogFileHandle: runtime::Ptr64 = "HANDLE", text!(LogFileHandle, "documented");
@@ -1000,7 +1000,7 @@ runtime::layout! {
 runtime::layout! {
     /// `WMI_LOGGER_CONTEXT` since 6.0.6002.18005 on x64: 0x370 bytes, aligned to 16.
     ///
-    /// The kernel's representation of an event tracing session.
+    /// The kernel's representation of an event tracing session. The kernel makes one when a session is started, and lists it in a table by its number. From 1511 on, each silo has a table of its own, in its ETW\_SILODRIVERSTATE. That of the host is found through the variable EtwpHostSiloState, and from 1607 on also through PspHostSiloGlobals. In earlier versions the variable WmipLoggerContext is the only table.
     pub struct WMI_LOGGER_CONTEXT_6_0_6002_18005_x64: members::WMI_LOGGER_CONTEXT, 0x370, 16 {
         0x00 StartTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(StartTime, "documented");
         0x08 LogFileHandle: runtime::Ptr64 = "HANDLE", text!(LogFileHandle, "documented");
@@ -1108,7 +1108,7 @@ runtime::layout! {
 runtime::layout! {
     /// `WMI_LOGGER_CONTEXT` since 6.1 on x86: 0x238 bytes, aligned to 8.
     ///
-    /// The kernel's representation of an event tracing session.
+    /// The kernel's representation of an event tracing session. The kernel makes one when a session is started, and lists it in a table by its number. From 1511 on, each silo has a table of its own, in its ETW\_SILODRIVERSTATE. That of the host is found through the variable EtwpHostSiloState, and from 1607 on also through PspHostSiloGlobals. In earlier versions the variable WmipLoggerContext is the only table.
     pub struct WMI_LOGGER_CONTEXT_6_1_x86: members::WMI_LOGGER_CONTEXT, 0x238, 8 {
         0x00 LoggerId: u32 = "ULONG", text!(LoggerId, "documented");
         0x04 BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
@@ -1261,7 +1261,7 @@ runtime::layout! {
 runtime::layout! {
     /// `WMI_LOGGER_CONTEXT` since 6.1 on x64: 0x330 bytes, aligned to 16.
     ///
-    /// The kernel's representation of an event tracing session.
+    /// The kernel's representation of an event tracing session. The kernel makes one when a session is started, and lists it in a table by its number. From 1511 on, each silo has a table of its own, in its ETW\_SILODRIVERSTATE. That of the host is found through the variable EtwpHostSiloState, and from 1607 on also through PspHostSiloGlobals. In earlier versions the variable WmipLoggerContext is the only table.
     pub struct WMI_LOGGER_CONTEXT_6_1_x64: members::WMI_LOGGER_CONTEXT, 0x330, 16 {
         0x00 LoggerId: u32 = "ULONG", text!(LoggerId, "documented");
         0x04 BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
@@ -1387,7 +1387,7 @@ runtime::layout! {
 runtime::layout! {
     /// `WMI_LOGGER_CONTEXT` since 6.1.7601.23418 on x64: 0x340 bytes, aligned to 16.
     ///
-    /// The kernel's representation of an event tracing session.
+    /// The kernel's representation of an event tracing session. The kernel makes one when a session is started, and lists it in a table by its number. From 1511 on, each silo has a table of its own, in its ETW\_SILODRIVERSTATE. That of the host is found through the variable EtwpHostSiloState, and from 1607 on also through PspHostSiloGlobals. In earlier versions the variable WmipLoggerContext is the only table.
     pub struct WMI_LOGGER_CONTEXT_6_1_7601_23418_x64: members::WMI_LOGGER_CONTEXT, 0x340, 16 {
         0x00 LoggerId: u32 = "ULONG", text!(LoggerId, "inferred from published references about other builds");
         0x04 BufferSize: u32 = "ULONG", text!(BufferSize, "inferred from published references about other builds");
@@ -1498,7 +1498,7 @@ runtime::layout! {
 runtime::layout! {
     /// `WMI_LOGGER_CONTEXT` since 6.1.7601.24000 on x86: 0x248 bytes, aligned to 8.
     ///
-    /// The kernel's representation of an event tracing session.
+    /// The kernel's representation of an event tracing session. The kernel makes one when a session is started, and lists it in a table by its number. From 1511 on, each silo has a table of its own, in its ETW\_SILODRIVERSTATE. That of the host is found through the variable EtwpHostSiloState, and from 1607 on also through PspHostSiloGlobals. In earlier versions the variable WmipLoggerContext is the only table.
     pub struct WMI_LOGGER_CONTEXT_6_1_7601_24000_x86: members::WMI_LOGGER_CONTEXT, 0x248, 8 {
         0x00 LoggerId: u32 = "ULONG", text!(LoggerId, "inferred from published references about other builds");
         0x04 BufferSize: u32 = "ULONG", text!(BufferSize, "inferred from published references about other builds");
@@ -1608,7 +1608,7 @@ runtime::layout! {
 runtime::layout! {
     /// `WMI_LOGGER_CONTEXT` since 6.1.7601.24000 on x64: 0x340 bytes, aligned to 16.
     ///
-    /// The kernel's representation of an event tracing session.
+    /// The kernel's representation of an event tracing session. The kernel makes one when a session is started, and lists it in a table by its number. From 1511 on, each silo has a table of its own, in its ETW\_SILODRIVERSTATE. That of the host is found through the variable EtwpHostSiloState, and from 1607 on also through PspHostSiloGlobals. In earlier versions the variable WmipLoggerContext is the only table.
     pub struct WMI_LOGGER_CONTEXT_6_1_7601_24000_x64: members::WMI_LOGGER_CONTEXT, 0x340, 16 {
         0x00 LoggerId: u32 = "ULONG", text!(LoggerId, "inferred from published references about other builds");
         0x04 BufferSize: u32 = "ULONG", text!(BufferSize, "inferred from published references about other builds");
@@ -1719,7 +1719,7 @@ runtime::layout! {
 runtime::layout! {
     /// `WMI_LOGGER_CONTEXT` since 6.2 on x86: 0x270 bytes, aligned to 8.
     ///
-    /// The kernel's representation of an event tracing session.
+    /// The kernel's representation of an event tracing session. The kernel makes one when a session is started, and lists it in a table by its number. From 1511 on, each silo has a table of its own, in its ETW\_SILODRIVERSTATE. That of the host is found through the variable EtwpHostSiloState, and from 1607 on also through PspHostSiloGlobals. In earlier versions the variable WmipLoggerContext is the only table.
     pub struct WMI_LOGGER_CONTEXT_6_2_x86: members::WMI_LOGGER_CONTEXT, 0x270, 8 {
         0x00 LoggerId: u32 = "ULONG", text!(LoggerId, "documented");
         0x04 BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
@@ -1879,7 +1879,7 @@ runtime::layout! {
 runtime::layout! {
     /// `WMI_LOGGER_CONTEXT` since 6.2 on x64: 0x378 bytes, aligned to 8.
     ///
-    /// The kernel's representation of an event tracing session.
+    /// The kernel's representation of an event tracing session. The kernel makes one when a session is started, and lists it in a table by its number. From 1511 on, each silo has a table of its own, in its ETW\_SILODRIVERSTATE. That of the host is found through the variable EtwpHostSiloState, and from 1607 on also through PspHostSiloGlobals. In earlier versions the variable WmipLoggerContext is the only table.
     pub struct WMI_LOGGER_CONTEXT_6_2_x64: members::WMI_LOGGER_CONTEXT, 0x378, 8 {
         0x00 LoggerId: u32 = "ULONG", text!(LoggerId, "documented");
         0x04 BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
@@ -2008,7 +2008,7 @@ runtime::layout! {
 runtime::layout! {
     /// `WMI_LOGGER_CONTEXT` since 6.3 on x86: 0x278 bytes, aligned to 8.
     ///
-    /// The kernel's representation of an event tracing session.
+    /// The kernel's representation of an event tracing session. The kernel makes one when a session is started, and lists it in a table by its number. From 1511 on, each silo has a table of its own, in its ETW\_SILODRIVERSTATE. That of the host is found through the variable EtwpHostSiloState, and from 1607 on also through PspHostSiloGlobals. In earlier versions the variable WmipLoggerContext is the only table.
     pub struct WMI_LOGGER_CONTEXT_6_3_x86: members::WMI_LOGGER_CONTEXT, 0x278, 8 {
         0x00 LoggerId: u32 = "ULONG", text!(LoggerId, "documented");
         0x04 BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
@@ -2140,7 +2140,7 @@ runtime::layout! {
 runtime::layout! {
     /// `WMI_LOGGER_CONTEXT` since 6.3 on x64: 0x378 bytes, aligned to 8.
     ///
-    /// The kernel's representation of an event tracing session.
+    /// The kernel's representation of an event tracing session. The kernel makes one when a session is started, and lists it in a table by its number. From 1511 on, each silo has a table of its own, in its ETW\_SILODRIVERSTATE. That of the host is found through the variable EtwpHostSiloState, and from 1607 on also through PspHostSiloGlobals. In earlier versions the variable WmipLoggerContext is the only table.
     pub struct WMI_LOGGER_CONTEXT_6_3_x64: members::WMI_LOGGER_CONTEXT, 0x378, 8 {
         0x00 LoggerId: u32 = "ULONG", text!(LoggerId, "documented");
         0x04 BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
@@ -2269,7 +2269,7 @@ runtime::layout! {
 runtime::layout! {
     /// `WMI_LOGGER_CONTEXT` since 6.3.9600.17031 on x86: 0x278 bytes, aligned to 8.
     ///
-    /// The kernel's representation of an event tracing session.
+    /// The kernel's representation of an event tracing session. The kernel makes one when a session is started, and lists it in a table by its number. From 1511 on, each silo has a table of its own, in its ETW\_SILODRIVERSTATE. That of the host is found through the variable EtwpHostSiloState, and from 1607 on also through PspHostSiloGlobals. In earlier versions the variable WmipLoggerContext is the only table.
     pub struct WMI_LOGGER_CONTEXT_6_3_9600_17031_x86: members::WMI_LOGGER_CONTEXT, 0x278, 8 {
         0x00 LoggerId: u32 = "ULONG", text!(LoggerId, "inferred from published references about other builds");
         0x04 BufferSize: u32 = "ULONG", text!(BufferSize, "inferred from published references about other builds");
@@ -2401,7 +2401,7 @@ runtime::layout! {
 runtime::layout! {
     /// `WMI_LOGGER_CONTEXT` since 6.3.9600.17031 on x64: 0x378 bytes, aligned to 8.
     ///
-    /// The kernel's representation of an event tracing session.
+    /// The kernel's representation of an event tracing session. The kernel makes one when a session is started, and lists it in a table by its number. From 1511 on, each silo has a table of its own, in its ETW\_SILODRIVERSTATE. That of the host is found through the variable EtwpHostSiloState, and from 1607 on also through PspHostSiloGlobals. In earlier versions the variable WmipLoggerContext is the only table.
     pub struct WMI_LOGGER_CONTEXT_6_3_9600_17031_x64: members::WMI_LOGGER_CONTEXT, 0x378, 8 {
         0x00 LoggerId: u32 = "ULONG", text!(LoggerId, "inferred from published references about other builds");
         0x04 BufferSize: u32 = "ULONG", text!(BufferSize, "inferred from published references about other builds");
@@ -2530,7 +2530,7 @@ runtime::layout! {
 runtime::layout! {
     /// `WMI_LOGGER_CONTEXT` since 6.3.9600.19913 on x86: 0x288 bytes, aligned to 8.
     ///
-    /// The kernel's representation of an event tracing session.
+    /// The kernel's representation of an event tracing session. The kernel makes one when a session is started, and lists it in a table by its number. From 1511 on, each silo has a table of its own, in its ETW\_SILODRIVERSTATE. That of the host is found through the variable EtwpHostSiloState, and from 1607 on also through PspHostSiloGlobals. In earlier versions the variable WmipLoggerContext is the only table.
     pub struct WMI_LOGGER_CONTEXT_6_3_9600_19913_x86: members::WMI_LOGGER_CONTEXT, 0x288, 8 {
         0x00 LoggerId: u32 = "ULONG", text!(LoggerId, "inferred from published references about other builds");
         0x04 BufferSize: u32 = "ULONG", text!(BufferSize, "inferred from published references about other builds");
@@ -2665,7 +2665,7 @@ runtime::layout! {
 runtime::layout! {
     /// `WMI_LOGGER_CONTEXT` since 6.3.9600.19913 on x64: 0x390 bytes, aligned to 8.
     ///
-    /// The kernel's representation of an event tracing session.
+    /// The kernel's representation of an event tracing session. The kernel makes one when a session is started, and lists it in a table by its number. From 1511 on, each silo has a table of its own, in its ETW\_SILODRIVERSTATE. That of the host is found through the variable EtwpHostSiloState, and from 1607 on also through PspHostSiloGlobals. In earlier versions the variable WmipLoggerContext is the only table.
     pub struct WMI_LOGGER_CONTEXT_6_3_9600_19913_x64: members::WMI_LOGGER_CONTEXT, 0x390, 8 {
         0x00 LoggerId: u32 = "ULONG", text!(LoggerId, "inferred from published references about other builds");
         0x04 BufferSize: u32 = "ULONG", text!(BufferSize, "inferred from published references about other builds");
@@ -2796,7 +2796,7 @@ runtime::layout! {
 runtime::layout! {
     /// `WMI_LOGGER_CONTEXT` since 10.0 on x86: 0x288 bytes, aligned to 8.
     ///
-    /// The kernel's representation of an event tracing session.
+    /// The kernel's representation of an event tracing session. The kernel makes one when a session is started, and lists it in a table by its number. From 1511 on, each silo has a table of its own, in its ETW\_SILODRIVERSTATE. That of the host is found through the variable EtwpHostSiloState, and from 1607 on also through PspHostSiloGlobals. In earlier versions the variable WmipLoggerContext is the only table.
     pub struct WMI_LOGGER_CONTEXT_10_0_x86: members::WMI_LOGGER_CONTEXT, 0x288, 8 {
         0x00 LoggerId: u32 = "ULONG", text!(LoggerId, "documented");
         0x04 BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
@@ -2963,7 +2963,7 @@ runtime::layout! {
 runtime::layout! {
     /// `WMI_LOGGER_CONTEXT` since 10.0 on x64: 0x398 bytes, aligned to 8.
     ///
-    /// The kernel's representation of an event tracing session.
+    /// The kernel's representation of an event tracing session. The kernel makes one when a session is started, and lists it in a table by its number. From 1511 on, each silo has a table of its own, in its ETW\_SILODRIVERSTATE. That of the host is found through the variable EtwpHostSiloState, and from 1607 on also through PspHostSiloGlobals. In earlier versions the variable WmipLoggerContext is the only table.
     pub struct WMI_LOGGER_CONTEXT_10_0_x64: members::WMI_LOGGER_CONTEXT, 0x398, 8 {
         0x00 LoggerId: u32 = "ULONG", text!(LoggerId, "documented");
         0x04 BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
@@ -3097,7 +3097,7 @@ runtime::layout! {
 runtime::layout! {
     /// `WMI_LOGGER_CONTEXT` since 10.0.10240.17770 on x64: 0x398 bytes, aligned to 8.
     ///
-    /// The kernel's representation of an event tracing session.
+    /// The kernel's representation of an event tracing session. The kernel makes one when a session is started, and lists it in a table by its number. From 1511 on, each silo has a table of its own, in its ETW\_SILODRIVERSTATE. That of the host is found through the variable EtwpHostSiloState, and from 1607 on also through PspHostSiloGlobals. In earlier versions the variable WmipLoggerContext is the only table.
     pub struct WMI_LOGGER_CONTEXT_10_0_10240_17770_x64: members::WMI_LOGGER_CONTEXT, 0x398, 8 {
         0x00 LoggerId: u32 = "ULONG", text!(LoggerId, "inferred from published references about other builds");
         0x04 BufferSize: u32 = "ULONG", text!(BufferSize, "inferred from published references about other builds");
@@ -3231,7 +3231,7 @@ runtime::layout! {
 runtime::layout! {
     /// `WMI_LOGGER_CONTEXT` since 1511 on x86: 0x288 bytes, aligned to 8.
     ///
-    /// The kernel's representation of an event tracing session.
+    /// The kernel's representation of an event tracing session. The kernel makes one when a session is started, and lists it in a table by its number. From 1511 on, each silo has a table of its own, in its ETW\_SILODRIVERSTATE. That of the host is found through the variable EtwpHostSiloState, and from 1607 on also through PspHostSiloGlobals. In earlier versions the variable WmipLoggerContext is the only table.
     pub struct WMI_LOGGER_CONTEXT_1511_x86: members::WMI_LOGGER_CONTEXT, 0x288, 8 {
         0x00 LoggerId: u32 = "ULONG", text!(LoggerId, "documented");
         0x04 BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
@@ -3368,7 +3368,7 @@ runtime::layout! {
 runtime::layout! {
     /// `WMI_LOGGER_CONTEXT` since 1511 on x64: 0x390 bytes, aligned to 8.
     ///
-    /// The kernel's representation of an event tracing session.
+    /// The kernel's representation of an event tracing session. The kernel makes one when a session is started, and lists it in a table by its number. From 1511 on, each silo has a table of its own, in its ETW\_SILODRIVERSTATE. That of the host is found through the variable EtwpHostSiloState, and from 1607 on also through PspHostSiloGlobals. In earlier versions the variable WmipLoggerContext is the only table.
     pub struct WMI_LOGGER_CONTEXT_1511_x64: members::WMI_LOGGER_CONTEXT, 0x390, 8 {
         0x00 LoggerId: u32 = "ULONG", text!(LoggerId, "documented");
         0x04 BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
@@ -3501,7 +3501,7 @@ runtime::layout! {
 runtime::layout! {
     /// `WMI_LOGGER_CONTEXT` since 1607 on x86: 0x2f0 bytes, aligned to 8.
     ///
-    /// The kernel's representation of an event tracing session.
+    /// The kernel's representation of an event tracing session. The kernel makes one when a session is started, and lists it in a table by its number. From 1511 on, each silo has a table of its own, in its ETW\_SILODRIVERSTATE. That of the host is found through the variable EtwpHostSiloState, and from 1607 on also through PspHostSiloGlobals. In earlier versions the variable WmipLoggerContext is the only table.
     pub struct WMI_LOGGER_CONTEXT_1607_x86: members::WMI_LOGGER_CONTEXT, 0x2f0, 8 {
         0x00 LoggerId: u32 = "ULONG", text!(LoggerId, "documented");
         0x04 BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
@@ -3653,7 +3653,7 @@ runtime::layout! {
 runtime::layout! {
     /// `WMI_LOGGER_CONTEXT` since 1607 on x64: 0x440 bytes, aligned to 8.
     ///
-    /// The kernel's representation of an event tracing session.
+    /// The kernel's representation of an event tracing session. The kernel makes one when a session is started, and lists it in a table by its number. From 1511 on, each silo has a table of its own, in its ETW\_SILODRIVERSTATE. That of the host is found through the variable EtwpHostSiloState, and from 1607 on also through PspHostSiloGlobals. In earlier versions the variable WmipLoggerContext is the only table.
     pub struct WMI_LOGGER_CONTEXT_1607_x64: members::WMI_LOGGER_CONTEXT, 0x440, 8 {
         0x00 LoggerId: u32 = "ULONG", text!(LoggerId, "documented");
         0x04 BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
@@ -3803,7 +3803,7 @@ runtime::layout! {
 runtime::layout! {
     /// `WMI_LOGGER_CONTEXT` since 1703 on x86: 0x310 bytes, aligned to 8.
     ///
-    /// The kernel's representation of an event tracing session.
+    /// The kernel's representation of an event tracing session. The kernel makes one when a session is started, and lists it in a table by its number. From 1511 on, each silo has a table of its own, in its ETW\_SILODRIVERSTATE. That of the host is found through the variable EtwpHostSiloState, and from 1607 on also through PspHostSiloGlobals. In earlier versions the variable WmipLoggerContext is the only table.
     pub struct WMI_LOGGER_CONTEXT_1703_x86: members::WMI_LOGGER_CONTEXT, 0x310, 8 {
         0x00 LoggerId: u32 = "ULONG", text!(LoggerId, "documented");
         0x04 BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
@@ -3961,7 +3961,7 @@ runtime::layout! {
 runtime::layout! {
     /// `WMI_LOGGER_CONTEXT` since 1703 on x64: 0x468 bytes, aligned to 8.
     ///
-    /// The kernel's representation of an event tracing session.
+    /// The kernel's representation of an event tracing session. The kernel makes one when a session is started, and lists it in a table by its number. From 1511 on, each silo has a table of its own, in its ETW\_SILODRIVERSTATE. That of the host is found through the variable EtwpHostSiloState, and from 1607 on also through PspHostSiloGlobals. In earlier versions the variable WmipLoggerContext is the only table.
     pub struct WMI_LOGGER_CONTEXT_1703_x64: members::WMI_LOGGER_CONTEXT, 0x468, 8 {
         0x00 LoggerId: u32 = "ULONG", text!(LoggerId, "documented");
         0x04 BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
@@ -4116,7 +4116,7 @@ runtime::layout! {
 runtime::layout! {
     /// `WMI_LOGGER_CONTEXT` since 1709 on x86: 0x5a0 bytes, aligned to 8.
     ///
-    /// The kernel's representation of an event tracing session.
+    /// The kernel's representation of an event tracing session. The kernel makes one when a session is started, and lists it in a table by its number. From 1511 on, each silo has a table of its own, in its ETW\_SILODRIVERSTATE. That of the host is found through the variable EtwpHostSiloState, and from 1607 on also through PspHostSiloGlobals. In earlier versions the variable WmipLoggerContext is the only table.
     pub struct WMI_LOGGER_CONTEXT_1709_x86: members::WMI_LOGGER_CONTEXT, 0x5a0, 8 {
         0x00 LoggerId: u32 = "ULONG", text!(LoggerId, "documented");
         0x04 BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
@@ -4292,7 +4292,7 @@ runtime::layout! {
 runtime::layout! {
     /// `WMI_LOGGER_CONTEXT` since 1709 on x64: 0x990 bytes, aligned to 16.
     ///
-    /// The kernel's representation of an event tracing session.
+    /// The kernel's representation of an event tracing session. The kernel makes one when a session is started, and lists it in a table by its number. From 1511 on, each silo has a table of its own, in its ETW\_SILODRIVERSTATE. That of the host is found through the variable EtwpHostSiloState, and from 1607 on also through PspHostSiloGlobals. In earlier versions the variable WmipLoggerContext is the only table.
     pub struct WMI_LOGGER_CONTEXT_1709_x64: members::WMI_LOGGER_CONTEXT, 0x990, 16 {
         0x00 LoggerId: u32 = "ULONG", text!(LoggerId, "documented");
         0x04 BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
@@ -4454,7 +4454,7 @@ runtime::layout! {
 runtime::layout! {
     /// `WMI_LOGGER_CONTEXT` since 1709 on arm64: 0x990 bytes, aligned to 16.
     ///
-    /// The kernel's representation of an event tracing session.
+    /// The kernel's representation of an event tracing session. The kernel makes one when a session is started, and lists it in a table by its number. From 1511 on, each silo has a table of its own, in its ETW\_SILODRIVERSTATE. That of the host is found through the variable EtwpHostSiloState, and from 1607 on also through PspHostSiloGlobals. In earlier versions the variable WmipLoggerContext is the only table.
     pub struct WMI_LOGGER_CONTEXT_1709_arm64: members::WMI_LOGGER_CONTEXT, 0x990, 16 {
         0x00 LoggerId: u32 = "ULONG", text!(LoggerId, "inferred from published references about other builds");
         0x04 BufferSize: u32 = "ULONG", text!(BufferSize, "inferred from published references about other builds");
@@ -4616,7 +4616,7 @@ runtime::layout! {
 runtime::layout! {
     /// `WMI_LOGGER_CONTEXT` since 1803 on x86: 0x370 bytes, aligned to 8.
     ///
-    /// The kernel's representation of an event tracing session.
+    /// The kernel's representation of an event tracing session. The kernel makes one when a session is started, and lists it in a table by its number. From 1511 on, each silo has a table of its own, in its ETW\_SILODRIVERSTATE. That of the host is found through the variable EtwpHostSiloState, and from 1607 on also through PspHostSiloGlobals. In earlier versions the variable WmipLoggerContext is the only table.
     pub struct WMI_LOGGER_CONTEXT_1803_x86: members::WMI_LOGGER_CONTEXT, 0x370, 8 {
         0x00 LoggerId: u32 = "ULONG", text!(LoggerId, "documented");
         0x04 BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
@@ -4796,7 +4796,7 @@ runtime::layout! {
 runtime::layout! {
     /// `WMI_LOGGER_CONTEXT` since 1803 on x64: 0x510 bytes, aligned to 16.
     ///
-    /// The kernel's representation of an event tracing session.
+    /// The kernel's representation of an event tracing session. The kernel makes one when a session is started, and lists it in a table by its number. From 1511 on, each silo has a table of its own, in its ETW\_SILODRIVERSTATE. That of the host is found through the variable EtwpHostSiloState, and from 1607 on also through PspHostSiloGlobals. In earlier versions the variable WmipLoggerContext is the only table.
     pub struct WMI_LOGGER_CONTEXT_1803_x64: members::WMI_LOGGER_CONTEXT, 0x510, 16 {
         0x00 LoggerId: u32 = "ULONG", text!(LoggerId, "documented");
         0x04 BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
@@ -4960,7 +4960,7 @@ runtime::layout! {
 runtime::layout! {
     /// `WMI_LOGGER_CONTEXT` since 1803 on arm64: 0x510 bytes, aligned to 16.
     ///
-    /// The kernel's representation of an event tracing session.
+    /// The kernel's representation of an event tracing session. The kernel makes one when a session is started, and lists it in a table by its number. From 1511 on, each silo has a table of its own, in its ETW\_SILODRIVERSTATE. That of the host is found through the variable EtwpHostSiloState, and from 1607 on also through PspHostSiloGlobals. In earlier versions the variable WmipLoggerContext is the only table.
     pub struct WMI_LOGGER_CONTEXT_1803_arm64: members::WMI_LOGGER_CONTEXT, 0x510, 16 {
         0x00 LoggerId: u32 = "ULONG", text!(LoggerId, "inferred from published references about other builds");
         0x04 BufferSize: u32 = "ULONG", text!(BufferSize, "inferred from published references about other builds");
@@ -5124,7 +5124,7 @@ runtime::layout! {
 runtime::layout! {
     /// `WMI_LOGGER_CONTEXT` since 1809 on x86: 0x380 bytes, aligned to 8.
     ///
-    /// The kernel's representation of an event tracing session.
+    /// The kernel's representation of an event tracing session. The kernel makes one when a session is started, and lists it in a table by its number. From 1511 on, each silo has a table of its own, in its ETW\_SILODRIVERSTATE. That of the host is found through the variable EtwpHostSiloState, and from 1607 on also through PspHostSiloGlobals. In earlier versions the variable WmipLoggerContext is the only table.
     pub struct WMI_LOGGER_CONTEXT_1809_x86: members::WMI_LOGGER_CONTEXT, 0x380, 8 {
         0x00 LoggerId: u32 = "ULONG", text!(LoggerId, "documented");
         0x04 BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
@@ -5308,7 +5308,7 @@ runtime::layout! {
 runtime::layout! {
     /// `WMI_LOGGER_CONTEXT` since 1809 on x64: 0x520 bytes, aligned to 16.
     ///
-    /// The kernel's representation of an event tracing session.
+    /// The kernel's representation of an event tracing session. The kernel makes one when a session is started, and lists it in a table by its number. From 1511 on, each silo has a table of its own, in its ETW\_SILODRIVERSTATE. That of the host is found through the variable EtwpHostSiloState, and from 1607 on also through PspHostSiloGlobals. In earlier versions the variable WmipLoggerContext is the only table.
     pub struct WMI_LOGGER_CONTEXT_1809_x64: members::WMI_LOGGER_CONTEXT, 0x520, 16 {
         0x00 LoggerId: u32 = "ULONG", text!(LoggerId, "documented");
         0x04 BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
@@ -5475,7 +5475,7 @@ runtime::layout! {
 runtime::layout! {
     /// `WMI_LOGGER_CONTEXT` since 1809 on arm64: 0x520 bytes, aligned to 16.
     ///
-    /// The kernel's representation of an event tracing session.
+    /// The kernel's representation of an event tracing session. The kernel makes one when a session is started, and lists it in a table by its number. From 1511 on, each silo has a table of its own, in its ETW\_SILODRIVERSTATE. That of the host is found through the variable EtwpHostSiloState, and from 1607 on also through PspHostSiloGlobals. In earlier versions the variable WmipLoggerContext is the only table.
     pub struct WMI_LOGGER_CONTEXT_1809_arm64: members::WMI_LOGGER_CONTEXT, 0x520, 16 {
         0x00 LoggerId: u32 = "ULONG", text!(LoggerId, "inferred from published references about other builds");
         0x04 BufferSize: u32 = "ULONG", text!(BufferSize, "inferred from published references about other builds");
@@ -5642,7 +5642,7 @@ runtime::layout! {
 runtime::layout! {
     /// `WMI_LOGGER_CONTEXT` since 10.0.17763.2452 on x86: 0x368 bytes, aligned to 8.
     ///
-    /// The kernel's representation of an event tracing session.
+    /// The kernel's representation of an event tracing session. The kernel makes one when a session is started, and lists it in a table by its number. From 1511 on, each silo has a table of its own, in its ETW\_SILODRIVERSTATE. That of the host is found through the variable EtwpHostSiloState, and from 1607 on also through PspHostSiloGlobals. In earlier versions the variable WmipLoggerContext is the only table.
     pub struct WMI_LOGGER_CONTEXT_10_0_17763_2452_x86: members::WMI_LOGGER_CONTEXT, 0x368, 8 {
         0x00 LoggerId: u32 = "ULONG", text!(LoggerId, "inferred from published references about other builds");
         0x04 BufferSize: u32 = "ULONG", text!(BufferSize, "inferred from published references about other builds");
@@ -5807,7 +5807,7 @@ runtime::layout! {
 runtime::layout! {
     /// `WMI_LOGGER_CONTEXT` since 10.0.17763.2452 on x64: 0x500 bytes, aligned to 16.
     ///
-    /// The kernel's representation of an event tracing session.
+    /// The kernel's representation of an event tracing session. The kernel makes one when a session is started, and lists it in a table by its number. From 1511 on, each silo has a table of its own, in its ETW\_SILODRIVERSTATE. That of the host is found through the variable EtwpHostSiloState, and from 1607 on also through PspHostSiloGlobals. In earlier versions the variable WmipLoggerContext is the only table.
     pub struct WMI_LOGGER_CONTEXT_10_0_17763_2452_x64: members::WMI_LOGGER_CONTEXT, 0x500, 16 {
         0x00 LoggerId: u32 = "ULONG", text!(LoggerId, "inferred from published references about other builds");
         0x04 BufferSize: u32 = "ULONG", text!(BufferSize, "inferred from published references about other builds");
@@ -5970,7 +5970,7 @@ runtime::layout! {
 runtime::layout! {
     /// `WMI_LOGGER_CONTEXT` since 10.0.17763.2452 on arm64: 0x500 bytes, aligned to 16.
     ///
-    /// The kernel's representation of an event tracing session.
+    /// The kernel's representation of an event tracing session. The kernel makes one when a session is started, and lists it in a table by its number. From 1511 on, each silo has a table of its own, in its ETW\_SILODRIVERSTATE. That of the host is found through the variable EtwpHostSiloState, and from 1607 on also through PspHostSiloGlobals. In earlier versions the variable WmipLoggerContext is the only table.
     pub struct WMI_LOGGER_CONTEXT_10_0_17763_2452_arm64: members::WMI_LOGGER_CONTEXT, 0x500, 16 {
         0x00 LoggerId: u32 = "ULONG", text!(LoggerId, "inferred from published references about other builds");
         0x04 BufferSize: u32 = "ULONG", text!(BufferSize, "inferred from published references about other builds");
@@ -6133,7 +6133,7 @@ runtime::layout! {
 runtime::layout! {
     /// `WMI_LOGGER_CONTEXT` since 1903 on x86: 0x390 bytes, aligned to 8.
     ///
-    /// The kernel's representation of an event tracing session.
+    /// The kernel's representation of an event tracing session. The kernel makes one when a session is started, and lists it in a table by its number. From 1511 on, each silo has a table of its own, in its ETW\_SILODRIVERSTATE. That of the host is found through the variable EtwpHostSiloState, and from 1607 on also through PspHostSiloGlobals. In earlier versions the variable WmipLoggerContext is the only table.
     pub struct WMI_LOGGER_CONTEXT_1903_x86: members::WMI_LOGGER_CONTEXT, 0x390, 8 {
         0x00 LoggerId: u32 = "ULONG", text!(LoggerId, "documented");
         0x04 BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
@@ -6321,7 +6321,7 @@ runtime::layout! {
 runtime::layout! {
     /// `WMI_LOGGER_CONTEXT` since 1903 on x64: 0x540 bytes, aligned to 16.
     ///
-    /// The kernel's representation of an event tracing session.
+    /// The kernel's representation of an event tracing session. The kernel makes one when a session is started, and lists it in a table by its number. From 1511 on, each silo has a table of its own, in its ETW\_SILODRIVERSTATE. That of the host is found through the variable EtwpHostSiloState, and from 1607 on also through PspHostSiloGlobals. In earlier versions the variable WmipLoggerContext is the only table.
     pub struct WMI_LOGGER_CONTEXT_1903_x64: members::WMI_LOGGER_CONTEXT, 0x540, 16 {
         0x00 LoggerId: u32 = "ULONG", text!(LoggerId, "documented");
         0x04 BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
@@ -6493,7 +6493,7 @@ runtime::layout! {
 runtime::layout! {
     /// `WMI_LOGGER_CONTEXT` since 1903 on arm64: 0x540 bytes, aligned to 16.
     ///
-    /// The kernel's representation of an event tracing session.
+    /// The kernel's representation of an event tracing session. The kernel makes one when a session is started, and lists it in a table by its number. From 1511 on, each silo has a table of its own, in its ETW\_SILODRIVERSTATE. That of the host is found through the variable EtwpHostSiloState, and from 1607 on also through PspHostSiloGlobals. In earlier versions the variable WmipLoggerContext is the only table.
     pub struct WMI_LOGGER_CONTEXT_1903_arm64: members::WMI_LOGGER_CONTEXT, 0x540, 16 {
         0x00 LoggerId: u32 = "ULONG", text!(LoggerId, "inferred from published references about other builds");
         0x04 BufferSize: u32 = "ULONG", text!(BufferSize, "inferred from published references about other builds");
@@ -6665,7 +6665,7 @@ runtime::layout! {
 runtime::layout! {
     /// `WMI_LOGGER_CONTEXT` since 2004 on x86: 0x398 bytes, aligned to 8.
     ///
-    /// The kernel's representation of an event tracing session.
+    /// The kernel's representation of an event tracing session. The kernel makes one when a session is started, and lists it in a table by its number. From 1511 on, each silo has a table of its own, in its ETW\_SILODRIVERSTATE. That of the host is found through the variable EtwpHostSiloState, and from 1607 on also through PspHostSiloGlobals. In earlier versions the variable WmipLoggerContext is the only table.
     pub struct WMI_LOGGER_CONTEXT_2004_x86: members::WMI_LOGGER_CONTEXT, 0x398, 8 {
         0x00 LoggerId: u32 = "ULONG", text!(LoggerId, "documented");
         0x04 BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
@@ -6857,7 +6857,7 @@ runtime::layout! {
 runtime::layout! {
     /// `WMI_LOGGER_CONTEXT` since 2004 on x64: 0x550 bytes, aligned to 16.
     ///
-    /// The kernel's representation of an event tracing session.
+    /// The kernel's representation of an event tracing session. The kernel makes one when a session is started, and lists it in a table by its number. From 1511 on, each silo has a table of its own, in its ETW\_SILODRIVERSTATE. That of the host is found through the variable EtwpHostSiloState, and from 1607 on also through PspHostSiloGlobals. In earlier versions the variable WmipLoggerContext is the only table.
     pub struct WMI_LOGGER_CONTEXT_2004_x64: members::WMI_LOGGER_CONTEXT, 0x550, 16 {
         0x00 LoggerId: u32 = "ULONG", text!(LoggerId, "documented");
         0x04 BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
@@ -7033,7 +7033,7 @@ runtime::layout! {
 runtime::layout! {
     /// `WMI_LOGGER_CONTEXT` since 2004 on arm64: 0x550 bytes, aligned to 16.
     ///
-    /// The kernel's representation of an event tracing session.
+    /// The kernel's representation of an event tracing session. The kernel makes one when a session is started, and lists it in a table by its number. From 1511 on, each silo has a table of its own, in its ETW\_SILODRIVERSTATE. That of the host is found through the variable EtwpHostSiloState, and from 1607 on also through PspHostSiloGlobals. In earlier versions the variable WmipLoggerContext is the only table.
     pub struct WMI_LOGGER_CONTEXT_2004_arm64: members::WMI_LOGGER_CONTEXT, 0x550, 16 {
         0x00 LoggerId: u32 = "ULONG", text!(LoggerId, "inferred from published references about other builds");
         0x04 BufferSize: u32 = "ULONG", text!(BufferSize, "inferred from published references about other builds");
@@ -7209,7 +7209,7 @@ runtime::layout! {
 runtime::layout! {
     /// `WMI_LOGGER_CONTEXT` since 10.0.19041.1466 on x86: 0x380 bytes, aligned to 8.
     ///
-    /// The kernel's representation of an event tracing session.
+    /// The kernel's representation of an event tracing session. The kernel makes one when a session is started, and lists it in a table by its number. From 1511 on, each silo has a table of its own, in its ETW\_SILODRIVERSTATE. That of the host is found through the variable EtwpHostSiloState, and from 1607 on also through PspHostSiloGlobals. In earlier versions the variable WmipLoggerContext is the only table.
     pub struct WMI_LOGGER_CONTEXT_10_0_19041_1466_x86: members::WMI_LOGGER_CONTEXT, 0x380, 8 {
         0x00 LoggerId: u32 = "ULONG", text!(LoggerId, "inferred from published references about other builds");
         0x04 BufferSize: u32 = "ULONG", text!(BufferSize, "inferred from published references about other builds");
@@ -7382,7 +7382,7 @@ runtime::layout! {
 runtime::layout! {
     /// `WMI_LOGGER_CONTEXT` since 10.0.19041.1466 on x64: 0x530 bytes, aligned to 16.
     ///
-    /// The kernel's representation of an event tracing session.
+    /// The kernel's representation of an event tracing session. The kernel makes one when a session is started, and lists it in a table by its number. From 1511 on, each silo has a table of its own, in its ETW\_SILODRIVERSTATE. That of the host is found through the variable EtwpHostSiloState, and from 1607 on also through PspHostSiloGlobals. In earlier versions the variable WmipLoggerContext is the only table.
     pub struct WMI_LOGGER_CONTEXT_10_0_19041_1466_x64: members::WMI_LOGGER_CONTEXT, 0x530, 16 {
         0x00 LoggerId: u32 = "ULONG", text!(LoggerId, "inferred from published references about other builds");
         0x04 BufferSize: u32 = "ULONG", text!(BufferSize, "inferred from published references about other builds");
@@ -7554,7 +7554,7 @@ runtime::layout! {
 runtime::layout! {
     /// `WMI_LOGGER_CONTEXT` since 10.0.19041.1466 on arm64: 0x530 bytes, aligned to 16.
     ///
-    /// The kernel's representation of an event tracing session.
+    /// The kernel's representation of an event tracing session. The kernel makes one when a session is started, and lists it in a table by its number. From 1511 on, each silo has a table of its own, in its ETW\_SILODRIVERSTATE. That of the host is found through the variable EtwpHostSiloState, and from 1607 on also through PspHostSiloGlobals. In earlier versions the variable WmipLoggerContext is the only table.
     pub struct WMI_LOGGER_CONTEXT_10_0_19041_1466_arm64: members::WMI_LOGGER_CONTEXT, 0x530, 16 {
         0x00 LoggerId: u32 = "ULONG", text!(LoggerId, "inferred from published references about other builds");
         0x04 BufferSize: u32 = "ULONG", text!(BufferSize, "inferred from published references about other builds");
@@ -7726,7 +7726,7 @@ runtime::layout! {
 runtime::layout! {
     /// `WMI_LOGGER_CONTEXT` since 19569 on x64: 0x550 bytes, aligned to 16.
     ///
-    /// The kernel's representation of an event tracing session.
+    /// The kernel's representation of an event tracing session. The kernel makes one when a session is started, and lists it in a table by its number. From 1511 on, each silo has a table of its own, in its ETW\_SILODRIVERSTATE. That of the host is found through the variable EtwpHostSiloState, and from 1607 on also through PspHostSiloGlobals. In earlier versions the variable WmipLoggerContext is the only table.
     pub struct WMI_LOGGER_CONTEXT_19569_x64: members::WMI_LOGGER_CONTEXT, 0x550, 16 {
         0x00 LoggerId: u32 = "ULONG", text!(LoggerId, "inferred from published references about other builds");
         0x04 BufferSize: u32 = "ULONG", text!(BufferSize, "inferred from published references about other builds");
@@ -7917,7 +7917,7 @@ runtime::layout! {
 runtime::layout! {
     /// `WMI_LOGGER_CONTEXT` since 19569 on arm64: 0x550 bytes, aligned to 16.
     ///
-    /// The kernel's representation of an event tracing session.
+    /// The kernel's representation of an event tracing session. The kernel makes one when a session is started, and lists it in a table by its number. From 1511 on, each silo has a table of its own, in its ETW\_SILODRIVERSTATE. That of the host is found through the variable EtwpHostSiloState, and from 1607 on also through PspHostSiloGlobals. In earlier versions the variable WmipLoggerContext is the only table.
     pub struct WMI_LOGGER_CONTEXT_19569_arm64: members::WMI_LOGGER_CONTEXT, 0x550, 16 {
         0x00 LoggerId: u32 = "ULONG", text!(LoggerId, "inferred from published references about other builds");
         0x04 BufferSize: u32 = "ULONG", text!(BufferSize, "inferred from published references about other builds");
@@ -8093,7 +8093,7 @@ runtime::layout! {
 runtime::layout! {
     /// `WMI_LOGGER_CONTEXT` since server-2022 on x64: 0x570 bytes, aligned to 16.
     ///
-    /// The kernel's representation of an event tracing session.
+    /// The kernel's representation of an event tracing session. The kernel makes one when a session is started, and lists it in a table by its number. From 1511 on, each silo has a table of its own, in its ETW\_SILODRIVERSTATE. That of the host is found through the variable EtwpHostSiloState, and from 1607 on also through PspHostSiloGlobals. In earlier versions the variable WmipLoggerContext is the only table.
     pub struct WMI_LOGGER_CONTEXT_server_2022_x64: members::WMI_LOGGER_CONTEXT, 0x570, 16 {
         0x00 LoggerId: u32 = "ULONG", text!(LoggerId, "inferred from published references about other builds");
         0x04 BufferSize: u32 = "ULONG", text!(BufferSize, "inferred from published references about other builds");
@@ -8288,7 +8288,7 @@ runtime::layout! {
 runtime::layout! {
     /// `WMI_LOGGER_CONTEXT` since 10.0.20348.469 on x64: 0x550 bytes, aligned to 16.
     ///
-    /// The kernel's representation of an event tracing session.
+    /// The kernel's representation of an event tracing session. The kernel makes one when a session is started, and lists it in a table by its number. From 1511 on, each silo has a table of its own, in its ETW\_SILODRIVERSTATE. That of the host is found through the variable EtwpHostSiloState, and from 1607 on also through PspHostSiloGlobals. In earlier versions the variable WmipLoggerContext is the only table.
     pub struct WMI_LOGGER_CONTEXT_10_0_20348_469_x64: members::WMI_LOGGER_CONTEXT, 0x550, 16 {
         0x00 LoggerId: u32 = "ULONG", text!(LoggerId, "inferred from published references about other builds");
         0x04 BufferSize: u32 = "ULONG", text!(BufferSize, "inferred from published references about other builds");
@@ -8464,7 +8464,7 @@ runtime::layout! {
 runtime::layout! {
     /// `WMI_LOGGER_CONTEXT` since 21H2 on x64: 0x560 bytes, aligned to 16.
     ///
-    /// The kernel's representation of an event tracing session.
+    /// The kernel's representation of an event tracing session. The kernel makes one when a session is started, and lists it in a table by its number. From 1511 on, each silo has a table of its own, in its ETW\_SILODRIVERSTATE. That of the host is found through the variable EtwpHostSiloState, and from 1607 on also through PspHostSiloGlobals. In earlier versions the variable WmipLoggerContext is the only table.
     pub struct WMI_LOGGER_CONTEXT_21H2_x64: members::WMI_LOGGER_CONTEXT, 0x560, 16 {
         0x00 LoggerId: u32 = "ULONG", text!(LoggerId, "inferred from published references about other builds");
         0x04 BufferSize: u32 = "ULONG", text!(BufferSize, "inferred from published references about other builds");
@@ -8641,7 +8641,7 @@ runtime::layout! {
 runtime::layout! {
     /// `WMI_LOGGER_CONTEXT` since 21H2 on arm64: 0x560 bytes, aligned to 16.
     ///
-    /// The kernel's representation of an event tracing session.
+    /// The kernel's representation of an event tracing session. The kernel makes one when a session is started, and lists it in a table by its number. From 1511 on, each silo has a table of its own, in its ETW\_SILODRIVERSTATE. That of the host is found through the variable EtwpHostSiloState, and from 1607 on also through PspHostSiloGlobals. In earlier versions the variable WmipLoggerContext is the only table.
     pub struct WMI_LOGGER_CONTEXT_21H2_arm64: members::WMI_LOGGER_CONTEXT, 0x560, 16 {
         0x00 LoggerId: u32 = "ULONG", text!(LoggerId, "inferred from published references about other builds");
         0x04 BufferSize: u32 = "ULONG", text!(BufferSize, "inferred from published references about other builds");
@@ -8818,7 +8818,7 @@ runtime::layout! {
 runtime::layout! {
     /// `WMI_LOGGER_CONTEXT` since 10.0.22000.434 on x64: 0x540 bytes, aligned to 16.
     ///
-    /// The kernel's representation of an event tracing session.
+    /// The kernel's representation of an event tracing session. The kernel makes one when a session is started, and lists it in a table by its number. From 1511 on, each silo has a table of its own, in its ETW\_SILODRIVERSTATE. That of the host is found through the variable EtwpHostSiloState, and from 1607 on also through PspHostSiloGlobals. In earlier versions the variable WmipLoggerContext is the only table.
     pub struct WMI_LOGGER_CONTEXT_10_0_22000_434_x64: members::WMI_LOGGER_CONTEXT, 0x540, 16 {
         0x00 LoggerId: u32 = "ULONG", text!(LoggerId, "inferred from published references about other builds");
         0x04 BufferSize: u32 = "ULONG", text!(BufferSize, "inferred from published references about other builds");
@@ -8991,7 +8991,7 @@ runtime::layout! {
 runtime::layout! {
     /// `WMI_LOGGER_CONTEXT` since 10.0.22000.434 on arm64: 0x540 bytes, aligned to 16.
     ///
-    /// The kernel's representation of an event tracing session.
+    /// The kernel's representation of an event tracing session. The kernel makes one when a session is started, and lists it in a table by its number. From 1511 on, each silo has a table of its own, in its ETW\_SILODRIVERSTATE. That of the host is found through the variable EtwpHostSiloState, and from 1607 on also through PspHostSiloGlobals. In earlier versions the variable WmipLoggerContext is the only table.
     pub struct WMI_LOGGER_CONTEXT_10_0_22000_434_arm64: members::WMI_LOGGER_CONTEXT, 0x540, 16 {
         0x00 LoggerId: u32 = "ULONG", text!(LoggerId, "inferred from published references about other builds");
         0x04 BufferSize: u32 = "ULONG", text!(BufferSize, "inferred from published references about other builds");
@@ -9164,7 +9164,7 @@ runtime::layout! {
 runtime::layout! {
     /// `WMI_LOGGER_CONTEXT` since 22H2 on x64: 0x540 bytes, aligned to 16.
     ///
-    /// The kernel's representation of an event tracing session.
+    /// The kernel's representation of an event tracing session. The kernel makes one when a session is started, and lists it in a table by its number. From 1511 on, each silo has a table of its own, in its ETW\_SILODRIVERSTATE. That of the host is found through the variable EtwpHostSiloState, and from 1607 on also through PspHostSiloGlobals. In earlier versions the variable WmipLoggerContext is the only table.
     pub struct WMI_LOGGER_CONTEXT_22H2_x64: members::WMI_LOGGER_CONTEXT, 0x540, 16 {
         0x00 LoggerId: u32 = "ULONG", text!(LoggerId, "inferred from published references about other builds");
         0x04 BufferSize: u32 = "ULONG", text!(BufferSize, "inferred from published references about other builds");
@@ -9337,7 +9337,7 @@ runtime::layout! {
 runtime::layout! {
     /// `WMI_LOGGER_CONTEXT` since 22H2 on arm64: 0x540 bytes, aligned to 16.
     ///
-    /// The kernel's representation of an event tracing session.
+    /// The kernel's representation of an event tracing session. The kernel makes one when a session is started, and lists it in a table by its number. From 1511 on, each silo has a table of its own, in its ETW\_SILODRIVERSTATE. That of the host is found through the variable EtwpHostSiloState, and from 1607 on also through PspHostSiloGlobals. In earlier versions the variable WmipLoggerContext is the only table.
     pub struct WMI_LOGGER_CONTEXT_22H2_arm64: members::WMI_LOGGER_CONTEXT, 0x540, 16 {
         0x00 LoggerId: u32 = "ULONG", text!(LoggerId, "inferred from published references about other builds");
         0x04 BufferSize: u32 = "ULONG", text!(BufferSize, "inferred from published references about other builds");
@@ -9510,7 +9510,7 @@ runtime::layout! {
 runtime::layout! {
     /// `WMI_LOGGER_CONTEXT` since 24H2 on x64: 0x650 bytes, aligned to 16.
     ///
-    /// The kernel's representation of an event tracing session.
+    /// The kernel's representation of an event tracing session. The kernel makes one when a session is started, and lists it in a table by its number. From 1511 on, each silo has a table of its own, in its ETW\_SILODRIVERSTATE. That of the host is found through the variable EtwpHostSiloState, and from 1607 on also through PspHostSiloGlobals. In earlier versions the variable WmipLoggerContext is the only table.
     pub struct WMI_LOGGER_CONTEXT_24H2_x64: members::WMI_LOGGER_CONTEXT, 0x650, 16 {
         0x00 LoggerId: u32 = "ULONG", text!(LoggerId, "inferred from published references about other builds");
         0x04 BufferSize: u32 = "ULONG", text!(BufferSize, "inferred from published references about other builds");
@@ -9688,7 +9688,7 @@ runtime::layout! {
 runtime::layout! {
     /// `WMI_LOGGER_CONTEXT` since 24H2 on arm64: 0x650 bytes, aligned to 16.
     ///
-    /// The kernel's representation of an event tracing session.
+    /// The kernel's representation of an event tracing session. The kernel makes one when a session is started, and lists it in a table by its number. From 1511 on, each silo has a table of its own, in its ETW\_SILODRIVERSTATE. That of the host is found through the variable EtwpHostSiloState, and from 1607 on also through PspHostSiloGlobals. In earlier versions the variable WmipLoggerContext is the only table.
     pub struct WMI_LOGGER_CONTEXT_24H2_arm64: members::WMI_LOGGER_CONTEXT, 0x650, 16 {
         0x00 LoggerId: u32 = "ULONG", text!(LoggerId, "inferred from published references about other builds");
         0x04 BufferSize: u32 = "ULONG", text!(BufferSize, "inferred from published references about other builds");
@@ -9866,7 +9866,7 @@ runtime::layout! {
 runtime::layout! {
     /// `WMI_LOGGER_CONTEXT` since 26H1 on x64: 0x650 bytes, aligned to 16.
     ///
-    /// The kernel's representation of an event tracing session.
+    /// The kernel's representation of an event tracing session. The kernel makes one when a session is started, and lists it in a table by its number. From 1511 on, each silo has a table of its own, in its ETW\_SILODRIVERSTATE. That of the host is found through the variable EtwpHostSiloState, and from 1607 on also through PspHostSiloGlobals. In earlier versions the variable WmipLoggerContext is the only table.
     pub struct WMI_LOGGER_CONTEXT_26H1_x64: members::WMI_LOGGER_CONTEXT, 0x650, 16 {
         0x00 LoggerId: u32 = "ULONG", text!(LoggerId, "inferred from published references about other builds");
         0x04 BufferSize: u32 = "ULONG", text!(BufferSize, "inferred from published references about other builds");
@@ -10044,7 +10044,7 @@ runtime::layout! {
 runtime::layout! {
     /// `WMI_LOGGER_CONTEXT` since 26H1 on arm64: 0x650 bytes, aligned to 16.
     ///
-    /// The kernel's representation of an event tracing session.
+    /// The kernel's representation of an event tracing session. The kernel makes one when a session is started, and lists it in a table by its number. From 1511 on, each silo has a table of its own, in its ETW\_SILODRIVERSTATE. That of the host is found through the variable EtwpHostSiloState, and from 1607 on also through PspHostSiloGlobals. In earlier versions the variable WmipLoggerContext is the only table.
     pub struct WMI_LOGGER_CONTEXT_26H1_arm64: members::WMI_LOGGER_CONTEXT, 0x650, 16 {
         0x00 LoggerId: u32 = "ULONG", text!(LoggerId, "inferred from published references about other builds");
         0x04 BufferSize: u32 = "ULONG", text!(BufferSize, "inferred from published references about other builds");

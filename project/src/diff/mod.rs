@@ -1,7 +1,6 @@
 //! The differences between the structures of two targets, or of a target and a symbol file.
 
 mod changes;
-pub mod compact;
 mod side;
 
 pub use changes::{Changes, Entry, SideFact, changes, told_apart};

@@ -2,14 +2,12 @@
 //!
 //! Instructions: `ask TARGET`, `show STRUCTURE[.MEMBER] [BUILD [ARCH]]`, `expand` likewise with what is embedded, `history STRUCTURE[.MEMBER]
 //! [ARCH]`, `matrix STRUCTURE ARCH`, `diff A B [STRUCTURE [MEMBER]]`, `map TARGET [STRUCTURE]`,
-//! `offsets NAME…`, `verify [FILE… [only=STRUCTURE] [build=BUILD] [arch=ARCH]]`, `errata STRUCTURE`, `compact`, `format`, `snapshot FILE… [build=BUILD]
+//! `offsets NAME…`, `verify [FILE… [only=STRUCTURE] [build=BUILD] [arch=ARCH]]`, `errata STRUCTURE`, `format`, `snapshot FILE… [build=BUILD]
 //! [arch=ARCH]`, `updates`. Files are those of the case.
 
 use super::{Case, run};
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_codegen::registry::Registry;
-use etw_layouts_project::diff::Side;
-use etw_layouts_project::diff::compact::Compact;
 use etw_layouts_project::evidence::{builds_of, confirmed};
 use etw_layouts_project::map::Map;
 use etw_layouts_project::matrix::Matrix;
@@ -46,7 +44,6 @@ fn told(case: &Case) -> Result<String, Error> {
             "offsets" => table(&layouts, &registry, &words[1..]),
             "verify" => verified(case, &words[1..]),
             "errata" => Ok(errata::list(&layouts, Some(words[1])).iter().map(|line| format!("  {line}\n")).collect()),
-            "compact" => compact(&layouts, &registry),
             "format" => formatted(&layouts),
             "snapshot" => snapshot(case, &words[1..]),
             "updates" => Ok(layouts.spec.axis.kbs.iter().map(|(build, kbs)| format!("  {build}: {kbs:?}\n")).collect()),
@@ -242,17 +239,6 @@ fn snapshot(case: &Case, words: &[&str]) -> Result<String, Error> {
         let kernels: Vec<_> = kernels.lines().skip(1).filter(|line| line.starts_with(['p', 'k'])).collect();
         writeln!(text, "  {}: {}", path.display(), kernels.join(", "))?;
     }
-    Ok(text)
-}
-
-fn compact(layouts: &Layouts, registry: &Registry) -> Result<String, Error> {
-    let axis = &layouts.spec.axis;
-    let choices = axis.all().iter().map(|target| Choice::of(layouts, registry, axis.newest(target), None)).collect::<Vec<_>>();
-    let sides = choices.iter().map(|choice| Side::of_target(layouts, choice)).collect::<Result<Vec<_>, _>>()?;
-    let Compact { words, definitions, targets, names } = Compact::of(layouts, &sides.iter().collect::<Vec<_>>());
-    let mut text = format!("  {}\n  {}\n", words.join(" | "), names.join(", "));
-    definitions.iter().for_each(|definition| text += &format!("  {definition:?}\n"));
-    targets.iter().for_each(|target| text += &format!("  {target:?}\n"));
     Ok(text)
 }
 

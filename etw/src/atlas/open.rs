@@ -1,0 +1,143 @@
+//! `open`: one page of the atlas as a file that needs no other, in a browser.
+
+use super::facts::Atlas;
+use super::{SCRIPT, STYLE, builds, compare, structure, type_data, values};
+use crate::{Error, NewFile, Outcome, print};
+use etw_layouts_codegen::layouts::{Form, Layouts};
+use etw_layouts_project::Project;
+use etw_layouts_project::names::{Among, name};
+use std::collections::BTreeSet;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::{env, process};
+
+/// Open the atlas page of a structure or enumeration in the web browser.
+///
+///     etw open WMI_LOGGER_CONTEXT
+///     etw open WMI_LOGGER_CONTEXT --build 1703
+///
+/// Writes the page to a temporary file that needs no other file, prints its path, and opens it: with the program that the environment variable BROWSER
+/// names, or with that of the system.
+#[derive(clap::Args)]
+#[command(verbatim_doc_comment)]
+pub struct Args {
+    /// Structure, enumeration or flags.
+    #[arg(value_name = "STRUCTURE")]
+    name: String,
+    /// Show the layout of this build: a label, a build and revision, or a KB number.
+    #[arg(short, long, value_name = "BUILD")]
+    build: Option<String>,
+    /// Write the page to this file, and do not open it.
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+pub(crate) fn run(args: &Args, project: &Project) -> Result<Outcome, Error> {
+    let layouts = project.layouts()?;
+    let structure = name(&layouts, Among::All, &args.name)?.to_owned();
+    let page = page(project, &structure)?;
+    let path = match &args.output {
+        Some(path) => path.clone(),
+        None => (0..100)
+            .map(|number| env::temp_dir().join(format!("etw-{structure}-{}-{number}.html", process::id())))
+            .find(|path| path.symlink_metadata().is_err())
+            .ok_or("no free name for a temporary file; name a file with --output")?,
+    };
+    let at = |fault: String| format!("{}: {fault}", path.display());
+    let file = NewFile::create(&path).map_err(at)?;
+    file.file().write_all(page.as_bytes()).map_err(|error| at(error.to_string()))?;
+    file.finish().map_err(at)?;
+    print::print(&format!("{}\n", path.display()))?;
+    if args.output.is_none() {
+        show(&path, args.build.as_deref())?;
+    }
+    Ok(Outcome::Good)
+}
+
+/// The page of a type, with the style, the script and the data in it. Links to other pages are texts.
+fn page(project: &Project, name: &str) -> Result<String, Error> {
+    let layouts = project.layouts()?;
+    let registry = project.registry(&layouts.spec.axis)?;
+    let only = embedded(&layouts, name);
+    let atlas = Atlas::of(&layouts, &registry, &project.statements()?, |name| only.contains(name))?;
+    let mut data = vec![builds::data(&atlas)?, compare::data(&atlas)?];
+    for structure in &atlas.structures {
+        data.push(type_data::file(&atlas, structure)?.1);
+    }
+    let own = atlas.structures.iter().find(|structure| structure.name() == name);
+    let (_, text) = match (own, layouts.spec.definitions.get(name)) {
+        (Some(own), _) => structure::page(&atlas, own),
+        (None, Some(definition)) => values::page(&atlas, definition),
+        (None, None) => return Err(format!("unknown structure `{name}`").into()),
+    };
+    let (head, body) = text.split_once("<link ").ok_or("the page has no head")?;
+    let (_, body) = body.split_once("</head>").ok_or("the page has no head")?;
+    let body = unlinked(body);
+    let (body, end) = body.split_once("</body>").ok_or("the page has no end")?;
+    // A text of the data must not end the script that it is in.
+    let data = data.concat().replace("</", "<\\/");
+    let script = SCRIPT.concat();
+    let style = format!("{STYLE}.top, .skip {{ display: none; }} .bar {{ top: 0; }}");
+    Ok(format!("{head}<style>{style}</style></head>{body}<script>{data}</script><script>{script}</script></body>{end}"))
+}
+
+/// A structure and all that its members embed, at any target.
+fn embedded(layouts: &Layouts, name: &str) -> BTreeSet<String> {
+    let mut known = BTreeSet::new();
+    let mut pending = vec![name];
+    while let Some(name) = pending.pop() {
+        if !known.insert(name.to_owned()) {
+            continue;
+        }
+        for layout in layouts.layouts.iter().filter(|layout| layout.name == name) {
+            if let Form::Aggregate(aggregate) = &layout.form {
+                pending.extend(layouts.used(aggregate));
+            }
+        }
+    }
+    known
+}
+
+/// Without the links that lead to other pages.
+fn unlinked(text: &str) -> String {
+    let mut parts = text.split(" href=\"");
+    let mut all = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        match part.split_once('"') {
+            Some((to, rest)) if !to.starts_with('#') => all.push_str(rest),
+            _ => all.extend([" href=\"", part]),
+        }
+    }
+    all
+}
+
+fn show(path: &Path, build: Option<&str>) -> Result<(), Error> {
+    let hash = build.map(|build| format!("#build={}", encoded(build, "."))).unwrap_or_default();
+    let path = path.display().to_string().replace('\\', "/");
+    let address = format!("file:///{}{hash}", encoded(path.trim_start_matches('/'), "./:"));
+    let named = env::var_os("BROWSER").filter(|name| !name.is_empty());
+    let mut command = match named {
+        Some(program) => Command::new(program),
+        None if cfg!(windows) => Command::new("rundll32"),
+        None if cfg!(target_os = "macos") => Command::new("open"),
+        None => Command::new("xdg-open"),
+    };
+    if command.get_program() == "rundll32" {
+        command.arg("url.dll,FileProtocolHandler");
+    }
+    let started = command.arg(&address).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+    match started {
+        Ok(_) => Ok(()),
+        Err(error) => {
+            Err(format!("no web browser: {}: {error}; open the file, or set BROWSER", command.get_program().display()).into())
+        }
+    }
+}
+
+/// A part of an address: letters, digits, `-`, `_` and the given characters stay as they are.
+fn encoded(text: &str, plain: &str) -> String {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte) || plain.as_bytes().contains(&byte);
+    let one = |byte: u8| if is_plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") };
+    text.bytes().map(one).collect()
+}

@@ -1,0 +1,38 @@
+// Search, filters, decoders, the layout of any build, and comparisons. Every page reads without it. It shows what the data files of the atlas
+// contain, and loads nothing else.
+"use strict";
+(() => {
+  const root = document.body.dataset.root, at = (id) => document.getElementById(id);
+  document.documentElement.classList.add("js");
+
+  const loading = {};
+  // What is in the page itself needs no file.
+  const load = (file, value) => loading[file] ??= value() ? Promise.resolve(value()) : new Promise((done, failed) => {
+    const script = Object.assign(document.createElement("script"), { src: root + file, onload: () => done(value()) });
+    script.onerror = () => failed(new Error(file + " cannot be read"));
+    document.head.append(script);
+  });
+  const loadBuilds = () => load("builds.js", () => window.atlasBuilds);
+  const loadLayouts = () => load("compare.js", () => window.atlasCompare);
+  const loadType = (name) => load(`type/${name}.js`, () => window.atlasTypes?.[name]);
+
+  const make = (tag, properties, ...inside) => {
+    const element = Object.assign(document.createElement(tag), properties);
+    element.append(...inside);
+    return element;
+  };
+  const link = (text, href) => make("a", { href }, text);
+  const hex = (value, width = 0) => "0x" + value.toString(16).padStart(width, "0");
+  // A number as people write it.
+  const number = (text) => {
+    text = text.trim().replace(/^\+/, "").replace(/_/g, "");
+    return /^(0x[0-9a-f]+|-?\d+)$/i.test(text) ? BigInt(text) : /^[0-9a-f]+h$/i.test(text) ? BigInt("0x" + text.slice(0, -1)) : null;
+  };
+  // What an address says behind its #, and how it is said there.
+  const asked = () => location.hash.includes("=") ? Object.fromEntries(new URLSearchParams(location.hash.slice(1))) : {};
+  const say = (state) => {
+    const said = Object.entries(state).filter(([, value]) => value);
+    history.replaceState(null, "", said.length ? "#" + new URLSearchParams(said) : location.pathname + location.search);
+  };
+  // A text in which the names of types lead to their pages.
+  const linked = (text, { types }) => text.split(/(\w+)/).filter(Boolean).map((word) => word.length > 3 && word in types ? link(word, `${root}type/${word}.html`) : word);

@@ -1,0 +1,445 @@
+//! The atlas in a browser: what readers come for, each from a page freshly opened.
+
+use crate::atlas::{FILES, picture, run, specs, written};
+use crate::contract::Folder;
+use etw_layouts_codegen::axis::Arch;
+use etw_layouts_codegen::registry::Seen;
+use etw_layouts_project::diff::{changes, sides};
+use etw_layouts_project::members::members;
+use etw_layouts_project::{Choice, Confidence, SymbolSource};
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::process::Command;
+use std::{env, fs};
+use test_support::witness;
+
+/// Enters a build and a member or an offset on the page of a structure, as a reader does.
+const ASK: &str = "const ask = async (build, member) => {
+    document.getElementById('ask-build').value = build;
+    document.getElementById('ask-member').value = member;
+    const answer = document.getElementById('ask-answer');
+    answer.textContent = '';
+    document.getElementById('ask-form').requestSubmit();
+    for (let n = 0; n < 100 && !answer.textContent; n++) await wait(10);
+    return answer.textContent;
+};";
+
+/// Searches by the keyboard alone, and returns where that leads.
+const SEARCH: &str = "const search = async (words) => {
+    let to = null;
+    const stop = (event) => { to = event.destination.url; event.preventDefault(); };
+    navigation.addEventListener('navigate', stop);
+    document.body.dispatchEvent(new KeyboardEvent('keydown', { key: '/', bubbles: true }));
+    const input = document.activeElement;
+    input.value = words;
+    input.dispatchEvent(new Event('input'));
+    input.form.requestSubmit();
+    for (let n = 0; n < 100 && !to; n++) await wait(10);
+    navigation.removeEventListener('navigate', stop);
+    return to?.replace(/.*\\/(type|kernel|event)\\//, '$1/') ?? document.getElementById('search-found').textContent;
+};";
+
+#[test]
+fn readers_find_what_they_come_for_in_a_browser() {
+    let chromium = env::var("ETW_LAYOUTS_CHROMIUM").unwrap_or_else(|_| "chromium".into());
+    if !witness::starts(&chromium) {
+        return witness::absent("chromium");
+    }
+    let folder = written();
+    let browser = Browser { chromium, folder };
+    browser.an_offset_at_a_build();
+    browser.when_a_member_moved();
+    browser.a_declaration_to_copy();
+    browser.the_names_of_a_value();
+    browser.the_symbols_of_a_build();
+    browser.two_builds();
+    browser.half_a_name();
+    browser.a_link_to_a_member();
+    browser.a_kernel_by_its_identity();
+    browser.a_payload();
+    browser.a_page_of_its_own();
+    browser.offsets_stay_in_sight();
+    browser.confidence_is_that_of_the_library();
+    if env::var_os("BLESS").is_some() {
+        picture(&browser.chromium, &browser.folder);
+    }
+}
+
+struct Browser {
+    chromium: String,
+    folder: Folder,
+}
+
+impl Browser {
+    fn run(&self, address: &str, script: &str) -> Value {
+        run(&self.chromium, &self.folder, address, script)
+    }
+
+    /// A build has many names, and the address follows what is asked.
+    fn an_offset_at_a_build(&self) {
+        let script = format!(
+            "{ASK} const said = [];
+            for (const build of ['1703', '15063', '10.0.15063-x64', 'KB4016251']) said.push(await ask(build, '0x398'));
+            said.push(await ask('5.1.2600', 'LoggerMode'), await ask('19041.1415-x64', 'loggermode'), location.hash);
+            for (const build of ['21H2', 'vista', '10-22H2', '1.2.3']) said.push(await ask(build, ''));
+            return said;"
+        );
+        let said = self.run("type/WMI_LOGGER_CONTEXT.html", &script);
+        let said: Vec<&str> = said.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+        let (layouts, _) = specs();
+        let target = layouts.spec.axis.find("1703-x64").expect("a target").target;
+        let rows = members(&layouts, "WMI_LOGGER_CONTEXT", target);
+        let own = |row: &&_| matches!(row, etw_layouts_project::members::Member { offset, size, .. } if (*offset..offset + size).contains(&0x398));
+        let row = rows.iter().find(own).expect("something at that offset");
+        let start = format!("{} {:#06x}", row.path.as_deref().unwrap_or("padding"), row.offset);
+        for (answer, build) in said[..4].iter().zip(["10.0.15063-x64", "10.0.15063-x64", "10.0.15063-x64", "10.0.15063."]) {
+            assert!(answer.starts_with(&start) && answer.contains(build), "{answer}; {start}");
+        }
+        assert!(said[4].starts_with("LoggerMode 0x00c8, ULONG at 5.1.2600-x86: inferred from "), "{}", said[4]);
+        assert!(said[5].starts_with("LoggerMode 0x000c, ULONG at 10.0.19041.1415-x64: verified (PDB)."), "{}", said[5]);
+        assert_eq!(said[6], "#build=19041.1415-x64&member=loggermode");
+        let starts = [
+            "ambiguous release 21H2; write 10-21h2 or 11-21h2",
+            "6.0.6000.16386-x64: ",
+            "10.0.19045.2130-x64: ",
+            "unknown build 1.2.3 for x64;",
+        ];
+        for (answer, start) in said[7..].iter().zip(starts) {
+            assert!(answer.starts_with(start), "{answer}");
+        }
+    }
+
+    fn when_a_member_moved(&self) {
+        let said = self.run(
+            "type/WMI_LOGGER_CONTEXT.html",
+            "document.querySelector('.panel.x64 .now a[href=\"#RelativeTimerDueTime\"], .panel.x64 .now a[href=\"#LoggerStatus\"]').click();
+            await wait(300);
+            return [...document.querySelectorAll('#ask-answer li')].map((item) => item.textContent);",
+        );
+        let first = said[0].as_str().unwrap_or_default();
+        let end = ": moved with this build; last build without the change: 10.0.20348.";
+        assert!(first.starts_with("0x0028 NTSTATUS, Windows 11 version 21H2 (22000.1) to ") && first.contains(end), "{said}");
+        let update = said.as_array().into_iter().flatten().filter_map(Value::as_str).any(|line| line.contains(", KB"));
+        let by_update = self.run(
+            "type/WMI_LOGGER_CONTEXT.html#PeriodicCaptureStateContext",
+            "await wait(300); return document.getElementById('ask-answer').textContent;",
+        );
+        assert!(update || by_update.as_str().is_some_and(|text| text.contains(", KB")), "no update is named: {said} {by_update}");
+    }
+
+    fn a_declaration_to_copy(&self) {
+        let script = "const [own, whole] = document.querySelectorAll('.panel.x64 .copy');
+            own.click(); whole.click();
+            for (let n = 0; n < 200 && !(own.dataset.copied && whole.dataset.copied); n++) await wait(10);
+            return [own.dataset.copied, whole.dataset.copied, document.querySelector('.panel.x64 pre.code').textContent];";
+        let copied = self.run("type/ETW_GUID_ENTRY.html", script);
+        assert_eq!(copied[0], copied[2]);
+        let text = copied[0].as_str().unwrap_or_default();
+        assert!(text.starts_with("typedef struct _ETW_GUID_ENTRY {\n/* 0x000 */     LIST_ENTRY GuidList;\n"), "{text}");
+        let whole = copied[1].as_str().unwrap_or_default();
+        let places =
+            ["typedef struct _LIST_ENTRY {", "} LIST_ENTRY;", "typedef struct _ETW_GUID_ENTRY {"].map(|part| whole.find(part));
+        assert!(places.iter().all(Option::is_some) && places.is_sorted() && whole.contains(text), "{places:?}\n{whole}");
+    }
+
+    fn the_names_of_a_value(&self) {
+        let names = "EVENT_TRACE_FLAG_PROCESS | EVENT_TRACE_FLAG_THREAD";
+        let script = "const input = document.getElementById('decode-value');
+            input.value = '0x3';
+            input.dispatchEvent(new Event('input'));
+            return [document.getElementById('decode-names').textContent, location.hash];";
+        assert_eq!(self.run("type/EVENT_TRACE_FLAG.html", script), json!([names, "#value=0x3"]));
+        let fresh =
+            self.run("type/EVENT_TRACE_FLAG.html#value=0x3", "return document.getElementById('decode-names').textContent;");
+        assert_eq!(fresh, names);
+    }
+
+    fn the_symbols_of_a_build(&self) {
+        let (_, registry) = specs();
+        let seen = registry
+            .kernels
+            .iter()
+            .find(|seen| seen.build.to_string() == "10.0.19041.985" && seen.arch == Arch::X64 && seen.pdb.is_some());
+        let guid = format!("{:032X}", seen.and_then(|seen| seen.pdb.as_ref()).expect("a PDB").guid);
+        let script = "const row = document.querySelector('.identities tbody tr'), copy = row.querySelector('.copy');
+            copy.click();
+            await wait(100);
+            return [row.cells[0].textContent, copy.dataset.copied, row.getBoundingClientRect().top < innerHeight];";
+        let [build, copied, is_in_sight] = <[Value; 3]>::try_from(
+            serde_json::from_value::<Vec<Value>>(self.run("kernel/10.0.19041.985-x64.html", script)).expect("a list"),
+        )
+        .expect("three");
+        let copied = copied.as_str().unwrap_or_default().replace('-', "").to_uppercase();
+        assert_eq!((build.as_str(), copied, is_in_sight), (Some("10.0.19041.985"), guid, Value::Bool(true)));
+    }
+
+    /// The table has what `etw diff` lists, the members of one structure and the structures of two builds.
+    fn two_builds(&self) {
+        let (layouts, registry) = specs();
+        for (a, b, only) in [
+            ("10.0.19041.1415-x64", "10.0.22000.434-x64", "WMI_LOGGER_CONTEXT"),
+            ("6.1.7601.24000-x86", "6.2.9200.16384-x86", "WMI_BUFFER_HEADER"),
+            ("10.0.15063-x64", "10.0.16299.15-x64", "ETW_REG_ENTRY"),
+            ("5.2.3790-sp1-x64", "10.0.28000.1-arm64", "ETW_GUID_ENTRY"),
+        ] {
+            let page = self.run(
+                &format!("compare.html#a={a}&b={b}&only={only}"),
+                "for (let n = 0; n < 100 && !document.querySelector('#tables section'); n++) await wait(20);
+                return [...document.querySelectorAll('#tables tbody tr')].flatMap((row) => row.dataset.members.split(' ').map((path) => [row.className, path]));",
+            );
+            let rows: BTreeSet<(String, String)> = serde_json::from_value(page).expect("pairs");
+            let [old, new] = sides(&layouts, &registry, [a, b], Some(only)).expect("two targets");
+            let found = changes(&old, &new);
+            for (list, entries) in found.lists() {
+                let kind = match list {
+                    "added" => "new",
+                    "removed" => "gone",
+                    "moved" => "moved",
+                    _ => continue,
+                };
+                for path in entries.iter().filter_map(|entry| entry.member.as_deref()).filter(|path| !path.contains('.')) {
+                    let own =
+                        rows.iter().find(|(_, row)| row == path).unwrap_or_else(|| panic!("{a} {b}: {path} is not in the table"));
+                    assert!(own.0 == kind || kind == "moved" && own.0 == "typed", "{a} {b}: {path} is {}, not {kind}", own.0);
+                }
+            }
+        }
+        let page = self.run(
+            "compare.html#a=2004&b=1709",
+            "for (let n = 0; n < 100 && !document.querySelector('#tables section'); n++) await wait(20);
+            const names = () => [...document.querySelectorAll('#tables section')].map((section) => section.dataset.name);
+            const before = names();
+            document.getElementById('swap').click();
+            await wait(300);
+            return [before, names(), location.hash, document.getElementById('way').textContent];",
+        );
+        let [old, new] = sides(&layouts, &registry, ["2004-x64", "1709-x64"], None).expect("two targets");
+        let names: BTreeSet<&str> = page[0].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+        for (_, entries) in changes(&old, &new).lists() {
+            assert!(entries.iter().all(|entry| names.contains(entry.structure.as_str())), "{names:?}");
+        }
+        assert_eq!((&page[0], &page[2]), (&page[1], &json!("#a=1709&b=2004")), "{page}");
+        let wrong = "await wait(300); return document.getElementById('way').textContent;";
+        let wrong = self.run("compare.html#a=1.2.3&b=1709", wrong);
+        assert!(wrong.as_str().is_some_and(|wrong| wrong.starts_with("unknown build 1.2.3 for x64;")), "{wrong}");
+    }
+
+    /// Whatever part of a name is known, and before the data is there.
+    fn half_a_name(&self) {
+        let words = [
+            "_WMI_LOGGER_CON",
+            "guid entry",
+            "BuffersWritten",
+            "EVENT_TRACE_FLAG_PROC",
+            "22000.434",
+            "<b>",
+            "diskio",
+            "process/start",
+            "0x301",
+            "WMI_LOG_TYPE_PROCESS_CREATE",
+            "HighResResponseTime",
+            "24h2",
+            "KB5009566",
+            "WMI_LOGGER_CONTEXT+0x398 1703",
+        ];
+        let script = format!(
+            "{SEARCH} const found = []; for (const words of {}) found.push(await search(words));
+            const input = document.getElementById('search-words'), start = performance.now();
+            input.value = 'logger mode'; input.dispatchEvent(new Event('input')); await wait(0);
+            return [found, performance.now() - start];",
+            json!(words)
+        );
+        let found = self.run("index.html", &script);
+        let first: Vec<&str> = found[0].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+        let expected = [
+            "type/WMI_LOGGER_CONTEXT.html",
+            "type/ETW_GUID_ENTRY.html",
+            "type/WMI_LOGGER_CONTEXT.html#BuffersWritten",
+            "type/EVENT_TRACE_FLAG.html#EVENT_TRACE_FLAG_PROCESS",
+            "kernel/10.0.22000.434-x64.html#evidence",
+            "no match",
+            "event/DiskIo.html",
+            "event/Process.html#Start",
+            "event/Process.html#Start",
+            "event/Process.html#Start",
+        ];
+        assert_eq!(first[..10], expected, "{first:?}");
+        assert!(first[10].starts_with("event/DiskIo.html#") && first[10].ends_with(".HighResResponseTime"), "{first:?}");
+        assert!(first[11].starts_with("kernel/10.0.26100.") && first[12].starts_with("kernel/10.0.22000.434-"), "{first:?}");
+        assert_eq!(first[13], "type/WMI_LOGGER_CONTEXT.html#build=1703&member=0x398", "{first:?}");
+        assert!(found[1].as_f64().is_some_and(|time| time < 50.0), "search took {} ms", found[1]);
+    }
+
+    fn a_link_to_a_member(&self) {
+        let script = "await wait(300);
+            const row = document.querySelector('.panel.x86 .now tr.hit'), at = row.getBoundingClientRect();
+            return [document.getElementById('ask-answer').textContent, row.cells[0].textContent, document.querySelector('[name=arch]:checked').className,
+                at.top >= 0 && at.bottom <= innerHeight];";
+        let said = self.run("type/WMI_LOGGER_CONTEXT.html#build=14393&arch=x86&member=LoggerMode", script);
+        assert!(said[0].as_str().is_some_and(|text| text.starts_with("LoggerMode 0x000c, ULONG at 10.0.14393-x86: ")), "{said}");
+        assert_eq!((&said[1], &said[2], &said[3]), (&json!("0x000c"), &json!("x86"), &json!(true)));
+        // A member that the newest build does not have.
+        let gone = self.run(
+            "type/WMI_LOGGER_CONTEXT.html#BufferSpinLock",
+            "await wait(300); return document.getElementById('ask-answer').textContent;",
+        );
+        assert!(
+            gone.as_str().is_some_and(|text| text.starts_with("BufferSpinLock does not exist at this build at 10.0.28000")),
+            "{gone}"
+        );
+    }
+
+    fn a_kernel_by_its_identity(&self) {
+        let (_, registry) = specs();
+        let (layouts, _) = specs();
+        let page = |seen: &Seen| {
+            let target = layouts.spec.axis.at(seen.build, seen.arch).expect("a target");
+            format!("kernel/{}.html#evidence", layouts.spec.axis.target_name(target))
+        };
+        let own = |seen: &&Seen| seen.arch == Arch::X64 && layouts.spec.axis.at(seen.build, seen.arch).is_some();
+        let symbols = registry.kernels.iter().filter(own).rfind(|seen| seen.pdb.is_some()).expect("a kernel");
+        let image = registry.kernels.iter().filter(own).rfind(|seen| seen.image.is_some()).expect("a kernel");
+        let pdb = symbols.pdb.as_ref().expect("a PDB");
+        let guid = format!("{:032X}", pdb.guid);
+        let dashed = format!("{{{}-{}-{}-{}-{}}}", &guid[..8], &guid[8..12], &guid[12..16], &guid[16..20], &guid[20..]);
+        let stamp = format!("0x{:08x}", image.image.as_ref().expect("an image").time_stamp);
+        let words = json!([guid, dashed, format!("{guid}{}", pdb.age), stamp]);
+        let script =
+            format!("{SEARCH} const found = []; for (const words of {words}) found.push(await search(words)); return found;");
+        let found = self.run("legend.html", &script);
+        assert_eq!(found, json!([page(symbols), page(symbols), page(symbols), page(image)]));
+        assert!(FILES.contains_key(page(symbols).trim_end_matches("#evidence")));
+    }
+
+    fn a_payload(&self) {
+        let mut bytes = 0xffff_8000_1234_5678_u64.to_le_bytes().to_vec();
+        [4_u32, 3, 2].iter().for_each(|number| bytes.extend(number.to_le_bytes()));
+        bytes.extend((-2_i32).to_le_bytes());
+        bytes.extend(0x1ad000_u64.to_le_bytes());
+        bytes.extend([1, 0, 0, 0]);
+        // A TOKEN_USER of 16 bytes, and the SID S-1-5-18.
+        bytes.extend([[7; 16].as_slice(), &[1, 1, 0, 0, 0, 0, 0, 5, 18, 0, 0, 0]].concat());
+        bytes.extend(b"a.exe\0b\0 \0c\0\0\0\0\0\0\0\xee");
+        let text: String = bytes.iter().map(|byte| format!("{byte:02x} ")).collect();
+        let script = format!(
+            "document.getElementById('payload-version').selectedIndex =
+                [...document.getElementById('payload-version').options].findIndex((option) => option.text === 'Start, version 4');
+            document.getElementById('payload-bytes').value = '{text}';
+            document.getElementById('payload-form').requestSubmit();
+            const output = document.getElementById('payload-fields');
+            return [[...output.querySelectorAll('tr')].map((row) => [row.cells[0].textContent, row.cells[1].textContent, row.cells[3].textContent]), output.lastChild.textContent];"
+        );
+        let rows = json!([
+            ["0x00", "UniqueProcessKey", "0xffff800012345678 (18446603336526616184)"],
+            ["0x08", "ProcessId", "0x4 (4)"],
+            ["0x0c", "ParentId", "0x3 (3)"],
+            ["0x10", "SessionId", "0x2 (2)"],
+            ["0x14", "ExitStatus", "-2"],
+            ["0x18", "DirectoryTableBase", "0x1ad000 (1757184)"],
+            ["0x20", "Flags", "0x1 (1)"],
+            ["0x24", "UserSID", "S-1-5-18"],
+            ["0x40", "ImageFileName", "\"a.exe\""],
+            ["0x46", "CommandLine", "\"b c\""],
+            ["0x4e", "PackageFullName", "\"\""],
+            ["0x50", "ApplicationId", "\"\""],
+        ]);
+        assert_eq!(self.run("event/Process.html", &script), json!([rows, "1 bytes are left: ee"]));
+    }
+
+    /// `etw open` writes a page that needs no other file.
+    fn a_page_of_its_own(&self) {
+        let path = self.folder.0.join("own.html");
+        let etw = || {
+            let mut command = Command::new(env!("CARGO_BIN_EXE_etw"));
+            command.args(["open", "WMI_BUFFER_HEADER", "-o"]).arg(&path).output().expect("etw runs")
+        };
+        assert_eq!(String::from_utf8_lossy(&etw().stdout).trim(), path.display().to_string());
+        let again = etw();
+        let message = String::from_utf8_lossy(&again.stderr);
+        assert!(again.status.code() == Some(2) && message.contains("already exists"), "{message}");
+        let text = fs::read_to_string(&path).expect("a page");
+        let links = text.split(" href=\"").skip(1).filter(|link| !link.starts_with('#')).count();
+        assert!(links == 0 && !text.contains(" src="), "the page needs other files: {links}");
+        let script = "await wait(300);
+            const whole = document.querySelector('.panel.x64 .copy + .copy');
+            whole.click();
+            for (let n = 0; n < 200 && !whole.dataset.copied; n++) await wait(10);
+            return [document.getElementById('ask-answer').textContent, whole.dataset.copied.includes('typedef struct _LIST_ENTRY {')];";
+        let said = self.run("own.html#build=1703&member=0x18", script);
+        let answer = "SequenceNumber 0x0018, LONGLONG at 10.0.15063-x64: verified against converted symbols of this build.";
+        assert_eq!(said, json!([answer, true]));
+    }
+
+    /// At every place of the history, each cell that is in sight has its offset in sight.
+    fn offsets_stay_in_sight(&self) {
+        let script = "document.getElementById('view-history').click();
+            const part = document.querySelector('.panel.x64 .past .scroll:has(.matrix)'), lost = [];
+            part.style.width = '390px';
+            document.querySelector('.panel.x64 .matrix').style.setProperty('--first', '9rem');
+            await wait(50);
+            const edge = part.querySelector('thead th').getBoundingClientRect().right, end = part.getBoundingClientRect().right;
+            for (let at = 0; at <= part.scrollWidth; at += 300) {
+                part.scrollLeft = at;
+                for (const cell of part.querySelectorAll('tbody td[class]:not(.absent)')) {
+                    const { left, right } = cell.getBoundingClientRect();
+                    if (Math.min(right, end) - Math.max(left, edge) < 110) continue;
+                    const range = document.createRange();
+                    range.selectNodeContents(cell);
+                    const text = range.getBoundingClientRect();
+                    if (text.left < edge - 1 || text.left + 50 > end) lost.push(cell.closest('tr').cells[0].textContent + ' at ' + at);
+                }
+            }
+            part.scrollTop = 2000;
+            await wait(50);
+            const head = part.querySelector('thead th:last-child').getBoundingClientRect(), whole = part.getBoundingClientRect();
+            return [lost, Math.abs(head.top - whole.top) < 2];";
+        assert_eq!(self.run("type/WMI_LOGGER_CONTEXT.html", script), json!([[], true]));
+    }
+
+    /// The script never claims more than the library does.
+    fn confidence_is_that_of_the_library(&self) {
+        let (layouts, registry) = specs();
+        let axis = &layouts.spec.axis;
+        let builds = [
+            "10.0.19041.985",
+            "10.0.19041.1415",
+            "10.0.19045.1415",
+            "10.0.19045.5011",
+            "10.0.19041.1466",
+            "10.0.22000.400",
+            "10.0.22621.3000",
+            "10.0.26100.1742",
+            "10.0.17763.2000",
+            "10.0.17763.2452",
+            "10.0.14393.5000",
+            "6.1.7601.20000",
+            "6.1.7601.24100",
+            "6.3.9600.17415",
+            "10.0.20348.300",
+            "10.0.10240.18000",
+        ];
+        for name in ["WMI_LOGGER_CONTEXT", "ETW_REG_ENTRY", "WMI_BUFFER_HEADER", "EVENT_HEADER"] {
+            let script = format!(
+                "{ASK} const said = []; for (const build of {}) said.push(await ask(build + '-x64', '')); return said;",
+                json!(builds)
+            );
+            let said = self.run(&format!("type/{name}.html"), &script);
+            for (index, build) in builds.into_iter().enumerate() {
+                let choice = Choice::of(&layouts, &registry, axis.find_build(build, Arch::X64).expect("a build"), Some(name));
+                let text = said[index].as_str().unwrap_or_default();
+                let claims = |word: &str| text.split_once(": ").is_some_and(|(_, said)| said.starts_with(word));
+                let fits = match choice.confidence {
+                    Confidence::Verified(SymbolSource::Pdb) => claims("verified (PDB)") || claims("verified against the symbols"),
+                    Confidence::Verified(SymbolSource::Converted) => {
+                        claims("verified (converted") || claims("verified against converted")
+                    }
+                    Confidence::PartlyVerified => claims("partly"),
+                    Confidence::Uncertain { .. } => claims("uncertain"),
+                    Confidence::Inferred(_) => claims("inferred") || claims("uncertain"),
+                    _ => !claims("verified"),
+                };
+                assert!(fits, "{name} at {build}: {text}; {}", choice.sentence(axis));
+            }
+        }
+    }
+}
