@@ -192,8 +192,8 @@ fn packets() {
     assert_eq!(
         skipped,
         [
-            "1 PktMon packet type HTTP, which has no link type in pcapng",
-            "1 medium 0x4 in the keyword, whose link type is unknown",
+            "1 PktMon packet type HTTP, without a link type in pcapng",
+            "1 medium 0x4 in the keyword, with an unknown link type",
             "1 truncated or corrupt payload",
         ]
     );
