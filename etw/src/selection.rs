@@ -162,7 +162,7 @@ impl Wanted {
         match self.provider.iter().filter_map(named).find(|name| !is_provider(name)) {
             Some(name) => {
                 let near = similar(&name, &schemas).map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
-                format!("; no schema and no event has the provider name `{name}`{near}; give the name or the provider's GUID")
+                format!("; no schema and no event has the provider name `{name}`{near}; give a known name or the provider's GUID")
             }
             None => self.on_opcodes(&schemas).unwrap_or_default(),
         }
@@ -187,7 +187,7 @@ impl Wanted {
             if let Keyword::Name(name) = keyword
                 && !variants().any(|variant| variant.keywords().any(|(_, own)| same(own, name)))
             {
-                return Some(format!("; no schema has the keyword name `{name}`; give a mask such as 0x10 or a name"));
+                return Some(format!("; no schema has the keyword name `{name}`; give a mask such as 0x10, or a known name"));
             }
         }
         None

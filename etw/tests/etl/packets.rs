@@ -353,7 +353,7 @@ fn several_files() {
 fn without_packets() {
     let folder = Folder::new("no-packets");
     for (name, trace, expected) in [
-        ("a.etl", trace(), "no packets: 1 file without events of Microsoft-Windows-PktMon and "),
+        ("a.etl", trace(), "no packets: no events of Microsoft-Windows-PktMon or "),
         ("b.etl", trace_of(START, &[component(1, 5, "a", "b")]), "no packets: 1 event of Microsoft-Windows-PktMon and "),
     ] {
         let file = folder.file(name, trace);

@@ -125,9 +125,9 @@ pub fn run(args: &Args, traces: &[(&Loaded<'_>, Trace<'_>)], out: &mut Output) -
 fn without_packets(parts: &[Part<'_>]) -> String {
     let all = Several(parts.len() as u64, "file");
     let events = parts.iter().map(|part| part.names.events).sum();
-    let providers = "Microsoft-Windows-PktMon and Microsoft-Windows-NDIS-PacketCapture";
+    let providers = "Microsoft-Windows-PktMon or Microsoft-Windows-NDIS-PacketCapture";
     let found = match events {
-        0 => format!("{all} without events of {providers}"),
+        0 => format!("no events of {providers} in {all}"),
         _ => format!("{} of {providers} in {all}, none of them with a packet", Several(events, "event")),
     };
     let damaged = match parts.iter().any(|part| part.names.is_damaged) {
