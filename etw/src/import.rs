@@ -27,7 +27,7 @@ use std::path::PathBuf;
 /// only those of --add. Types that a spec cannot define are left out and listed.
 ///
 /// A structure of --add, and all types that it embeds, are added for all builds in the given symbol files, including known
-/// builds. Other builds get the layout of the nearest build. If a structure changes between two builds of the version axis, the
+/// builds. Other builds get the layout of a neighbouring build. If a structure changes between two builds of the version axis, the
 /// build with the change is added to the axis.
 ///
 ///     etw import ntkrnlmp.pdb --build 10.0.26100.3915 --arch x64 --specs my-specs --facts my-facts --dry-run
