@@ -226,7 +226,9 @@ impl fmt::Display for DiagnosticKind {
             Self::Skipped(bytes) => {
                 write!(f, "skipped {bytes:#x} bytes up to the next session, buffer or end of data")
             }
-            Self::Offset(offset) => write!(f, "wrong valid end: offset {offset:#x} is outside the buffer or inside the next buffer"),
+            Self::Offset(offset) => {
+                write!(f, "wrong valid end: offset {offset:#x} is outside the buffer or inside the next buffer")
+            }
             Self::BufferSize { session, buffer } => {
                 write!(f, "wrong buffer size: buffer states {buffer:#x} bytes, session {session:#x}")
             }

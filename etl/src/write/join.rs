@@ -45,7 +45,12 @@ impl LogFile {
             }
             if !first.to_clock().is_same(&log.to_clock()) {
                 let start = |log: &Self| format!("{} at the time stamp {}", FileTime(log.start_time), log.start_stamp);
-                return Err(Apart { file, property: "relation of time stamps to system time", first: start(first), other: start(log) });
+                return Err(Apart {
+                    file,
+                    property: "relation of time stamps to system time",
+                    first: start(first),
+                    other: start(log),
+                });
             }
         }
         let mut joined = logs.iter().min_by_key(|log| log.start_time).map_or_else(|| first.clone(), |log| (*log).clone());

@@ -96,8 +96,12 @@ fn saved_together() {
     }
     // Offsets in the log file header: its version, BootTime, StartTime and ReservedFlags.
     let at = |member: usize| 0x48 + 0x20 + member;
-    let clocks =
-        [(at(8), "version of Windows"), (at(0xF8), "boot time"), (at(0x108), "relation of time stamps to system time"), (at(0x110), "clock")];
+    let clocks = [
+        (at(8), "version of Windows"),
+        (at(0xF8), "boot time"),
+        (at(0x108), "relation of time stamps to system time"),
+        (at(0x110), "clock"),
+    ];
     for (place, what) in clocks {
         let mut other = bytes.clone();
         other[place] ^= 3;

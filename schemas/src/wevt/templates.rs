@@ -75,7 +75,10 @@ impl Items<'_, '_> {
             let map = match bytes.size(at + 8)? {
                 0 => None,
                 offset => *self.maps.get(&offset).ok_or_else(|| {
-                    SchemaError::offset(at, format!("corrupt template: an item refers to a map at offset {offset:#x}, which does not exist"))
+                    SchemaError::offset(
+                        at,
+                        format!("corrupt template: an item refers to a map at offset {offset:#x}, which does not exist"),
+                    )
                 })?,
             };
             Field { out_type: OutType(bytes.u8(at + 5)?.into()), map, ..field }
