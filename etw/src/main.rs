@@ -62,8 +62,9 @@ enum Command {
     ///
     /// In Windows 10 and later, the kernel adds buffers of several sessions to a minidump. These buffers contain
     /// the last events before the system stopped. A full dump contains all sessions, providers and consumers.
-    /// To find them, etw needs the symbols of the kernel: use --symbol-path or --symbols if they are not built
-    /// in. Without symbols, only sessions of 64-bit Windows 7 and later are found, and their events have no times.
+    /// To find them, etw needs the addresses of kernel variables. Many are built in; for other kernels, give
+    /// symbols with --symbol-path or --symbols. Without addresses, only sessions of 64-bit Windows 7 and later
+    /// are found, and their events have no times.
     ///
     /// Exit status: 0 no diagnostics, 1 diagnostics, 2 unusable input.
     #[command(subcommand, verbatim_doc_comment, arg(no_effect("specs")), arg(no_effect("facts")))]
