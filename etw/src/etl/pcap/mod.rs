@@ -53,7 +53,7 @@ use target::Target;
 /// JSON contains these numbers:
 ///   read                  events, including the log file header
 ///   packets               packets written
-///   truncated             packets written of which the capture has only the first part
+///   truncated             packets written that the capture contains only in part
 ///   assumed               packets of ndiscap without keywords for medium, start and end; they are assumed to be whole
 ///                         Ethernet packets, and have `Assumed=Ethernet` in their comment
 ///   out_of_order          packets written after a packet with a later time
