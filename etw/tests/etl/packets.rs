@@ -354,7 +354,7 @@ fn without_packets() {
     let folder = Folder::new("no-packets");
     for (name, trace, expected) in [
         ("a.etl", trace(), "no packets: no events of Microsoft-Windows-PktMon or "),
-        ("b.etl", trace_of(START, &[component(1, 5, "a", "b")]), "no packets: 1 event of Microsoft-Windows-PktMon and "),
+        ("b.etl", trace_of(START, &[component(1, 5, "a", "b")]), "no packets: 1 event of Microsoft-Windows-PktMon or "),
     ] {
         let file = folder.file(name, trace);
         let (status, _, _, err) = converted(&folder, "a.pcapng", &[&file]);
