@@ -222,11 +222,13 @@ impl fmt::Display for DiagnosticKind {
             Self::NoSession(found) => {
                 write!(f, "invalid session signature: {found:#010x}, expected 0x01ebafe1; continuing with the next session")
             }
-            Self::NoBuffer => f.write_str("invalid buffer header: neither size nor number match the session"),
+            Self::NoBuffer => f.write_str("invalid buffer header: neither size nor number matches the session"),
             Self::Skipped(bytes) => {
                 write!(f, "skipped {bytes:#x} bytes up to the next session, buffer or end of data")
             }
-            Self::Offset(offset) => write!(f, "wrong valid end: offset {offset:#x} is outside the buffer or in the next one"),
+            Self::Offset(offset) => {
+                write!(f, "wrong valid end: offset {offset:#x} is outside the buffer or inside the next buffer")
+            }
             Self::BufferSize { session, buffer } => {
                 write!(f, "wrong buffer size: buffer states {buffer:#x} bytes, session {session:#x}")
             }

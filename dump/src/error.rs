@@ -49,7 +49,7 @@ impl fmt::Display for Error {
                     f,
                     "unsupported dump type {kind} ({name}); supported: 1 (full), 2 (kernel, up to Windows 7), 4 (minidump); "
                 )?;
-                f.write_str("of 64-bit systems since Windows 8 also 5, 6, 7 (with a bitmap) and 8, 9, 10 (live dumps)")
+                f.write_str("for 64-bit Windows 8 and later also 5, 6, 7 (with a bitmap) and 8, 9, 10 (live dumps)")
             }
             Self::List(kind) => {
                 let letters = if (8..=10).contains(kind) { "RDMP" } else { "SDMP or FDMP" };

@@ -275,7 +275,7 @@ impl fmt::Display for DiagnosticKind {
             }
             Self::Size { stated, taken } => write!(f, "invalid buffer size: {stated:#x}; assuming {taken:#x}"),
             Self::Header => {
-                f.write_str("corrupt buffer header: invalid valid end, flags, type or state; events of this buffer can be wrong")
+                f.write_str("corrupt buffer header: wrong valid end, flags, type or state; events of this buffer can be wrong")
             }
             Self::Copy(sequence) => write!(
                 f,

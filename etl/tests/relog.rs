@@ -167,9 +167,9 @@ fn joined() {
         ([&first, &system], "clock"),
         ([&first, &LogFile { perf_frequency: 5, ..first.clone() }], "clock"),
         ([&first, &LogFile { boot_time: 1, ..first.clone() }], "boot time"),
-        ([&first, &LogFile { start_stamp: start_stamp + 1, ..first.clone() }], "relation of stamps to time"),
-        ([&first, &LogFile { start_time: start_time + 1, ..first.clone() }], "relation of stamps to time"),
-        ([&system, &LogFile { start_time: start_time + 1, ..system.clone() }], "relation of stamps to time"),
+        ([&first, &LogFile { start_stamp: start_stamp + 1, ..first.clone() }], "relation of time stamps to system time"),
+        ([&first, &LogFile { start_time: start_time + 1, ..first.clone() }], "relation of time stamps to system time"),
+        ([&system, &LogFile { start_time: start_time + 1, ..system.clone() }], "relation of time stamps to system time"),
     ] {
         let apart = LogFile::join(&logs).unwrap_err();
         assert_eq!((apart.file, apart.property), (1, what));

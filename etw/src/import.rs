@@ -21,13 +21,13 @@ use std::path::PathBuf;
 /// members, bits, constants and types, and adds the build to windows.toml. Everything else stays as it is. Adds the reduced
 /// symbol tables to the facts and regenerates the generated crate. A build with known layouts adds only a line to the facts.
 ///
-/// The order of the symbol files, and whether they are imported together or one by one, does not change the layouts. Nothing is
-/// written unless the result verifies. Comments that begin with `# import:` mark places in the specs that symbols do not
-/// determine; the output lists them. If the specs define no structure yet, all types of the file are imported, or only those of --add. Types
-/// that a spec cannot define are left out and listed.
+/// The layouts do not depend on the order of the symbol files, nor on whether they are imported together or one by one. Nothing
+/// is written unless the result verifies. Comments that begin with `# import:` mark places in the specs that symbols do not
+/// determine; the output lists these places. If the specs do not define a structure yet, all types of the file are imported, or
+/// only those of --add. Types that a spec cannot define are left out and listed.
 ///
-/// A structure of --add, and all types that it embeds, are added for all builds whose symbols are given, including known
-/// builds. Other builds get the layout of their neighbours. If a structure changes between two builds of the version axis, the
+/// A structure of --add, and all types that it embeds, are added for all builds in the given symbol files, including known
+/// builds. Other builds get the layout of a neighbouring build. If a structure changes between two builds of the version axis, the
 /// build with the change is added to the axis.
 ///
 ///     etw import ntkrnlmp.pdb --build 10.0.26100.3915 --arch x64 --specs my-specs --facts my-facts --dry-run

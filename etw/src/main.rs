@@ -22,7 +22,7 @@ use std::process::ExitCode;
 /// Inspect, verify and export the structure layouts of Event Tracing for Windows.
 ///
 /// Specs and facts are built into the program, so it works in any folder. Use --specs to work on your own specs. The built-in
-/// specs then supply whatever yours lack: the version axis, the scalar types, and every type that a member embeds.
+/// specs then supply the parts that yours do not define: the version axis, the scalar types, and the types that members embed.
 #[derive(Parser)]
 #[command(name = "etw", version, max_term_width = 100)]
 struct Cli {
@@ -60,10 +60,11 @@ enum Command {
     ///     etw dump save -o traces folder
     ///     etw dump info --symbol-path 'srv*symbols*https://msdl.microsoft.com/download/symbols' MEMORY.DMP
     ///
-    /// In Windows 10 and later, the kernel adds buffers of several sessions to a minidump. They contain the
-    /// last events before the system stopped. A full dump contains all sessions, providers and consumers. Use
-    /// --symbol-path to find them with the kernel's symbols. Without symbols, only sessions of 64-bit
-    /// Windows 7 and later are found, and their events have no times.
+    /// In Windows 10 and later, the kernel adds buffers of several sessions to a minidump. These buffers contain
+    /// the last events before the system stopped. A full dump contains all sessions, providers and consumers.
+    /// To find them, etw needs the addresses of kernel variables. Many are built in; for other kernels, give
+    /// symbols with --symbol-path or --symbols. Without addresses, only sessions of 64-bit Windows 7 and later
+    /// are found, and their events have no times.
     ///
     /// Exit status: 0 no diagnostics, 1 diagnostics, 2 unusable input.
     #[command(subcommand, verbatim_doc_comment, arg(no_effect("specs")), arg(no_effect("facts")))]

@@ -138,7 +138,7 @@ fn read(path: &Path, wanted: &str, named: &mut Named) -> Result<(), Error> {
         eprintln!("{}: {}", file.path.display().to_string().escape_debug(), file.reason.escape_debug());
     }
     if providers + messages == 0 {
-        return Err(format!("no schemas in {name}; name {wanted}").into());
+        return Err(format!("no schemas in {name}; give {wanted}").into());
     }
     if providers + messages > 0 {
         named.libraries.push(builder.build().bytes().into());

@@ -13,29 +13,28 @@ use std::str::FromStr;
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Event selection")]
 pub struct Wanted {
-    #[command(flatten)]
-    pub schemas: SchemaOptions,
     /// Match this provider: a GUID; a class of kernel events, such as Process or DiskIo; a group, such as PROCESS,
-    /// EVENT_TRACE_GROUP_PROCESS or "group 0x0f"; or the name of a provider, such as Microsoft-Windows-Kernel-Process, as events
-    /// contain it or schemas state it.
+    /// EVENT_TRACE_GROUP_PROCESS or "group 0x0f"; or the name of a provider in events or schemas, such as
+    /// Microsoft-Windows-Kernel-Process. Repeat this or another option to match any of its values. If several options are given, an
+    /// event must match each of them.
     #[arg(long, value_name = "GUID|GROUP|NAME", value_parser = provider)]
     provider: Vec<Provider>,
-    /// Match events with this name, such as Process/Start or PROVIDER/TASK/OPCODE, or with this ID, such as PROVIDER/5; Process or
-    /// Process/* for all events of a class or provider.
+    /// Match events with this name, such as Process/Start or PROVIDER/TASK/OPCODE, or with this ID, such as PROVIDER/5. To match all
+    /// events of a class or provider, use its name, or a form such as Process/*.
     #[arg(long, value_name = "NAME", value_parser = event)]
     event: Vec<String>,
-    /// Match this event ID; for kernel events the hook ID (group and type, such as 0x0301) or its name; for WPP messages the message
-    /// number.
+    /// Match this event ID. For a kernel event, this is the hook ID (group and type, such as 0x0301) or its name; for a WPP message,
+    /// it is the message number.
     #[arg(long, value_name = "ID|HOOK", value_parser = id)]
     id: Vec<u16>,
-    /// Match this opcode: a number or a name such as START, END or STOP, or a name in the schemas.
+    /// Match this opcode: a number, a name such as START, END or STOP, or a name in the schemas.
     #[arg(long, value_name = "N|NAME", value_parser = opcode)]
     opcode: Vec<Opcode>,
     /// Match this level: a number, or critical (1), error (2), warning (3), information (4) or verbose (5).
     #[arg(long, value_name = "N|NAME", value_parser = level)]
     level: Vec<u8>,
-    /// Match events whose keyword has at least one bit of MASK; 0 matches a keyword of 0. Or match events with the keyword NAME by
-    /// their schemas.
+    /// Match events with at least one bit of MASK in their keyword, or with the keyword NAME in their schema. A MASK of 0 matches a
+    /// keyword of 0.
     #[arg(long, value_name = "MASK|NAME", value_parser = keyword)]
     keyword: Vec<Keyword>,
     /// Match this process ID.
@@ -55,6 +54,9 @@ pub struct Wanted {
     /// Match events at or before this time; accepts the same forms as --from.
     #[arg(long, value_name = "TIME|SECONDS", allow_negative_numbers = true)]
     to: Option<Time>,
+    // Last, because its heading also applies to the options after it.
+    #[command(flatten)]
+    pub schemas: SchemaOptions,
 }
 
 impl Wanted {
@@ -160,7 +162,7 @@ impl Wanted {
         match self.provider.iter().filter_map(named).find(|name| !is_provider(name)) {
             Some(name) => {
                 let near = similar(&name, &schemas).map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
-                format!("; no schema and no event has the provider name `{name}`{near}; give the name or the provider's GUID")
+                format!("; no schema and no event has the provider name `{name}`{near}; give a known name or the provider's GUID")
             }
             None => self.on_opcodes(&schemas).unwrap_or_default(),
         }
@@ -185,7 +187,7 @@ impl Wanted {
             if let Keyword::Name(name) = keyword
                 && !variants().any(|variant| variant.keywords().any(|(_, own)| same(own, name)))
             {
-                return Some(format!("; no schema has the keyword name `{name}`; give a mask such as 0x10 or a name"));
+                return Some(format!("; no schema has the keyword name `{name}`; give a mask such as 0x10, or a known name"));
             }
         }
         None

@@ -13,7 +13,7 @@ impl Budget {
     /// Maximum memory of the schemas of a source, in bytes. The largest manifests of Windows need some MB.
     pub const MAX: usize = 128 << 20;
 
-    pub const MESSAGE: &str = "schemas too large: events repeat their parts until 128 MiB are exceeded; divide the source";
+    pub const MESSAGE: &str = "schemas too large: with the parts that events repeat, they exceed 128 MiB; divide the source";
 
     pub fn new() -> Self {
         Self(Self::MAX)

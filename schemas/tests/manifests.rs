@@ -49,7 +49,7 @@ fn refused() {
         (b"<e a='\xFF'/>", "line 1: not UTF-8"),
         (b"<events>\n<provider name='&b;' guid=''/></events>", "line 2: unreadable value of the attribute name"),
         (bomb.as_bytes(), "line 1: document type definition"),
-        (deep.as_bytes(), "line 1: elements nested too deep"),
+        (deep.as_bytes(), "line 1: elements nested too deeply"),
         (wide.as_bytes(), "line 1: too many attributes"),
         (many.as_bytes(), "line 1: too many elements"),
     ];
@@ -69,7 +69,7 @@ fn left_out() {
         ("level=\"Chatty\"", "level=\"Quiet\"", "line 60: undefined level `Quiet` of an event; define it", 4, 4),
         ("template=\"All\"", "template=\"None\"", "line 58: undefined template `None` of an event; define it", 4, 3),
         ("inType=\"win:UInt8\" map", "inType=\"win:Int9\" map", "line 42: unknown inType `win:Int9`", 4, 3),
-        ("length=\"Size\"", "length=\"Later\"", "line 39: length by an unknown field: `Later` is not before it", 4, 3),
+        ("length=\"Size\"", "length=\"Later\"", "line 39: invalid length: `Later` is not an earlier field", 4, 3),
         ("count=\"3\"", "count=\"65536\"", "line 43: count too large: `65536`", 4, 3),
         ("map=\"State\"", "map=\"Stat\"", "line 41: unknown map `Stat`; define it", 4, 3),
         ("<valueMap name=\"State\">", "<valueMap>", "line 27: valueMap without the attribute `name`; add it", 4, 3),

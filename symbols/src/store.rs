@@ -62,7 +62,7 @@ impl SymbolPath {
         path::parse(text, default_cache)
     }
 
-    /// Finds a PDB, and downloads it if necessary. Without the feature `download`, servers are not asked, and the error says so.
+    /// Finds a PDB, and downloads it if necessary. Without the feature `download`, servers are not contacted, and the error states this.
     ///
     /// Each file is verified: it is a complete PDB with the same GUID and age, either in its information stream or in its DBI
     /// stream. Files are added to a cache by renaming, so that a cache never contains partial files.

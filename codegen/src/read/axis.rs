@@ -159,7 +159,7 @@ fn follows(reader: &mut Reader, node: &Node, axis: &mut Axis) {
     }
     if axis.follows.values().any(|leader| axis.follows.contains_key(leader)) {
         let help = "name an architecture that follows no other one";
-        reader.error(reader.span(node.span()), "architecture follows one that follows another", "here", help);
+        reader.error(reader.span(node.span()), "architecture follows an architecture that itself follows another", "here", help);
         axis.follows.clear();
     }
 }

@@ -174,7 +174,7 @@ pub(super) fn check_classes(reader: &mut Reader, spec: &Spec) {
         let Some(home) = home(reader, spec, groups, class) else { continue };
         let (first, place) = first_of.entry(&class.name.value).or_insert((home.clone(), class.name.span));
         if *first != home {
-            let title = format!("class `{}` has another group in another file", class.name.value);
+            let title = format!("class `{}` has different groups in different files", class.name.value);
             reader.error_also((*place, "the first"), class.name.span, title, "the second", "rename one, or correct its group");
         }
         for event in &class.events {
@@ -186,7 +186,7 @@ pub(super) fn check_classes(reader: &mut Reader, spec: &Spec) {
                 let group = hook.map(|hook| hook.value.as_str());
                 let (first, place) = *hooks.entry((home.clone(), ty.number)).or_insert((group, ty.name.span));
                 if first != group {
-                    let title = format!("event type {} has another group in another list", ty.number);
+                    let title = format!("event type {} has different groups in different lists", ty.number);
                     reader.error_also((place, "the first"), ty.name.span, title, "the second", "state one group in both lists");
                 }
                 let versions = event.versions_of(ty);

@@ -21,7 +21,7 @@ pub struct Apart {
 impl fmt::Display for Apart {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { property, first, other, .. } = self;
-        write!(f, "another {property} than the first file: {other}, not {first}")
+        write!(f, "a different {property} than the first file: {other}, not {first}")
     }
 }
 
@@ -44,8 +44,13 @@ impl LogFile {
                 return Err(Apart { file, property, first, other });
             }
             if !first.to_clock().is_same(&log.to_clock()) {
-                let start = |log: &Self| format!("{} at the stamp {}", FileTime(log.start_time), log.start_stamp);
-                return Err(Apart { file, property: "relation of stamps to time", first: start(first), other: start(log) });
+                let start = |log: &Self| format!("{} at the time stamp {}", FileTime(log.start_time), log.start_stamp);
+                return Err(Apart {
+                    file,
+                    property: "relation of time stamps to system time",
+                    first: start(first),
+                    other: start(log),
+                });
             }
         }
         let mut joined = logs.iter().min_by_key(|log| log.start_time).map_or_else(|| first.clone(), |log| (*log).clone());

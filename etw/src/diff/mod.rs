@@ -17,8 +17,8 @@ use etw_layouts_project::diff::{changes, sides, told_apart};
 /// are printed as the specs spell them; otherwise as the symbol file does. A comparison with a symbol file leaves out the
 /// structures that public symbol files never contain.
 ///
-/// If a build has not been examined, the layouts of a known build are used, and the first line names that build. If they equal
-/// those of the other target, it is unknown whether the two targets differ, and the exit status is 2.
+/// If a build has not been examined, the layouts of a known build are used, and the first line names that build. If these
+/// layouts equal those of the other target, it is unknown whether the two targets differ, and the exit status is 2.
 ///
 ///     etw diff 6.1.7601.0-x64 6.1.7601.24000-x64
 ///     etw diff 1709-x64 1803-x64 --only WMI_LOGGER_CONTEXT

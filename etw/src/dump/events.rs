@@ -16,9 +16,9 @@ use std::collections::BTreeSet;
 /// diagnostics.
 ///
 /// The first line names the columns: those of `etw etl events` and the session name. Select columns with --columns;
-/// JSON always contains all of them. Relative times of --from and --to count from the start of the event's session.
-/// An event without a time, or with a session of unknown start, is left out if its time is needed. The number of
-/// events left out and the diagnostics are printed to standard error. To write a trace file of each session, use
+/// JSON always contains all columns. Relative times of --from and --to count from the start of the event's session.
+/// With --from or --to, events without a time are left out; with relative times, so are events of a session with an
+/// unknown start. The number of these events and the diagnostics are printed to standard error. To write a trace file of each session, use
 /// `etw dump save`.
 ///
 ///     etw dump events minidump.dmp

@@ -25,13 +25,13 @@ pub struct Args {
     #[arg(long, value_name = "FILE")]
     pub symbols: Option<PathBuf>,
     /// Search for the kernel's PDB along this path, in the syntax of the debuggers: folders, srv*CACHE*URL and cache*FOLDER,
-    /// separated by `;`. Without this option, _NT_SYMBOL_PATH is used. Downloads without a CACHE are stored in .cache/etw/symbols
-    /// in the home folder.
+    /// separated by `;`. Without this option, the environment variable _NT_SYMBOL_PATH is used. Downloads without a CACHE are
+    /// stored in .cache/etw/symbols in the home folder.
     #[arg(long, value_name = "PATH", conflicts_with = "symbols")]
     pub symbol_path: Option<String>,
     /// Set the build with its revision, such as 10.0.19041.1415 or 19041.1415. Needed for minidumps, and for dumps in which neither
-    /// the PDB nor the image of the kernel is found. Builds with the same kernel can be used for each other, such as 10.0.19045.1415.
-    /// Without a revision, the first revision of the build is assumed.
+    /// the PDB nor the image of the kernel is found. A build with the same kernel is accepted too, such as 10.0.19045.1415 for
+    /// 10.0.19041.1415. Without a revision, the first revision of the build is assumed.
     #[arg(long, value_name = "BUILD", value_parser = parse_build)]
     build: Option<Build>,
 }

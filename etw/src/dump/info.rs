@@ -14,9 +14,9 @@ use std::fmt::{self, Display};
 
 /// Summarize crash dumps and their ETW state. Exit with status 1 if there are diagnostics.
 ///
-/// Minidumps: print the sessions that the kernel added to the dump, and the trace buffers and registrations found in
-/// its memory ranges. Full dumps: walk the kernel structures from the global variables; print sessions, consumers,
-/// and providers with their registrations; cross-check them and report suspected tampering as findings.
+/// For a minidump, prints the sessions that the kernel added to the dump, and the trace buffers and registrations
+/// found in its memory ranges. For a full dump, walks the kernel structures from the global variables, prints
+/// sessions, consumers, and providers with their registrations, and reports suspected tampering as findings.
 ///
 ///     etw dump info minidump.dmp
 ///     etw dump info --details minidump.dmp
@@ -28,7 +28,7 @@ pub struct Args {
     #[command(flatten)]
     pub(crate) files: Files,
     /// Print each memory range, buffer and registration and all diagnostics; for full dumps also layouts, modules, providers and
-    /// consumers. JSON contains these without the option, except for diagnostics beyond the first hundred of a kind.
+    /// consumers. JSON always contains these, except for the diagnostics after the first hundred of each kind.
     #[arg(long)]
     pub(crate) details: bool,
 }

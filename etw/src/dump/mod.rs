@@ -42,13 +42,13 @@ pub struct Files {
     /// Crash dumps, folders to search for *.dmp, or - for standard input.
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
-    /// Output format.
+    /// Output format
     ///
-    /// JSON: one object per line; also notes, diagnostics and errors on standard error. Times are 64-bit
-    /// numbers in units of 100 ns since 1601. Tools that use floating-point numbers, such as jq, round them;
-    /// use the `…_utc` strings (RFC 3339) there. Addresses, keywords and bug check values are hexadecimal
-    /// strings. `offset` is an offset in the file; for an event, `buffer_offset` is the offset of its buffer
-    /// in the file, and `offset` the offset of the event in its buffer.
+    /// In JSON, each line is one object, also for notes, diagnostics and errors on standard error. Times are
+    /// 64-bit numbers in units of 100 ns since 1601. Tools that use floating-point numbers, such as jq, round
+    /// these numbers; use the `…_utc` strings (RFC 3339) in such tools. Addresses, keywords and bug check
+    /// values are hexadecimal strings. `offset` is an offset in the file. For an event, `buffer_offset` is the
+    /// offset of its buffer in the file, and `offset` is the offset of the event in its buffer.
     #[arg(long, value_enum, default_value_t = Format::Text, verbatim_doc_comment)]
     pub format: Format,
     /// Include the events of free buffers (full dumps only). These events were already written by the session; they remain in

@@ -14,7 +14,7 @@ use std::fmt::{self, Display};
 ///
 /// Checks the log file header, the buffers and the event headers. Payloads are not decoded: to check them, use
 /// `etw etl events --payload fields`. A file without diagnostics can still be incomplete or forged. The last line
-/// for each file is the number of diagnostics; in JSON, `diagnostics_total`.
+/// for each file has the number of diagnostics; in JSON, the number is `diagnostics_total`.
 ///
 ///     etw etl check trace.etl
 #[derive(clap::Args)]

@@ -20,11 +20,11 @@ use std::sync::Arc;
 /// Print the events of trace files, one per line. Exit with status 1 if there are diagnostics.
 ///
 /// The first line names the columns. Default columns in text: time (UTC), processor, process, thread, event,
-/// version and payload_size; with several files also the file. `event` is a name such as Process/Start; for an
-/// event without a known name, it is the provider and the event ID, such as
+/// version and payload_size; with several files also file. The column `event` has a name such as Process/Start. For
+/// an event without a known name, it has the provider and the event ID, such as
 /// 22fb2cd6-0e7b-422b-a0c7-2fad1fd0e716/8. Default columns in CSV: time_utc, processor, process, thread, header,
 /// provider, provider_name, id, id_name, opcode, opcode_name, event, version and payload_size. Select columns with
-/// --columns; JSON always contains all of them. Diagnostics are printed to standard error.
+/// --columns; JSON always contains all columns. Diagnostics are printed to standard error.
 ///
 /// With --order time, the events of all files are merged by system time. A session can write events out of
 /// order. Sorting looks ahead four buffers per processor; an event that is further out of order is printed at

@@ -6,8 +6,8 @@ use std::io::{self, Write};
 
 /// Print the manifest of a provider as XML, from the built-in catalogue of Windows' own providers.
 ///
-/// The catalogue states names and types of fields of events, by Windows build. The events are those of the newest known build
-/// at or before --build. Comments state the source, and numbers and fields that are inferred.
+/// The catalogue states the names and types of the fields of events for several Windows builds. The manifest has the events of
+/// the newest of these builds that is not after --build. Comments state the source, and mark inferred numbers and fields.
 ///
 ///     etw etl manifest Microsoft-Windows-Kernel-Process --build 22621
 ///     etw etl manifest {22fb2cd6-0e7b-422b-a0c7-2fad1fd0e716}

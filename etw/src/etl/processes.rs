@@ -18,9 +18,9 @@ use std::io;
 /// command line. Exit with status 1 if there are diagnostics.
 ///
 /// The source is the kernel events Process/Start, End, DCStart, DCEnd and Defunct, which a session contains if its
-/// kernel flag PROCESS is enabled. A process without a start started before the trace, one without an end was
-/// running when the trace ended. Processes that started before the trace come first. Text omits columns without any
-/// value; CSV and JSON have all.
+/// kernel flag PROCESS is enabled. A process without a start time started before the trace; a process without
+/// an end time was running when the trace ended. Processes that started before the trace come first. Text omits
+/// columns without any value; CSV and JSON contain all columns.
 ///
 ///     etw etl processes trace.etl
 ///     etw etl processes --images trace.etl

@@ -31,9 +31,9 @@ use std::sync::Arc;
 ///
 /// Several inputs are merged into one file if they are from the same boot of the same system and use the same
 /// clock, such as the parts of one session. Their buffers are merged by time. Other combinations are rejected.
-/// Several inputs are read into memory, up to 4 GiB together.
+/// Several inputs are read into memory, and can have up to 4 GiB together.
 ///
-/// While it is written, the new file has the name NAME.PID.part, where PID is the process ID of etw; it is renamed
+/// While it is written, the new file has the name NAME.PID.part, where PID is the process ID of etw. It is renamed
 /// when it is complete. Existing files are not overwritten. If no event matches, the new file contains only the log
 /// file header, a note is printed, and the exit status is 0.
 ///

@@ -20,11 +20,12 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// List the schemas with which the events of trace files are decoded, by source. Exit with status 1 if there are diagnostics.
 ///
-/// For each source, print the number of schemas that were used, the number of events, and the number of events that
-/// are decoded to their last byte. Then list the events that are not: those without a schema, those whose payload is
-/// shorter or longer than the schema, and those about which sources disagree. Of a disagreement, the schema that
-/// decodes the payload to its last byte is used. Sources: the event itself (TraceLogging), the specs of kernel
-/// events, the trace, what --manifests and --tmf name, and the built-in catalogue.
+/// For each source, the output has the number of schemas that were used, the number of events, and the number of
+/// events that were decoded to their last byte. Then it lists the problems: events without a schema, events with a
+/// payload that is shorter or longer than the schema, and events for which the sources have different schemas. If
+/// schemas differ, the first one that decodes the payload to its last byte is used. Sources: the event itself
+/// (TraceLogging), the specs of kernel events, the trace, the files of --manifests and --tmf, and the built-in
+/// catalogue.
 ///
 ///     etw etl schemas trace.etl
 ///     etw etl schemas --format json folder

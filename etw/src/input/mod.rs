@@ -20,13 +20,13 @@ pub struct Files {
     /// Trace files, folders to search for *.etl, or - for standard input.
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
-    /// Output format.
+    /// Output format
     ///
-    /// JSON: one object per line; also notes, diagnostics and errors on standard error. `buffer` is the
-    /// index of a buffer in the file, from 0; `buffer_offset` is the offset of the buffer in the file;
+    /// In JSON, each line is one object, also for notes, diagnostics and errors on standard error. `buffer` is
+    /// the index of a buffer in the file, from 0; `buffer_offset` is the offset of the buffer in the file;
     /// `offset` is an offset in the decompressed buffer. Times are 64-bit numbers in units of 100 ns since
-    /// 1601. Tools that use floating-point numbers, such as jq, round them; use the `…_utc` strings
-    /// (RFC 3339) there.
+    /// 1601. Tools that use floating-point numbers, such as jq, round these numbers; use the `…_utc` strings
+    /// (RFC 3339) in such tools.
     #[arg(long, value_enum, default_value_t = Format::Text, verbatim_doc_comment)]
     pub format: Format,
 }

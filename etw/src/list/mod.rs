@@ -14,7 +14,7 @@ use etw_layouts_project::subject::choose;
 use etw_layouts_project::{Choice, Project};
 use pattern::Pattern;
 
-/// List structures, enumerations and flags; or targets, global variables, or Windows updates that changed layouts.
+/// List structures, enumerations and flags; or targets, global variables, kernel events, or updates that changed layouts.
 ///
 /// Sizes are in bytes: the smallest and the largest of all versions or, with --build, the size in that build. Kinds are struct,
 /// union, enum, flags, and constants, which are enumerations that Microsoft's headers define as macros.
@@ -33,7 +33,8 @@ use pattern::Pattern;
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub struct Args {
-    /// List only names that contain this text, or match it if it contains `*` (any characters). Case is ignored.
+    /// List only names that contain this text. If it contains `*`, which stands for any characters, the whole name must match. Case
+    /// is ignored.
     pattern: Option<String>,
     /// List only the structures of this build or label: 10.0.19041.1415, 10.0.19041, 1709, 6.1, 5.1.2600-sp3.
     #[arg(long, conflicts_with_all = ["targets", "globals", "updates"])]
@@ -44,8 +45,8 @@ pub struct Args {
     /// List targets: the builds and architectures whose layouts are known.
     #[arg(long)]
     targets: bool,
-    /// List the kernel's global variables for ETW, the number of PDBs with the address of each, and the number of other builds whose
-    /// address is known from tables of kernel images.
+    /// List the kernel's global variables for ETW. For each, print the number of PDBs with its address, and the number of other
+    /// builds for which a table of kernel images has its address.
     #[arg(long, conflicts_with = "targets")]
     globals: bool,
     /// List the updates that changed layouts, with the first known revision of each build that has the change, and its KB number.

@@ -25,9 +25,9 @@ use etw_layouts_project::subject::{choose, newest};
 /// build. A structure without references is shown only if a pointer or a list references it.
 ///
 ///     etw map                                          all structures, from the silo state to the buffers
-///     etw map ETW_GUID_ENTRY --build 6.1 --arch x86    the structures that can be reached from one
+///     etw map ETW_GUID_ENTRY --build 6.1 --arch x86    the structures reachable from ETW_GUID_ENTRY
 ///     etw map --format svg > map.svg                   a picture
-///     etw map --format dot | dot -Tsvg > map.svg       drawn by Graphviz
+///     etw map --format dot | dot -Tsvg > map.svg       a picture drawn by Graphviz
 ///
 /// `cargo xtask map` does the same with the specs of the workspace.
 #[derive(clap::Args)]

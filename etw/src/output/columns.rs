@@ -28,8 +28,8 @@ pub enum Column {
     Thread,
     /// Process ID.
     Process,
-    /// For events whose header has no process: process ID of the thread in the payload, derived from the last start or rundown event
-    /// of that thread.
+    /// Process ID of the thread in the payload, from the last start or rundown event of that thread; only for events without a
+    /// process ID in the header.
     ThreadProcess,
     /// Header type.
     Header,
@@ -46,7 +46,7 @@ pub enum Column {
     Version,
     /// Opcode as a number; in text, its name if known.
     Opcode,
-    /// Opcode name: that of the schema, or that of an opcode that means the same for all providers.
+    /// Opcode name, from the schema, or of an opcode that means the same for all providers.
     OpcodeName,
     /// Payload size in bytes.
     PayloadSize,
@@ -58,11 +58,11 @@ pub enum Column {
     Level,
     /// Keyword bit mask.
     Keyword,
-    /// Names of keywords by the schema.
+    /// Names of keywords, from the schema.
     KeywordNames,
     /// Task number; in text, its name if known.
     Task,
-    /// Task name by the schema.
+    /// Task name, from the schema.
     TaskName,
     /// Event channel.
     Channel,

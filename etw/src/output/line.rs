@@ -34,9 +34,9 @@ impl Origin {
 pub enum Payload {
     /// Print payloads as hexadecimal digits.
     Hex,
-    /// Print decoded fields, as {ProcessId = 4, ImageFileName = "System"}; of events without a schema, hexadecimal digits.
+    /// Print decoded fields, as {ProcessId = 4, ImageFileName = "System"}; print hexadecimal digits for events without a schema.
     Fields,
-    /// Print the message of the event's manifest with values inserted; of events without a message, decoded fields.
+    /// Print the message in the event's manifest, with values inserted; print decoded fields for events without a message.
     Message,
 }
 

@@ -13,15 +13,16 @@ use std::io;
 /// Options that select events and columns.
 #[derive(clap::Args)]
 pub struct Asked {
-    /// Print these columns in text and CSV, in this order; JSON always has all. CSV contains numbers and GUIDs, text shows their
-    /// names if known. The name of a payload field, such as ProcessId or CommandLine, is a column too, also without --payload and
-    /// ignoring case. An event without the field gets `-` in text and an empty cell in CSV. CSV of one kernel event
-    /// (--event Process/Start) has a column for each of its fields by default, with the values as in JSON.
+    /// Print these columns in text and CSV, in this order; JSON always contains all columns. CSV contains numbers and GUIDs; text
+    /// contains names if they are known. A column can also be a field of the payload, such as ProcessId or CommandLine, with or
+    /// without --payload; the case of its name is ignored. For an event without the field, text has `-` and CSV an empty cell. CSV
+    /// of one kernel event (--event Process/Start) has a column for each of its fields by default, with the values as in JSON.
     #[arg(long, value_parser = columns::Columns, value_delimiter = ',', value_name = "COLUMN|FIELD,…")]
     columns: Vec<Column>,
-    /// Print the payload. Schemas are those in the event itself (TraceLogging), the built-in specs of kernel events, those in the trace and
-    /// those of --manifests. Bytes that cannot be decoded are printed in hexadecimal and reported as a diagnostic. In JSON, `schema`
-    /// states the source, `fields` has the decoded fields, and `undecoded` has bytes that no field covers.
+    /// Print the payload. It is decoded with the schema in the event itself (TraceLogging), in the specs of kernel events, in the
+    /// trace, in the files of --manifests, or in the built-in catalogue. Bytes that cannot be decoded are printed in hexadecimal and
+    /// reported as a diagnostic. In JSON, `schema` states the source of the schema, `fields` contains the decoded fields, and
+    /// `undecoded` contains the bytes after the last decoded field.
     #[arg(long, value_enum)]
     payload: Option<Payload>,
     #[command(flatten)]

@@ -23,13 +23,13 @@ use etw_layouts_project::{Choice, Project};
 /// Show the layout of a structure or member, the constants of an enumeration or of flags, or the confidence in a build.
 ///
 /// Offsets and sizes are in bytes. Bits are counted from the lowest bit of their unit. The default target is the newest build
-/// that has the structure, on x64. A label, or a build without a revision, selects the first known build of that name. The
+/// that has the structure, on x64. A label, or a build without a revision, selects its first known revision. The
 /// output states the confidence in the layout for that build; JSON has it as `confidence` and `evidence`. For a build that has
 /// not been examined, the first lines name the nearest known builds and list the differences between their layouts.
 ///
 /// Versions are labels of releases, which `etw list --targets` explains: 5.0 is Windows 2000, 6.1 is Windows 7. An update is named
 /// by its month, such as 2020-02; `etw list --updates` lists its builds. In a history, `as in BUILD` means that the layout is
-/// again that of BUILD. In an event, `-` is the offset of a field after one of variable size; `sources` lists the references
+/// again that of BUILD. In an event, the offset `-` means that an earlier field has a variable size; `sources` lists the references
 /// that describe the version, as explained in specs/events/README.md of the source repository.
 ///
 ///     etw show WMI_BUFFER_HEADER
@@ -45,7 +45,8 @@ use etw_layouts_project::{Choice, Project};
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub struct Args {
-    /// Structure, enumeration, STRUCTURE.MEMBER, or CLASS/EVENT; a leading underscore is ignored. Omit it to show a build.
+    /// Structure, enumeration, STRUCTURE.MEMBER, or CLASS/EVENT; a leading underscore is ignored. To show a build, give
+    /// --build without a name.
     #[arg(value_name = "NAME")]
     structure: Option<String>,
     /// Build or label: 10.0.19041.1415, 19045.3570, 10.0.19041, 1709, 6.1, 5.1.2600-sp3.

@@ -19,8 +19,8 @@ use std::path::PathBuf;
 /// has one line for each symbol table, one line for each table of kernel images (.tsv), the totals, and the differences.
 ///
 /// A table of a build that is not on the version axis is compared with the first release of the nearest earlier build; its line
-/// states this. A table has a wrong label if its layouts differ from those of the build in its label, as known from other
-/// symbols, and equal those of another build.
+/// states this. The label of a table names its build. The label is wrong if other symbols of that build have different layouts,
+/// and the layouts of the table equal those of another build.
 ///
 ///     etw verify
 ///     etw verify --symbols symbols/ --only WMI_LOGGER_CONTEXT

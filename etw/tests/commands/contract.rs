@@ -43,7 +43,7 @@ fn exit_status_and_json_of_verify() {
     // README states them.
     let [tables, kernels, facts] =
         ["tables", "kernels", "verified"].map(|count| document["summary"][count].as_u64().unwrap_or(0));
-    let sentence = format!("{tables} symbol tables of {kernels} kernels verify {},{:03} facts", facts / 1000, facts % 1000);
+    let sentence = format!("{tables} symbol tables of {kernels} builds verify {},{:03} facts", facts / 1000, facts % 1000);
     let readme = fs::read_to_string(root().join("README.md")).expect("README");
     assert!(readme.contains(&sentence), "{sentence}");
     let table = &document["tables"][0];

@@ -218,5 +218,5 @@ fn texts_of_messages() {
     let source = json(&out)[0]["sources"].as_array().unwrap().iter().find(|source| source["source"] == "TMF").cloned().unwrap();
     assert_eq!((&source["events"], &source["whole"]), (&json!(2), &json!(1)));
     let (status, _, err) = run(&["events", "--tmf", &file, &file]);
-    assert!(status == 2 && err.contains("name trace message format files (.tmf)"), "{err}");
+    assert!(status == 2 && err.contains("give trace message format files (.tmf)"), "{err}");
 }

@@ -192,8 +192,8 @@ fn packets() {
     assert_eq!(
         skipped,
         [
-            "1 PktMon packet type HTTP, which has no link type in pcapng",
-            "1 medium 0x4 in the keyword, whose link type is unknown",
+            "1 PktMon packet type HTTP, without a link type in pcapng",
+            "1 medium 0x4 in the keyword, with an unknown link type",
             "1 truncated or corrupt payload",
         ]
     );
@@ -353,8 +353,8 @@ fn several_files() {
 fn without_packets() {
     let folder = Folder::new("no-packets");
     for (name, trace, expected) in [
-        ("a.etl", trace(), "no packets: 1 file without events of Microsoft-Windows-PktMon and "),
-        ("b.etl", trace_of(START, &[component(1, 5, "a", "b")]), "no packets: 1 event of Microsoft-Windows-PktMon and "),
+        ("a.etl", trace(), "no packets: no events of Microsoft-Windows-PktMon or "),
+        ("b.etl", trace_of(START, &[component(1, 5, "a", "b")]), "no packets: 1 event of Microsoft-Windows-PktMon or "),
     ] {
         let file = folder.file(name, trace);
         let (status, _, _, err) = converted(&folder, "a.pcapng", &[&file]);

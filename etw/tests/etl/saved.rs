@@ -96,15 +96,19 @@ fn saved_together() {
     }
     // Offsets in the log file header: its version, BootTime, StartTime and ReservedFlags.
     let at = |member: usize| 0x48 + 0x20 + member;
-    let clocks =
-        [(at(8), "version of Windows"), (at(0xF8), "boot time"), (at(0x108), "relation of stamps to time"), (at(0x110), "clock")];
+    let clocks = [
+        (at(8), "version of Windows"),
+        (at(0xF8), "boot time"),
+        (at(0x108), "relation of time stamps to system time"),
+        (at(0x110), "clock"),
+    ];
     for (place, what) in clocks {
         let mut other = bytes.clone();
         other[place] ^= 3;
         let other = folder.file("other.etl", &other);
         let out = text(&folder.0.join("none.etl"));
         let (status, _, err) = run(&["save", "-o", &out, &first, &other]);
-        assert!(status == 2 && err.contains(&format!("other.etl has another {what} than the first file")), "{what}: {err}");
+        assert!(status == 2 && err.contains(&format!("other.etl has a different {what} than the first file")), "{what}: {err}");
         assert!(!Path::new(&out).exists());
     }
 }

@@ -123,7 +123,7 @@ fn reference(element: &Element, attribute: &str, scope: &Scope<'_>) -> Result<Re
         }
         None => Err(SchemaError::line(
             element.line,
-            format!("{attribute} by an unknown field: `{text}` is not before it; name an earlier field of the template"),
+            format!("invalid {attribute}: `{text}` is not an earlier field; name an earlier field of the template"),
         )),
     }
 }

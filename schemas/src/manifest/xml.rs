@@ -129,7 +129,7 @@ pub(super) fn parse(text: &str) -> Result<Element, SchemaError> {
                     return Err(refused(format!("too many elements: more than {MAX_ELEMENTS}; divide the file")));
                 }
                 if open.len() > MAX_DEPTH {
-                    return Err(refused(format!("elements nested too deep: more than {MAX_DEPTH}; this is no manifest")));
+                    return Err(refused(format!("elements nested too deeply: more than {MAX_DEPTH} levels; give a manifest")));
                 }
                 let element = element(&tag, line).map_err(refused)?;
                 if is_empty { attach(&mut open, element) } else { open.push(element) }
@@ -166,7 +166,7 @@ fn element(tag: &BytesStart<'_>, line: u32) -> Result<Element, String> {
     // Their check for duplicates takes quadratic time.
     for (number, attribute) in tag.attributes().with_checks(false).enumerate() {
         if number >= MAX_ATTRIBUTES {
-            return Err(format!("too many attributes: more than {MAX_ATTRIBUTES} of one element; this is no manifest"));
+            return Err(format!("too many attributes: more than {MAX_ATTRIBUTES} of one element; give a manifest"));
         }
         let attribute = attribute.map_err(|error| format!("malformed attribute: {error}; correct the file"))?;
         let key = known(attribute.key.as_ref());

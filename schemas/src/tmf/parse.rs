@@ -22,7 +22,8 @@ pub fn read(bytes: &[u8]) -> (Vec<WppMessage>, Vec<SchemaError>) {
     let (mut source, mut in_arguments) = (None, false);
     for (number, line) in (1u32..).zip(text.trim_start_matches('\u{FEFF}').lines()) {
         let line = line.trim();
-        let error = |message: &str| SchemaError::line(number, format!("{message}: `{}`; make the file again", shortened(line)));
+        let error =
+            |message: &str| SchemaError::line(number, format!("{message}: `{}`; generate the file again", shortened(line)));
         match line {
             "" | "{" => {}
             "}" => in_arguments = false,

@@ -75,8 +75,8 @@ impl fmt::Display for InfoError {
                 write!(f, "invalid count or length of property {property}: refers to property {to}, which is not before it")
             }
             Self::MapFlags(flags) => write!(f, "unknown kind of map: flags {flags:#x}"),
-            Self::Pattern => f.write_str("pattern map: it names texts, not values"),
-            Self::MapText(text) => write!(f, "map of texts that are not numbers: {text:?}"),
+            Self::Pattern => f.write_str("unsupported pattern map: it has texts instead of values"),
+            Self::MapText(text) => write!(f, "invalid map: the text {text:?} is not a number"),
         }
     }
 }

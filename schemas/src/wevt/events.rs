@@ -123,7 +123,7 @@ impl Context<'_> {
         }
         let stated = number(self.bytes.u32(entry)?);
         if stated != value {
-            let message = format!("corrupt event: it has the number {value}, and refers to the name of {stated}");
+            let message = format!("corrupt event: it has the number {value}, but refers to the name of number {stated}");
             return Err(SchemaError::offset(at, message));
         }
         name(self.bytes, entry.saturating_add(distance), entry.saturating_add(4), self.messages)

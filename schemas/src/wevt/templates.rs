@@ -48,7 +48,7 @@ impl Items<'_, '_> {
     /// The items of a range as fields. `scope` has the indices of the items before, in each of the enclosing structures.
     fn fields(&mut self, range: Range<usize>, scope: &mut Vec<Range<usize>>) -> Result<Vec<Field>, Failure> {
         if range.end > self.all || scope.len() > MAX_DEPTH {
-            let message = "corrupt template: items are beyond its end, or nested too deep";
+            let message = "corrupt template: items are beyond its end, or nested too deeply";
             return Err(SchemaError::offset(self.at(range.start), message).into());
         }
         let mut fields = Vec::new();
@@ -75,7 +75,10 @@ impl Items<'_, '_> {
             let map = match bytes.size(at + 8)? {
                 0 => None,
                 offset => *self.maps.get(&offset).ok_or_else(|| {
-                    SchemaError::offset(at, format!("corrupt template: no map is at the offset {offset:#x} that an item states"))
+                    SchemaError::offset(
+                        at,
+                        format!("corrupt template: an item refers to a map at offset {offset:#x}, which does not exist"),
+                    )
                 })?,
             };
             Field { out_type: OutType(bytes.u8(at + 5)?.into()), map, ..field }
@@ -100,7 +103,7 @@ impl Items<'_, '_> {
         }
         Err(SchemaError::offset(
             at,
-            format!("corrupt template: the item {index}, a count or length, is not before its array or string"),
+            format!("corrupt template: the count or length of an item is item {index}, which is not before it"),
         ))
     }
 

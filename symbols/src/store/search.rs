@@ -69,7 +69,10 @@ impl Search<'_> {
 
     #[cfg(not(feature = "download"))]
     pub(super) fn server(&mut self, base: &str, _: &[&Path], _: &mut Progress) -> Option<PathBuf> {
-        self.note(base, "not asked: this program is built without the feature `download`, such as `cargo xtask`; use `etw`");
+        self.note(
+            base,
+            "server not contacted: this program is built without the feature `download`; use `etw` instead of `cargo xtask`",
+        );
         None
     }
 

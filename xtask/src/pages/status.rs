@@ -19,13 +19,18 @@ pub fn page(layouts: &Layouts, registry: &Registry) -> Result<String, crate::Err
     let mut out = String::from(
         "# Status\n\n\
          Written by `cargo xtask generate` from specs and facts: the verified layouts of each Windows release, newest first; the updates that\n\
-         changed layouts; and the structures. `etw show STRUCTURE --build B` prints the same for one build.\n\n\
-         Examined builds are counted by evidence: *PDB*, the symbols of the build; *converted symbols*, which lost some names and types, but no\n\
-         offsets; *image*, which shows the offsets of some members. Structures and enumerations are counted by the lowest confidence of their\n\
-         layouts in the release: *verified (PDB)* if the symbols of a build with the layout contain it, *verified (converted)* if only converted\n\
-         symbols contain it, *partly verified* if only an image shows some of its members, *not in public symbols*, or *not examined*: documented in\n\
-         published references, or inferred from other builds. A layout is verified for the counted builds; for the revisions between them it is\n\
-         inferred.\n\n\
+         changed layouts; and the structures. `etw show STRUCTURE --build B` prints the evidence for one structure in one build.\n\n\
+         Examined builds are counted by their evidence:\n\n\
+         - *PDB*: the symbols of the build;\n\
+         - *converted symbols*: symbols that lost some names and types in a conversion, but no offsets;\n\
+         - *image only*: a kernel image that shows the offsets of some members.\n\n\
+         Structures and enumerations are counted by the lowest confidence of their layouts in the release:\n\n\
+         - *verified (PDB)*: the symbols of a build with the layout contain the type;\n\
+         - *verified (converted)*: only converted symbols contain the type;\n\
+         - *partly verified*: only an image shows some of its members;\n\
+         - *not in public symbols*: no public symbols contain the type;\n\
+         - *not examined*: the layout is documented in published references, or inferred from other builds.\n\n\
+         A layout is verified for the counted builds. For the revisions between them, it is inferred.\n\n\
          | release | | PDB | converted symbols | image only | verified (PDB) | verified (converted) | partly verified | not in public symbols | not examined |\n\
          |---|---|---|---|---|---|---|---|---|---|\n",
     );

@@ -163,7 +163,7 @@ fn packet_monitor<'a>(decoded: &Decoded<'a>, build: u32) -> Read<'a> {
     }
     let link_type = match TYPES.get(packet_type as usize) {
         Some((_, Some(link_type))) => *link_type,
-        Some((name, None)) => return Read::Skipped(format!("PktMon packet type {name}, which has no link type in pcapng")),
+        Some((name, None)) => return Read::Skipped(format!("PktMon packet type {name}, without a link type in pcapng")),
         None => return Read::Skipped("unknown PktMon packet type".into()),
     };
     Read::Packet(Capture {
@@ -230,7 +230,7 @@ fn ndiscap<'a>(event: &Event<'_>, decoded: &Decoded<'a>) -> Read<'a> {
     } else if is_set(keyword::MEDIUM_WIRELESS_WAN | keyword::MEDIUM_IP) {
         LinkType::Ip
     } else {
-        return Read::Skipped(format!("medium {:#x} in the keyword, whose link type is unknown", keyword & keyword::MEDIA));
+        return Read::Skipped(format!("medium {:#x} in the keyword, with an unknown link type", keyword & keyword::MEDIA));
     };
     let direction = match (is_set(keyword::RECEIVE_PATH), is_set(keyword::SEND_PATH)) {
         (true, false) => Some(Direction::Inbound),

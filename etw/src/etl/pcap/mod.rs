@@ -33,28 +33,34 @@ use target::Target;
 /// Write the packets of trace files as a pcapng file, for Wireshark and similar tools. Exit with status 1 if there are
 /// diagnostics, packets out of order, incomplete packets or packets that cannot be written.
 ///
-/// Packets are in events of Microsoft-Windows-PktMon (`pktmon start --capture`) and of
-/// Microsoft-Windows-NDIS-PacketCapture (`netsh trace start capture=yes`). Ethernet, WiFi (802.11) and IP packets are
-/// written, those of all files in the order of time. Files are read into memory; several files can have up to 4 GiB
-/// together. While it is written, the new file has the name NAME.PID.part. Existing files are not overwritten.
+/// The sources are events of the providers Microsoft-Windows-PktMon (`pktmon start --capture`) and
+/// Microsoft-Windows-NDIS-PacketCapture, or ndiscap (`netsh trace start capture=yes`). Ethernet, WiFi (802.11) and IP
+/// packets are written. Packets of several files are sorted by time. Files are read into memory; several files can
+/// have up to 4 GiB together. While it is written, the new file has the name NAME.PID.part. Existing files are not
+/// overwritten.
 ///
 /// Each component of PktMon and each network interface is an interface of the pcapng file, with its name if the trace
 /// has it. PktMon reports a packet once for each component that it passes; select components with --component. The
-/// comment of a packet has the process ID, the direction, the component and the reason of a drop, such as
+/// comment of a packet contains the process ID, the direction, the component and the reason of a drop, such as
 /// `PID=4 TID=92 CPU=0 Component=12 Edge=1 Direction=Rx DropReason=8 Filtered DropLocation=0xe0004500`. The process is
 /// the one that ran when the packet was logged; often it is not the one that sent or received the packet.
 ///
-/// Packets in several events are put together and have the time of the last one; if one of the events is missing, the
-/// others are skipped and counted. Truncated packets keep their original length; that of packets of ndiscap is the
-/// length in the IP header. Packets are written as captured. If Wireshark shows decrypted WiFi packets as encrypted,
+/// A packet that spans several events is joined, and gets the time of the last event. If one of its events is missing,
+/// the others are skipped and counted. Truncated packets keep their original length; for ndiscap, this is the length
+/// in the IP header. Packets are written as captured. If Wireshark shows decrypted WiFi packets as encrypted,
 /// set its preference `Ignore the Protection bit` of IEEE 802.11.
 ///
-/// In JSON, `read` is the number of events, including the log file header; `packets` is the number of packets written;
-/// `truncated` is the number of those that were truncated; `assumed` is the number of those of ndiscap without keywords
-/// for medium, start and end, which are assumed to be whole Ethernet packets and have `Assumed=Ethernet` in their
-/// comment; `out_of_order` is the number of those after a later packet;
-/// `incomplete_fragments` is the number of events skipped because others of their packet are missing; `skipped` is the
-/// number of other packets not written, by reason; `without_packet` is the number of matching events without a packet.
+/// JSON contains these numbers:
+///   read                  events, including the log file header
+///   packets               packets written
+///   truncated             packets written that the capture contains only in part
+///   assumed               packets of ndiscap without keywords for medium, start and end; they are assumed to be whole
+///                         Ethernet packets, and have `Assumed=Ethernet` in their comment
+///   out_of_order          packets written after a packet with a later time
+///   incomplete_fragments  events skipped because other events of their packet are missing
+///   skipped               other packets not written, by reason
+///   without_packet        matching events without a packet
+///
 /// With `-o -`, the summary is printed to standard error.
 ///
 ///     etw etl pcap -o packets.pcapng PktMon.etl
@@ -119,9 +125,9 @@ pub fn run(args: &Args, traces: &[(&Loaded<'_>, Trace<'_>)], out: &mut Output) -
 fn without_packets(parts: &[Part<'_>]) -> String {
     let all = Several(parts.len() as u64, "file");
     let events = parts.iter().map(|part| part.names.events).sum();
-    let providers = "Microsoft-Windows-PktMon and Microsoft-Windows-NDIS-PacketCapture";
+    let providers = "Microsoft-Windows-PktMon or Microsoft-Windows-NDIS-PacketCapture";
     let found = match events {
-        0 => format!("{all} without events of {providers}"),
+        0 => format!("no events of {providers} in {all}"),
         _ => format!("{} of {providers} in {all}, none of them with a packet", Several(events, "event")),
     };
     let damaged = match parts.iter().any(|part| part.names.is_damaged) {

@@ -20,10 +20,10 @@ use std::io;
 
 /// Count the events of trace files. Exit with status 1 if there are diagnostics.
 ///
-/// All files and folders are counted together. Print the number of events (including the log file header of each
-/// file), their size with headers, the rate in events per second between the first and the last event, the
-/// times of both, and the losses. Print the same counts by provider, ID, event, process or processor. On a
-/// terminal, a bar shows the activity over time. Diagnostics are printed to standard error.
+/// All files and folders are counted together. The output has the number of events (including the log file header
+/// of each file), their size with headers, the times of the first and the last event, the rate between them in
+/// events per second, and the lost events and buffers. It repeats the counts for each provider, ID, event, process
+/// or processor. On a terminal, a bar shows the activity over time. Diagnostics are printed to standard error.
 ///
 /// In JSON, `buffers_with_events_lost` and `buffers_with_buffer_lost` are the numbers of buffers with the flags
 /// EVENTS_LOST and BUFFER_LOST; `ungrouped` has the counts of all groups after the first 16,384.
