@@ -1,5 +1,4 @@
-//! The comparison of targets: of those that follow each other on the pages of builds, in the words of `etw diff`; of any two by the script, as a
-//! table.
+//! Comparisons of targets: consecutive targets on the pages of builds, as `etw diff` prints them; any two targets by the script, as a table.
 
 use super::facts::{ARCHITECTURES, Atlas};
 use super::frame::page as framed;

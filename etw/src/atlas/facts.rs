@@ -71,7 +71,7 @@ pub struct AtlasTarget<'a> {
 }
 
 impl<'a> Atlas<'a> {
-    /// The atlas; of the structures only those that are wanted.
+    /// The atlas of the selected structures.
     pub fn of(
         layouts: &'a Layouts,
         registry: &'a Registry,

@@ -17,7 +17,7 @@ pub fn linked(atlas: &Atlas, text: &str, html: &mut Html) {
     while !rest.is_empty() {
         let length = rest.find(|c| is_part(c) != rest.starts_with(is_part)).unwrap_or(rest.len());
         let (word, after) = rest.split_at(length);
-        // A word of prose, such as LUID, is as long as that of a type; only those that are spelled as one are names.
+        // Only the exact spelling of a type name is a link. Names of up to three characters are not, because prose contains such words.
         match atlas.layouts.spec.definitions.contains_key(word) && word.len() > 3 {
             true => html.link(to_type(word), word),
             false => html.text(word),

@@ -110,7 +110,7 @@ fn layout(
     number
 }
 
-/// The runs of a member; those that differ only in their evidence are one.
+/// The runs of a member. Runs that differ only in their evidence are joined.
 fn runs(matrix: &Matrix, runs: &[Run]) -> Vec<RunData> {
     let mut list: Vec<(usize, RunData)> = Vec::new();
     for run in runs {

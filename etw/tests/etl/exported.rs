@@ -157,7 +157,7 @@ fn compare_keys(row: &Value, event: &Value) {
     }
     let keyword = row["keyword"].as_u64().map(|keyword| format!("{keyword:#018x}").into());
     assert_eq!(keyword.unwrap_or(Value::Null), event["keyword"]);
-    // A time outside the range of nanoseconds is none.
+    // A time outside the range of 64-bit nanoseconds is null.
     if !row["time"].is_null() || event["time_utc"].as_str().is_none_or(|time| ("1678".."2262").contains(&&time[..4])) {
         assert_eq!(row["time"], event["time_utc"], "{row}\n{event}");
     }
@@ -240,7 +240,7 @@ fn is_same(own: &Value, named: Option<&Value>, field: &Value) -> bool {
                 && own.iter().zip(fields).enumerate().all(|(index, (own, field))| is_same(own, name(index), field))
         }
         _ if own == field || named == Some(field) => true,
-        // An absent text; a time that is none.
+        // An empty text and a time outside the range are null.
         (Value::Null, Value::String(text)) => text.is_empty() || text.starts_with("1601-01-01") || &text[..4] > "2261",
         (Value::Bool(own), Value::Number(number)) => *own == (number.as_u64() != Some(0)),
         (Value::Number(number), Value::String(text)) => {

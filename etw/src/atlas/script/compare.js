@@ -13,7 +13,7 @@
       return members;
     };
     const cell = (side) => side ? `${hex(side.offset, 4)}${side.bits ? ":" + side.bits : ""} ${side.type}` : "—";
-    // The members that differ; those that moved together are one row.
+    // The members that differ. Consecutive members that moved by the same distance share a row.
     const rows = (old, now) => {
       const paths = [...new Set([...now.keys(), ...old.keys()])], list = [];
       paths.sort((x, y) => (now.get(x) ?? old.get(x)).offset - (now.get(y) ?? old.get(y)).offset);
