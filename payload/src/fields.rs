@@ -161,7 +161,7 @@ impl<'a> Values<'a> {
         Some(record.value(bytes))
     }
 
-    /// The next value of a library, if it is outside structures.
+    /// The next value of a library, if it is outside structures. A plain field of fixed size is [`Self::packed_usual`].
     #[inline]
     fn packed(&mut self) -> Option<Value<'a>> {
         let (record, behind) = FieldRecord::split(self.records.0, self.records.1)?;
@@ -169,10 +169,8 @@ impl<'a> Values<'a> {
             return self.sized(record, behind);
         }
         let length = if let Length::Constant(length) = record.length() { Some(length.into()) } else { None };
-        let (bytes, rest) = match size::fixed(record.in_type(), self.fields.pointers) {
-            0 => size::split((record.in_type(), record.out_type()), length, self.rest, self.fields.pointers, false).ok()?,
-            size => self.rest.split_at_checked(size)?,
-        };
+        let types = (record.in_type(), record.out_type());
+        let (bytes, rest) = size::split(types, length, self.rest, self.fields.pointers, false).ok()?;
         (self.records.1, self.rest) = (behind, rest);
         Some(record.value(bytes))
     }
