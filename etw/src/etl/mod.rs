@@ -7,6 +7,7 @@ mod check;
 mod events;
 #[cfg(feature = "table")]
 mod export;
+mod file_events;
 mod info;
 mod lost;
 mod manifest;

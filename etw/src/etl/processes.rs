@@ -1,9 +1,8 @@
 //! `processes`.
 
+use super::file_events::FileEvents;
 use crate::input::{Files, Opened};
-use crate::output::line::Origin;
 use crate::output::stop::Stop;
-use crate::output::tally::Tally;
 use crate::output::{Escaped, Format, Output};
 use anstyle::Style;
 use etw_layouts_cli::text_table::{Row, aligned};
@@ -54,43 +53,18 @@ impl<'a> Listing<'a> {
 
     /// Lists the processes of a file.
     pub fn file(&mut self, source: Opened<'_>, out: &mut Output) -> Result<Outcome, Stop> {
-        let (name, progress) = (source.name, source.progress.clone());
-        let mut buffers = source.reader()?;
-        let clock = buffers.log_file().to_clock();
-        let (mut tally, mut processes) = (Tally::default(), Processes::default());
-        let mut found = |diagnostic| {
-            if let Some(line) = tally.add(Some(name), &diagnostic) {
-                progress.beside(|| out.aside(&line));
-            }
-        };
-        while let Some(buffer) = buffers.next()? {
-            let image = match buffer {
-                Ok(image) => image,
-                Err(diagnostic) => {
-                    found(diagnostic);
-                    continue;
-                }
-            };
-            let origin = Origin::of(image.buffer());
-            for event in image.events() {
-                match event {
-                    Ok(event) => {
-                        if let Some(kind) = event.fault() {
-                            found(origin.diagnostic(&event, kind));
-                        }
-                        if let Some(stamp) = event.time_stamp()
-                            && let Err(fault) = processes.add(&event, clock.system_time(stamp))
-                        {
-                            found(origin.diagnostic(&event, names::undecoded(&event, &Schemas::built_in(), fault)));
-                        }
-                    }
-                    Err(diagnostic) => found(diagnostic),
-                }
-            }
-        }
-        for line in tally.more(Some(name)) {
-            progress.beside(|| out.aside(&line));
-        }
+        let name = source.name;
+        let file = FileEvents::open(source)?;
+        let clock = file.buffers.log_file().to_clock();
+        let mut processes = Processes::default();
+        let tally = file.read(
+            out,
+            |_| {},
+            |event, _| {
+                let fault = processes.add(event, clock.system_time(event.time_stamp()?)).err()?;
+                Some(names::undecoded(event, &Schemas::built_in(), fault))
+            },
+        )?;
         let processes = processes.finish();
         if processes.is_empty() {
             let note = "no kernel process events (Process/Start, DCStart, ...); events of other providers, such as \

@@ -1,11 +1,9 @@
 //! `schemas`.
 
+use super::file_events::FileEvents;
 use crate::carried::Carried;
 use crate::input::{Files, Opened};
-use crate::output::line::Origin;
-
 use crate::output::stop::Stop;
-use crate::output::tally::Tally;
 use crate::output::{Escaped, Grouped, Output, Several, no_table};
 use crate::schemas::SchemaOptions;
 use crate::wpp;
@@ -43,41 +41,20 @@ const MOST: usize = 1 << 14;
 
 /// Lists the schemas of a file.
 pub fn run(args: &Args, source: Opened<'_>, out: &mut Output) -> Result<Outcome, Stop> {
-    let (name, progress) = (source.name, source.progress.clone());
+    let name = source.name;
     let mut carried = Carried::of_file(name, source.path, out);
-    let mut buffers = source.reader()?;
-    let schemas = args.schemas.of_trace(buffers.log_file(), carried.library.clone());
-    let (mut tally, mut used) = (Tally::default(), Used::default());
-    let mut found = |diagnostic| {
-        if let Some(line) = tally.add(Some(name), &diagnostic) {
-            progress.beside(|| out.aside(&line));
-        }
-    };
-    while let Some(buffer) = buffers.next()? {
-        let decoded = match buffer {
-            Ok(decoded) => decoded,
-            Err(diagnostic) => {
-                found(diagnostic);
-                continue;
-            }
-        };
-        let origin = Origin::of(decoded.buffer());
-        for event in decoded.events() {
-            match event {
-                Ok(event) => {
-                    if let Some(kind) = event.fault() {
-                        found(origin.diagnostic(&event, kind));
-                    }
-                    carried.see(&event);
-                    used.add(&event, &schemas, args.schemas.messages().and_then(|messages| messages.of(&event)));
-                }
-                Err(diagnostic) => found(diagnostic),
-            }
-        }
-    }
-    for line in tally.more(Some(name)) {
-        progress.beside(|| out.aside(&line));
-    }
+    let file = FileEvents::open(source)?;
+    let schemas = args.schemas.of_trace(file.buffers.log_file(), carried.library.clone());
+    let mut used = Used::default();
+    let tally = file.read(
+        out,
+        |_| {},
+        |event, _| {
+            carried.see(event);
+            used.add(event, &schemas, args.schemas.messages().and_then(|messages| messages.of(event)));
+            None
+        },
+    )?;
     carried.end(out);
     out.line(&used.document(name))?;
     Ok(tally.outcome())

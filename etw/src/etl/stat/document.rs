@@ -87,22 +87,11 @@ pub enum Subject {
         /// For kernel events without a GUID.
         group: Option<u16>,
     },
-    Id {
-        provider: Option<String>,
-        provider_name: Option<String>,
-        id: Option<u16>,
-        id_name: Option<&'static str>,
-        is_hook: bool,
-        opcode: Option<u8>,
-    },
+    Id(Id),
     Event {
         event: Option<String>,
-        provider: Option<String>,
-        provider_name: Option<String>,
-        id: Option<u16>,
-        id_name: Option<&'static str>,
-        is_hook: bool,
-        opcode: Option<u8>,
+        #[serde(flatten)]
+        id: Id,
     },
     Process {
         process: Option<u32>,
@@ -112,27 +101,44 @@ pub enum Subject {
     },
 }
 
+/// The provider and ID of events.
+#[derive(Serialize)]
+pub struct Id {
+    pub provider: Option<String>,
+    pub provider_name: Option<String>,
+    pub id: Option<u16>,
+    pub id_name: Option<&'static str>,
+    pub is_hook: bool,
+    pub opcode: Option<u8>,
+}
+
+impl Display for Id {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.id_name, self.id) {
+            (Some(name), _) => return f.write_str(name),
+            (None, Some(hook)) if self.is_hook => return write!(f, "hook {hook:#06x}"),
+            _ => f.write_str(&named(&self.provider_name, &self.provider))?,
+        }
+        match (self.id, self.opcode) {
+            (Some(id), _) => write!(f, "/{id}"),
+            (None, Some(opcode)) => write!(f, "/opcode {opcode}"),
+            (None, None) => Ok(()),
+        }
+    }
+}
+
+/// The name of a provider, else its GUID.
+fn named(name: &Option<String>, provider: &Option<String>) -> String {
+    name.clone().or_else(|| provider.clone()).unwrap_or_else(|| "no provider".into())
+}
+
 impl Display for Subject {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let named = |name: &Option<String>, provider: &Option<String>| {
-            name.clone().or_else(|| provider.clone()).unwrap_or_else(|| "no provider".into())
-        };
         match self {
             Self::Provider { group: Some(group), .. } => write!(f, "group {group:#04x}"),
             Self::Provider { provider, provider_name, .. } => f.write_str(&named(provider_name, provider)),
             Self::Event { event: Some(name), .. } => f.write_str(name),
-            Self::Id { id_name: Some(name), .. } | Self::Event { id_name: Some(name), .. } => f.write_str(name),
-            Self::Id { id: Some(hook), is_hook: true, .. } | Self::Event { id: Some(hook), is_hook: true, .. } => {
-                write!(f, "hook {hook:#06x}")
-            }
-            Self::Id { provider, provider_name, id, opcode, .. } | Self::Event { provider, provider_name, id, opcode, .. } => {
-                f.write_str(&named(provider_name, provider))?;
-                match (id, opcode) {
-                    (Some(id), _) => write!(f, "/{id}"),
-                    (None, Some(opcode)) => write!(f, "/opcode {opcode}"),
-                    (None, None) => Ok(()),
-                }
-            }
+            Self::Id(id) | Self::Event { id, .. } => id.fmt(f),
             Self::Process { process: Some(process) } => write!(f, "process {process}"),
             Self::Process { process: None } => f.write_str("no process"),
             Self::Processor { processor } => write!(f, "processor {}", processor.unwrap_or_default()),

@@ -2,16 +2,15 @@
 
 mod document;
 
+use super::file_events::FileEvents;
 use super::lost::Lost;
 use crate::carried::Carried;
 use crate::input::{Files, Opened};
-use crate::output::line::Origin;
 use crate::output::printer::none_matches;
 use crate::output::stop::Stop;
-use crate::output::tally::Tally;
 use crate::output::{Output, no_table};
 use crate::selection::Wanted;
-use document::{Activity, Counted, Document, Row, Subject};
+use document::{Activity, Counted, Document, Id, Row, Subject};
 use etw_layouts_cli::Outcome;
 use etw_layouts_etl::stat::{By, Key, Stat};
 use etw_layouts_etl::{Event, FileTime, Schemas, Uuid, names};
@@ -87,58 +86,32 @@ impl<'a> Stats<'a> {
     }
 
     pub fn file(&mut self, source: Opened<'_>, out: &Output) -> Result<Outcome, Stop> {
-        let (name, progress) = (source.name, source.progress.clone());
-        let mut carried = Carried::of_file(name, source.path, out);
-        let mut buffers = source.reader()?;
-        let log = buffers.log_file();
+        let mut carried = Carried::of_file(source.name, source.path, out);
+        let file = FileEvents::open(source)?;
+        let log = file.buffers.log_file();
         let schemas = self.args.wanted.schemas.of_trace(log, carried.library.clone());
         let (clock, filter) = (log.to_clock(), self.args.wanted.filter(log.start_time, &schemas));
         self.files += 1;
         self.lost.log_file(log);
-        let mut tally = Tally::default();
-        let mut found = |diagnostic| {
-            if let Some(line) = tally.add(Some(name), &diagnostic) {
-                progress.beside(|| out.aside(&line));
-            }
-        };
-        while let Some(buffer) = buffers.next()? {
-            let decoded = match buffer {
-                Ok(decoded) => decoded,
-                Err(diagnostic) => {
-                    found(diagnostic);
-                    continue;
-                }
-            };
-            let origin = Origin::of(decoded.buffer());
-            self.lost.buffer(decoded.buffer().header());
-            for event in decoded.events() {
-                let event = match event {
-                    Ok(event) => event,
-                    Err(diagnostic) => {
-                        found(diagnostic);
-                        continue;
-                    }
-                };
-                if let Some(kind) = event.fault() {
-                    found(origin.diagnostic(&event, kind));
-                }
-                carried.see(&event);
+        let tally = file.read(
+            out,
+            |header| self.lost.buffer(header),
+            |event, origin| {
+                carried.see(event);
                 self.seen += 1;
-                if filter.takes(&event, origin.processor, &clock) {
-                    learn(&mut self.names, &event);
+                if filter.takes(event, origin.processor, &clock) {
+                    learn(&mut self.names, event);
                     if self.args.by == Sort::Event
                         && self.events.len() < Stat::MOST
                         && let Some(Ok(schema)) = event.trace_logging().map(|logging| logging.schema)
                     {
                         self.events.entry(Key::hash(schema.event)).or_insert_with(|| schema.event.to_owned());
                     }
-                    self.stat.add(&event, origin.processor, event.time_stamp().map(|stamp| clock.system_time(stamp)));
+                    self.stat.add(event, origin.processor, event.time_stamp().map(|stamp| clock.system_time(stamp)));
                 }
-            }
-        }
-        for line in tally.more(Some(name)) {
-            progress.beside(|| out.aside(&line));
-        }
+                None
+            },
+        )?;
         carried.end(out);
         self.name(&schemas);
         Ok(tally.outcome())
@@ -225,25 +198,19 @@ fn row(stats: &Stats<'_>, key: &Key, counted: Counted) -> Row {
         let name = stats.described.get(&(key.provider?, key.id.filter(|_| key.opcode.is_none())?))?;
         Some(format!("{}/{name}", provider_name.as_ref()?))
     };
+    let event = || key.hook.map_or_else(by_type, Schemas::of_hook).map(ToString::to_string).or_else(logged).or_else(described);
+    let id = |provider, provider_name| Id {
+        provider,
+        provider_name,
+        id: key.id,
+        id_name: key.hook.and_then(names::hook),
+        is_hook: key.hook.is_some(),
+        opcode: key.opcode,
+    };
     let subject = match by {
-        Sort::Event => Subject::Event {
-            event: key.hook.map_or_else(by_type, Schemas::of_hook).map(ToString::to_string).or_else(logged).or_else(described),
-            provider,
-            provider_name,
-            id: key.id,
-            id_name: key.hook.and_then(names::hook),
-            is_hook: key.hook.is_some(),
-            opcode: key.opcode,
-        },
+        Sort::Event => Subject::Event { event: event(), id: id(provider, provider_name) },
         Sort::Provider => Subject::Provider { provider, provider_name, group: key.hook.map(|hook| hook >> 8) },
-        Sort::Id => Subject::Id {
-            provider,
-            provider_name,
-            id: key.id,
-            id_name: key.hook.and_then(names::hook),
-            is_hook: key.hook.is_some(),
-            opcode: key.opcode,
-        },
+        Sort::Id => Subject::Id(id(provider, provider_name)),
         Sort::Process => Subject::Process { process: key.process },
         Sort::Processor => Subject::Processor { processor: key.processor },
     };
