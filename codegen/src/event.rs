@@ -81,7 +81,7 @@ pub struct Field {
     pub count: Option<At<Size>>,
     /// The length of a value: bytes of binary data, characters of strings.
     pub length: Option<At<Size>>,
-    /// How its values are shown, where the type does not tell.
+    /// How its values are shown, where the type does not determine it.
     pub out: Option<At<&'static OutType>>,
     /// The enumeration or flags of its values.
     pub values: Option<At<String>>,

@@ -153,7 +153,7 @@ pub struct Info {
     pub covered: bool,
     /// What is not known of it.
     pub unknown: Option<Unknown>,
-    /// What it leads to, where its type does not tell: `STRUCTURE`, or `STRUCTURE.MEMBER` for the entries of a list and their link.
+    /// What it leads to, where its type does not show it: `STRUCTURE`, or `STRUCTURE.MEMBER` for the entries of a list and their link.
     pub leads_to: Vec<String>,
     /// What documents say otherwise, in words.
     pub errata: Vec<String>,

@@ -127,7 +127,7 @@ pub struct Member {
     pub align: Piecewise<u64>,
     /// The set of values that it holds.
     pub values: Option<At<String>>,
-    /// What it leads to, where its type does not tell: `STRUCTURE`, or `STRUCTURE.MEMBER` for the entries of a list and their link.
+    /// What it leads to, where its type does not show it: `STRUCTURE`, or `STRUCTURE.MEMBER` for the entries of a list and their link.
     pub leads_to: Vec<At<String>>,
     /// Where it is known from, where the definition's source is not its own.
     pub source: Piecewise<Provenance>,
@@ -152,7 +152,7 @@ pub enum Shape {
     Inline(Kind, Vec<Member>),
 }
 
-/// A global variable of a kernel. Where it is, only symbols tell.
+/// A global variable of a kernel. Its address is in symbols only.
 #[derive(Clone, Debug)]
 pub struct Global {
     /// The name that symbols have.

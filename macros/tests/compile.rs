@@ -2,9 +2,12 @@
 
 mod accepted;
 mod project;
+// The crate of it would be compiled twice with all that it needs: tests of procedural macros use dependencies that are built for the host.
+#[allow(dead_code)]
+#[path = "../../tests/support/src/witness.rs"]
+mod witness;
 
 use project::Project;
-use test_support::witness;
 
 /// `TRYBUILD=overwrite` rewrites the answers.
 #[test]

@@ -120,8 +120,8 @@ pub fn verify(spec: &Spec, statements: &Statements) -> Report {
                 event: name,
                 field: field.clone(),
                 source: source.clone(),
-                states: "the same as the spec, or another difference".to_owned(),
-                spec: format!("an erratum that it states {states}"),
+                states: "no such difference".to_owned(),
+                spec: format!("an erratum by which the source states {states}"),
                 place: Some(place),
                 stated: None,
             });

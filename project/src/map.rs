@@ -171,13 +171,13 @@ fn is_there(layouts: &Layouts, target: TargetId, name: &str, link: Option<&str>)
 
 /// What a member leads to: what its spec says, or else its type.
 fn leads(layouts: &Layouts, field: &Field, info: &Info) -> Vec<(Way, String, Option<String>)> {
-    let told = info.leads_to.iter().map(|told| match told.split_once('.') {
+    let stated = info.leads_to.iter().map(|path| match path.split_once('.') {
         Some((to, link)) => (Way::Lists, to.to_owned(), Some(link.to_owned())),
-        None => (Way::PointsTo, told.clone(), None),
+        None => (Way::PointsTo, path.clone(), None),
     });
-    let told: Vec<_> = told.collect();
-    if !told.is_empty() {
-        return told;
+    let stated: Vec<_> = stated.collect();
+    if !stated.is_empty() {
+        return stated;
     }
     let mut ty = field.ty.element();
     let mut way = Way::Holds;

@@ -159,7 +159,7 @@ impl Project {
         }
     }
 
-    /// The facts, a table a kernel; none if there is no folder of them. What images tell is not among them: they are
+    /// The facts, a table a kernel; none if there is no folder of them. The facts from images are not among them: see
     /// [`images`](Self::images).
     ///
     /// # Errors
@@ -184,8 +184,8 @@ impl Project {
         Ok(read.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
     }
 
-    /// The kernels that the facts are of; none if there is no folder of them. The axis tells builds by their labels, where the facts are
-    /// files so named.
+    /// The kernels that the facts are of; none if there is no folder of them. The axis gives the builds of facts that are
+    /// files named by a label.
     ///
     /// # Errors
     ///

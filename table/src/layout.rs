@@ -1,6 +1,7 @@
 //! The columns of an event, by its schema.
 
-use crate::node::{Node, Scalar};
+use crate::node::Node;
+use crate::scalar::Scalar;
 use arrow_buffer::NullBufferBuilder;
 use etw_layouts_etl::payload::{Count, Field, FieldList, InType, OutType};
 use std::collections::HashSet;

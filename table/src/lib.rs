@@ -24,6 +24,7 @@ mod node;
 mod options;
 mod order;
 mod processes;
+mod scalar;
 pub mod schema;
 mod stacks;
 mod table;

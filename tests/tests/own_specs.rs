@@ -182,7 +182,7 @@ fn an_axis_can_extend_that_of_windows() {
     assert!(axis.documented.intersection(&axis.scope("next..").expect("a range")).is_empty());
 }
 
-/// An end of a range may be a build that no kernel has. What the axis cannot tell apart is refused.
+/// An end of a range may be a build that no kernel has. An end that the axis cannot place is refused.
 #[test]
 fn ranges_name_builds_that_are_no_kernels() {
     let member = |range: &str| {

@@ -17,7 +17,7 @@ fn layouts() -> Layouts {
     project().layouts().expect("the specs resolve")
 }
 
-/// The tables of symbols; what images tell is no table.
+/// The tables of symbols, without the facts from images.
 fn shipped(layouts: &Layouts) -> Vec<BuildTable> {
     let names = verify::names(layouts, None).expect("all names");
     let wanted = names.iter().copied().collect();

@@ -1,4 +1,4 @@
-//! Views read what the specs say is there, at every target, and tell what is not.
+//! Views read every member of the specs at every target, and report absent ones.
 
 use etw_layouts::axis::AXIS;
 use etw_layouts::runtime::View;

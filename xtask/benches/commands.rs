@@ -44,7 +44,7 @@ fn main() {
     spent.sort();
     match spent.get(RUNS / 2) {
         Some(time) => line("cargo check -p etw-layouts (CPU)", *time, 3.0),
-        None => println!("cargo check -p etw-layouts (CPU): skipped, this host does not tell the times of processes"),
+        None => println!("cargo check -p etw-layouts (CPU): skipped, times of processes are unavailable on this host"),
     }
 }
 

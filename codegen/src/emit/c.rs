@@ -1,9 +1,9 @@
 //! A C header for one target: declarations as the spec has them, and assertions that a compiler checks.
 //!
-//! No padding is declared, and no packing or alignment beyond what the spec states, so a compiler that agrees has computed
+//! No padding is declared, and no packing or alignment beyond what the spec states, so a compiler whose assertions hold has computed
 //! the same offsets on its own. The plain form is for parsers without the Microsoft compiler's extensions: all padding is declared,
-//! so that nothing has to be aligned by them. What is called as a word of C is written with an underscore behind it, and a constant whose
-//! name another enumeration has with that of its own before it; a comment has the name.
+//! so that they need no alignment. A member or type named like a keyword of C gets an underscore at its end, and a constant whose
+//! name is in another enumeration too gets the name of its enumeration before it; a comment has the original name.
 
 use super::Notes;
 use super::order::{is_macros, keyword, ordered};
@@ -19,11 +19,11 @@ use std::fmt::Write;
 /// How a header is written.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Style<'a> {
-    /// What the names of types and constants begin with, so that they are no other header's. Members keep their names.
+    /// Prefix of the names of types and constants, which avoids conflicts with other headers. Members keep their names.
     pub prefix: &'a str,
     /// Whether it is plain C: padding declared, no alignment stated, no assertion unless `ETW_LAYOUTS_ASSERTIONS` is defined as 1.
     pub plain: bool,
-    /// What is to be said of types.
+    /// Notes on types.
     pub notes: Option<&'a Notes>,
 }
 
@@ -48,47 +48,14 @@ pub fn header(layouts: &Layouts, target: TargetId, only: Option<&str>, style: St
             Form::Enumeration(enumeration) => writer.enumeration(&layout.name, enumeration),
         }
     }
-    // Behind all declarations: a macro may be called as a member is.
+    // After all declarations: a macro may have the name of a member.
     writer.macros(&types);
     writer.out
         + "\n#undef ETW_LAYOUTS_ASSERT\n#undef ETW_LAYOUTS_ALIGN\n#undef ETW_LAYOUTS_ALIGNOF\n#undef ETW_LAYOUTS_LONG\n#endif\n"
 }
 
-/// C and C++ have other words for the same, as compilers have; `MinGW` makes an attribute of `__declspec`, which knows no `align`.
-const ASSERTIONS: &str = "\
-#ifndef ANYSIZE_ARRAY
-#define ANYSIZE_ARRAY 1
-#endif
-
-#ifdef __LP64__
-#define ETW_LAYOUTS_LONG int
-#else
-#define ETW_LAYOUTS_LONG long
-#endif
-
-#ifdef _MSC_VER
-#define ETW_LAYOUTS_ALIGN(bytes) __declspec(align(bytes))
-#else
-#define ETW_LAYOUTS_ALIGN(bytes) __attribute__((aligned(bytes)))
-#endif
-
-/* Define ETW_LAYOUTS_ASSERTIONS as 0 to disable the assertions, or as 1 to enable them. */
-#ifndef ETW_LAYOUTS_ASSERTIONS
-#define ETW_LAYOUTS_ASSERTIONS {default}
-#endif
-#if !ETW_LAYOUTS_ASSERTIONS
-#define ETW_LAYOUTS_ASSERT(condition, text)
-#elif defined(__cplusplus)
-#include <stddef.h>
-#define ETW_LAYOUTS_ASSERT(condition, text) static_assert(condition, text);
-#define ETW_LAYOUTS_ALIGNOF(type) alignof(type)
-#else
-#include <stddef.h>
-#define ETW_LAYOUTS_ASSERT(condition, text) _Static_assert(condition, text);
-#define ETW_LAYOUTS_ALIGNOF(type) _Alignof(type)
-#endif
-
-";
+/// Macros for what C, C++ and the compilers spell differently. `MinGW` defines `__declspec` as an attribute, which has no `align`.
+const ASSERTIONS: &str = include_str!("c/macros.h");
 
 /// Collects the names of all members, those in structures and unions without a name of their own among them.
 fn member_names<'a>(aggregate: &'a Aggregate, names: &mut BTreeSet<&'a str>) {
@@ -363,17 +330,17 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// What a member is called, in a structure with members of those names.
+/// The name of a member in the header, in a structure with members of those names.
 fn member(name: &str, members: &BTreeSet<&str>) -> String {
     no_word(name.to_owned(), |name| members.contains(name))
 }
 
-/// A comment with the name of what is called otherwise.
+/// A comment with the original name, if it was changed.
 fn original(called: &str, name: &str) -> String {
     if called == name { String::new() } else { format!(" /* {name} */") }
 }
 
-/// A scalar as C has it. Four bytes, which `long` has for Windows alone, need a macro.
+/// The C type of a scalar. `long` has four bytes on Windows only, so it needs a macro.
 fn basic(scalar: &Scalar) -> String {
     let is_long = scalar.size == 4 && scalar.c.split(' ').any(|word| word == "long");
     if is_long { scalar.c.replace("long", "ETW_LAYOUTS_LONG") } else { scalar.c.clone() }

@@ -110,13 +110,13 @@ impl<'a> Events<'a> {
         for (number, timed) in &events {
             printer.seen += 1;
             let Some((session, name, Some(filter), clock)) = sessions.get(*number) else { continue };
-            let untold = match timed.time {
+            let left_out = match timed.time {
                 None if printer.wanted.asks_for_times() => Some(&mut without_time),
                 Some(_) if session.start_time == 0 && printer.wanted.asks_since_start() => without_start.get_mut(*number),
                 _ => None,
             };
-            if let Some(untold) = untold {
-                *untold += u64::from(at_any_time.takes(&timed.event, timed.processor, clock));
+            if let Some(left_out) = left_out {
+                *left_out += u64::from(at_any_time.takes(&timed.event, timed.processor, clock));
                 continue;
             }
             if !filter.takes(&timed.event, timed.processor, clock) {
@@ -139,13 +139,13 @@ impl<'a> Events<'a> {
                 DumpDiagnostic::Dump(Diagnostic { offset, kind })
             }));
         }
-        let tell = |note: String| out.aside(&Note { file: content.name, note });
+        let note = |note: String| out.aside(&Note { file: content.name, note });
         if without_time > 0 {
-            tell(format!("{} without time: --from and --to leave them out", Several(without_time, "event")));
+            note(format!("{} without time: --from and --to leave them out", Several(without_time, "event")));
         }
-        for ((session, ..), untold) in sessions.iter().zip(without_start).filter(|(_, untold)| *untold > 0) {
-            let (name, events) = (&session.name, Several(untold, "event"));
-            tell(format!(
+        for ((session, ..), left_out) in sessions.iter().zip(without_start).filter(|(_, left_out)| *left_out > 0) {
+            let (name, events) = (&session.name, Several(left_out, "event"));
+            note(format!(
                 "{events} of session {name} left out: session start unknown, so relative times do not apply; give absolute times"
             ));
         }

@@ -297,7 +297,7 @@ impl Known {
     }
 
     /// Prints to standard error which parts of an answer are not verified.
-    pub fn tell(&self, file: &str, out: &Output) {
+    pub fn report(&self, file: &str, out: &Output) {
         let by_header = (self.revision.build_source == BuildSource::Header).then(|| {
             format!(
                 "unknown revision: using the layouts of the first revision of {:#}; set the revision with --build",

@@ -205,7 +205,7 @@ fn whole(work: &mut Work<'_>, files: &Files, input: &Input, file: &std::fs::File
     if let Work::Info(args) = work {
         return whole::run(&input.name, args.details, &dump, &kernel, &known, which, out);
     }
-    known.tell(&input.name, out);
+    known.report(&input.name, out);
     let mut walk = Walk::new(&dump, &kernel).with_limits(dump.limits());
     walk.witness();
     let found = walk.sessions();

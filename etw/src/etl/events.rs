@@ -204,7 +204,7 @@ impl<'n> Part<'n> {
         if !events.is_strict {
             return Ok(());
         }
-        self.tell_late(out);
+        self.report_late(out);
         Err(Stop::Strict)
     }
 
@@ -213,11 +213,11 @@ impl<'n> Part<'n> {
         for line in self.tally.more(Some(self.name)) {
             self.progress.beside(|| out.aside(&line));
         }
-        self.tell_late(out);
+        self.report_late(out);
         if self.late.0 > 0 { Outcome::Differs } else { self.tally.outcome() }
     }
 
-    fn tell_late(&self, out: &Output) {
+    fn report_late(&self, out: &Output) {
         let (late_events, latest_by) = self.late;
         if late_events > 0 {
             self.progress.beside(|| out.aside(&Late { file: self.name, kind: "time-order", late_events, latest_by }));

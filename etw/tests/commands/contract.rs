@@ -47,7 +47,7 @@ fn exit_status_and_json_of_verify() {
     let readme = fs::read_to_string(root().join("README.md")).expect("README");
     assert!(readme.contains(&sentence), "{sentence}");
     let table = &document["tables"][0];
-    let told = [
+    let expected = [
         "alternative_target",
         "arch",
         "build",
@@ -62,7 +62,7 @@ fn exit_status_and_json_of_verify() {
         "reason",
         "source",
     ];
-    assert_eq!(keys(table), [&told[..], &["structures", "target", "variables"]].concat());
+    assert_eq!(keys(table), [&expected[..], &["structures", "target", "variables"]].concat());
     assert_eq!(keys(&table["structures"][0]), ["differences", "equal", "name", "status"]);
     let of_image = [
         "alternative_target",

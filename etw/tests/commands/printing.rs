@@ -45,9 +45,9 @@ fn verify_is_a_line_a_table_and_the_totals() {
     let edited = shipped().replacen(" SavedOffset ", " SavedOfset ", 1);
     let (status, out, _) =
         said(&etw(&["verify", "--symbols", &folder.file("edited.facts", &edited), "--only", "_WMI_BUFFER_HEADER"]));
-    let told: Vec<_> = out.lines().skip_while(|line| *line != "Differences").collect();
+    let section: Vec<_> = out.lines().skip_while(|line| *line != "Differences").collect();
     let renamed = "WMI_BUFFER_HEADER.SavedOffset: not in the symbols, which have SavedOfset, unsigned long at offset 0x4";
-    assert!(status == Some(1) && told.len() == 2 && told[1].contains(renamed), "{out}");
+    assert!(status == Some(1) && section.len() == 2 && section[1].contains(renamed), "{out}");
 }
 
 /// All structures and targets of one build fit a terminal, down to 80 columns, but for names that are longer.

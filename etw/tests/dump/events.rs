@@ -36,7 +36,7 @@ fn asked_for_as_of_traces() {
     let traces = folder.0.join("traces");
     assert_eq!(json(&["dump", "save", "-o", traces.to_str().unwrap(), &path]).0, Some(0));
     let (_, all) = json(&["dump", "events", &path]);
-    // What the event in the middle has, of those that tell it.
+    // What the event in the middle has, of those that state it.
     let some = |key: &str| {
         let values: Vec<&Value> = all.iter().map(|event| &event[key]).filter(|value| !value.is_null()).collect();
         values[values.len() / 2].to_string().replace('"', "")
@@ -169,14 +169,14 @@ fn left_out_is_told() {
     };
     let (status, out, notes) = asked(&["--from", "0"]);
     assert_eq!((status, out.as_str()), (Some(0), ""));
-    let told: Vec<_> = notes.iter().filter_map(|note| note["note"].as_str()).collect();
+    let texts: Vec<_> = notes.iter().filter_map(|note| note["note"].as_str()).collect();
     assert!(
-        told.iter().all(|note| note.contains("session A logger left out: session start unknown")
+        texts.iter().all(|note| note.contains("session A logger left out: session start unknown")
             || note.contains("without time: --from and --to leave them out")),
-        "{told:?}"
+        "{texts:?}"
     );
     let count = |note: &&str| note.split([' ', ':']).find_map(|word| word.parse::<usize>().ok()).unwrap();
-    assert_eq!(told.iter().map(count).sum::<usize>(), events.len(), "{told:?}");
+    assert_eq!(texts.iter().map(count).sum::<usize>(), events.len(), "{texts:?}");
     assert_eq!(
         (notes.last().unwrap()["matching"].as_u64(), notes.last().unwrap()["events"].as_u64()),
         (Some(0), Some(events.len() as u64))

@@ -113,8 +113,8 @@ fn what_is_wrong_is_told() {
     for command in COMMANDS {
         let output = etw(&["dump", command, &torn]);
         assert_eq!(output.status.code(), Some(1), "{command}");
-        let told = [output.stdout, output.stderr].concat();
-        assert!(String::from_utf8(told).unwrap().contains("truncated"), "{command}");
+        let printed = [output.stdout, output.stderr].concat();
+        assert!(String::from_utf8(printed).unwrap().contains("truncated"), "{command}");
         let both = etw(&["dump", command, &none, &torn]);
         assert_eq!(both.status.code(), Some(2), "{command}");
         assert!(!both.stdout.is_empty() && String::from_utf8(both.stderr).unwrap().contains("a process minidump"), "{command}");
@@ -124,10 +124,10 @@ fn what_is_wrong_is_told() {
         let short = folder.file("short.dmp", &bytes[..length]);
         for command in COMMANDS {
             let output = etw(&["dump", command, &short]);
-            let told = String::from_utf8(output.stderr).unwrap();
+            let printed = String::from_utf8(output.stderr).unwrap();
             assert_eq!(output.status.code(), Some(2), "{command}");
             let expected = format!("truncated crash dump: ends within the headers, after {length} bytes");
-            assert!(told.contains(&expected) && !told.contains("not a kernel crash dump"), "{told}");
+            assert!(printed.contains(&expected) && !printed.contains("not a kernel crash dump"), "{printed}");
         }
     }
     assert_eq!(etw(&["dump", "info", &text(&folder.0.join("absent"))]).status.code(), Some(2));

@@ -65,8 +65,8 @@ fn each_command_reports() {
                 // Nobody reads on after the first diagnostic that ends the command.
                 let _ = child.stdin.take().unwrap().write_all(&bytes);
                 let output = child.wait_with_output().unwrap();
-                let told = [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap()).concat();
-                assert!(output.status.code() == Some(1) && told.contains(report), "{name} from a pipe, {args:?}: {told}");
+                let printed = [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap()).concat();
+                assert!(output.status.code() == Some(1) && printed.contains(report), "{name} from a pipe, {args:?}: {printed}");
             }
         }
         // What is saved is whole; that the old file was not is reported. A clock that is not known cannot be written.
@@ -95,7 +95,7 @@ fn unwritten_space() {
     }
 }
 
-/// Flags of buffers that tell of losses are counted, though the log file header states none.
+/// Flags of buffers that report losses are counted, though the log file header states none.
 #[test]
 fn flags_of_losses() {
     let folder = Folder::new("losses");

@@ -40,7 +40,7 @@ fn asked(file: &str) {
         // A note states that no event matches.
         let none = out.is_empty().then_some(0);
         assert_eq!((status, err.lines().count()), (0, usize::from(out.is_empty())), "{file} {options:?}");
-        assert_eq!(json(&err).first().map(|told| told["matching"].as_i64().unwrap()), none, "{file} {options:?}");
+        assert_eq!(json(&err).first().map(|note| note["matching"].as_i64().unwrap()), none, "{file} {options:?}");
         out
     };
     let all = events(&[]);

@@ -217,7 +217,7 @@ fn times_in_json() {
     }
 }
 
-/// Times that a file does not tell are no times of 1601.
+/// Times that a file does not state are not printed as times of 1601.
 #[test]
 fn absent_times() {
     let folder = Folder::new("absent");
@@ -327,10 +327,10 @@ fn text_of_files_is_escaped_in_json() {
         let raw = |c: &char| c.is_control() && *c != '\n' || "\u{202e}\u{2028}\u{ad}\u{e0001}".contains(*c);
         // What ends a run of several files is text.
         assert_eq!(out.chars().chain(err.chars()).find(raw), None, "{options:?}");
-        let told = json(&out);
+        let printed = json(&out);
         match options {
-            ["info"] => assert_eq!([&told[0]["session"], &told[0]["file"]], [hostile, &file]),
-            ["events", ..] => assert_eq!(told[0]["file"], file),
+            ["info"] => assert_eq!([&printed[0]["session"], &printed[0]["file"]], [hostile, &file]),
+            ["events", ..] => assert_eq!(printed[0]["file"], file),
             _ => {}
         }
     }
@@ -395,11 +395,11 @@ fn diagnostics_are_counted() {
     {
         let (status, out, err) = run(&[command, "--format", format, &file]);
         assert_eq!(status, 1);
-        let told = if command == "events" { err } else { out };
+        let printed = if command == "events" { err } else { out };
         match format {
-            "json" => assert!(told.contains(r#""more":149900"#), "{command}: {}", told.len()),
-            _ => assert!(told.contains("149,900 more of the same kind"), "{command}: {}", &told[..told.len().min(2000)]),
+            "json" => assert!(printed.contains(r#""more":149900"#), "{command}: {}", printed.len()),
+            _ => assert!(printed.contains("149,900 more of the same kind"), "{command}: {}", &printed[..printed.len().min(2000)]),
         }
-        assert!(told.len() < 40_000, "{command}: {} bytes", told.len());
+        assert!(printed.len() < 40_000, "{command}: {} bytes", printed.len());
     }
 }

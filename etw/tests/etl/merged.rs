@@ -59,11 +59,11 @@ fn late_events() {
     let late = folder.file("b.etl", trace_at(0, 10_000_000, &ticks));
     for files in [&[late.as_str()][..], &[&late, &file]] {
         let (status, out, err) = run(&[&["events", "--order", "time", "--format", "json"], files].concat());
-        let (seen, told) = (times(&out), json(&err));
+        let (seen, notes) = (times(&out), json(&err));
         let back = seen.windows(2).filter(|pair| pair[1] < pair[0]).count();
-        assert_eq!((status, seen.len(), back > 0, told.len()), (1, 401 * files.len(), true, 1), "{err}");
-        let by = told[0]["latest_by"].as_i64().unwrap();
-        assert_eq!((&told[0]["kind"], &told[0]["late_events"], by > 20_000), (&"time-order".into(), &2.into(), true), "{err}");
+        assert_eq!((status, seen.len(), back > 0, notes.len()), (1, 401 * files.len(), true, 1), "{err}");
+        let by = notes[0]["latest_by"].as_i64().unwrap();
+        assert_eq!((&notes[0]["kind"], &notes[0]["late_events"], by > 20_000), (&"time-order".into(), &2.into(), true), "{err}");
     }
     let (status, out, err) = run(&["events", "--order", "time", "--strict", &late]);
     assert!(status == 1 && out.lines().count() < 402 && err.contains("1 event out of order"), "{err}");

@@ -137,9 +137,9 @@ fn read(bytes: &[u8]) -> Vec<Packet> {
 
 pub fn converted(folder: &Folder, name: &str, options: &[&str]) -> (i32, serde_json::Value, Vec<Packet>, String) {
     let out = text(&folder.0.join(name));
-    let (status, told, err) = run(&[&["pcap", "--format", "json", "-o", &out], options].concat());
+    let (status, printed, err) = run(&[&["pcap", "--format", "json", "-o", &out], options].concat());
     let packets = fs::read(&out).map(|bytes| read(&bytes)).unwrap_or_default();
-    (status, json(&told).into_iter().next().unwrap_or_default(), packets, err)
+    (status, json(&printed).into_iter().next().unwrap_or_default(), packets, err)
 }
 
 /// Both providers in one trace: whole, truncated and split packets, those of an interrupt, names that come last, and what is missing.
@@ -182,13 +182,13 @@ fn packets() {
         component(71, 6, "tcpip", ""),
     ];
     let file = folder.file("a.etl", trace_of(START, &events));
-    let (status, told, packets, err) = converted(&folder, "a.pcapng", &[&file]);
+    let (status, printed, packets, err) = converted(&folder, "a.pcapng", &[&file]);
     assert_eq!((status, err.as_str()), (1, ""));
     let counts = ["read", "packets", "truncated", "assumed", "incomplete_fragments", "without_packet"]
-        .map(|key| told[key].as_u64().unwrap());
-    assert_eq!(counts, [25, 12, 2, 1, 4, 3], "{told}");
+        .map(|key| printed[key].as_u64().unwrap());
+    assert_eq!(counts, [25, 12, 2, 1, 4, 3], "{printed}");
     let skipped: Vec<_> =
-        told["skipped"].as_object().unwrap().iter().map(|(reason, count)| format!("{count} {reason}")).collect();
+        printed["skipped"].as_object().unwrap().iter().map(|(reason, count)| format!("{count} {reason}")).collect();
     assert_eq!(
         skipped,
         [
@@ -269,8 +269,8 @@ fn packets() {
     // What is there stays.
     let (status, _, _, err) = converted(&folder, "a.pcapng", &[&file]);
     assert!(status == 2 && err.contains("already exists: refusing to overwrite"), "{err}");
-    let (status, told, packets, err) = converted(&folder, "none.pcapng", &["--process", "5", &file]);
-    assert_eq!((status, told["packets"].as_u64(), packets.len(), err.contains("\"matching\":0")), (0, Some(0), 0, true), "{err}");
+    let (status, printed, packets, err) = converted(&folder, "none.pcapng", &["--process", "5", &file]);
+    assert_eq!((status, printed["packets"].as_u64(), packets.len(), err.contains("\"matching\":0")), (0, Some(0), 0, true), "{err}");
 }
 
 /// The name of the last reason of each group shows that none before it is missing; older builds number them differently.
@@ -373,8 +373,8 @@ fn late_packets() {
     let ticks = (100..120).chain([50]);
     let events: Vec<_> = ticks.map(|tick| fragment(tick, 8, 9, ETHERNET | FIRST | LAST, &[1; 60_000])).collect();
     let file = folder.file("a.etl", trace_of(START, &events));
-    let (status, told, packets, err) = converted(&folder, "a.pcapng", &[&file]);
-    assert_eq!((status, packets.len(), told["out_of_order"].as_u64()), (1, 21, Some(1)), "{told} {err}");
+    let (status, printed, packets, err) = converted(&folder, "a.pcapng", &[&file]);
+    assert_eq!((status, packets.len(), printed["out_of_order"].as_u64()), (1, 21, Some(1)), "{printed} {err}");
 }
 
 /// Of real traces, every event with a packet is in the file: as many as the headers and keywords say.
@@ -392,12 +392,12 @@ fn real_packets() {
         };
         let expected =
             count(PKTMON, &|id, _| [160, 170].contains(&id)) + count(NDISCAP, &|id, keyword| id == 1001 && keyword & LAST != 0);
-        let (status, told, packets, err) = converted(&folder, &format!("{index}.pcapng"), &[file]);
+        let (status, printed, packets, err) = converted(&folder, &format!("{index}.pcapng"), &[file]);
         if expected == 0 {
             assert!(status == 2 && err.contains("no packets: "), "{file}: {err}");
             continue;
         }
-        assert_eq!((told["packets"].as_u64(), packets.len() as u64), (Some(expected), expected), "{file}: {told} {err}");
+        assert_eq!((printed["packets"].as_u64(), packets.len() as u64), (Some(expected), expected), "{file}: {printed} {err}");
         all += expected;
     }
     println!("{all} packets of real traces");

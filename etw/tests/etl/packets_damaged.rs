@@ -14,9 +14,9 @@ fn endless_fragments() {
     events.extend((0..1000).map(|thread| fragment(10 + i64::from(thread), 100 + thread, 9, ETHERNET | FIRST, &[2; 9])));
     events.extend((0..1000).map(|thread| fragment(2000 + i64::from(thread), 100 + thread, 9, ETHERNET | LAST, &[3; 9])));
     let file = folder.file("a.etl", trace_of(START, &events));
-    let (status, told, packets, err) = converted(&folder, "a.pcapng", &[&file]);
-    let lost = told["incomplete_fragments"].as_u64().unwrap();
-    assert_eq!((status, packets.len(), lost), (1, 256, 8 + 2 * (1000 - 256)), "{told} {err}");
+    let (status, printed, packets, err) = converted(&folder, "a.pcapng", &[&file]);
+    let lost = printed["incomplete_fragments"].as_u64().unwrap();
+    assert_eq!((status, packets.len(), lost), (1, 256, 8 + 2 * (1000 - 256)), "{printed} {err}");
     assert!(packets.iter().all(|packet| packet.data.len() == 18));
 }
 
@@ -27,9 +27,9 @@ fn many_reasons_of_packets() {
     let medium = |number: u64| 2 | (number & 0x1F) << 4 | (number >> 5) << 10;
     let events: Vec<_> = (0..100).map(|number| fragment(1, 8, 9, FIRST | LAST | medium(number), &[1; 3])).collect();
     let file = folder.file("a.etl", trace_of(START, &events));
-    let (status, told, _, _) = converted(&folder, "a.pcapng", &[&file]);
-    let skipped = told["skipped"].as_object().unwrap();
-    assert_eq!((status, skipped.len(), skipped["other reasons"].as_u64()), (1, 65, Some(36)), "{told}");
+    let (status, printed, _, _) = converted(&folder, "a.pcapng", &[&file]);
+    let skipped = printed["skipped"].as_object().unwrap();
+    assert_eq!((status, skipped.len(), skipped["other reasons"].as_u64()), (1, 65, Some(36)), "{printed}");
 }
 
 /// Damaged files give diagnostics and the other packets; no damage gives an invalid file.
@@ -44,8 +44,8 @@ fn damaged_packets() {
     // One buffer of each processor.
     let mut other = bytes.clone();
     other[2 << 17..][..0x48].fill(0);
-    let (status, told, packets, err) = converted(&folder, "header.pcapng", &[&folder.file("header.etl", &other)]);
-    assert!(status == 1 && err.contains("no buffer header: skipped 0x20000 bytes"), "{told} {err}");
+    let (status, printed, packets, err) = converted(&folder, "header.pcapng", &[&folder.file("header.etl", &other)]);
+    assert!(status == 1 && err.contains("no buffer header: skipped 0x20000 bytes"), "{printed} {err}");
     assert_eq!(packets.len(), 20);
     let mut random = 1_u32;
     let mut next = |below: usize| {
@@ -60,8 +60,8 @@ fn damaged_packets() {
             other[at] = next(256) as u8;
         }
         let file = folder.file("random.etl", &other);
-        let (status, told, packets, err) = converted(&folder, &format!("{round}.pcapng"), &[&file]);
+        let (status, printed, packets, err) = converted(&folder, &format!("{round}.pcapng"), &[&file]);
         assert!((0..=2).contains(&status) && !err.contains("panicked"), "{round}: {err}");
-        assert_eq!(packets.len() as u64, told["packets"].as_u64().unwrap(), "{round}: {told} {err}");
+        assert_eq!(packets.len() as u64, printed["packets"].as_u64().unwrap(), "{round}: {printed} {err}");
     }
 }

@@ -32,18 +32,18 @@ fn saved_events() {
             };
             let compress = if compress { &["--compress"][..] } else { &[] };
             let args = [&["save", "--format", "json", "-o", &out, file], options, compress].concat();
-            let (status, told, err) = run(&args);
+            let (status, printed, err) = run(&args);
             // Windows before 8 does not compress.
             if status == 2 && !compress.is_empty() {
                 assert!(err.contains("compressed buffers"), "{file}: {err}");
                 assert!(!Path::new(&out).exists(), "{out} is left");
                 continue;
             }
-            assert_eq!(status, 0, "{file}: {told} {err}");
-            let (told, saved) = (&json(&told)[0], events(&out, &[]));
+            assert_eq!(status, 0, "{file}: {printed} {err}");
+            let (printed, saved) = (&json(&printed)[0], events(&out, &[]));
             assert!(saved == events(file, options), "{file} {options:?}");
-            assert_eq!(told["saved"].as_u64(), Some(saved[0].len() as u64));
-            assert_eq!(told["bytes"].as_u64(), Some(fs::metadata(&out).unwrap().len()));
+            assert_eq!(printed["saved"].as_u64(), Some(saved[0].len() as u64));
+            assert_eq!(printed["bytes"].as_u64(), Some(fs::metadata(&out).unwrap().len()));
             assert_eq!(run(&["check", &out]).1, format!("{out}: 0 diagnostics\n"), "{file} {options:?}");
             // What is there stays.
             let (status, _, err) = run(&args);
@@ -51,9 +51,9 @@ fn saved_events() {
         }
     }
     let (bad, out) = (folder.file("bad.etl", damaged()), text(&folder.0.join("of-bad.etl")));
-    let (status, told, err) = run(&["save", "-o", &out, &bad]);
+    let (status, printed, err) = run(&["save", "-o", &out, &bad]);
     assert_eq!((status, err.contains("invalid extended data items")), (1, true), "{err}");
-    assert!(told.contains(": 1 of 2 events of "), "{told}");
+    assert!(printed.contains(": 1 of 2 events of "), "{printed}");
     // Of the same file, the same events: the header is one of them.
     assert!(run(&["stat", &out]).1.starts_with("1 file, 2 events, "));
     let headed = text(&folder.0.join("headed.etl"));
@@ -89,8 +89,8 @@ fn saved_together() {
     assert!(expected.len() > 500 && events(&[&second, &first]) == expected);
     for (index, files) in [[&first, &second], [&second, &first]].into_iter().enumerate() {
         let out = text(&folder.0.join(format!("{index}-together.etl")));
-        let (status, told, err) = run(&["save", "-o", &out, files[0], files[1]]);
-        assert_eq!((status, told.lines().count()), (0, 2), "{told} {err}");
+        let (status, printed, err) = run(&["save", "-o", &out, files[0], files[1]]);
+        assert_eq!((status, printed.lines().count()), (0, 2), "{printed} {err}");
         assert!(events(&[&out]) == expected);
         assert_eq!(run(&["check", &out]).1, format!("{out}: 0 diagnostics\n"));
     }

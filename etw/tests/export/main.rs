@@ -26,7 +26,7 @@ mod headers;
 
 const PLAIN: Style = Style { prefix: "", plain: true, notes: None };
 
-/// Graphviz draws the exported graph, and our picture is XML: both with a box for each structure, and each link told.
+/// Graphviz draws the exported graph, and our picture is XML: both with a box for each structure, and each link.
 #[test]
 fn maps_are_drawn() {
     let layouts = layouts();
@@ -51,8 +51,8 @@ for text in tree.parse(sys.stdin).getroot().itertext(): print(text)";
             }
             for structure in &map.structures {
                 for link in &structure.links {
-                    let told = format!("{}.{} +{:#x} {} {}", structure.name, link.member, link.offset, link.way.word(), link.to);
-                    assert!(lines.contains(&told.as_str()), "{told}");
+                    let link = format!("{}.{} +{:#x} {} {}", structure.name, link.member, link.offset, link.way.word(), link.to);
+                    assert!(lines.contains(&link.as_str()), "{link}");
                 }
             }
         }
@@ -176,9 +176,9 @@ fn types_state_their_confidence() {
         }
         let table: serde_json::Value = serde_json::from_slice(&etw(&["export", "isf", name]).stdout).expect("JSON");
         let note = table["metadata"]["producer"]["name"].as_str().expect("a note");
-        let told = |name: &str| note.split([' ', ',', ';', '(', ')']).any(|word| word == name);
-        assert!(note.contains(&count) && not.iter().all(|layout| told(&layout.name)), "{note}");
-        assert!(!sure.iter().any(|layout| told(&layout.name)), "{note}");
+        let names = |name: &str| note.split([' ', ',', ';', '(', ')']).any(|word| word == name);
+        assert!(note.contains(&count) && not.iter().all(|layout| names(&layout.name)), "{note}");
+        assert!(!sure.iter().any(|layout| names(&layout.name)), "{note}");
     }
 }
 

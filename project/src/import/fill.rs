@@ -47,8 +47,8 @@ pub fn filled<'a>(
     let before = texts::spec(texts);
     let mut fill = Fill { spec: before.clone(), tables };
     // Of tables of the same kernel, the one with the most new types comes first.
-    let told = |table: &BuildTable| new.iter().filter(|name| table.types.contains_key(*name)).count();
-    let rank = |table: &&BuildTable| (table.is_converted(), table.build, table.arch, Reverse(told(table)));
+    let added = |table: &BuildTable| new.iter().filter(|name| table.types.contains_key(*name)).count();
+    let rank = |table: &&BuildTable| (table.is_converted(), table.build, table.arch, Reverse(added(table)));
     let mut order = tables.to_vec();
     order.sort_by_key(rank);
     for table in order {
@@ -130,9 +130,9 @@ impl Fill<'_> {
             for name in lacking.into_iter().filter(|name| !entered.contains(name)) {
                 let holds =
                     |table: &&BuildTable| axis.at(table.build, table.arch) == Some(target) && table.types.contains_key(&name);
-                let told = self.tables.iter().any(holds);
+                let is_known = self.tables.iter().any(holds);
                 let definition = self.spec.definitions.get_mut(&name).filter(|definition| is_new(definition));
-                let Some(definition) = definition.filter(|d| !told && !d.scope.contains(target)) else { continue };
+                let Some(definition) = definition.filter(|d| !is_known && !d.scope.contains(target)) else { continue };
                 let from = near(&axis, target).into_iter().find(|&t| definition.scope.contains(t));
                 take(definition, from, target, Some(ABSENT));
                 pending.push(name);

@@ -78,8 +78,8 @@ impl Images {
         let between = of(before)..of(row);
         let is_between = |image: &&BuildTable| image.arch == arch && between.contains(&kernel_of(image.build, axis));
         let images: Vec<BuildTable> = self.all.iter().filter(is_between).cloned().collect();
-        let told: BTreeSet<&str> = images.iter().flat_map(BuildTable::holds).map(String::as_str).collect();
-        let first = told.iter().filter_map(|&name| Some((name, first_image(layouts, &images, [before, row], name)?)));
+        let stated: BTreeSet<&str> = images.iter().flat_map(BuildTable::holds).map(String::as_str).collect();
+        let first = stated.iter().filter_map(|&name| Some((name, first_image(layouts, &images, [before, row], name)?)));
         let first: BTreeMap<&str, Build> = first.collect();
         let borders: BTreeSet<Build> = first.values().copied().collect();
         let types = |target: TargetId| {
@@ -95,7 +95,7 @@ impl Images {
             };
             let mut types = old.clone();
             let (mut shown, mut along) = (Vec::new(), Vec::new());
-            let mut pending: Vec<String> = told.iter().copied().filter(moves).map(str::to_owned).collect();
+            let mut pending: Vec<String> = stated.iter().copied().filter(moves).map(str::to_owned).collect();
             while let Some(name) = pending.pop() {
                 let Some(facts) = new.get(&name).filter(|facts| types.get(&name) != Some(*facts)) else { continue };
                 pending.extend(by_value(facts));

@@ -171,9 +171,9 @@ impl Import<'_> {
         let plan = checked(&Input { texts, known: shipped, new: &new, added, folder })?;
         seen.verified(&plan.layouts, &verify::names(&plan.layouts, None)?, &registry::of(shipped))?;
         // The table of a border is not that of a kernel.
-        let told = |build: &Build| new.iter().take(self.new.len()).any(|table| table.build == *build);
+        let is_new = |build: &Build| new.iter().take(self.new.len()).any(|table| table.build == *build);
         let mut same = plan.same;
-        same.values_mut().for_each(|builds| builds.retain(told));
+        same.values_mut().for_each(|builds| builds.retain(is_new));
         same.retain(|_, builds| !builds.is_empty());
         Ok(Some(Plan { same, borders, ..plan }))
     }

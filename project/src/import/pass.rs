@@ -60,9 +60,9 @@ pub fn entered<'a, I: Iterator<Item = &'a BuildTable>>(
     let before = texts::spec(texts);
     let axis = &before.axis;
     let target = find(axis, table.build, table.arch).ok_or("the build is not on the version axis")?;
-    let told =
+    let has_table =
         |arch: Arch| known().any(|other| other.arch == arch && find(axis, table.build, arch) == axis.at(other.build, arch));
-    let followers = axis.follows.iter().filter(|&(arch, leader)| *leader == table.arch && !told(*arch));
+    let followers = axis.follows.iter().filter(|&(arch, leader)| *leader == table.arch && !has_table(*arch));
     let followers = followers.filter_map(|(arch, _)| find(axis, table.build, *arch)).collect();
     let place = Place { target, followers };
     let embedded = embedded(table, known());

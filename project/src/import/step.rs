@@ -38,12 +38,12 @@ pub fn of<'a, I: Iterator<Item = &'a BuildTable>>(layouts: &Layouts, table: &Bui
     }
     // A row may exist for converted tables of the same symbols, which have no more information.
     if let Some(own) = own.filter(|_| Rules::for_producer(&table.producer) == Rules::Faithful) {
-        let told = |other: &&BuildTable| axis.at(other.build, other.arch) == Some(own);
+        let is_here = |other: &&BuildTable| axis.at(other.build, other.arch) == Some(own);
         let less = |other: &BuildTable| {
             Rules::for_producer(&other.producer) == Rules::Converted
                 && compare(&table.types, &other.types, Rules::Converted).iter().all(|report| report.differences.is_empty())
         };
-        if known().any(|other| told(&other)) && known().filter(told).all(less) {
+        if known().any(|other| is_here(&other)) && known().filter(is_here).all(less) {
             return Step::Row(build(own));
         }
     }

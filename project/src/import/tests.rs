@@ -65,18 +65,18 @@ fn imported(texts: &Texts, known: &[BuildTable], new: &[BuildTable]) -> Plan {
     plan(&input).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// What symbols can tell of a target, by the layouts.
+/// The facts of a target that symbols can have, by the layouts.
 fn facts(layouts: &Layouts, target: TargetId) -> Types {
     let names = verify::names(layouts, None).expect("all names");
     let here: Vec<_> = names.into_iter().filter(|name| layouts.unverifiable(name, target).is_none()).collect();
     verify::ours::types(layouts, target, &here)
 }
 
-/// A value changes there where no symbols hold the enumeration (ETW_GUID_TYPE): a document alone tells it.
+/// A value changes there where no symbols hold the enumeration (ETW_GUID_TYPE): only a document states it.
 const NOT_SHOWN: [u32; 3] = [10, 0, 10240];
 
 /// The newest kernel of an axis that ends with it is taken out and imported back, for each from Vista SP1 on. What is older, symbols alone cannot
-/// give back: which members of an unnamed union of Vista's own types belong together they do not tell, a service pack with the layouts of the
+/// give back: they do not show which members of an unnamed union of Vista's own types belong together, a service pack with the layouts of the
 /// one before it is a row by its name alone, and of first releases before Vista there are no symbols.
 #[test]
 fn round_trip() {
@@ -294,7 +294,7 @@ fn added() {
     assert!(changed[0].1.contains("in     = \"2004 ..2021-05 x64\"\n"), "{}", changed[0].1);
 }
 
-/// What the tables of each target of some kernels tell together: the faithful ones, or else the converted ones. Those of a row of the axis
+/// The joint facts of the tables of each target of some kernels: of the faithful tables, or else of the converted ones. Those of a row of the axis
 /// are of its first kernel.
 fn best(tables: &[BuildTable], builds: &[Build]) -> Vec<BuildTable> {
     static AXIS: OnceLock<Axis> = OnceLock::new();

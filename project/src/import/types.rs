@@ -153,7 +153,7 @@ impl Names<'_> {
         let note = match ty {
             ty if function(ty) => Some("parameters and result of the routine are not read from symbols"),
             Type::Pointer(to) if **to == Type::Void && rules == Rules::Converted => {
-                Some("perhaps a pointer to a routine, which this table does not tell from others")
+                Some("possibly a pointer to a routine: this table states `void *` for both")
             }
             _ => None,
         };

@@ -111,7 +111,7 @@ fn wrong_lists_are_refused_with_line_and_remedy() {
     assert_eq!(list.kbs.into_values().collect::<Vec<_>>(), [vec![1, 2], vec![2]]);
 }
 
-/// Branches, repairs and months by the least differences that tell them apart.
+/// Branches, repairs and months by the smallest differences between them.
 #[test]
 fn months_of_a_made_up_list() {
     let list = "month 2022-01 KB1000

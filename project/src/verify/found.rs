@@ -38,7 +38,7 @@ pub struct Report {
 pub struct All {
     /// Tables.
     pub tables: Vec<Checked>,
-    /// What images tell, read.
+    /// The facts from images.
     pub of_images: Vec<BuildTable>,
     /// Images, compared.
     pub images: Vec<Checked>,
@@ -50,7 +50,7 @@ pub struct All {
     pub registry: Registry,
 }
 
-/// One table, or what one image tells, compared.
+/// One table, or the facts from one image, compared.
 pub struct Checked {
     /// The symbol file.
     pub source: String,

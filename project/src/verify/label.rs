@@ -87,7 +87,7 @@ pub fn facts_equal<'a>(table: &BuildTable, known: impl Iterator<Item = &'a Build
     others.filter(|other| other.types == table.types).min_by_key(|other| other.build)
 }
 
-/// Whether two tables contradict each other in some of their types, as far as what they lose in common allows to tell.
+/// Whether two tables contradict each other in some of their types. Facts that the form of either table loses are not compared.
 pub fn contradict((one, types): (&BuildTable, &Types), (other, others): (&BuildTable, &Types)) -> bool {
     let reports = match (one.is_converted(), other.is_converted()) {
         (false, false) => compare(types, others, Rules::Faithful),
@@ -103,11 +103,11 @@ fn is_wrong(compared: &Comparison) -> bool {
     !compared.differences.is_empty() || compared.outcome == Outcome::Unspecified
 }
 
-/// Whether symbols tell the layouts of a kernel without a table of it. Images tell too little.
+/// Whether the layouts of a kernel are known from symbols without a table of it. Images show too few of them.
 fn is_known(layouts: &Layouts, seen: &Registry, own: Option<&str>, asked: &Asked) -> bool {
     let mut others = seen.clone();
-    let tells = |witness: &Witness| witness.kind != WitnessKind::Images && own != Some(witness.name.as_str());
-    others.kernels.retain(|kernel| seen.witnesses.get(kernel.witness).is_some_and(tells));
+    let counts = |witness: &Witness| witness.kind != WitnessKind::Images && own != Some(witness.name.as_str());
+    others.kernels.retain(|kernel| seen.witnesses.get(kernel.witness).is_some_and(counts));
     Choice::of(layouts, &others, asked.clone(), None).confidence.is_sure()
 }
 
@@ -115,7 +115,7 @@ fn is_known(layouts: &Layouts, seen: &Registry, own: Option<&str>, asked: &Asked
 fn others(layouts: &Layouts, table: &BuildTable, checked: &Checked) -> Vec<TargetId> {
     let targets = &layouts.spec.axis.targets;
     let (same, different): (Vec<_>, Vec<_>) = targets.ids().partition(|&target| targets[target].arch == table.arch);
-    // What differs from its own kernel tells most others apart, at a fraction of the cost of a whole comparison: of each of its layouts one.
+    // The structures that differ from its own kernel distinguish most others, at a fraction of the cost of a whole comparison: one of each layout.
     let differ = checked.structures.iter().filter(|(_, found)| is_wrong(found)).map(|(name, _)| name.as_str());
     let differ: Vec<&str> = differ.collect();
     let mut known: BTreeMap<LayoutId, bool> = BTreeMap::new();

@@ -91,10 +91,10 @@ pub fn report(
     Ok(report)
 }
 
-/// What tells of a table that differs whose layouts it has.
+/// Finds the targets whose layouts a table that differs has.
 type Label<'a> = dyn Fn(&BuildTable, &Checked) -> Result<Vec<TargetId>, Error> + Sync + 'a;
 
-/// What tells how the global variables of a table compare with those of a target.
+/// Compares the global variables of a table with those of a target.
 type Place<'a> = dyn Fn(&BuildTable, TargetId) -> Result<Variables, Error> + Sync + 'a;
 
 /// Each table compared, and the files that are of other machines.

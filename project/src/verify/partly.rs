@@ -1,4 +1,4 @@
-//! What images tell, verified against the layouts: the offsets of some members; and against addresses that PDBs of the same kernels
+//! The facts from images, verified against the layouts: the offsets of some members; and against addresses that PDBs of the same kernels
 //! state: those of some global variables.
 
 use super::found::{Checked, Comparison, Outcome};

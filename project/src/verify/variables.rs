@@ -15,7 +15,7 @@ use serde::Serialize;
 /// How the global variables of a table compare.
 #[derive(Default, Serialize)]
 pub struct Variables {
-    /// Of how many variables of the specs the table tells the address.
+    /// Number of variables of the specs whose address is in the table.
     pub stated: usize,
     /// How many of these addresses the facts of the same PDB confirm. If the table is itself such facts: none.
     pub equal: usize,

@@ -7,10 +7,10 @@ use std::fmt::Write;
 
 #[test]
 fn events_of_small_projects() {
-    run("events", |case| told(case).unwrap_or_else(|error| format!("error: {error}\n")));
+    run("events", |case| answer(case).unwrap_or_else(|error| format!("error: {error}\n")));
 }
 
-fn told(case: &Case) -> Result<String, Error> {
+fn answer(case: &Case) -> Result<String, Error> {
     let project = case.project();
     let layouts = project.layouts()?;
     let statements = project.statements()?;
@@ -39,7 +39,7 @@ fn told(case: &Case) -> Result<String, Error> {
             }
         }
     }
-    for name in case.told("find") {
+    for name in case.values("find") {
         let found = catalog::find(&layouts.spec, name);
         let found = found.map(|list| list.iter().map(|known| known.name()).collect::<Vec<_>>().join(", "));
         writeln!(text, "{name}: {}", found.unwrap_or_else(|error| error.to_string()))?;

@@ -19,7 +19,7 @@ fn imports_of_small_projects() {
     run("import", |case| {
         let said = |result: Result<String, Error>| result.unwrap_or_else(|error| format!("error: {error}\n"));
         let new: Vec<&str> = case.files.keys().filter(|path| path.starts_with("new/")).map(String::as_str).collect();
-        if case.told("each").next().is_none() {
+        if case.values("each").next().is_none() {
             return said(imported(case, &new));
         }
         let one = |path: &&str| format!("> {path}\n{}", said(alone(case, path)));
@@ -45,7 +45,7 @@ fn what_cannot_be_read_or_written_is_an_error() {
 
 fn alone(case: &Case, path: &str) -> Result<String, Error> {
     let mut text = String::new();
-    let added: Vec<String> = case.told("add").map(str::to_owned).collect();
+    let added: Vec<String> = case.values("add").map(str::to_owned).collect();
     match planned(case, &[path], &added, &mut text)? {
         Some(plan) => {
             describe(&plan, &mut text)?;
@@ -61,7 +61,7 @@ fn before(case: &Case) -> Texts {
 
 fn imported(case: &Case, new: &[&str]) -> Result<String, Error> {
     let project = case.project();
-    let added: Vec<String> = case.told("add").map(str::to_owned).collect();
+    let added: Vec<String> = case.values("add").map(str::to_owned).collect();
     let mut text = String::new();
     let Some(plan) = planned(case, new, &added, &mut text)? else { return Ok(text + "nothing to import\n") };
     describe(&plan, &mut text)?;
@@ -110,8 +110,8 @@ fn gained(before: &Texts, after: &Texts) -> String {
 
 fn import<'a>(case: &Case, new: &[&str], layouts: &Layouts, added: &'a [String]) -> Result<Import<'a>, Error> {
     let new: Vec<PathBuf> = new.iter().map(|path| case.root.join(path)).collect();
-    let arch = case.told("arch").next().map(|arch| arch.parse().expect("an architecture"));
-    let stated = Stated { build: case.told("build").next().map(str::to_owned), arch };
+    let arch = case.values("arch").next().map(|arch| arch.parse().expect("an architecture"));
+    let stated = Stated { build: case.values("build").next().map(str::to_owned), arch };
     prepare(&case.project(), layouts, &new, &stated, added)
 }
 

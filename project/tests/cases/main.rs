@@ -46,7 +46,7 @@ impl Case {
     }
 
     /// The rest of each instruction with a name.
-    fn told<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
+    fn values<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
         self.instructions.iter().filter_map(move |line| line.strip_prefix(name)?.strip_prefix(' '))
     }
 

@@ -22,10 +22,10 @@ use std::path::PathBuf;
 
 #[test]
 fn queries_of_small_projects() {
-    run("print", |case| told(case).unwrap_or_else(|error| format!("error: {error}\n")));
+    run("print", |case| answer(case).unwrap_or_else(|error| format!("error: {error}\n")));
 }
 
-fn told(case: &Case) -> Result<String, Error> {
+fn answer(case: &Case) -> Result<String, Error> {
     let project = case.project();
     let layouts = project.layouts()?;
     let registry = project.registry(&layouts.spec.axis)?;
@@ -33,7 +33,7 @@ fn told(case: &Case) -> Result<String, Error> {
     for line in &case.instructions {
         writeln!(text, "> {line}")?;
         let words: Vec<&str> = line.split(' ').collect();
-        let told = match words[0] {
+        let output = match words[0] {
             "ask" => ask(&layouts, &registry, words[1]),
             "show" => show(&layouts, &registry, &words[1..], 0),
             "expand" => show(&layouts, &registry, &words[1..], 2),
@@ -49,7 +49,7 @@ fn told(case: &Case) -> Result<String, Error> {
             "updates" => Ok(layouts.spec.axis.kbs.iter().map(|(build, kbs)| format!("  {build}: {kbs:?}\n")).collect()),
             _ => panic!("{line}"),
         };
-        text += &told.unwrap_or_else(|error| format!("error: {error}\n"));
+        text += &output.unwrap_or_else(|error| format!("error: {error}\n"));
     }
     Ok(text)
 }

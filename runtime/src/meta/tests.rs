@@ -122,7 +122,7 @@ const CASES: &[(&str, Arch, &str, &[usize], &str)] = &[
     // A build of no update that is known follows the first release of the one before, not its last update.
     ("10.0.150.7", Arch::X64, "releases", &[0xA], "the releases 10.0.100.5 and 10.0.200.5 have the same layout"),
     ("10.0.150.9", Arch::X64, "partly verified (image)", &[0xA], "the image of this build"),
-    // Of which neighbour its offsets are, an image does not tell.
+    // An image does not show which neighbour's offsets it has.
     ("10.0.350.9", Arch::X64, "uncertain", &[0xA], "10.0.300.5 and 10.0.400.5, the nearest known builds, have different"),
     ("10.0.350", Arch::X64, "uncertain", &[0xA], "10.0.300.5 and 10.0.400.5, the nearest known builds, have different"),
     ("10.0.700", Arch::X64, "newest", &[0xC], "from 10.0.600.5, the newest known release"),

@@ -147,7 +147,7 @@ impl System {
         memory.behind(out, bytes_of(&list), &bitmap, first)
     }
 
-    /// The kinds that do not tell how many pages there are end their ranges with one of page 0, whatever its count.
+    /// The kinds without a number of pages end their ranges with one of page 0, whatever its count.
     fn ranges64(&self, memory: &Physical, kind: DUMP_TYPE) -> Vec<u8> {
         let (out, is_complete) = (self.head64(memory, kind), kind == DUMP_TYPE::DUMP_TYPE_COMPLETE_MEMORY);
         let mut ranges = memory.runs64();

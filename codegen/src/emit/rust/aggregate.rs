@@ -214,7 +214,7 @@ struct Row {
     offset: u64,
     name: String,
     ty: String,
-    /// The type in C, of a member that metadata tell of.
+    /// The type in C, of a member that metadata describe.
     c: Option<String>,
     /// The expression that is the comment.
     doc: String,

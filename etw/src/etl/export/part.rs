@@ -176,14 +176,14 @@ struct Found<'w, 'a> {
 
 impl Found<'_, '_> {
     fn diagnostic(&mut self, diagnostic: &Diagnostic) {
-        if let Some(told) = self.tally.add(Some(self.name), diagnostic) {
-            self.work.bar.suspend(|| self.work.out.aside(&told));
+        if let Some(note) = self.tally.add(Some(self.name), diagnostic) {
+            self.work.bar.suspend(|| self.work.out.aside(&note));
         }
     }
 
     fn end(&self) {
-        for told in self.tally.more(Some(self.name)) {
-            self.work.bar.suspend(|| self.work.out.aside(&told));
+        for note in self.tally.more(Some(self.name)) {
+            self.work.bar.suspend(|| self.work.out.aside(&note));
         }
     }
 }

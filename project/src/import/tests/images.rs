@@ -83,9 +83,9 @@ fn borders_come_back_from_images() {
     let plan = plan.expect("borders");
     assert!(plan.moved.is_empty());
     // The images show one structure's; another one is taken to change with it, which they do not contradict.
-    let told: Vec<_> =
+    let facts_of: Vec<_> =
         plan.borders.iter().map(|border| (border.build, border.arch, border.shown.len(), border.along.len())).collect();
-    assert_eq!(told, [Arch::X64, Arch::Arm64].map(|arch| (build("10.0.17763.1075"), arch, 1, 1)));
+    assert_eq!(facts_of, [Arch::X64, Arch::Arm64].map(|arch| (build("10.0.17763.1075"), arch, 1, 1)));
     assert!(plan.same.is_empty());
     let (ours, theirs) = (&plan.layouts.spec.axis, &truth.spec.axis);
     let builds = |axis: &etw_layouts_codegen::axis::Axis| axis.kernels.iter().map(|kernel| kernel.build).collect::<Vec<_>>();
@@ -98,9 +98,9 @@ fn borders_come_back_from_images() {
             continue;
         };
         let border = plan.borders.iter().find(|border| (border.build, border.arch) == (build, at.arch));
-        let is_told = |name: &String| border.is_none_or(|border| border.shown.contains(name) || border.along.contains(name));
-        let told = |layouts, target| -> Types { facts(layouts, target).into_iter().filter(|(name, _)| is_told(name)).collect() };
-        assert!(told(&plan.layouts, own) == told(&truth, target), "{name}");
+        let is_known = |name: &String| border.is_none_or(|border| border.shown.contains(name) || border.along.contains(name));
+        let facts_of = |layouts, target| -> Types { facts(layouts, target).into_iter().filter(|(name, _)| is_known(name)).collect() };
+        assert!(facts_of(&plan.layouts, own) == facts_of(&truth, target), "{name}");
     }
     // They are in the facts now, and again they say nothing new; nor do any of the rest.
     let (new, plan) = scratch.import(&some).unwrap_or_else(|error| panic!("{error}"));
