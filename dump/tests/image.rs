@@ -11,7 +11,7 @@ use std::fs::File;
 use test_support::folder::Folder;
 use test_support::memory_dumps::Paging;
 
-/// An image in memory: headers, and a debug directory of two entries, the second of which names the symbol file.
+/// An image in memory: headers, and a debug directory of four entries, the last of which names the symbol file.
 fn image(file: Image, Pdb { guid, age }: Pdb, name: &str) -> Vec<u8> {
     let mut bytes = vec![0; 0x3000];
     let mut put = |at: usize, value: &[u8]| bytes[at..at + value.len()].copy_from_slice(value);
@@ -24,17 +24,17 @@ fn image(file: Image, Pdb { guid, age }: Pdb, name: &str) -> Vec<u8> {
     put(0x58, &0x20B_u16.to_le_bytes());
     put(0x90, &file.size.to_le_bytes());
     put(0xC4, &16_u32.to_le_bytes());
-    put(0xF8, &[0x1000_u32, 2 * 28 + 5].map(u32::to_le_bytes).concat());
+    put(0xF8, &[0x1000_u32, 4 * 28 + 5].map(u32::to_le_bytes).concat());
     let mut guid = guid.to_be_bytes();
     guid[..4].reverse();
     guid[4..6].reverse();
     guid[6..8].reverse();
     let record = [b"RSDS", &guid[..], &age.to_le_bytes(), name.as_bytes(), &[0]].concat();
-    for (index, ty) in [13, 2].into_iter().enumerate() {
+    for (index, ty) in [13, 12, 14, 2].into_iter().enumerate() {
         let words = [0, 0, 0, ty, record.len() as u32, 0x1100 + 0x200 * index as u32, 0];
         put(0x1000 + index * 28, &words.map(u32::to_le_bytes).concat());
     }
-    put(0x1300, &record);
+    put(0x1700, &record);
     bytes
 }
 
