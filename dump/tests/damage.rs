@@ -152,11 +152,19 @@ fn a_damaged_list_is_told() {
             let (_, bytes, kinds) = with(triage, place);
             assert!(!kinds.is_empty(), "{arch} {place:#x}: {bytes}");
         }
+        // The first block begins within the list, with what could be an entry more; it is none.
+        let mut bytes = whole.clone();
+        let list = list as usize;
+        let first = (list + 299 * 0x10) as u32;
+        bytes[list + 8..list + 0x10].copy_from_slice(&[first, 0x110].map(u32::to_le_bytes).concat());
+        bytes[triage + 4..triage + 8].copy_from_slice(&299_u32.to_le_bytes());
+        let dump = Dump::new(&bytes).expect("a dump");
+        assert_eq!((dump.memory().blocks(), dump.diagnostics()), (299, &[][..]), "{arch}");
         // All bytes of blocks are zeroes, and so is what they would name.
         let mut bytes = whole.clone();
-        bytes[list as usize..list as usize + 300 * 0x10].fill(0);
+        bytes[list..list + 300 * 0x10].fill(0);
         let dump = Dump::new(&bytes).expect("a dump");
-        let behind = u64::from(list) + 300 * 0x10;
+        let behind = list as u64 + 300 * 0x10;
         let unnamed =
             |diagnostic: &Diagnostic| diagnostic.offset == behind && diagnostic.kind == DiagnosticKind::Unnamed(300 * 0x100);
         assert!(dump.diagnostics().iter().any(unnamed), "{arch}: {:?}", dump.diagnostics());
@@ -165,7 +173,7 @@ fn a_damaged_list_is_told() {
         // Some in the midst.
         let mut bytes = whole.clone();
         for (block, size) in [(100, 0x20), (250, 0x10)] {
-            bytes[list as usize + block * 0x10..][..size * 0x10].fill(0);
+            bytes[list + block * 0x10..][..size * 0x10].fill(0);
         }
         let dump = Dump::new(&bytes).expect("a dump");
         let unnamed = |diagnostic: &Diagnostic| {
@@ -353,7 +361,10 @@ fn each_is_told() {
     let name = Dump::new(&lone).expect("a dump").sessions()[0].offset as usize + 0x30;
     assert_eq!(detail(&lone), [(name - 0x30, DiagnosticKind::NameLength { stated: 16, found: 6 })]);
     let cut = detail(&lone[..name + 8]);
-    assert!(cut.contains(&(name - 0x30, DiagnosticKind::Truncated { part: "the name of a session", size: 32, there: 8 })), "{cut:?}");
+    assert!(
+        cut.contains(&(name - 0x30, DiagnosticKind::Truncated { part: "the name of a session", size: 32, there: 8 })),
+        "{cut:?}"
+    );
 
     let full = [&whole[..0xF98], &1_u32.to_le_bytes(), &whole[0xF9C..]].concat();
     assert_eq!(Dump::new(&full).err(), Some(Error::Kind(1)));

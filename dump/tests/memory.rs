@@ -417,6 +417,22 @@ fn what_is_missing() {
             assert!(dump.runs().all(|(_, length)| length > 0), "{cut:#x}");
         }
     }
+    // Where the bytes of a buffer of two pages are.
+    let (mut plan, mut system) = made(NEW, Arch::X64, Paging::Four);
+    plan.kit.set("WMI_BUFFER_HEADER", plan.sessions[0].buffers[0].at, "CurrentOffset", 0x1800);
+    system.pieces[0].1 = plan.kit.image.bytes.clone();
+    let other = system.dump(DUMP_TYPE::DUMP_TYPE_FULL);
+    let other = MemoryDump::new(&other[..]).expect("a dump");
+    let kernel = plan.kit.kernel();
+    let mut walk = Walk::new(&other, &kernel);
+    let mut found = walk.sessions();
+    found[0].buffer_size = Some(0x2000);
+    let buffer = &other.sessions(&mut walk, &found, Which::All)[0].buffers[0];
+    for within in [0, 0x123, 0xFFF, 0x1000, 0x1456] {
+        let address = Address(plan.sessions[0].buffers[0].at + u64::from(within));
+        assert_eq!(Some(buffer.place(within)), other.offset(address), "{within:#x}");
+    }
+    assert_ne!(buffer.place(0x1000), buffer.place(0) + 0x1000);
     // Buffers may take twice the memory of the dump and 16 MiB, and no more.
     let kernel = plan.kit.kernel();
     for more in [0, 1] {
