@@ -97,11 +97,9 @@ impl<'a> Walk<'_, 'a> {
     fn is_buffer(&self, session: &DumpSession<'_>, bytes: &[u8]) -> bool {
         // The size is compared first because that is fastest; a compressed buffer has a size of its own.
         let Some(header) = BufferHeader::read(self.producer.generation(), bytes) else { return false };
-        let is_size = header.size == session.buffer_size || header.is_compressed() && header.size < session.buffer_size;
         let fits = |value: u32| (BUFFER_HEADER as u32..=session.buffer_size).contains(&value);
-        is_size
+        (header.size == session.buffer_size || header.is_compressed())
             && u32::from(header.logger) == session.logger_id
-            && session.logger_id > 0
             && fits(header.size)
             && fits(header.offset)
     }

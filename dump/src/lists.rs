@@ -127,7 +127,7 @@ impl Bitmap {
             }
             at += there as u64;
         }
-        pages.cut = (at < stated).then_some((self.at, stated - self.at, at.max(self.at) - self.at));
+        pages.cut = (at < stated).then_some((self.at, stated - self.at, at - self.at));
         Ok(pages)
     }
 }
@@ -175,7 +175,7 @@ fn ranges(source: &impl Source, header: &DumpHeader) -> Result<Pages, Error> {
             left = left.saturating_sub(PageCount);
         }
     }
-    let is_cut = stated - (at - start).min(stated) >= size_of::<PHYSICAL_MEMORY_RUN64>() as u64;
+    let is_cut = stated - (at - start) >= size_of::<PHYSICAL_MEMORY_RUN64>() as u64;
     pages.cut = is_cut.then_some((start, stated, at - start));
     Ok(pages)
 }

@@ -54,9 +54,7 @@ impl<'a> TriageMemory<'a> {
             let address = if is_64_bit { address } else { address & u64::from(u32::MAX) };
             // Pieces are limited to the end of the address space.
             let length = length.min(usize::try_from(u64::MAX - address).unwrap_or(usize::MAX));
-            if length > 0 {
-                pieces.push((address, &rest[..length]));
-            }
+            pieces.push((address, &rest[..length]));
             true
         };
         let mut blocks = 0;
@@ -159,7 +157,7 @@ fn count(bytes: &[u8], offsets: &TriageOffsets) -> u32 {
         None => Some(first.Offset.into()),
     };
     while behind.is_multiple_of(ENTRY) && u64::from(count) < behind / ENTRY {
-        let next = entry(bytes, offsets, count).filter(|next| Some(u64::from(next.Offset)) == end && next.Size > 0);
+        let next = entry(bytes, offsets, count).filter(|next| Some(u64::from(next.Offset)) == end);
         end = next.map(|next| u64::from(next.Offset) + u64::from(next.Size)).filter(|end| *end <= offsets.valid.into());
         if end.is_none() {
             break;

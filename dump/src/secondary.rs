@@ -92,7 +92,7 @@ impl<'a> Chain<'_, 'a> {
             return;
         }
         self.report(DiagnosticKind::HeaderSize { header: "the header of the secondary data", size: header.HeaderSize });
-        self.at = self.next(self.at + size_of_val(&header)).unwrap_or(self.bytes.len());
+        self.at = self.next(self.at).unwrap_or(self.bytes.len());
     }
 
     /// The block at this position; `None` if there are no more.

@@ -137,7 +137,8 @@ impl<S: Source> MemoryDump<S> {
 
     fn read_modules(&mut self, head: Address) -> Vec<Module> {
         let kernel = Kernel::new(self.header.build, self.header.arch);
-        let mut walk = Walk::new(&*self, &kernel).with_limits(Limits { entries: MODULES, text: 0x400, ..self.limits() });
+        let Limits { bytes, findings, .. } = self.limits();
+        let mut walk = Walk::new(&*self, &kernel).with_limits(Limits { entries: MODULES, bytes, findings, text: 0x400 });
         let place = Place { structure: "LOADED_MODULE", address: head, member: "InLoadOrderLinks" };
         let mut modules = Vec::new();
         for at in walk.double(place, head) {

@@ -152,18 +152,28 @@ fn a_damaged_list_is_told() {
             let (_, bytes, kinds) = with(triage, place);
             assert!(!kinds.is_empty(), "{arch} {place:#x}: {bytes}");
         }
+        // The first block begins within the list, with what could be an entry more; it is none.
+        let mut bytes = whole.clone();
+        let list = list as usize;
+        let first = (list + 299 * 0x10) as u32;
+        bytes[list + 8..list + 0x10].copy_from_slice(&[first, 0x110].map(u32::to_le_bytes).concat());
+        bytes[triage + 4..triage + 8].copy_from_slice(&299_u32.to_le_bytes());
+        let dump = Dump::new(&bytes).expect("a dump");
+        assert_eq!((dump.memory().blocks(), dump.diagnostics()), (299, &[][..]), "{arch}");
         // All bytes of blocks are zeroes, and so is what they would name.
         let mut bytes = whole.clone();
-        bytes[list as usize..list as usize + 300 * 0x10].fill(0);
+        bytes[list..list + 300 * 0x10].fill(0);
         let dump = Dump::new(&bytes).expect("a dump");
-        let behind = u64::from(list) + 300 * 0x10;
+        let behind = list as u64 + 300 * 0x10;
         let unnamed =
             |diagnostic: &Diagnostic| diagnostic.offset == behind && diagnostic.kind == DiagnosticKind::Unnamed(300 * 0x100);
         assert!(dump.diagnostics().iter().any(unnamed), "{arch}: {:?}", dump.diagnostics());
+        let cut = Dump::new(&bytes[..bytes.len() - 0x100]).expect("a dump");
+        assert!(cut.diagnostics().iter().all(|one| one.kind.name() != "unnamed-bytes"), "{arch}: {:?}", cut.diagnostics());
         // Some in the midst.
         let mut bytes = whole.clone();
         for (block, size) in [(100, 0x20), (250, 0x10)] {
-            bytes[list as usize + block * 0x10..][..size * 0x10].fill(0);
+            bytes[list + block * 0x10..][..size * 0x10].fill(0);
         }
         let dump = Dump::new(&bytes).expect("a dump");
         let unnamed = |diagnostic: &Diagnostic| {
@@ -204,6 +214,8 @@ fn a_header_costs_its_buffer() {
                     assert!(found.len() == sound.sessions().len() && found[number] >= of - own, "{name}");
                     assert_eq!(found[1 - number], counts(&sound)[1 - number], "{name}");
                     assert!(own == 0 || !dump.diagnostics().is_empty() || found[number] == of, "{name}");
+                    let kinds: Vec<_> = dump.diagnostics().iter().map(|diagnostic| diagnostic.kind.name()).collect();
+                    assert!(!kinds.contains(&"name-length"), "{name}: {kinds:?}");
                     damaged += 1;
                 }
             }
@@ -240,6 +252,21 @@ fn a_name_costs_no_event() {
             }
         }
     }
+}
+
+fn dump_of(sessions: &[Session]) -> Vec<u8> {
+    dump(BUILD, Arch::X64, &[], sessions)
+}
+
+/// However much is wrong, so many diagnostics are kept and no more.
+#[test]
+fn diagnostics_end() {
+    let producer = Producer { build: Build { revision: 0, ..BUILD }, arch: Arch::X64 };
+    let mut log = Session::new(producer, ClockType::SystemTime, 35, 2).expect("a session").log;
+    (log.clock, log.logger_name) = (9, String::new());
+    let session = |logger_id| Session { log: log.clone(), logger_id, buffers: Vec::new(), file: Vec::new() };
+    let bytes = dump_of(&(0..(1 << 16) + 9).map(session).collect::<Vec<_>>());
+    assert_eq!(Dump::new(&bytes).expect("a dump").diagnostics().len(), 1 << 16);
 }
 
 /// Each kind of damage is reported by its name, and the rest of the dump is read.
@@ -292,6 +319,53 @@ fn each_is_told() {
 
     assert_eq!(Dump::new(&whole[..0x2040]).err(), Some(Error::Short(0x2040)));
     assert_eq!(Dump::new(b"MDMP").err(), Some(Error::NoDump));
+    // All of it is where the diagnostic says, and as much as it says.
+    let detail = |bytes: &[u8]| {
+        let dump = Dump::new(bytes).expect("a dump");
+        dump.diagnostics().iter().map(|one| (one.offset as usize, one.kind.clone())).collect::<Vec<_>>()
+    };
+    let with = |at: usize, value: u32| [&whole[..at], &value.to_le_bytes(), &whole[at + 4..]].concat();
+    assert_eq!(detail(&with(at, 7))[0], (at, DiagnosticKind::NoSession(7)));
+    let list = u32::from_le_bytes(whole[0x2078..0x207C].try_into().expect("four bytes")) as usize;
+    let kind = DiagnosticKind::Truncated { part: "a list of data blocks", size: 0x20, there: 0x18 };
+    assert!(detail(&whole[..list + 0x18]).contains(&(list + 0x10, kind)), "{:?}", detail(&whole[..list + 0x18]));
+    // A valid end behind the buffer, and at its end, before which the next one begins.
+    let end = |value: u32| put(buffer + 0x30, value).0;
+    assert_eq!(end(first.buffer_size + 1), ["valid-end", "skipped"]);
+    assert_eq!(end(first.buffer_size), ["valid-end"]);
+    // Neither size nor logger are those of the session.
+    let mut bytes = with(buffer, 8192);
+    bytes[buffer + 0x2A..buffer + 0x2C].fill(0);
+    assert_eq!(kinds(&bytes), (vec!["no-buffer", "skipped"], 2));
+    // A clock that counts cycles, of a processor of no speed.
+    let mut bytes = with(at + 0x0C, 3);
+    bytes[blob + 8..blob + 12].fill(0);
+    assert_eq!(kinds(&bytes).0, ["clock-rate"]);
+    // The header of a buffer as the payload of an event is none, even in the last buffer.
+    let header = whole[buffer..buffer + 0x48].to_vec();
+    for buffer in [&first.buffers[1], &first.buffers[first.buffers.len() - 2], second.buffers.last().expect("a buffer")] {
+        let mut bytes = whole.clone();
+        let at = buffer.offset as usize + buffer.bytes.len() - 0x60;
+        bytes[at..at + 0x48].copy_from_slice(&header);
+        let owner = if at < second.offset as usize { first } else { second };
+        bytes[at..at + 4].copy_from_slice(&owner.buffer_size.to_le_bytes());
+        bytes[at + 0x2A..at + 0x2C].copy_from_slice(&(owner.logger_id as u16).to_le_bytes());
+        assert_eq!(detail(&bytes), [], "{:#x}", buffer.offset);
+    }
+    // The name of a last session without buffers: cut off, and one of three characters and a zero.
+    let producer = Producer { build: Build { revision: 0, ..BUILD }, arch: Arch::X64 };
+    let mut lone = Session::new(producer, ClockType::SystemTime, 35, 2).expect("a session");
+    lone.buffers.clear();
+    lone.log.logger_name = "abc\0defg".into();
+    let lone = dump_of(&[lone]);
+    let name = Dump::new(&lone).expect("a dump").sessions()[0].offset as usize + 0x30;
+    assert_eq!(detail(&lone), [(name - 0x30, DiagnosticKind::NameLength { stated: 16, found: 6 })]);
+    let cut = detail(&lone[..name + 8]);
+    assert!(
+        cut.contains(&(name - 0x30, DiagnosticKind::Truncated { part: "the name of a session", size: 32, there: 8 })),
+        "{cut:?}"
+    );
+
     let full = [&whole[..0xF98], &1_u32.to_le_bytes(), &whole[0xF9C..]].concat();
     assert_eq!(Dump::new(&full).err(), Some(Error::Kind(1)));
 }

@@ -1,6 +1,7 @@
 //! The kernel's image in a memory dump: the identity of its symbol file, and the facts in that file.
 
 use crate::memory::made;
+use etw_layouts::axis::AXIS;
 use etw_layouts::constants::DUMP_TYPE;
 use etw_layouts::kernels::REGISTRY;
 use etw_layouts::runtime::meta::{Image, Pdb, Seen};
@@ -11,7 +12,39 @@ use std::fs::File;
 use test_support::folder::Folder;
 use test_support::memory_dumps::Paging;
 
-/// An image in memory: headers, and a debug directory of two entries, the second of which names the symbol file.
+/// An image in memory as `image` has it, for 32 bits.
+fn image32(file: Image, pdb: Pdb, name: &str) -> Vec<u8> {
+    let mut bytes = image(file, pdb, name);
+    let directory = bytes[0xF8..0x100].to_vec();
+    bytes[0x44..0x46].copy_from_slice(&0x14C_u16.to_le_bytes());
+    bytes[0x54..0x56].copy_from_slice(&224_u16.to_le_bytes());
+    bytes[0x58..0x5A].copy_from_slice(&0x10B_u16.to_le_bytes());
+    bytes[0xC4..0x100].fill(0);
+    bytes[0xB4] = 16;
+    bytes[0xE8..0xF0].copy_from_slice(&directory);
+    bytes
+}
+
+/// Without the kernel in the list of modules, its image is where the debugger data say, whose addresses are sign-extended on 32 bits.
+#[test]
+fn by_debugger_data() {
+    let (file, pdb) = (Image { time_stamp: 1, size: 0x3000 }, Pdb { guid: 7, age: 1 });
+    for (arch, paging) in [(Arch::X64, Paging::Four), (Arch::X86, Paging::Pae)] {
+        let (_, mut system) = made(Build::new(10, 0, 19041, 264), arch, paging);
+        system.pieces[1].1 = if arch == Arch::X86 { image32 } else { image }(file, pdb, "ntkrnlmp.pdb");
+        system.modules.remove(0);
+        let mut bytes = system.dump(DUMP_TYPE::DUMP_TYPE_FULL);
+        let data = bytes.windows(4).position(|window| window == b"KDBG").expect("debugger data") - 0x10;
+        let base = system.pieces[1].0;
+        let stated = if arch == Arch::X86 { base as u32 as i32 as u64 } else { base };
+        bytes[data + 0x18..data + 0x20].copy_from_slice(&stated.to_le_bytes());
+        let dump = MemoryDump::new(&bytes[..]).expect("a dump");
+        let found = dump.image().map(|image| (image.base.0, image.file, image.pdb.as_ref().map(|pdb| pdb.id)));
+        assert_eq!(found, Some((base, file, Some(pdb))), "{arch}");
+    }
+}
+
+/// An image in memory: headers, and a debug directory of four entries, the last of which names the symbol file.
 fn image(file: Image, Pdb { guid, age }: Pdb, name: &str) -> Vec<u8> {
     let mut bytes = vec![0; 0x3000];
     let mut put = |at: usize, value: &[u8]| bytes[at..at + value.len()].copy_from_slice(value);
@@ -24,17 +57,17 @@ fn image(file: Image, Pdb { guid, age }: Pdb, name: &str) -> Vec<u8> {
     put(0x58, &0x20B_u16.to_le_bytes());
     put(0x90, &file.size.to_le_bytes());
     put(0xC4, &16_u32.to_le_bytes());
-    put(0xF8, &[0x1000_u32, 2 * 28 + 5].map(u32::to_le_bytes).concat());
+    put(0xF8, &[0x1000_u32, 4 * 28 + 5].map(u32::to_le_bytes).concat());
     let mut guid = guid.to_be_bytes();
     guid[..4].reverse();
     guid[4..6].reverse();
     guid[6..8].reverse();
     let record = [b"RSDS", &guid[..], &age.to_le_bytes(), name.as_bytes(), &[0]].concat();
-    for (index, ty) in [13, 2].into_iter().enumerate() {
+    for (index, ty) in [13, 12, 14, 2].into_iter().enumerate() {
         let words = [0, 0, 0, ty, record.len() as u32, 0x1100 + 0x200 * index as u32, 0];
         put(0x1000 + index * 28, &words.map(u32::to_le_bytes).concat());
     }
-    put(0x1300, &record);
+    put(0x1700, &record);
     bytes
 }
 
@@ -99,6 +132,18 @@ fn addresses_by_build() {
         assert_eq!(dump.kernel(seen.build).global(name), address, "{file:?}");
         assert!(dump.globals_by_build(Build { revision: 0, ..seen.build }).is_empty());
     }
+    // A build with the kernel of another one has the same addresses.
+    let same = AXIS.kernels.iter().flat_map(|kernel| kernel.same.iter().map(|same| (kernel.build.number, same.number)));
+    let is_one = |seen: &&Seen, number| by_build(seen) && files(seen).len() == 1 && seen.build.number == number;
+    let (seen, number) = same
+        .filter_map(|(number, same)| REGISTRY.kernels.iter().find(|seen| is_one(seen, number)).zip(Some(same)))
+        .next()
+        .expect("a kernel");
+    let (_, mut system) = made(Build::new(10, 0, 19041, 264), Arch::X64, Paging::Four);
+    system.pieces[1].1 = image(files(seen)[0], Pdb { guid: 7, age: 1 }, "ntkrnlmp.pdb");
+    let bytes = system.dump(DUMP_TYPE::DUMP_TYPE_FULL);
+    let dump = MemoryDump::new(&bytes[..]).expect("a dump");
+    assert_eq!(dump.globals_by_build(Build { number, ..seen.build }), seen.globals);
 }
 
 /// A file, which is read at need, is the same dump as its bytes.

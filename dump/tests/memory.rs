@@ -2,13 +2,13 @@
 
 use etw_layouts::constants::DUMP_TYPE;
 use etw_layouts::win7::x64::SUMMARY_DUMP64;
-use etw_layouts::{Arch, Build};
-use etw_layouts_dump::{By, Error, MemoryDump, Source, by_time};
+use etw_layouts::{Arch, Build, structures};
+use etw_layouts_dump::{By, Diagnostic, DiagnosticKind, Error, MemoryDump, Source, by_time};
 use etw_layouts_etl::Trace;
 use etw_layouts_etl::check::check;
 use etw_layouts_etl::write::Producer;
 use etw_layouts_memory::salvage::Which;
-use etw_layouts_memory::{Address, Memory, Walk};
+use etw_layouts_memory::{Address, Finding, FindingKind, Memory, Walk};
 use fastrand::Rng;
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -164,10 +164,12 @@ fn damage_is_told() {
     let mut torn = bytes.clone();
     torn[0x10..0x18].fill(0);
     assert_eq!(of(&torn).as_deref(), Ok(&["page-tables", "no-kernel-image"][..]));
-    // Two runs of the same pages.
+    // Two runs of the same pages, of which the second is in the file, and not.
     let mut torn = bytes.clone();
     torn.copy_within(0x98..0xA8, 0xA8);
     assert!(of(&torn).is_ok_and(|kinds| kinds.contains(&"repeated-pages")));
+    let pages = u64::from_le_bytes(torn[0xA0..0xA8].try_into().expect("eight bytes")) as usize;
+    assert!(of(&torn[..0x2000 + pages * 0x1000]).is_ok_and(|kinds| !kinds.contains(&"repeated-pages")));
     let mut other = bytes;
     for unread in [3, 4, 99] {
         other[0xF98] = unread;
@@ -255,6 +257,51 @@ fn bitmaps_end() {
         assert_eq!(dump.pages(), pages, "{kind}");
         let reported: Vec<_> = dump.diagnostics().iter().map(|diagnostic| diagnostic.kind.name()).collect();
         assert_eq!(reported, [&["truncated"][..], &kinds].concat(), "{kind}");
+        let Diagnostic { offset, kind: DiagnosticKind::Truncated { size, there, .. } } = dump.diagnostics()[0] else {
+            panic!("{kind}: {:?}", dump.diagnostics())
+        };
+        let bits = u64::from_le_bytes([&stated[..], &[0; 4]].concat()[..8].try_into().expect("eight bytes"));
+        assert_eq!((size, offset + there), (bits.div_ceil(8).min(u64::MAX - offset), first(&head, kind)), "{kind}");
+    }
+    // One of more than is read at once, whose last page is the only one behind the first ones.
+    let (_, system) = made(NEW, Arch::X64, Paging::Four);
+    let mut head = system.dump(DUMP_TYPE::DUMP_TYPE_BITMAP_FULL);
+    let before = MemoryDump::new(&head[..]).expect("a dump").pages();
+    let start = first(&head, 5) as usize;
+    let bitmap = 0x3_0000;
+    head.splice(start..start, vec![0; bitmap]);
+    head[0x2020..0x2028].copy_from_slice(&((start + bitmap) as u64).to_le_bytes());
+    head[0x2030..0x2038].copy_from_slice(&((start - 0x2038 + bitmap) as u64 * 8).to_le_bytes());
+    head[start + bitmap - 1] = 0x80;
+    head.extend([0; 0x1000]);
+    let dump = MemoryDump::new(&head[..]).expect("a dump");
+    assert_eq!((dump.pages(), dump.diagnostics().len()), (before + 1, 1), "{:?}", dump.diagnostics());
+    let last = (start + bitmap - 0x2038) as u64 * 8 - 1;
+    assert_eq!(dump.runs().last(), Some((last * 0x1000, 0x1000)));
+    // Ranges: those beyond the metadata are none; those that the first page or the end of the file cuts off are reported.
+    let (_, mut system) = made(NEW, Arch::X64, Paging::Four);
+    system.missing.extend([2, 4, 6].map(|page| system.pieces[0].0 / 0x1000 + page));
+    let head = system.dump(DUMP_TYPE::DUMP_TYPE_KERNEL_MEMORY);
+    let offset = |name| structures::RDMP_HEADER64.select(NEW, Arch::X64).unwrap().layout.member(name).unwrap().offset + 0x2000;
+    let list = 0x2000 + structures::RDMP_HEADER64.select(NEW, Arch::X64).unwrap().layout.size;
+    let whole: Vec<_> = MemoryDump::new(&head[..]).expect("a dump").runs().collect();
+    assert!(whole.len() > 3, "{whole:x?}");
+    for (name, value, cut) in [
+        ("MetadataSize", 0x10 + 0x20, None),
+        ("MetadataSize", 0x10 + 0x2F, None),
+        ("HeaderSize", list as u64 + 0x20, Some(whole.len() as u64 * 0x10 + 0x10)),
+        ("HeaderSize", list as u64 + 0x2F, Some(whole.len() as u64 * 0x10 + 0x10)),
+    ] {
+        let mut bytes = head.clone();
+        bytes[offset(name)..][..8].copy_from_slice(&value.to_le_bytes());
+        let dump = MemoryDump::new(&bytes[..]).expect("a dump");
+        assert_eq!(dump.runs().map(|(page, _)| page).collect::<Vec<_>>(), [whole[0].0, whole[1].0], "{name} {value:#x}");
+        let found = dump.diagnostics().iter().find(|one| one.kind.to_string().contains("list of pages")).map(|one| one.clone());
+        let expected = cut.map(|size| Diagnostic {
+            offset: list as u64,
+            kind: DiagnosticKind::Truncated { part: "the list of pages", size, there: value - list as u64 },
+        });
+        assert_eq!(found, expected, "{name} {value:#x}");
     }
     // One whose first page is behind the end of the file has none, and is refused before it is read.
     for (kind, at, length) in [(5, 0x2020, 8), (10, 0x2018, 8), (2, 0x2000 + offset_of!(SUMMARY_DUMP64, HeaderSize), 4)] {
@@ -265,6 +312,13 @@ fn bitmaps_end() {
         let source = Sparse { head, length: first, read: Cell::default() };
         assert_eq!(MemoryDump::new(source).err(), Some(Error::NoPages { first, length: first }), "{kind}");
     }
+}
+
+/// Offset of the first page of a dump with a bitmap.
+fn first(head: &[u8], kind: u32) -> u64 {
+    let at = if kind == 5 { 0x2020 } else { 0x2000 + offset_of!(SUMMARY_DUMP64, HeaderSize) };
+    let stated = u64::from_le_bytes(head[at..at + 8].try_into().expect("eight bytes"));
+    if kind == 5 { stated } else { stated & u64::from(u32::MAX) }
 }
 
 /// 6,000 seeded changes of dumps with page tables of each kind: no panic, no hang, and no more in it than its pages account for.
@@ -362,6 +416,34 @@ fn what_is_missing() {
         if let Ok(dump) = MemoryDump::new(&bytes[..bytes.len() - cut]) {
             assert!(dump.runs().all(|(_, length)| length > 0), "{cut:#x}");
         }
+    }
+    // Where the bytes of a buffer of two pages are.
+    let (mut plan, mut system) = made(NEW, Arch::X64, Paging::Four);
+    plan.kit.set("WMI_BUFFER_HEADER", plan.sessions[0].buffers[0].at, "CurrentOffset", 0x1800);
+    system.pieces[0].1 = plan.kit.image.bytes.clone();
+    let other = system.dump(DUMP_TYPE::DUMP_TYPE_FULL);
+    let other = MemoryDump::new(&other[..]).expect("a dump");
+    let kernel = plan.kit.kernel();
+    let mut walk = Walk::new(&other, &kernel);
+    let mut found = walk.sessions();
+    found[0].buffer_size = Some(0x2000);
+    let buffer = &other.sessions(&mut walk, &found, Which::All)[0].buffers[0];
+    for within in [0, 0x123, 0xFFF, 0x1000, 0x1456] {
+        let address = Address(plan.sessions[0].buffers[0].at + u64::from(within));
+        assert_eq!(Some(buffer.place(within)), other.offset(address), "{within:#x}");
+    }
+    assert_ne!(buffer.place(0x1000), buffer.place(0) + 0x1000);
+    // Buffers may take twice the memory of the dump and 16 MiB, and no more.
+    let kernel = plan.kit.kernel();
+    for more in [0, 1] {
+        let mut walk = Walk::new(&whole, &kernel).with_limits(whole.limits());
+        let mut found = walk.sessions();
+        found.truncate(1);
+        let largest = (whole.pages() * 0x2000 + (16 << 20)) / plan.sessions[0].buffers.len() as u64;
+        found[0].buffer_size = Some(largest as u32 + more);
+        let _ = whole.sessions(&mut walk, &found, Which::Pending);
+        let limits = |finding: &Finding| matches!(finding.kind, FindingKind::Limit(_)) && finding.place.member == "GlobalList";
+        assert_eq!(walk.findings().iter().any(limits), more == 1, "{:?}", walk.findings());
     }
     let time = etw_layouts_memory::Time { perf_frequency: Some(0), ..Default::default() };
     let kernel = plan.kit.kernel().with_time(time);

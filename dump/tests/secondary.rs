@@ -59,6 +59,8 @@ fn each_word_may_be_damaged() {
             // What a blob has up to the next one may be padding.
             let found: Vec<_> = found.into_iter().filter(|kind| !["truncated", "skipped"].contains(kind)).collect();
             assert_eq!((&found[..], survived), (expected, events.clone()), "{arch} {at:#x} {value:#x}");
+            // The last one is found by the end of the file.
+            assert!(Dump::new(&bytes).expect("a dump").blobs().len() == 3 || at == size, "{arch} {at:#x} {value:#x}");
         }
     }
 }
@@ -142,6 +144,17 @@ fn decoys() {
         put(behind, after);
         check(name, &whole, (first, second), &space, &events);
     }
+    // One within the data of the first, up to the third, if the second has no end.
+    let mut bytes = whole.clone();
+    let third = dump.blobs()[2].offset as usize - 0x20;
+    let mut decoy = [0x55; 0x40];
+    for (at, value) in [(0x20, 0x20), (0x34, third - second), (0x38, 0), (0x3C, 0)] {
+        decoy[at..at + 4].copy_from_slice(&(value as u32).to_le_bytes());
+    }
+    bytes[second + 0x14..second + 0x18].copy_from_slice(&0x7FFF_FFF0_u32.to_le_bytes());
+    bytes.splice(first + 0x20..second, decoy);
+    bytes[first + 0x14..first + 0x20].copy_from_slice(&[0x40_u32, 0, 0].map(u32::to_le_bytes).concat());
+    assert_eq!(read(&bytes), (vec!["secondary-data-size"], events.clone()));
     // One that leads to another, which has no end.
     let mut space = vec![0x55; 0x100];
     for (at, value) in [(0x20, 0x20_u32), (0x34, 0x40), (0x38, 0), (0x3C, 0), (0x80, 0x20), (0x94, 0x40), (0x98, 7), (0x9C, 0)] {

@@ -220,7 +220,7 @@ fn memory_is_searched() {
         let producer = Producer { build: Build { revision: 0, ..build }, arch };
         let buffers = dumps::Session::new(producer, ClockType::PerfCounter, 11, 4).expect("a session").buffers;
         let at = |index: usize| base(arch) + 0x10000 * index as u64;
-        let before = |(index, buffer): (usize, &Vec<u8>)| (at(index) - 0x800, [&[0; 0x800], &buffer[..]].concat());
+        let before = |(index, buffer): (usize, &Vec<u8>)| (at(index) - 0x400, [&[0; 0x400], &buffer[..]].concat());
         let pieces: Vec<_> = buffers.iter().enumerate().map(before).collect();
         let all = dumps::dump(build, arch, &pieces, &[]);
         let all = Dump::new(&all).expect("a dump");
@@ -335,6 +335,8 @@ fn pieces() {
         let mut read = [0; 0x200];
         assert_eq!(memory.read(Address(base + 0x10), &mut read), 0x180);
         assert!(read[..0x180] == [filled(0xF0, 1), filled(0x80, 2), filled(0x10, 3)].concat() && read[0x180..] == [0; 0x80]);
+        assert_eq!(memory.read(Address(base + 0x10), &mut read[..0x100]), 0x100);
+        assert!(read[..0x100] == [filled(0xF0, 1), filled(0x10, 2)].concat());
         for (at, expected) in
             [(0, Some(1)), (0xFF, Some(1)), (0x100, Some(2)), (0x18F, Some(3)), (0x400, Some(5)), (0x40F, Some(5))]
         {

@@ -203,7 +203,7 @@ impl<'a> Event<'a> {
     /// The activity that started this one, from an extended item.
     pub fn related_activity_id(&self) -> Option<Uuid> {
         let related = EVENT_HEADER_EXT_TYPE::EVENT_HEADER_EXT_TYPE_RELATED_ACTIVITYID;
-        let item = self.items().find(|item| item.ty == related && item.data.len() >= size_of::<Uuid>())?;
+        let item = self.items().find(|item| item.ty == related)?;
         item.data.first_chunk().map(|bytes| Uuid::from_bytes_le(*bytes))
     }
 

@@ -220,11 +220,14 @@ impl Filter {
         let has = |keyword: u64| self.keywords.iter().any(|mask| if *mask == 0 { keyword == 0 } else { keyword & mask != 0 });
         self.keywords.is_empty() && self.keyword_names.is_empty()
             || event.keyword().is_some_and(has)
-            || !self.keyword_names.is_empty() && self.has_keyword_name(event)
+            || self.has_keyword_name(event)
     }
 
     /// Whether a bit of its keyword has one of the names, or its schema has a keyword with one of the names.
     fn has_keyword_name(&self, event: &Event<'_>) -> bool {
+        if self.keyword_names.is_empty() {
+            return false;
+        }
         let is = |name: &str| self.keyword_names.iter().any(|wanted| is_same(name, wanted));
         let Some(keyword) = event.keyword() else { return false };
         let schemas = self.schemas();

@@ -174,6 +174,15 @@ fn streams_like_headers() {
     bytes[starts[1]..][..4].copy_from_slice(&((starts[3] - starts[1]) as u32).to_le_bytes());
     let (seen, diagnostics) = events(&bytes);
     assert!(seen == whole && diagnostics.len() == 1, "{} events, {diagnostics:?}", seen.len());
+    // Nor is one of a file without compression, whatever the payload of an event is.
+    let mut bytes = fixture(producer, ClockType::PerfCounter, false, 20).unwrap().bytes;
+    let (whole, none) = events(&bytes);
+    assert_eq!(none, []);
+    let header = bytes[2 * 4096..][..0x48].to_vec();
+    bytes[3 * 4096 + 0x800..][..0x48].copy_from_slice(&header);
+    let (seen, diagnostics) = events(&bytes);
+    let kinds: Vec<_> = diagnostics.iter().map(|diagnostic| diagnostic.kind.name()).collect();
+    assert!(seen.len() + 9 > whole.len() && !kinds.contains(&"buffer-size"), "{} of {}: {kinds:?}", seen.len(), whole.len());
 }
 
 /// BuffersWritten in the log file header.

@@ -1,6 +1,7 @@
 //! Values at the edge of what is allowed: the last one that is taken, and the first that is not.
 
 use etw_layouts_etl::header::{Counters, EventHeader, Message};
+use etw_layouts_etl::payload::PointerSize;
 use etw_layouts_etl::wire::{Arch, ETW_BUFFER_FLAG, ETW_BUFFER_TYPE, EVENT_HEADER, PERFINFO_TRACE_HEADER, large, zero};
 use etw_layouts_etl::write::{BufferWriter, Error, FileWriter, Identity, Producer, Record};
 use etw_layouts_etl::{Clock, ClockType, DiagnosticKind, LogFile, Reader, Scratch, Trace};
@@ -184,6 +185,19 @@ fn items_by_their_flag() {
         file[SIZE + 0x48 + 4] |= u8::from(announced);
         file
     };
+    // The size of pointers is that of the flags, and without these that of the header's type: Event32 or Event64.
+    for (flags, ty, size) in [
+        (0, 0x12, PointerSize::Bits32),
+        (0, 0x13, PointerSize::Bits64),
+        (0x20, 0x13, PointerSize::Bits32),
+        (0x40, 0x12, PointerSize::Bits64),
+    ] {
+        let mut file = file(16, false);
+        (file[SIZE + 0x48 + 2], file[SIZE + 0x48 + 4]) = (ty, flags);
+        let trace = Trace::from_bytes(&file[..]).unwrap();
+        let event = trace.events().flatten().last().unwrap();
+        assert_eq!(event.event().pointer_size(), Some(size), "{flags:#x} {ty:#x}");
+    }
     let read = |file: &[u8]| -> (Vec<usize>, usize) {
         let (mut items, mut faults, mut scratch) = (Vec::new(), 0, Scratch::default());
         let trace = Trace::from_bytes(file).unwrap();

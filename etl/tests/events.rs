@@ -3,7 +3,7 @@
 use etw_layouts_etl::header::EventHeader;
 use etw_layouts_etl::wire::{EVENT_DESCRIPTOR, EVENT_HEADER, EVENT_HEADER_EXT_TYPE, EVENT_TRACE_HEADER, wire_guid, zero};
 use etw_layouts_etl::write::{FileWriter, Record};
-use etw_layouts_etl::{ByTime, ClockType, Event, HeaderType, Item, LogFile, Reader, Scratch, Trace, Uuid, names};
+use etw_layouts_etl::{ByTime, ClockType, Event, FileTime, HeaderType, Item, LogFile, Reader, Scratch, Trace, Uuid, names};
 use std::collections::BTreeSet;
 use std::io::Cursor;
 use test_support::traces::{PRODUCERS, fixture};
@@ -35,13 +35,20 @@ impl Seen {
 /// All events in file order, the same from a stream; diagnostics are failures.
 pub fn in_file(trace: &Trace<'_>) -> Vec<Seen> {
     let mut scratch = Scratch::default();
-    let mut events = Vec::new();
+    let (mut events, mut records) = (Vec::new(), trace.events());
     for buffer in trace.buffers() {
         let buffer = buffer.unwrap();
         for event in buffer.decode(&mut scratch).events() {
-            events.push(Seen::of(&event.unwrap(), buffer.header().processor()));
+            let event = event.unwrap();
+            events.push(Seen::of(&event, buffer.header().processor()));
+            // The iterator has the same events.
+            let record = records.next().unwrap().unwrap();
+            let time = event.time_stamp().map(|stamp| FileTime(trace.clock().system_time(stamp)));
+            assert_eq!((record.bytes(), record.time(), record.late()), (event.bytes(), time, 0));
+            assert_eq!((record.buffer(), record.buffer_offset()), (buffer.index(), buffer.offset()));
         }
     }
+    assert!(records.next().is_none());
     let (mut reader, mut streamed) = (Reader::new(trace.bytes()).unwrap(), 0);
     while let Some(decoded) = reader.next_buffer().unwrap() {
         let decoded = decoded.unwrap();

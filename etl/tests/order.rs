@@ -159,6 +159,20 @@ fn disorder() {
     }
 }
 
+/// The events of a further header buffer can have any time, whatever the time of the buffer is.
+#[test]
+fn header_buffers() {
+    let buffers: Vec<Place> = (1..22).map(|time| (0, time)).collect();
+    let mut bytes = file(&buffers);
+    let last = bytes.len() - 0x48 - size_of::<EVENT_HEADER>();
+    bytes[last + 0x36..][..2].copy_from_slice(&ETW_BUFFER_TYPE::ETW_BUFFER_TYPE_HEADER.0.to_le_bytes());
+    bytes[last + 0x48 + 0x10..][..8].copy_from_slice(&3_i64.to_le_bytes());
+    let trace = Trace::from_bytes(&bytes).unwrap();
+    let events = trace.by_time().flatten().filter(|event| event.buffer() > 0);
+    let times: Vec<_> = events.filter_map(|event| event.time_stamp()).collect();
+    assert_eq!(times, [1, 2, 3].into_iter().chain(3..21).collect::<Vec<_>>());
+}
+
 fn assert_order(buffers: &[Place]) {
     let bytes = file(buffers);
     let trace = Trace::from_bytes(&bytes).unwrap();

@@ -210,6 +210,35 @@ fn identities() {
         assert_eq!((new.state, new.flags.0, new.ty.0), (state, flags, ty), "{at:#x} {value:x?}");
         assert_eq!((new.sequence, new.logger, new.time_stamp), (old.sequence, old.logger, old.time_stamp));
     }
+    // Of a version without states, all are; of the first with states, those that it has.
+    for (producer, is_kept) in [(PRODUCERS[2], true), (PRODUCERS[3], false)] {
+        let mut bytes = fixture(producer, ClockType::PerfCounter, false, 20).unwrap().bytes;
+        bytes[two + 0x2C] = STATES;
+        let again = saved(&Trace::from_bytes(&bytes).unwrap(), &Filter::new(), false).unwrap();
+        let head = |bytes: &[u8]| *Trace::from_bytes(bytes).unwrap().buffers().flatten().nth(2).unwrap().header();
+        let (old, new) = (head(&bytes), head(&again));
+        assert_eq!(new.state, if is_kept { old.state } else { 3 }, "{producer:?}");
+    }
+    // Buffers whose events fit into one become one, with the number of the first and the flags of both.
+    let trace = Trace::from_bytes(&file).unwrap();
+    let processors: Vec<_> = trace.buffers().flatten().map(|buffer| buffer.header().processor()).collect();
+    let first = (1..processors.len() - 1).find(|at| processors[*at] == processors[*at + 1]);
+    let (mut relog, mut scratch) = (Relog::new(Cursor::new(Vec::new()), &log_of(&file), false).unwrap(), Scratch::default());
+    let mut bytes = file.clone();
+    let first = first.unwrap_or(1);
+    for (at, flags, sequence) in [(first, 2, 40_u64), (first + 1, 4, 41)] {
+        bytes[at * 4096 + 0x34] |= flags;
+        bytes[at * 4096 + 0x18..][..8].copy_from_slice(&sequence.to_le_bytes());
+        bytes.copy_within(first * 4096 + 0x28..first * 4096 + 0x2A, at * 4096 + 0x28);
+    }
+    let trace = Trace::from_bytes(&bytes).unwrap();
+    for buffer in trace.buffers().flatten().skip(first).take(2) {
+        let event = buffer.decode(&mut scratch).events().flatten().next().unwrap();
+        relog.push(&event, &buffer).unwrap();
+    }
+    let again = relog.finish().unwrap().into_inner();
+    let merged: Vec<_> = Trace::from_bytes(&again).unwrap().buffers().flatten().skip(1).map(|one| *one.header()).collect();
+    assert_eq!(merged.iter().map(|one| (one.sequence, one.flags.0 & 6)).collect::<Vec<_>>(), [(40, 6)]);
     // A file that was never closed, or that ends before it begins, ends with its last event; every other when it ended.
     let log = Trace::from_bytes(&file).unwrap().log_file().clone();
     let last = log.to_clock().system_time(fixture_end(&file));
@@ -241,6 +270,10 @@ fn written_before() {
     let [_, only] = again.buffers().map(Result::unwrap).collect::<Vec<_>>()[..] else { panic!("two buffers") };
     assert!(only.header().processor() == 1 && only.header().flags.contains(ETW_BUFFER_FLAG::ETW_BUFFER_FLAG_EVENTS_LOST));
     assert_eq!(only.decode(&mut Scratch::default()).bytes()[0x48..], decoded.bytes()[0x48..]);
+}
+
+fn log_of(bytes: &[u8]) -> LogFile {
+    Trace::from_bytes(bytes).unwrap().log_file().clone()
 }
 
 /// The last stamp of a file.

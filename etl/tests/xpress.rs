@@ -106,6 +106,41 @@ fn round_trips_and_mutations() {
     assert!(cfg!(miri) || equal > samples / 2 && broken > samples / 2, "{equal} mutated streams decompress, {broken} do not");
 }
 
+/// Long matches at every distance from the end of the output, in the midst of other bytes.
+#[test]
+#[cfg_attr(miri, ignore = "it takes minutes")]
+fn matches_before_the_end() {
+    let mut random = fastrand::Rng::with_seed(5);
+    for before in 64..97 {
+        for length in 25..92 {
+            let tail = random.usize(..33);
+            let mut bytes: Vec<u8> = (0..before).map(|_| random.u8(..)).collect();
+            bytes.extend_from_within(..length.min(40));
+            (40..length).for_each(|_| bytes.push(bytes[bytes.len() - before]));
+            bytes.extend((0..tail).map(|_| random.u8(..)));
+            assert_eq!(
+                decompressed(Format::Xpress, &compressed(&bytes), bytes.len()),
+                Ok(bytes.clone()),
+                "{before} {length} {tail}"
+            );
+        }
+    }
+}
+
+/// The streams of the encoder are the smallest that it can find, of equal ones the nearest matches: their size and a sum over their bytes.
+#[test]
+#[cfg_attr(miri, ignore = "it takes minutes")]
+fn encoded() {
+    let mut random = fastrand::Rng::with_seed(6);
+    let (mut size, mut sum) = (0, 0_u64);
+    for number in 0..200 {
+        for byte in compressed(&sample(&mut random, number)) {
+            (size, sum) = (size + 1, sum.wrapping_mul(0x0100_0000_01B3) ^ u64::from(byte));
+        }
+    }
+    assert_eq!((size, sum), (86_673, 11_199_681_917_339_579_081));
+}
+
 #[test]
 fn real_streams() {
     let Some(folder) = witness::folder("ETW_LAYOUTS_ETL") else { return };

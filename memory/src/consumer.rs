@@ -31,11 +31,9 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
     pub fn consumers(&mut self, session: &Session) -> Vec<Consumer> {
         let context = &session.context;
         let place = Place { structure: context.layout().name, address: context.address(), member: "Consumers" };
-        let Some(head) = context.place(LOGGER::CONSUMERS) else { return Vec::new() };
-        let Some(layout) = self.kernel().named("ETW_REALTIME_CONSUMER") else {
-            self.find(Place { structure: "ETW_REALTIME_CONSUMER", ..place }, FindingKind::NoLayout);
-            return Vec::new();
-        };
+        // Every kernel that has consumers has a layout of them.
+        let layout = self.kernel().named("ETW_REALTIME_CONSUMER");
+        let Some((head, layout)) = context.place(LOGGER::CONSUMERS).zip(layout) else { return Vec::new() };
         let offset = layout.member("Links").map_or(0, |links| links.offset as u64);
         let links = self.double(place, head);
         if let Some(stated) = session.consumers.filter(|stated| *stated as usize != links.len()) {

@@ -132,8 +132,7 @@ impl Kernel {
 
     /// The layout of a structure by name.
     pub(crate) fn named(&self, name: &str) -> Option<&'static Layout> {
-        let own = self.own.iter().rfind(|layout| layout.name == name).copied();
-        own.or_else(|| self.layout_of_any(structures::ALL.iter().find(|structure| structure.name == name)?))
+        self.layout_of_any(structures::ALL.iter().find(|structure| structure.name == name)?)
     }
 
     fn layout_of_any(&self, structure: &Structure) -> Option<&'static Layout> {

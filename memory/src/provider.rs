@@ -279,7 +279,7 @@ fn element(ty: &Type) -> Option<&'static Layout> {
 /// The exclusive or of the four 32-bit words of a GUID in memory. Its lowest bits select the bucket of the hash table.
 pub fn guid_hash(guid: Uuid) -> u32 {
     let bytes = guid.to_bytes_le();
-    bytes.chunks_exact(4).fold(0, |hash, word| word.iter().rev().fold(0, |word, byte| word << 8 | u32::from(*byte)) ^ hash)
+    bytes.chunks_exact(4).fold(0, |hash, word| u32::from_le_bytes([word[0], word[1], word[2], word[3]]) ^ hash)
 }
 
 /// The heads in a bucket, one for each kind.

@@ -164,6 +164,10 @@ fn compressed_buffers_that_state_more() {
         }
         let (there, wrong) = decoded(&plan);
         assert!(there == whole && wrong.len() == 1 && wrong[0].contains("the last 0x20 bytes"), "{name}: {wrong:?}");
+        // None of them, of which there are no last bytes; and a corrupt one, whose fault is the one that counts.
+        plan.kit.set(HEADER, at + header, "BufferFlag", 0);
+        let (there, wrong) = decoded(&plan);
+        assert!(there.is_empty() && wrong.len() == 1 && wrong[0].contains("no compressed buffer"), "{name}: {wrong:?}");
         plan.kit.image = image;
         // Of the last of the three, the valid end.
         let last = at + end - u64::from(size_of_last(&plan, at + header, end - header));
@@ -215,6 +219,14 @@ fn decompressed_bytes_count() {
     };
     let (bytes, is_limited) = read(Limits::default());
     assert!(!is_limited && read(Limits { bytes: bytes + 1, ..Limits::default() }).1);
+    // All of it counts, though the last of it were within the limit alone.
+    let mut walk = Walk::new(&plan.kit.image, &kernel);
+    let session = walk.sessions().remove(1);
+    let compressed: Vec<_> = walk.buffers(&session).into_iter().filter(|buffer| buffer.is_compressed()).collect();
+    let mut unpack = |buffer| walk.decoded_buffers(&session, buffer, etw_layouts_etl::wire::Generation::V6_1);
+    let all: usize = compressed.iter().flat_map(&mut unpack).map(|bytes| bytes.len()).sum();
+    let limited = [1, 4].map(|times| read(Limits { bytes: bytes + all as u64 * times, ..Limits::default() }).1);
+    assert_eq!(limited, [true, false]);
 }
 
 /// Consumers that connect or disconnect, in the list or not, and a count that is wrong.
@@ -272,6 +284,38 @@ fn heads_of_lists() {
             assert_eq!((found, &found_words[..]), (count, words), "{what}: {} {}", plan.kit.build, plan.kit.arch);
         }
     }
+}
+
+/// A list of structures that the kernel does not have; and handles of the kernel's registrations that are no addresses of any.
+#[test]
+fn lists_and_handles() {
+    let mut handles = 0;
+    for mut plan in plans() {
+        let name = format!("{} {}", plan.kit.build, plan.kit.arch);
+        if plan.kit.layout("ETW_REALTIME_CONSUMER").is_none() {
+            let links = etw_layouts::members::ETW_REALTIME_CONSUMER::LINKS;
+            let (found, findings) = walked(&plan, 0, |walk, session| {
+                let list = etw_layouts::members::WMI_LOGGER_CONTEXT::GLOBAL_LIST;
+                walk.list(&session.context, list, &structures::ETW_REALTIME_CONSUMER, links)
+            });
+            assert!(found.is_empty(), "{name}");
+            let [Finding { place, kind: FindingKind::NoLayout }] = &findings[..] else { panic!("{name}: {findings:?}") };
+            assert_eq!((place.structure, place.member), ("ETW_REALTIME_CONSUMER", "GlobalList"), "{name}");
+        }
+        let handle = plan.kit.globals.iter().find(|(name, _)| name.ends_with("RegHandle")).map(|(_, at)| *at);
+        let Some(handle) = handle.filter(|_| plan.kit.layout("ETW_REG_ENTRY").is_some()) else { continue };
+        let registration = plan.kit.read_pointer(handle);
+        for value in [registration + 2, 0x10_0000] {
+            plan.kit.pointer(handle, value);
+            let kernel = plan.kit.kernel();
+            let mut walk = Walk::new(&plan.kit.image, &kernel);
+            walk.held();
+            let kinds: Vec<_> = walk.findings().iter().map(|finding| &finding.kind).collect();
+            assert_eq!(kinds, [&FindingKind::Pointer(Address(value))], "{name} {value:#x}");
+        }
+        handles += 1;
+    }
+    assert!(handles > 60, "{handles}");
 }
 
 /// An interlocked list stores an address without its highest bits.

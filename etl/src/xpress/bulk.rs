@@ -7,11 +7,14 @@ use super::state::{HELD, State, flags};
 /// Size of a step, in bytes.
 const STEP: usize = 16;
 
+/// Size of two steps, which long copies are made of.
+const PAIR: usize = 2 * STEP;
+
 /// Bytes of the stream that must remain before each item: 32 literals, and the longest item handled here, or flags.
-const INPUT: usize = 2 * STEP + 8;
+const INPUT: usize = PAIR + 8;
 
 /// Bytes of the output that must remain before each item: 32 literals, and two steps of a match.
-const OUTPUT: usize = 4 * STEP;
+const OUTPUT: usize = 2 * PAIR;
 
 /// Decodes items as long as they are of the frequent kinds and far from both ends, and stops before the first other item. Reports
 /// no errors: it also stops before an invalid item.
@@ -25,7 +28,7 @@ pub(super) fn decode(input: &[u8], output: &mut [u8], state: &mut State) {
     let State { mut read, mut written, mut flags, mut half } = *state;
     while read <= last_input && written <= last_output {
         let literals = flags.trailing_zeros() as usize;
-        if literals > 2 * STEP {
+        if literals > PAIR {
             break;
         }
         // SAFETY: `read` + INPUT and `written` + OUTPUT are within their slices, and both are at least two steps.
@@ -87,7 +90,7 @@ pub(super) fn decode(input: &[u8], output: &mut [u8], state: &mut State) {
         }
         let byte = (word >> (8 * taken)) as u8;
         length += usize::from(byte);
-        if byte == 255 || length + 2 * STEP > room - written {
+        if byte == 255 || length + PAIR > room - written {
             break;
         }
         // SAFETY: `distance` bytes are before `written`, and `length` and two steps are left from there: the copy writes whole
@@ -100,7 +103,7 @@ pub(super) fn decode(input: &[u8], output: &mut [u8], state: &mut State) {
                 while at < written + length {
                     step(to.add(at - distance), to.add(at));
                     step(to.add(at - distance + STEP), to.add(at + STEP));
-                    at += 2 * STEP;
+                    at += PAIR;
                 }
             }
         }

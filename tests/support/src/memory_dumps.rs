@@ -59,7 +59,9 @@ impl System {
         let mut memory = Physical::new(self.paging);
         for (at, bytes) in self.pieces.iter().map(|(at, bytes)| (*at, bytes)).chain([(head, &lists)]) {
             let is_kernel = self.modules.first().is_some_and(|(_, start, _)| *start == at);
-            for (page, bytes) in (at / PAGE..).zip(bytes.chunks(PAGE as usize)) {
+            // From the last page to the first, so that memory is in another order in the file.
+            let pages: Vec<_> = (at / PAGE..).zip(bytes.chunks(PAGE as usize)).collect();
+            for (page, bytes) in pages.into_iter().rev() {
                 let pfn = if is_kernel { memory.map_large(page, at / PAGE) } else { memory.map(page) };
                 if !self.missing.contains(&page) {
                     memory.pages.insert(pfn, [bytes, &vec![0; PAGE as usize - bytes.len()]].concat());
