@@ -4,6 +4,8 @@
 
 extern crate self as etw_layouts_cli;
 
+#[cfg(feature = "table")]
+pub mod api;
 pub mod atlas;
 #[cfg(feature = "embedded")]
 mod carried;
