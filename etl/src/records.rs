@@ -84,6 +84,13 @@ impl EventRecord<'_> {
     }
 }
 
+impl Event<'_> {
+    /// The event with its own copy of its bytes, and with what its buffer states: index and offset of the buffer in the file, and the processor.
+    pub fn to_record(&self, (index, offset): (u32, u64), processor: u16, clock: &Clock) -> EventRecord<'static> {
+        EventRecord::new(self, None, clock, (processor, Place { offset, index }), 0)
+    }
+}
+
 impl<'t> EventRecord<'t> {
     /// An event of a buffer: `bytes` are those of the event in the file, if the buffer is not compressed.
     pub(crate) fn new(

@@ -1,24 +1,46 @@
-//! The commands: they print the results of `etw-layouts-project`.
+//! The commands: they print the results of `etw-layouts-project`, and with the feature `embedded` the contents of traces and dumps.
 
 #![forbid(unsafe_code)]
 
+extern crate self as etw_layouts_cli;
+
+#[cfg(feature = "table")]
+pub mod api;
 pub mod atlas;
+#[cfg(feature = "embedded")]
+mod carried;
 pub mod diff;
+#[cfg(feature = "embedded")]
+mod dump;
+#[cfg(feature = "embedded")]
+mod etl;
 pub mod event;
 pub mod export;
 pub mod fmt;
 mod html;
 pub mod import;
+#[cfg(feature = "embedded")]
+mod input;
 pub mod list;
 pub mod map;
 mod new_file;
+#[cfg(feature = "embedded")]
+mod output;
 mod print;
+#[cfg(feature = "embedded")]
+mod program;
 mod progress;
+#[cfg(feature = "embedded")]
+mod schemas;
+#[cfg(feature = "embedded")]
+mod selection;
 pub mod show;
 pub mod symbol_options;
 mod target;
 pub mod text_table;
 pub mod verify;
+#[cfg(feature = "embedded")]
+mod wpp;
 
 use clap::Subcommand;
 pub use etw_layouts_project::Error;
@@ -26,6 +48,8 @@ use etw_layouts_project::Project;
 use etw_layouts_project::project::Files;
 pub use new_file::NewFile;
 pub use print::{compact, escape, guid, is_formula, is_hidden, json, pretty, print};
+#[cfg(feature = "embedded")]
+pub use program::program;
 use std::io;
 use std::path::Path;
 use std::process::ExitCode;

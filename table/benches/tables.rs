@@ -12,6 +12,7 @@ use etw_layouts_table::{Batches, Error, Index, MEMORY, Options, Order, Payload, 
 use std::collections::HashMap;
 use std::hint::black_box;
 use std::io::{self, Cursor};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 const PRODUCER: Producer = Producer::new(10, 0, 19041, Arch::X64);
@@ -73,7 +74,7 @@ fn made(kinds: &[(u16, u16, Vec<u8>)]) -> Vec<u8> {
 
 fn compare(name: &str, bytes: &[u8]) {
     let trace = Trace::from_bytes(bytes).expect("a trace");
-    let index = Index::read(bytes, seen).expect("a trace");
+    let index = Arc::new(Index::read(bytes, seen).expect("a trace"));
     let options = |shape, order, payload| Options { shape, order, payload };
     let ways = [
         ("typed, file order", options(Shape::Typed, Order::File, Payload::Json)),
@@ -136,14 +137,18 @@ fn compare(name: &str, bytes: &[u8]) {
     }
 }
 
-fn batches(bytes: &[u8], index: &Index, options: Options, mut take: impl FnMut(etw_layouts_table::Batch) -> Result<(), Error>) {
-    let (schemas, filter) = (Schemas::built_in(), Filter::new());
+fn batches(
+    bytes: &[u8],
+    index: &Arc<Index>,
+    options: Options,
+    mut take: impl FnMut(etw_layouts_table::Batch) -> Result<(), Error>,
+) {
     let rows = Rows {
         source: Cursor::new(bytes),
-        name: "trace.etl",
-        index,
-        schemas: &schemas,
-        filter: &filter,
+        name: "trace.etl".to_owned(),
+        index: index.clone(),
+        schemas: Schemas::built_in(),
+        filter: Filter::new(),
         order: options.order,
         memory: MEMORY,
     };

@@ -10,20 +10,21 @@ use arrow_schema::ArrowError;
 use etw_layouts_etl::{Diagnostic, Event, Filter, Reader, Schemas, names};
 use std::collections::VecDeque;
 use std::io::{BufReader, Read, Seek, SeekFrom};
+use std::sync::Arc;
 
 /// What the second pass over a trace needs.
 #[derive(Debug)]
-pub struct Rows<'a, S> {
+pub struct Rows<S> {
     /// The trace.
     pub source: S,
     /// The name of the trace: the value of the column `trace`.
-    pub name: &'a str,
+    pub name: String,
     /// The result of the first pass.
-    pub index: &'a Index,
+    pub index: Arc<Index>,
     /// The schemas of its events.
-    pub schemas: &'a Schemas,
+    pub schemas: Schemas,
     /// The events that become rows.
-    pub filter: &'a Filter,
+    pub filter: Filter,
     /// The order of rows.
     pub order: Order,
     /// Bytes of buffers that are in memory at the same time: [`MEMORY`](crate::MEMORY), or less for an iterator whose batches wait.
@@ -42,7 +43,7 @@ pub struct Counts {
     pub is_ordered: bool,
 }
 
-impl<'a, S: Read + Seek> Rows<'a, S> {
+impl<S: Read + Seek> Rows<S> {
     /// Adds all events to an encoder. `full` takes its batches, `found` the diagnostics of payloads that cannot be decoded. Rows that are in no
     /// full batch stay in the encoder.
     ///
@@ -58,7 +59,7 @@ impl<'a, S: Read + Seek> Rows<'a, S> {
         mut full: impl FnMut(Batch) -> Result<(), E>,
         mut found: impl FnMut(Diagnostic),
     ) -> Result<Counts, E> {
-        encoder.begin(self.name, self.index);
+        encoder.begin(&self.name, &self.index);
         let mut pass = Pass::new(self)?;
         while pass.advance(encoder, &mut full, &mut found)? {}
         Ok(pass.counts)
@@ -67,13 +68,21 @@ impl<'a, S: Read + Seek> Rows<'a, S> {
 
 /// The state of the second pass.
 #[derive(Debug)]
-struct Pass<'a, S> {
-    name: &'a str,
-    index: &'a Index,
-    schemas: &'a Schemas,
-    filter: &'a Filter,
-    source: Source<S>,
+struct Pass<S> {
+    name: String,
+    index: Arc<Index>,
+    schemas: Schemas,
+    filter: Filter,
+    parts: Parts<S>,
     counts: Counts,
+}
+
+/// The events of a trace, part by part, in file order or in the order of time.
+#[derive(Debug)]
+pub struct Parts<S> {
+    index: Arc<Index>,
+    source: Source<S>,
+    is_ordered: bool,
 }
 
 #[derive(Debug)]
@@ -87,20 +96,61 @@ enum Source<S> {
 /// Buffers of a stream that are read at once.
 const BUFFERS: usize = 16;
 
-impl<'a, S: Read + Seek> Pass<'a, S> {
-    fn new(rows: Rows<'a, S>) -> Result<Self, Error> {
-        let Rows { mut source, name, index, schemas, filter, order, memory } = rows;
+impl<S: Read + Seek> Parts<S> {
+    /// The events of the trace with this index. `memory` is the number of bytes of buffers in memory at the same time.
+    ///
+    /// # Errors
+    ///
+    /// The source fails.
+    pub fn new(mut source: S, index: Arc<Index>, order: Order, memory: u64) -> Result<Self, Error> {
         let (source, is_ordered) = match order {
             Order::File => {
                 source.seek(SeekFrom::Start(0))?;
                 (Source::Stream(Box::new(Reader::new(BufReader::with_capacity(1 << 18, source))?)), true)
             }
             Order::Time => {
-                let (slices, is_ordered) = order::slices(index, memory);
+                let (slices, is_ordered) = order::slices(&index, memory);
                 (Source::Slices(source, slices.into_iter()), is_ordered)
             }
         };
-        Ok(Self { name, index, schemas, filter, source, counts: Counts { is_ordered, ..Counts::default() } })
+        Ok(Self { index, source, is_ordered })
+    }
+
+    /// Whether the events are in the order that was asked for. Of a trace whose buffers are far out of order, only parts are sorted.
+    pub fn is_ordered(&self) -> bool {
+        self.is_ordered
+    }
+
+    /// Reads a part, and calls `see` with each of its events. Returns whether there was one.
+    ///
+    /// # Errors
+    ///
+    /// The source fails.
+    pub fn advance(&mut self, mut see: impl FnMut(&Event<'_>, Place)) -> Result<bool, Error> {
+        let see = |event: &Event<'_>, place: Place| -> Result<(), Stop<Error>> {
+            see(event, place);
+            Ok(())
+        };
+        self.part(see).map_err(|Stop(error)| error)
+    }
+
+    fn part<E: From<Error>>(&mut self, mut see: impl FnMut(&Event<'_>, Place) -> Result<(), Stop<E>>) -> Result<bool, Stop<E>> {
+        match &mut self.source {
+            Source::Slices(source, slices) => match slices.next() {
+                Some(slice) => order::read(source, &self.index, &slice, see).map(|()| true),
+                None => Ok(false),
+            },
+            Source::Stream(reader) => stream(reader, &mut see),
+        }
+    }
+}
+
+impl<S: Read + Seek> Pass<S> {
+    fn new(rows: Rows<S>) -> Result<Self, Error> {
+        let Rows { source, name, index, schemas, filter, order, memory } = rows;
+        let parts = Parts::new(source, index.clone(), order, memory)?;
+        let counts = Counts { is_ordered: parts.is_ordered(), ..Counts::default() };
+        Ok(Self { name, index, schemas, filter, parts, counts })
     }
 
     /// Reads a part of the trace. Returns whether there was one.
@@ -110,9 +160,9 @@ impl<'a, S: Read + Seek> Pass<'a, S> {
         full: &mut impl FnMut(Batch) -> Result<(), E>,
         found: &mut impl FnMut(Diagnostic),
     ) -> Result<bool, E> {
-        let Self { name, index, schemas, filter, source, counts } = self;
+        let Self { name, index, schemas, filter, parts, counts } = self;
         let clock = index.log_file().to_clock();
-        let mut see = |event: &Event<'_>, place: Place| -> Result<(), Stop<E>> {
+        let see = |event: &Event<'_>, place: Place| -> Result<(), Stop<E>> {
             counts.events += 1;
             if !filter.takes(event, place.processor, &clock) {
                 encoder.pass(event);
@@ -134,14 +184,7 @@ impl<'a, S: Read + Seek> Pass<'a, S> {
             }
             Ok(())
         };
-        let more = match source {
-            Source::Slices(source, slices) => match slices.next() {
-                Some(slice) => order::read(source, index, &slice, see).map(|()| true),
-                None => Ok(false),
-            },
-            Source::Stream(reader) => stream(reader, &mut see),
-        };
-        more.map_err(|Stop(error)| error)
+        parts.part(see).map_err(|Stop(error)| error)
     }
 }
 
@@ -178,8 +221,8 @@ impl<E: From<Error>> From<std::io::Error> for Stop<E> {
 
 /// An iterator over the batches of one trace. It reads the trace part by part as batches are taken.
 #[derive(Debug)]
-pub struct Batches<'a, S> {
-    pass: Pass<'a, S>,
+pub struct Batches<S> {
+    pass: Pass<S>,
     encoder: Encoder,
     ready: VecDeque<Batch>,
     diagnostics: Vec<Diagnostic>,
@@ -188,15 +231,15 @@ pub struct Batches<'a, S> {
 /// Diagnostics that are kept at most, until they are taken.
 const MOST_DIAGNOSTICS: usize = 1024;
 
-impl<'a, S: Read + Seek> Batches<'a, S> {
+impl<S: Read + Seek> Batches<S> {
     /// The batches of a trace. The order of rows is that of `rows`.
     ///
     /// # Errors
     ///
     /// The source fails.
-    pub fn new(rows: Rows<'a, S>, options: Options) -> Result<Self, Error> {
+    pub fn new(rows: Rows<S>, options: Options) -> Result<Self, Error> {
         let mut encoder = Encoder::new(options);
-        encoder.begin(rows.name, rows.index);
+        encoder.begin(&rows.name, &rows.index);
         Ok(Self { pass: Pass::new(rows)?, encoder, ready: VecDeque::new(), diagnostics: Vec::new() })
     }
 
@@ -208,6 +251,19 @@ impl<'a, S: Read + Seek> Batches<'a, S> {
     /// The diagnostics of payloads since they were taken last, the first thousand of them.
     pub fn take_diagnostics(&mut self) -> Vec<Diagnostic> {
         std::mem::take(&mut self.diagnostics)
+    }
+
+    /// The next batch, or `None` in its place after each part of the trace that fills none, so that the caller can do something else, such as
+    /// stop.
+    pub fn step(&mut self) -> Option<Result<Option<Batch>, Error>> {
+        if self.ready.is_empty() {
+            match self.advance() {
+                Ok(true) => {}
+                Ok(false) => return None,
+                Err(error) => return Some(Err(error)),
+            }
+        }
+        Some(Ok(self.ready.pop_front()))
     }
 
     fn advance(&mut self) -> Result<bool, Error> {
@@ -229,17 +285,14 @@ impl<'a, S: Read + Seek> Batches<'a, S> {
     }
 }
 
-impl<S: Read + Seek> Iterator for Batches<'_, S> {
+impl<S: Read + Seek> Iterator for Batches<S> {
     type Item = Result<Batch, Error>;
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
-            if let Some(batch) = self.ready.pop_front() {
-                return Some(Ok(batch));
-            }
-            match self.advance() {
-                Ok(true) => {}
-                Ok(false) => return None,
+            match self.step()? {
+                Ok(Some(batch)) => return Some(Ok(batch)),
+                Ok(None) => {}
                 Err(error) => return Some(Err(error)),
             }
         }

@@ -5,12 +5,13 @@ use crate::keys::{Key, Names};
 use crate::narrow::Narrow;
 use crate::options::{Options, Shape};
 use crate::stacks::Stacks;
-use crate::table::Batch;
+use crate::table::{Batch, Table};
 use crate::typed::Typed;
 use arrow_schema::ArrowError;
 use etw_layouts_etl::payload::{Fault, Source};
 use etw_layouts_etl::threads::Threads;
 use etw_layouts_etl::{Clock, Decoded, Event, Schemas};
+use std::sync::Arc;
 
 /// Turns the events of one trace after the other into batches. Memory for rows is limited: the longest table becomes a batch when all together
 /// need too much.
@@ -55,6 +56,15 @@ impl Encoder {
             Shape::Typed => Rows::Typed(Box::default()),
         };
         Self { rows, stacks: Stacks::default(), names: Names::default(), trace: None, generation: 0 }
+    }
+
+    /// The tables whose columns do not depend on the events: in the narrow shape that of events, and that of call stacks.
+    pub fn tables(&self) -> Vec<Arc<Table>> {
+        let events = match &self.rows {
+            Rows::Narrow(narrow) => Some(narrow.table()),
+            Rows::Typed(_) => None,
+        };
+        events.into_iter().chain([self.stacks.table()]).collect()
     }
 
     /// Begins a trace: the next events are of it. `name` is the value of the column `trace`.

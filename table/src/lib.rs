@@ -31,7 +31,7 @@ mod table;
 mod typed;
 pub mod write;
 
-pub use batches::{Batches, Counts, Rows};
+pub use batches::{Batches, Counts, Parts, Rows};
 pub use encoder::Encoder;
 pub use error::Error;
 pub use index::{Index, Place, Seen};

@@ -88,6 +88,10 @@ impl Narrow {
         }
     }
 
+    pub fn table(&self) -> Arc<Table> {
+        self.table.clone()
+    }
+
     /// Adds an event. Returns the fault if its payload is not decoded to its last byte.
     pub fn add(
         &mut self,

@@ -95,6 +95,10 @@ struct Stack<'a> {
 }
 
 impl Stacks {
+    pub fn table(&self) -> Arc<Table> {
+        self.table.clone()
+    }
+
     /// Adds the stacks of an event: those in its extended items, and that of an earlier event in the payload of a StackWalk event.
     #[inline]
     pub fn add(&mut self, event: &Event<'_>, key: &Key, decoded: Option<&Decoded<'_>>) {

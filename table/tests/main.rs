@@ -9,13 +9,14 @@ use arrow_array::types::{Int64Type, UInt64Type};
 use etw_layouts_etl::{Filter, Schemas};
 use etw_layouts_table::{Batch, Batches, Counts, Index, Kind, Options, Rows};
 use std::io::Cursor;
+use std::sync::Arc;
 
 /// The batches of a trace with this much memory for buffers.
-fn batches(bytes: &[u8], options: Options, memory: u64) -> (Vec<Batch>, Counts, Index) {
-    let index = Index::read(bytes, |_| {}).unwrap();
+fn batches(bytes: &[u8], options: Options, memory: u64) -> (Vec<Batch>, Counts, Arc<Index>) {
+    let index = Arc::new(Index::read(bytes, |_| {}).unwrap());
     let (schemas, filter) = (Schemas::built_in(), Filter::new());
     let (source, order) = (Cursor::new(bytes), options.order);
-    let rows = Rows { source, name: "trace", index: &index, schemas: &schemas, filter: &filter, order, memory };
+    let rows = Rows { source, name: "trace".to_owned(), index: index.clone(), schemas, filter, order, memory };
     let mut batches = Batches::new(rows, options).unwrap();
     let all: Vec<_> = batches.by_ref().map(Result::unwrap).collect();
     let counts = batches.counts();

@@ -10,6 +10,7 @@ use etw_layouts_table::{Encoder, Error, Index, Kind, MEMORY, Options, Order, Row
 use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::{self, BufReader, BufWriter};
+use std::sync::Arc;
 use std::time::Instant;
 use test_support::folder::Folder;
 
@@ -43,14 +44,14 @@ fn large_trace() {
     }
     writer.finish(0).unwrap();
     println!("{} bytes, peak before {} MB", fs::metadata(&path).unwrap().len(), peak());
-    let index = Index::read(BufReader::with_capacity(1 << 18, File::open(&path).unwrap()), |_| {}).unwrap();
+    let index = Arc::new(Index::read(BufReader::with_capacity(1 << 18, File::open(&path).unwrap()), |_| {}).unwrap());
     println!("first pass: {} events, peak {} MB", index.events(), peak());
     for (shape, order) in [(Shape::Typed, Order::Time), (Shape::Narrow, Order::Time)] {
         let start = Instant::now();
         let options = Options { shape, order, ..Options::default() };
         let (schemas, filter, mut encoder) = (Schemas::built_in(), Filter::new(), Encoder::new(options));
         let source = File::open(&path).unwrap();
-        let rows = Rows { source, name: "large", index: &index, schemas: &schemas, filter: &filter, order, memory: MEMORY };
+        let rows = Rows { source, name: "large".to_owned(), index: index.clone(), schemas, filter, order, memory: MEMORY };
         let mut files: HashMap<String, Writer<io::Sink>> = HashMap::new();
         let mut write = |batch: etw_layouts_table::Batch| -> Result<(), Error> {
             let table = match &batch.table.kind {

@@ -4,6 +4,7 @@ mod dependencies;
 pub mod hosts;
 mod memory;
 mod packages;
+mod wheel;
 
 use crate::{Error, Outcome, fuzz, generate, workspace};
 use etw_layouts_project::{format, verify};
@@ -12,8 +13,8 @@ use std::time::Instant;
 
 /// Run all checks that a change has to pass.
 ///
-/// These are formatting, lints, freshness of generated files, documentation, verification, packages, dependencies, other hosts,
-/// Miri, AddressSanitizer, and each fuzz target for some seconds. A step whose tool is not installed is skipped, or fails if
+/// These are formatting, lints, freshness of generated files, documentation, verification, packages, dependencies, other hosts, the
+/// Python package, Miri, AddressSanitizer, and each fuzz target for some seconds. A step whose tool is not installed is skipped, or fails if
 /// ETW_LAYOUTS_REQUIRED contains the word `tools`.
 ///
 /// Exit status: 0 all steps passed, 1 a step failed, 2 no step matches.
@@ -50,6 +51,7 @@ pub fn run(args: &Args) -> Result<Outcome, Error> {
     ];
     steps.extend(dependencies::steps());
     steps.extend(hosts::steps());
+    steps.extend(wheel::steps());
     // These use another compiler and another target folder, so both groups can run in parallel.
     let mut nightly = memory::steps();
     nightly.push(("fuzz targets".into(), Box::new(fuzzed)));

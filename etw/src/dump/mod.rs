@@ -87,30 +87,28 @@ pub enum DumpDiagnostic {
 ///
 /// Returns an error if a dump cannot be read or the output cannot be written. A closed output pipe is not an error.
 pub fn run(command: &Command) -> Result<Outcome, Error> {
-    let (Command::Info(info::Args { files, .. }) | Command::Sessions(sessions::Args { files })) = command else {
-        let files = match command {
-            Command::Events(args) => &args.files,
-            Command::Save(args) => &args.files,
-            _ => return run_all(command),
-        };
-        return reported(files.format, run_all(command));
-    };
-    reported(files.format, run_all(command))
+    let format = command.files().format;
+    reported(format, run_on(command, &mut Output::new(format)))
 }
 
-fn run_all(command: &Command) -> Result<Outcome, Error> {
-    let (files, mut work) = match command {
-        Command::Info(args) => (&args.files, Work::Info(args)),
-        Command::Sessions(args) => (&args.files, Work::Sessions),
-        Command::Events(args) => (&args.files, Work::Events(Box::new(Events::new(args)?))),
-        Command::Save(args) => (&args.files, Work::Save(args)),
+/// Runs the command on each dump with this output.
+///
+/// # Errors
+///
+/// See [`run`].
+pub fn run_on(command: &Command, out: &mut Output) -> Result<Outcome, Error> {
+    let files = command.files();
+    let mut work = match command {
+        Command::Info(args) => Work::Info(args),
+        Command::Sessions(_) => Work::Sessions,
+        Command::Events(args) => Work::Events(Box::new(Events::new(args)?)),
+        Command::Save(args) => Work::Save(args),
     };
     if let Some(symbols) = files.kernel.symbols.as_ref().filter(|symbols| !symbols.exists()) {
         return Err(format!("{}: no such file or folder; check the path", symbols.display()).into());
     }
-    let mut out = Output::new(files.format);
     let mut outcome = Outcome::Good;
-    let inputs = find_all(&files.files, &DUMPS, &out);
+    let inputs = find_all(&files.files, &DUMPS, out);
     if let Work::Events(events) = &mut work {
         events.is_single = inputs.len() == 1;
     }
@@ -120,8 +118,8 @@ fn run_all(command: &Command) -> Result<Outcome, Error> {
             break;
         }
         let result = input::open(input).and_then(|opened| match opened {
-            Opened::Triage(header, bytes) => triage(&mut work, files, input, (header, &bytes), &mut out),
-            Opened::Memory(file) => whole(&mut work, files, input, &file, &mut out),
+            Opened::Triage(header, bytes) => triage(&mut work, files, input, (header, &bytes), out),
+            Opened::Memory(file) => whole(&mut work, files, input, &file, out),
         });
         match result {
             Ok(Outcome::Good) => {}
@@ -134,13 +132,24 @@ fn run_all(command: &Command) -> Result<Outcome, Error> {
         }
     }
     let result = match &work {
-        Work::Events(events) => events.end(&out),
+        Work::Events(events) => events.end(out),
         _ => Ok(()),
     };
     match (out.flush(), unusable) {
         (Err(error), _) => ended(outcome, error),
         (Ok(()), 0) => result.map(|()| outcome),
         (Ok(()), _) => Err(crate::etl::unread(unusable, inputs.len()).into()),
+    }
+}
+
+impl Command {
+    fn files(&self) -> &Files {
+        match self {
+            Self::Info(args) => &args.files,
+            Self::Sessions(args) => &args.files,
+            Self::Events(args) => &args.files,
+            Self::Save(args) => &args.files,
+        }
     }
 }
 

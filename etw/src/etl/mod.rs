@@ -19,6 +19,8 @@ mod schemas;
 mod stat;
 
 use crate::input::Files;
+#[cfg(feature = "table")]
+use crate::input::Opened;
 use crate::output::stop::Stop;
 use crate::output::{Output, Several, reported};
 use crate::selection::Wanted;
@@ -57,6 +59,18 @@ pub fn run(command: &Command) -> Result<Outcome, Error> {
         (None, Command::Manifest(args)) => manifest::run(args),
         (None, _) => Ok(Outcome::Good),
     }
+}
+
+/// Summarizes a trace.
+#[cfg(feature = "table")]
+pub fn info(source: Opened<'_>, out: &mut Output) -> Result<Outcome, Stop> {
+    info::run(source, out)
+}
+
+/// Lists the processes of a trace with their images.
+#[cfg(feature = "table")]
+pub fn processes(source: Opened<'_>, out: &mut Output) -> Result<Outcome, Stop> {
+    processes::with_images(source, out)
 }
 
 fn run_all(command: &Command, files: &Files) -> Result<Outcome, Error> {

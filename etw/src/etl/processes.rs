@@ -46,6 +46,13 @@ pub struct Listing<'a> {
     is_headed: bool,
 }
 
+/// Lists the processes of a file with their images.
+#[cfg(feature = "table")]
+pub fn with_images(source: Opened<'_>, out: &mut Output) -> Result<Outcome, Stop> {
+    let files = Files { files: Vec::new(), format: out.format };
+    Listing::new(&Args { files, images: true }).file(source, out)
+}
+
 impl<'a> Listing<'a> {
     pub fn new(args: &'a Args) -> Self {
         Self { args, is_headed: false }

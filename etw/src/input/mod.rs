@@ -154,6 +154,15 @@ pub struct Opened<'a> {
     bytes: Bytes,
 }
 
+impl<'a> Opened<'a> {
+    /// Bytes from another source, without progress.
+    pub fn of(name: &'a str, source: impl Read + 'static) -> Self {
+        let progress = Rc::new(FileProgress::new(name));
+        progress.hide();
+        Self { name, path: Path::new(STDIN), bytes: Bytes { inner: Box::new(source), progress: progress.clone() }, progress }
+    }
+}
+
 /// The size of the read buffer.
 const CAPACITY: usize = 1 << 18;
 

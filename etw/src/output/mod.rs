@@ -1,7 +1,7 @@
 //! Output of the commands on traces and dumps: tables, JSON and CSV, progress and diagnostics.
 
 pub mod columns;
-mod document;
+pub mod document;
 mod event_fields;
 pub mod file_progress;
 pub mod line;
@@ -20,6 +20,7 @@ use etw_layouts_cli::{Error, Outcome, Reported, compact};
 pub use etw_layouts_etl::text::Escaped;
 use etw_layouts_etl::text::{fields, values};
 use serde::Serialize;
+use std::cell::RefCell;
 use std::fmt::{self, Display, Write as _};
 use std::io::{self, IsTerminal, Write};
 use writer::Writer;
@@ -53,6 +54,8 @@ pub struct Output {
     lines: Vec<u8>,
     /// The writer, created for the first full block.
     writer: Option<Writer>,
+    /// The lines for standard error, if nothing is printed and all output is kept.
+    kept: Option<RefCell<String>>,
 }
 
 /// The block size in bytes.
@@ -82,7 +85,18 @@ impl Display for Failed {
 
 impl Output {
     pub fn new(format: Format) -> Self {
-        Self { format, is_terminal: io::stdout().is_terminal(), lines: Vec::new(), writer: None }
+        Self { format, is_terminal: io::stdout().is_terminal(), lines: Vec::new(), writer: None, kept: None }
+    }
+
+    /// Keeps the output in memory.
+    pub fn kept(format: Format) -> Self {
+        Self { format, is_terminal: false, lines: Vec::new(), writer: None, kept: Some(RefCell::default()) }
+    }
+
+    /// The output that was kept: the lines for standard output, and those for standard error.
+    pub fn into_kept(mut self) -> (String, String) {
+        let lines = String::from_utf8_lossy(&std::mem::take(&mut self.lines)).into_owned();
+        (lines, self.kept.take().unwrap_or_default().into_inner())
     }
 
     /// Appends a line to the pending output. A terminal gets whole lines, so that the progress bar never interrupts one.
@@ -90,7 +104,7 @@ impl Output {
         let result = line(&mut self.lines);
         if self.is_terminal {
             self.write_rest()?;
-        } else if self.lines.len() >= BLOCK {
+        } else if self.lines.len() >= BLOCK && self.kept.is_none() {
             self.write_block()?;
         }
         Ok(result)
@@ -117,6 +131,9 @@ impl Output {
 
     /// Prints a line to standard error. Failures are ignored, because the exit status reports the problem too.
     pub fn aside(&self, line: &(impl Serialize + Display)) {
+        if let Some(kept) = &self.kept {
+            return kept.borrow_mut().push_str(&self.lined(line));
+        }
         let _ = io::stderr().write_all(self.lined(line).as_bytes());
     }
 
@@ -151,6 +168,9 @@ impl Write for Output {
     }
 
     fn flush(&mut self) -> io::Result<()> {
+        if self.kept.is_some() {
+            return Ok(());
+        }
         if let Some(writer) = self.writer.take() {
             writer.end().inspect_err(|_| self.lines.clear())?;
         }

@@ -16,6 +16,7 @@ use etw_layouts_table::{Encoder, Error, Index, MEMORY, Order, Rows, Seen};
 use indicatif::ProgressBar;
 use std::fs::{self, File};
 use std::io::{BufReader, Read, Seek, SeekFrom};
+use std::sync::Arc;
 
 /// The result of a part.
 pub struct Done {
@@ -118,7 +119,7 @@ impl Work<'_> {
             }
             Seen::Diagnostic(diagnostic) => found.diagnostic(&diagnostic),
         });
-        let index = index.map_err(|error| unread(&error))?;
+        let index = Arc::new(index.map_err(|error| unread(&error))?);
         let hash = hashing.finish().map_err(|error| unread(&error))?;
         let own = self.bar.suspend(|| carried::library(&[&source.name], collector.finish(), &self.out));
         let schemas = self.args.wanted.schemas.of_trace(index.log_file(), own);
@@ -126,10 +127,10 @@ impl Work<'_> {
         let order = if source.in_file_order { Order::File } else { self.args.table_options().order };
         let rows = Rows {
             source: Counting { file: open()?, bar: self.bar },
-            name: &source.name,
-            index: &index,
-            schemas: &schemas,
-            filter: &filter,
+            name: source.name.clone(),
+            index: index.clone(),
+            schemas,
+            filter,
             order,
             memory: MEMORY,
         };

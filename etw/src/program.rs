@@ -1,0 +1,105 @@
+//! The program `etw`: the commands, with built-in specs and facts.
+
+use crate::{Command as OnSpecs, dump, etl, exit, is_hidden, output};
+use clap::{Arg, Parser, Subcommand, value_parser};
+use etw_layouts_project::Project;
+use etw_layouts_project::project::Files;
+use std::ffi::OsString;
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Inspect, verify and export the structure layouts of Event Tracing for Windows.
+///
+/// Specs and facts are built into the program, so it works in any folder. Use --specs to work on your own specs. The built-in
+/// specs then supply the parts that yours do not define: the version axis, the scalar types, and the types that members embed.
+#[derive(Parser)]
+#[command(name = "etw", version, max_term_width = 100)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub command: Command,
+    /// Use specs from DIR instead of the built-in ones.
+    #[arg(long, global = true, value_name = "DIR")]
+    specs: Option<PathBuf>,
+    /// Use the facts (symbol tables, reduced to the types in the specs) in DIR; only with --specs. `verify` compares the specs with
+    /// them, `import` adds to them. The built-in specs use the built-in facts.
+    #[arg(long, global = true, value_name = "DIR", requires = "specs")]
+    facts: Option<PathBuf>,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum Command {
+    #[command(flatten)]
+    OnSpecs(OnSpecs),
+    /// Read trace files (.etl) of any Windows version, on any host.
+    ///
+    ///     etw etl info trace.etl
+    ///     etw etl events --order time trace.etl
+    ///     etw etl events --provider PROCESS --columns default,level trace.etl
+    ///     etw etl stat --by process folder
+    ///     etw etl save --provider PROCESS -o processes.etl trace.etl
+    ///     etw etl check --format json folder
+    ///
+    /// Exit status: 0 no diagnostics, 1 diagnostics, 2 unusable input.
+    #[command(subcommand, verbatim_doc_comment, arg(no_effect("specs")), arg(no_effect("facts")))]
+    Etl(etl::Command),
+    /// Read the ETW state in crash dumps (.dmp), on any host: minidumps, kernel memory dumps and full dumps.
+    ///
+    ///     etw dump info minidump.dmp
+    ///     etw dump events minidump.dmp
+    ///     etw dump save -o traces folder
+    ///     etw dump info --symbol-path 'srv*symbols*https://msdl.microsoft.com/download/symbols' MEMORY.DMP
+    ///
+    /// In Windows 10 and later, the kernel adds buffers of several sessions to a minidump. These buffers contain
+    /// the last events before the system stopped. A full dump contains all sessions, providers and consumers.
+    /// To find them, etw needs the addresses of kernel variables. Many are built in; for other kernels, give
+    /// symbols with --symbol-path or --symbols. Without addresses, only sessions of 64-bit Windows 7 and later
+    /// are found, and their events have no times.
+    ///
+    /// Exit status: 0 no diagnostics, 1 diagnostics, 2 unusable input.
+    #[command(subcommand, verbatim_doc_comment, arg(no_effect("specs")), arg(no_effect("facts")))]
+    Dump(dump::Command),
+}
+
+/// A global option that the help of a command omits, because the command rejects it.
+fn no_effect(name: &'static str) -> Arg {
+    Arg::new(name).long(name).value_name("DIR").value_parser(value_parser!(PathBuf)).global(true).hide(true)
+}
+
+/// Runs the program with its arguments, the first of which is its name. An error in the arguments, and a request for help, end the process.
+pub fn program(args: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let cli = Cli::try_parse_from(args).unwrap_or_else(|error| refuse(&error));
+    exit(match &cli.command {
+        Command::OnSpecs(command) => command.run(&cli.project()),
+        Command::Etl(_) if cli.specs.is_some() => {
+            Err("--specs has no effect on `etw etl`, which uses the built-in layouts; remove --specs".into())
+        }
+        Command::Dump(_) if cli.specs.is_some() => {
+            Err("--specs has no effect on `etw dump`, which uses the built-in layouts; remove --specs".into())
+        }
+        Command::Etl(command) => etl::run(command),
+        Command::Dump(command) => dump::run(command),
+    })
+}
+
+/// Prints a command-line error. The error can quote any argument, so control characters and invisible characters are escaped.
+fn refuse(error: &clap::Error) -> ! {
+    let text = error.render().to_string();
+    if error.use_stderr() && text.lines().any(|line| line.contains(is_hidden)) {
+        let lines: String = text.lines().map(|line| format!("{}\n", output::Escaped(line))).collect();
+        let _ = io::stderr().write_all(lines.as_bytes());
+        std::process::exit(error.exit_code());
+    }
+    error.exit()
+}
+
+impl Cli {
+    fn project(&self) -> Project {
+        let (specs, facts) = match &self.specs {
+            Some(specs) => (Files::Folder(specs.clone()), self.facts.clone().map_or(Files::Embedded(&[]), Files::Folder)),
+            None => (Files::Embedded(etw_layouts_specs::FILES), Files::Embedded(etw_layouts_facts::FILES)),
+        };
+        let (listed, events) = (etw_layouts_facts::UPDATES, etw_layouts_facts::EVENTS);
+        Project { standard: etw_layouts_specs::FILES, listed, events, ..Project::of(specs, facts) }
+    }
+}

@@ -1,0 +1,228 @@
+"""Event Tracing for Windows: traces (.etl), crash dumps and structure layouts, on any host.
+
+>>> import etw
+>>> trace = etw.open("boot.etl")
+>>> for event in trace.events(filter={"event": "Process/Start"}):
+...     print(event.time_utc, event.fields["ImageFileName"])
+
+``trace.batches()`` returns the events as an Arrow stream, which polars, pandas, pyarrow and DuckDB read without a copy:
+
+>>> import polars
+>>> polars.DataFrame(trace.batches())
+
+Names are those of the program ``etw`` and of its JSON output. ``python -m etw`` is the program.
+
+Parts of a damaged trace that cannot be read are skipped. The warning :class:`DamageWarning` reports this when a trace is read for the first
+time, and :attr:`Trace.diagnostics` has the places and reasons.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, Literal, TypeAlias
+
+from . import _etw, layouts
+from ._errors import DamageWarning, Error, ReadError
+from ._etw import Batch, Batches, Event, Events
+
+if TYPE_CHECKING:
+    from ._types import Diagnostic, Filter, Info, Process
+
+__all__ = [
+    "Batch",
+    "Batches",
+    "DamageWarning",
+    "Dump",
+    "Error",
+    "Event",
+    "Events",
+    "ReadError",
+    "Trace",
+    "batches",
+    "dump",
+    "layouts",
+    "open",
+]
+
+Source: TypeAlias = "str | os.PathLike[str] | bytes | bytearray | memoryview | IO[bytes]"
+Order: TypeAlias = Literal["time", "file"]
+Shape: TypeAlias = Literal["narrow", "typed"]
+Payload: TypeAlias = Literal["json", "binary", "none"]
+Paths: TypeAlias = "str | os.PathLike[str] | Sequence[str | os.PathLike[str]]"
+
+
+def open(source: Source, *, manifests: Paths = (), tmf: Paths = ()) -> Trace:
+    """Opens a trace file: a path, its bytes, or an open binary file, which is read to its end.
+
+    ``manifests`` are manifests (.man, .xml), Windows binaries with compiled manifests, or folders of them. ``tmf`` are trace message
+    format files for WPP events. Both add schemas to those in the trace, of kernel events, and of the built-in catalogue.
+
+    Raises :class:`ReadError` for a file that cannot be read, and :class:`Error` for one that is not a trace.
+    """
+    return Trace(source, manifests=manifests, tmf=tmf)
+
+
+class Trace:
+    """A trace file. :func:`open` returns it."""
+
+    def __init__(self, source: Source, *, manifests: Paths = (), tmf: Paths = ()) -> None:
+        options = [("manifests", path) for path in _paths(manifests)] + [("tmf", path) for path in _paths(tmf)]
+        if isinstance(source, (str, os.PathLike)):
+            self._trace = _etw.Trace(os.fspath(source), os.fspath(source), options)
+            return
+        name = "<bytes>"
+        if not isinstance(source, (bytes, bytearray, memoryview)):
+            name, source = str(getattr(source, "name", "<file>")), source.read()
+        self._trace = _etw.Trace(bytes(source), name, options)
+
+    @property
+    def name(self) -> str:
+        """The path as given; of an open file its name, or ``<bytes>``."""
+        return self._trace.name
+
+    @property
+    def info(self) -> Info:
+        """Settings of the session, lost events, and numbers of buffers and events: the output of ``etw etl info``."""
+        return self._trace.info
+
+    @property
+    def diagnostics(self) -> list[Diagnostic]:
+        """Damage of the file: kind, place and message. The first hundred of each kind, then their number as ``more``."""
+        return self._trace.diagnostics
+
+    def processes(self) -> list[Process]:
+        """The processes that kernel events state, with their images: the output of ``etw etl processes --images``."""
+        return self._trace.processes()
+
+    def events(self, *, filter: Filter | None = None, order: Order = "file") -> Events:
+        """An iterator over the events that match, in the order of the file or of time.
+
+        A filter has the options of ``etw etl events``, each with a value or a list of values, any of which matches:
+        ``provider``, ``event``, ``id``, ``opcode``, ``level``, ``keyword``, ``process``, ``thread``, ``processor``, ``from``, ``to``.
+
+        >>> trace.events(filter={"provider": ["Process", "Thread"], "from": 1.5, "to": "07:06:19.8"})
+
+        Memory does not depend on the size of the trace. Ctrl+C stops the iteration. Several threads can share an iterator.
+        """
+        return self._trace.events(_options(filter), order)
+
+    def batches(
+        self,
+        *,
+        filter: Filter | None = None,
+        shape: Shape = "narrow",
+        order: Order = "time",
+        payload: Payload = "json",
+        table: str | None = None,
+    ) -> Batches:
+        """The events as Arrow record batches: a stream for other libraries (``__arrow_c_stream__``), and an iterator of :class:`Batch`.
+
+        >>> polars.DataFrame(trace.batches())
+        >>> pyarrow.table(trace.batches(filter={"provider": "DiskIo"}))
+        >>> pandas.DataFrame.from_arrow(trace.batches())
+        >>> stream = trace.batches(); duckdb.sql("SELECT provider, count(*) FROM stream GROUP BY ALL")
+
+        In the shape ``narrow``, ``table`` is ``events`` (the default) or ``stacks``. In the shape ``typed``, each event and version has a table
+        with its fields as columns, such as ``Process/Start`` or ``Process/Start/4``. A stream has one table; an iterator without ``table``
+        has the batches of all events. docs/TABLES.md describes the columns.
+
+        Each use of the stream reads the trace from its start, without the lock of the interpreter. Afterwards, ``counts`` and
+        ``diagnostics`` report what was read, and payloads that are not decoded to their end.
+        """
+        return _etw.batches([self._trace], _options(filter), shape, order, payload, table)
+
+    def __repr__(self) -> str:
+        return f"etw.open({self.name!r})"
+
+
+def batches(
+    sources: Paths | Iterable[Source],
+    *,
+    filter: Filter | None = None,
+    shape: Shape = "narrow",
+    order: Order = "time",
+    payload: Payload = "json",
+    table: str | None = None,
+    manifests: Paths = (),
+    tmf: Paths = (),
+) -> Batches:
+    """The events of several traces as one stream of Arrow record batches, one trace after another: see :meth:`Trace.batches`.
+
+    ``sources`` are traces, or folders, which are searched for ``*.etl``. The column ``trace`` has the name of each trace.
+    """
+    opened = [open(source, manifests=manifests, tmf=tmf)._trace for source in _found(sources)]
+    if not opened:
+        raise Error(f"no trace files (*.etl): {sources}; name a file, or a folder that contains some")
+    return _etw.batches(opened, _options(filter), shape, order, payload, table)
+
+
+def dump(path: str | os.PathLike[str]) -> Dump:
+    """Opens a kernel crash dump (.dmp), which contains ETW's sessions with their last events.
+
+    >>> for event in etw.dump("MEMORY.DMP").events(session="EventLog-System"):
+    ...     print(event["time_utc"], event["event"])
+    """
+    return Dump(path)
+
+
+class Dump:
+    """A crash dump. :func:`dump` returns it. Results are the JSON output of ``etw dump``."""
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = os.fspath(path)
+        self.diagnostics: list[dict[str, Any]] = []
+        """Diagnostics and notes of the latest call."""
+        self.info: dict[str, Any] = self._run("info", "--details")[0]
+        """Build, sessions, and what is known of them."""
+
+    def sessions(self) -> list[dict[str, Any]]:
+        """The sessions."""
+        return self._run("sessions")
+
+    def events(self, *, session: str | None = None, filter: Filter | None = None) -> Iterator[dict[str, Any]]:
+        """The events of the sessions, or of one session, with their fields."""
+        options = [word for name, value in _options(filter) for word in ("--" + name, value)]
+        events = self._run("events", "--payload", "fields", *options)
+        return (event for event in events if session is None or event["session"] == session)
+
+    def _run(self, command: str, *options: str) -> list[dict[str, Any]]:
+        lines, self.diagnostics = _etw.dump([command, *options, self.path])
+        return lines
+
+    def __repr__(self) -> str:
+        return f"etw.dump({self.path!r})"
+
+
+def _found(sources: Paths | Iterable[Source]) -> Iterator[Source]:
+    one = isinstance(sources, (str, os.PathLike, bytes, bytearray, memoryview)) or hasattr(sources, "read")
+    for source in [sources] if one else sources:  # type: ignore[list-item, union-attr]
+        if isinstance(source, (str, os.PathLike)) and os.path.isdir(source):
+            yield from sorted(path for path in Path(source).rglob("*") if path.suffix.lower() == ".etl" and path.is_file())
+        else:
+            yield source  # type: ignore[misc]
+
+
+def _paths(paths: Paths) -> list[str]:
+    return [os.fspath(path) for path in ([paths] if isinstance(paths, (str, os.PathLike)) else paths)]
+
+
+def _options(filter: Mapping[str, Any] | None) -> list[tuple[str, str]]:
+    """The options of the program with their values as text."""
+    options = []
+    for name, values in (filter or {}).items():
+        if values is None:
+            continue
+        for value in [values] if isinstance(values, (str, int, float)) or not isinstance(values, Iterable) else values:
+            options.append((name, _text(value)))
+    return options
+
+
+def _text(value: Any) -> str:
+    if hasattr(value, "astimezone"):
+        # A time: without a zone it is UTC, as in the program.
+        from datetime import timezone
+
+        return (value if value.tzinfo is None else value.astimezone(timezone.utc)).strftime("%Y-%m-%dT%H:%M:%S.%f")
+    return f"{value:.7f}" if isinstance(value, float) else str(value)

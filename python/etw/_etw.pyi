@@ -1,0 +1,129 @@
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import Any
+
+from ._types import Diagnostic, Info, Process
+
+Options = list[tuple[str, str]]
+
+class Trace:
+    def __new__(cls, source: str | bytes, name: str, options: Options) -> Trace: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def info(self) -> Info: ...
+    @property
+    def diagnostics(self) -> list[Diagnostic]: ...
+    def processes(self) -> list[Process]: ...
+    def events(self, options: Options, order: str) -> Events: ...
+
+class Events(Iterator[Event]):
+    """An iterator over events."""
+    def __iter__(self) -> Events: ...
+    def __next__(self) -> Event: ...
+
+class Event:
+    """An event. Values are decoded when they are asked for. Names are the keys of ``etw etl events --format json``."""
+    @property
+    def file(self) -> str:
+        """Name of the trace."""
+    @property
+    def buffer(self) -> int:
+        """Index of its buffer in the file."""
+    @property
+    def buffer_offset(self) -> int:
+        """Offset of its buffer in the file."""
+    @property
+    def offset(self) -> int:
+        """Offset in the decompressed buffer."""
+    @property
+    def time(self) -> int | None:
+        """Time in units of 100 ns since 1601."""
+    @property
+    def time_utc(self) -> datetime | None:
+        """Time, rounded down to microseconds."""
+    @property
+    def processor(self) -> int: ...
+    @property
+    def process(self) -> int | None:
+        """Process ID in the header."""
+    @property
+    def thread(self) -> int | None:
+        """Thread ID in the header."""
+    @property
+    def thread_process(self) -> int | None:
+        """Process of the thread in the payload, if the header has no process."""
+    @property
+    def provider(self) -> str | None:
+        """GUID of the provider."""
+    @property
+    def provider_name(self) -> str | None: ...
+    @property
+    def event(self) -> str | None:
+        """Name such as ``Process/Start``."""
+    @property
+    def id(self) -> int | None: ...
+    @property
+    def version(self) -> int | None: ...
+    @property
+    def opcode(self) -> int | None: ...
+    @property
+    def level(self) -> int | None: ...
+    @property
+    def keyword(self) -> int | None: ...
+    @property
+    def task(self) -> int | None: ...
+    @property
+    def channel(self) -> int | None: ...
+    @property
+    def activity(self) -> str | None: ...
+    @property
+    def related(self) -> str | None:
+        """The activity that started this one."""
+    @property
+    def size(self) -> int: ...
+    @property
+    def payload_size(self) -> int: ...
+    @property
+    def payload(self) -> bytes: ...
+    @property
+    def fields(self) -> dict[str, Any]:
+        """The fields of the payload by name; empty without a schema."""
+    def __getitem__(self, name: str) -> Any:
+        """A field."""
+    def to_dict(self) -> dict[str, Any]:
+        """The line of ``etw etl events --payload fields --format json``."""
+
+class Batches(Iterator[Batch]):
+    """Events as Arrow record batches: see ``etw.Trace.batches``."""
+    def __iter__(self) -> Batches: ...
+    def __next__(self) -> Batch: ...
+    @property
+    def counts(self) -> dict[str, int]:
+        """Numbers of events and rows that were read, and of diagnostics."""
+    @property
+    def diagnostics(self) -> list[Diagnostic]:
+        """Payloads that are not decoded to their end, with their places."""
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...
+
+class Batch:
+    """Rows of a table."""
+    @property
+    def table(self) -> str:
+        """``events``, ``stacks``, or the name of an event."""
+    @property
+    def version(self) -> int | None:
+        """Version of the event."""
+    @property
+    def columns(self) -> list[str]: ...
+    def __len__(self) -> int: ...
+    def __arrow_c_schema__(self) -> object: ...
+    def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]: ...
+
+def batches(
+    traces: Sequence[Trace], options: Options, shape: str, order: str, payload: str, table: str | None
+) -> Batches: ...
+def program(args: Sequence[str]) -> int: ...
+def dump(args: Sequence[str]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]: ...
+def layout(name: str, build: str, arch: str) -> dict[str, Any] | None: ...
+def structures() -> list[str]: ...

@@ -1,0 +1,64 @@
+"""Types of dictionaries, which have the keys of the JSON output of the program. They exist for type checkers."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any, TypedDict
+
+
+Filter = TypedDict(
+    "Filter",
+    {
+        "provider": "str | list[str]",
+        "event": "str | list[str]",
+        "id": "int | str | list[int | str]",
+        "opcode": "int | str | list[int | str]",
+        "level": "int | str | list[int | str]",
+        "keyword": "int | str | list[int | str]",
+        "process": "int | list[int]",
+        "thread": "int | list[int]",
+        "processor": "int | list[int]",
+        "from": "float | str | datetime",
+        "to": "float | str | datetime",
+    },
+    total=False,
+)
+
+
+class Diagnostic(TypedDict, total=False):
+    kind: str
+    buffer: int
+    buffer_offset: int
+    offset: int
+    message: str
+    more: int
+
+
+class Image(TypedDict):
+    path: str
+    base: str
+    size: int
+    load: int | None
+    load_utc: str | None
+    unload: int | None
+    unload_utc: str | None
+
+
+class Process(TypedDict):
+    file: str
+    process: int
+    parent: int | None
+    start: int | None
+    start_utc: str | None
+    end: int | None
+    end_utc: str | None
+    exit_status: int | None
+    session: int | None
+    user: str | None
+    image: str | None
+    command_line: str | None
+    package: str | None
+    images: list[Image]
+
+
+Info = dict[str, Any]

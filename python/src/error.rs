@@ -1,0 +1,46 @@
+//! Exceptions and warnings.
+
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use std::ffi::CString;
+use std::io;
+
+/// The exception for input that cannot be read: `etw.ReadError` if the system refuses it, else `etw.Error`.
+pub fn input(py: Python<'_>, name: &str, error: io::Error) -> PyErr {
+    if error.get_ref().is_some_and(|inner| inner.is::<PyErr>()) {
+        // The exception of a signal handler, such as KeyboardInterrupt.
+        let inner = error.into_inner().and_then(|inner| inner.downcast::<PyErr>().ok());
+        return inner.map_or_else(|| PyRuntimeError::new_err("interrupted"), |error| *error);
+    }
+    let text = etw_layouts_cli::unreadable(&error);
+    match error.raw_os_error() {
+        Some(code) => raised(py, "ReadError", (format!("{name}: {text}"), name, code)),
+        None => invalid(py, Some(name), &text),
+    }
+}
+
+/// The exception for invalid input: `etw.Error`.
+pub fn invalid(py: Python<'_>, name: Option<&str>, text: &str) -> PyErr {
+    let message = name.map_or_else(|| text.to_owned(), |name| format!("{name}: {text}"));
+    raised(py, "Error", (message, name))
+}
+
+/// The exception for an error of tables.
+pub fn table(py: Python<'_>, name: &str, error: etw_layouts_table::Error) -> PyErr {
+    match error {
+        etw_layouts_table::Error::Io(error) => input(py, name, error),
+        error => invalid(py, Some(name), &error.to_string()),
+    }
+}
+
+fn raised<'py, A: pyo3::call::PyCallArgs<'py>>(py: Python<'py>, class: &str, args: A) -> PyErr {
+    let error = py.import("etw._errors").and_then(|module| module.getattr(class)).and_then(|class| class.call1(args));
+    error.map_or_else(|error| error, PyErr::from_value)
+}
+
+/// Warns that something was skipped.
+pub fn warn(py: Python<'_>, text: &str) -> PyResult<()> {
+    let class = py.import("etw._errors")?.getattr("DamageWarning")?;
+    let text = CString::new(text.replace('\0', " ")).unwrap_or_default();
+    PyErr::warn(py, &class, &text, 1)
+}

@@ -1,0 +1,103 @@
+//! What a trace is read from.
+
+use pyo3::pybacked::PyBackedBytes;
+use pyo3::prelude::*;
+use std::fs::File;
+use std::io::{self, Cursor, Read, Seek, SeekFrom};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// A file, or the bytes of one.
+#[derive(Clone)]
+pub enum Source {
+    Path(PathBuf),
+    Bytes(Shared),
+}
+
+/// Bytes of a Python object, which are not copied.
+#[derive(Clone)]
+pub struct Shared(pub Arc<PyBackedBytes>);
+
+impl AsRef<[u8]> for Shared {
+    fn as_ref(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+/// An open source.
+pub enum Stream {
+    File(File),
+    Bytes(Cursor<Shared>),
+}
+
+impl Source {
+    pub fn open(&self) -> io::Result<Stream> {
+        Ok(match self {
+            Self::Path(path) => Stream::File(File::open(path)?),
+            Self::Bytes(bytes) => Stream::Bytes(Cursor::new(bytes.clone())),
+        })
+    }
+}
+
+impl Read for Stream {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Self::File(file) => file.read(bytes),
+            Self::Bytes(shared) => shared.read(bytes),
+        }
+    }
+}
+
+impl Seek for Stream {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        match self {
+            Self::File(file) => file.seek(to),
+            Self::Bytes(shared) => shared.seek(to),
+        }
+    }
+}
+
+/// A stream that ends with an error when Python has received a signal, such as Ctrl+C. Only for a thread that has released the lock of the
+/// interpreter, and takes it again here.
+pub struct Interruptible {
+    stream: Stream,
+    /// Bytes until signals are looked for.
+    left: usize,
+}
+
+/// Bytes between two looks for signals.
+const INTERVAL: usize = 4 << 20;
+
+impl Interruptible {
+    pub fn new(stream: Stream) -> Self {
+        Self { stream, left: INTERVAL }
+    }
+}
+
+impl Read for Interruptible {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        let count = self.stream.read(bytes)?;
+        self.left = self.left.saturating_sub(count);
+        if self.left == 0 {
+            self.left = INTERVAL;
+            Python::attach(|py| py.check_signals()).map_err(io::Error::other)?;
+        }
+        Ok(count)
+    }
+}
+
+impl Seek for Interruptible {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.stream.seek(to)
+    }
+}
+
+/// A value of Python from JSON.
+pub fn from_json(py: Python<'_>, json: &str) -> PyResult<Py<PyAny>> {
+    Ok(py.import("json")?.call_method1("loads", (json,))?.unbind())
+}
+
+/// Values of Python from lines of JSON.
+pub fn from_lines(py: Python<'_>, lines: &str) -> PyResult<Vec<Py<PyAny>>> {
+    lines.lines().map(|line| from_json(py, line)).collect()
+}

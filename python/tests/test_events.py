@@ -1,0 +1,236 @@
+"""Traces, events, and what is reported of damage."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+import warnings
+from datetime import datetime, timedelta, timezone
+from pathlib import Path
+
+import conftest
+import pytest
+
+import etw
+
+HEADER = ["file", "buffer", "buffer_offset", "offset", "time", "processor", "process", "thread", "thread_process", "provider",
+          "provider_name", "event", "id", "version", "opcode", "level", "keyword", "task", "channel", "activity", "related", "size",
+          "payload_size"]
+
+
+def keyword(value):
+    """JSON has keywords as text."""
+    return int(value, 16) if isinstance(value, str) else value
+
+
+@pytest.mark.filterwarnings("ignore::etw.DamageWarning")
+def test_events_are_those_of_the_program(trace, printed):
+    lines = printed(trace)
+    read = etw.open(trace)
+    assert read.info == conftest.program("etl", "info", trace)[0]
+    assert read.processes() == conftest.program("etl", "processes", "--images", trace)
+    count = 0
+    for event, line in zip(read.events(), lines, strict=True):
+        count += 1
+        assert event.to_dict() == line
+        assert event.fields == line.get("fields", {})
+        line["keyword"] = keyword(line["keyword"])
+        assert {name: getattr(event, name) for name in HEADER} == {name: line[name] for name in HEADER}
+        assert len(event.payload) == event.payload_size
+        if event.time is not None:
+            expected = datetime(1601, 1, 1, tzinfo=timezone.utc) + timedelta(microseconds=event.time // 10)
+            assert event.time_utc == expected
+    assert count == read.info["events"]
+
+
+@pytest.mark.filterwarnings("ignore::etw.DamageWarning")
+def test_order_of_time(trace):
+    read = etw.open(trace)
+    key = lambda event: (event.buffer, event.offset)
+    in_file = [(event.time, key(event)) for event in read.events()]
+    by_time = [(event.time, key(event)) for event in read.events(order="time")]
+    assert sorted(in_file, key=lambda pair: pair[1]) == sorted(by_time, key=lambda pair: pair[1])
+    times = [time for time, _ in by_time if time is not None]
+    assert times == sorted(times)
+
+
+def test_path_bytes_and_file_are_equal(made):
+    def events(source):
+        return [{**event.to_dict(), "file": ""} for event in etw.open(source).events()]
+
+    content = made.read_bytes()
+    expected = events(made)
+    assert len(expected) == conftest.COUNT + 1
+    with open(made, "rb") as file:
+        assert events(str(made)) == events(content) == events(bytearray(content)) == events(file) == expected
+
+
+def test_filters_are_those_of_the_program(made):
+    cases = [
+        {"event": "Process/Start"},
+        {"provider": ["Process", "Thread"], "processor": 1},
+        {"process": 4, "from": 0.1, "to": 0.2},
+        {"id": ["0x0301"], "to": "2019-04-17T18:40:00.1"},
+        {"from": datetime(2019, 4, 17, 18, 40, 0, 250_000, tzinfo=timezone.utc)},
+    ]
+    seen = set()
+    for filter in cases:
+        options = [word for name, value in etw._options(filter) for word in ("--" + name, value)]
+        expected = conftest.program("etl", "events", "--payload", "fields", *options, made)
+        with warnings.catch_warnings(record=True):
+            found = [event.to_dict() for event in etw.open(made).events(filter=filter)]
+        assert found == expected, filter
+        seen.add(len(found))
+    assert len(seen) > 2, seen
+
+
+def test_errors_have_place_and_remedy(made, tmp_path):
+    missing = tmp_path / "missing.etl"
+    with pytest.raises(etw.ReadError, match="no such file or folder; check the path") as caught:
+        etw.open(missing)
+    assert isinstance(caught.value, OSError) and caught.value.path == str(missing) and caught.value.errno == 2
+    other = tmp_path / "dump.etl"
+    other.write_bytes(b"PAGEDU64" + bytes(100))
+    with pytest.raises(etw.Error, match="kernel crash dump; use") as caught:
+        etw.open(other)
+    assert caught.value.path == str(other)
+    with pytest.raises(etw.Error, match="unknown option `providers`; known options: provider, event"):
+        etw.open(made).events(filter={"providers": "x"})
+    with pytest.raises(etw.Error, match="invalid value 'x' for '--process"):
+        etw.open(made).events(filter={"process": "x"})
+    with pytest.raises(etw.Error, match='unknown order `x`; use "time" or "file"'):
+        etw.open(made).events(order="x")
+    with pytest.raises(etw.Error, match="unknown table `Process/Start`"):
+        etw.open(made).batches(table="Process/Start")
+    with pytest.raises(etw.Error):
+        etw.dump(made)
+
+
+def test_a_filter_that_matches_nothing_is_reported(made):
+    with pytest.warns(etw.DamageWarning, match="0 of 501 events match; no known event has the name `Proces/Start`; did you mean"):
+        assert list(etw.open(made).events(filter={"event": "Proces/Start"})) == []
+
+
+def test_damage_is_reported_once(made, tmp_path):
+    content = bytearray(made.read_bytes())
+    content[0x3000 + 0x48 : 0x3000 + 0x50] = b"\xff" * 8
+    path = tmp_path / "damaged.etl"
+    path.write_bytes(content)
+    trace = etw.open(path)
+    with pytest.warns(etw.DamageWarning, match=r"damaged.etl: \d+ diagnostics") as caught:
+        count = len(list(trace.events()))
+        assert len(list(trace.events())) == count < conftest.COUNT + 1
+    assert len(caught) == 1
+    expected = conftest.program("etl", "info", path)[0]
+    assert trace.diagnostics == expected["diagnostics"] == trace.info["diagnostics"] != []
+    assert trace.diagnostics[0]["buffer"] == 3 and trace.diagnostics[0]["buffer_offset"] == 0x3000
+
+
+def test_interrupt(made, tmp_path):
+    """Ctrl+C stops reading, also where no event matches and Python has nothing to do."""
+    path = tmp_path / "large.etl"
+    content = made.read_bytes()
+    rest = content[0x1000:]
+    with open(path, "wb") as file:
+        file.write(content)
+        for _ in range((256 << 20) // len(rest)):
+            file.write(rest)
+    for code in [
+        "for event in trace.events(): pass",
+        "list(trace.events(filter={'process': 12345678}))",
+        "for batch in trace.batches(): pass",
+        "trace.info",
+    ]:
+        script = f"import etw, sys; trace = etw.open(sys.argv[1]); print(flush=True)\nwhile True:\n    {code}"
+        with subprocess.Popen([sys.executable, "-W", "ignore", "-c", script, path], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
+            child.stdout.readline()
+            time.sleep(0.3)
+            start = time.monotonic()
+            child.send_signal(signal.SIGINT)
+            _, errors = child.communicate(timeout=30)
+        assert b"KeyboardInterrupt" in errors, errors.decode()
+        assert time.monotonic() - start < 5, code
+
+
+@pytest.mark.filterwarnings("ignore::etw.DamageWarning")
+def test_lock_is_released(made, tmp_path):
+    """While one thread reads a trace, another one counts."""
+    path = tmp_path / "large.etl"
+    content = made.read_bytes()
+    path.write_bytes(content + content[0x1000:] * 200)
+    done = threading.Event()
+    counts = [0]
+
+    def count():
+        while not done.is_set():
+            counts[0] += 1
+
+    interval = sys.getswitchinterval()
+    # A thread that keeps the lock would not be asked for it.
+    sys.setswitchinterval(1000)
+    other = threading.Thread(target=count)
+    try:
+        trace = etw.open(path)
+        other.start()
+        before = counts[0]
+        trace.info
+        assert counts[0] > before
+    finally:
+        done.set()
+        sys.setswitchinterval(interval)
+        other.join()
+
+
+def test_threads_share_an_iterator(made):
+    events = etw.open(made).events()
+    found: list[int] = []
+
+    def read():
+        found.extend(event.buffer_offset + event.offset for event in events)
+
+    threads = [threading.Thread(target=read) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(found) == len(set(found)) == conftest.COUNT + 1
+
+
+def test_layouts():
+    layouts = etw.layouts.select("10.0.19045.3570", "x64")
+    context = layouts["WMI_LOGGER_CONTEXT"]
+    shown = subprocess.run([sys.executable, "-m", "etw", "show", "WMI_LOGGER_CONTEXT", "--build", "10.0.19045.3570", "--arch", "x64"],
+                           capture_output=True, text=True, check=True).stdout
+    line = next(line for line in shown.splitlines() if " LoggerName " in line)
+    member = context["LoggerName"]
+    assert int(line.split()[0], 16) == member.offset and member.type == member.structure == "UNICODE_STRING"
+    assert len(context) > 100 and context.size > member.offset and len(layouts) > 50
+    with pytest.raises(KeyError, match="has no structure X"):
+        layouts["X"]
+    with pytest.raises(etw.Error, match="invalid build"):
+        etw.layouts.select("x", "x64")
+    with pytest.raises(etw.Error, match="unknown architecture"):
+        etw.layouts.select("10.0.19045", "mips")
+
+
+def test_dumps():
+    folder = os.environ.get("ETW_LAYOUTS_DUMPS")
+    if not folder:
+        pytest.skip("left out: crash dumps; set ETW_LAYOUTS_DUMPS to a folder of crash dumps")
+    for path in sorted(Path(folder).glob("*.dmp")):
+        dump = etw.dump(path)
+        assert dump.info == conftest.program("dump", "info", path)[0]
+        assert dump.sessions() == conftest.program("dump", "sessions", path)
+        events = list(dump.events())
+        assert events == conftest.program("dump", "events", "--payload", "fields", path) != []
+        session = events[0]["session"]
+        assert list(dump.events(session=session)) == [event for event in events if event["session"] == session]
+
+
+def test_program(made):
+    output = subprocess.run([sys.executable, "-m", "etw", "etl", "stat", "x.etl"], capture_output=True, text=True, check=False)
+    assert output.returncode == 2 and "no such file or folder" in output.stderr
+    output = subprocess.run([sys.executable, "-m", "etw", "etl", "check", made], capture_output=True, text=True, check=False)
+    assert output.returncode == 0, output.stdout + output.stderr

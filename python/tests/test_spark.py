@@ -1,0 +1,93 @@
+"""The data source of Spark, on a cluster of two executors with processes of their own."""
+
+import glob
+import importlib.util
+import os
+import shutil
+import sys
+from pathlib import Path
+
+import conftest
+import pytest
+
+import etw
+
+if not shutil.which("java"):
+    conftest.left_out("java", "install Java 17 or later")
+if not importlib.util.find_spec("pyspark"):
+    conftest.left_out("pyspark", "pip install pyspark")
+
+from pyspark.sql import SparkSession, functions
+from pyspark.sql.datasource import EqualTo, GreaterThan, In, LessThanOrEqual
+
+from etw import spark as source
+
+
+@pytest.fixture(scope="module")
+def spark(tmp_path_factory):
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    work = str(tmp_path_factory.mktemp("spark"))
+    # Executors are started by this distribution, in whose processes the package has to be found too.
+    os.environ["SPARK_WORKER_DIR"] = work
+    builder = SparkSession.builder.master("local-cluster[2,1,1024]").appName("etw")
+    settings = {
+        "spark.ui.enabled": "false",
+        "spark.driver.memory": "512m",
+        "spark.sql.shuffle.partitions": "2",
+        "spark.sql.python.filterPushdown.enabled": "true",
+        "spark.sql.session.timeZone": "UTC",
+        "spark.executorEnv.PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
+        "spark.local.dir": work,
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+    }
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    session = builder.getOrCreate()
+    session.sparkContext.setLogLevel("ERROR")
+    session.dataSource.register(source.EtwDataSource)
+    yield session
+    session.stop()
+
+
+def test_rows_are_those_of_the_program(spark, made, tmp_path):
+    """Two traces are two partitions, which both executors read; filters are evaluated while they are read."""
+    for name in ["one", "two", "three", "four"]:
+        (tmp_path / f"{name}.etl").write_bytes(made.read_bytes())
+    frame = spark.read.format("etw").load(f"{tmp_path}/*.etl")
+    assert frame.schema.fieldNames()[:4] == ["trace", "host", "sequence", "time"]
+    total = conftest.COUNT + 1
+    counts = frame.groupBy("trace").count().collect()
+    assert {(Path(row["trace"]).stem, row["count"]) for row in counts} == {(name, total) for name in ["one", "two", "three", "four"]}
+    assert frame.rdd.getNumPartitions() == 4
+
+    narrow = frame.filter("processor = 1 AND process IN (4, 5) AND time >= '2019-04-17 18:40:00.1'")
+    lines = conftest.program("etl", "events", "--processor", "1", "--from", "2019-04-17T18:40:00.1", made)
+    rows = narrow.filter("trace LIKE '%one.etl'").select("sequence", "time", "provider_guid", "event", "keyword").collect()
+    assert sorted(row["sequence"] for row in rows) == sorted(line["buffer"] << 32 | line["offset"] for line in lines)
+    assert {(row["provider_guid"], row["event"]) for row in rows} == {(line["provider"], line["event"].split("/")[1]) for line in lines}
+    # What Spark does not evaluate again has been pushed to the reader.
+    plan = narrow._jdf.queryExecution().executedPlan().toString()
+    assert "processor" not in plan.split("BatchScan")[0] and "IN (" not in plan.split("BatchScan")[0], plan
+    by_option = spark.read.format("etw").option("filter.processor", "1").option("payload", "none").load(str(tmp_path))
+    assert by_option.count() == 4 * (total // 2 + total % 2 - 1)
+    assert by_option.filter(functions.col("fields").isNotNull()).count() == 0
+
+
+def test_pushed_filters():
+    reader = source.Reader({"path": "x", "filter.event": "Process/Start"}, ["id"])
+    utc = source.datetime(2020, 1, 2, 3, 4, 5, 6, source.timezone.utc)
+    filters = [EqualTo(("process",), 4), In(("id",), (1, 2)), EqualTo(("event",), "x"), EqualTo(("process",), 5), GreaterThan(("time",), utc),
+               LessThanOrEqual(("time",), utc), EqualTo(("thread",), None)]
+    assert list(reader.pushFilters(filters)) == [filters[2], filters[3], filters[4], filters[5], filters[6]]
+    assert reader.pushed == {"process": [4], "id": [1, 2], "from": "2020-01-02T03:04:05.0000060", "to": "2020-01-02T03:04:05.0000069"}
+
+
+def test_real_traces(spark):
+    folder = conftest.folder()
+    if folder is None:
+        pytest.skip("left out: real traces; set ETW_LAYOUTS_ETL")
+    paths = sorted(glob.glob(f"{folder}/*.etl"))
+    frame = spark.read.format("etw").load(f"{folder}/*.etl")
+    counts = {row["trace"]: row["count"] for row in frame.groupBy("trace").count().collect()}
+    assert counts == {path: etw.open(path).info["events"] for path in paths}

@@ -1,0 +1,159 @@
+"""Streams of Arrow: polars, pandas, pyarrow and DuckDB read the events that the program prints."""
+
+import json
+import uuid
+from pathlib import Path
+
+import conftest
+import duckdb
+import pandas
+import polars
+import pyarrow
+import pytest
+
+import etw
+
+EPOCH = 116444736000000000
+NUMBERS = ["id", "version", "opcode", "level", "processor", "process", "thread", "thread_process", "task", "channel", "size", "payload_size"]
+
+pytestmark = pytest.mark.filterwarnings("ignore::etw.DamageWarning")
+
+
+def number(value):
+    return None if value is None or value != value else int(value)
+
+
+def guid(value):
+    if value is None or value != value:
+        return None
+    return str(value if isinstance(value, uuid.UUID) else uuid.UUID(bytes=bytes(value)))
+
+
+def check(rows, lines):
+    """Compares rows with the events that the program prints."""
+    by_sequence = {line["buffer"] << 32 | line["offset"]: line for line in lines}
+    assert len(by_sequence) == len(lines)
+    count = 0
+    for row in rows:
+        count += 1
+        line = by_sequence[int(row["sequence"])]
+        assert row["trace"] == line["file"]
+        assert {name: number(row[name]) for name in NUMBERS} == {name: line[name] for name in NUMBERS}
+        assert guid(row["provider_guid"]) == line["provider"]
+        assert guid(row["activity"]) == line["activity"] and guid(row["related"]) == line["related"]
+        assert line["event"] in (None, f"{row['provider']}/{row['event']}")
+        if line["time"] is not None:
+            assert int(row["nanoseconds"]) // 100 + EPOCH == line["time"]
+        # The log file header has its fields by other names.
+        if line.get("schema", {}).get("source") != "layout":
+            fields = row["fields"]
+            assert (json.loads(fields) if isinstance(fields, str) else None) == line.get("fields")
+            if "payload" in line:
+                assert bytes(row["payload"]).hex() == line["payload"]
+    assert count == len(lines)
+
+
+def test_four_libraries_read_the_events(trace, printed):
+    lines = printed(trace)
+    stream = etw.open(trace).batches()
+
+    table = pyarrow.table(stream)
+    times = table["time"].cast("int64")
+    check(table.drop_columns(["time"]).append_column("nanoseconds", times).to_pylist(), lines)
+    assert table.schema.metadata[b"etw.version"] == b"1"
+    assert stream.counts["events"] == stream.counts["rows"] == len(lines)
+
+    frame = polars.DataFrame(stream)
+    check(frame.with_columns(nanoseconds=polars.col("time").dt.epoch("ns")).iter_rows(named=True), lines)
+
+    frame = pandas.DataFrame.from_arrow(stream)
+    frame["nanoseconds"] = [None if time is pandas.NaT else time.value for time in frame["time"]]
+    check(frame.to_dict("records"), lines)
+
+    cursor = duckdb.sql("SELECT *, epoch_ns(time) AS nanoseconds FROM stream").fetchall()
+    names = [*table.schema.names, "nanoseconds"]
+    check((dict(zip(names, row)) for row in cursor), lines)
+
+
+def test_order_of_rows(trace):
+    in_file = pyarrow.table(etw.open(trace).batches(order="file"))["sequence"].to_pylist()
+    assert in_file == sorted(in_file)
+    table = pyarrow.table(etw.open(trace).batches())
+    assert sorted(table["sequence"].to_pylist()) == in_file
+    # An event without a time stays after the event before it.
+    ticks = [tick for tick in table["tick"].to_pylist() if tick is not None]
+    assert ticks == sorted(ticks)
+
+
+def test_typed_shape(trace, printed):
+    lines = printed(trace)
+    rows, tables = 0, {}
+    for batch in etw.open(trace).batches(shape="typed"):
+        rows += len(batch)
+        tables.setdefault(f"{batch.table}/{batch.version}", []).append(batch)
+        assert pyarrow.record_batch(batch).schema.names == batch.columns
+    assert rows == len(lines)
+    by_sequence = {line["buffer"] << 32 | line["offset"]: line for line in lines}
+    for name, batches in tables.items():
+        try:
+            table = pyarrow.table(etw.open(trace).batches(shape="typed", table=name))
+        except pyarrow.ArrowException as error:
+            # Schemas in events can differ between events of one name.
+            assert "several tables" in str(error)
+            continue
+        assert table.num_rows == sum(map(len, batches))
+        for row in table.drop_columns(["time"]).slice(0, 100).to_pylist() if "ProcessId" in table.schema.names else []:
+            own = by_sequence[row["sequence"]].get("fields", {})
+            if isinstance(own.get("ProcessId"), int):
+                assert row["ProcessId"] == own["ProcessId"], name
+
+
+def test_filter_and_table_of_a_stream(made):
+    trace = etw.open(made)
+    stream = trace.batches(shape="typed", table="Process/Start", filter={"from": 0.1, "to": 0.2})
+    frame = polars.DataFrame(stream)
+    expected = conftest.program("etl", "events", "--payload", "fields", "--from", "0.1", "--to", "0.2", made)
+    assert frame["ProcessId"].to_list() == [line["fields"]["ProcessId"] for line in sorted(expected, key=lambda line: line["time"])]
+    assert len(frame) == 101 and stream.counts["events"] == conftest.COUNT + 1
+    with pytest.raises(pyarrow.ArrowException, match="several tables: EventTraceEvent/Header/2 and Process/Start/4"):
+        pyarrow.table(trace.batches(shape="typed"))
+    assert pyarrow.table(trace.batches(table="stacks")).num_rows == 0
+    with pytest.warns(etw.DamageWarning, match="0 of 501 events match"):
+        assert list(trace.batches(filter={"process": 5})) == []
+
+
+def test_several_traces(made, tmp_path):
+    (tmp_path / "sub").mkdir()
+    for name in ["one.etl", "sub/TWO.ETL"]:
+        (tmp_path / name).write_bytes(made.read_bytes())
+    (tmp_path / "other.txt").write_bytes(b"no trace")
+    for sources in [tmp_path, [tmp_path / "one.etl", tmp_path / "sub"]]:
+        counts = polars.DataFrame(etw.batches(sources)).group_by("trace").len().sort("trace").rows()
+        assert [(Path(name).relative_to(tmp_path).as_posix(), count) for name, count in counts] == [
+            ("one.etl", conftest.COUNT + 1), ("sub/TWO.ETL", conftest.COUNT + 1)]
+    with pytest.raises(etw.Error, match="no trace files"):
+        etw.batches(tmp_path / "none" if (tmp_path / "none").mkdir() else tmp_path / "none")
+
+
+def test_a_stream_outlives_its_trace_and_can_be_dropped(made):
+    capsule = etw.open(made.read_bytes()).batches().__arrow_c_stream__()
+    del capsule
+    batches = iter(etw.open(made.read_bytes()).batches())
+    batch = pyarrow.record_batch(next(batches))
+    del batches
+    assert batch.num_rows == conftest.COUNT + 1 and batch.validate(full=True) is None
+
+
+def test_undecoded_payloads_are_reported(made, tmp_path):
+    content = bytearray(made.read_bytes())
+    # The security identifier of the first process has more parts than the payload has bytes.
+    at = 0x1000 + 0x48 + 0x20 + 44 + 16
+    assert content[at : at + 2] == b"\1\1"
+    content[at + 1] = 15
+    path = tmp_path / "undecoded.etl"
+    path.write_bytes(content)
+    batches = etw.open(path).batches()
+    with pytest.warns(etw.DamageWarning, match="1 payloads are not decoded"):
+        assert sum(map(len, batches)) == conftest.COUNT + 1
+    assert batches.diagnostics[0]["message"].startswith("cannot decode payload of Process/Start")
+    assert batches.counts["diagnostics"] == 1

@@ -1,0 +1,42 @@
+//! The Python package: builds the wheel, installs it, and runs its tests.
+
+use super::{Run, Step, command};
+use crate::{Error, workspace};
+use std::env;
+use std::fs;
+use std::process::Command;
+
+pub fn steps() -> Vec<(String, Run)> {
+    vec![("wheel".to_owned(), Box::new(tested) as Run)]
+}
+
+/// The wheel has the profile of tests, so that what they have compiled is used again.
+fn tested() -> Result<Step, Error> {
+    let python = env::var("ETW_LAYOUTS_PYTHON").unwrap_or("python3".into());
+    let imports = "import maturin, pytest, pyarrow, polars, pandas, duckdb";
+    let has_packages = Command::new(&python).args(["-c", imports]).output().is_ok_and(|output| output.status.success());
+    if !has_packages {
+        return Ok(Step::Absent(format!("{python}: pip install maturin pytest pyarrow polars pandas duckdb pyspark matplotlib")));
+    }
+    let folder = workspace::root().join("target/wheel");
+    if folder.exists() {
+        fs::remove_dir_all(&folder)?;
+    }
+    let (wheels, site) = (folder.join("wheels").display().to_string(), folder.join("site").display().to_string());
+    let manifest = "python/Cargo.toml";
+    let build = ["-m", "maturin", "build", "--profile", "test", "-i", &python, "-m", manifest, "--out", &wheels];
+    match command(&python, &build, &[])? {
+        Step::Passed => {}
+        step => return Ok(step),
+    }
+    let Some(wheel) = fs::read_dir(&wheels)?.next() else { return Ok(Step::Failed("maturin built no wheel".into())) };
+    let wheel = wheel?.path().display().to_string();
+    match command(&python, &["-m", "pip", "install", "-q", "--no-index", "--no-deps", "--target", &site, &wheel], &[])? {
+        Step::Passed => {}
+        step => return Ok(step),
+    }
+    // Nothing that the tests write belongs into the sources.
+    let tests = ["-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider", "python/tests"];
+    let environment = [("PYTHONPATH", site.as_str()), ("PYTHONDONTWRITEBYTECODE", "1"), ("ETW_LAYOUTS_WHEEL", &wheel)];
+    command(&python, &tests, &environment)
+}
