@@ -6,7 +6,7 @@
 use super::{runtime, members, etw_buffer_queue::*, etw_ref_clock::*, EVENT_TRACE_CLOCK, guid::*, large_integer::*, list_entry::*, LOG_FILE_MODE, rtl_condition_variable::*, rtl_critical_section::*, unicode_string::*};
 
 macro_rules! text {
-    (StartTime, $known:literal) => { concat!($known, ". When the session started, in 100 ns since 1601; unit as in WMI\\_LOGGER\\_CONTEXT.") };
+    (StartTime, $known:literal) => { concat!($known, ". When the session started; as in WMI\\_LOGGER\\_CONTEXT, in 100 ns since 1601.") };
     (LogFileHandle, $known:literal) => { concat!($known, ". Handle to the log file.") };
     (Unaccounted0, $known:literal) => { concat!($known, ". Unidentified bytes.") };
     (LoggerId, $known:literal) => { concat!($known, ". Number of the session.") };

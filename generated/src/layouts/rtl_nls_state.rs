@@ -13,8 +13,8 @@ macro_rules! text {
     (LeadByteInfo, $known:literal) => { concat!($known, ". Table of lead bytes of the ANSI code page.") };
     (OemLeadByteInfo, $known:literal) => { concat!($known, ". Table of lead bytes of the OEM code page.") };
     (CaseMappingData, $known:literal) => { concat!($known, ". Data for mapping between upper and lower case.") };
-    (UnicodeUpcaseTable844, $known:literal) => { concat!($known, ". Table for mapping to upper case; 844 is by its name its bit split.") };
-    (UnicodeLowercaseTable844, $known:literal) => { concat!($known, ". Table for mapping to lower case; 844 is by its name its bit split.") };
+    (UnicodeUpcaseTable844, $known:literal) => { concat!($known, ". Table for mapping to upper case, in the 844 format.") };
+    (UnicodeLowercaseTable844, $known:literal) => { concat!($known, ". Table for mapping to lower case, in the 844 format.") };
 }
 
 runtime::layout! {

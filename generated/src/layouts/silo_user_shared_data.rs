@@ -16,7 +16,7 @@ macro_rules! text {
     (NtSystemRoot, $known:literal) => { concat!($known, ". The folder of Windows.") };
     (UserModeGlobalLogger, $known:literal) => { concat!($known, ". State of the global sessions for events of user mode; its encoding is unidentified.") };
     (TimeZoneId, $known:literal) => { concat!($known, ". Identifier of the current period of the time zone.") };
-    (TimeZoneBiasStamp, $known:literal) => { concat!($known, ". Number that changes with TimeZoneBias.") };
+    (TimeZoneBiasStamp, $known:literal) => { concat!($known, ". Changes with TimeZoneBias and its effective times, for a consistent reading of them.") };
     (TimeZoneBias, $known:literal) => { concat!($known, ". Difference of UTC from local time, in units of 100 ns.") };
     (TimeZoneBiasEffectiveStart, $known:literal) => { concat!($known, ". When the current bias took effect.") };
     (TimeZoneBiasEffectiveEnd, $known:literal) => { concat!($known, ". When the current bias ends.") };

@@ -186,7 +186,7 @@ macro_rules! text {
     (LastBufferSwitchTime, $known:literal) => { concat!($known, ". When a buffer was last replaced by the next.") };
     (BufferWriteDuration, $known:literal) => { concat!($known, ". How long it takes to write a buffer.") };
     (BufferCompressDuration, $known:literal) => { concat!($known, ". How long it takes to compress a buffer.") };
-    (RelativeTimerDueTime, $known:literal) => { concat!($known, ". Relative due time, by its neighbors of PeriodicCaptureStateTimer.\n\nErratum, 1703..2022-01: published reference: name RelativeTimeDueTime; symbols: RelativeTimerDueTime.") };
+    (RelativeTimerDueTime, $known:literal) => { concat!($known, ". Relative due time; by its neighbors, that of PeriodicCaptureStateTimer.\n\nErratum, 1703..2022-01: published reference: name RelativeTimeDueTime; symbols: RelativeTimerDueTime.") };
     (PeriodicCaptureStateGuids, $known:literal) => { concat!($known, ". Providers to ask for their state, time and again.") };
     (PeriodicCaptureStateTimer, $known:literal) => { concat!($known, ". Timer for requesting the state of providers.") };
     (PeriodicCaptureStateTimerState, $known:literal) => { concat!($known, ". Whether that timer is set.") };
