@@ -958,7 +958,7 @@ use ::etw_layouts_runtime::{Arch::*, Build, Described, generated::structure, met
 
 /// The name of a value in EVENT\_MAP\_INFO. Offsets count from the start of that.
 ///
-/// No symbol data confirms it in `6.0..`: a type of user mode, which kernel symbols do not hold.
+/// No symbol data confirms it in `6.0..`: the type exists only in user mode, so it is not in kernel symbols.
 #[cfg(feature = "trace")] pub static EVENT_MAP_ENTRY: Structure<members::EVENT_MAP_ENTRY::Type> = structure("EVENT_MAP_ENTRY", &AXIS, &REGISTRY, &[0x0, 0x0], &[
     Change::layout(Build::new(6, 0, 6000, 16386), X86, <EVENT_MAP_ENTRY_early_6_0 as Described>::LAYOUT.layout()),
     Change::layout(Build::new(6, 0, 6000, 16386), X64, <EVENT_MAP_ENTRY_early_6_0 as Described>::LAYOUT.layout()),
@@ -967,7 +967,7 @@ use ::etw_layouts_runtime::{Arch::*, Build, Described, generated::structure, met
 
 /// Names of a field's values: what TdhGetEventMapInformation returns, and in merged traces the payload of MetaData/EventMapInfo behind a GUID. Offsets count from the start. In traces an unused entry of zeros follows the last one, then texts.
 ///
-/// No symbol data confirms it in `6.0..`: a type of user mode, which kernel symbols do not hold.
+/// No symbol data confirms it in `6.0..`: the type exists only in user mode, so it is not in kernel symbols.
 #[cfg(feature = "trace")] pub static EVENT_MAP_INFO: Structure<members::EVENT_MAP_INFO::Type> = structure("EVENT_MAP_INFO", &AXIS, &REGISTRY, &[0x0, 0x0], &[
     Change::layout(Build::new(6, 0, 6000, 16386), X86, <EVENT_MAP_INFO_early_6_0 as Described>::LAYOUT.layout()),
     Change::layout(Build::new(6, 0, 6000, 16386), X64, <EVENT_MAP_INFO_early_6_0 as Described>::LAYOUT.layout()),
@@ -983,7 +983,7 @@ use ::etw_layouts_runtime::{Arch::*, Build, Described, generated::structure, met
 
 /// A field of an event in TRACE\_EVENT\_INFO. Offsets count from the start of that; those of 0 refer to nothing.
 ///
-/// No symbol data confirms it in `6.0..`: a type of user mode, which kernel symbols do not hold.
+/// No symbol data confirms it in `6.0..`: the type exists only in user mode, so it is not in kernel symbols.
 #[cfg(feature = "trace")] pub static EVENT_PROPERTY_INFO: Structure<members::EVENT_PROPERTY_INFO::Type> = structure("EVENT_PROPERTY_INFO", &AXIS, &REGISTRY, &[0x0, 0x0], &[
     Change::layout(Build::new(6, 0, 6000, 16386), X86, <EVENT_PROPERTY_INFO_early_6_0 as Described>::LAYOUT.layout()),
     Change::layout(Build::new(6, 0, 6000, 16386), X64, <EVENT_PROPERTY_INFO_early_6_0 as Described>::LAYOUT.layout()),
@@ -1918,7 +1918,7 @@ use ::etw_layouts_runtime::{Arch::*, Build, Described, generated::structure, met
 
 /// The schema of an event: what TdhGetEventInformation returns, and the payload of MetaData/EventInfo in merged traces. Offsets count from the start; those of 0 refer to nothing. Texts are terminated UTF-16. In traces the properties in use follow without a gap, then texts.
 ///
-/// No symbol data confirms it in `6.0..`: a type of user mode, which kernel symbols do not hold.
+/// No symbol data confirms it in `6.0..`: the type exists only in user mode, so it is not in kernel symbols.
 #[cfg(feature = "trace")] pub static TRACE_EVENT_INFO: Structure<members::TRACE_EVENT_INFO::Type> = structure("TRACE_EVENT_INFO", &AXIS, &REGISTRY, &[0x0, 0x0], &[
     Change::layout(Build::new(6, 0, 6000, 16386), X86, <TRACE_EVENT_INFO_early_6_0 as Described>::LAYOUT.layout()),
     Change::layout(Build::new(6, 0, 6000, 16386), X64, <TRACE_EVENT_INFO_early_6_0 as Described>::LAYOUT.layout()),

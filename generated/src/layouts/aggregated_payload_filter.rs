@@ -6,9 +6,23 @@
 use super::{runtime, members, event_payload_predicate::*, guid::*};
 
 macro_rules! text {
+    (MagicValue, $known:literal) => { concat!($known, ". Value that marks the structure.") };
+    (DescriptorVersion, $known:literal) => { concat!($known, ". Version of the structure's format.") };
     (Size, $known:literal) => { concat!($known, ". Bytes of the filter, tables included.") };
     (PredicateCount, $known:literal) => { concat!($known, ". How many conditions there are.") };
+    (Reserved, $known:literal) => { concat!($known, ". Reserved.") };
+    (HashedEventIdBitmap, $known:literal) => { concat!($known, ". Bits for hashed event identifiers, by its name.") };
     (ProviderGuid, $known:literal) => { concat!($known, ". The provider.") };
+    (EachEventTableOffset, $known:literal) => { concat!($known, ". Offset of the table of events.") };
+    (EachEventTableLength, $known:literal) => { concat!($known, ". Length of the table of events.") };
+    (PayloadDecoderTableOffset, $known:literal) => { concat!($known, ". Offset of the table for decoding payloads.") };
+    (PayloadDecoderTableLength, $known:literal) => { concat!($known, ". Length of the table for decoding payloads.") };
+    (EventFilterTableOffset, $known:literal) => { concat!($known, ". Offset of the table of event filters.") };
+    (EventFilterTableLength, $known:literal) => { concat!($known, ". Length of the table of event filters.") };
+    (UNICODEStringTableOffset, $known:literal) => { concat!($known, ". Offset of the table of UTF-16 strings.") };
+    (UNICODEStringTableLength, $known:literal) => { concat!($known, ". Length of the table of UTF-16 strings.") };
+    (ANSIStringTableOffset, $known:literal) => { concat!($known, ". Offset of the table of ANSI strings.") };
+    (ANSIStringTableLength, $known:literal) => { concat!($known, ". Length of the table of ANSI strings.") };
     (PredicateTable, $known:literal) => { concat!($known, ". The conditions, as many as PredicateCount says.") };
 }
 
@@ -18,24 +32,24 @@ runtime::layout! {
     /// Conditions on the data of a provider's events, combined from several filters.
     pub struct AGGREGATED_PAYLOAD_FILTER_6_3: members::AGGREGATED_PAYLOAD_FILTER, 0x50, 8 {
         0x00 bits00: u16, "bit fields, which have accessors." {
-            0x00 [0 to 11] MagicValue set_MagicValue: u16 = "USHORT", "from symbols.";
-            0x00 [12 to 15] DescriptorVersion set_DescriptorVersion: u16 = "USHORT", "from symbols.";
+            0x00 [0 to 11] MagicValue set_MagicValue: u16 = "USHORT", text!(MagicValue, "from symbols");
+            0x00 [12 to 15] DescriptorVersion set_DescriptorVersion: u16 = "USHORT", text!(DescriptorVersion, "from symbols");
         }
         0x02 Size: u16 = "USHORT", text!(Size, "from symbols");
         0x04 PredicateCount: u16 = "USHORT", text!(PredicateCount, "from symbols");
-        0x06 Reserved: u16 = "USHORT", "from symbols.";
-        0x08 HashedEventIdBitmap: u64 = "ULONGLONG", "from symbols.";
+        0x06 Reserved: u16 = "USHORT", text!(Reserved, "from symbols");
+        0x08 HashedEventIdBitmap: u64 = "ULONGLONG", text!(HashedEventIdBitmap, "from symbols");
         0x10 ProviderGuid: GUID_5_0 = "GUID", text!(ProviderGuid, "from symbols");
-        0x20 EachEventTableOffset: u16 = "USHORT", "from symbols.";
-        0x22 EachEventTableLength: u16 = "USHORT", "from symbols.";
-        0x24 PayloadDecoderTableOffset: u16 = "USHORT", "from symbols.";
-        0x26 PayloadDecoderTableLength: u16 = "USHORT", "from symbols.";
-        0x28 EventFilterTableOffset: u16 = "USHORT", "from symbols.";
-        0x2a EventFilterTableLength: u16 = "USHORT", "from symbols.";
-        0x2c UNICODEStringTableOffset: u16 = "USHORT", "from symbols.";
-        0x2e UNICODEStringTableLength: u16 = "USHORT", "from symbols.";
-        0x30 ANSIStringTableOffset: u16 = "USHORT", "from symbols.";
-        0x32 ANSIStringTableLength: u16 = "USHORT", "from symbols.";
+        0x20 EachEventTableOffset: u16 = "USHORT", text!(EachEventTableOffset, "from symbols");
+        0x22 EachEventTableLength: u16 = "USHORT", text!(EachEventTableLength, "from symbols");
+        0x24 PayloadDecoderTableOffset: u16 = "USHORT", text!(PayloadDecoderTableOffset, "from symbols");
+        0x26 PayloadDecoderTableLength: u16 = "USHORT", text!(PayloadDecoderTableLength, "from symbols");
+        0x28 EventFilterTableOffset: u16 = "USHORT", text!(EventFilterTableOffset, "from symbols");
+        0x2a EventFilterTableLength: u16 = "USHORT", text!(EventFilterTableLength, "from symbols");
+        0x2c UNICODEStringTableOffset: u16 = "USHORT", text!(UNICODEStringTableOffset, "from symbols");
+        0x2e UNICODEStringTableLength: u16 = "USHORT", text!(UNICODEStringTableLength, "from symbols");
+        0x30 ANSIStringTableOffset: u16 = "USHORT", text!(ANSIStringTableOffset, "from symbols");
+        0x32 ANSIStringTableLength: u16 = "USHORT", text!(ANSIStringTableLength, "from symbols");
         0x34 _padding34: [u8; 4], "padding.";
         0x38 PredicateTable: [EVENT_PAYLOAD_PREDICATE_6_3; 1] = "EVENT_PAYLOAD_PREDICATE [ANYSIZE_ARRAY]", text!(PredicateTable, "from symbols");
     }

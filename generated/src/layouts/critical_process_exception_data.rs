@@ -5,16 +5,27 @@
 #[allow(unused_imports)]
 use super::{runtime, members, guid::*, unicode_string::*};
 
+macro_rules! text {
+    (ReportId, $known:literal) => { concat!($known, ". GUID of an error report.") };
+    (ModuleName, $known:literal) => { concat!($known, ". Name of the module.") };
+    (ModuleTimestamp, $known:literal) => { concat!($known, ". Time stamp of the module.") };
+    (ModuleSize, $known:literal) => { concat!($known, ". Size of the module.") };
+    (Offset, $known:literal) => { concat!($known, ". Offset in the module, by its neighbors.") };
+    (TerminatingProcessId, $known:literal) => { concat!($known, ". Identifier of the terminating process.") };
+    (TerminatingProcessSequenceNumber, $known:literal) => { concat!($known, ". Sequence number of the terminating process.") };
+    (TerminatingThreadId, $known:literal) => { concat!($known, ". Identifier of the terminating thread.") };
+}
+
 runtime::layout! {
     /// `CRITICAL_PROCESS_EXCEPTION_DATA` since 1607 on x86: 0x28 bytes, aligned to 8.
     ///
     /// Exception that terminated a critical process.
     pub struct CRITICAL_PROCESS_EXCEPTION_DATA_1607_x86: members::CRITICAL_PROCESS_EXCEPTION_DATA, 0x28, 8 {
-        0x00 ReportId: GUID_5_0 = "GUID", "from symbols.";
-        0x10 ModuleName: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", "from symbols.";
-        0x18 ModuleTimestamp: u32 = "ULONG", "from symbols.";
-        0x1c ModuleSize: u32 = "ULONG", "from symbols.";
-        0x20 Offset: u64 = "ULONGLONG", "from symbols.";
+        0x00 ReportId: GUID_5_0 = "GUID", text!(ReportId, "from symbols");
+        0x10 ModuleName: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", text!(ModuleName, "from symbols");
+        0x18 ModuleTimestamp: u32 = "ULONG", text!(ModuleTimestamp, "from symbols");
+        0x1c ModuleSize: u32 = "ULONG", text!(ModuleSize, "from symbols");
+        0x20 Offset: u64 = "ULONGLONG", text!(Offset, "from symbols");
     }
 }
 
@@ -23,11 +34,11 @@ runtime::layout! {
     ///
     /// Exception that terminated a critical process.
     pub struct CRITICAL_PROCESS_EXCEPTION_DATA_1607_x64: members::CRITICAL_PROCESS_EXCEPTION_DATA, 0x30, 8 {
-        0x00 ReportId: GUID_5_0 = "GUID", "from symbols.";
-        0x10 ModuleName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", "from symbols.";
-        0x20 ModuleTimestamp: u32 = "ULONG", "from symbols.";
-        0x24 ModuleSize: u32 = "ULONG", "from symbols.";
-        0x28 Offset: u64 = "ULONGLONG", "from symbols.";
+        0x00 ReportId: GUID_5_0 = "GUID", text!(ReportId, "from symbols");
+        0x10 ModuleName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(ModuleName, "from symbols");
+        0x20 ModuleTimestamp: u32 = "ULONG", text!(ModuleTimestamp, "from symbols");
+        0x24 ModuleSize: u32 = "ULONG", text!(ModuleSize, "from symbols");
+        0x28 Offset: u64 = "ULONGLONG", text!(Offset, "from symbols");
     }
 }
 
@@ -36,13 +47,13 @@ runtime::layout! {
     ///
     /// Exception that terminated a critical process.
     pub struct CRITICAL_PROCESS_EXCEPTION_DATA_26H1_x64: members::CRITICAL_PROCESS_EXCEPTION_DATA, 0x48, 8 {
-        0x00 ReportId: GUID_5_0 = "GUID", "from symbols.";
-        0x10 ModuleName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", "from symbols.";
-        0x20 ModuleTimestamp: u32 = "ULONG", "from symbols.";
-        0x24 ModuleSize: u32 = "ULONG", "from symbols.";
-        0x28 Offset: u64 = "ULONGLONG", "from symbols.";
-        0x30 TerminatingProcessId: u64 = "ULONGLONG", "from symbols.";
-        0x38 TerminatingProcessSequenceNumber: u64 = "ULONGLONG", "from symbols.";
-        0x40 TerminatingThreadId: u64 = "ULONGLONG", "from symbols.";
+        0x00 ReportId: GUID_5_0 = "GUID", text!(ReportId, "from symbols");
+        0x10 ModuleName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(ModuleName, "from symbols");
+        0x20 ModuleTimestamp: u32 = "ULONG", text!(ModuleTimestamp, "from symbols");
+        0x24 ModuleSize: u32 = "ULONG", text!(ModuleSize, "from symbols");
+        0x28 Offset: u64 = "ULONGLONG", text!(Offset, "from symbols");
+        0x30 TerminatingProcessId: u64 = "ULONGLONG", text!(TerminatingProcessId, "from symbols");
+        0x38 TerminatingProcessSequenceNumber: u64 = "ULONGLONG", text!(TerminatingProcessSequenceNumber, "from symbols");
+        0x40 TerminatingThreadId: u64 = "ULONGLONG", text!(TerminatingThreadId, "from symbols");
     }
 }

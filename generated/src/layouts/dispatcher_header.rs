@@ -6,13 +6,74 @@
 use super::{runtime, members, list_entry::*};
 
 macro_rules! text {
+    (Type, $known:literal) => { concat!($known, ". Type of the object.") };
+    (Absolute, $known:literal) => { concat!($known, ". Whether the due time of the timer is absolute.") };
+    (Size, $known:literal) => { concat!($known, ". Size of the object in units of 4 bytes.") };
+    (Inserted, $known:literal) => { concat!($known, ". Whether the timer is in the timer table.") };
+    (SignalState, $known:literal) => { concat!($known, ". Whether the object is signaled: greater than 0; for a semaphore, its count.") };
+    (WaitListHead, $known:literal) => { concat!($known, ". Wait blocks of the threads that wait for the object.") };
+    (DebugActive, $known:literal) => { concat!($known, ". Whether debug registers of the thread are in use.") };
+    (Lock, $known:literal) => { concat!($known, ". The first four bytes as one number, with a bit that locks the object.") };
+    (NpxIrql, $known:literal) => { concat!($known, ". Unidentified; by its name, an IRQL for floating-point state.") };
+    (Hand, $known:literal) => { concat!($known, ". Index of the timer's list in the timer table.") };
+    (Abandoned, $known:literal) => { concat!($known, ". Whether the object was abandoned.") };
+    (Signalling, $known:literal) => { concat!($known, ". Whether the object is being signaled.") };
+    (DpcActive, $known:literal) => { concat!($known, ". Unidentified; by its name, about a DPC.") };
+    (TimerControlFlags, $known:literal) => { concat!($known, ". Control flags of the timer as one number.") };
+    (Coalescable, $known:literal) => { concat!($known, ". Whether the timer can expire together with others.") };
+    (KeepShifting, $known:literal) => { concat!($known, ". Unidentified flag of a timer.") };
+    (EncodedTolerableDelay, $known:literal) => { concat!($known, ". Tolerable delay of the timer; the encoding is unidentified.") };
+    (ThreadControlFlags, $known:literal) => { concat!($known, ". Control flags of the thread as one number.") };
+    (CpuThrottled, $known:literal) => { concat!($known, ". Whether the processor time of the thread is throttled.") };
+    (CycleProfiling, $known:literal) => { concat!($known, ". Whether the thread's processor cycles are profiled.") };
+    (CounterProfiling, $known:literal) => { concat!($known, ". Whether processor counters of the thread are profiled.") };
+    (Reserved, $known:literal) => { concat!($known, ". Reserved.") };
+    (TimerMiscFlags, $known:literal) => { concat!($known, ". Further flags of the timer as one number.") };
+    (Index, $known:literal) => { concat!($known, ". Index; of what is unidentified.") };
+    (Processor, $known:literal) => { concat!($known, ". Processor of the timer.") };
+    (Expired, $known:literal) => { concat!($known, ". Whether the timer has expired.") };
+    (ActiveDR7, $known:literal) => { concat!($known, ". Whether the thread's debug register DR7 is active.") };
+    (Instrumented, $known:literal) => { concat!($known, ". Whether the thread is instrumented.") };
+    (UmsScheduled, $known:literal) => { concat!($known, ". Whether the thread is scheduled in user mode (UMS).") };
+    (UmsPrimary, $known:literal) => { concat!($known, ". Whether the thread is a primary thread of user-mode scheduling (UMS).") };
+    (ThreadSpecControl, $known:literal) => { concat!($known, ". Speculation control of the thread as one number.") };
+    (SpecControlIbrs, $known:literal) => { concat!($known, ". Indirect branch restricted speculation (IBRS) for the thread.") };
+    (SpecControlStibp, $known:literal) => { concat!($known, ". Single thread indirect branch predictors (STIBP) for the thread.") };
+    (Wake, $known:literal) => { concat!($known, ". Whether the timer wakes the system.") };
+    (GroupScheduling, $known:literal) => { concat!($known, ". Whether the thread is scheduled as part of a group.") };
+    (AffinitySet, $known:literal) => { concat!($known, ". Whether an affinity of the thread was set.") };
     (LockNV, $known:literal) => { concat!($known, ". The same type without volatile.") };
+    (QueueControlFlags, $known:literal) => { concat!($known, ". Control flags of the queue as one number.") };
+    (DisableIncrement, $known:literal) => { concat!($known, ". By its name, disables a priority increment.") };
+    (Timer2Flags, $known:literal) => { concat!($known, ". Flags of the KTIMER2 as one number.") };
+    (Timer2Inserted, $known:literal) => { concat!($known, ". Whether the KTIMER2 is inserted.") };
+    (Timer2Expiring, $known:literal) => { concat!($known, ". Whether the KTIMER2 is expiring.") };
+    (Timer2CancelPending, $known:literal) => { concat!($known, ". Whether the KTIMER2 is to be canceled.") };
+    (Timer2SetPending, $known:literal) => { concat!($known, ". Whether the KTIMER2 is to be set.") };
+    (Timer2Running, $known:literal) => { concat!($known, ". Whether the KTIMER2 is running.") };
+    (Timer2Disabled, $known:literal) => { concat!($known, ". Whether the KTIMER2 is disabled.") };
+    (Minimal, $known:literal) => { concat!($known, ". Whether the thread is minimal.") };
+    (LockNV_2, $known:literal) => { concat!($known, ". Lock, accessed as not volatile.") };
     (unnamed, $known:literal) => { concat!($known, ". Events, semaphores and gates.") };
     (unnamed_2, $known:literal) => { concat!($known, ". Timers.") };
+    (TimerType, $known:literal) => { concat!($known, ". Type of the object, for a timer.") };
     (unnamed_3, $known:literal) => { concat!($known, ". High-resolution timers.") };
+    (Timer2Type, $known:literal) => { concat!($known, ". Type of the object, for a KTIMER2.") };
     (unnamed_4, $known:literal) => { concat!($known, ". Queues.") };
+    (QueueType, $known:literal) => { concat!($known, ". Type of the object, for a queue.") };
+    (QueueSize, $known:literal) => { concat!($known, ". Size of the object, for a queue.") };
     (unnamed_5, $known:literal) => { concat!($known, ". Threads.") };
+    (ThreadType, $known:literal) => { concat!($known, ". Type of the object, for a thread.") };
     (unnamed_6, $known:literal) => { concat!($known, ". Mutants.") };
+    (MutantType, $known:literal) => { concat!($known, ". Type of the object, for a mutant.") };
+    (MutantSize, $known:literal) => { concat!($known, ". Size of the object, for a mutant.") };
+    (Tagged, $known:literal) => { concat!($known, ". Unidentified flag of a thread.") };
+    (EnergyProfiling, $known:literal) => { concat!($known, ". Whether the thread's energy use is profiled.") };
+    (Timer2ComponentId, $known:literal) => { concat!($known, ". Identifier of a component, for a KTIMER2.") };
+    (Timer2RelativeId, $known:literal) => { concat!($known, ". Relative identifier, for a KTIMER2.") };
+    (SchedulerAssist, $known:literal) => { concat!($known, ". Unidentified; by its name, of assistance for the scheduler.") };
+    (AltSyscall, $known:literal) => { concat!($known, ". Whether system calls of the thread go to an alternate handler.") };
+    (Emulation, $known:literal) => { concat!($known, ". Unidentified; by its name, about emulation.") };
 }
 
 runtime::layout! {
@@ -20,12 +81,12 @@ runtime::layout! {
     ///
     /// Header of every kernel object that a thread can wait for.
     pub struct DISPATCHER_HEADER_5_0_x86: members::DISPATCHER_HEADER, 0x10, 4 {
-        0x00 Type: u8 = "UCHAR", "from symbols.";
-        0x01 Absolute: u8 = "UCHAR", "from symbols.";
-        0x02 Size: u8 = "UCHAR", "from symbols.";
-        0x03 Inserted: u8 = "UCHAR", "from symbols.";
-        0x04 SignalState: i32 = "LONG", "from symbols.";
-        0x08 WaitListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols.";
+        0x00 Type: u8 = "UCHAR", text!(Type, "from symbols");
+        0x01 Absolute: u8 = "UCHAR", text!(Absolute, "from symbols");
+        0x02 Size: u8 = "UCHAR", text!(Size, "from symbols");
+        0x03 Inserted: u8 = "UCHAR", text!(Inserted, "from symbols");
+        0x04 SignalState: i32 = "LONG", text!(SignalState, "from symbols");
+        0x08 WaitListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(WaitListHead, "from symbols");
     }
 }
 
@@ -35,15 +96,15 @@ runtime::layout! {
     /// Header of every kernel object that a thread can wait for.
     pub struct DISPATCHER_HEADER_5_2_x86: members::DISPATCHER_HEADER, 0x10, 4 {
         0x00 union_Type: DISPATCHER_HEADER_5_2_x86_union_Type, "unnamed; its members have accessors." {
-            0x00 Type set_Type: u8 = "UCHAR", "from symbols.";
-            0x01 Absolute set_Absolute: u8 = "UCHAR", "from symbols.";
-            0x02 Size set_Size: u8 = "UCHAR", "from symbols.";
-            0x03 Inserted set_Inserted: u8 = "UCHAR", "from symbols.";
-            0x03 DebugActive set_DebugActive: u8 = "BOOLEAN", "from symbols.";
-            0x00 Lock set_Lock: i32 = "LONG volatile", "from symbols.";
+            0x00 Type set_Type: u8 = "UCHAR", text!(Type, "from symbols");
+            0x01 Absolute set_Absolute: u8 = "UCHAR", text!(Absolute, "from symbols");
+            0x02 Size set_Size: u8 = "UCHAR", text!(Size, "from symbols");
+            0x03 Inserted set_Inserted: u8 = "UCHAR", text!(Inserted, "from symbols");
+            0x03 DebugActive set_DebugActive: u8 = "BOOLEAN", text!(DebugActive, "from symbols");
+            0x00 Lock set_Lock: i32 = "LONG volatile", text!(Lock, "from symbols");
         }
-        0x04 SignalState: i32 = "LONG", "from symbols.";
-        0x08 WaitListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols.";
+        0x04 SignalState: i32 = "LONG", text!(SignalState, "from symbols");
+        0x08 WaitListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(WaitListHead, "from symbols");
     }
 }
 
@@ -51,16 +112,16 @@ runtime::layout! {
     /// The unnamed union at 0x00 of `DISPATCHER_HEADER`.
     pub union DISPATCHER_HEADER_5_2_x86_union_Type: 0x4, 4 {
         0x00 struct_Type: DISPATCHER_HEADER_5_2_x86_union_Type_struct_Type, "unnamed; its members have accessors.";
-        0x00 Lock: i32 = "LONG volatile", "from symbols.";
+        0x00 Lock: i32 = "LONG volatile", text!(Lock, "from symbols");
     }
 }
 
 runtime::layout! {
     /// The unnamed structure at 0x00 of `union_Type` in `DISPATCHER_HEADER`.
     pub struct DISPATCHER_HEADER_5_2_x86_union_Type_struct_Type: 0x4, 1 {
-        0x00 Type: u8 = "UCHAR", "from symbols.";
-        0x01 Absolute: u8 = "UCHAR", "from symbols.";
-        0x02 Size: u8 = "UCHAR", "from symbols.";
+        0x00 Type: u8 = "UCHAR", text!(Type, "from symbols");
+        0x01 Absolute: u8 = "UCHAR", text!(Absolute, "from symbols");
+        0x02 Size: u8 = "UCHAR", text!(Size, "from symbols");
         0x03 union_Inserted: DISPATCHER_HEADER_5_2_union_Type_struct_Type_union_Inserted, "unnamed; its members have accessors.";
     }
 }
@@ -68,8 +129,8 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x03 of `union_Type_struct_Type` in `DISPATCHER_HEADER`.
     pub union DISPATCHER_HEADER_5_2_union_Type_struct_Type_union_Inserted: 0x1, 1 {
-        0x00 Inserted: u8 = "UCHAR", "from symbols.";
-        0x00 DebugActive: u8 = "BOOLEAN", "from symbols.";
+        0x00 Inserted: u8 = "UCHAR", text!(Inserted, "from symbols");
+        0x00 DebugActive: u8 = "BOOLEAN", text!(DebugActive, "from symbols");
     }
 }
 
@@ -79,17 +140,17 @@ runtime::layout! {
     /// Header of every kernel object that a thread can wait for.
     pub struct DISPATCHER_HEADER_5_2_3790_sp1_x86: members::DISPATCHER_HEADER, 0x10, 4 {
         0x00 union_Type: DISPATCHER_HEADER_5_2_3790_sp1_union_Type, "unnamed; its members have accessors." {
-            0x00 Type set_Type: u8 = "UCHAR", "from symbols.";
-            0x01 Absolute set_Absolute: u8 = "UCHAR", "from symbols.";
-            0x01 NpxIrql set_NpxIrql: u8 = "UCHAR", "from symbols.";
-            0x02 Size set_Size: u8 = "UCHAR", "from symbols.";
-            0x02 Hand set_Hand: u8 = "UCHAR", "from symbols.";
-            0x03 Inserted set_Inserted: u8 = "UCHAR", "from symbols.";
-            0x03 DebugActive set_DebugActive: u8 = "BOOLEAN", "from symbols.";
-            0x00 Lock set_Lock: i32 = "LONG volatile", "from symbols.";
+            0x00 Type set_Type: u8 = "UCHAR", text!(Type, "from symbols");
+            0x01 Absolute set_Absolute: u8 = "UCHAR", text!(Absolute, "from symbols");
+            0x01 NpxIrql set_NpxIrql: u8 = "UCHAR", text!(NpxIrql, "from symbols");
+            0x02 Size set_Size: u8 = "UCHAR", text!(Size, "from symbols");
+            0x02 Hand set_Hand: u8 = "UCHAR", text!(Hand, "from symbols");
+            0x03 Inserted set_Inserted: u8 = "UCHAR", text!(Inserted, "from symbols");
+            0x03 DebugActive set_DebugActive: u8 = "BOOLEAN", text!(DebugActive, "from symbols");
+            0x00 Lock set_Lock: i32 = "LONG volatile", text!(Lock, "from symbols");
         }
-        0x04 SignalState: i32 = "LONG", "from symbols.";
-        0x08 WaitListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols.";
+        0x04 SignalState: i32 = "LONG", text!(SignalState, "from symbols");
+        0x08 WaitListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(WaitListHead, "from symbols");
     }
 }
 
@@ -97,14 +158,14 @@ runtime::layout! {
     /// The unnamed union at 0x00 of `DISPATCHER_HEADER`.
     pub union DISPATCHER_HEADER_5_2_3790_sp1_union_Type: 0x4, 4 {
         0x00 struct_Type: DISPATCHER_HEADER_5_2_3790_sp1_union_Type_struct_Type, "unnamed; its members have accessors.";
-        0x00 Lock: i32 = "LONG volatile", "from symbols.";
+        0x00 Lock: i32 = "LONG volatile", text!(Lock, "from symbols");
     }
 }
 
 runtime::layout! {
     /// The unnamed structure at 0x00 of `union_Type` in `DISPATCHER_HEADER`.
     pub struct DISPATCHER_HEADER_5_2_3790_sp1_union_Type_struct_Type: 0x4, 1 {
-        0x00 Type: u8 = "UCHAR", "from symbols.";
+        0x00 Type: u8 = "UCHAR", text!(Type, "from symbols");
         0x01 union_Absolute: DISPATCHER_HEADER_5_2_3790_sp1_union_Type_struct_Type_union_Absolute, "unnamed; its members have accessors.";
         0x02 union_Size: DISPATCHER_HEADER_5_2_3790_sp1_union_Type_struct_Type_union_Size, "unnamed; its members have accessors.";
         0x03 union_Inserted: DISPATCHER_HEADER_5_2_union_Type_struct_Type_union_Inserted, "unnamed; its members have accessors.";
@@ -114,16 +175,16 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x01 of `union_Type_struct_Type` in `DISPATCHER_HEADER`.
     pub union DISPATCHER_HEADER_5_2_3790_sp1_union_Type_struct_Type_union_Absolute: 0x1, 1 {
-        0x00 Absolute: u8 = "UCHAR", "from symbols.";
-        0x00 NpxIrql: u8 = "UCHAR", "from symbols.";
+        0x00 Absolute: u8 = "UCHAR", text!(Absolute, "from symbols");
+        0x00 NpxIrql: u8 = "UCHAR", text!(NpxIrql, "from symbols");
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x02 of `union_Type_struct_Type` in `DISPATCHER_HEADER`.
     pub union DISPATCHER_HEADER_5_2_3790_sp1_union_Type_struct_Type_union_Size: 0x1, 1 {
-        0x00 Size: u8 = "UCHAR", "from symbols.";
-        0x00 Hand: u8 = "UCHAR", "from symbols.";
+        0x00 Size: u8 = "UCHAR", text!(Size, "from symbols");
+        0x00 Hand: u8 = "UCHAR", text!(Hand, "from symbols");
     }
 }
 
@@ -133,17 +194,17 @@ runtime::layout! {
     /// Header of every kernel object that a thread can wait for.
     pub struct DISPATCHER_HEADER_5_2_3790_sp1_x64: members::DISPATCHER_HEADER, 0x18, 8 {
         0x00 union_Type: DISPATCHER_HEADER_5_2_3790_sp1_union_Type, "unnamed; its members have accessors." {
-            0x00 Type set_Type: u8 = "UCHAR", "from symbols.";
-            0x01 Absolute set_Absolute: u8 = "UCHAR", "from symbols.";
-            0x01 NpxIrql set_NpxIrql: u8 = "UCHAR", "from symbols.";
-            0x02 Size set_Size: u8 = "UCHAR", "from symbols.";
-            0x02 Hand set_Hand: u8 = "UCHAR", "from symbols.";
-            0x03 Inserted set_Inserted: u8 = "UCHAR", "from symbols.";
-            0x03 DebugActive set_DebugActive: u8 = "BOOLEAN", "from symbols.";
-            0x00 Lock set_Lock: i32 = "LONG volatile", "from symbols.";
+            0x00 Type set_Type: u8 = "UCHAR", text!(Type, "from symbols");
+            0x01 Absolute set_Absolute: u8 = "UCHAR", text!(Absolute, "from symbols");
+            0x01 NpxIrql set_NpxIrql: u8 = "UCHAR", text!(NpxIrql, "from symbols");
+            0x02 Size set_Size: u8 = "UCHAR", text!(Size, "from symbols");
+            0x02 Hand set_Hand: u8 = "UCHAR", text!(Hand, "from symbols");
+            0x03 Inserted set_Inserted: u8 = "UCHAR", text!(Inserted, "from symbols");
+            0x03 DebugActive set_DebugActive: u8 = "BOOLEAN", text!(DebugActive, "from symbols");
+            0x00 Lock set_Lock: i32 = "LONG volatile", text!(Lock, "from symbols");
         }
-        0x04 SignalState: i32 = "LONG", "from symbols.";
-        0x08 WaitListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
+        0x04 SignalState: i32 = "LONG", text!(SignalState, "from symbols");
+        0x08 WaitListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(WaitListHead, "from symbols");
     }
 }
 
@@ -153,20 +214,20 @@ runtime::layout! {
     /// Header of every kernel object that a thread can wait for.
     pub struct DISPATCHER_HEADER_early_6_0_x86: members::DISPATCHER_HEADER, 0x10, 4 {
         0x00 union_Type: DISPATCHER_HEADER_early_6_0_union_Type, "unnamed; its members have accessors." {
-            0x00 Type set_Type: u8 = "UCHAR", "from symbols.";
-            0x01 Abandoned set_Abandoned: u8 = "UCHAR", "from symbols.";
-            0x01 Absolute set_Absolute: u8 = "UCHAR", "from symbols.";
-            0x01 NpxIrql set_NpxIrql: u8 = "UCHAR", "from symbols.";
-            0x01 Signalling set_Signalling: u8 = "BOOLEAN", "from symbols.";
-            0x02 Size set_Size: u8 = "UCHAR", "from symbols.";
-            0x02 Hand set_Hand: u8 = "UCHAR", "from symbols.";
-            0x03 Inserted set_Inserted: u8 = "UCHAR", "from symbols.";
-            0x03 DebugActive set_DebugActive: u8 = "BOOLEAN", "from symbols.";
-            0x03 DpcActive set_DpcActive: u8 = "BOOLEAN", "from symbols.";
-            0x00 Lock set_Lock: i32 = "LONG volatile", "from symbols.";
+            0x00 Type set_Type: u8 = "UCHAR", text!(Type, "from symbols");
+            0x01 Abandoned set_Abandoned: u8 = "UCHAR", text!(Abandoned, "from symbols");
+            0x01 Absolute set_Absolute: u8 = "UCHAR", text!(Absolute, "from symbols");
+            0x01 NpxIrql set_NpxIrql: u8 = "UCHAR", text!(NpxIrql, "from symbols");
+            0x01 Signalling set_Signalling: u8 = "BOOLEAN", text!(Signalling, "from symbols");
+            0x02 Size set_Size: u8 = "UCHAR", text!(Size, "from symbols");
+            0x02 Hand set_Hand: u8 = "UCHAR", text!(Hand, "from symbols");
+            0x03 Inserted set_Inserted: u8 = "UCHAR", text!(Inserted, "from symbols");
+            0x03 DebugActive set_DebugActive: u8 = "BOOLEAN", text!(DebugActive, "from symbols");
+            0x03 DpcActive set_DpcActive: u8 = "BOOLEAN", text!(DpcActive, "from symbols");
+            0x00 Lock set_Lock: i32 = "LONG volatile", text!(Lock, "from symbols");
         }
-        0x04 SignalState: i32 = "LONG", "from symbols.";
-        0x08 WaitListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols.";
+        0x04 SignalState: i32 = "LONG", text!(SignalState, "from symbols");
+        0x08 WaitListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(WaitListHead, "from symbols");
     }
 }
 
@@ -174,14 +235,14 @@ runtime::layout! {
     /// The unnamed union at 0x00 of `DISPATCHER_HEADER`.
     pub union DISPATCHER_HEADER_early_6_0_union_Type: 0x4, 4 {
         0x00 struct_Type: DISPATCHER_HEADER_early_6_0_union_Type_struct_Type, "unnamed; its members have accessors.";
-        0x00 Lock: i32 = "LONG volatile", "from symbols.";
+        0x00 Lock: i32 = "LONG volatile", text!(Lock, "from symbols");
     }
 }
 
 runtime::layout! {
     /// The unnamed structure at 0x00 of `union_Type` in `DISPATCHER_HEADER`.
     pub struct DISPATCHER_HEADER_early_6_0_union_Type_struct_Type: 0x4, 1 {
-        0x00 Type: u8 = "UCHAR", "from symbols.";
+        0x00 Type: u8 = "UCHAR", text!(Type, "from symbols");
         0x01 union_Abandoned: DISPATCHER_HEADER_early_6_0_union_Type_struct_Type_union_Abandoned, "unnamed; its members have accessors.";
         0x02 union_Size: DISPATCHER_HEADER_5_2_3790_sp1_union_Type_struct_Type_union_Size, "unnamed; its members have accessors.";
         0x03 union_Inserted: DISPATCHER_HEADER_early_6_0_union_Type_struct_Type_union_Inserted, "unnamed; its members have accessors.";
@@ -191,19 +252,19 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x01 of `union_Type_struct_Type` in `DISPATCHER_HEADER`.
     pub union DISPATCHER_HEADER_early_6_0_union_Type_struct_Type_union_Abandoned: 0x1, 1 {
-        0x00 Abandoned: u8 = "UCHAR", "from symbols.";
-        0x00 Absolute: u8 = "UCHAR", "from symbols.";
-        0x00 NpxIrql: u8 = "UCHAR", "from symbols.";
-        0x00 Signalling: u8 = "BOOLEAN", "from symbols.";
+        0x00 Abandoned: u8 = "UCHAR", text!(Abandoned, "from symbols");
+        0x00 Absolute: u8 = "UCHAR", text!(Absolute, "from symbols");
+        0x00 NpxIrql: u8 = "UCHAR", text!(NpxIrql, "from symbols");
+        0x00 Signalling: u8 = "BOOLEAN", text!(Signalling, "from symbols");
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x03 of `union_Type_struct_Type` in `DISPATCHER_HEADER`.
     pub union DISPATCHER_HEADER_early_6_0_union_Type_struct_Type_union_Inserted: 0x1, 1 {
-        0x00 Inserted: u8 = "UCHAR", "from symbols.";
-        0x00 DebugActive: u8 = "BOOLEAN", "from symbols.";
-        0x00 DpcActive: u8 = "BOOLEAN", "from symbols.";
+        0x00 Inserted: u8 = "UCHAR", text!(Inserted, "from symbols");
+        0x00 DebugActive: u8 = "BOOLEAN", text!(DebugActive, "from symbols");
+        0x00 DpcActive: u8 = "BOOLEAN", text!(DpcActive, "from symbols");
     }
 }
 
@@ -213,20 +274,20 @@ runtime::layout! {
     /// Header of every kernel object that a thread can wait for.
     pub struct DISPATCHER_HEADER_early_6_0_x64: members::DISPATCHER_HEADER, 0x18, 8 {
         0x00 union_Type: DISPATCHER_HEADER_early_6_0_union_Type, "unnamed; its members have accessors." {
-            0x00 Type set_Type: u8 = "UCHAR", "from symbols.";
-            0x01 Abandoned set_Abandoned: u8 = "UCHAR", "from symbols.";
-            0x01 Absolute set_Absolute: u8 = "UCHAR", "from symbols.";
-            0x01 NpxIrql set_NpxIrql: u8 = "UCHAR", "from symbols.";
-            0x01 Signalling set_Signalling: u8 = "BOOLEAN", "from symbols.";
-            0x02 Size set_Size: u8 = "UCHAR", "from symbols.";
-            0x02 Hand set_Hand: u8 = "UCHAR", "from symbols.";
-            0x03 Inserted set_Inserted: u8 = "UCHAR", "from symbols.";
-            0x03 DebugActive set_DebugActive: u8 = "BOOLEAN", "from symbols.";
-            0x03 DpcActive set_DpcActive: u8 = "BOOLEAN", "from symbols.";
-            0x00 Lock set_Lock: i32 = "LONG volatile", "from symbols.";
+            0x00 Type set_Type: u8 = "UCHAR", text!(Type, "from symbols");
+            0x01 Abandoned set_Abandoned: u8 = "UCHAR", text!(Abandoned, "from symbols");
+            0x01 Absolute set_Absolute: u8 = "UCHAR", text!(Absolute, "from symbols");
+            0x01 NpxIrql set_NpxIrql: u8 = "UCHAR", text!(NpxIrql, "from symbols");
+            0x01 Signalling set_Signalling: u8 = "BOOLEAN", text!(Signalling, "from symbols");
+            0x02 Size set_Size: u8 = "UCHAR", text!(Size, "from symbols");
+            0x02 Hand set_Hand: u8 = "UCHAR", text!(Hand, "from symbols");
+            0x03 Inserted set_Inserted: u8 = "UCHAR", text!(Inserted, "from symbols");
+            0x03 DebugActive set_DebugActive: u8 = "BOOLEAN", text!(DebugActive, "from symbols");
+            0x03 DpcActive set_DpcActive: u8 = "BOOLEAN", text!(DpcActive, "from symbols");
+            0x00 Lock set_Lock: i32 = "LONG volatile", text!(Lock, "from symbols");
         }
-        0x04 SignalState: i32 = "LONG", "from symbols.";
-        0x08 WaitListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
+        0x04 SignalState: i32 = "LONG", text!(SignalState, "from symbols");
+        0x08 WaitListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(WaitListHead, "from symbols");
     }
 }
 
@@ -236,37 +297,37 @@ runtime::layout! {
     /// Header of every kernel object that a thread can wait for.
     pub struct DISPATCHER_HEADER_6_1_x86: members::DISPATCHER_HEADER, 0x10, 4 {
         0x00 union_Type: DISPATCHER_HEADER_6_1_x86_union_Type, "unnamed; its members have accessors." {
-            0x00 Type set_Type: u8 = "UCHAR", "from symbols.";
-            0x01 TimerControlFlags set_TimerControlFlags: u8 = "UCHAR", "from symbols.";
-            0x01 [0] Absolute set_Absolute: u8 = "UCHAR", "from symbols.";
-            0x01 [1] Coalescable set_Coalescable: u8 = "UCHAR", "from symbols.";
-            0x01 [2] KeepShifting set_KeepShifting: u8 = "UCHAR", "from symbols.";
-            0x01 [3 to 7] EncodedTolerableDelay set_EncodedTolerableDelay: u8 = "UCHAR", "from symbols.";
-            0x01 Abandoned set_Abandoned: u8 = "UCHAR", "from symbols.";
-            0x01 Signalling set_Signalling: u8 = "BOOLEAN", "from symbols.";
-            0x02 ThreadControlFlags set_ThreadControlFlags: u8 = "UCHAR", "from symbols.";
-            0x02 [0] CpuThrottled set_CpuThrottled: u8 = "UCHAR", "from symbols.";
-            0x02 [1] CycleProfiling set_CycleProfiling: u8 = "UCHAR", "from symbols.";
-            0x02 [2] CounterProfiling set_CounterProfiling: u8 = "UCHAR", "from symbols.";
-            0x02 [3 to 7] Reserved set_Reserved: u8 = "UCHAR", "from symbols.";
-            0x02 Hand set_Hand: u8 = "UCHAR", "from symbols.";
-            0x02 Size set_Size: u8 = "UCHAR", "from symbols.";
-            0x03 TimerMiscFlags set_TimerMiscFlags: u8 = "UCHAR", "from symbols.";
-            0x03 [0] Index set_Index: u8 = "UCHAR", "from symbols.";
-            0x03 [1 to 5] Processor set_Processor: u8 = "UCHAR", "from symbols.";
-            0x03 [6] Inserted set_Inserted: u8 = "UCHAR", "from symbols.";
-            0x03 [7] Expired set_Expired: u8 = "UCHAR volatile", "from symbols.";
-            0x03 DebugActive set_DebugActive: u8 = "BOOLEAN", "from symbols.";
-            0x03 [0] ActiveDR7 set_ActiveDR7: u8 = "BOOLEAN", "from symbols.";
-            0x03 [1] Instrumented set_Instrumented: u8 = "BOOLEAN", "from symbols.";
-            0x03 [2 to 5] Reserved2 set_Reserved2: u8 = "BOOLEAN", "from symbols.";
-            0x03 [6] UmsScheduled set_UmsScheduled: u8 = "BOOLEAN", "from symbols.";
-            0x03 [7] UmsPrimary set_UmsPrimary: u8 = "BOOLEAN", "from symbols.";
-            0x03 DpcActive set_DpcActive: u8 = "BOOLEAN", "from symbols.";
-            0x00 Lock set_Lock: i32 = "LONG volatile", "from symbols.";
+            0x00 Type set_Type: u8 = "UCHAR", text!(Type, "from symbols");
+            0x01 TimerControlFlags set_TimerControlFlags: u8 = "UCHAR", text!(TimerControlFlags, "from symbols");
+            0x01 [0] Absolute set_Absolute: u8 = "UCHAR", text!(Absolute, "from symbols");
+            0x01 [1] Coalescable set_Coalescable: u8 = "UCHAR", text!(Coalescable, "from symbols");
+            0x01 [2] KeepShifting set_KeepShifting: u8 = "UCHAR", text!(KeepShifting, "from symbols");
+            0x01 [3 to 7] EncodedTolerableDelay set_EncodedTolerableDelay: u8 = "UCHAR", text!(EncodedTolerableDelay, "from symbols");
+            0x01 Abandoned set_Abandoned: u8 = "UCHAR", text!(Abandoned, "from symbols");
+            0x01 Signalling set_Signalling: u8 = "BOOLEAN", text!(Signalling, "from symbols");
+            0x02 ThreadControlFlags set_ThreadControlFlags: u8 = "UCHAR", text!(ThreadControlFlags, "from symbols");
+            0x02 [0] CpuThrottled set_CpuThrottled: u8 = "UCHAR", text!(CpuThrottled, "from symbols");
+            0x02 [1] CycleProfiling set_CycleProfiling: u8 = "UCHAR", text!(CycleProfiling, "from symbols");
+            0x02 [2] CounterProfiling set_CounterProfiling: u8 = "UCHAR", text!(CounterProfiling, "from symbols");
+            0x02 [3 to 7] Reserved set_Reserved: u8 = "UCHAR", text!(Reserved, "from symbols");
+            0x02 Hand set_Hand: u8 = "UCHAR", text!(Hand, "from symbols");
+            0x02 Size set_Size: u8 = "UCHAR", text!(Size, "from symbols");
+            0x03 TimerMiscFlags set_TimerMiscFlags: u8 = "UCHAR", text!(TimerMiscFlags, "from symbols");
+            0x03 [0] Index set_Index: u8 = "UCHAR", text!(Index, "from symbols");
+            0x03 [1 to 5] Processor set_Processor: u8 = "UCHAR", text!(Processor, "from symbols");
+            0x03 [6] Inserted set_Inserted: u8 = "UCHAR", text!(Inserted, "from symbols");
+            0x03 [7] Expired set_Expired: u8 = "UCHAR volatile", text!(Expired, "from symbols");
+            0x03 DebugActive set_DebugActive: u8 = "BOOLEAN", text!(DebugActive, "from symbols");
+            0x03 [0] ActiveDR7 set_ActiveDR7: u8 = "BOOLEAN", text!(ActiveDR7, "from symbols");
+            0x03 [1] Instrumented set_Instrumented: u8 = "BOOLEAN", text!(Instrumented, "from symbols");
+            0x03 [2 to 5] Reserved2 set_Reserved2: u8 = "BOOLEAN", text!(Reserved, "from symbols");
+            0x03 [6] UmsScheduled set_UmsScheduled: u8 = "BOOLEAN", text!(UmsScheduled, "from symbols");
+            0x03 [7] UmsPrimary set_UmsPrimary: u8 = "BOOLEAN", text!(UmsPrimary, "from symbols");
+            0x03 DpcActive set_DpcActive: u8 = "BOOLEAN", text!(DpcActive, "from symbols");
+            0x00 Lock set_Lock: i32 = "LONG volatile", text!(Lock, "from symbols");
         }
-        0x04 SignalState: i32 = "LONG", "from symbols.";
-        0x08 WaitListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols.";
+        0x04 SignalState: i32 = "LONG", text!(SignalState, "from symbols");
+        0x08 WaitListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(WaitListHead, "from symbols");
     }
 }
 
@@ -274,14 +335,14 @@ runtime::layout! {
     /// The unnamed union at 0x00 of `DISPATCHER_HEADER`.
     pub union DISPATCHER_HEADER_6_1_x86_union_Type: 0x4, 4 {
         0x00 struct_Type: DISPATCHER_HEADER_6_1_x86_union_Type_struct_Type, "unnamed; its members have accessors.";
-        0x00 Lock: i32 = "LONG volatile", "from symbols.";
+        0x00 Lock: i32 = "LONG volatile", text!(Lock, "from symbols");
     }
 }
 
 runtime::layout! {
     /// The unnamed structure at 0x00 of `union_Type` in `DISPATCHER_HEADER`.
     pub struct DISPATCHER_HEADER_6_1_x86_union_Type_struct_Type: 0x4, 1 {
-        0x00 Type: u8 = "UCHAR", "from symbols.";
+        0x00 Type: u8 = "UCHAR", text!(Type, "from symbols");
         0x01 union_TimerControlFlags: DISPATCHER_HEADER_6_1_union_Type_struct_Type_union_TimerControlFlags, "unnamed; its members have accessors.";
         0x02 union_ThreadControlFlags: DISPATCHER_HEADER_6_1_union_Type_struct_Type_union_ThreadControlFlags, "unnamed; its members have accessors.";
         0x03 union_TimerMiscFlags: DISPATCHER_HEADER_6_1_x86_union_Type_struct_Type_union_TimerMiscFlags, "unnamed; its members have accessors.";
@@ -291,10 +352,10 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x01 of `union_Type_struct_Type` in `DISPATCHER_HEADER`.
     pub union DISPATCHER_HEADER_6_1_union_Type_struct_Type_union_TimerControlFlags: 0x1, 1 {
-        0x00 TimerControlFlags: u8 = "UCHAR", "from symbols.";
+        0x00 TimerControlFlags: u8 = "UCHAR", text!(TimerControlFlags, "from symbols");
         0x00 struct_Absolute: DISPATCHER_HEADER_6_1_union_Type_struct_Type_union_TimerControlFlags_struct_Absolute, "unnamed; its members have accessors.";
-        0x00 Abandoned: u8 = "UCHAR", "from symbols.";
-        0x00 Signalling: u8 = "BOOLEAN", "from symbols.";
+        0x00 Abandoned: u8 = "UCHAR", text!(Abandoned, "from symbols");
+        0x00 Signalling: u8 = "BOOLEAN", text!(Signalling, "from symbols");
     }
 }
 
@@ -308,10 +369,10 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x02 of `union_Type_struct_Type` in `DISPATCHER_HEADER`.
     pub union DISPATCHER_HEADER_6_1_union_Type_struct_Type_union_ThreadControlFlags: 0x1, 1 {
-        0x00 ThreadControlFlags: u8 = "UCHAR", "from symbols.";
+        0x00 ThreadControlFlags: u8 = "UCHAR", text!(ThreadControlFlags, "from symbols");
         0x00 struct_CpuThrottled: DISPATCHER_HEADER_6_1_union_Type_struct_Type_union_ThreadControlFlags_struct_CpuThrottled, "unnamed; its members have accessors.";
-        0x00 Hand: u8 = "UCHAR", "from symbols.";
-        0x00 Size: u8 = "UCHAR", "from symbols.";
+        0x00 Hand: u8 = "UCHAR", text!(Hand, "from symbols");
+        0x00 Size: u8 = "UCHAR", text!(Size, "from symbols");
     }
 }
 
@@ -325,11 +386,11 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x03 of `union_Type_struct_Type` in `DISPATCHER_HEADER`.
     pub union DISPATCHER_HEADER_6_1_x86_union_Type_struct_Type_union_TimerMiscFlags: 0x1, 1 {
-        0x00 TimerMiscFlags: u8 = "UCHAR", "from symbols.";
+        0x00 TimerMiscFlags: u8 = "UCHAR", text!(TimerMiscFlags, "from symbols");
         0x00 struct_Index: DISPATCHER_HEADER_6_1_x86_union_Type_struct_Type_union_TimerMiscFlags_struct_Index, "unnamed; its members have accessors.";
-        0x00 DebugActive: u8 = "BOOLEAN", "from symbols.";
+        0x00 DebugActive: u8 = "BOOLEAN", text!(DebugActive, "from symbols");
         0x00 struct_ActiveDR7: DISPATCHER_HEADER_6_1_union_Type_struct_Type_union_TimerMiscFlags_struct_ActiveDR7, "unnamed; its members have accessors.";
-        0x00 DpcActive: u8 = "BOOLEAN", "from symbols.";
+        0x00 DpcActive: u8 = "BOOLEAN", text!(DpcActive, "from symbols");
     }
 }
 
@@ -353,36 +414,36 @@ runtime::layout! {
     /// Header of every kernel object that a thread can wait for.
     pub struct DISPATCHER_HEADER_6_1_x64: members::DISPATCHER_HEADER, 0x18, 8 {
         0x00 union_Type: DISPATCHER_HEADER_6_1_x64_union_Type, "unnamed; its members have accessors." {
-            0x00 Type set_Type: u8 = "UCHAR", "from symbols.";
-            0x01 TimerControlFlags set_TimerControlFlags: u8 = "UCHAR", "from symbols.";
-            0x01 [0] Absolute set_Absolute: u8 = "UCHAR", "from symbols.";
-            0x01 [1] Coalescable set_Coalescable: u8 = "UCHAR", "from symbols.";
-            0x01 [2] KeepShifting set_KeepShifting: u8 = "UCHAR", "from symbols.";
-            0x01 [3 to 7] EncodedTolerableDelay set_EncodedTolerableDelay: u8 = "UCHAR", "from symbols.";
-            0x01 Abandoned set_Abandoned: u8 = "UCHAR", "from symbols.";
-            0x01 Signalling set_Signalling: u8 = "BOOLEAN", "from symbols.";
-            0x02 ThreadControlFlags set_ThreadControlFlags: u8 = "UCHAR", "from symbols.";
-            0x02 [0] CpuThrottled set_CpuThrottled: u8 = "UCHAR", "from symbols.";
-            0x02 [1] CycleProfiling set_CycleProfiling: u8 = "UCHAR", "from symbols.";
-            0x02 [2] CounterProfiling set_CounterProfiling: u8 = "UCHAR", "from symbols.";
-            0x02 [3 to 7] Reserved set_Reserved: u8 = "UCHAR", "from symbols.";
-            0x02 Hand set_Hand: u8 = "UCHAR", "from symbols.";
-            0x02 Size set_Size: u8 = "UCHAR", "from symbols.";
-            0x03 TimerMiscFlags set_TimerMiscFlags: u8 = "UCHAR", "from symbols.";
-            0x03 [0 to 5] Index set_Index: u8 = "UCHAR", "from symbols.";
-            0x03 [6] Inserted set_Inserted: u8 = "UCHAR", "from symbols.";
-            0x03 [7] Expired set_Expired: u8 = "UCHAR volatile", "from symbols.";
-            0x03 DebugActive set_DebugActive: u8 = "BOOLEAN", "from symbols.";
-            0x03 [0] ActiveDR7 set_ActiveDR7: u8 = "BOOLEAN", "from symbols.";
-            0x03 [1] Instrumented set_Instrumented: u8 = "BOOLEAN", "from symbols.";
-            0x03 [2 to 5] Reserved2 set_Reserved2: u8 = "BOOLEAN", "from symbols.";
-            0x03 [6] UmsScheduled set_UmsScheduled: u8 = "BOOLEAN", "from symbols.";
-            0x03 [7] UmsPrimary set_UmsPrimary: u8 = "BOOLEAN", "from symbols.";
-            0x03 DpcActive set_DpcActive: u8 = "BOOLEAN", "from symbols.";
-            0x00 Lock set_Lock: i32 = "LONG volatile", "from symbols.";
+            0x00 Type set_Type: u8 = "UCHAR", text!(Type, "from symbols");
+            0x01 TimerControlFlags set_TimerControlFlags: u8 = "UCHAR", text!(TimerControlFlags, "from symbols");
+            0x01 [0] Absolute set_Absolute: u8 = "UCHAR", text!(Absolute, "from symbols");
+            0x01 [1] Coalescable set_Coalescable: u8 = "UCHAR", text!(Coalescable, "from symbols");
+            0x01 [2] KeepShifting set_KeepShifting: u8 = "UCHAR", text!(KeepShifting, "from symbols");
+            0x01 [3 to 7] EncodedTolerableDelay set_EncodedTolerableDelay: u8 = "UCHAR", text!(EncodedTolerableDelay, "from symbols");
+            0x01 Abandoned set_Abandoned: u8 = "UCHAR", text!(Abandoned, "from symbols");
+            0x01 Signalling set_Signalling: u8 = "BOOLEAN", text!(Signalling, "from symbols");
+            0x02 ThreadControlFlags set_ThreadControlFlags: u8 = "UCHAR", text!(ThreadControlFlags, "from symbols");
+            0x02 [0] CpuThrottled set_CpuThrottled: u8 = "UCHAR", text!(CpuThrottled, "from symbols");
+            0x02 [1] CycleProfiling set_CycleProfiling: u8 = "UCHAR", text!(CycleProfiling, "from symbols");
+            0x02 [2] CounterProfiling set_CounterProfiling: u8 = "UCHAR", text!(CounterProfiling, "from symbols");
+            0x02 [3 to 7] Reserved set_Reserved: u8 = "UCHAR", text!(Reserved, "from symbols");
+            0x02 Hand set_Hand: u8 = "UCHAR", text!(Hand, "from symbols");
+            0x02 Size set_Size: u8 = "UCHAR", text!(Size, "from symbols");
+            0x03 TimerMiscFlags set_TimerMiscFlags: u8 = "UCHAR", text!(TimerMiscFlags, "from symbols");
+            0x03 [0 to 5] Index set_Index: u8 = "UCHAR", text!(Index, "from symbols");
+            0x03 [6] Inserted set_Inserted: u8 = "UCHAR", text!(Inserted, "from symbols");
+            0x03 [7] Expired set_Expired: u8 = "UCHAR volatile", text!(Expired, "from symbols");
+            0x03 DebugActive set_DebugActive: u8 = "BOOLEAN", text!(DebugActive, "from symbols");
+            0x03 [0] ActiveDR7 set_ActiveDR7: u8 = "BOOLEAN", text!(ActiveDR7, "from symbols");
+            0x03 [1] Instrumented set_Instrumented: u8 = "BOOLEAN", text!(Instrumented, "from symbols");
+            0x03 [2 to 5] Reserved2 set_Reserved2: u8 = "BOOLEAN", text!(Reserved, "from symbols");
+            0x03 [6] UmsScheduled set_UmsScheduled: u8 = "BOOLEAN", text!(UmsScheduled, "from symbols");
+            0x03 [7] UmsPrimary set_UmsPrimary: u8 = "BOOLEAN", text!(UmsPrimary, "from symbols");
+            0x03 DpcActive set_DpcActive: u8 = "BOOLEAN", text!(DpcActive, "from symbols");
+            0x00 Lock set_Lock: i32 = "LONG volatile", text!(Lock, "from symbols");
         }
-        0x04 SignalState: i32 = "LONG", "from symbols.";
-        0x08 WaitListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
+        0x04 SignalState: i32 = "LONG", text!(SignalState, "from symbols");
+        0x08 WaitListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(WaitListHead, "from symbols");
     }
 }
 
@@ -390,14 +451,14 @@ runtime::layout! {
     /// The unnamed union at 0x00 of `DISPATCHER_HEADER`.
     pub union DISPATCHER_HEADER_6_1_x64_union_Type: 0x4, 4 {
         0x00 struct_Type: DISPATCHER_HEADER_6_1_x64_union_Type_struct_Type, "unnamed; its members have accessors.";
-        0x00 Lock: i32 = "LONG volatile", "from symbols.";
+        0x00 Lock: i32 = "LONG volatile", text!(Lock, "from symbols");
     }
 }
 
 runtime::layout! {
     /// The unnamed structure at 0x00 of `union_Type` in `DISPATCHER_HEADER`.
     pub struct DISPATCHER_HEADER_6_1_x64_union_Type_struct_Type: 0x4, 1 {
-        0x00 Type: u8 = "UCHAR", "from symbols.";
+        0x00 Type: u8 = "UCHAR", text!(Type, "from symbols");
         0x01 union_TimerControlFlags: DISPATCHER_HEADER_6_1_union_Type_struct_Type_union_TimerControlFlags, "unnamed; its members have accessors.";
         0x02 union_ThreadControlFlags: DISPATCHER_HEADER_6_1_union_Type_struct_Type_union_ThreadControlFlags, "unnamed; its members have accessors.";
         0x03 union_TimerMiscFlags: DISPATCHER_HEADER_6_1_x64_union_Type_struct_Type_union_TimerMiscFlags, "unnamed; its members have accessors.";
@@ -407,11 +468,11 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x03 of `union_Type_struct_Type` in `DISPATCHER_HEADER`.
     pub union DISPATCHER_HEADER_6_1_x64_union_Type_struct_Type_union_TimerMiscFlags: 0x1, 1 {
-        0x00 TimerMiscFlags: u8 = "UCHAR", "from symbols.";
+        0x00 TimerMiscFlags: u8 = "UCHAR", text!(TimerMiscFlags, "from symbols");
         0x00 struct_Index: DISPATCHER_HEADER_6_1_x64_union_Type_struct_Type_union_TimerMiscFlags_struct_Index, "unnamed; its members have accessors.";
-        0x00 DebugActive: u8 = "BOOLEAN", "from symbols.";
+        0x00 DebugActive: u8 = "BOOLEAN", text!(DebugActive, "from symbols");
         0x00 struct_ActiveDR7: DISPATCHER_HEADER_6_1_union_Type_struct_Type_union_TimerMiscFlags_struct_ActiveDR7, "unnamed; its members have accessors.";
-        0x00 DpcActive: u8 = "BOOLEAN", "from symbols.";
+        0x00 DpcActive: u8 = "BOOLEAN", text!(DpcActive, "from symbols");
     }
 }
 
@@ -428,41 +489,41 @@ runtime::layout! {
     /// Header of every kernel object that a thread can wait for.
     pub struct DISPATCHER_HEADER_6_1_7601_24000_x86: members::DISPATCHER_HEADER, 0x10, 4 {
         0x00 union_Type: DISPATCHER_HEADER_6_1_7601_24000_x86_union_Type, "unnamed; its members have accessors." {
-            0x00 Type set_Type: u8 = "UCHAR", "from symbols.";
-            0x01 TimerControlFlags set_TimerControlFlags: u8 = "UCHAR", "from symbols.";
-            0x01 [0] Absolute set_Absolute: u8 = "UCHAR", "from symbols.";
-            0x01 [1] Coalescable set_Coalescable: u8 = "UCHAR", "from symbols.";
-            0x01 [2] KeepShifting set_KeepShifting: u8 = "UCHAR", "from symbols.";
-            0x01 [3 to 7] EncodedTolerableDelay set_EncodedTolerableDelay: u8 = "UCHAR", "from symbols.";
-            0x01 Abandoned set_Abandoned: u8 = "UCHAR", "from symbols.";
-            0x01 Signalling set_Signalling: u8 = "BOOLEAN", "from symbols.";
-            0x01 ThreadSpecControl set_ThreadSpecControl: u8 = "UCHAR", "from symbols.";
-            0x01 [0] SpecControlIbrs set_SpecControlIbrs: u8 = "UCHAR", "from symbols.";
-            0x01 [1] SpecControlStibp set_SpecControlStibp: u8 = "UCHAR", "from symbols.";
-            0x01 [2 to 7] SpecControlReserved set_SpecControlReserved: u8 = "UCHAR", "from symbols.";
-            0x02 ThreadControlFlags set_ThreadControlFlags: u8 = "UCHAR", "from symbols.";
-            0x02 [0] CpuThrottled set_CpuThrottled: u8 = "UCHAR", "from symbols.";
-            0x02 [1] CycleProfiling set_CycleProfiling: u8 = "UCHAR", "from symbols.";
-            0x02 [2] CounterProfiling set_CounterProfiling: u8 = "UCHAR", "from symbols.";
-            0x02 [3 to 7] Reserved set_Reserved: u8 = "UCHAR", "from symbols.";
-            0x02 Hand set_Hand: u8 = "UCHAR", "from symbols.";
-            0x02 Size set_Size: u8 = "UCHAR", "from symbols.";
-            0x03 TimerMiscFlags set_TimerMiscFlags: u8 = "UCHAR", "from symbols.";
-            0x03 [0] Index set_Index: u8 = "UCHAR", "from symbols.";
-            0x03 [1 to 5] Processor set_Processor: u8 = "UCHAR", "from symbols.";
-            0x03 [6] Inserted set_Inserted: u8 = "UCHAR", "from symbols.";
-            0x03 [7] Expired set_Expired: u8 = "UCHAR volatile", "from symbols.";
-            0x03 DebugActive set_DebugActive: u8 = "BOOLEAN", "from symbols.";
-            0x03 [0] ActiveDR7 set_ActiveDR7: u8 = "BOOLEAN", "from symbols.";
-            0x03 [1] Instrumented set_Instrumented: u8 = "BOOLEAN", "from symbols.";
-            0x03 [2 to 5] Reserved2 set_Reserved2: u8 = "BOOLEAN", "from symbols.";
-            0x03 [6] UmsScheduled set_UmsScheduled: u8 = "BOOLEAN", "from symbols.";
-            0x03 [7] UmsPrimary set_UmsPrimary: u8 = "BOOLEAN", "from symbols.";
-            0x03 DpcActive set_DpcActive: u8 = "BOOLEAN", "from symbols.";
-            0x00 Lock set_Lock: i32 = "LONG volatile", "from symbols.";
+            0x00 Type set_Type: u8 = "UCHAR", text!(Type, "from symbols");
+            0x01 TimerControlFlags set_TimerControlFlags: u8 = "UCHAR", text!(TimerControlFlags, "from symbols");
+            0x01 [0] Absolute set_Absolute: u8 = "UCHAR", text!(Absolute, "from symbols");
+            0x01 [1] Coalescable set_Coalescable: u8 = "UCHAR", text!(Coalescable, "from symbols");
+            0x01 [2] KeepShifting set_KeepShifting: u8 = "UCHAR", text!(KeepShifting, "from symbols");
+            0x01 [3 to 7] EncodedTolerableDelay set_EncodedTolerableDelay: u8 = "UCHAR", text!(EncodedTolerableDelay, "from symbols");
+            0x01 Abandoned set_Abandoned: u8 = "UCHAR", text!(Abandoned, "from symbols");
+            0x01 Signalling set_Signalling: u8 = "BOOLEAN", text!(Signalling, "from symbols");
+            0x01 ThreadSpecControl set_ThreadSpecControl: u8 = "UCHAR", text!(ThreadSpecControl, "from symbols");
+            0x01 [0] SpecControlIbrs set_SpecControlIbrs: u8 = "UCHAR", text!(SpecControlIbrs, "from symbols");
+            0x01 [1] SpecControlStibp set_SpecControlStibp: u8 = "UCHAR", text!(SpecControlStibp, "from symbols");
+            0x01 [2 to 7] SpecControlReserved set_SpecControlReserved: u8 = "UCHAR", text!(Reserved, "from symbols");
+            0x02 ThreadControlFlags set_ThreadControlFlags: u8 = "UCHAR", text!(ThreadControlFlags, "from symbols");
+            0x02 [0] CpuThrottled set_CpuThrottled: u8 = "UCHAR", text!(CpuThrottled, "from symbols");
+            0x02 [1] CycleProfiling set_CycleProfiling: u8 = "UCHAR", text!(CycleProfiling, "from symbols");
+            0x02 [2] CounterProfiling set_CounterProfiling: u8 = "UCHAR", text!(CounterProfiling, "from symbols");
+            0x02 [3 to 7] Reserved set_Reserved: u8 = "UCHAR", text!(Reserved, "from symbols");
+            0x02 Hand set_Hand: u8 = "UCHAR", text!(Hand, "from symbols");
+            0x02 Size set_Size: u8 = "UCHAR", text!(Size, "from symbols");
+            0x03 TimerMiscFlags set_TimerMiscFlags: u8 = "UCHAR", text!(TimerMiscFlags, "from symbols");
+            0x03 [0] Index set_Index: u8 = "UCHAR", text!(Index, "from symbols");
+            0x03 [1 to 5] Processor set_Processor: u8 = "UCHAR", text!(Processor, "from symbols");
+            0x03 [6] Inserted set_Inserted: u8 = "UCHAR", text!(Inserted, "from symbols");
+            0x03 [7] Expired set_Expired: u8 = "UCHAR volatile", text!(Expired, "from symbols");
+            0x03 DebugActive set_DebugActive: u8 = "BOOLEAN", text!(DebugActive, "from symbols");
+            0x03 [0] ActiveDR7 set_ActiveDR7: u8 = "BOOLEAN", text!(ActiveDR7, "from symbols");
+            0x03 [1] Instrumented set_Instrumented: u8 = "BOOLEAN", text!(Instrumented, "from symbols");
+            0x03 [2 to 5] Reserved2 set_Reserved2: u8 = "BOOLEAN", text!(Reserved, "from symbols");
+            0x03 [6] UmsScheduled set_UmsScheduled: u8 = "BOOLEAN", text!(UmsScheduled, "from symbols");
+            0x03 [7] UmsPrimary set_UmsPrimary: u8 = "BOOLEAN", text!(UmsPrimary, "from symbols");
+            0x03 DpcActive set_DpcActive: u8 = "BOOLEAN", text!(DpcActive, "from symbols");
+            0x00 Lock set_Lock: i32 = "LONG volatile", text!(Lock, "from symbols");
         }
-        0x04 SignalState: i32 = "LONG", "from symbols.";
-        0x08 WaitListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols.";
+        0x04 SignalState: i32 = "LONG", text!(SignalState, "from symbols");
+        0x08 WaitListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(WaitListHead, "from symbols");
     }
 }
 
@@ -470,14 +531,14 @@ runtime::layout! {
     /// The unnamed union at 0x00 of `DISPATCHER_HEADER`.
     pub union DISPATCHER_HEADER_6_1_7601_24000_x86_union_Type: 0x4, 4 {
         0x00 struct_Type: DISPATCHER_HEADER_6_1_7601_24000_x86_union_Type_struct_Type, "unnamed; its members have accessors.";
-        0x00 Lock: i32 = "LONG volatile", "from symbols.";
+        0x00 Lock: i32 = "LONG volatile", text!(Lock, "from symbols");
     }
 }
 
 runtime::layout! {
     /// The unnamed structure at 0x00 of `union_Type` in `DISPATCHER_HEADER`.
     pub struct DISPATCHER_HEADER_6_1_7601_24000_x86_union_Type_struct_Type: 0x4, 1 {
-        0x00 Type: u8 = "UCHAR", "from symbols.";
+        0x00 Type: u8 = "UCHAR", text!(Type, "from symbols");
         0x01 union_TimerControlFlags: DISPATCHER_HEADER_6_1_7601_24000_union_Type_struct_Type_union_TimerControlFlags, "unnamed; its members have accessors.";
         0x02 union_ThreadControlFlags: DISPATCHER_HEADER_6_1_union_Type_struct_Type_union_ThreadControlFlags, "unnamed; its members have accessors.";
         0x03 union_TimerMiscFlags: DISPATCHER_HEADER_6_1_x86_union_Type_struct_Type_union_TimerMiscFlags, "unnamed; its members have accessors.";
@@ -487,11 +548,11 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x01 of `union_Type_struct_Type` in `DISPATCHER_HEADER`.
     pub union DISPATCHER_HEADER_6_1_7601_24000_union_Type_struct_Type_union_TimerControlFlags: 0x1, 1 {
-        0x00 TimerControlFlags: u8 = "UCHAR", "from symbols.";
+        0x00 TimerControlFlags: u8 = "UCHAR", text!(TimerControlFlags, "from symbols");
         0x00 struct_Absolute: DISPATCHER_HEADER_6_1_union_Type_struct_Type_union_TimerControlFlags_struct_Absolute, "unnamed; its members have accessors.";
-        0x00 Abandoned: u8 = "UCHAR", "from symbols.";
-        0x00 Signalling: u8 = "BOOLEAN", "from symbols.";
-        0x00 ThreadSpecControl: u8 = "UCHAR", "from symbols.";
+        0x00 Abandoned: u8 = "UCHAR", text!(Abandoned, "from symbols");
+        0x00 Signalling: u8 = "BOOLEAN", text!(Signalling, "from symbols");
+        0x00 ThreadSpecControl: u8 = "UCHAR", text!(ThreadSpecControl, "from symbols");
         0x00 struct_SpecControlIbrs: DISPATCHER_HEADER_6_1_7601_24000_union_Type_struct_Type_union_TimerControlFlags_struct_SpecControlIbrs, "unnamed; its members have accessors.";
     }
 }
@@ -509,40 +570,40 @@ runtime::layout! {
     /// Header of every kernel object that a thread can wait for.
     pub struct DISPATCHER_HEADER_6_1_7601_24000_x64: members::DISPATCHER_HEADER, 0x18, 8 {
         0x00 union_Type: DISPATCHER_HEADER_6_1_7601_24000_x64_union_Type, "unnamed; its members have accessors." {
-            0x00 Type set_Type: u8 = "UCHAR", "from symbols.";
-            0x01 TimerControlFlags set_TimerControlFlags: u8 = "UCHAR", "from symbols.";
-            0x01 [0] Absolute set_Absolute: u8 = "UCHAR", "from symbols.";
-            0x01 [1] Coalescable set_Coalescable: u8 = "UCHAR", "from symbols.";
-            0x01 [2] KeepShifting set_KeepShifting: u8 = "UCHAR", "from symbols.";
-            0x01 [3 to 7] EncodedTolerableDelay set_EncodedTolerableDelay: u8 = "UCHAR", "from symbols.";
-            0x01 Abandoned set_Abandoned: u8 = "UCHAR", "from symbols.";
-            0x01 Signalling set_Signalling: u8 = "BOOLEAN", "from symbols.";
-            0x01 ThreadSpecControl set_ThreadSpecControl: u8 = "UCHAR", "from symbols.";
-            0x01 [0] SpecControlIbrs set_SpecControlIbrs: u8 = "UCHAR", "from symbols.";
-            0x01 [1] SpecControlStibp set_SpecControlStibp: u8 = "UCHAR", "from symbols.";
-            0x01 [2 to 7] SpecControlReserved set_SpecControlReserved: u8 = "UCHAR", "from symbols.";
-            0x02 ThreadControlFlags set_ThreadControlFlags: u8 = "UCHAR", "from symbols.";
-            0x02 [0] CpuThrottled set_CpuThrottled: u8 = "UCHAR", "from symbols.";
-            0x02 [1] CycleProfiling set_CycleProfiling: u8 = "UCHAR", "from symbols.";
-            0x02 [2] CounterProfiling set_CounterProfiling: u8 = "UCHAR", "from symbols.";
-            0x02 [3 to 7] Reserved set_Reserved: u8 = "UCHAR", "from symbols.";
-            0x02 Hand set_Hand: u8 = "UCHAR", "from symbols.";
-            0x02 Size set_Size: u8 = "UCHAR", "from symbols.";
-            0x03 TimerMiscFlags set_TimerMiscFlags: u8 = "UCHAR", "from symbols.";
-            0x03 [0 to 5] Index set_Index: u8 = "UCHAR", "from symbols.";
-            0x03 [6] Inserted set_Inserted: u8 = "UCHAR", "from symbols.";
-            0x03 [7] Expired set_Expired: u8 = "UCHAR volatile", "from symbols.";
-            0x03 DebugActive set_DebugActive: u8 = "BOOLEAN", "from symbols.";
-            0x03 [0] ActiveDR7 set_ActiveDR7: u8 = "BOOLEAN", "from symbols.";
-            0x03 [1] Instrumented set_Instrumented: u8 = "BOOLEAN", "from symbols.";
-            0x03 [2 to 5] Reserved2 set_Reserved2: u8 = "BOOLEAN", "from symbols.";
-            0x03 [6] UmsScheduled set_UmsScheduled: u8 = "BOOLEAN", "from symbols.";
-            0x03 [7] UmsPrimary set_UmsPrimary: u8 = "BOOLEAN", "from symbols.";
-            0x03 DpcActive set_DpcActive: u8 = "BOOLEAN", "from symbols.";
-            0x00 Lock set_Lock: i32 = "LONG volatile", "from symbols.";
+            0x00 Type set_Type: u8 = "UCHAR", text!(Type, "from symbols");
+            0x01 TimerControlFlags set_TimerControlFlags: u8 = "UCHAR", text!(TimerControlFlags, "from symbols");
+            0x01 [0] Absolute set_Absolute: u8 = "UCHAR", text!(Absolute, "from symbols");
+            0x01 [1] Coalescable set_Coalescable: u8 = "UCHAR", text!(Coalescable, "from symbols");
+            0x01 [2] KeepShifting set_KeepShifting: u8 = "UCHAR", text!(KeepShifting, "from symbols");
+            0x01 [3 to 7] EncodedTolerableDelay set_EncodedTolerableDelay: u8 = "UCHAR", text!(EncodedTolerableDelay, "from symbols");
+            0x01 Abandoned set_Abandoned: u8 = "UCHAR", text!(Abandoned, "from symbols");
+            0x01 Signalling set_Signalling: u8 = "BOOLEAN", text!(Signalling, "from symbols");
+            0x01 ThreadSpecControl set_ThreadSpecControl: u8 = "UCHAR", text!(ThreadSpecControl, "from symbols");
+            0x01 [0] SpecControlIbrs set_SpecControlIbrs: u8 = "UCHAR", text!(SpecControlIbrs, "from symbols");
+            0x01 [1] SpecControlStibp set_SpecControlStibp: u8 = "UCHAR", text!(SpecControlStibp, "from symbols");
+            0x01 [2 to 7] SpecControlReserved set_SpecControlReserved: u8 = "UCHAR", text!(Reserved, "from symbols");
+            0x02 ThreadControlFlags set_ThreadControlFlags: u8 = "UCHAR", text!(ThreadControlFlags, "from symbols");
+            0x02 [0] CpuThrottled set_CpuThrottled: u8 = "UCHAR", text!(CpuThrottled, "from symbols");
+            0x02 [1] CycleProfiling set_CycleProfiling: u8 = "UCHAR", text!(CycleProfiling, "from symbols");
+            0x02 [2] CounterProfiling set_CounterProfiling: u8 = "UCHAR", text!(CounterProfiling, "from symbols");
+            0x02 [3 to 7] Reserved set_Reserved: u8 = "UCHAR", text!(Reserved, "from symbols");
+            0x02 Hand set_Hand: u8 = "UCHAR", text!(Hand, "from symbols");
+            0x02 Size set_Size: u8 = "UCHAR", text!(Size, "from symbols");
+            0x03 TimerMiscFlags set_TimerMiscFlags: u8 = "UCHAR", text!(TimerMiscFlags, "from symbols");
+            0x03 [0 to 5] Index set_Index: u8 = "UCHAR", text!(Index, "from symbols");
+            0x03 [6] Inserted set_Inserted: u8 = "UCHAR", text!(Inserted, "from symbols");
+            0x03 [7] Expired set_Expired: u8 = "UCHAR volatile", text!(Expired, "from symbols");
+            0x03 DebugActive set_DebugActive: u8 = "BOOLEAN", text!(DebugActive, "from symbols");
+            0x03 [0] ActiveDR7 set_ActiveDR7: u8 = "BOOLEAN", text!(ActiveDR7, "from symbols");
+            0x03 [1] Instrumented set_Instrumented: u8 = "BOOLEAN", text!(Instrumented, "from symbols");
+            0x03 [2 to 5] Reserved2 set_Reserved2: u8 = "BOOLEAN", text!(Reserved, "from symbols");
+            0x03 [6] UmsScheduled set_UmsScheduled: u8 = "BOOLEAN", text!(UmsScheduled, "from symbols");
+            0x03 [7] UmsPrimary set_UmsPrimary: u8 = "BOOLEAN", text!(UmsPrimary, "from symbols");
+            0x03 DpcActive set_DpcActive: u8 = "BOOLEAN", text!(DpcActive, "from symbols");
+            0x00 Lock set_Lock: i32 = "LONG volatile", text!(Lock, "from symbols");
         }
-        0x04 SignalState: i32 = "LONG", "from symbols.";
-        0x08 WaitListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
+        0x04 SignalState: i32 = "LONG", text!(SignalState, "from symbols");
+        0x08 WaitListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(WaitListHead, "from symbols");
     }
 }
 
@@ -550,14 +611,14 @@ runtime::layout! {
     /// The unnamed union at 0x00 of `DISPATCHER_HEADER`.
     pub union DISPATCHER_HEADER_6_1_7601_24000_x64_union_Type: 0x4, 4 {
         0x00 struct_Type: DISPATCHER_HEADER_6_1_7601_24000_x64_union_Type_struct_Type, "unnamed; its members have accessors.";
-        0x00 Lock: i32 = "LONG volatile", "from symbols.";
+        0x00 Lock: i32 = "LONG volatile", text!(Lock, "from symbols");
     }
 }
 
 runtime::layout! {
     /// The unnamed structure at 0x00 of `union_Type` in `DISPATCHER_HEADER`.
     pub struct DISPATCHER_HEADER_6_1_7601_24000_x64_union_Type_struct_Type: 0x4, 1 {
-        0x00 Type: u8 = "UCHAR", "from symbols.";
+        0x00 Type: u8 = "UCHAR", text!(Type, "from symbols");
         0x01 union_TimerControlFlags: DISPATCHER_HEADER_6_1_7601_24000_union_Type_struct_Type_union_TimerControlFlags, "unnamed; its members have accessors.";
         0x02 union_ThreadControlFlags: DISPATCHER_HEADER_6_1_union_Type_struct_Type_union_ThreadControlFlags, "unnamed; its members have accessors.";
         0x03 union_TimerMiscFlags: DISPATCHER_HEADER_6_1_x64_union_Type_struct_Type_union_TimerMiscFlags, "unnamed; its members have accessors.";
@@ -570,33 +631,33 @@ runtime::layout! {
     /// Header of every kernel object that a thread can wait for.
     pub struct DISPATCHER_HEADER_6_2_x86: members::DISPATCHER_HEADER, 0x10, 4 {
         0x00 union_Type: DISPATCHER_HEADER_6_2_x86_union_Type, "unnamed; its members have accessors." {
-            0x00 Type set_Type: u8 = "UCHAR", "from symbols.";
-            0x01 TimerControlFlags set_TimerControlFlags: u8 = "UCHAR", "from symbols.";
-            0x01 [0] Absolute set_Absolute: u8 = "UCHAR", "from symbols.";
-            0x01 [1] Wake set_Wake: u8 = "UCHAR", "from symbols.";
-            0x01 [2 to 7] EncodedTolerableDelay set_EncodedTolerableDelay: u8 = "UCHAR", "from symbols.";
-            0x01 Abandoned set_Abandoned: u8 = "UCHAR", "from symbols.";
-            0x01 Signalling set_Signalling: u8 = "BOOLEAN", "from symbols.";
-            0x02 ThreadControlFlags set_ThreadControlFlags: u8 = "UCHAR", "from symbols.";
-            0x02 [0] CycleProfiling set_CycleProfiling: u8 = "UCHAR", "from symbols.";
-            0x02 [1] CounterProfiling set_CounterProfiling: u8 = "UCHAR", "from symbols.";
-            0x02 [2] GroupScheduling set_GroupScheduling: u8 = "UCHAR", "from symbols.";
-            0x02 [3] AffinitySet set_AffinitySet: u8 = "UCHAR", "from symbols.";
-            0x02 [4 to 7] Reserved set_Reserved: u8 = "UCHAR", "from symbols.";
-            0x02 Hand set_Hand: u8 = "UCHAR", "from symbols.";
-            0x02 Size set_Size: u8 = "UCHAR", "from symbols.";
-            0x03 TimerMiscFlags set_TimerMiscFlags: u8 = "UCHAR", "from symbols.";
-            0x03 [0] Index set_Index: u8 = "UCHAR", "from symbols.";
-            0x03 [1 to 5] Processor set_Processor: u8 = "UCHAR", "from symbols.";
-            0x03 [6] Inserted set_Inserted: u8 = "UCHAR", "from symbols.";
-            0x03 [7] Expired set_Expired: u8 = "UCHAR volatile", "from symbols.";
-            0x03 DebugActive set_DebugActive: u8 = "BOOLEAN", "from symbols.";
-            0x03 DpcActive set_DpcActive: u8 = "BOOLEAN", "from symbols.";
-            0x00 Lock set_Lock: i32 = "LONG volatile", "from symbols.";
+            0x00 Type set_Type: u8 = "UCHAR", text!(Type, "from symbols");
+            0x01 TimerControlFlags set_TimerControlFlags: u8 = "UCHAR", text!(TimerControlFlags, "from symbols");
+            0x01 [0] Absolute set_Absolute: u8 = "UCHAR", text!(Absolute, "from symbols");
+            0x01 [1] Wake set_Wake: u8 = "UCHAR", text!(Wake, "from symbols");
+            0x01 [2 to 7] EncodedTolerableDelay set_EncodedTolerableDelay: u8 = "UCHAR", text!(EncodedTolerableDelay, "from symbols");
+            0x01 Abandoned set_Abandoned: u8 = "UCHAR", text!(Abandoned, "from symbols");
+            0x01 Signalling set_Signalling: u8 = "BOOLEAN", text!(Signalling, "from symbols");
+            0x02 ThreadControlFlags set_ThreadControlFlags: u8 = "UCHAR", text!(ThreadControlFlags, "from symbols");
+            0x02 [0] CycleProfiling set_CycleProfiling: u8 = "UCHAR", text!(CycleProfiling, "from symbols");
+            0x02 [1] CounterProfiling set_CounterProfiling: u8 = "UCHAR", text!(CounterProfiling, "from symbols");
+            0x02 [2] GroupScheduling set_GroupScheduling: u8 = "UCHAR", text!(GroupScheduling, "from symbols");
+            0x02 [3] AffinitySet set_AffinitySet: u8 = "UCHAR", text!(AffinitySet, "from symbols");
+            0x02 [4 to 7] Reserved set_Reserved: u8 = "UCHAR", text!(Reserved, "from symbols");
+            0x02 Hand set_Hand: u8 = "UCHAR", text!(Hand, "from symbols");
+            0x02 Size set_Size: u8 = "UCHAR", text!(Size, "from symbols");
+            0x03 TimerMiscFlags set_TimerMiscFlags: u8 = "UCHAR", text!(TimerMiscFlags, "from symbols");
+            0x03 [0] Index set_Index: u8 = "UCHAR", text!(Index, "from symbols");
+            0x03 [1 to 5] Processor set_Processor: u8 = "UCHAR", text!(Processor, "from symbols");
+            0x03 [6] Inserted set_Inserted: u8 = "UCHAR", text!(Inserted, "from symbols");
+            0x03 [7] Expired set_Expired: u8 = "UCHAR volatile", text!(Expired, "from symbols");
+            0x03 DebugActive set_DebugActive: u8 = "BOOLEAN", text!(DebugActive, "from symbols");
+            0x03 DpcActive set_DpcActive: u8 = "BOOLEAN", text!(DpcActive, "from symbols");
+            0x00 Lock set_Lock: i32 = "LONG volatile", text!(Lock, "from symbols");
             0x00 LockNV set_LockNV: i32 = "LONG", text!(LockNV, "from symbols");
         }
-        0x04 SignalState: i32 = "LONG", "from symbols.";
-        0x08 WaitListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols.";
+        0x04 SignalState: i32 = "LONG", text!(SignalState, "from symbols");
+        0x08 WaitListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(WaitListHead, "from symbols");
     }
 }
 
@@ -604,7 +665,7 @@ runtime::layout! {
     /// The unnamed union at 0x00 of `DISPATCHER_HEADER`.
     pub union DISPATCHER_HEADER_6_2_x86_union_Type: 0x4, 4 {
         0x00 struct_Type: DISPATCHER_HEADER_6_2_x86_union_Type_struct_Type, "unnamed; its members have accessors.";
-        0x00 Lock: i32 = "LONG volatile", "from symbols.";
+        0x00 Lock: i32 = "LONG volatile", text!(Lock, "from symbols");
         0x00 LockNV: i32 = "LONG", text!(LockNV, "from symbols");
     }
 }
@@ -612,7 +673,7 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed structure at 0x00 of `union_Type` in `DISPATCHER_HEADER`.
     pub struct DISPATCHER_HEADER_6_2_x86_union_Type_struct_Type: 0x4, 1 {
-        0x00 Type: u8 = "UCHAR", "from symbols.";
+        0x00 Type: u8 = "UCHAR", text!(Type, "from symbols");
         0x01 union_TimerControlFlags: DISPATCHER_HEADER_6_2_union_Type_struct_Type_union_TimerControlFlags, "unnamed; its members have accessors.";
         0x02 union_ThreadControlFlags: DISPATCHER_HEADER_6_2_union_Type_struct_Type_union_ThreadControlFlags, "unnamed; its members have accessors.";
         0x03 union_TimerMiscFlags: DISPATCHER_HEADER_6_2_x86_union_Type_struct_Type_union_TimerMiscFlags, "unnamed; its members have accessors.";
@@ -622,10 +683,10 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x01 of `union_Type_struct_Type` in `DISPATCHER_HEADER`.
     pub union DISPATCHER_HEADER_6_2_union_Type_struct_Type_union_TimerControlFlags: 0x1, 1 {
-        0x00 TimerControlFlags: u8 = "UCHAR", "from symbols.";
+        0x00 TimerControlFlags: u8 = "UCHAR", text!(TimerControlFlags, "from symbols");
         0x00 struct_Absolute: DISPATCHER_HEADER_6_2_union_Type_struct_Type_union_TimerControlFlags_struct_Absolute, "unnamed; its members have accessors.";
-        0x00 Abandoned: u8 = "UCHAR", "from symbols.";
-        0x00 Signalling: u8 = "BOOLEAN", "from symbols.";
+        0x00 Abandoned: u8 = "UCHAR", text!(Abandoned, "from symbols");
+        0x00 Signalling: u8 = "BOOLEAN", text!(Signalling, "from symbols");
     }
 }
 
@@ -639,10 +700,10 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x02 of `union_Type_struct_Type` in `DISPATCHER_HEADER`.
     pub union DISPATCHER_HEADER_6_2_union_Type_struct_Type_union_ThreadControlFlags: 0x1, 1 {
-        0x00 ThreadControlFlags: u8 = "UCHAR", "from symbols.";
+        0x00 ThreadControlFlags: u8 = "UCHAR", text!(ThreadControlFlags, "from symbols");
         0x00 struct_CycleProfiling: DISPATCHER_HEADER_6_2_union_Type_struct_Type_union_ThreadControlFlags_struct_CycleProfiling, "unnamed; its members have accessors.";
-        0x00 Hand: u8 = "UCHAR", "from symbols.";
-        0x00 Size: u8 = "UCHAR", "from symbols.";
+        0x00 Hand: u8 = "UCHAR", text!(Hand, "from symbols");
+        0x00 Size: u8 = "UCHAR", text!(Size, "from symbols");
     }
 }
 
@@ -656,10 +717,10 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x03 of `union_Type_struct_Type` in `DISPATCHER_HEADER`.
     pub union DISPATCHER_HEADER_6_2_x86_union_Type_struct_Type_union_TimerMiscFlags: 0x1, 1 {
-        0x00 TimerMiscFlags: u8 = "UCHAR", "from symbols.";
+        0x00 TimerMiscFlags: u8 = "UCHAR", text!(TimerMiscFlags, "from symbols");
         0x00 struct_Index: DISPATCHER_HEADER_6_1_x86_union_Type_struct_Type_union_TimerMiscFlags_struct_Index, "unnamed; its members have accessors.";
-        0x00 DebugActive: u8 = "BOOLEAN", "from symbols.";
-        0x00 DpcActive: u8 = "BOOLEAN", "from symbols.";
+        0x00 DebugActive: u8 = "BOOLEAN", text!(DebugActive, "from symbols");
+        0x00 DpcActive: u8 = "BOOLEAN", text!(DpcActive, "from symbols");
     }
 }
 
@@ -669,37 +730,37 @@ runtime::layout! {
     /// Header of every kernel object that a thread can wait for.
     pub struct DISPATCHER_HEADER_6_2_x64: members::DISPATCHER_HEADER, 0x18, 8 {
         0x00 union_Type: DISPATCHER_HEADER_6_2_x64_union_Type, "unnamed; its members have accessors." {
-            0x00 Type set_Type: u8 = "UCHAR", "from symbols.";
-            0x01 TimerControlFlags set_TimerControlFlags: u8 = "UCHAR", "from symbols.";
-            0x01 [0] Absolute set_Absolute: u8 = "UCHAR", "from symbols.";
-            0x01 [1] Wake set_Wake: u8 = "UCHAR", "from symbols.";
-            0x01 [2 to 7] EncodedTolerableDelay set_EncodedTolerableDelay: u8 = "UCHAR", "from symbols.";
-            0x01 Abandoned set_Abandoned: u8 = "UCHAR", "from symbols.";
-            0x01 Signalling set_Signalling: u8 = "BOOLEAN", "from symbols.";
-            0x02 ThreadControlFlags set_ThreadControlFlags: u8 = "UCHAR", "from symbols.";
-            0x02 [0] CycleProfiling set_CycleProfiling: u8 = "UCHAR", "from symbols.";
-            0x02 [1] CounterProfiling set_CounterProfiling: u8 = "UCHAR", "from symbols.";
-            0x02 [2] GroupScheduling set_GroupScheduling: u8 = "UCHAR", "from symbols.";
-            0x02 [3] AffinitySet set_AffinitySet: u8 = "UCHAR", "from symbols.";
-            0x02 [4 to 7] Reserved set_Reserved: u8 = "UCHAR", "from symbols.";
-            0x02 Hand set_Hand: u8 = "UCHAR", "from symbols.";
-            0x02 Size set_Size: u8 = "UCHAR", "from symbols.";
-            0x03 TimerMiscFlags set_TimerMiscFlags: u8 = "UCHAR", "from symbols.";
-            0x03 [0 to 5] Index set_Index: u8 = "UCHAR", "from symbols.";
-            0x03 [6] Inserted set_Inserted: u8 = "UCHAR", "from symbols.";
-            0x03 [7] Expired set_Expired: u8 = "UCHAR volatile", "from symbols.";
-            0x03 DebugActive set_DebugActive: u8 = "BOOLEAN", "from symbols.";
-            0x03 [0] ActiveDR7 set_ActiveDR7: u8 = "BOOLEAN", "from symbols.";
-            0x03 [1] Instrumented set_Instrumented: u8 = "BOOLEAN", "from symbols.";
-            0x03 [2 to 5] Reserved2 set_Reserved2: u8 = "BOOLEAN", "from symbols.";
-            0x03 [6] UmsScheduled set_UmsScheduled: u8 = "BOOLEAN", "from symbols.";
-            0x03 [7] UmsPrimary set_UmsPrimary: u8 = "BOOLEAN", "from symbols.";
-            0x03 DpcActive set_DpcActive: u8 = "BOOLEAN", "from symbols.";
-            0x00 Lock set_Lock: i32 = "LONG volatile", "from symbols.";
+            0x00 Type set_Type: u8 = "UCHAR", text!(Type, "from symbols");
+            0x01 TimerControlFlags set_TimerControlFlags: u8 = "UCHAR", text!(TimerControlFlags, "from symbols");
+            0x01 [0] Absolute set_Absolute: u8 = "UCHAR", text!(Absolute, "from symbols");
+            0x01 [1] Wake set_Wake: u8 = "UCHAR", text!(Wake, "from symbols");
+            0x01 [2 to 7] EncodedTolerableDelay set_EncodedTolerableDelay: u8 = "UCHAR", text!(EncodedTolerableDelay, "from symbols");
+            0x01 Abandoned set_Abandoned: u8 = "UCHAR", text!(Abandoned, "from symbols");
+            0x01 Signalling set_Signalling: u8 = "BOOLEAN", text!(Signalling, "from symbols");
+            0x02 ThreadControlFlags set_ThreadControlFlags: u8 = "UCHAR", text!(ThreadControlFlags, "from symbols");
+            0x02 [0] CycleProfiling set_CycleProfiling: u8 = "UCHAR", text!(CycleProfiling, "from symbols");
+            0x02 [1] CounterProfiling set_CounterProfiling: u8 = "UCHAR", text!(CounterProfiling, "from symbols");
+            0x02 [2] GroupScheduling set_GroupScheduling: u8 = "UCHAR", text!(GroupScheduling, "from symbols");
+            0x02 [3] AffinitySet set_AffinitySet: u8 = "UCHAR", text!(AffinitySet, "from symbols");
+            0x02 [4 to 7] Reserved set_Reserved: u8 = "UCHAR", text!(Reserved, "from symbols");
+            0x02 Hand set_Hand: u8 = "UCHAR", text!(Hand, "from symbols");
+            0x02 Size set_Size: u8 = "UCHAR", text!(Size, "from symbols");
+            0x03 TimerMiscFlags set_TimerMiscFlags: u8 = "UCHAR", text!(TimerMiscFlags, "from symbols");
+            0x03 [0 to 5] Index set_Index: u8 = "UCHAR", text!(Index, "from symbols");
+            0x03 [6] Inserted set_Inserted: u8 = "UCHAR", text!(Inserted, "from symbols");
+            0x03 [7] Expired set_Expired: u8 = "UCHAR volatile", text!(Expired, "from symbols");
+            0x03 DebugActive set_DebugActive: u8 = "BOOLEAN", text!(DebugActive, "from symbols");
+            0x03 [0] ActiveDR7 set_ActiveDR7: u8 = "BOOLEAN", text!(ActiveDR7, "from symbols");
+            0x03 [1] Instrumented set_Instrumented: u8 = "BOOLEAN", text!(Instrumented, "from symbols");
+            0x03 [2 to 5] Reserved2 set_Reserved2: u8 = "BOOLEAN", text!(Reserved, "from symbols");
+            0x03 [6] UmsScheduled set_UmsScheduled: u8 = "BOOLEAN", text!(UmsScheduled, "from symbols");
+            0x03 [7] UmsPrimary set_UmsPrimary: u8 = "BOOLEAN", text!(UmsPrimary, "from symbols");
+            0x03 DpcActive set_DpcActive: u8 = "BOOLEAN", text!(DpcActive, "from symbols");
+            0x00 Lock set_Lock: i32 = "LONG volatile", text!(Lock, "from symbols");
             0x00 LockNV set_LockNV: i32 = "LONG", text!(LockNV, "from symbols");
         }
-        0x04 SignalState: i32 = "LONG", "from symbols.";
-        0x08 WaitListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
+        0x04 SignalState: i32 = "LONG", text!(SignalState, "from symbols");
+        0x08 WaitListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(WaitListHead, "from symbols");
     }
 }
 
@@ -707,7 +768,7 @@ runtime::layout! {
     /// The unnamed union at 0x00 of `DISPATCHER_HEADER`.
     pub union DISPATCHER_HEADER_6_2_x64_union_Type: 0x4, 4 {
         0x00 struct_Type: DISPATCHER_HEADER_6_2_x64_union_Type_struct_Type, "unnamed; its members have accessors.";
-        0x00 Lock: i32 = "LONG volatile", "from symbols.";
+        0x00 Lock: i32 = "LONG volatile", text!(Lock, "from symbols");
         0x00 LockNV: i32 = "LONG", text!(LockNV, "from symbols");
     }
 }
@@ -715,7 +776,7 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed structure at 0x00 of `union_Type` in `DISPATCHER_HEADER`.
     pub struct DISPATCHER_HEADER_6_2_x64_union_Type_struct_Type: 0x4, 1 {
-        0x00 Type: u8 = "UCHAR", "from symbols.";
+        0x00 Type: u8 = "UCHAR", text!(Type, "from symbols");
         0x01 union_TimerControlFlags: DISPATCHER_HEADER_6_2_union_Type_struct_Type_union_TimerControlFlags, "unnamed; its members have accessors.";
         0x02 union_ThreadControlFlags: DISPATCHER_HEADER_6_2_union_Type_struct_Type_union_ThreadControlFlags, "unnamed; its members have accessors.";
         0x03 union_TimerMiscFlags: DISPATCHER_HEADER_6_1_x64_union_Type_struct_Type_union_TimerMiscFlags, "unnamed; its members have accessors.";
@@ -728,45 +789,45 @@ runtime::layout! {
     /// Header of every kernel object that a thread can wait for.
     pub struct DISPATCHER_HEADER_6_3_x86: members::DISPATCHER_HEADER, 0x10, 4 {
         0x00 union_Type: DISPATCHER_HEADER_6_3_x86_union_Type, "unnamed; its members have accessors." {
-            0x00 Type set_Type: u8 = "UCHAR", "from symbols.";
-            0x01 TimerControlFlags set_TimerControlFlags: u8 = "UCHAR", "from symbols.";
-            0x01 [0] Absolute set_Absolute: u8 = "UCHAR", "from symbols.";
-            0x01 [1] Wake set_Wake: u8 = "UCHAR", "from symbols.";
-            0x01 [2 to 7] EncodedTolerableDelay set_EncodedTolerableDelay: u8 = "UCHAR", "from symbols.";
-            0x01 QueueControlFlags set_QueueControlFlags: u8 = "UCHAR", "from symbols.";
-            0x01 [0] Abandoned set_Abandoned: u8 = "UCHAR", "from symbols.";
-            0x01 [1] DisableIncrement set_DisableIncrement: u8 = "UCHAR", "from symbols.";
-            0x01 Signalling set_Signalling: u8 = "BOOLEAN", "from symbols.";
-            0x01 Timer2Flags set_Timer2Flags: u8 = "UCHAR", "from symbols.";
-            0x01 [0] Timer2Inserted set_Timer2Inserted: u8 = "UCHAR", "from symbols.";
-            0x01 [1] Timer2Expiring set_Timer2Expiring: u8 = "UCHAR", "from symbols.";
-            0x01 [2] Timer2CancelPending set_Timer2CancelPending: u8 = "UCHAR", "from symbols.";
-            0x01 [3] Timer2SetPending set_Timer2SetPending: u8 = "UCHAR", "from symbols.";
-            0x01 [4] Timer2Running set_Timer2Running: u8 = "UCHAR", "from symbols.";
-            0x01 [5] Timer2Disabled set_Timer2Disabled: u8 = "UCHAR", "from symbols.";
-            0x01 [6 to 7] Reserved1 set_Reserved1: u8 = "UCHAR", "from symbols.";
-            0x02 ThreadControlFlags set_ThreadControlFlags: u8 = "UCHAR", "from symbols.";
-            0x02 [0] CycleProfiling set_CycleProfiling: u8 = "UCHAR", "from symbols.";
-            0x02 [1] CounterProfiling set_CounterProfiling: u8 = "UCHAR", "from symbols.";
-            0x02 [2] GroupScheduling set_GroupScheduling: u8 = "UCHAR", "from symbols.";
-            0x02 [3] AffinitySet set_AffinitySet: u8 = "UCHAR", "from symbols.";
-            0x02 [4 to 7] Reserved2 set_Reserved2: u8 = "UCHAR", "from symbols.";
-            0x02 Hand set_Hand: u8 = "UCHAR", "from symbols.";
-            0x02 Reserved3 set_Reserved3: u8 = "UCHAR", "from symbols.";
-            0x02 Size set_Size: u8 = "UCHAR", "from symbols.";
-            0x03 TimerMiscFlags set_TimerMiscFlags: u8 = "UCHAR", "from symbols.";
-            0x03 [0] Index set_Index: u8 = "UCHAR", "from symbols.";
-            0x03 [1 to 5] Processor set_Processor: u8 = "UCHAR", "from symbols.";
-            0x03 [6] Inserted set_Inserted: u8 = "UCHAR", "from symbols.";
-            0x03 [7] Expired set_Expired: u8 = "UCHAR volatile", "from symbols.";
-            0x03 DebugActive set_DebugActive: u8 = "BOOLEAN", "from symbols.";
-            0x03 DpcActive set_DpcActive: u8 = "BOOLEAN", "from symbols.";
-            0x03 Reserved5 set_Reserved5: u8 = "UCHAR", "from symbols.";
-            0x00 Lock set_Lock: i32 = "LONG volatile", "from symbols.";
+            0x00 Type set_Type: u8 = "UCHAR", text!(Type, "from symbols");
+            0x01 TimerControlFlags set_TimerControlFlags: u8 = "UCHAR", text!(TimerControlFlags, "from symbols");
+            0x01 [0] Absolute set_Absolute: u8 = "UCHAR", text!(Absolute, "from symbols");
+            0x01 [1] Wake set_Wake: u8 = "UCHAR", text!(Wake, "from symbols");
+            0x01 [2 to 7] EncodedTolerableDelay set_EncodedTolerableDelay: u8 = "UCHAR", text!(EncodedTolerableDelay, "from symbols");
+            0x01 QueueControlFlags set_QueueControlFlags: u8 = "UCHAR", text!(QueueControlFlags, "from symbols");
+            0x01 [0] Abandoned set_Abandoned: u8 = "UCHAR", text!(Abandoned, "from symbols");
+            0x01 [1] DisableIncrement set_DisableIncrement: u8 = "UCHAR", text!(DisableIncrement, "from symbols");
+            0x01 Signalling set_Signalling: u8 = "BOOLEAN", text!(Signalling, "from symbols");
+            0x01 Timer2Flags set_Timer2Flags: u8 = "UCHAR", text!(Timer2Flags, "from symbols");
+            0x01 [0] Timer2Inserted set_Timer2Inserted: u8 = "UCHAR", text!(Timer2Inserted, "from symbols");
+            0x01 [1] Timer2Expiring set_Timer2Expiring: u8 = "UCHAR", text!(Timer2Expiring, "from symbols");
+            0x01 [2] Timer2CancelPending set_Timer2CancelPending: u8 = "UCHAR", text!(Timer2CancelPending, "from symbols");
+            0x01 [3] Timer2SetPending set_Timer2SetPending: u8 = "UCHAR", text!(Timer2SetPending, "from symbols");
+            0x01 [4] Timer2Running set_Timer2Running: u8 = "UCHAR", text!(Timer2Running, "from symbols");
+            0x01 [5] Timer2Disabled set_Timer2Disabled: u8 = "UCHAR", text!(Timer2Disabled, "from symbols");
+            0x01 [6 to 7] Reserved1 set_Reserved1: u8 = "UCHAR", text!(Reserved, "from symbols");
+            0x02 ThreadControlFlags set_ThreadControlFlags: u8 = "UCHAR", text!(ThreadControlFlags, "from symbols");
+            0x02 [0] CycleProfiling set_CycleProfiling: u8 = "UCHAR", text!(CycleProfiling, "from symbols");
+            0x02 [1] CounterProfiling set_CounterProfiling: u8 = "UCHAR", text!(CounterProfiling, "from symbols");
+            0x02 [2] GroupScheduling set_GroupScheduling: u8 = "UCHAR", text!(GroupScheduling, "from symbols");
+            0x02 [3] AffinitySet set_AffinitySet: u8 = "UCHAR", text!(AffinitySet, "from symbols");
+            0x02 [4 to 7] Reserved2 set_Reserved2: u8 = "UCHAR", text!(Reserved, "from symbols");
+            0x02 Hand set_Hand: u8 = "UCHAR", text!(Hand, "from symbols");
+            0x02 Reserved3 set_Reserved3: u8 = "UCHAR", text!(Reserved, "from symbols");
+            0x02 Size set_Size: u8 = "UCHAR", text!(Size, "from symbols");
+            0x03 TimerMiscFlags set_TimerMiscFlags: u8 = "UCHAR", text!(TimerMiscFlags, "from symbols");
+            0x03 [0] Index set_Index: u8 = "UCHAR", text!(Index, "from symbols");
+            0x03 [1 to 5] Processor set_Processor: u8 = "UCHAR", text!(Processor, "from symbols");
+            0x03 [6] Inserted set_Inserted: u8 = "UCHAR", text!(Inserted, "from symbols");
+            0x03 [7] Expired set_Expired: u8 = "UCHAR volatile", text!(Expired, "from symbols");
+            0x03 DebugActive set_DebugActive: u8 = "BOOLEAN", text!(DebugActive, "from symbols");
+            0x03 DpcActive set_DpcActive: u8 = "BOOLEAN", text!(DpcActive, "from symbols");
+            0x03 Reserved5 set_Reserved5: u8 = "UCHAR", text!(Reserved, "from symbols");
+            0x00 Lock set_Lock: i32 = "LONG volatile", text!(Lock, "from symbols");
             0x00 LockNV set_LockNV: i32 = "LONG", text!(LockNV, "from symbols");
         }
-        0x04 SignalState: i32 = "LONG", "from symbols.";
-        0x08 WaitListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols.";
+        0x04 SignalState: i32 = "LONG", text!(SignalState, "from symbols");
+        0x08 WaitListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(WaitListHead, "from symbols");
     }
 }
 
@@ -774,7 +835,7 @@ runtime::layout! {
     /// The unnamed union at 0x00 of `DISPATCHER_HEADER`.
     pub union DISPATCHER_HEADER_6_3_x86_union_Type: 0x4, 4 {
         0x00 struct_Type: DISPATCHER_HEADER_6_3_x86_union_Type_struct_Type, "unnamed; its members have accessors.";
-        0x00 Lock: i32 = "LONG volatile", "from symbols.";
+        0x00 Lock: i32 = "LONG volatile", text!(Lock, "from symbols");
         0x00 LockNV: i32 = "LONG", text!(LockNV, "from symbols");
     }
 }
@@ -782,7 +843,7 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed structure at 0x00 of `union_Type` in `DISPATCHER_HEADER`.
     pub struct DISPATCHER_HEADER_6_3_x86_union_Type_struct_Type: 0x4, 1 {
-        0x00 Type: u8 = "UCHAR", "from symbols.";
+        0x00 Type: u8 = "UCHAR", text!(Type, "from symbols");
         0x01 union_TimerControlFlags: DISPATCHER_HEADER_6_3_union_Type_struct_Type_union_TimerControlFlags, "unnamed; its members have accessors.";
         0x02 union_ThreadControlFlags: DISPATCHER_HEADER_6_3_union_Type_struct_Type_union_ThreadControlFlags, "unnamed; its members have accessors.";
         0x03 union_TimerMiscFlags: DISPATCHER_HEADER_6_3_x86_union_Type_struct_Type_union_TimerMiscFlags, "unnamed; its members have accessors.";
@@ -792,12 +853,12 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x01 of `union_Type_struct_Type` in `DISPATCHER_HEADER`.
     pub union DISPATCHER_HEADER_6_3_union_Type_struct_Type_union_TimerControlFlags: 0x1, 1 {
-        0x00 TimerControlFlags: u8 = "UCHAR", "from symbols.";
+        0x00 TimerControlFlags: u8 = "UCHAR", text!(TimerControlFlags, "from symbols");
         0x00 struct_Absolute: DISPATCHER_HEADER_6_2_union_Type_struct_Type_union_TimerControlFlags_struct_Absolute, "unnamed; its members have accessors.";
-        0x00 QueueControlFlags: u8 = "UCHAR", "from symbols.";
+        0x00 QueueControlFlags: u8 = "UCHAR", text!(QueueControlFlags, "from symbols");
         0x00 struct_Abandoned: DISPATCHER_HEADER_6_3_union_Type_struct_Type_union_TimerControlFlags_struct_Abandoned, "unnamed; its members have accessors.";
-        0x00 Signalling: u8 = "BOOLEAN", "from symbols.";
-        0x00 Timer2Flags: u8 = "UCHAR", "from symbols.";
+        0x00 Signalling: u8 = "BOOLEAN", text!(Signalling, "from symbols");
+        0x00 Timer2Flags: u8 = "UCHAR", text!(Timer2Flags, "from symbols");
         0x00 struct_Timer2Inserted: DISPATCHER_HEADER_6_3_union_Type_struct_Type_union_TimerControlFlags_struct_Timer2Inserted, "unnamed; its members have accessors.";
     }
 }
@@ -819,11 +880,11 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x02 of `union_Type_struct_Type` in `DISPATCHER_HEADER`.
     pub union DISPATCHER_HEADER_6_3_union_Type_struct_Type_union_ThreadControlFlags: 0x1, 1 {
-        0x00 ThreadControlFlags: u8 = "UCHAR", "from symbols.";
+        0x00 ThreadControlFlags: u8 = "UCHAR", text!(ThreadControlFlags, "from symbols");
         0x00 struct_CycleProfiling: DISPATCHER_HEADER_6_3_union_Type_struct_Type_union_ThreadControlFlags_struct_CycleProfiling, "unnamed; its members have accessors.";
-        0x00 Hand: u8 = "UCHAR", "from symbols.";
-        0x00 Reserved3: u8 = "UCHAR", "from symbols.";
-        0x00 Size: u8 = "UCHAR", "from symbols.";
+        0x00 Hand: u8 = "UCHAR", text!(Hand, "from symbols");
+        0x00 Reserved3: u8 = "UCHAR", text!(Reserved, "from symbols");
+        0x00 Size: u8 = "UCHAR", text!(Size, "from symbols");
     }
 }
 
@@ -837,11 +898,11 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x03 of `union_Type_struct_Type` in `DISPATCHER_HEADER`.
     pub union DISPATCHER_HEADER_6_3_x86_union_Type_struct_Type_union_TimerMiscFlags: 0x1, 1 {
-        0x00 TimerMiscFlags: u8 = "UCHAR", "from symbols.";
+        0x00 TimerMiscFlags: u8 = "UCHAR", text!(TimerMiscFlags, "from symbols");
         0x00 struct_Index: DISPATCHER_HEADER_6_1_x86_union_Type_struct_Type_union_TimerMiscFlags_struct_Index, "unnamed; its members have accessors.";
-        0x00 DebugActive: u8 = "BOOLEAN", "from symbols.";
-        0x00 DpcActive: u8 = "BOOLEAN", "from symbols.";
-        0x00 Reserved5: u8 = "UCHAR", "from symbols.";
+        0x00 DebugActive: u8 = "BOOLEAN", text!(DebugActive, "from symbols");
+        0x00 DpcActive: u8 = "BOOLEAN", text!(DpcActive, "from symbols");
+        0x00 Reserved5: u8 = "UCHAR", text!(Reserved, "from symbols");
     }
 }
 
@@ -851,50 +912,50 @@ runtime::layout! {
     /// Header of every kernel object that a thread can wait for.
     pub struct DISPATCHER_HEADER_6_3_x64: members::DISPATCHER_HEADER, 0x18, 8 {
         0x00 union_Type: DISPATCHER_HEADER_6_3_x64_union_Type, "unnamed; its members have accessors." {
-            0x00 Type set_Type: u8 = "UCHAR", "from symbols.";
-            0x01 TimerControlFlags set_TimerControlFlags: u8 = "UCHAR", "from symbols.";
-            0x01 [0] Absolute set_Absolute: u8 = "UCHAR", "from symbols.";
-            0x01 [1] Wake set_Wake: u8 = "UCHAR", "from symbols.";
-            0x01 [2 to 7] EncodedTolerableDelay set_EncodedTolerableDelay: u8 = "UCHAR", "from symbols.";
-            0x01 QueueControlFlags set_QueueControlFlags: u8 = "UCHAR", "from symbols.";
-            0x01 [0] Abandoned set_Abandoned: u8 = "UCHAR", "from symbols.";
-            0x01 [1] DisableIncrement set_DisableIncrement: u8 = "UCHAR", "from symbols.";
-            0x01 Signalling set_Signalling: u8 = "BOOLEAN", "from symbols.";
-            0x01 Timer2Flags set_Timer2Flags: u8 = "UCHAR", "from symbols.";
-            0x01 [0] Timer2Inserted set_Timer2Inserted: u8 = "UCHAR", "from symbols.";
-            0x01 [1] Timer2Expiring set_Timer2Expiring: u8 = "UCHAR", "from symbols.";
-            0x01 [2] Timer2CancelPending set_Timer2CancelPending: u8 = "UCHAR", "from symbols.";
-            0x01 [3] Timer2SetPending set_Timer2SetPending: u8 = "UCHAR", "from symbols.";
-            0x01 [4] Timer2Running set_Timer2Running: u8 = "UCHAR", "from symbols.";
-            0x01 [5] Timer2Disabled set_Timer2Disabled: u8 = "UCHAR", "from symbols.";
-            0x01 [6 to 7] Reserved1 set_Reserved1: u8 = "UCHAR", "from symbols.";
-            0x02 ThreadControlFlags set_ThreadControlFlags: u8 = "UCHAR", "from symbols.";
-            0x02 [0] CycleProfiling set_CycleProfiling: u8 = "UCHAR", "from symbols.";
-            0x02 [1] CounterProfiling set_CounterProfiling: u8 = "UCHAR", "from symbols.";
-            0x02 [2] GroupScheduling set_GroupScheduling: u8 = "UCHAR", "from symbols.";
-            0x02 [3] AffinitySet set_AffinitySet: u8 = "UCHAR", "from symbols.";
-            0x02 [4 to 7] Reserved2 set_Reserved2: u8 = "UCHAR", "from symbols.";
-            0x02 Hand set_Hand: u8 = "UCHAR", "from symbols.";
-            0x02 Reserved3 set_Reserved3: u8 = "UCHAR", "from symbols.";
-            0x02 Size set_Size: u8 = "UCHAR", "from symbols.";
-            0x03 TimerMiscFlags set_TimerMiscFlags: u8 = "UCHAR", "from symbols.";
-            0x03 [0 to 5] Index set_Index: u8 = "UCHAR", "from symbols.";
-            0x03 [6] Inserted set_Inserted: u8 = "UCHAR", "from symbols.";
-            0x03 [7] Expired set_Expired: u8 = "UCHAR volatile", "from symbols.";
-            0x03 DebugActive set_DebugActive: u8 = "BOOLEAN", "from symbols.";
-            0x03 [0] ActiveDR7 set_ActiveDR7: u8 = "BOOLEAN", "from symbols.";
-            0x03 [1] Instrumented set_Instrumented: u8 = "BOOLEAN", "from symbols.";
-            0x03 [2] Minimal set_Minimal: u8 = "BOOLEAN", "from symbols.";
-            0x03 [3 to 5] Reserved4 set_Reserved4: u8 = "BOOLEAN", "from symbols.";
-            0x03 [6] UmsScheduled set_UmsScheduled: u8 = "BOOLEAN", "from symbols.";
-            0x03 [7] UmsPrimary set_UmsPrimary: u8 = "BOOLEAN", "from symbols.";
-            0x03 DpcActive set_DpcActive: u8 = "BOOLEAN", "from symbols.";
-            0x03 Reserved5 set_Reserved5: u8 = "UCHAR", "from symbols.";
-            0x00 Lock set_Lock: i32 = "LONG volatile", "from symbols.";
+            0x00 Type set_Type: u8 = "UCHAR", text!(Type, "from symbols");
+            0x01 TimerControlFlags set_TimerControlFlags: u8 = "UCHAR", text!(TimerControlFlags, "from symbols");
+            0x01 [0] Absolute set_Absolute: u8 = "UCHAR", text!(Absolute, "from symbols");
+            0x01 [1] Wake set_Wake: u8 = "UCHAR", text!(Wake, "from symbols");
+            0x01 [2 to 7] EncodedTolerableDelay set_EncodedTolerableDelay: u8 = "UCHAR", text!(EncodedTolerableDelay, "from symbols");
+            0x01 QueueControlFlags set_QueueControlFlags: u8 = "UCHAR", text!(QueueControlFlags, "from symbols");
+            0x01 [0] Abandoned set_Abandoned: u8 = "UCHAR", text!(Abandoned, "from symbols");
+            0x01 [1] DisableIncrement set_DisableIncrement: u8 = "UCHAR", text!(DisableIncrement, "from symbols");
+            0x01 Signalling set_Signalling: u8 = "BOOLEAN", text!(Signalling, "from symbols");
+            0x01 Timer2Flags set_Timer2Flags: u8 = "UCHAR", text!(Timer2Flags, "from symbols");
+            0x01 [0] Timer2Inserted set_Timer2Inserted: u8 = "UCHAR", text!(Timer2Inserted, "from symbols");
+            0x01 [1] Timer2Expiring set_Timer2Expiring: u8 = "UCHAR", text!(Timer2Expiring, "from symbols");
+            0x01 [2] Timer2CancelPending set_Timer2CancelPending: u8 = "UCHAR", text!(Timer2CancelPending, "from symbols");
+            0x01 [3] Timer2SetPending set_Timer2SetPending: u8 = "UCHAR", text!(Timer2SetPending, "from symbols");
+            0x01 [4] Timer2Running set_Timer2Running: u8 = "UCHAR", text!(Timer2Running, "from symbols");
+            0x01 [5] Timer2Disabled set_Timer2Disabled: u8 = "UCHAR", text!(Timer2Disabled, "from symbols");
+            0x01 [6 to 7] Reserved1 set_Reserved1: u8 = "UCHAR", text!(Reserved, "from symbols");
+            0x02 ThreadControlFlags set_ThreadControlFlags: u8 = "UCHAR", text!(ThreadControlFlags, "from symbols");
+            0x02 [0] CycleProfiling set_CycleProfiling: u8 = "UCHAR", text!(CycleProfiling, "from symbols");
+            0x02 [1] CounterProfiling set_CounterProfiling: u8 = "UCHAR", text!(CounterProfiling, "from symbols");
+            0x02 [2] GroupScheduling set_GroupScheduling: u8 = "UCHAR", text!(GroupScheduling, "from symbols");
+            0x02 [3] AffinitySet set_AffinitySet: u8 = "UCHAR", text!(AffinitySet, "from symbols");
+            0x02 [4 to 7] Reserved2 set_Reserved2: u8 = "UCHAR", text!(Reserved, "from symbols");
+            0x02 Hand set_Hand: u8 = "UCHAR", text!(Hand, "from symbols");
+            0x02 Reserved3 set_Reserved3: u8 = "UCHAR", text!(Reserved, "from symbols");
+            0x02 Size set_Size: u8 = "UCHAR", text!(Size, "from symbols");
+            0x03 TimerMiscFlags set_TimerMiscFlags: u8 = "UCHAR", text!(TimerMiscFlags, "from symbols");
+            0x03 [0 to 5] Index set_Index: u8 = "UCHAR", text!(Index, "from symbols");
+            0x03 [6] Inserted set_Inserted: u8 = "UCHAR", text!(Inserted, "from symbols");
+            0x03 [7] Expired set_Expired: u8 = "UCHAR volatile", text!(Expired, "from symbols");
+            0x03 DebugActive set_DebugActive: u8 = "BOOLEAN", text!(DebugActive, "from symbols");
+            0x03 [0] ActiveDR7 set_ActiveDR7: u8 = "BOOLEAN", text!(ActiveDR7, "from symbols");
+            0x03 [1] Instrumented set_Instrumented: u8 = "BOOLEAN", text!(Instrumented, "from symbols");
+            0x03 [2] Minimal set_Minimal: u8 = "BOOLEAN", text!(Minimal, "from symbols");
+            0x03 [3 to 5] Reserved4 set_Reserved4: u8 = "BOOLEAN", text!(Reserved, "from symbols");
+            0x03 [6] UmsScheduled set_UmsScheduled: u8 = "BOOLEAN", text!(UmsScheduled, "from symbols");
+            0x03 [7] UmsPrimary set_UmsPrimary: u8 = "BOOLEAN", text!(UmsPrimary, "from symbols");
+            0x03 DpcActive set_DpcActive: u8 = "BOOLEAN", text!(DpcActive, "from symbols");
+            0x03 Reserved5 set_Reserved5: u8 = "UCHAR", text!(Reserved, "from symbols");
+            0x00 Lock set_Lock: i32 = "LONG volatile", text!(Lock, "from symbols");
             0x00 LockNV set_LockNV: i32 = "LONG", text!(LockNV, "from symbols");
         }
-        0x04 SignalState: i32 = "LONG", "from symbols.";
-        0x08 WaitListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
+        0x04 SignalState: i32 = "LONG", text!(SignalState, "from symbols");
+        0x08 WaitListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(WaitListHead, "from symbols");
     }
 }
 
@@ -902,7 +963,7 @@ runtime::layout! {
     /// The unnamed union at 0x00 of `DISPATCHER_HEADER`.
     pub union DISPATCHER_HEADER_6_3_x64_union_Type: 0x4, 4 {
         0x00 struct_Type: DISPATCHER_HEADER_6_3_x64_union_Type_struct_Type, "unnamed; its members have accessors.";
-        0x00 Lock: i32 = "LONG volatile", "from symbols.";
+        0x00 Lock: i32 = "LONG volatile", text!(Lock, "from symbols");
         0x00 LockNV: i32 = "LONG", text!(LockNV, "from symbols");
     }
 }
@@ -910,7 +971,7 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed structure at 0x00 of `union_Type` in `DISPATCHER_HEADER`.
     pub struct DISPATCHER_HEADER_6_3_x64_union_Type_struct_Type: 0x4, 1 {
-        0x00 Type: u8 = "UCHAR", "from symbols.";
+        0x00 Type: u8 = "UCHAR", text!(Type, "from symbols");
         0x01 union_TimerControlFlags: DISPATCHER_HEADER_6_3_union_Type_struct_Type_union_TimerControlFlags, "unnamed; its members have accessors.";
         0x02 union_ThreadControlFlags: DISPATCHER_HEADER_6_3_union_Type_struct_Type_union_ThreadControlFlags, "unnamed; its members have accessors.";
         0x03 union_TimerMiscFlags: DISPATCHER_HEADER_6_3_x64_union_Type_struct_Type_union_TimerMiscFlags, "unnamed; its members have accessors.";
@@ -920,12 +981,12 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x03 of `union_Type_struct_Type` in `DISPATCHER_HEADER`.
     pub union DISPATCHER_HEADER_6_3_x64_union_Type_struct_Type_union_TimerMiscFlags: 0x1, 1 {
-        0x00 TimerMiscFlags: u8 = "UCHAR", "from symbols.";
+        0x00 TimerMiscFlags: u8 = "UCHAR", text!(TimerMiscFlags, "from symbols");
         0x00 struct_Index: DISPATCHER_HEADER_6_1_x64_union_Type_struct_Type_union_TimerMiscFlags_struct_Index, "unnamed; its members have accessors.";
-        0x00 DebugActive: u8 = "BOOLEAN", "from symbols.";
+        0x00 DebugActive: u8 = "BOOLEAN", text!(DebugActive, "from symbols");
         0x00 struct_ActiveDR7: DISPATCHER_HEADER_6_3_x64_union_Type_struct_Type_union_TimerMiscFlags_struct_ActiveDR7, "unnamed; its members have accessors.";
-        0x00 DpcActive: u8 = "BOOLEAN", "from symbols.";
-        0x00 Reserved5: u8 = "UCHAR", "from symbols.";
+        0x00 DpcActive: u8 = "BOOLEAN", text!(DpcActive, "from symbols");
+        0x00 Reserved5: u8 = "UCHAR", text!(Reserved, "from symbols");
     }
 }
 
@@ -942,65 +1003,65 @@ runtime::layout! {
     /// Header of every kernel object that a thread can wait for.
     pub struct DISPATCHER_HEADER_6_3_9600_17031_x86: members::DISPATCHER_HEADER, 0x10, 4 {
         0x00 union_Lock: DISPATCHER_HEADER_6_3_9600_17031_x86_union_Lock, "unnamed; its members have accessors." {
-            0x00 Lock set_Lock: i32 = "LONG volatile", "from symbols.";
-            0x00 LockNV set_LockNV: i32 = "LONG", "from symbols.";
-            0x00 Type set_Type: u8 = "UCHAR", "from symbols.";
-            0x01 Signalling set_Signalling: u8 = "UCHAR", "from symbols.";
-            0x02 Size set_Size: u8 = "UCHAR", "from symbols.";
-            0x03 Reserved1 set_Reserved1: u8 = "UCHAR", "from symbols.";
-            0x00 TimerType set_TimerType: u8 = "UCHAR", "from symbols.";
-            0x01 TimerControlFlags set_TimerControlFlags: u8 = "UCHAR", "from symbols.";
-            0x01 [0] Absolute set_Absolute: u8 = "UCHAR", "from symbols.";
-            0x01 [1] Wake set_Wake: u8 = "UCHAR", "from symbols.";
-            0x01 [2 to 7] EncodedTolerableDelay set_EncodedTolerableDelay: u8 = "UCHAR", "from symbols.";
-            0x02 Hand set_Hand: u8 = "UCHAR", "from symbols.";
-            0x03 TimerMiscFlags set_TimerMiscFlags: u8 = "UCHAR", "from symbols.";
-            0x03 [0] Index set_Index: u8 = "UCHAR", "from symbols.";
-            0x03 [1 to 5] Processor set_Processor: u8 = "UCHAR", "from symbols.";
-            0x03 [6] Inserted set_Inserted: u8 = "UCHAR", "from symbols.";
-            0x03 [7] Expired set_Expired: u8 = "UCHAR volatile", "from symbols.";
-            0x00 Timer2Type set_Timer2Type: u8 = "UCHAR", "from symbols.";
-            0x01 Timer2Flags set_Timer2Flags: u8 = "UCHAR", "from symbols.";
-            0x01 [0] Timer2Inserted set_Timer2Inserted: u8 = "UCHAR", "from symbols.";
-            0x01 [1] Timer2Expiring set_Timer2Expiring: u8 = "UCHAR", "from symbols.";
-            0x01 [2] Timer2CancelPending set_Timer2CancelPending: u8 = "UCHAR", "from symbols.";
-            0x01 [3] Timer2SetPending set_Timer2SetPending: u8 = "UCHAR", "from symbols.";
-            0x01 [4] Timer2Running set_Timer2Running: u8 = "UCHAR", "from symbols.";
-            0x01 [5] Timer2Disabled set_Timer2Disabled: u8 = "UCHAR", "from symbols.";
-            0x01 [6 to 7] Timer2ReservedFlags set_Timer2ReservedFlags: u8 = "UCHAR", "from symbols.";
-            0x02 Timer2Reserved1 set_Timer2Reserved1: u8 = "UCHAR", "from symbols.";
-            0x03 Timer2Reserved2 set_Timer2Reserved2: u8 = "UCHAR", "from symbols.";
-            0x00 QueueType set_QueueType: u8 = "UCHAR", "from symbols.";
-            0x01 QueueControlFlags set_QueueControlFlags: u8 = "UCHAR", "from symbols.";
-            0x01 [0] Abandoned set_Abandoned: u8 = "UCHAR", "from symbols.";
-            0x01 [1] DisableIncrement set_DisableIncrement: u8 = "UCHAR", "from symbols.";
-            0x01 [2 to 7] QueueReservedControlFlags set_QueueReservedControlFlags: u8 = "UCHAR", "from symbols.";
-            0x02 QueueSize set_QueueSize: u8 = "UCHAR", "from symbols.";
-            0x03 QueueReserved set_QueueReserved: u8 = "UCHAR", "from symbols.";
-            0x00 ThreadType set_ThreadType: u8 = "UCHAR", "from symbols.";
-            0x01 ThreadReserved set_ThreadReserved: u8 = "UCHAR", "from symbols.";
-            0x02 ThreadControlFlags set_ThreadControlFlags: u8 = "UCHAR", "from symbols.";
-            0x02 [0] CycleProfiling set_CycleProfiling: u8 = "UCHAR", "from symbols.";
-            0x02 [1] CounterProfiling set_CounterProfiling: u8 = "UCHAR", "from symbols.";
-            0x02 [2] GroupScheduling set_GroupScheduling: u8 = "UCHAR", "from symbols.";
-            0x02 [3] AffinitySet set_AffinitySet: u8 = "UCHAR", "from symbols.";
-            0x02 [4 to 7] ThreadReservedControlFlags set_ThreadReservedControlFlags: u8 = "UCHAR", "from symbols.";
-            0x03 DebugActive set_DebugActive: u8 = "UCHAR", "from symbols.";
-            0x00 MutantType set_MutantType: u8 = "UCHAR", "from symbols.";
-            0x01 MutantSize set_MutantSize: u8 = "BOOLEAN", "from symbols.";
-            0x02 DpcActive set_DpcActive: u8 = "BOOLEAN", "from symbols.";
-            0x03 MutantReserved set_MutantReserved: u8 = "UCHAR", "from symbols.";
+            0x00 Lock set_Lock: i32 = "LONG volatile", text!(Lock, "from symbols");
+            0x00 LockNV set_LockNV: i32 = "LONG", text!(LockNV_2, "from symbols");
+            0x00 Type set_Type: u8 = "UCHAR", text!(Type, "from symbols");
+            0x01 Signalling set_Signalling: u8 = "UCHAR", text!(Signalling, "from symbols");
+            0x02 Size set_Size: u8 = "UCHAR", text!(Size, "from symbols");
+            0x03 Reserved1 set_Reserved1: u8 = "UCHAR", text!(Reserved, "from symbols");
+            0x00 TimerType set_TimerType: u8 = "UCHAR", text!(TimerType, "from symbols");
+            0x01 TimerControlFlags set_TimerControlFlags: u8 = "UCHAR", text!(TimerControlFlags, "from symbols");
+            0x01 [0] Absolute set_Absolute: u8 = "UCHAR", text!(Absolute, "from symbols");
+            0x01 [1] Wake set_Wake: u8 = "UCHAR", text!(Wake, "from symbols");
+            0x01 [2 to 7] EncodedTolerableDelay set_EncodedTolerableDelay: u8 = "UCHAR", text!(EncodedTolerableDelay, "from symbols");
+            0x02 Hand set_Hand: u8 = "UCHAR", text!(Hand, "from symbols");
+            0x03 TimerMiscFlags set_TimerMiscFlags: u8 = "UCHAR", text!(TimerMiscFlags, "from symbols");
+            0x03 [0] Index set_Index: u8 = "UCHAR", text!(Index, "from symbols");
+            0x03 [1 to 5] Processor set_Processor: u8 = "UCHAR", text!(Processor, "from symbols");
+            0x03 [6] Inserted set_Inserted: u8 = "UCHAR", text!(Inserted, "from symbols");
+            0x03 [7] Expired set_Expired: u8 = "UCHAR volatile", text!(Expired, "from symbols");
+            0x00 Timer2Type set_Timer2Type: u8 = "UCHAR", text!(Timer2Type, "from symbols");
+            0x01 Timer2Flags set_Timer2Flags: u8 = "UCHAR", text!(Timer2Flags, "from symbols");
+            0x01 [0] Timer2Inserted set_Timer2Inserted: u8 = "UCHAR", text!(Timer2Inserted, "from symbols");
+            0x01 [1] Timer2Expiring set_Timer2Expiring: u8 = "UCHAR", text!(Timer2Expiring, "from symbols");
+            0x01 [2] Timer2CancelPending set_Timer2CancelPending: u8 = "UCHAR", text!(Timer2CancelPending, "from symbols");
+            0x01 [3] Timer2SetPending set_Timer2SetPending: u8 = "UCHAR", text!(Timer2SetPending, "from symbols");
+            0x01 [4] Timer2Running set_Timer2Running: u8 = "UCHAR", text!(Timer2Running, "from symbols");
+            0x01 [5] Timer2Disabled set_Timer2Disabled: u8 = "UCHAR", text!(Timer2Disabled, "from symbols");
+            0x01 [6 to 7] Timer2ReservedFlags set_Timer2ReservedFlags: u8 = "UCHAR", text!(Reserved, "from symbols");
+            0x02 Timer2Reserved1 set_Timer2Reserved1: u8 = "UCHAR", text!(Reserved, "from symbols");
+            0x03 Timer2Reserved2 set_Timer2Reserved2: u8 = "UCHAR", text!(Reserved, "from symbols");
+            0x00 QueueType set_QueueType: u8 = "UCHAR", text!(QueueType, "from symbols");
+            0x01 QueueControlFlags set_QueueControlFlags: u8 = "UCHAR", text!(QueueControlFlags, "from symbols");
+            0x01 [0] Abandoned set_Abandoned: u8 = "UCHAR", text!(Abandoned, "from symbols");
+            0x01 [1] DisableIncrement set_DisableIncrement: u8 = "UCHAR", text!(DisableIncrement, "from symbols");
+            0x01 [2 to 7] QueueReservedControlFlags set_QueueReservedControlFlags: u8 = "UCHAR", text!(Reserved, "from symbols");
+            0x02 QueueSize set_QueueSize: u8 = "UCHAR", text!(QueueSize, "from symbols");
+            0x03 QueueReserved set_QueueReserved: u8 = "UCHAR", text!(Reserved, "from symbols");
+            0x00 ThreadType set_ThreadType: u8 = "UCHAR", text!(ThreadType, "from symbols");
+            0x01 ThreadReserved set_ThreadReserved: u8 = "UCHAR", text!(Reserved, "from symbols");
+            0x02 ThreadControlFlags set_ThreadControlFlags: u8 = "UCHAR", text!(ThreadControlFlags, "from symbols");
+            0x02 [0] CycleProfiling set_CycleProfiling: u8 = "UCHAR", text!(CycleProfiling, "from symbols");
+            0x02 [1] CounterProfiling set_CounterProfiling: u8 = "UCHAR", text!(CounterProfiling, "from symbols");
+            0x02 [2] GroupScheduling set_GroupScheduling: u8 = "UCHAR", text!(GroupScheduling, "from symbols");
+            0x02 [3] AffinitySet set_AffinitySet: u8 = "UCHAR", text!(AffinitySet, "from symbols");
+            0x02 [4 to 7] ThreadReservedControlFlags set_ThreadReservedControlFlags: u8 = "UCHAR", text!(Reserved, "from symbols");
+            0x03 DebugActive set_DebugActive: u8 = "UCHAR", text!(DebugActive, "from symbols");
+            0x00 MutantType set_MutantType: u8 = "UCHAR", text!(MutantType, "from symbols");
+            0x01 MutantSize set_MutantSize: u8 = "BOOLEAN", text!(MutantSize, "from symbols");
+            0x02 DpcActive set_DpcActive: u8 = "BOOLEAN", text!(DpcActive, "from symbols");
+            0x03 MutantReserved set_MutantReserved: u8 = "UCHAR", text!(Reserved, "from symbols");
         }
-        0x04 SignalState: i32 = "LONG", "from symbols.";
-        0x08 WaitListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols.";
+        0x04 SignalState: i32 = "LONG", text!(SignalState, "from symbols");
+        0x08 WaitListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(WaitListHead, "from symbols");
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x00 of `DISPATCHER_HEADER`.
     pub union DISPATCHER_HEADER_6_3_9600_17031_x86_union_Lock: 0x4, 4 {
-        0x00 Lock: i32 = "LONG volatile", "from symbols.";
-        0x00 LockNV: i32 = "LONG", "from symbols.";
+        0x00 Lock: i32 = "LONG volatile", text!(Lock, "from symbols");
+        0x00 LockNV: i32 = "LONG", text!(LockNV_2, "from symbols");
         0x00 struct_Type: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Type, "unnamed; its members have accessors.";
         0x00 struct_TimerType: DISPATCHER_HEADER_6_3_9600_17031_x86_union_Lock_struct_TimerType, "unnamed; its members have accessors.";
         0x00 struct_Timer2Type: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Timer2Type, "unnamed; its members have accessors.";
@@ -1013,19 +1074,19 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed structure at 0x00 of `union_Lock` in `DISPATCHER_HEADER`.
     pub struct DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Type: 0x4, 1 {
-        0x00 Type: u8 = "UCHAR", "from symbols.";
-        0x01 Signalling: u8 = "UCHAR", "from symbols.";
-        0x02 Size: u8 = "UCHAR", "from symbols.";
-        0x03 Reserved1: u8 = "UCHAR", "from symbols.";
+        0x00 Type: u8 = "UCHAR", text!(Type, "from symbols");
+        0x01 Signalling: u8 = "UCHAR", text!(Signalling, "from symbols");
+        0x02 Size: u8 = "UCHAR", text!(Size, "from symbols");
+        0x03 Reserved1: u8 = "UCHAR", text!(Reserved, "from symbols");
     }
 }
 
 runtime::layout! {
     /// The unnamed structure at 0x00 of `union_Lock` in `DISPATCHER_HEADER`.
     pub struct DISPATCHER_HEADER_6_3_9600_17031_x86_union_Lock_struct_TimerType: 0x4, 1 {
-        0x00 TimerType: u8 = "UCHAR", "from symbols.";
+        0x00 TimerType: u8 = "UCHAR", text!(TimerType, "from symbols");
         0x01 union_TimerControlFlags: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_TimerType_union_TimerControlFlags, "unnamed; its members have accessors.";
-        0x02 Hand: u8 = "UCHAR", "from symbols.";
+        0x02 Hand: u8 = "UCHAR", text!(Hand, "from symbols");
         0x03 union_TimerMiscFlags: DISPATCHER_HEADER_6_3_9600_17031_x86_union_Lock_struct_TimerType_union_TimerMiscFlags, "unnamed; its members have accessors.";
     }
 }
@@ -1033,7 +1094,7 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x01 of `union_Lock_struct_TimerType` in `DISPATCHER_HEADER`.
     pub union DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_TimerType_union_TimerControlFlags: 0x1, 1 {
-        0x00 TimerControlFlags: u8 = "UCHAR", "from symbols.";
+        0x00 TimerControlFlags: u8 = "UCHAR", text!(TimerControlFlags, "from symbols");
         0x00 struct_Absolute: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_TimerType_union_TimerControlFlags_struct_Absolute, "unnamed; its members have accessors.";
     }
 }
@@ -1048,7 +1109,7 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x03 of `union_Lock_struct_TimerType` in `DISPATCHER_HEADER`.
     pub union DISPATCHER_HEADER_6_3_9600_17031_x86_union_Lock_struct_TimerType_union_TimerMiscFlags: 0x1, 1 {
-        0x00 TimerMiscFlags: u8 = "UCHAR", "from symbols.";
+        0x00 TimerMiscFlags: u8 = "UCHAR", text!(TimerMiscFlags, "from symbols");
         0x00 struct_Index: DISPATCHER_HEADER_6_3_9600_17031_x86_union_Lock_struct_TimerType_union_TimerMiscFlags_struct_Index, "unnamed; its members have accessors.";
     }
 }
@@ -1063,17 +1124,17 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed structure at 0x00 of `union_Lock` in `DISPATCHER_HEADER`.
     pub struct DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Timer2Type: 0x4, 1 {
-        0x00 Timer2Type: u8 = "UCHAR", "from symbols.";
+        0x00 Timer2Type: u8 = "UCHAR", text!(Timer2Type, "from symbols");
         0x01 union_Timer2Flags: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Timer2Type_union_Timer2Flags, "unnamed; its members have accessors.";
-        0x02 Timer2Reserved1: u8 = "UCHAR", "from symbols.";
-        0x03 Timer2Reserved2: u8 = "UCHAR", "from symbols.";
+        0x02 Timer2Reserved1: u8 = "UCHAR", text!(Reserved, "from symbols");
+        0x03 Timer2Reserved2: u8 = "UCHAR", text!(Reserved, "from symbols");
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x01 of `union_Lock_struct_Timer2Type` in `DISPATCHER_HEADER`.
     pub union DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Timer2Type_union_Timer2Flags: 0x1, 1 {
-        0x00 Timer2Flags: u8 = "UCHAR", "from symbols.";
+        0x00 Timer2Flags: u8 = "UCHAR", text!(Timer2Flags, "from symbols");
         0x00 struct_Timer2Inserted: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Timer2Type_union_Timer2Flags_struct_Timer2Inserted, "unnamed; its members have accessors.";
     }
 }
@@ -1088,17 +1149,17 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed structure at 0x00 of `union_Lock` in `DISPATCHER_HEADER`.
     pub struct DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_QueueType: 0x4, 1 {
-        0x00 QueueType: u8 = "UCHAR", "from symbols.";
+        0x00 QueueType: u8 = "UCHAR", text!(QueueType, "from symbols");
         0x01 union_QueueControlFlags: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_QueueType_union_QueueControlFlags, "unnamed; its members have accessors.";
-        0x02 QueueSize: u8 = "UCHAR", "from symbols.";
-        0x03 QueueReserved: u8 = "UCHAR", "from symbols.";
+        0x02 QueueSize: u8 = "UCHAR", text!(QueueSize, "from symbols");
+        0x03 QueueReserved: u8 = "UCHAR", text!(Reserved, "from symbols");
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x01 of `union_Lock_struct_QueueType` in `DISPATCHER_HEADER`.
     pub union DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_QueueType_union_QueueControlFlags: 0x1, 1 {
-        0x00 QueueControlFlags: u8 = "UCHAR", "from symbols.";
+        0x00 QueueControlFlags: u8 = "UCHAR", text!(QueueControlFlags, "from symbols");
         0x00 struct_Abandoned: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_QueueType_union_QueueControlFlags_struct_Abandoned, "unnamed; its members have accessors.";
     }
 }
@@ -1113,8 +1174,8 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed structure at 0x00 of `union_Lock` in `DISPATCHER_HEADER`.
     pub struct DISPATCHER_HEADER_6_3_9600_17031_x86_union_Lock_struct_ThreadType: 0x4, 1 {
-        0x00 ThreadType: u8 = "UCHAR", "from symbols.";
-        0x01 ThreadReserved: u8 = "UCHAR", "from symbols.";
+        0x00 ThreadType: u8 = "UCHAR", text!(ThreadType, "from symbols");
+        0x01 ThreadReserved: u8 = "UCHAR", text!(Reserved, "from symbols");
         0x02 union_ThreadControlFlags: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_ThreadType_union_ThreadControlFlags, "unnamed; its members have accessors.";
         0x03 union_DebugActive: DISPATCHER_HEADER_6_3_9600_17031_x86_union_Lock_struct_ThreadType_union_DebugActive, "unnamed; its members have accessors.";
     }
@@ -1123,7 +1184,7 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x02 of `union_Lock_struct_ThreadType` in `DISPATCHER_HEADER`.
     pub union DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_ThreadType_union_ThreadControlFlags: 0x1, 1 {
-        0x00 ThreadControlFlags: u8 = "UCHAR", "from symbols.";
+        0x00 ThreadControlFlags: u8 = "UCHAR", text!(ThreadControlFlags, "from symbols");
         0x00 struct_CycleProfiling: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_ThreadType_union_ThreadControlFlags_struct_CycleProfiling, "unnamed; its members have accessors.";
     }
 }
@@ -1138,17 +1199,17 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x03 of `union_Lock_struct_ThreadType` in `DISPATCHER_HEADER`.
     pub union DISPATCHER_HEADER_6_3_9600_17031_x86_union_Lock_struct_ThreadType_union_DebugActive: 0x1, 1 {
-        0x00 DebugActive: u8 = "UCHAR", "from symbols.";
+        0x00 DebugActive: u8 = "UCHAR", text!(DebugActive, "from symbols");
     }
 }
 
 runtime::layout! {
     /// The unnamed structure at 0x00 of `union_Lock` in `DISPATCHER_HEADER`.
     pub struct DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_MutantType: 0x4, 1 {
-        0x00 MutantType: u8 = "UCHAR", "from symbols.";
-        0x01 MutantSize: u8 = "BOOLEAN", "from symbols.";
-        0x02 DpcActive: u8 = "BOOLEAN", "from symbols.";
-        0x03 MutantReserved: u8 = "UCHAR", "from symbols.";
+        0x00 MutantType: u8 = "UCHAR", text!(MutantType, "from symbols");
+        0x01 MutantSize: u8 = "BOOLEAN", text!(MutantSize, "from symbols");
+        0x02 DpcActive: u8 = "BOOLEAN", text!(DpcActive, "from symbols");
+        0x03 MutantReserved: u8 = "UCHAR", text!(Reserved, "from symbols");
     }
 }
 
@@ -1158,70 +1219,70 @@ runtime::layout! {
     /// Header of every kernel object that a thread can wait for.
     pub struct DISPATCHER_HEADER_6_3_9600_17031_x64: members::DISPATCHER_HEADER, 0x18, 8 {
         0x00 union_Lock: DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock, "unnamed; its members have accessors." {
-            0x00 Lock set_Lock: i32 = "LONG volatile", "from symbols.";
-            0x00 LockNV set_LockNV: i32 = "LONG", "from symbols.";
-            0x00 Type set_Type: u8 = "UCHAR", "from symbols.";
-            0x01 Signalling set_Signalling: u8 = "UCHAR", "from symbols.";
-            0x02 Size set_Size: u8 = "UCHAR", "from symbols.";
-            0x03 Reserved1 set_Reserved1: u8 = "UCHAR", "from symbols.";
-            0x00 TimerType set_TimerType: u8 = "UCHAR", "from symbols.";
-            0x01 TimerControlFlags set_TimerControlFlags: u8 = "UCHAR", "from symbols.";
-            0x01 [0] Absolute set_Absolute: u8 = "UCHAR", "from symbols.";
-            0x01 [1] Wake set_Wake: u8 = "UCHAR", "from symbols.";
-            0x01 [2 to 7] EncodedTolerableDelay set_EncodedTolerableDelay: u8 = "UCHAR", "from symbols.";
-            0x02 Hand set_Hand: u8 = "UCHAR", "from symbols.";
-            0x03 TimerMiscFlags set_TimerMiscFlags: u8 = "UCHAR", "from symbols.";
-            0x03 [0 to 5] Index set_Index: u8 = "UCHAR", "from symbols.";
-            0x03 [6] Inserted set_Inserted: u8 = "UCHAR", "from symbols.";
-            0x03 [7] Expired set_Expired: u8 = "UCHAR volatile", "from symbols.";
-            0x00 Timer2Type set_Timer2Type: u8 = "UCHAR", "from symbols.";
-            0x01 Timer2Flags set_Timer2Flags: u8 = "UCHAR", "from symbols.";
-            0x01 [0] Timer2Inserted set_Timer2Inserted: u8 = "UCHAR", "from symbols.";
-            0x01 [1] Timer2Expiring set_Timer2Expiring: u8 = "UCHAR", "from symbols.";
-            0x01 [2] Timer2CancelPending set_Timer2CancelPending: u8 = "UCHAR", "from symbols.";
-            0x01 [3] Timer2SetPending set_Timer2SetPending: u8 = "UCHAR", "from symbols.";
-            0x01 [4] Timer2Running set_Timer2Running: u8 = "UCHAR", "from symbols.";
-            0x01 [5] Timer2Disabled set_Timer2Disabled: u8 = "UCHAR", "from symbols.";
-            0x01 [6 to 7] Timer2ReservedFlags set_Timer2ReservedFlags: u8 = "UCHAR", "from symbols.";
-            0x02 Timer2Reserved1 set_Timer2Reserved1: u8 = "UCHAR", "from symbols.";
-            0x03 Timer2Reserved2 set_Timer2Reserved2: u8 = "UCHAR", "from symbols.";
-            0x00 QueueType set_QueueType: u8 = "UCHAR", "from symbols.";
-            0x01 QueueControlFlags set_QueueControlFlags: u8 = "UCHAR", "from symbols.";
-            0x01 [0] Abandoned set_Abandoned: u8 = "UCHAR", "from symbols.";
-            0x01 [1] DisableIncrement set_DisableIncrement: u8 = "UCHAR", "from symbols.";
-            0x01 [2 to 7] QueueReservedControlFlags set_QueueReservedControlFlags: u8 = "UCHAR", "from symbols.";
-            0x02 QueueSize set_QueueSize: u8 = "UCHAR", "from symbols.";
-            0x03 QueueReserved set_QueueReserved: u8 = "UCHAR", "from symbols.";
-            0x00 ThreadType set_ThreadType: u8 = "UCHAR", "from symbols.";
-            0x01 ThreadReserved set_ThreadReserved: u8 = "UCHAR", "from symbols.";
-            0x02 ThreadControlFlags set_ThreadControlFlags: u8 = "UCHAR", "from symbols.";
-            0x02 [0] CycleProfiling set_CycleProfiling: u8 = "UCHAR", "from symbols.";
-            0x02 [1] CounterProfiling set_CounterProfiling: u8 = "UCHAR", "from symbols.";
-            0x02 [2] GroupScheduling set_GroupScheduling: u8 = "UCHAR", "from symbols.";
-            0x02 [3] AffinitySet set_AffinitySet: u8 = "UCHAR", "from symbols.";
-            0x02 [4 to 7] ThreadReservedControlFlags set_ThreadReservedControlFlags: u8 = "UCHAR", "from symbols.";
-            0x03 DebugActive set_DebugActive: u8 = "UCHAR", "from symbols.";
-            0x03 [0] ActiveDR7 set_ActiveDR7: u8 = "BOOLEAN", "from symbols.";
-            0x03 [1] Instrumented set_Instrumented: u8 = "BOOLEAN", "from symbols.";
-            0x03 [2] Minimal set_Minimal: u8 = "BOOLEAN", "from symbols.";
-            0x03 [3 to 5] Reserved4 set_Reserved4: u8 = "BOOLEAN", "from symbols.";
-            0x03 [6] UmsScheduled set_UmsScheduled: u8 = "BOOLEAN", "from symbols.";
-            0x03 [7] UmsPrimary set_UmsPrimary: u8 = "BOOLEAN", "from symbols.";
-            0x00 MutantType set_MutantType: u8 = "UCHAR", "from symbols.";
-            0x01 MutantSize set_MutantSize: u8 = "BOOLEAN", "from symbols.";
-            0x02 DpcActive set_DpcActive: u8 = "BOOLEAN", "from symbols.";
-            0x03 MutantReserved set_MutantReserved: u8 = "UCHAR", "from symbols.";
+            0x00 Lock set_Lock: i32 = "LONG volatile", text!(Lock, "from symbols");
+            0x00 LockNV set_LockNV: i32 = "LONG", text!(LockNV_2, "from symbols");
+            0x00 Type set_Type: u8 = "UCHAR", text!(Type, "from symbols");
+            0x01 Signalling set_Signalling: u8 = "UCHAR", text!(Signalling, "from symbols");
+            0x02 Size set_Size: u8 = "UCHAR", text!(Size, "from symbols");
+            0x03 Reserved1 set_Reserved1: u8 = "UCHAR", text!(Reserved, "from symbols");
+            0x00 TimerType set_TimerType: u8 = "UCHAR", text!(TimerType, "from symbols");
+            0x01 TimerControlFlags set_TimerControlFlags: u8 = "UCHAR", text!(TimerControlFlags, "from symbols");
+            0x01 [0] Absolute set_Absolute: u8 = "UCHAR", text!(Absolute, "from symbols");
+            0x01 [1] Wake set_Wake: u8 = "UCHAR", text!(Wake, "from symbols");
+            0x01 [2 to 7] EncodedTolerableDelay set_EncodedTolerableDelay: u8 = "UCHAR", text!(EncodedTolerableDelay, "from symbols");
+            0x02 Hand set_Hand: u8 = "UCHAR", text!(Hand, "from symbols");
+            0x03 TimerMiscFlags set_TimerMiscFlags: u8 = "UCHAR", text!(TimerMiscFlags, "from symbols");
+            0x03 [0 to 5] Index set_Index: u8 = "UCHAR", text!(Index, "from symbols");
+            0x03 [6] Inserted set_Inserted: u8 = "UCHAR", text!(Inserted, "from symbols");
+            0x03 [7] Expired set_Expired: u8 = "UCHAR volatile", text!(Expired, "from symbols");
+            0x00 Timer2Type set_Timer2Type: u8 = "UCHAR", text!(Timer2Type, "from symbols");
+            0x01 Timer2Flags set_Timer2Flags: u8 = "UCHAR", text!(Timer2Flags, "from symbols");
+            0x01 [0] Timer2Inserted set_Timer2Inserted: u8 = "UCHAR", text!(Timer2Inserted, "from symbols");
+            0x01 [1] Timer2Expiring set_Timer2Expiring: u8 = "UCHAR", text!(Timer2Expiring, "from symbols");
+            0x01 [2] Timer2CancelPending set_Timer2CancelPending: u8 = "UCHAR", text!(Timer2CancelPending, "from symbols");
+            0x01 [3] Timer2SetPending set_Timer2SetPending: u8 = "UCHAR", text!(Timer2SetPending, "from symbols");
+            0x01 [4] Timer2Running set_Timer2Running: u8 = "UCHAR", text!(Timer2Running, "from symbols");
+            0x01 [5] Timer2Disabled set_Timer2Disabled: u8 = "UCHAR", text!(Timer2Disabled, "from symbols");
+            0x01 [6 to 7] Timer2ReservedFlags set_Timer2ReservedFlags: u8 = "UCHAR", text!(Reserved, "from symbols");
+            0x02 Timer2Reserved1 set_Timer2Reserved1: u8 = "UCHAR", text!(Reserved, "from symbols");
+            0x03 Timer2Reserved2 set_Timer2Reserved2: u8 = "UCHAR", text!(Reserved, "from symbols");
+            0x00 QueueType set_QueueType: u8 = "UCHAR", text!(QueueType, "from symbols");
+            0x01 QueueControlFlags set_QueueControlFlags: u8 = "UCHAR", text!(QueueControlFlags, "from symbols");
+            0x01 [0] Abandoned set_Abandoned: u8 = "UCHAR", text!(Abandoned, "from symbols");
+            0x01 [1] DisableIncrement set_DisableIncrement: u8 = "UCHAR", text!(DisableIncrement, "from symbols");
+            0x01 [2 to 7] QueueReservedControlFlags set_QueueReservedControlFlags: u8 = "UCHAR", text!(Reserved, "from symbols");
+            0x02 QueueSize set_QueueSize: u8 = "UCHAR", text!(QueueSize, "from symbols");
+            0x03 QueueReserved set_QueueReserved: u8 = "UCHAR", text!(Reserved, "from symbols");
+            0x00 ThreadType set_ThreadType: u8 = "UCHAR", text!(ThreadType, "from symbols");
+            0x01 ThreadReserved set_ThreadReserved: u8 = "UCHAR", text!(Reserved, "from symbols");
+            0x02 ThreadControlFlags set_ThreadControlFlags: u8 = "UCHAR", text!(ThreadControlFlags, "from symbols");
+            0x02 [0] CycleProfiling set_CycleProfiling: u8 = "UCHAR", text!(CycleProfiling, "from symbols");
+            0x02 [1] CounterProfiling set_CounterProfiling: u8 = "UCHAR", text!(CounterProfiling, "from symbols");
+            0x02 [2] GroupScheduling set_GroupScheduling: u8 = "UCHAR", text!(GroupScheduling, "from symbols");
+            0x02 [3] AffinitySet set_AffinitySet: u8 = "UCHAR", text!(AffinitySet, "from symbols");
+            0x02 [4 to 7] ThreadReservedControlFlags set_ThreadReservedControlFlags: u8 = "UCHAR", text!(Reserved, "from symbols");
+            0x03 DebugActive set_DebugActive: u8 = "UCHAR", text!(DebugActive, "from symbols");
+            0x03 [0] ActiveDR7 set_ActiveDR7: u8 = "BOOLEAN", text!(ActiveDR7, "from symbols");
+            0x03 [1] Instrumented set_Instrumented: u8 = "BOOLEAN", text!(Instrumented, "from symbols");
+            0x03 [2] Minimal set_Minimal: u8 = "BOOLEAN", text!(Minimal, "from symbols");
+            0x03 [3 to 5] Reserved4 set_Reserved4: u8 = "BOOLEAN", text!(Reserved, "from symbols");
+            0x03 [6] UmsScheduled set_UmsScheduled: u8 = "BOOLEAN", text!(UmsScheduled, "from symbols");
+            0x03 [7] UmsPrimary set_UmsPrimary: u8 = "BOOLEAN", text!(UmsPrimary, "from symbols");
+            0x00 MutantType set_MutantType: u8 = "UCHAR", text!(MutantType, "from symbols");
+            0x01 MutantSize set_MutantSize: u8 = "BOOLEAN", text!(MutantSize, "from symbols");
+            0x02 DpcActive set_DpcActive: u8 = "BOOLEAN", text!(DpcActive, "from symbols");
+            0x03 MutantReserved set_MutantReserved: u8 = "UCHAR", text!(Reserved, "from symbols");
         }
-        0x04 SignalState: i32 = "LONG", "from symbols.";
-        0x08 WaitListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
+        0x04 SignalState: i32 = "LONG", text!(SignalState, "from symbols");
+        0x08 WaitListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(WaitListHead, "from symbols");
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x00 of `DISPATCHER_HEADER`.
     pub union DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock: 0x4, 4 {
-        0x00 Lock: i32 = "LONG volatile", "from symbols.";
-        0x00 LockNV: i32 = "LONG", "from symbols.";
+        0x00 Lock: i32 = "LONG volatile", text!(Lock, "from symbols");
+        0x00 LockNV: i32 = "LONG", text!(LockNV_2, "from symbols");
         0x00 struct_Type: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Type, "unnamed; its members have accessors.";
         0x00 struct_TimerType: DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock_struct_TimerType, "unnamed; its members have accessors.";
         0x00 struct_Timer2Type: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Timer2Type, "unnamed; its members have accessors.";
@@ -1234,9 +1295,9 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed structure at 0x00 of `union_Lock` in `DISPATCHER_HEADER`.
     pub struct DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock_struct_TimerType: 0x4, 1 {
-        0x00 TimerType: u8 = "UCHAR", "from symbols.";
+        0x00 TimerType: u8 = "UCHAR", text!(TimerType, "from symbols");
         0x01 union_TimerControlFlags: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_TimerType_union_TimerControlFlags, "unnamed; its members have accessors.";
-        0x02 Hand: u8 = "UCHAR", "from symbols.";
+        0x02 Hand: u8 = "UCHAR", text!(Hand, "from symbols");
         0x03 union_TimerMiscFlags: DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock_struct_TimerType_union_TimerMiscFlags, "unnamed; its members have accessors.";
     }
 }
@@ -1244,7 +1305,7 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x03 of `union_Lock_struct_TimerType` in `DISPATCHER_HEADER`.
     pub union DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock_struct_TimerType_union_TimerMiscFlags: 0x1, 1 {
-        0x00 TimerMiscFlags: u8 = "UCHAR", "from symbols.";
+        0x00 TimerMiscFlags: u8 = "UCHAR", text!(TimerMiscFlags, "from symbols");
         0x00 struct_Index: DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock_struct_TimerType_union_TimerMiscFlags_struct_Index, "unnamed; its members have accessors.";
     }
 }
@@ -1259,8 +1320,8 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed structure at 0x00 of `union_Lock` in `DISPATCHER_HEADER`.
     pub struct DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock_struct_ThreadType: 0x4, 1 {
-        0x00 ThreadType: u8 = "UCHAR", "from symbols.";
-        0x01 ThreadReserved: u8 = "UCHAR", "from symbols.";
+        0x00 ThreadType: u8 = "UCHAR", text!(ThreadType, "from symbols");
+        0x01 ThreadReserved: u8 = "UCHAR", text!(Reserved, "from symbols");
         0x02 union_ThreadControlFlags: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_ThreadType_union_ThreadControlFlags, "unnamed; its members have accessors.";
         0x03 union_DebugActive: DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock_struct_ThreadType_union_DebugActive, "unnamed; its members have accessors.";
     }
@@ -1269,7 +1330,7 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x03 of `union_Lock_struct_ThreadType` in `DISPATCHER_HEADER`.
     pub union DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock_struct_ThreadType_union_DebugActive: 0x1, 1 {
-        0x00 DebugActive: u8 = "UCHAR", "from symbols.";
+        0x00 DebugActive: u8 = "UCHAR", text!(DebugActive, "from symbols");
         0x00 struct_ActiveDR7: DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock_struct_ThreadType_union_DebugActive_struct_ActiveDR7, "unnamed; its members have accessors.";
     }
 }
@@ -1287,68 +1348,68 @@ runtime::layout! {
     /// Header of every kernel object that a thread can wait for.
     pub struct DISPATCHER_HEADER_10_0_x86: members::DISPATCHER_HEADER, 0x10, 4 {
         0x00 union_Lock: DISPATCHER_HEADER_10_0_x86_union_Lock, "unnamed; its members have accessors." {
-            0x00 Lock set_Lock: i32 = "LONG volatile", "from symbols.";
-            0x00 LockNV set_LockNV: i32 = "LONG", "from symbols.";
-            0x00 Type set_Type: u8 = "UCHAR", "from symbols.";
-            0x01 Signalling set_Signalling: u8 = "UCHAR", "from symbols.";
-            0x02 Size set_Size: u8 = "UCHAR", "from symbols.";
-            0x03 Reserved1 set_Reserved1: u8 = "UCHAR", "from symbols.";
-            0x00 TimerType set_TimerType: u8 = "UCHAR", "from symbols.";
-            0x01 TimerControlFlags set_TimerControlFlags: u8 = "UCHAR", "from symbols.";
-            0x01 [0] Absolute set_Absolute: u8 = "UCHAR", "from symbols.";
-            0x01 [1] Wake set_Wake: u8 = "UCHAR", "from symbols.";
-            0x01 [2 to 7] EncodedTolerableDelay set_EncodedTolerableDelay: u8 = "UCHAR", "from symbols.";
-            0x02 Hand set_Hand: u8 = "UCHAR", "from symbols.";
-            0x03 TimerMiscFlags set_TimerMiscFlags: u8 = "UCHAR", "from symbols.";
-            0x03 [0] Index set_Index: u8 = "UCHAR", "from symbols.";
-            0x03 [1 to 5] Processor set_Processor: u8 = "UCHAR", "from symbols.";
-            0x03 [6] Inserted set_Inserted: u8 = "UCHAR", "from symbols.";
-            0x03 [7] Expired set_Expired: u8 = "UCHAR volatile", "from symbols.";
-            0x00 Timer2Type set_Timer2Type: u8 = "UCHAR", "from symbols.";
-            0x01 Timer2Flags set_Timer2Flags: u8 = "UCHAR", "from symbols.";
-            0x01 [0] Timer2Inserted set_Timer2Inserted: u8 = "UCHAR", "from symbols.";
-            0x01 [1] Timer2Expiring set_Timer2Expiring: u8 = "UCHAR", "from symbols.";
-            0x01 [2] Timer2CancelPending set_Timer2CancelPending: u8 = "UCHAR", "from symbols.";
-            0x01 [3] Timer2SetPending set_Timer2SetPending: u8 = "UCHAR", "from symbols.";
-            0x01 [4] Timer2Running set_Timer2Running: u8 = "UCHAR", "from symbols.";
-            0x01 [5] Timer2Disabled set_Timer2Disabled: u8 = "UCHAR", "from symbols.";
-            0x01 [6 to 7] Timer2ReservedFlags set_Timer2ReservedFlags: u8 = "UCHAR", "from symbols.";
-            0x02 Timer2Reserved1 set_Timer2Reserved1: u8 = "UCHAR", "from symbols.";
-            0x03 Timer2Reserved2 set_Timer2Reserved2: u8 = "UCHAR", "from symbols.";
-            0x00 QueueType set_QueueType: u8 = "UCHAR", "from symbols.";
-            0x01 QueueControlFlags set_QueueControlFlags: u8 = "UCHAR", "from symbols.";
-            0x01 [0] Abandoned set_Abandoned: u8 = "UCHAR", "from symbols.";
-            0x01 [1] DisableIncrement set_DisableIncrement: u8 = "UCHAR", "from symbols.";
-            0x01 [2 to 7] QueueReservedControlFlags set_QueueReservedControlFlags: u8 = "UCHAR", "from symbols.";
-            0x02 QueueSize set_QueueSize: u8 = "UCHAR", "from symbols.";
-            0x03 QueueReserved set_QueueReserved: u8 = "UCHAR", "from symbols.";
-            0x00 ThreadType set_ThreadType: u8 = "UCHAR", "from symbols.";
-            0x01 ThreadReserved set_ThreadReserved: u8 = "UCHAR", "from symbols.";
-            0x02 ThreadControlFlags set_ThreadControlFlags: u8 = "UCHAR", "from symbols.";
-            0x02 [0] CycleProfiling set_CycleProfiling: u8 = "UCHAR", "from symbols.";
-            0x02 [1] CounterProfiling set_CounterProfiling: u8 = "UCHAR", "from symbols.";
-            0x02 [2] GroupScheduling set_GroupScheduling: u8 = "UCHAR", "from symbols.";
-            0x02 [3] AffinitySet set_AffinitySet: u8 = "UCHAR", "from symbols.";
-            0x02 [4] Tagged set_Tagged: u8 = "UCHAR", "from symbols.";
-            0x02 [5] EnergyProfiling set_EnergyProfiling: u8 = "UCHAR", "from symbols.";
-            0x02 [6] Instrumented set_Instrumented: u8 = "UCHAR", "from symbols.";
-            0x02 [7] ThreadReservedControlFlags set_ThreadReservedControlFlags: u8 = "UCHAR", "from symbols.";
-            0x03 DebugActive set_DebugActive: u8 = "UCHAR", "from symbols.";
-            0x00 MutantType set_MutantType: u8 = "UCHAR", "from symbols.";
-            0x01 MutantSize set_MutantSize: u8 = "BOOLEAN", "from symbols.";
-            0x02 DpcActive set_DpcActive: u8 = "BOOLEAN", "from symbols.";
-            0x03 MutantReserved set_MutantReserved: u8 = "UCHAR", "from symbols.";
+            0x00 Lock set_Lock: i32 = "LONG volatile", text!(Lock, "from symbols");
+            0x00 LockNV set_LockNV: i32 = "LONG", text!(LockNV_2, "from symbols");
+            0x00 Type set_Type: u8 = "UCHAR", text!(Type, "from symbols");
+            0x01 Signalling set_Signalling: u8 = "UCHAR", text!(Signalling, "from symbols");
+            0x02 Size set_Size: u8 = "UCHAR", text!(Size, "from symbols");
+            0x03 Reserved1 set_Reserved1: u8 = "UCHAR", text!(Reserved, "from symbols");
+            0x00 TimerType set_TimerType: u8 = "UCHAR", text!(TimerType, "from symbols");
+            0x01 TimerControlFlags set_TimerControlFlags: u8 = "UCHAR", text!(TimerControlFlags, "from symbols");
+            0x01 [0] Absolute set_Absolute: u8 = "UCHAR", text!(Absolute, "from symbols");
+            0x01 [1] Wake set_Wake: u8 = "UCHAR", text!(Wake, "from symbols");
+            0x01 [2 to 7] EncodedTolerableDelay set_EncodedTolerableDelay: u8 = "UCHAR", text!(EncodedTolerableDelay, "from symbols");
+            0x02 Hand set_Hand: u8 = "UCHAR", text!(Hand, "from symbols");
+            0x03 TimerMiscFlags set_TimerMiscFlags: u8 = "UCHAR", text!(TimerMiscFlags, "from symbols");
+            0x03 [0] Index set_Index: u8 = "UCHAR", text!(Index, "from symbols");
+            0x03 [1 to 5] Processor set_Processor: u8 = "UCHAR", text!(Processor, "from symbols");
+            0x03 [6] Inserted set_Inserted: u8 = "UCHAR", text!(Inserted, "from symbols");
+            0x03 [7] Expired set_Expired: u8 = "UCHAR volatile", text!(Expired, "from symbols");
+            0x00 Timer2Type set_Timer2Type: u8 = "UCHAR", text!(Timer2Type, "from symbols");
+            0x01 Timer2Flags set_Timer2Flags: u8 = "UCHAR", text!(Timer2Flags, "from symbols");
+            0x01 [0] Timer2Inserted set_Timer2Inserted: u8 = "UCHAR", text!(Timer2Inserted, "from symbols");
+            0x01 [1] Timer2Expiring set_Timer2Expiring: u8 = "UCHAR", text!(Timer2Expiring, "from symbols");
+            0x01 [2] Timer2CancelPending set_Timer2CancelPending: u8 = "UCHAR", text!(Timer2CancelPending, "from symbols");
+            0x01 [3] Timer2SetPending set_Timer2SetPending: u8 = "UCHAR", text!(Timer2SetPending, "from symbols");
+            0x01 [4] Timer2Running set_Timer2Running: u8 = "UCHAR", text!(Timer2Running, "from symbols");
+            0x01 [5] Timer2Disabled set_Timer2Disabled: u8 = "UCHAR", text!(Timer2Disabled, "from symbols");
+            0x01 [6 to 7] Timer2ReservedFlags set_Timer2ReservedFlags: u8 = "UCHAR", text!(Reserved, "from symbols");
+            0x02 Timer2Reserved1 set_Timer2Reserved1: u8 = "UCHAR", text!(Reserved, "from symbols");
+            0x03 Timer2Reserved2 set_Timer2Reserved2: u8 = "UCHAR", text!(Reserved, "from symbols");
+            0x00 QueueType set_QueueType: u8 = "UCHAR", text!(QueueType, "from symbols");
+            0x01 QueueControlFlags set_QueueControlFlags: u8 = "UCHAR", text!(QueueControlFlags, "from symbols");
+            0x01 [0] Abandoned set_Abandoned: u8 = "UCHAR", text!(Abandoned, "from symbols");
+            0x01 [1] DisableIncrement set_DisableIncrement: u8 = "UCHAR", text!(DisableIncrement, "from symbols");
+            0x01 [2 to 7] QueueReservedControlFlags set_QueueReservedControlFlags: u8 = "UCHAR", text!(Reserved, "from symbols");
+            0x02 QueueSize set_QueueSize: u8 = "UCHAR", text!(QueueSize, "from symbols");
+            0x03 QueueReserved set_QueueReserved: u8 = "UCHAR", text!(Reserved, "from symbols");
+            0x00 ThreadType set_ThreadType: u8 = "UCHAR", text!(ThreadType, "from symbols");
+            0x01 ThreadReserved set_ThreadReserved: u8 = "UCHAR", text!(Reserved, "from symbols");
+            0x02 ThreadControlFlags set_ThreadControlFlags: u8 = "UCHAR", text!(ThreadControlFlags, "from symbols");
+            0x02 [0] CycleProfiling set_CycleProfiling: u8 = "UCHAR", text!(CycleProfiling, "from symbols");
+            0x02 [1] CounterProfiling set_CounterProfiling: u8 = "UCHAR", text!(CounterProfiling, "from symbols");
+            0x02 [2] GroupScheduling set_GroupScheduling: u8 = "UCHAR", text!(GroupScheduling, "from symbols");
+            0x02 [3] AffinitySet set_AffinitySet: u8 = "UCHAR", text!(AffinitySet, "from symbols");
+            0x02 [4] Tagged set_Tagged: u8 = "UCHAR", text!(Tagged, "from symbols");
+            0x02 [5] EnergyProfiling set_EnergyProfiling: u8 = "UCHAR", text!(EnergyProfiling, "from symbols");
+            0x02 [6] Instrumented set_Instrumented: u8 = "UCHAR", text!(Instrumented, "from symbols");
+            0x02 [7] ThreadReservedControlFlags set_ThreadReservedControlFlags: u8 = "UCHAR", text!(Reserved, "from symbols");
+            0x03 DebugActive set_DebugActive: u8 = "UCHAR", text!(DebugActive, "from symbols");
+            0x00 MutantType set_MutantType: u8 = "UCHAR", text!(MutantType, "from symbols");
+            0x01 MutantSize set_MutantSize: u8 = "BOOLEAN", text!(MutantSize, "from symbols");
+            0x02 DpcActive set_DpcActive: u8 = "BOOLEAN", text!(DpcActive, "from symbols");
+            0x03 MutantReserved set_MutantReserved: u8 = "UCHAR", text!(Reserved, "from symbols");
         }
-        0x04 SignalState: i32 = "LONG", "from symbols.";
-        0x08 WaitListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols.";
+        0x04 SignalState: i32 = "LONG", text!(SignalState, "from symbols");
+        0x08 WaitListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(WaitListHead, "from symbols");
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x00 of `DISPATCHER_HEADER`.
     pub union DISPATCHER_HEADER_10_0_x86_union_Lock: 0x4, 4 {
-        0x00 Lock: i32 = "LONG volatile", "from symbols.";
-        0x00 LockNV: i32 = "LONG", "from symbols.";
+        0x00 Lock: i32 = "LONG volatile", text!(Lock, "from symbols");
+        0x00 LockNV: i32 = "LONG", text!(LockNV_2, "from symbols");
         0x00 struct_Type: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Type, "unnamed; its members have accessors.";
         0x00 struct_TimerType: DISPATCHER_HEADER_6_3_9600_17031_x86_union_Lock_struct_TimerType, "unnamed; its members have accessors.";
         0x00 struct_Timer2Type: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Timer2Type, "unnamed; its members have accessors.";
@@ -1361,8 +1422,8 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed structure at 0x00 of `union_Lock` in `DISPATCHER_HEADER`.
     pub struct DISPATCHER_HEADER_10_0_x86_union_Lock_struct_ThreadType: 0x4, 1 {
-        0x00 ThreadType: u8 = "UCHAR", "from symbols.";
-        0x01 ThreadReserved: u8 = "UCHAR", "from symbols.";
+        0x00 ThreadType: u8 = "UCHAR", text!(ThreadType, "from symbols");
+        0x01 ThreadReserved: u8 = "UCHAR", text!(Reserved, "from symbols");
         0x02 union_ThreadControlFlags: DISPATCHER_HEADER_10_0_x86_union_Lock_struct_ThreadType_union_ThreadControlFlags, "unnamed; its members have accessors.";
         0x03 union_DebugActive: DISPATCHER_HEADER_6_3_9600_17031_x86_union_Lock_struct_ThreadType_union_DebugActive, "unnamed; its members have accessors.";
     }
@@ -1371,7 +1432,7 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x02 of `union_Lock_struct_ThreadType` in `DISPATCHER_HEADER`.
     pub union DISPATCHER_HEADER_10_0_x86_union_Lock_struct_ThreadType_union_ThreadControlFlags: 0x1, 1 {
-        0x00 ThreadControlFlags: u8 = "UCHAR", "from symbols.";
+        0x00 ThreadControlFlags: u8 = "UCHAR", text!(ThreadControlFlags, "from symbols");
         0x00 struct_CycleProfiling: DISPATCHER_HEADER_10_0_x86_union_Lock_struct_ThreadType_union_ThreadControlFlags_struct_CycleProfiling, "unnamed; its members have accessors.";
     }
 }
@@ -1389,72 +1450,72 @@ runtime::layout! {
     /// Header of every kernel object that a thread can wait for.
     pub struct DISPATCHER_HEADER_10_0_x64: members::DISPATCHER_HEADER, 0x18, 8 {
         0x00 union_Lock: DISPATCHER_HEADER_10_0_x64_union_Lock, "unnamed; its members have accessors." {
-            0x00 Lock set_Lock: i32 = "LONG volatile", "from symbols.";
-            0x00 LockNV set_LockNV: i32 = "LONG", "from symbols.";
-            0x00 Type set_Type: u8 = "UCHAR", "from symbols.";
-            0x01 Signalling set_Signalling: u8 = "UCHAR", "from symbols.";
-            0x02 Size set_Size: u8 = "UCHAR", "from symbols.";
-            0x03 Reserved1 set_Reserved1: u8 = "UCHAR", "from symbols.";
-            0x00 TimerType set_TimerType: u8 = "UCHAR", "from symbols.";
-            0x01 TimerControlFlags set_TimerControlFlags: u8 = "UCHAR", "from symbols.";
-            0x01 [0] Absolute set_Absolute: u8 = "UCHAR", "from symbols.";
-            0x01 [1] Wake set_Wake: u8 = "UCHAR", "from symbols.";
-            0x01 [2 to 7] EncodedTolerableDelay set_EncodedTolerableDelay: u8 = "UCHAR", "from symbols.";
-            0x02 Hand set_Hand: u8 = "UCHAR", "from symbols.";
-            0x03 TimerMiscFlags set_TimerMiscFlags: u8 = "UCHAR", "from symbols.";
-            0x03 [0 to 5] Index set_Index: u8 = "UCHAR", "from symbols.";
-            0x03 [6] Inserted set_Inserted: u8 = "UCHAR", "from symbols.";
-            0x03 [7] Expired set_Expired: u8 = "UCHAR volatile", "from symbols.";
-            0x00 Timer2Type set_Timer2Type: u8 = "UCHAR", "from symbols.";
-            0x01 Timer2Flags set_Timer2Flags: u8 = "UCHAR", "from symbols.";
-            0x01 [0] Timer2Inserted set_Timer2Inserted: u8 = "UCHAR", "from symbols.";
-            0x01 [1] Timer2Expiring set_Timer2Expiring: u8 = "UCHAR", "from symbols.";
-            0x01 [2] Timer2CancelPending set_Timer2CancelPending: u8 = "UCHAR", "from symbols.";
-            0x01 [3] Timer2SetPending set_Timer2SetPending: u8 = "UCHAR", "from symbols.";
-            0x01 [4] Timer2Running set_Timer2Running: u8 = "UCHAR", "from symbols.";
-            0x01 [5] Timer2Disabled set_Timer2Disabled: u8 = "UCHAR", "from symbols.";
-            0x01 [6 to 7] Timer2ReservedFlags set_Timer2ReservedFlags: u8 = "UCHAR", "from symbols.";
-            0x02 Timer2Reserved1 set_Timer2Reserved1: u8 = "UCHAR", "from symbols.";
-            0x03 Timer2Reserved2 set_Timer2Reserved2: u8 = "UCHAR", "from symbols.";
-            0x00 QueueType set_QueueType: u8 = "UCHAR", "from symbols.";
-            0x01 QueueControlFlags set_QueueControlFlags: u8 = "UCHAR", "from symbols.";
-            0x01 [0] Abandoned set_Abandoned: u8 = "UCHAR", "from symbols.";
-            0x01 [1] DisableIncrement set_DisableIncrement: u8 = "UCHAR", "from symbols.";
-            0x01 [2 to 7] QueueReservedControlFlags set_QueueReservedControlFlags: u8 = "UCHAR", "from symbols.";
-            0x02 QueueSize set_QueueSize: u8 = "UCHAR", "from symbols.";
-            0x03 QueueReserved set_QueueReserved: u8 = "UCHAR", "from symbols.";
-            0x00 ThreadType set_ThreadType: u8 = "UCHAR", "from symbols.";
-            0x01 ThreadReserved set_ThreadReserved: u8 = "UCHAR", "from symbols.";
-            0x02 ThreadControlFlags set_ThreadControlFlags: u8 = "UCHAR", "from symbols.";
-            0x02 [0] CycleProfiling set_CycleProfiling: u8 = "UCHAR", "from symbols.";
-            0x02 [1] CounterProfiling set_CounterProfiling: u8 = "UCHAR", "from symbols.";
-            0x02 [2] GroupScheduling set_GroupScheduling: u8 = "UCHAR", "from symbols.";
-            0x02 [3] AffinitySet set_AffinitySet: u8 = "UCHAR", "from symbols.";
-            0x02 [4] Tagged set_Tagged: u8 = "UCHAR", "from symbols.";
-            0x02 [5] EnergyProfiling set_EnergyProfiling: u8 = "UCHAR", "from symbols.";
-            0x02 [6 to 7] ThreadReservedControlFlags set_ThreadReservedControlFlags: u8 = "UCHAR", "from symbols.";
-            0x03 DebugActive set_DebugActive: u8 = "UCHAR", "from symbols.";
-            0x03 [0] ActiveDR7 set_ActiveDR7: u8 = "BOOLEAN", "from symbols.";
-            0x03 [1] Instrumented set_Instrumented: u8 = "BOOLEAN", "from symbols.";
-            0x03 [2] Minimal set_Minimal: u8 = "BOOLEAN", "from symbols.";
-            0x03 [3 to 5] Reserved4 set_Reserved4: u8 = "BOOLEAN", "from symbols.";
-            0x03 [6] UmsScheduled set_UmsScheduled: u8 = "BOOLEAN", "from symbols.";
-            0x03 [7] UmsPrimary set_UmsPrimary: u8 = "BOOLEAN", "from symbols.";
-            0x00 MutantType set_MutantType: u8 = "UCHAR", "from symbols.";
-            0x01 MutantSize set_MutantSize: u8 = "BOOLEAN", "from symbols.";
-            0x02 DpcActive set_DpcActive: u8 = "BOOLEAN", "from symbols.";
-            0x03 MutantReserved set_MutantReserved: u8 = "UCHAR", "from symbols.";
+            0x00 Lock set_Lock: i32 = "LONG volatile", text!(Lock, "from symbols");
+            0x00 LockNV set_LockNV: i32 = "LONG", text!(LockNV_2, "from symbols");
+            0x00 Type set_Type: u8 = "UCHAR", text!(Type, "from symbols");
+            0x01 Signalling set_Signalling: u8 = "UCHAR", text!(Signalling, "from symbols");
+            0x02 Size set_Size: u8 = "UCHAR", text!(Size, "from symbols");
+            0x03 Reserved1 set_Reserved1: u8 = "UCHAR", text!(Reserved, "from symbols");
+            0x00 TimerType set_TimerType: u8 = "UCHAR", text!(TimerType, "from symbols");
+            0x01 TimerControlFlags set_TimerControlFlags: u8 = "UCHAR", text!(TimerControlFlags, "from symbols");
+            0x01 [0] Absolute set_Absolute: u8 = "UCHAR", text!(Absolute, "from symbols");
+            0x01 [1] Wake set_Wake: u8 = "UCHAR", text!(Wake, "from symbols");
+            0x01 [2 to 7] EncodedTolerableDelay set_EncodedTolerableDelay: u8 = "UCHAR", text!(EncodedTolerableDelay, "from symbols");
+            0x02 Hand set_Hand: u8 = "UCHAR", text!(Hand, "from symbols");
+            0x03 TimerMiscFlags set_TimerMiscFlags: u8 = "UCHAR", text!(TimerMiscFlags, "from symbols");
+            0x03 [0 to 5] Index set_Index: u8 = "UCHAR", text!(Index, "from symbols");
+            0x03 [6] Inserted set_Inserted: u8 = "UCHAR", text!(Inserted, "from symbols");
+            0x03 [7] Expired set_Expired: u8 = "UCHAR volatile", text!(Expired, "from symbols");
+            0x00 Timer2Type set_Timer2Type: u8 = "UCHAR", text!(Timer2Type, "from symbols");
+            0x01 Timer2Flags set_Timer2Flags: u8 = "UCHAR", text!(Timer2Flags, "from symbols");
+            0x01 [0] Timer2Inserted set_Timer2Inserted: u8 = "UCHAR", text!(Timer2Inserted, "from symbols");
+            0x01 [1] Timer2Expiring set_Timer2Expiring: u8 = "UCHAR", text!(Timer2Expiring, "from symbols");
+            0x01 [2] Timer2CancelPending set_Timer2CancelPending: u8 = "UCHAR", text!(Timer2CancelPending, "from symbols");
+            0x01 [3] Timer2SetPending set_Timer2SetPending: u8 = "UCHAR", text!(Timer2SetPending, "from symbols");
+            0x01 [4] Timer2Running set_Timer2Running: u8 = "UCHAR", text!(Timer2Running, "from symbols");
+            0x01 [5] Timer2Disabled set_Timer2Disabled: u8 = "UCHAR", text!(Timer2Disabled, "from symbols");
+            0x01 [6 to 7] Timer2ReservedFlags set_Timer2ReservedFlags: u8 = "UCHAR", text!(Reserved, "from symbols");
+            0x02 Timer2Reserved1 set_Timer2Reserved1: u8 = "UCHAR", text!(Reserved, "from symbols");
+            0x03 Timer2Reserved2 set_Timer2Reserved2: u8 = "UCHAR", text!(Reserved, "from symbols");
+            0x00 QueueType set_QueueType: u8 = "UCHAR", text!(QueueType, "from symbols");
+            0x01 QueueControlFlags set_QueueControlFlags: u8 = "UCHAR", text!(QueueControlFlags, "from symbols");
+            0x01 [0] Abandoned set_Abandoned: u8 = "UCHAR", text!(Abandoned, "from symbols");
+            0x01 [1] DisableIncrement set_DisableIncrement: u8 = "UCHAR", text!(DisableIncrement, "from symbols");
+            0x01 [2 to 7] QueueReservedControlFlags set_QueueReservedControlFlags: u8 = "UCHAR", text!(Reserved, "from symbols");
+            0x02 QueueSize set_QueueSize: u8 = "UCHAR", text!(QueueSize, "from symbols");
+            0x03 QueueReserved set_QueueReserved: u8 = "UCHAR", text!(Reserved, "from symbols");
+            0x00 ThreadType set_ThreadType: u8 = "UCHAR", text!(ThreadType, "from symbols");
+            0x01 ThreadReserved set_ThreadReserved: u8 = "UCHAR", text!(Reserved, "from symbols");
+            0x02 ThreadControlFlags set_ThreadControlFlags: u8 = "UCHAR", text!(ThreadControlFlags, "from symbols");
+            0x02 [0] CycleProfiling set_CycleProfiling: u8 = "UCHAR", text!(CycleProfiling, "from symbols");
+            0x02 [1] CounterProfiling set_CounterProfiling: u8 = "UCHAR", text!(CounterProfiling, "from symbols");
+            0x02 [2] GroupScheduling set_GroupScheduling: u8 = "UCHAR", text!(GroupScheduling, "from symbols");
+            0x02 [3] AffinitySet set_AffinitySet: u8 = "UCHAR", text!(AffinitySet, "from symbols");
+            0x02 [4] Tagged set_Tagged: u8 = "UCHAR", text!(Tagged, "from symbols");
+            0x02 [5] EnergyProfiling set_EnergyProfiling: u8 = "UCHAR", text!(EnergyProfiling, "from symbols");
+            0x02 [6 to 7] ThreadReservedControlFlags set_ThreadReservedControlFlags: u8 = "UCHAR", text!(Reserved, "from symbols");
+            0x03 DebugActive set_DebugActive: u8 = "UCHAR", text!(DebugActive, "from symbols");
+            0x03 [0] ActiveDR7 set_ActiveDR7: u8 = "BOOLEAN", text!(ActiveDR7, "from symbols");
+            0x03 [1] Instrumented set_Instrumented: u8 = "BOOLEAN", text!(Instrumented, "from symbols");
+            0x03 [2] Minimal set_Minimal: u8 = "BOOLEAN", text!(Minimal, "from symbols");
+            0x03 [3 to 5] Reserved4 set_Reserved4: u8 = "BOOLEAN", text!(Reserved, "from symbols");
+            0x03 [6] UmsScheduled set_UmsScheduled: u8 = "BOOLEAN", text!(UmsScheduled, "from symbols");
+            0x03 [7] UmsPrimary set_UmsPrimary: u8 = "BOOLEAN", text!(UmsPrimary, "from symbols");
+            0x00 MutantType set_MutantType: u8 = "UCHAR", text!(MutantType, "from symbols");
+            0x01 MutantSize set_MutantSize: u8 = "BOOLEAN", text!(MutantSize, "from symbols");
+            0x02 DpcActive set_DpcActive: u8 = "BOOLEAN", text!(DpcActive, "from symbols");
+            0x03 MutantReserved set_MutantReserved: u8 = "UCHAR", text!(Reserved, "from symbols");
         }
-        0x04 SignalState: i32 = "LONG", "from symbols.";
-        0x08 WaitListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
+        0x04 SignalState: i32 = "LONG", text!(SignalState, "from symbols");
+        0x08 WaitListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(WaitListHead, "from symbols");
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x00 of `DISPATCHER_HEADER`.
     pub union DISPATCHER_HEADER_10_0_x64_union_Lock: 0x4, 4 {
-        0x00 Lock: i32 = "LONG volatile", "from symbols.";
-        0x00 LockNV: i32 = "LONG", "from symbols.";
+        0x00 Lock: i32 = "LONG volatile", text!(Lock, "from symbols");
+        0x00 LockNV: i32 = "LONG", text!(LockNV_2, "from symbols");
         0x00 struct_Type: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Type, "unnamed; its members have accessors.";
         0x00 struct_TimerType: DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock_struct_TimerType, "unnamed; its members have accessors.";
         0x00 struct_Timer2Type: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Timer2Type, "unnamed; its members have accessors.";
@@ -1467,8 +1528,8 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed structure at 0x00 of `union_Lock` in `DISPATCHER_HEADER`.
     pub struct DISPATCHER_HEADER_10_0_x64_union_Lock_struct_ThreadType: 0x4, 1 {
-        0x00 ThreadType: u8 = "UCHAR", "from symbols.";
-        0x01 ThreadReserved: u8 = "UCHAR", "from symbols.";
+        0x00 ThreadType: u8 = "UCHAR", text!(ThreadType, "from symbols");
+        0x01 ThreadReserved: u8 = "UCHAR", text!(Reserved, "from symbols");
         0x02 union_ThreadControlFlags: DISPATCHER_HEADER_10_0_x64_union_Lock_struct_ThreadType_union_ThreadControlFlags, "unnamed; its members have accessors.";
         0x03 union_DebugActive: DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock_struct_ThreadType_union_DebugActive, "unnamed; its members have accessors.";
     }
@@ -1477,7 +1538,7 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x02 of `union_Lock_struct_ThreadType` in `DISPATCHER_HEADER`.
     pub union DISPATCHER_HEADER_10_0_x64_union_Lock_struct_ThreadType_union_ThreadControlFlags: 0x1, 1 {
-        0x00 ThreadControlFlags: u8 = "UCHAR", "from symbols.";
+        0x00 ThreadControlFlags: u8 = "UCHAR", text!(ThreadControlFlags, "from symbols");
         0x00 struct_CycleProfiling: DISPATCHER_HEADER_10_0_x64_union_Lock_struct_ThreadType_union_ThreadControlFlags_struct_CycleProfiling, "unnamed; its members have accessors.";
     }
 }
@@ -1495,75 +1556,75 @@ runtime::layout! {
     /// Header of every kernel object that a thread can wait for.
     pub struct DISPATCHER_HEADER_10_0_10240_17770_x64: members::DISPATCHER_HEADER, 0x18, 8 {
         0x00 union_Lock: DISPATCHER_HEADER_10_0_10240_17770_x64_union_Lock, "unnamed; its members have accessors." {
-            0x00 Lock set_Lock: i32 = "LONG volatile", "from symbols.";
-            0x00 LockNV set_LockNV: i32 = "LONG", "from symbols.";
-            0x00 Type set_Type: u8 = "UCHAR", "from symbols.";
-            0x01 Signalling set_Signalling: u8 = "UCHAR", "from symbols.";
-            0x02 Size set_Size: u8 = "UCHAR", "from symbols.";
-            0x03 Reserved1 set_Reserved1: u8 = "UCHAR", "from symbols.";
-            0x00 TimerType set_TimerType: u8 = "UCHAR", "from symbols.";
-            0x01 TimerControlFlags set_TimerControlFlags: u8 = "UCHAR", "from symbols.";
-            0x01 [0] Absolute set_Absolute: u8 = "UCHAR", "from symbols.";
-            0x01 [1] Wake set_Wake: u8 = "UCHAR", "from symbols.";
-            0x01 [2 to 7] EncodedTolerableDelay set_EncodedTolerableDelay: u8 = "UCHAR", "from symbols.";
-            0x02 Hand set_Hand: u8 = "UCHAR", "from symbols.";
-            0x03 TimerMiscFlags set_TimerMiscFlags: u8 = "UCHAR", "from symbols.";
-            0x03 [0 to 5] Index set_Index: u8 = "UCHAR", "from symbols.";
-            0x03 [6] Inserted set_Inserted: u8 = "UCHAR", "from symbols.";
-            0x03 [7] Expired set_Expired: u8 = "UCHAR volatile", "from symbols.";
-            0x00 Timer2Type set_Timer2Type: u8 = "UCHAR", "from symbols.";
-            0x01 Timer2Flags set_Timer2Flags: u8 = "UCHAR", "from symbols.";
-            0x01 [0] Timer2Inserted set_Timer2Inserted: u8 = "UCHAR", "from symbols.";
-            0x01 [1] Timer2Expiring set_Timer2Expiring: u8 = "UCHAR", "from symbols.";
-            0x01 [2] Timer2CancelPending set_Timer2CancelPending: u8 = "UCHAR", "from symbols.";
-            0x01 [3] Timer2SetPending set_Timer2SetPending: u8 = "UCHAR", "from symbols.";
-            0x01 [4] Timer2Running set_Timer2Running: u8 = "UCHAR", "from symbols.";
-            0x01 [5] Timer2Disabled set_Timer2Disabled: u8 = "UCHAR", "from symbols.";
-            0x01 [6 to 7] Timer2ReservedFlags set_Timer2ReservedFlags: u8 = "UCHAR", "from symbols.";
-            0x02 Timer2Reserved1 set_Timer2Reserved1: u8 = "UCHAR", "from symbols.";
-            0x03 Timer2Reserved2 set_Timer2Reserved2: u8 = "UCHAR", "from symbols.";
-            0x00 QueueType set_QueueType: u8 = "UCHAR", "from symbols.";
-            0x01 QueueControlFlags set_QueueControlFlags: u8 = "UCHAR", "from symbols.";
-            0x01 [0] Abandoned set_Abandoned: u8 = "UCHAR", "from symbols.";
-            0x01 [1] DisableIncrement set_DisableIncrement: u8 = "UCHAR", "from symbols.";
-            0x01 [2 to 7] QueueReservedControlFlags set_QueueReservedControlFlags: u8 = "UCHAR", "from symbols.";
-            0x02 QueueSize set_QueueSize: u8 = "UCHAR", "from symbols.";
-            0x03 QueueReserved set_QueueReserved: u8 = "UCHAR", "from symbols.";
-            0x00 ThreadType set_ThreadType: u8 = "UCHAR", "from symbols.";
-            0x01 ThreadSpecControl set_ThreadSpecControl: u8 = "UCHAR", "from symbols.";
-            0x01 [0] SpecControlIbrs set_SpecControlIbrs: u8 = "UCHAR", "from symbols.";
-            0x01 [1] SpecControlStibp set_SpecControlStibp: u8 = "UCHAR", "from symbols.";
-            0x01 [2 to 7] SpecControlReserved set_SpecControlReserved: u8 = "UCHAR", "from symbols.";
-            0x02 ThreadControlFlags set_ThreadControlFlags: u8 = "UCHAR", "from symbols.";
-            0x02 [0] CycleProfiling set_CycleProfiling: u8 = "UCHAR", "from symbols.";
-            0x02 [1] CounterProfiling set_CounterProfiling: u8 = "UCHAR", "from symbols.";
-            0x02 [2] GroupScheduling set_GroupScheduling: u8 = "UCHAR", "from symbols.";
-            0x02 [3] AffinitySet set_AffinitySet: u8 = "UCHAR", "from symbols.";
-            0x02 [4] Tagged set_Tagged: u8 = "UCHAR", "from symbols.";
-            0x02 [5] EnergyProfiling set_EnergyProfiling: u8 = "UCHAR", "from symbols.";
-            0x02 [6 to 7] ThreadReservedControlFlags set_ThreadReservedControlFlags: u8 = "UCHAR", "from symbols.";
-            0x03 DebugActive set_DebugActive: u8 = "UCHAR", "from symbols.";
-            0x03 [0] ActiveDR7 set_ActiveDR7: u8 = "BOOLEAN", "from symbols.";
-            0x03 [1] Instrumented set_Instrumented: u8 = "BOOLEAN", "from symbols.";
-            0x03 [2] Minimal set_Minimal: u8 = "BOOLEAN", "from symbols.";
-            0x03 [3 to 5] Reserved4 set_Reserved4: u8 = "BOOLEAN", "from symbols.";
-            0x03 [6] UmsScheduled set_UmsScheduled: u8 = "BOOLEAN", "from symbols.";
-            0x03 [7] UmsPrimary set_UmsPrimary: u8 = "BOOLEAN", "from symbols.";
-            0x00 MutantType set_MutantType: u8 = "UCHAR", "from symbols.";
-            0x01 MutantSize set_MutantSize: u8 = "BOOLEAN", "from symbols.";
-            0x02 DpcActive set_DpcActive: u8 = "BOOLEAN", "from symbols.";
-            0x03 MutantReserved set_MutantReserved: u8 = "UCHAR", "from symbols.";
+            0x00 Lock set_Lock: i32 = "LONG volatile", text!(Lock, "from symbols");
+            0x00 LockNV set_LockNV: i32 = "LONG", text!(LockNV_2, "from symbols");
+            0x00 Type set_Type: u8 = "UCHAR", text!(Type, "from symbols");
+            0x01 Signalling set_Signalling: u8 = "UCHAR", text!(Signalling, "from symbols");
+            0x02 Size set_Size: u8 = "UCHAR", text!(Size, "from symbols");
+            0x03 Reserved1 set_Reserved1: u8 = "UCHAR", text!(Reserved, "from symbols");
+            0x00 TimerType set_TimerType: u8 = "UCHAR", text!(TimerType, "from symbols");
+            0x01 TimerControlFlags set_TimerControlFlags: u8 = "UCHAR", text!(TimerControlFlags, "from symbols");
+            0x01 [0] Absolute set_Absolute: u8 = "UCHAR", text!(Absolute, "from symbols");
+            0x01 [1] Wake set_Wake: u8 = "UCHAR", text!(Wake, "from symbols");
+            0x01 [2 to 7] EncodedTolerableDelay set_EncodedTolerableDelay: u8 = "UCHAR", text!(EncodedTolerableDelay, "from symbols");
+            0x02 Hand set_Hand: u8 = "UCHAR", text!(Hand, "from symbols");
+            0x03 TimerMiscFlags set_TimerMiscFlags: u8 = "UCHAR", text!(TimerMiscFlags, "from symbols");
+            0x03 [0 to 5] Index set_Index: u8 = "UCHAR", text!(Index, "from symbols");
+            0x03 [6] Inserted set_Inserted: u8 = "UCHAR", text!(Inserted, "from symbols");
+            0x03 [7] Expired set_Expired: u8 = "UCHAR volatile", text!(Expired, "from symbols");
+            0x00 Timer2Type set_Timer2Type: u8 = "UCHAR", text!(Timer2Type, "from symbols");
+            0x01 Timer2Flags set_Timer2Flags: u8 = "UCHAR", text!(Timer2Flags, "from symbols");
+            0x01 [0] Timer2Inserted set_Timer2Inserted: u8 = "UCHAR", text!(Timer2Inserted, "from symbols");
+            0x01 [1] Timer2Expiring set_Timer2Expiring: u8 = "UCHAR", text!(Timer2Expiring, "from symbols");
+            0x01 [2] Timer2CancelPending set_Timer2CancelPending: u8 = "UCHAR", text!(Timer2CancelPending, "from symbols");
+            0x01 [3] Timer2SetPending set_Timer2SetPending: u8 = "UCHAR", text!(Timer2SetPending, "from symbols");
+            0x01 [4] Timer2Running set_Timer2Running: u8 = "UCHAR", text!(Timer2Running, "from symbols");
+            0x01 [5] Timer2Disabled set_Timer2Disabled: u8 = "UCHAR", text!(Timer2Disabled, "from symbols");
+            0x01 [6 to 7] Timer2ReservedFlags set_Timer2ReservedFlags: u8 = "UCHAR", text!(Reserved, "from symbols");
+            0x02 Timer2Reserved1 set_Timer2Reserved1: u8 = "UCHAR", text!(Reserved, "from symbols");
+            0x03 Timer2Reserved2 set_Timer2Reserved2: u8 = "UCHAR", text!(Reserved, "from symbols");
+            0x00 QueueType set_QueueType: u8 = "UCHAR", text!(QueueType, "from symbols");
+            0x01 QueueControlFlags set_QueueControlFlags: u8 = "UCHAR", text!(QueueControlFlags, "from symbols");
+            0x01 [0] Abandoned set_Abandoned: u8 = "UCHAR", text!(Abandoned, "from symbols");
+            0x01 [1] DisableIncrement set_DisableIncrement: u8 = "UCHAR", text!(DisableIncrement, "from symbols");
+            0x01 [2 to 7] QueueReservedControlFlags set_QueueReservedControlFlags: u8 = "UCHAR", text!(Reserved, "from symbols");
+            0x02 QueueSize set_QueueSize: u8 = "UCHAR", text!(QueueSize, "from symbols");
+            0x03 QueueReserved set_QueueReserved: u8 = "UCHAR", text!(Reserved, "from symbols");
+            0x00 ThreadType set_ThreadType: u8 = "UCHAR", text!(ThreadType, "from symbols");
+            0x01 ThreadSpecControl set_ThreadSpecControl: u8 = "UCHAR", text!(ThreadSpecControl, "from symbols");
+            0x01 [0] SpecControlIbrs set_SpecControlIbrs: u8 = "UCHAR", text!(SpecControlIbrs, "from symbols");
+            0x01 [1] SpecControlStibp set_SpecControlStibp: u8 = "UCHAR", text!(SpecControlStibp, "from symbols");
+            0x01 [2 to 7] SpecControlReserved set_SpecControlReserved: u8 = "UCHAR", text!(Reserved, "from symbols");
+            0x02 ThreadControlFlags set_ThreadControlFlags: u8 = "UCHAR", text!(ThreadControlFlags, "from symbols");
+            0x02 [0] CycleProfiling set_CycleProfiling: u8 = "UCHAR", text!(CycleProfiling, "from symbols");
+            0x02 [1] CounterProfiling set_CounterProfiling: u8 = "UCHAR", text!(CounterProfiling, "from symbols");
+            0x02 [2] GroupScheduling set_GroupScheduling: u8 = "UCHAR", text!(GroupScheduling, "from symbols");
+            0x02 [3] AffinitySet set_AffinitySet: u8 = "UCHAR", text!(AffinitySet, "from symbols");
+            0x02 [4] Tagged set_Tagged: u8 = "UCHAR", text!(Tagged, "from symbols");
+            0x02 [5] EnergyProfiling set_EnergyProfiling: u8 = "UCHAR", text!(EnergyProfiling, "from symbols");
+            0x02 [6 to 7] ThreadReservedControlFlags set_ThreadReservedControlFlags: u8 = "UCHAR", text!(Reserved, "from symbols");
+            0x03 DebugActive set_DebugActive: u8 = "UCHAR", text!(DebugActive, "from symbols");
+            0x03 [0] ActiveDR7 set_ActiveDR7: u8 = "BOOLEAN", text!(ActiveDR7, "from symbols");
+            0x03 [1] Instrumented set_Instrumented: u8 = "BOOLEAN", text!(Instrumented, "from symbols");
+            0x03 [2] Minimal set_Minimal: u8 = "BOOLEAN", text!(Minimal, "from symbols");
+            0x03 [3 to 5] Reserved4 set_Reserved4: u8 = "BOOLEAN", text!(Reserved, "from symbols");
+            0x03 [6] UmsScheduled set_UmsScheduled: u8 = "BOOLEAN", text!(UmsScheduled, "from symbols");
+            0x03 [7] UmsPrimary set_UmsPrimary: u8 = "BOOLEAN", text!(UmsPrimary, "from symbols");
+            0x00 MutantType set_MutantType: u8 = "UCHAR", text!(MutantType, "from symbols");
+            0x01 MutantSize set_MutantSize: u8 = "BOOLEAN", text!(MutantSize, "from symbols");
+            0x02 DpcActive set_DpcActive: u8 = "BOOLEAN", text!(DpcActive, "from symbols");
+            0x03 MutantReserved set_MutantReserved: u8 = "UCHAR", text!(Reserved, "from symbols");
         }
-        0x04 SignalState: i32 = "LONG", "from symbols.";
-        0x08 WaitListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
+        0x04 SignalState: i32 = "LONG", text!(SignalState, "from symbols");
+        0x08 WaitListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(WaitListHead, "from symbols");
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x00 of `DISPATCHER_HEADER`.
     pub union DISPATCHER_HEADER_10_0_10240_17770_x64_union_Lock: 0x4, 4 {
-        0x00 Lock: i32 = "LONG volatile", "from symbols.";
-        0x00 LockNV: i32 = "LONG", "from symbols.";
+        0x00 Lock: i32 = "LONG volatile", text!(Lock, "from symbols");
+        0x00 LockNV: i32 = "LONG", text!(LockNV_2, "from symbols");
         0x00 struct_Type: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Type, "unnamed; its members have accessors.";
         0x00 struct_TimerType: DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock_struct_TimerType, "unnamed; its members have accessors.";
         0x00 struct_Timer2Type: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Timer2Type, "unnamed; its members have accessors.";
@@ -1576,7 +1637,7 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed structure at 0x00 of `union_Lock` in `DISPATCHER_HEADER`.
     pub struct DISPATCHER_HEADER_10_0_10240_17770_x64_union_Lock_struct_ThreadType: 0x4, 1 {
-        0x00 ThreadType: u8 = "UCHAR", "from symbols.";
+        0x00 ThreadType: u8 = "UCHAR", text!(ThreadType, "from symbols");
         0x01 union_ThreadSpecControl: DISPATCHER_HEADER_10_0_10240_17770_union_Lock_struct_ThreadType_union_ThreadSpecControl, "unnamed; its members have accessors.";
         0x02 union_ThreadControlFlags: DISPATCHER_HEADER_10_0_x64_union_Lock_struct_ThreadType_union_ThreadControlFlags, "unnamed; its members have accessors.";
         0x03 union_DebugActive: DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock_struct_ThreadType_union_DebugActive, "unnamed; its members have accessors.";
@@ -1586,7 +1647,7 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x01 of `union_Lock_struct_ThreadType` in `DISPATCHER_HEADER`.
     pub union DISPATCHER_HEADER_10_0_10240_17770_union_Lock_struct_ThreadType_union_ThreadSpecControl: 0x1, 1 {
-        0x00 ThreadSpecControl: u8 = "UCHAR", "from symbols.";
+        0x00 ThreadSpecControl: u8 = "UCHAR", text!(ThreadSpecControl, "from symbols");
         0x00 struct_SpecControlIbrs: DISPATCHER_HEADER_10_0_10240_17770_union_Lock_struct_ThreadType_union_ThreadSpecControl_struct_SpecControlIbrs, "unnamed; its members have accessors.";
     }
 }
@@ -1604,68 +1665,68 @@ runtime::layout! {
     /// Header of every kernel object that a thread can wait for.
     pub struct DISPATCHER_HEADER_1703_x86: members::DISPATCHER_HEADER, 0x10, 4 {
         0x00 union_Lock: DISPATCHER_HEADER_1703_x86_union_Lock, "unnamed; its members have accessors." {
-            0x00 Lock set_Lock: i32 = "LONG volatile", "from symbols.";
-            0x00 LockNV set_LockNV: i32 = "LONG", "from symbols.";
-            0x00 Type set_Type: u8 = "UCHAR", "from symbols.";
-            0x01 Signalling set_Signalling: u8 = "UCHAR", "from symbols.";
-            0x02 Size set_Size: u8 = "UCHAR", "from symbols.";
-            0x03 Reserved1 set_Reserved1: u8 = "UCHAR", "from symbols.";
-            0x00 TimerType set_TimerType: u8 = "UCHAR", "from symbols.";
-            0x01 TimerControlFlags set_TimerControlFlags: u8 = "UCHAR", "from symbols.";
-            0x01 [0] Absolute set_Absolute: u8 = "UCHAR", "from symbols.";
-            0x01 [1] Wake set_Wake: u8 = "UCHAR", "from symbols.";
-            0x01 [2 to 7] EncodedTolerableDelay set_EncodedTolerableDelay: u8 = "UCHAR", "from symbols.";
-            0x02 Hand set_Hand: u8 = "UCHAR", "from symbols.";
-            0x03 TimerMiscFlags set_TimerMiscFlags: u8 = "UCHAR", "from symbols.";
-            0x03 [0] Index set_Index: u8 = "UCHAR", "from symbols.";
-            0x03 [1 to 5] Processor set_Processor: u8 = "UCHAR", "from symbols.";
-            0x03 [6] Inserted set_Inserted: u8 = "UCHAR", "from symbols.";
-            0x03 [7] Expired set_Expired: u8 = "UCHAR volatile", "from symbols.";
-            0x00 Timer2Type set_Timer2Type: u8 = "UCHAR", "from symbols.";
-            0x01 Timer2Flags set_Timer2Flags: u8 = "UCHAR", "from symbols.";
-            0x01 [0] Timer2Inserted set_Timer2Inserted: u8 = "UCHAR", "from symbols.";
-            0x01 [1] Timer2Expiring set_Timer2Expiring: u8 = "UCHAR", "from symbols.";
-            0x01 [2] Timer2CancelPending set_Timer2CancelPending: u8 = "UCHAR", "from symbols.";
-            0x01 [3] Timer2SetPending set_Timer2SetPending: u8 = "UCHAR", "from symbols.";
-            0x01 [4] Timer2Running set_Timer2Running: u8 = "UCHAR", "from symbols.";
-            0x01 [5] Timer2Disabled set_Timer2Disabled: u8 = "UCHAR", "from symbols.";
-            0x01 [6 to 7] Timer2ReservedFlags set_Timer2ReservedFlags: u8 = "UCHAR", "from symbols.";
-            0x02 Timer2ComponentId set_Timer2ComponentId: u8 = "UCHAR", "from symbols.";
-            0x03 Timer2RelativeId set_Timer2RelativeId: u8 = "UCHAR", "from symbols.";
-            0x00 QueueType set_QueueType: u8 = "UCHAR", "from symbols.";
-            0x01 QueueControlFlags set_QueueControlFlags: u8 = "UCHAR", "from symbols.";
-            0x01 [0] Abandoned set_Abandoned: u8 = "UCHAR", "from symbols.";
-            0x01 [1] DisableIncrement set_DisableIncrement: u8 = "UCHAR", "from symbols.";
-            0x01 [2 to 7] QueueReservedControlFlags set_QueueReservedControlFlags: u8 = "UCHAR", "from symbols.";
-            0x02 QueueSize set_QueueSize: u8 = "UCHAR", "from symbols.";
-            0x03 QueueReserved set_QueueReserved: u8 = "UCHAR", "from symbols.";
-            0x00 ThreadType set_ThreadType: u8 = "UCHAR", "from symbols.";
-            0x01 ThreadReserved set_ThreadReserved: u8 = "UCHAR", "from symbols.";
-            0x02 ThreadControlFlags set_ThreadControlFlags: u8 = "UCHAR", "from symbols.";
-            0x02 [0] CycleProfiling set_CycleProfiling: u8 = "UCHAR", "from symbols.";
-            0x02 [1] CounterProfiling set_CounterProfiling: u8 = "UCHAR", "from symbols.";
-            0x02 [2] GroupScheduling set_GroupScheduling: u8 = "UCHAR", "from symbols.";
-            0x02 [3] AffinitySet set_AffinitySet: u8 = "UCHAR", "from symbols.";
-            0x02 [4] Tagged set_Tagged: u8 = "UCHAR", "from symbols.";
-            0x02 [5] EnergyProfiling set_EnergyProfiling: u8 = "UCHAR", "from symbols.";
-            0x02 [6] Instrumented set_Instrumented: u8 = "UCHAR", "from symbols.";
-            0x02 [7] ThreadReservedControlFlags set_ThreadReservedControlFlags: u8 = "UCHAR", "from symbols.";
-            0x03 DebugActive set_DebugActive: u8 = "UCHAR", "from symbols.";
-            0x00 MutantType set_MutantType: u8 = "UCHAR", "from symbols.";
-            0x01 MutantSize set_MutantSize: u8 = "BOOLEAN", "from symbols.";
-            0x02 DpcActive set_DpcActive: u8 = "BOOLEAN", "from symbols.";
-            0x03 MutantReserved set_MutantReserved: u8 = "UCHAR", "from symbols.";
+            0x00 Lock set_Lock: i32 = "LONG volatile", text!(Lock, "from symbols");
+            0x00 LockNV set_LockNV: i32 = "LONG", text!(LockNV_2, "from symbols");
+            0x00 Type set_Type: u8 = "UCHAR", text!(Type, "from symbols");
+            0x01 Signalling set_Signalling: u8 = "UCHAR", text!(Signalling, "from symbols");
+            0x02 Size set_Size: u8 = "UCHAR", text!(Size, "from symbols");
+            0x03 Reserved1 set_Reserved1: u8 = "UCHAR", text!(Reserved, "from symbols");
+            0x00 TimerType set_TimerType: u8 = "UCHAR", text!(TimerType, "from symbols");
+            0x01 TimerControlFlags set_TimerControlFlags: u8 = "UCHAR", text!(TimerControlFlags, "from symbols");
+            0x01 [0] Absolute set_Absolute: u8 = "UCHAR", text!(Absolute, "from symbols");
+            0x01 [1] Wake set_Wake: u8 = "UCHAR", text!(Wake, "from symbols");
+            0x01 [2 to 7] EncodedTolerableDelay set_EncodedTolerableDelay: u8 = "UCHAR", text!(EncodedTolerableDelay, "from symbols");
+            0x02 Hand set_Hand: u8 = "UCHAR", text!(Hand, "from symbols");
+            0x03 TimerMiscFlags set_TimerMiscFlags: u8 = "UCHAR", text!(TimerMiscFlags, "from symbols");
+            0x03 [0] Index set_Index: u8 = "UCHAR", text!(Index, "from symbols");
+            0x03 [1 to 5] Processor set_Processor: u8 = "UCHAR", text!(Processor, "from symbols");
+            0x03 [6] Inserted set_Inserted: u8 = "UCHAR", text!(Inserted, "from symbols");
+            0x03 [7] Expired set_Expired: u8 = "UCHAR volatile", text!(Expired, "from symbols");
+            0x00 Timer2Type set_Timer2Type: u8 = "UCHAR", text!(Timer2Type, "from symbols");
+            0x01 Timer2Flags set_Timer2Flags: u8 = "UCHAR", text!(Timer2Flags, "from symbols");
+            0x01 [0] Timer2Inserted set_Timer2Inserted: u8 = "UCHAR", text!(Timer2Inserted, "from symbols");
+            0x01 [1] Timer2Expiring set_Timer2Expiring: u8 = "UCHAR", text!(Timer2Expiring, "from symbols");
+            0x01 [2] Timer2CancelPending set_Timer2CancelPending: u8 = "UCHAR", text!(Timer2CancelPending, "from symbols");
+            0x01 [3] Timer2SetPending set_Timer2SetPending: u8 = "UCHAR", text!(Timer2SetPending, "from symbols");
+            0x01 [4] Timer2Running set_Timer2Running: u8 = "UCHAR", text!(Timer2Running, "from symbols");
+            0x01 [5] Timer2Disabled set_Timer2Disabled: u8 = "UCHAR", text!(Timer2Disabled, "from symbols");
+            0x01 [6 to 7] Timer2ReservedFlags set_Timer2ReservedFlags: u8 = "UCHAR", text!(Reserved, "from symbols");
+            0x02 Timer2ComponentId set_Timer2ComponentId: u8 = "UCHAR", text!(Timer2ComponentId, "from symbols");
+            0x03 Timer2RelativeId set_Timer2RelativeId: u8 = "UCHAR", text!(Timer2RelativeId, "from symbols");
+            0x00 QueueType set_QueueType: u8 = "UCHAR", text!(QueueType, "from symbols");
+            0x01 QueueControlFlags set_QueueControlFlags: u8 = "UCHAR", text!(QueueControlFlags, "from symbols");
+            0x01 [0] Abandoned set_Abandoned: u8 = "UCHAR", text!(Abandoned, "from symbols");
+            0x01 [1] DisableIncrement set_DisableIncrement: u8 = "UCHAR", text!(DisableIncrement, "from symbols");
+            0x01 [2 to 7] QueueReservedControlFlags set_QueueReservedControlFlags: u8 = "UCHAR", text!(Reserved, "from symbols");
+            0x02 QueueSize set_QueueSize: u8 = "UCHAR", text!(QueueSize, "from symbols");
+            0x03 QueueReserved set_QueueReserved: u8 = "UCHAR", text!(Reserved, "from symbols");
+            0x00 ThreadType set_ThreadType: u8 = "UCHAR", text!(ThreadType, "from symbols");
+            0x01 ThreadReserved set_ThreadReserved: u8 = "UCHAR", text!(Reserved, "from symbols");
+            0x02 ThreadControlFlags set_ThreadControlFlags: u8 = "UCHAR", text!(ThreadControlFlags, "from symbols");
+            0x02 [0] CycleProfiling set_CycleProfiling: u8 = "UCHAR", text!(CycleProfiling, "from symbols");
+            0x02 [1] CounterProfiling set_CounterProfiling: u8 = "UCHAR", text!(CounterProfiling, "from symbols");
+            0x02 [2] GroupScheduling set_GroupScheduling: u8 = "UCHAR", text!(GroupScheduling, "from symbols");
+            0x02 [3] AffinitySet set_AffinitySet: u8 = "UCHAR", text!(AffinitySet, "from symbols");
+            0x02 [4] Tagged set_Tagged: u8 = "UCHAR", text!(Tagged, "from symbols");
+            0x02 [5] EnergyProfiling set_EnergyProfiling: u8 = "UCHAR", text!(EnergyProfiling, "from symbols");
+            0x02 [6] Instrumented set_Instrumented: u8 = "UCHAR", text!(Instrumented, "from symbols");
+            0x02 [7] ThreadReservedControlFlags set_ThreadReservedControlFlags: u8 = "UCHAR", text!(Reserved, "from symbols");
+            0x03 DebugActive set_DebugActive: u8 = "UCHAR", text!(DebugActive, "from symbols");
+            0x00 MutantType set_MutantType: u8 = "UCHAR", text!(MutantType, "from symbols");
+            0x01 MutantSize set_MutantSize: u8 = "BOOLEAN", text!(MutantSize, "from symbols");
+            0x02 DpcActive set_DpcActive: u8 = "BOOLEAN", text!(DpcActive, "from symbols");
+            0x03 MutantReserved set_MutantReserved: u8 = "UCHAR", text!(Reserved, "from symbols");
         }
-        0x04 SignalState: i32 = "LONG", "from symbols.";
-        0x08 WaitListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols.";
+        0x04 SignalState: i32 = "LONG", text!(SignalState, "from symbols");
+        0x08 WaitListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(WaitListHead, "from symbols");
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x00 of `DISPATCHER_HEADER`.
     pub union DISPATCHER_HEADER_1703_x86_union_Lock: 0x4, 4 {
-        0x00 Lock: i32 = "LONG volatile", "from symbols.";
-        0x00 LockNV: i32 = "LONG", "from symbols.";
+        0x00 Lock: i32 = "LONG volatile", text!(Lock, "from symbols");
+        0x00 LockNV: i32 = "LONG", text!(LockNV_2, "from symbols");
         0x00 struct_Type: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Type, "unnamed; its members have accessors.";
         0x00 struct_TimerType: DISPATCHER_HEADER_6_3_9600_17031_x86_union_Lock_struct_TimerType, "unnamed; its members have accessors.";
         0x00 struct_Timer2Type: DISPATCHER_HEADER_1703_union_Lock_struct_Timer2Type, "unnamed; its members have accessors.";
@@ -1678,10 +1739,10 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed structure at 0x00 of `union_Lock` in `DISPATCHER_HEADER`.
     pub struct DISPATCHER_HEADER_1703_union_Lock_struct_Timer2Type: 0x4, 1 {
-        0x00 Timer2Type: u8 = "UCHAR", "from symbols.";
+        0x00 Timer2Type: u8 = "UCHAR", text!(Timer2Type, "from symbols");
         0x01 union_Timer2Flags: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Timer2Type_union_Timer2Flags, "unnamed; its members have accessors.";
-        0x02 Timer2ComponentId: u8 = "UCHAR", "from symbols.";
-        0x03 Timer2RelativeId: u8 = "UCHAR", "from symbols.";
+        0x02 Timer2ComponentId: u8 = "UCHAR", text!(Timer2ComponentId, "from symbols");
+        0x03 Timer2RelativeId: u8 = "UCHAR", text!(Timer2RelativeId, "from symbols");
     }
 }
 
@@ -1691,72 +1752,72 @@ runtime::layout! {
     /// Header of every kernel object that a thread can wait for.
     pub struct DISPATCHER_HEADER_1703_x64: members::DISPATCHER_HEADER, 0x18, 8 {
         0x00 union_Lock: DISPATCHER_HEADER_1703_x64_union_Lock, "unnamed; its members have accessors." {
-            0x00 Lock set_Lock: i32 = "LONG volatile", "from symbols.";
-            0x00 LockNV set_LockNV: i32 = "LONG", "from symbols.";
-            0x00 Type set_Type: u8 = "UCHAR", "from symbols.";
-            0x01 Signalling set_Signalling: u8 = "UCHAR", "from symbols.";
-            0x02 Size set_Size: u8 = "UCHAR", "from symbols.";
-            0x03 Reserved1 set_Reserved1: u8 = "UCHAR", "from symbols.";
-            0x00 TimerType set_TimerType: u8 = "UCHAR", "from symbols.";
-            0x01 TimerControlFlags set_TimerControlFlags: u8 = "UCHAR", "from symbols.";
-            0x01 [0] Absolute set_Absolute: u8 = "UCHAR", "from symbols.";
-            0x01 [1] Wake set_Wake: u8 = "UCHAR", "from symbols.";
-            0x01 [2 to 7] EncodedTolerableDelay set_EncodedTolerableDelay: u8 = "UCHAR", "from symbols.";
-            0x02 Hand set_Hand: u8 = "UCHAR", "from symbols.";
-            0x03 TimerMiscFlags set_TimerMiscFlags: u8 = "UCHAR", "from symbols.";
-            0x03 [0 to 5] Index set_Index: u8 = "UCHAR", "from symbols.";
-            0x03 [6] Inserted set_Inserted: u8 = "UCHAR", "from symbols.";
-            0x03 [7] Expired set_Expired: u8 = "UCHAR volatile", "from symbols.";
-            0x00 Timer2Type set_Timer2Type: u8 = "UCHAR", "from symbols.";
-            0x01 Timer2Flags set_Timer2Flags: u8 = "UCHAR", "from symbols.";
-            0x01 [0] Timer2Inserted set_Timer2Inserted: u8 = "UCHAR", "from symbols.";
-            0x01 [1] Timer2Expiring set_Timer2Expiring: u8 = "UCHAR", "from symbols.";
-            0x01 [2] Timer2CancelPending set_Timer2CancelPending: u8 = "UCHAR", "from symbols.";
-            0x01 [3] Timer2SetPending set_Timer2SetPending: u8 = "UCHAR", "from symbols.";
-            0x01 [4] Timer2Running set_Timer2Running: u8 = "UCHAR", "from symbols.";
-            0x01 [5] Timer2Disabled set_Timer2Disabled: u8 = "UCHAR", "from symbols.";
-            0x01 [6 to 7] Timer2ReservedFlags set_Timer2ReservedFlags: u8 = "UCHAR", "from symbols.";
-            0x02 Timer2ComponentId set_Timer2ComponentId: u8 = "UCHAR", "from symbols.";
-            0x03 Timer2RelativeId set_Timer2RelativeId: u8 = "UCHAR", "from symbols.";
-            0x00 QueueType set_QueueType: u8 = "UCHAR", "from symbols.";
-            0x01 QueueControlFlags set_QueueControlFlags: u8 = "UCHAR", "from symbols.";
-            0x01 [0] Abandoned set_Abandoned: u8 = "UCHAR", "from symbols.";
-            0x01 [1] DisableIncrement set_DisableIncrement: u8 = "UCHAR", "from symbols.";
-            0x01 [2 to 7] QueueReservedControlFlags set_QueueReservedControlFlags: u8 = "UCHAR", "from symbols.";
-            0x02 QueueSize set_QueueSize: u8 = "UCHAR", "from symbols.";
-            0x03 QueueReserved set_QueueReserved: u8 = "UCHAR", "from symbols.";
-            0x00 ThreadType set_ThreadType: u8 = "UCHAR", "from symbols.";
-            0x01 ThreadReserved set_ThreadReserved: u8 = "UCHAR", "from symbols.";
-            0x02 ThreadControlFlags set_ThreadControlFlags: u8 = "UCHAR", "from symbols.";
-            0x02 [0] CycleProfiling set_CycleProfiling: u8 = "UCHAR", "from symbols.";
-            0x02 [1] CounterProfiling set_CounterProfiling: u8 = "UCHAR", "from symbols.";
-            0x02 [2] GroupScheduling set_GroupScheduling: u8 = "UCHAR", "from symbols.";
-            0x02 [3] AffinitySet set_AffinitySet: u8 = "UCHAR", "from symbols.";
-            0x02 [4] Tagged set_Tagged: u8 = "UCHAR", "from symbols.";
-            0x02 [5] EnergyProfiling set_EnergyProfiling: u8 = "UCHAR", "from symbols.";
-            0x02 [6 to 7] ThreadReservedControlFlags set_ThreadReservedControlFlags: u8 = "UCHAR", "from symbols.";
-            0x03 DebugActive set_DebugActive: u8 = "UCHAR", "from symbols.";
-            0x03 [0] ActiveDR7 set_ActiveDR7: u8 = "BOOLEAN", "from symbols.";
-            0x03 [1] Instrumented set_Instrumented: u8 = "BOOLEAN", "from symbols.";
-            0x03 [2] Minimal set_Minimal: u8 = "BOOLEAN", "from symbols.";
-            0x03 [3 to 5] Reserved4 set_Reserved4: u8 = "BOOLEAN", "from symbols.";
-            0x03 [6] UmsScheduled set_UmsScheduled: u8 = "BOOLEAN", "from symbols.";
-            0x03 [7] UmsPrimary set_UmsPrimary: u8 = "BOOLEAN", "from symbols.";
-            0x00 MutantType set_MutantType: u8 = "UCHAR", "from symbols.";
-            0x01 MutantSize set_MutantSize: u8 = "BOOLEAN", "from symbols.";
-            0x02 DpcActive set_DpcActive: u8 = "BOOLEAN", "from symbols.";
-            0x03 MutantReserved set_MutantReserved: u8 = "UCHAR", "from symbols.";
+            0x00 Lock set_Lock: i32 = "LONG volatile", text!(Lock, "from symbols");
+            0x00 LockNV set_LockNV: i32 = "LONG", text!(LockNV_2, "from symbols");
+            0x00 Type set_Type: u8 = "UCHAR", text!(Type, "from symbols");
+            0x01 Signalling set_Signalling: u8 = "UCHAR", text!(Signalling, "from symbols");
+            0x02 Size set_Size: u8 = "UCHAR", text!(Size, "from symbols");
+            0x03 Reserved1 set_Reserved1: u8 = "UCHAR", text!(Reserved, "from symbols");
+            0x00 TimerType set_TimerType: u8 = "UCHAR", text!(TimerType, "from symbols");
+            0x01 TimerControlFlags set_TimerControlFlags: u8 = "UCHAR", text!(TimerControlFlags, "from symbols");
+            0x01 [0] Absolute set_Absolute: u8 = "UCHAR", text!(Absolute, "from symbols");
+            0x01 [1] Wake set_Wake: u8 = "UCHAR", text!(Wake, "from symbols");
+            0x01 [2 to 7] EncodedTolerableDelay set_EncodedTolerableDelay: u8 = "UCHAR", text!(EncodedTolerableDelay, "from symbols");
+            0x02 Hand set_Hand: u8 = "UCHAR", text!(Hand, "from symbols");
+            0x03 TimerMiscFlags set_TimerMiscFlags: u8 = "UCHAR", text!(TimerMiscFlags, "from symbols");
+            0x03 [0 to 5] Index set_Index: u8 = "UCHAR", text!(Index, "from symbols");
+            0x03 [6] Inserted set_Inserted: u8 = "UCHAR", text!(Inserted, "from symbols");
+            0x03 [7] Expired set_Expired: u8 = "UCHAR volatile", text!(Expired, "from symbols");
+            0x00 Timer2Type set_Timer2Type: u8 = "UCHAR", text!(Timer2Type, "from symbols");
+            0x01 Timer2Flags set_Timer2Flags: u8 = "UCHAR", text!(Timer2Flags, "from symbols");
+            0x01 [0] Timer2Inserted set_Timer2Inserted: u8 = "UCHAR", text!(Timer2Inserted, "from symbols");
+            0x01 [1] Timer2Expiring set_Timer2Expiring: u8 = "UCHAR", text!(Timer2Expiring, "from symbols");
+            0x01 [2] Timer2CancelPending set_Timer2CancelPending: u8 = "UCHAR", text!(Timer2CancelPending, "from symbols");
+            0x01 [3] Timer2SetPending set_Timer2SetPending: u8 = "UCHAR", text!(Timer2SetPending, "from symbols");
+            0x01 [4] Timer2Running set_Timer2Running: u8 = "UCHAR", text!(Timer2Running, "from symbols");
+            0x01 [5] Timer2Disabled set_Timer2Disabled: u8 = "UCHAR", text!(Timer2Disabled, "from symbols");
+            0x01 [6 to 7] Timer2ReservedFlags set_Timer2ReservedFlags: u8 = "UCHAR", text!(Reserved, "from symbols");
+            0x02 Timer2ComponentId set_Timer2ComponentId: u8 = "UCHAR", text!(Timer2ComponentId, "from symbols");
+            0x03 Timer2RelativeId set_Timer2RelativeId: u8 = "UCHAR", text!(Timer2RelativeId, "from symbols");
+            0x00 QueueType set_QueueType: u8 = "UCHAR", text!(QueueType, "from symbols");
+            0x01 QueueControlFlags set_QueueControlFlags: u8 = "UCHAR", text!(QueueControlFlags, "from symbols");
+            0x01 [0] Abandoned set_Abandoned: u8 = "UCHAR", text!(Abandoned, "from symbols");
+            0x01 [1] DisableIncrement set_DisableIncrement: u8 = "UCHAR", text!(DisableIncrement, "from symbols");
+            0x01 [2 to 7] QueueReservedControlFlags set_QueueReservedControlFlags: u8 = "UCHAR", text!(Reserved, "from symbols");
+            0x02 QueueSize set_QueueSize: u8 = "UCHAR", text!(QueueSize, "from symbols");
+            0x03 QueueReserved set_QueueReserved: u8 = "UCHAR", text!(Reserved, "from symbols");
+            0x00 ThreadType set_ThreadType: u8 = "UCHAR", text!(ThreadType, "from symbols");
+            0x01 ThreadReserved set_ThreadReserved: u8 = "UCHAR", text!(Reserved, "from symbols");
+            0x02 ThreadControlFlags set_ThreadControlFlags: u8 = "UCHAR", text!(ThreadControlFlags, "from symbols");
+            0x02 [0] CycleProfiling set_CycleProfiling: u8 = "UCHAR", text!(CycleProfiling, "from symbols");
+            0x02 [1] CounterProfiling set_CounterProfiling: u8 = "UCHAR", text!(CounterProfiling, "from symbols");
+            0x02 [2] GroupScheduling set_GroupScheduling: u8 = "UCHAR", text!(GroupScheduling, "from symbols");
+            0x02 [3] AffinitySet set_AffinitySet: u8 = "UCHAR", text!(AffinitySet, "from symbols");
+            0x02 [4] Tagged set_Tagged: u8 = "UCHAR", text!(Tagged, "from symbols");
+            0x02 [5] EnergyProfiling set_EnergyProfiling: u8 = "UCHAR", text!(EnergyProfiling, "from symbols");
+            0x02 [6 to 7] ThreadReservedControlFlags set_ThreadReservedControlFlags: u8 = "UCHAR", text!(Reserved, "from symbols");
+            0x03 DebugActive set_DebugActive: u8 = "UCHAR", text!(DebugActive, "from symbols");
+            0x03 [0] ActiveDR7 set_ActiveDR7: u8 = "BOOLEAN", text!(ActiveDR7, "from symbols");
+            0x03 [1] Instrumented set_Instrumented: u8 = "BOOLEAN", text!(Instrumented, "from symbols");
+            0x03 [2] Minimal set_Minimal: u8 = "BOOLEAN", text!(Minimal, "from symbols");
+            0x03 [3 to 5] Reserved4 set_Reserved4: u8 = "BOOLEAN", text!(Reserved, "from symbols");
+            0x03 [6] UmsScheduled set_UmsScheduled: u8 = "BOOLEAN", text!(UmsScheduled, "from symbols");
+            0x03 [7] UmsPrimary set_UmsPrimary: u8 = "BOOLEAN", text!(UmsPrimary, "from symbols");
+            0x00 MutantType set_MutantType: u8 = "UCHAR", text!(MutantType, "from symbols");
+            0x01 MutantSize set_MutantSize: u8 = "BOOLEAN", text!(MutantSize, "from symbols");
+            0x02 DpcActive set_DpcActive: u8 = "BOOLEAN", text!(DpcActive, "from symbols");
+            0x03 MutantReserved set_MutantReserved: u8 = "UCHAR", text!(Reserved, "from symbols");
         }
-        0x04 SignalState: i32 = "LONG", "from symbols.";
-        0x08 WaitListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
+        0x04 SignalState: i32 = "LONG", text!(SignalState, "from symbols");
+        0x08 WaitListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(WaitListHead, "from symbols");
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x00 of `DISPATCHER_HEADER`.
     pub union DISPATCHER_HEADER_1703_x64_union_Lock: 0x4, 4 {
-        0x00 Lock: i32 = "LONG volatile", "from symbols.";
-        0x00 LockNV: i32 = "LONG", "from symbols.";
+        0x00 Lock: i32 = "LONG volatile", text!(Lock, "from symbols");
+        0x00 LockNV: i32 = "LONG", text!(LockNV_2, "from symbols");
         0x00 struct_Type: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Type, "unnamed; its members have accessors.";
         0x00 struct_TimerType: DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock_struct_TimerType, "unnamed; its members have accessors.";
         0x00 struct_Timer2Type: DISPATCHER_HEADER_1703_union_Lock_struct_Timer2Type, "unnamed; its members have accessors.";
@@ -1772,71 +1833,71 @@ runtime::layout! {
     /// Header of every kernel object that a thread can wait for.
     pub struct DISPATCHER_HEADER_1803_x86: members::DISPATCHER_HEADER, 0x10, 4 {
         0x00 union_Lock: DISPATCHER_HEADER_1803_x86_union_Lock, "unnamed; its members have accessors." {
-            0x00 Lock set_Lock: i32 = "LONG volatile", "from symbols.";
-            0x00 LockNV set_LockNV: i32 = "LONG", "from symbols.";
-            0x00 Type set_Type: u8 = "UCHAR", "from symbols.";
-            0x01 Signalling set_Signalling: u8 = "UCHAR", "from symbols.";
-            0x02 Size set_Size: u8 = "UCHAR", "from symbols.";
-            0x03 Reserved1 set_Reserved1: u8 = "UCHAR", "from symbols.";
-            0x00 TimerType set_TimerType: u8 = "UCHAR", "from symbols.";
-            0x01 TimerControlFlags set_TimerControlFlags: u8 = "UCHAR", "from symbols.";
-            0x01 [0] Absolute set_Absolute: u8 = "UCHAR", "from symbols.";
-            0x01 [1] Wake set_Wake: u8 = "UCHAR", "from symbols.";
-            0x01 [2 to 7] EncodedTolerableDelay set_EncodedTolerableDelay: u8 = "UCHAR", "from symbols.";
-            0x02 Hand set_Hand: u8 = "UCHAR", "from symbols.";
-            0x03 TimerMiscFlags set_TimerMiscFlags: u8 = "UCHAR", "from symbols.";
-            0x03 [0] Index set_Index: u8 = "UCHAR", "from symbols.";
-            0x03 [1 to 5] Processor set_Processor: u8 = "UCHAR", "from symbols.";
-            0x03 [6] Inserted set_Inserted: u8 = "UCHAR", "from symbols.";
-            0x03 [7] Expired set_Expired: u8 = "UCHAR volatile", "from symbols.";
-            0x00 Timer2Type set_Timer2Type: u8 = "UCHAR", "from symbols.";
-            0x01 Timer2Flags set_Timer2Flags: u8 = "UCHAR", "from symbols.";
-            0x01 [0] Timer2Inserted set_Timer2Inserted: u8 = "UCHAR", "from symbols.";
-            0x01 [1] Timer2Expiring set_Timer2Expiring: u8 = "UCHAR", "from symbols.";
-            0x01 [2] Timer2CancelPending set_Timer2CancelPending: u8 = "UCHAR", "from symbols.";
-            0x01 [3] Timer2SetPending set_Timer2SetPending: u8 = "UCHAR", "from symbols.";
-            0x01 [4] Timer2Running set_Timer2Running: u8 = "UCHAR", "from symbols.";
-            0x01 [5] Timer2Disabled set_Timer2Disabled: u8 = "UCHAR", "from symbols.";
-            0x01 [6 to 7] Timer2ReservedFlags set_Timer2ReservedFlags: u8 = "UCHAR", "from symbols.";
-            0x02 Timer2ComponentId set_Timer2ComponentId: u8 = "UCHAR", "from symbols.";
-            0x03 Timer2RelativeId set_Timer2RelativeId: u8 = "UCHAR", "from symbols.";
-            0x00 QueueType set_QueueType: u8 = "UCHAR", "from symbols.";
-            0x01 QueueControlFlags set_QueueControlFlags: u8 = "UCHAR", "from symbols.";
-            0x01 [0] Abandoned set_Abandoned: u8 = "UCHAR", "from symbols.";
-            0x01 [1] DisableIncrement set_DisableIncrement: u8 = "UCHAR", "from symbols.";
-            0x01 [2 to 7] QueueReservedControlFlags set_QueueReservedControlFlags: u8 = "UCHAR", "from symbols.";
-            0x02 QueueSize set_QueueSize: u8 = "UCHAR", "from symbols.";
-            0x03 QueueReserved set_QueueReserved: u8 = "UCHAR", "from symbols.";
-            0x00 ThreadType set_ThreadType: u8 = "UCHAR", "from symbols.";
-            0x01 ThreadSpecControl set_ThreadSpecControl: u8 = "UCHAR", "from symbols.";
-            0x01 [0] SpecControlIbrs set_SpecControlIbrs: u8 = "UCHAR", "from symbols.";
-            0x01 [1] SpecControlStibp set_SpecControlStibp: u8 = "UCHAR", "from symbols.";
-            0x01 [2 to 7] SpecControlReserved set_SpecControlReserved: u8 = "UCHAR", "from symbols.";
-            0x02 ThreadControlFlags set_ThreadControlFlags: u8 = "UCHAR", "from symbols.";
-            0x02 [0] CycleProfiling set_CycleProfiling: u8 = "UCHAR", "from symbols.";
-            0x02 [1] CounterProfiling set_CounterProfiling: u8 = "UCHAR", "from symbols.";
-            0x02 [2] GroupScheduling set_GroupScheduling: u8 = "UCHAR", "from symbols.";
-            0x02 [3] AffinitySet set_AffinitySet: u8 = "UCHAR", "from symbols.";
-            0x02 [4] Tagged set_Tagged: u8 = "UCHAR", "from symbols.";
-            0x02 [5] EnergyProfiling set_EnergyProfiling: u8 = "UCHAR", "from symbols.";
-            0x02 [6] SchedulerAssist set_SchedulerAssist: u8 = "UCHAR", "from symbols.";
-            0x02 [7] Instrumented set_Instrumented: u8 = "UCHAR", "from symbols.";
-            0x03 DebugActive set_DebugActive: u8 = "UCHAR", "from symbols.";
-            0x00 MutantType set_MutantType: u8 = "UCHAR", "from symbols.";
-            0x01 MutantSize set_MutantSize: u8 = "BOOLEAN", "from symbols.";
-            0x02 DpcActive set_DpcActive: u8 = "BOOLEAN", "from symbols.";
-            0x03 MutantReserved set_MutantReserved: u8 = "UCHAR", "from symbols.";
+            0x00 Lock set_Lock: i32 = "LONG volatile", text!(Lock, "from symbols");
+            0x00 LockNV set_LockNV: i32 = "LONG", text!(LockNV_2, "from symbols");
+            0x00 Type set_Type: u8 = "UCHAR", text!(Type, "from symbols");
+            0x01 Signalling set_Signalling: u8 = "UCHAR", text!(Signalling, "from symbols");
+            0x02 Size set_Size: u8 = "UCHAR", text!(Size, "from symbols");
+            0x03 Reserved1 set_Reserved1: u8 = "UCHAR", text!(Reserved, "from symbols");
+            0x00 TimerType set_TimerType: u8 = "UCHAR", text!(TimerType, "from symbols");
+            0x01 TimerControlFlags set_TimerControlFlags: u8 = "UCHAR", text!(TimerControlFlags, "from symbols");
+            0x01 [0] Absolute set_Absolute: u8 = "UCHAR", text!(Absolute, "from symbols");
+            0x01 [1] Wake set_Wake: u8 = "UCHAR", text!(Wake, "from symbols");
+            0x01 [2 to 7] EncodedTolerableDelay set_EncodedTolerableDelay: u8 = "UCHAR", text!(EncodedTolerableDelay, "from symbols");
+            0x02 Hand set_Hand: u8 = "UCHAR", text!(Hand, "from symbols");
+            0x03 TimerMiscFlags set_TimerMiscFlags: u8 = "UCHAR", text!(TimerMiscFlags, "from symbols");
+            0x03 [0] Index set_Index: u8 = "UCHAR", text!(Index, "from symbols");
+            0x03 [1 to 5] Processor set_Processor: u8 = "UCHAR", text!(Processor, "from symbols");
+            0x03 [6] Inserted set_Inserted: u8 = "UCHAR", text!(Inserted, "from symbols");
+            0x03 [7] Expired set_Expired: u8 = "UCHAR volatile", text!(Expired, "from symbols");
+            0x00 Timer2Type set_Timer2Type: u8 = "UCHAR", text!(Timer2Type, "from symbols");
+            0x01 Timer2Flags set_Timer2Flags: u8 = "UCHAR", text!(Timer2Flags, "from symbols");
+            0x01 [0] Timer2Inserted set_Timer2Inserted: u8 = "UCHAR", text!(Timer2Inserted, "from symbols");
+            0x01 [1] Timer2Expiring set_Timer2Expiring: u8 = "UCHAR", text!(Timer2Expiring, "from symbols");
+            0x01 [2] Timer2CancelPending set_Timer2CancelPending: u8 = "UCHAR", text!(Timer2CancelPending, "from symbols");
+            0x01 [3] Timer2SetPending set_Timer2SetPending: u8 = "UCHAR", text!(Timer2SetPending, "from symbols");
+            0x01 [4] Timer2Running set_Timer2Running: u8 = "UCHAR", text!(Timer2Running, "from symbols");
+            0x01 [5] Timer2Disabled set_Timer2Disabled: u8 = "UCHAR", text!(Timer2Disabled, "from symbols");
+            0x01 [6 to 7] Timer2ReservedFlags set_Timer2ReservedFlags: u8 = "UCHAR", text!(Reserved, "from symbols");
+            0x02 Timer2ComponentId set_Timer2ComponentId: u8 = "UCHAR", text!(Timer2ComponentId, "from symbols");
+            0x03 Timer2RelativeId set_Timer2RelativeId: u8 = "UCHAR", text!(Timer2RelativeId, "from symbols");
+            0x00 QueueType set_QueueType: u8 = "UCHAR", text!(QueueType, "from symbols");
+            0x01 QueueControlFlags set_QueueControlFlags: u8 = "UCHAR", text!(QueueControlFlags, "from symbols");
+            0x01 [0] Abandoned set_Abandoned: u8 = "UCHAR", text!(Abandoned, "from symbols");
+            0x01 [1] DisableIncrement set_DisableIncrement: u8 = "UCHAR", text!(DisableIncrement, "from symbols");
+            0x01 [2 to 7] QueueReservedControlFlags set_QueueReservedControlFlags: u8 = "UCHAR", text!(Reserved, "from symbols");
+            0x02 QueueSize set_QueueSize: u8 = "UCHAR", text!(QueueSize, "from symbols");
+            0x03 QueueReserved set_QueueReserved: u8 = "UCHAR", text!(Reserved, "from symbols");
+            0x00 ThreadType set_ThreadType: u8 = "UCHAR", text!(ThreadType, "from symbols");
+            0x01 ThreadSpecControl set_ThreadSpecControl: u8 = "UCHAR", text!(ThreadSpecControl, "from symbols");
+            0x01 [0] SpecControlIbrs set_SpecControlIbrs: u8 = "UCHAR", text!(SpecControlIbrs, "from symbols");
+            0x01 [1] SpecControlStibp set_SpecControlStibp: u8 = "UCHAR", text!(SpecControlStibp, "from symbols");
+            0x01 [2 to 7] SpecControlReserved set_SpecControlReserved: u8 = "UCHAR", text!(Reserved, "from symbols");
+            0x02 ThreadControlFlags set_ThreadControlFlags: u8 = "UCHAR", text!(ThreadControlFlags, "from symbols");
+            0x02 [0] CycleProfiling set_CycleProfiling: u8 = "UCHAR", text!(CycleProfiling, "from symbols");
+            0x02 [1] CounterProfiling set_CounterProfiling: u8 = "UCHAR", text!(CounterProfiling, "from symbols");
+            0x02 [2] GroupScheduling set_GroupScheduling: u8 = "UCHAR", text!(GroupScheduling, "from symbols");
+            0x02 [3] AffinitySet set_AffinitySet: u8 = "UCHAR", text!(AffinitySet, "from symbols");
+            0x02 [4] Tagged set_Tagged: u8 = "UCHAR", text!(Tagged, "from symbols");
+            0x02 [5] EnergyProfiling set_EnergyProfiling: u8 = "UCHAR", text!(EnergyProfiling, "from symbols");
+            0x02 [6] SchedulerAssist set_SchedulerAssist: u8 = "UCHAR", text!(SchedulerAssist, "from symbols");
+            0x02 [7] Instrumented set_Instrumented: u8 = "UCHAR", text!(Instrumented, "from symbols");
+            0x03 DebugActive set_DebugActive: u8 = "UCHAR", text!(DebugActive, "from symbols");
+            0x00 MutantType set_MutantType: u8 = "UCHAR", text!(MutantType, "from symbols");
+            0x01 MutantSize set_MutantSize: u8 = "BOOLEAN", text!(MutantSize, "from symbols");
+            0x02 DpcActive set_DpcActive: u8 = "BOOLEAN", text!(DpcActive, "from symbols");
+            0x03 MutantReserved set_MutantReserved: u8 = "UCHAR", text!(Reserved, "from symbols");
         }
-        0x04 SignalState: i32 = "LONG", "from symbols.";
-        0x08 WaitListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols.";
+        0x04 SignalState: i32 = "LONG", text!(SignalState, "from symbols");
+        0x08 WaitListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(WaitListHead, "from symbols");
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x00 of `DISPATCHER_HEADER`.
     pub union DISPATCHER_HEADER_1803_x86_union_Lock: 0x4, 4 {
-        0x00 Lock: i32 = "LONG volatile", "from symbols.";
-        0x00 LockNV: i32 = "LONG", "from symbols.";
+        0x00 Lock: i32 = "LONG volatile", text!(Lock, "from symbols");
+        0x00 LockNV: i32 = "LONG", text!(LockNV_2, "from symbols");
         0x00 struct_Type: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Type, "unnamed; its members have accessors.";
         0x00 struct_TimerType: DISPATCHER_HEADER_6_3_9600_17031_x86_union_Lock_struct_TimerType, "unnamed; its members have accessors.";
         0x00 struct_Timer2Type: DISPATCHER_HEADER_1703_union_Lock_struct_Timer2Type, "unnamed; its members have accessors.";
@@ -1849,7 +1910,7 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed structure at 0x00 of `union_Lock` in `DISPATCHER_HEADER`.
     pub struct DISPATCHER_HEADER_1803_x86_union_Lock_struct_ThreadType: 0x4, 1 {
-        0x00 ThreadType: u8 = "UCHAR", "from symbols.";
+        0x00 ThreadType: u8 = "UCHAR", text!(ThreadType, "from symbols");
         0x01 union_ThreadSpecControl: DISPATCHER_HEADER_10_0_10240_17770_union_Lock_struct_ThreadType_union_ThreadSpecControl, "unnamed; its members have accessors.";
         0x02 union_ThreadControlFlags: DISPATCHER_HEADER_1803_x86_union_Lock_struct_ThreadType_union_ThreadControlFlags, "unnamed; its members have accessors.";
         0x03 union_DebugActive: DISPATCHER_HEADER_6_3_9600_17031_x86_union_Lock_struct_ThreadType_union_DebugActive, "unnamed; its members have accessors.";
@@ -1859,7 +1920,7 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x02 of `union_Lock_struct_ThreadType` in `DISPATCHER_HEADER`.
     pub union DISPATCHER_HEADER_1803_x86_union_Lock_struct_ThreadType_union_ThreadControlFlags: 0x1, 1 {
-        0x00 ThreadControlFlags: u8 = "UCHAR", "from symbols.";
+        0x00 ThreadControlFlags: u8 = "UCHAR", text!(ThreadControlFlags, "from symbols");
         0x00 struct_CycleProfiling: DISPATCHER_HEADER_1803_x86_union_Lock_struct_ThreadType_union_ThreadControlFlags_struct_CycleProfiling, "unnamed; its members have accessors.";
     }
 }
@@ -1877,76 +1938,76 @@ runtime::layout! {
     /// Header of every kernel object that a thread can wait for.
     pub struct DISPATCHER_HEADER_1803_x64: members::DISPATCHER_HEADER, 0x18, 8 {
         0x00 union_Lock: DISPATCHER_HEADER_1803_x64_union_Lock, "unnamed; its members have accessors." {
-            0x00 Lock set_Lock: i32 = "LONG volatile", "from symbols.";
-            0x00 LockNV set_LockNV: i32 = "LONG", "from symbols.";
-            0x00 Type set_Type: u8 = "UCHAR", "from symbols.";
-            0x01 Signalling set_Signalling: u8 = "UCHAR", "from symbols.";
-            0x02 Size set_Size: u8 = "UCHAR", "from symbols.";
-            0x03 Reserved1 set_Reserved1: u8 = "UCHAR", "from symbols.";
-            0x00 TimerType set_TimerType: u8 = "UCHAR", "from symbols.";
-            0x01 TimerControlFlags set_TimerControlFlags: u8 = "UCHAR", "from symbols.";
-            0x01 [0] Absolute set_Absolute: u8 = "UCHAR", "from symbols.";
-            0x01 [1] Wake set_Wake: u8 = "UCHAR", "from symbols.";
-            0x01 [2 to 7] EncodedTolerableDelay set_EncodedTolerableDelay: u8 = "UCHAR", "from symbols.";
-            0x02 Hand set_Hand: u8 = "UCHAR", "from symbols.";
-            0x03 TimerMiscFlags set_TimerMiscFlags: u8 = "UCHAR", "from symbols.";
-            0x03 [0 to 5] Index set_Index: u8 = "UCHAR", "from symbols.";
-            0x03 [6] Inserted set_Inserted: u8 = "UCHAR", "from symbols.";
-            0x03 [7] Expired set_Expired: u8 = "UCHAR volatile", "from symbols.";
-            0x00 Timer2Type set_Timer2Type: u8 = "UCHAR", "from symbols.";
-            0x01 Timer2Flags set_Timer2Flags: u8 = "UCHAR", "from symbols.";
-            0x01 [0] Timer2Inserted set_Timer2Inserted: u8 = "UCHAR", "from symbols.";
-            0x01 [1] Timer2Expiring set_Timer2Expiring: u8 = "UCHAR", "from symbols.";
-            0x01 [2] Timer2CancelPending set_Timer2CancelPending: u8 = "UCHAR", "from symbols.";
-            0x01 [3] Timer2SetPending set_Timer2SetPending: u8 = "UCHAR", "from symbols.";
-            0x01 [4] Timer2Running set_Timer2Running: u8 = "UCHAR", "from symbols.";
-            0x01 [5] Timer2Disabled set_Timer2Disabled: u8 = "UCHAR", "from symbols.";
-            0x01 [6 to 7] Timer2ReservedFlags set_Timer2ReservedFlags: u8 = "UCHAR", "from symbols.";
-            0x02 Timer2ComponentId set_Timer2ComponentId: u8 = "UCHAR", "from symbols.";
-            0x03 Timer2RelativeId set_Timer2RelativeId: u8 = "UCHAR", "from symbols.";
-            0x00 QueueType set_QueueType: u8 = "UCHAR", "from symbols.";
-            0x01 QueueControlFlags set_QueueControlFlags: u8 = "UCHAR", "from symbols.";
-            0x01 [0] Abandoned set_Abandoned: u8 = "UCHAR", "from symbols.";
-            0x01 [1] DisableIncrement set_DisableIncrement: u8 = "UCHAR", "from symbols.";
-            0x01 [2 to 7] QueueReservedControlFlags set_QueueReservedControlFlags: u8 = "UCHAR", "from symbols.";
-            0x02 QueueSize set_QueueSize: u8 = "UCHAR", "from symbols.";
-            0x03 QueueReserved set_QueueReserved: u8 = "UCHAR", "from symbols.";
-            0x00 ThreadType set_ThreadType: u8 = "UCHAR", "from symbols.";
-            0x01 ThreadSpecControl set_ThreadSpecControl: u8 = "UCHAR", "from symbols.";
-            0x01 [0] SpecControlIbrs set_SpecControlIbrs: u8 = "UCHAR", "from symbols.";
-            0x01 [1] SpecControlStibp set_SpecControlStibp: u8 = "UCHAR", "from symbols.";
-            0x01 [2 to 7] SpecControlReserved set_SpecControlReserved: u8 = "UCHAR", "from symbols.";
-            0x02 ThreadControlFlags set_ThreadControlFlags: u8 = "UCHAR", "from symbols.";
-            0x02 [0] CycleProfiling set_CycleProfiling: u8 = "UCHAR", "from symbols.";
-            0x02 [1] CounterProfiling set_CounterProfiling: u8 = "UCHAR", "from symbols.";
-            0x02 [2] GroupScheduling set_GroupScheduling: u8 = "UCHAR", "from symbols.";
-            0x02 [3] AffinitySet set_AffinitySet: u8 = "UCHAR", "from symbols.";
-            0x02 [4] Tagged set_Tagged: u8 = "UCHAR", "from symbols.";
-            0x02 [5] EnergyProfiling set_EnergyProfiling: u8 = "UCHAR", "from symbols.";
-            0x02 [6] SchedulerAssist set_SchedulerAssist: u8 = "UCHAR", "from symbols.";
-            0x02 [7] ThreadReservedControlFlags set_ThreadReservedControlFlags: u8 = "UCHAR", "from symbols.";
-            0x03 DebugActive set_DebugActive: u8 = "UCHAR", "from symbols.";
-            0x03 [0] ActiveDR7 set_ActiveDR7: u8 = "BOOLEAN", "from symbols.";
-            0x03 [1] Instrumented set_Instrumented: u8 = "BOOLEAN", "from symbols.";
-            0x03 [2] Minimal set_Minimal: u8 = "BOOLEAN", "from symbols.";
-            0x03 [3 to 5] Reserved4 set_Reserved4: u8 = "BOOLEAN", "from symbols.";
-            0x03 [6] UmsScheduled set_UmsScheduled: u8 = "BOOLEAN", "from symbols.";
-            0x03 [7] UmsPrimary set_UmsPrimary: u8 = "BOOLEAN", "from symbols.";
-            0x00 MutantType set_MutantType: u8 = "UCHAR", "from symbols.";
-            0x01 MutantSize set_MutantSize: u8 = "BOOLEAN", "from symbols.";
-            0x02 DpcActive set_DpcActive: u8 = "BOOLEAN", "from symbols.";
-            0x03 MutantReserved set_MutantReserved: u8 = "UCHAR", "from symbols.";
+            0x00 Lock set_Lock: i32 = "LONG volatile", text!(Lock, "from symbols");
+            0x00 LockNV set_LockNV: i32 = "LONG", text!(LockNV_2, "from symbols");
+            0x00 Type set_Type: u8 = "UCHAR", text!(Type, "from symbols");
+            0x01 Signalling set_Signalling: u8 = "UCHAR", text!(Signalling, "from symbols");
+            0x02 Size set_Size: u8 = "UCHAR", text!(Size, "from symbols");
+            0x03 Reserved1 set_Reserved1: u8 = "UCHAR", text!(Reserved, "from symbols");
+            0x00 TimerType set_TimerType: u8 = "UCHAR", text!(TimerType, "from symbols");
+            0x01 TimerControlFlags set_TimerControlFlags: u8 = "UCHAR", text!(TimerControlFlags, "from symbols");
+            0x01 [0] Absolute set_Absolute: u8 = "UCHAR", text!(Absolute, "from symbols");
+            0x01 [1] Wake set_Wake: u8 = "UCHAR", text!(Wake, "from symbols");
+            0x01 [2 to 7] EncodedTolerableDelay set_EncodedTolerableDelay: u8 = "UCHAR", text!(EncodedTolerableDelay, "from symbols");
+            0x02 Hand set_Hand: u8 = "UCHAR", text!(Hand, "from symbols");
+            0x03 TimerMiscFlags set_TimerMiscFlags: u8 = "UCHAR", text!(TimerMiscFlags, "from symbols");
+            0x03 [0 to 5] Index set_Index: u8 = "UCHAR", text!(Index, "from symbols");
+            0x03 [6] Inserted set_Inserted: u8 = "UCHAR", text!(Inserted, "from symbols");
+            0x03 [7] Expired set_Expired: u8 = "UCHAR volatile", text!(Expired, "from symbols");
+            0x00 Timer2Type set_Timer2Type: u8 = "UCHAR", text!(Timer2Type, "from symbols");
+            0x01 Timer2Flags set_Timer2Flags: u8 = "UCHAR", text!(Timer2Flags, "from symbols");
+            0x01 [0] Timer2Inserted set_Timer2Inserted: u8 = "UCHAR", text!(Timer2Inserted, "from symbols");
+            0x01 [1] Timer2Expiring set_Timer2Expiring: u8 = "UCHAR", text!(Timer2Expiring, "from symbols");
+            0x01 [2] Timer2CancelPending set_Timer2CancelPending: u8 = "UCHAR", text!(Timer2CancelPending, "from symbols");
+            0x01 [3] Timer2SetPending set_Timer2SetPending: u8 = "UCHAR", text!(Timer2SetPending, "from symbols");
+            0x01 [4] Timer2Running set_Timer2Running: u8 = "UCHAR", text!(Timer2Running, "from symbols");
+            0x01 [5] Timer2Disabled set_Timer2Disabled: u8 = "UCHAR", text!(Timer2Disabled, "from symbols");
+            0x01 [6 to 7] Timer2ReservedFlags set_Timer2ReservedFlags: u8 = "UCHAR", text!(Reserved, "from symbols");
+            0x02 Timer2ComponentId set_Timer2ComponentId: u8 = "UCHAR", text!(Timer2ComponentId, "from symbols");
+            0x03 Timer2RelativeId set_Timer2RelativeId: u8 = "UCHAR", text!(Timer2RelativeId, "from symbols");
+            0x00 QueueType set_QueueType: u8 = "UCHAR", text!(QueueType, "from symbols");
+            0x01 QueueControlFlags set_QueueControlFlags: u8 = "UCHAR", text!(QueueControlFlags, "from symbols");
+            0x01 [0] Abandoned set_Abandoned: u8 = "UCHAR", text!(Abandoned, "from symbols");
+            0x01 [1] DisableIncrement set_DisableIncrement: u8 = "UCHAR", text!(DisableIncrement, "from symbols");
+            0x01 [2 to 7] QueueReservedControlFlags set_QueueReservedControlFlags: u8 = "UCHAR", text!(Reserved, "from symbols");
+            0x02 QueueSize set_QueueSize: u8 = "UCHAR", text!(QueueSize, "from symbols");
+            0x03 QueueReserved set_QueueReserved: u8 = "UCHAR", text!(Reserved, "from symbols");
+            0x00 ThreadType set_ThreadType: u8 = "UCHAR", text!(ThreadType, "from symbols");
+            0x01 ThreadSpecControl set_ThreadSpecControl: u8 = "UCHAR", text!(ThreadSpecControl, "from symbols");
+            0x01 [0] SpecControlIbrs set_SpecControlIbrs: u8 = "UCHAR", text!(SpecControlIbrs, "from symbols");
+            0x01 [1] SpecControlStibp set_SpecControlStibp: u8 = "UCHAR", text!(SpecControlStibp, "from symbols");
+            0x01 [2 to 7] SpecControlReserved set_SpecControlReserved: u8 = "UCHAR", text!(Reserved, "from symbols");
+            0x02 ThreadControlFlags set_ThreadControlFlags: u8 = "UCHAR", text!(ThreadControlFlags, "from symbols");
+            0x02 [0] CycleProfiling set_CycleProfiling: u8 = "UCHAR", text!(CycleProfiling, "from symbols");
+            0x02 [1] CounterProfiling set_CounterProfiling: u8 = "UCHAR", text!(CounterProfiling, "from symbols");
+            0x02 [2] GroupScheduling set_GroupScheduling: u8 = "UCHAR", text!(GroupScheduling, "from symbols");
+            0x02 [3] AffinitySet set_AffinitySet: u8 = "UCHAR", text!(AffinitySet, "from symbols");
+            0x02 [4] Tagged set_Tagged: u8 = "UCHAR", text!(Tagged, "from symbols");
+            0x02 [5] EnergyProfiling set_EnergyProfiling: u8 = "UCHAR", text!(EnergyProfiling, "from symbols");
+            0x02 [6] SchedulerAssist set_SchedulerAssist: u8 = "UCHAR", text!(SchedulerAssist, "from symbols");
+            0x02 [7] ThreadReservedControlFlags set_ThreadReservedControlFlags: u8 = "UCHAR", text!(Reserved, "from symbols");
+            0x03 DebugActive set_DebugActive: u8 = "UCHAR", text!(DebugActive, "from symbols");
+            0x03 [0] ActiveDR7 set_ActiveDR7: u8 = "BOOLEAN", text!(ActiveDR7, "from symbols");
+            0x03 [1] Instrumented set_Instrumented: u8 = "BOOLEAN", text!(Instrumented, "from symbols");
+            0x03 [2] Minimal set_Minimal: u8 = "BOOLEAN", text!(Minimal, "from symbols");
+            0x03 [3 to 5] Reserved4 set_Reserved4: u8 = "BOOLEAN", text!(Reserved, "from symbols");
+            0x03 [6] UmsScheduled set_UmsScheduled: u8 = "BOOLEAN", text!(UmsScheduled, "from symbols");
+            0x03 [7] UmsPrimary set_UmsPrimary: u8 = "BOOLEAN", text!(UmsPrimary, "from symbols");
+            0x00 MutantType set_MutantType: u8 = "UCHAR", text!(MutantType, "from symbols");
+            0x01 MutantSize set_MutantSize: u8 = "BOOLEAN", text!(MutantSize, "from symbols");
+            0x02 DpcActive set_DpcActive: u8 = "BOOLEAN", text!(DpcActive, "from symbols");
+            0x03 MutantReserved set_MutantReserved: u8 = "UCHAR", text!(Reserved, "from symbols");
         }
-        0x04 SignalState: i32 = "LONG", "from symbols.";
-        0x08 WaitListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
+        0x04 SignalState: i32 = "LONG", text!(SignalState, "from symbols");
+        0x08 WaitListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(WaitListHead, "from symbols");
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x00 of `DISPATCHER_HEADER`.
     pub union DISPATCHER_HEADER_1803_x64_union_Lock: 0x4, 4 {
-        0x00 Lock: i32 = "LONG volatile", "from symbols.";
-        0x00 LockNV: i32 = "LONG", "from symbols.";
+        0x00 Lock: i32 = "LONG volatile", text!(Lock, "from symbols");
+        0x00 LockNV: i32 = "LONG", text!(LockNV_2, "from symbols");
         0x00 struct_Type: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Type, "unnamed; its members have accessors.";
         0x00 struct_TimerType: DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock_struct_TimerType, "unnamed; its members have accessors.";
         0x00 struct_Timer2Type: DISPATCHER_HEADER_1703_union_Lock_struct_Timer2Type, "unnamed; its members have accessors.";
@@ -1959,7 +2020,7 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed structure at 0x00 of `union_Lock` in `DISPATCHER_HEADER`.
     pub struct DISPATCHER_HEADER_1803_x64_union_Lock_struct_ThreadType: 0x4, 1 {
-        0x00 ThreadType: u8 = "UCHAR", "from symbols.";
+        0x00 ThreadType: u8 = "UCHAR", text!(ThreadType, "from symbols");
         0x01 union_ThreadSpecControl: DISPATCHER_HEADER_10_0_10240_17770_union_Lock_struct_ThreadType_union_ThreadSpecControl, "unnamed; its members have accessors.";
         0x02 union_ThreadControlFlags: DISPATCHER_HEADER_1803_x64_union_Lock_struct_ThreadType_union_ThreadControlFlags, "unnamed; its members have accessors.";
         0x03 union_DebugActive: DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock_struct_ThreadType_union_DebugActive, "unnamed; its members have accessors.";
@@ -1969,7 +2030,7 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x02 of `union_Lock_struct_ThreadType` in `DISPATCHER_HEADER`.
     pub union DISPATCHER_HEADER_1803_x64_union_Lock_struct_ThreadType_union_ThreadControlFlags: 0x1, 1 {
-        0x00 ThreadControlFlags: u8 = "UCHAR", "from symbols.";
+        0x00 ThreadControlFlags: u8 = "UCHAR", text!(ThreadControlFlags, "from symbols");
         0x00 struct_CycleProfiling: DISPATCHER_HEADER_1803_x64_union_Lock_struct_ThreadType_union_ThreadControlFlags_struct_CycleProfiling, "unnamed; its members have accessors.";
     }
 }
@@ -1987,73 +2048,73 @@ runtime::layout! {
     /// Header of every kernel object that a thread can wait for.
     pub struct DISPATCHER_HEADER_1803_arm64: members::DISPATCHER_HEADER, 0x18, 8 {
         0x00 union_Lock: DISPATCHER_HEADER_1803_arm64_union_Lock, "unnamed; its members have accessors." {
-            0x00 Lock set_Lock: i32 = "LONG volatile", "from symbols.";
-            0x00 LockNV set_LockNV: i32 = "LONG", "from symbols.";
-            0x00 Type set_Type: u8 = "UCHAR", "from symbols.";
-            0x01 Signalling set_Signalling: u8 = "UCHAR", "from symbols.";
-            0x02 Size set_Size: u8 = "UCHAR", "from symbols.";
-            0x03 Reserved1 set_Reserved1: u8 = "UCHAR", "from symbols.";
-            0x00 TimerType set_TimerType: u8 = "UCHAR", "from symbols.";
-            0x01 TimerControlFlags set_TimerControlFlags: u8 = "UCHAR", "from symbols.";
-            0x01 [0] Absolute set_Absolute: u8 = "UCHAR", "from symbols.";
-            0x01 [1] Wake set_Wake: u8 = "UCHAR", "from symbols.";
-            0x01 [2 to 7] EncodedTolerableDelay set_EncodedTolerableDelay: u8 = "UCHAR", "from symbols.";
-            0x02 Hand set_Hand: u8 = "UCHAR", "from symbols.";
-            0x03 TimerMiscFlags set_TimerMiscFlags: u8 = "UCHAR", "from symbols.";
-            0x03 [0 to 5] Index set_Index: u8 = "UCHAR", "from symbols.";
-            0x03 [6] Inserted set_Inserted: u8 = "UCHAR", "from symbols.";
-            0x03 [7] Expired set_Expired: u8 = "UCHAR volatile", "from symbols.";
-            0x00 Timer2Type set_Timer2Type: u8 = "UCHAR", "from symbols.";
-            0x01 Timer2Flags set_Timer2Flags: u8 = "UCHAR", "from symbols.";
-            0x01 [0] Timer2Inserted set_Timer2Inserted: u8 = "UCHAR", "from symbols.";
-            0x01 [1] Timer2Expiring set_Timer2Expiring: u8 = "UCHAR", "from symbols.";
-            0x01 [2] Timer2CancelPending set_Timer2CancelPending: u8 = "UCHAR", "from symbols.";
-            0x01 [3] Timer2SetPending set_Timer2SetPending: u8 = "UCHAR", "from symbols.";
-            0x01 [4] Timer2Running set_Timer2Running: u8 = "UCHAR", "from symbols.";
-            0x01 [5] Timer2Disabled set_Timer2Disabled: u8 = "UCHAR", "from symbols.";
-            0x01 [6 to 7] Timer2ReservedFlags set_Timer2ReservedFlags: u8 = "UCHAR", "from symbols.";
-            0x02 Timer2ComponentId set_Timer2ComponentId: u8 = "UCHAR", "from symbols.";
-            0x03 Timer2RelativeId set_Timer2RelativeId: u8 = "UCHAR", "from symbols.";
-            0x00 QueueType set_QueueType: u8 = "UCHAR", "from symbols.";
-            0x01 QueueControlFlags set_QueueControlFlags: u8 = "UCHAR", "from symbols.";
-            0x01 [0] Abandoned set_Abandoned: u8 = "UCHAR", "from symbols.";
-            0x01 [1] DisableIncrement set_DisableIncrement: u8 = "UCHAR", "from symbols.";
-            0x01 [2 to 7] QueueReservedControlFlags set_QueueReservedControlFlags: u8 = "UCHAR", "from symbols.";
-            0x02 QueueSize set_QueueSize: u8 = "UCHAR", "from symbols.";
-            0x03 QueueReserved set_QueueReserved: u8 = "UCHAR", "from symbols.";
-            0x00 ThreadType set_ThreadType: u8 = "UCHAR", "from symbols.";
-            0x01 ThreadReserved set_ThreadReserved: u8 = "UCHAR", "from symbols.";
-            0x02 ThreadControlFlags set_ThreadControlFlags: u8 = "UCHAR", "from symbols.";
-            0x02 [0] CycleProfiling set_CycleProfiling: u8 = "UCHAR", "from symbols.";
-            0x02 [1] CounterProfiling set_CounterProfiling: u8 = "UCHAR", "from symbols.";
-            0x02 [2] GroupScheduling set_GroupScheduling: u8 = "UCHAR", "from symbols.";
-            0x02 [3] AffinitySet set_AffinitySet: u8 = "UCHAR", "from symbols.";
-            0x02 [4] Tagged set_Tagged: u8 = "UCHAR", "from symbols.";
-            0x02 [5] EnergyProfiling set_EnergyProfiling: u8 = "UCHAR", "from symbols.";
-            0x02 [6] SchedulerAssist set_SchedulerAssist: u8 = "UCHAR", "from symbols.";
-            0x02 [7] ThreadReservedControlFlags set_ThreadReservedControlFlags: u8 = "UCHAR", "from symbols.";
-            0x03 DebugActive set_DebugActive: u8 = "UCHAR", "from symbols.";
-            0x03 [0] ActiveDR7 set_ActiveDR7: u8 = "BOOLEAN", "from symbols.";
-            0x03 [1] Instrumented set_Instrumented: u8 = "BOOLEAN", "from symbols.";
-            0x03 [2] Minimal set_Minimal: u8 = "BOOLEAN", "from symbols.";
-            0x03 [3 to 5] Reserved4 set_Reserved4: u8 = "BOOLEAN", "from symbols.";
-            0x03 [6] UmsScheduled set_UmsScheduled: u8 = "BOOLEAN", "from symbols.";
-            0x03 [7] UmsPrimary set_UmsPrimary: u8 = "BOOLEAN", "from symbols.";
-            0x00 MutantType set_MutantType: u8 = "UCHAR", "from symbols.";
-            0x01 MutantSize set_MutantSize: u8 = "BOOLEAN", "from symbols.";
-            0x02 DpcActive set_DpcActive: u8 = "BOOLEAN", "from symbols.";
-            0x03 MutantReserved set_MutantReserved: u8 = "UCHAR", "from symbols.";
+            0x00 Lock set_Lock: i32 = "LONG volatile", text!(Lock, "from symbols");
+            0x00 LockNV set_LockNV: i32 = "LONG", text!(LockNV_2, "from symbols");
+            0x00 Type set_Type: u8 = "UCHAR", text!(Type, "from symbols");
+            0x01 Signalling set_Signalling: u8 = "UCHAR", text!(Signalling, "from symbols");
+            0x02 Size set_Size: u8 = "UCHAR", text!(Size, "from symbols");
+            0x03 Reserved1 set_Reserved1: u8 = "UCHAR", text!(Reserved, "from symbols");
+            0x00 TimerType set_TimerType: u8 = "UCHAR", text!(TimerType, "from symbols");
+            0x01 TimerControlFlags set_TimerControlFlags: u8 = "UCHAR", text!(TimerControlFlags, "from symbols");
+            0x01 [0] Absolute set_Absolute: u8 = "UCHAR", text!(Absolute, "from symbols");
+            0x01 [1] Wake set_Wake: u8 = "UCHAR", text!(Wake, "from symbols");
+            0x01 [2 to 7] EncodedTolerableDelay set_EncodedTolerableDelay: u8 = "UCHAR", text!(EncodedTolerableDelay, "from symbols");
+            0x02 Hand set_Hand: u8 = "UCHAR", text!(Hand, "from symbols");
+            0x03 TimerMiscFlags set_TimerMiscFlags: u8 = "UCHAR", text!(TimerMiscFlags, "from symbols");
+            0x03 [0 to 5] Index set_Index: u8 = "UCHAR", text!(Index, "from symbols");
+            0x03 [6] Inserted set_Inserted: u8 = "UCHAR", text!(Inserted, "from symbols");
+            0x03 [7] Expired set_Expired: u8 = "UCHAR volatile", text!(Expired, "from symbols");
+            0x00 Timer2Type set_Timer2Type: u8 = "UCHAR", text!(Timer2Type, "from symbols");
+            0x01 Timer2Flags set_Timer2Flags: u8 = "UCHAR", text!(Timer2Flags, "from symbols");
+            0x01 [0] Timer2Inserted set_Timer2Inserted: u8 = "UCHAR", text!(Timer2Inserted, "from symbols");
+            0x01 [1] Timer2Expiring set_Timer2Expiring: u8 = "UCHAR", text!(Timer2Expiring, "from symbols");
+            0x01 [2] Timer2CancelPending set_Timer2CancelPending: u8 = "UCHAR", text!(Timer2CancelPending, "from symbols");
+            0x01 [3] Timer2SetPending set_Timer2SetPending: u8 = "UCHAR", text!(Timer2SetPending, "from symbols");
+            0x01 [4] Timer2Running set_Timer2Running: u8 = "UCHAR", text!(Timer2Running, "from symbols");
+            0x01 [5] Timer2Disabled set_Timer2Disabled: u8 = "UCHAR", text!(Timer2Disabled, "from symbols");
+            0x01 [6 to 7] Timer2ReservedFlags set_Timer2ReservedFlags: u8 = "UCHAR", text!(Reserved, "from symbols");
+            0x02 Timer2ComponentId set_Timer2ComponentId: u8 = "UCHAR", text!(Timer2ComponentId, "from symbols");
+            0x03 Timer2RelativeId set_Timer2RelativeId: u8 = "UCHAR", text!(Timer2RelativeId, "from symbols");
+            0x00 QueueType set_QueueType: u8 = "UCHAR", text!(QueueType, "from symbols");
+            0x01 QueueControlFlags set_QueueControlFlags: u8 = "UCHAR", text!(QueueControlFlags, "from symbols");
+            0x01 [0] Abandoned set_Abandoned: u8 = "UCHAR", text!(Abandoned, "from symbols");
+            0x01 [1] DisableIncrement set_DisableIncrement: u8 = "UCHAR", text!(DisableIncrement, "from symbols");
+            0x01 [2 to 7] QueueReservedControlFlags set_QueueReservedControlFlags: u8 = "UCHAR", text!(Reserved, "from symbols");
+            0x02 QueueSize set_QueueSize: u8 = "UCHAR", text!(QueueSize, "from symbols");
+            0x03 QueueReserved set_QueueReserved: u8 = "UCHAR", text!(Reserved, "from symbols");
+            0x00 ThreadType set_ThreadType: u8 = "UCHAR", text!(ThreadType, "from symbols");
+            0x01 ThreadReserved set_ThreadReserved: u8 = "UCHAR", text!(Reserved, "from symbols");
+            0x02 ThreadControlFlags set_ThreadControlFlags: u8 = "UCHAR", text!(ThreadControlFlags, "from symbols");
+            0x02 [0] CycleProfiling set_CycleProfiling: u8 = "UCHAR", text!(CycleProfiling, "from symbols");
+            0x02 [1] CounterProfiling set_CounterProfiling: u8 = "UCHAR", text!(CounterProfiling, "from symbols");
+            0x02 [2] GroupScheduling set_GroupScheduling: u8 = "UCHAR", text!(GroupScheduling, "from symbols");
+            0x02 [3] AffinitySet set_AffinitySet: u8 = "UCHAR", text!(AffinitySet, "from symbols");
+            0x02 [4] Tagged set_Tagged: u8 = "UCHAR", text!(Tagged, "from symbols");
+            0x02 [5] EnergyProfiling set_EnergyProfiling: u8 = "UCHAR", text!(EnergyProfiling, "from symbols");
+            0x02 [6] SchedulerAssist set_SchedulerAssist: u8 = "UCHAR", text!(SchedulerAssist, "from symbols");
+            0x02 [7] ThreadReservedControlFlags set_ThreadReservedControlFlags: u8 = "UCHAR", text!(Reserved, "from symbols");
+            0x03 DebugActive set_DebugActive: u8 = "UCHAR", text!(DebugActive, "from symbols");
+            0x03 [0] ActiveDR7 set_ActiveDR7: u8 = "BOOLEAN", text!(ActiveDR7, "from symbols");
+            0x03 [1] Instrumented set_Instrumented: u8 = "BOOLEAN", text!(Instrumented, "from symbols");
+            0x03 [2] Minimal set_Minimal: u8 = "BOOLEAN", text!(Minimal, "from symbols");
+            0x03 [3 to 5] Reserved4 set_Reserved4: u8 = "BOOLEAN", text!(Reserved, "from symbols");
+            0x03 [6] UmsScheduled set_UmsScheduled: u8 = "BOOLEAN", text!(UmsScheduled, "from symbols");
+            0x03 [7] UmsPrimary set_UmsPrimary: u8 = "BOOLEAN", text!(UmsPrimary, "from symbols");
+            0x00 MutantType set_MutantType: u8 = "UCHAR", text!(MutantType, "from symbols");
+            0x01 MutantSize set_MutantSize: u8 = "BOOLEAN", text!(MutantSize, "from symbols");
+            0x02 DpcActive set_DpcActive: u8 = "BOOLEAN", text!(DpcActive, "from symbols");
+            0x03 MutantReserved set_MutantReserved: u8 = "UCHAR", text!(Reserved, "from symbols");
         }
-        0x04 SignalState: i32 = "LONG", "from symbols.";
-        0x08 WaitListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
+        0x04 SignalState: i32 = "LONG", text!(SignalState, "from symbols");
+        0x08 WaitListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(WaitListHead, "from symbols");
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x00 of `DISPATCHER_HEADER`.
     pub union DISPATCHER_HEADER_1803_arm64_union_Lock: 0x4, 4 {
-        0x00 Lock: i32 = "LONG volatile", "from symbols.";
-        0x00 LockNV: i32 = "LONG", "from symbols.";
+        0x00 Lock: i32 = "LONG volatile", text!(Lock, "from symbols");
+        0x00 LockNV: i32 = "LONG", text!(LockNV_2, "from symbols");
         0x00 struct_Type: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Type, "unnamed; its members have accessors.";
         0x00 struct_TimerType: DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock_struct_TimerType, "unnamed; its members have accessors.";
         0x00 struct_Timer2Type: DISPATCHER_HEADER_1703_union_Lock_struct_Timer2Type, "unnamed; its members have accessors.";
@@ -2066,8 +2127,8 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed structure at 0x00 of `union_Lock` in `DISPATCHER_HEADER`.
     pub struct DISPATCHER_HEADER_1803_arm64_union_Lock_struct_ThreadType: 0x4, 1 {
-        0x00 ThreadType: u8 = "UCHAR", "from symbols.";
-        0x01 ThreadReserved: u8 = "UCHAR", "from symbols.";
+        0x00 ThreadType: u8 = "UCHAR", text!(ThreadType, "from symbols");
+        0x01 ThreadReserved: u8 = "UCHAR", text!(Reserved, "from symbols");
         0x02 union_ThreadControlFlags: DISPATCHER_HEADER_1803_x64_union_Lock_struct_ThreadType_union_ThreadControlFlags, "unnamed; its members have accessors.";
         0x03 union_DebugActive: DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock_struct_ThreadType_union_DebugActive, "unnamed; its members have accessors.";
     }
@@ -2079,68 +2140,68 @@ runtime::layout! {
     /// Header of every kernel object that a thread can wait for.
     pub struct DISPATCHER_HEADER_1809_x86: members::DISPATCHER_HEADER, 0x10, 4 {
         0x00 union_Lock: DISPATCHER_HEADER_1809_x86_union_Lock, "unnamed; its members have accessors." {
-            0x00 Lock set_Lock: i32 = "LONG volatile", "from symbols.";
-            0x00 LockNV set_LockNV: i32 = "LONG", "from symbols.";
-            0x00 Type set_Type: u8 = "UCHAR", "from symbols.";
-            0x01 Signalling set_Signalling: u8 = "UCHAR", "from symbols.";
-            0x02 Size set_Size: u8 = "UCHAR", "from symbols.";
-            0x03 Reserved1 set_Reserved1: u8 = "UCHAR", "from symbols.";
-            0x00 TimerType set_TimerType: u8 = "UCHAR", "from symbols.";
-            0x01 TimerControlFlags set_TimerControlFlags: u8 = "UCHAR", "from symbols.";
-            0x01 [0] Absolute set_Absolute: u8 = "UCHAR", "from symbols.";
-            0x01 [1] Wake set_Wake: u8 = "UCHAR", "from symbols.";
-            0x01 [2 to 7] EncodedTolerableDelay set_EncodedTolerableDelay: u8 = "UCHAR", "from symbols.";
-            0x02 Hand set_Hand: u8 = "UCHAR", "from symbols.";
-            0x03 TimerMiscFlags set_TimerMiscFlags: u8 = "UCHAR", "from symbols.";
-            0x03 [0] Index set_Index: u8 = "UCHAR", "from symbols.";
-            0x03 [1 to 5] Processor set_Processor: u8 = "UCHAR", "from symbols.";
-            0x03 [6] Inserted set_Inserted: u8 = "UCHAR", "from symbols.";
-            0x03 [7] Expired set_Expired: u8 = "UCHAR volatile", "from symbols.";
-            0x00 Timer2Type set_Timer2Type: u8 = "UCHAR", "from symbols.";
-            0x01 Timer2Flags set_Timer2Flags: u8 = "UCHAR", "from symbols.";
-            0x01 [0] Timer2Inserted set_Timer2Inserted: u8 = "UCHAR", "from symbols.";
-            0x01 [1] Timer2Expiring set_Timer2Expiring: u8 = "UCHAR", "from symbols.";
-            0x01 [2] Timer2CancelPending set_Timer2CancelPending: u8 = "UCHAR", "from symbols.";
-            0x01 [3] Timer2SetPending set_Timer2SetPending: u8 = "UCHAR", "from symbols.";
-            0x01 [4] Timer2Running set_Timer2Running: u8 = "UCHAR", "from symbols.";
-            0x01 [5] Timer2Disabled set_Timer2Disabled: u8 = "UCHAR", "from symbols.";
-            0x01 [6 to 7] Timer2ReservedFlags set_Timer2ReservedFlags: u8 = "UCHAR", "from symbols.";
-            0x02 Timer2ComponentId set_Timer2ComponentId: u8 = "UCHAR", "from symbols.";
-            0x03 Timer2RelativeId set_Timer2RelativeId: u8 = "UCHAR", "from symbols.";
-            0x00 QueueType set_QueueType: u8 = "UCHAR", "from symbols.";
-            0x01 QueueControlFlags set_QueueControlFlags: u8 = "UCHAR", "from symbols.";
-            0x01 [0] Abandoned set_Abandoned: u8 = "UCHAR", "from symbols.";
-            0x01 [1] DisableIncrement set_DisableIncrement: u8 = "UCHAR", "from symbols.";
-            0x01 [2 to 7] QueueReservedControlFlags set_QueueReservedControlFlags: u8 = "UCHAR", "from symbols.";
-            0x02 QueueSize set_QueueSize: u8 = "UCHAR", "from symbols.";
-            0x03 QueueReserved set_QueueReserved: u8 = "UCHAR", "from symbols.";
-            0x00 ThreadType set_ThreadType: u8 = "UCHAR", "from symbols.";
-            0x01 ThreadReserved set_ThreadReserved: u8 = "UCHAR", "from symbols.";
-            0x02 ThreadControlFlags set_ThreadControlFlags: u8 = "UCHAR", "from symbols.";
-            0x02 [0] CycleProfiling set_CycleProfiling: u8 = "UCHAR", "from symbols.";
-            0x02 [1] CounterProfiling set_CounterProfiling: u8 = "UCHAR", "from symbols.";
-            0x02 [2] GroupScheduling set_GroupScheduling: u8 = "UCHAR", "from symbols.";
-            0x02 [3] AffinitySet set_AffinitySet: u8 = "UCHAR", "from symbols.";
-            0x02 [4] Tagged set_Tagged: u8 = "UCHAR", "from symbols.";
-            0x02 [5] EnergyProfiling set_EnergyProfiling: u8 = "UCHAR", "from symbols.";
-            0x02 [6] SchedulerAssist set_SchedulerAssist: u8 = "UCHAR", "from symbols.";
-            0x02 [7] Instrumented set_Instrumented: u8 = "UCHAR", "from symbols.";
-            0x03 DebugActive set_DebugActive: u8 = "UCHAR", "from symbols.";
-            0x00 MutantType set_MutantType: u8 = "UCHAR", "from symbols.";
-            0x01 MutantSize set_MutantSize: u8 = "BOOLEAN", "from symbols.";
-            0x02 DpcActive set_DpcActive: u8 = "BOOLEAN", "from symbols.";
-            0x03 MutantReserved set_MutantReserved: u8 = "UCHAR", "from symbols.";
+            0x00 Lock set_Lock: i32 = "LONG volatile", text!(Lock, "from symbols");
+            0x00 LockNV set_LockNV: i32 = "LONG", text!(LockNV_2, "from symbols");
+            0x00 Type set_Type: u8 = "UCHAR", text!(Type, "from symbols");
+            0x01 Signalling set_Signalling: u8 = "UCHAR", text!(Signalling, "from symbols");
+            0x02 Size set_Size: u8 = "UCHAR", text!(Size, "from symbols");
+            0x03 Reserved1 set_Reserved1: u8 = "UCHAR", text!(Reserved, "from symbols");
+            0x00 TimerType set_TimerType: u8 = "UCHAR", text!(TimerType, "from symbols");
+            0x01 TimerControlFlags set_TimerControlFlags: u8 = "UCHAR", text!(TimerControlFlags, "from symbols");
+            0x01 [0] Absolute set_Absolute: u8 = "UCHAR", text!(Absolute, "from symbols");
+            0x01 [1] Wake set_Wake: u8 = "UCHAR", text!(Wake, "from symbols");
+            0x01 [2 to 7] EncodedTolerableDelay set_EncodedTolerableDelay: u8 = "UCHAR", text!(EncodedTolerableDelay, "from symbols");
+            0x02 Hand set_Hand: u8 = "UCHAR", text!(Hand, "from symbols");
+            0x03 TimerMiscFlags set_TimerMiscFlags: u8 = "UCHAR", text!(TimerMiscFlags, "from symbols");
+            0x03 [0] Index set_Index: u8 = "UCHAR", text!(Index, "from symbols");
+            0x03 [1 to 5] Processor set_Processor: u8 = "UCHAR", text!(Processor, "from symbols");
+            0x03 [6] Inserted set_Inserted: u8 = "UCHAR", text!(Inserted, "from symbols");
+            0x03 [7] Expired set_Expired: u8 = "UCHAR volatile", text!(Expired, "from symbols");
+            0x00 Timer2Type set_Timer2Type: u8 = "UCHAR", text!(Timer2Type, "from symbols");
+            0x01 Timer2Flags set_Timer2Flags: u8 = "UCHAR", text!(Timer2Flags, "from symbols");
+            0x01 [0] Timer2Inserted set_Timer2Inserted: u8 = "UCHAR", text!(Timer2Inserted, "from symbols");
+            0x01 [1] Timer2Expiring set_Timer2Expiring: u8 = "UCHAR", text!(Timer2Expiring, "from symbols");
+            0x01 [2] Timer2CancelPending set_Timer2CancelPending: u8 = "UCHAR", text!(Timer2CancelPending, "from symbols");
+            0x01 [3] Timer2SetPending set_Timer2SetPending: u8 = "UCHAR", text!(Timer2SetPending, "from symbols");
+            0x01 [4] Timer2Running set_Timer2Running: u8 = "UCHAR", text!(Timer2Running, "from symbols");
+            0x01 [5] Timer2Disabled set_Timer2Disabled: u8 = "UCHAR", text!(Timer2Disabled, "from symbols");
+            0x01 [6 to 7] Timer2ReservedFlags set_Timer2ReservedFlags: u8 = "UCHAR", text!(Reserved, "from symbols");
+            0x02 Timer2ComponentId set_Timer2ComponentId: u8 = "UCHAR", text!(Timer2ComponentId, "from symbols");
+            0x03 Timer2RelativeId set_Timer2RelativeId: u8 = "UCHAR", text!(Timer2RelativeId, "from symbols");
+            0x00 QueueType set_QueueType: u8 = "UCHAR", text!(QueueType, "from symbols");
+            0x01 QueueControlFlags set_QueueControlFlags: u8 = "UCHAR", text!(QueueControlFlags, "from symbols");
+            0x01 [0] Abandoned set_Abandoned: u8 = "UCHAR", text!(Abandoned, "from symbols");
+            0x01 [1] DisableIncrement set_DisableIncrement: u8 = "UCHAR", text!(DisableIncrement, "from symbols");
+            0x01 [2 to 7] QueueReservedControlFlags set_QueueReservedControlFlags: u8 = "UCHAR", text!(Reserved, "from symbols");
+            0x02 QueueSize set_QueueSize: u8 = "UCHAR", text!(QueueSize, "from symbols");
+            0x03 QueueReserved set_QueueReserved: u8 = "UCHAR", text!(Reserved, "from symbols");
+            0x00 ThreadType set_ThreadType: u8 = "UCHAR", text!(ThreadType, "from symbols");
+            0x01 ThreadReserved set_ThreadReserved: u8 = "UCHAR", text!(Reserved, "from symbols");
+            0x02 ThreadControlFlags set_ThreadControlFlags: u8 = "UCHAR", text!(ThreadControlFlags, "from symbols");
+            0x02 [0] CycleProfiling set_CycleProfiling: u8 = "UCHAR", text!(CycleProfiling, "from symbols");
+            0x02 [1] CounterProfiling set_CounterProfiling: u8 = "UCHAR", text!(CounterProfiling, "from symbols");
+            0x02 [2] GroupScheduling set_GroupScheduling: u8 = "UCHAR", text!(GroupScheduling, "from symbols");
+            0x02 [3] AffinitySet set_AffinitySet: u8 = "UCHAR", text!(AffinitySet, "from symbols");
+            0x02 [4] Tagged set_Tagged: u8 = "UCHAR", text!(Tagged, "from symbols");
+            0x02 [5] EnergyProfiling set_EnergyProfiling: u8 = "UCHAR", text!(EnergyProfiling, "from symbols");
+            0x02 [6] SchedulerAssist set_SchedulerAssist: u8 = "UCHAR", text!(SchedulerAssist, "from symbols");
+            0x02 [7] Instrumented set_Instrumented: u8 = "UCHAR", text!(Instrumented, "from symbols");
+            0x03 DebugActive set_DebugActive: u8 = "UCHAR", text!(DebugActive, "from symbols");
+            0x00 MutantType set_MutantType: u8 = "UCHAR", text!(MutantType, "from symbols");
+            0x01 MutantSize set_MutantSize: u8 = "BOOLEAN", text!(MutantSize, "from symbols");
+            0x02 DpcActive set_DpcActive: u8 = "BOOLEAN", text!(DpcActive, "from symbols");
+            0x03 MutantReserved set_MutantReserved: u8 = "UCHAR", text!(Reserved, "from symbols");
         }
-        0x04 SignalState: i32 = "LONG", "from symbols.";
-        0x08 WaitListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols.";
+        0x04 SignalState: i32 = "LONG", text!(SignalState, "from symbols");
+        0x08 WaitListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(WaitListHead, "from symbols");
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x00 of `DISPATCHER_HEADER`.
     pub union DISPATCHER_HEADER_1809_x86_union_Lock: 0x4, 4 {
-        0x00 Lock: i32 = "LONG volatile", "from symbols.";
-        0x00 LockNV: i32 = "LONG", "from symbols.";
+        0x00 Lock: i32 = "LONG volatile", text!(Lock, "from symbols");
+        0x00 LockNV: i32 = "LONG", text!(LockNV_2, "from symbols");
         0x00 struct_Type: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Type, "unnamed; its members have accessors.";
         0x00 struct_TimerType: DISPATCHER_HEADER_6_3_9600_17031_x86_union_Lock_struct_TimerType, "unnamed; its members have accessors.";
         0x00 struct_Timer2Type: DISPATCHER_HEADER_1703_union_Lock_struct_Timer2Type, "unnamed; its members have accessors.";
@@ -2153,8 +2214,8 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed structure at 0x00 of `union_Lock` in `DISPATCHER_HEADER`.
     pub struct DISPATCHER_HEADER_1809_x86_union_Lock_struct_ThreadType: 0x4, 1 {
-        0x00 ThreadType: u8 = "UCHAR", "from symbols.";
-        0x01 ThreadReserved: u8 = "UCHAR", "from symbols.";
+        0x00 ThreadType: u8 = "UCHAR", text!(ThreadType, "from symbols");
+        0x01 ThreadReserved: u8 = "UCHAR", text!(Reserved, "from symbols");
         0x02 union_ThreadControlFlags: DISPATCHER_HEADER_1803_x86_union_Lock_struct_ThreadType_union_ThreadControlFlags, "unnamed; its members have accessors.";
         0x03 union_DebugActive: DISPATCHER_HEADER_6_3_9600_17031_x86_union_Lock_struct_ThreadType_union_DebugActive, "unnamed; its members have accessors.";
     }
@@ -2166,74 +2227,74 @@ runtime::layout! {
     /// Header of every kernel object that a thread can wait for.
     pub struct DISPATCHER_HEADER_2004_x64: members::DISPATCHER_HEADER, 0x18, 8 {
         0x00 union_Lock: DISPATCHER_HEADER_2004_x64_union_Lock, "unnamed; its members have accessors." {
-            0x00 Lock set_Lock: i32 = "LONG volatile", "from symbols.";
-            0x00 LockNV set_LockNV: i32 = "LONG", "from symbols.";
-            0x00 Type set_Type: u8 = "UCHAR", "from symbols.";
-            0x01 Signalling set_Signalling: u8 = "UCHAR", "from symbols.";
-            0x02 Size set_Size: u8 = "UCHAR", "from symbols.";
-            0x03 Reserved1 set_Reserved1: u8 = "UCHAR", "from symbols.";
-            0x00 TimerType set_TimerType: u8 = "UCHAR", "from symbols.";
-            0x01 TimerControlFlags set_TimerControlFlags: u8 = "UCHAR", "from symbols.";
-            0x01 [0] Absolute set_Absolute: u8 = "UCHAR", "from symbols.";
-            0x01 [1] Wake set_Wake: u8 = "UCHAR", "from symbols.";
-            0x01 [2 to 7] EncodedTolerableDelay set_EncodedTolerableDelay: u8 = "UCHAR", "from symbols.";
-            0x02 Hand set_Hand: u8 = "UCHAR", "from symbols.";
-            0x03 TimerMiscFlags set_TimerMiscFlags: u8 = "UCHAR", "from symbols.";
-            0x03 [0 to 5] Index set_Index: u8 = "UCHAR", "from symbols.";
-            0x03 [6] Inserted set_Inserted: u8 = "UCHAR", "from symbols.";
-            0x03 [7] Expired set_Expired: u8 = "UCHAR volatile", "from symbols.";
-            0x00 Timer2Type set_Timer2Type: u8 = "UCHAR", "from symbols.";
-            0x01 Timer2Flags set_Timer2Flags: u8 = "UCHAR", "from symbols.";
-            0x01 [0] Timer2Inserted set_Timer2Inserted: u8 = "UCHAR", "from symbols.";
-            0x01 [1] Timer2Expiring set_Timer2Expiring: u8 = "UCHAR", "from symbols.";
-            0x01 [2] Timer2CancelPending set_Timer2CancelPending: u8 = "UCHAR", "from symbols.";
-            0x01 [3] Timer2SetPending set_Timer2SetPending: u8 = "UCHAR", "from symbols.";
-            0x01 [4] Timer2Running set_Timer2Running: u8 = "UCHAR", "from symbols.";
-            0x01 [5] Timer2Disabled set_Timer2Disabled: u8 = "UCHAR", "from symbols.";
-            0x01 [6 to 7] Timer2ReservedFlags set_Timer2ReservedFlags: u8 = "UCHAR", "from symbols.";
-            0x02 Timer2ComponentId set_Timer2ComponentId: u8 = "UCHAR", "from symbols.";
-            0x03 Timer2RelativeId set_Timer2RelativeId: u8 = "UCHAR", "from symbols.";
-            0x00 QueueType set_QueueType: u8 = "UCHAR", "from symbols.";
-            0x01 QueueControlFlags set_QueueControlFlags: u8 = "UCHAR", "from symbols.";
-            0x01 [0] Abandoned set_Abandoned: u8 = "UCHAR", "from symbols.";
-            0x01 [1] DisableIncrement set_DisableIncrement: u8 = "UCHAR", "from symbols.";
-            0x01 [2 to 7] QueueReservedControlFlags set_QueueReservedControlFlags: u8 = "UCHAR", "from symbols.";
-            0x02 QueueSize set_QueueSize: u8 = "UCHAR", "from symbols.";
-            0x03 QueueReserved set_QueueReserved: u8 = "UCHAR", "from symbols.";
-            0x00 ThreadType set_ThreadType: u8 = "UCHAR", "from symbols.";
-            0x01 ThreadReserved set_ThreadReserved: u8 = "UCHAR", "from symbols.";
-            0x02 ThreadControlFlags set_ThreadControlFlags: u8 = "UCHAR", "from symbols.";
-            0x02 [0] CycleProfiling set_CycleProfiling: u8 = "UCHAR", "from symbols.";
-            0x02 [1] CounterProfiling set_CounterProfiling: u8 = "UCHAR", "from symbols.";
-            0x02 [2] GroupScheduling set_GroupScheduling: u8 = "UCHAR", "from symbols.";
-            0x02 [3] AffinitySet set_AffinitySet: u8 = "UCHAR", "from symbols.";
-            0x02 [4] Tagged set_Tagged: u8 = "UCHAR", "from symbols.";
-            0x02 [5] EnergyProfiling set_EnergyProfiling: u8 = "UCHAR", "from symbols.";
-            0x02 [6] SchedulerAssist set_SchedulerAssist: u8 = "UCHAR", "from symbols.";
-            0x02 [7] ThreadReservedControlFlags set_ThreadReservedControlFlags: u8 = "UCHAR", "from symbols.";
-            0x03 DebugActive set_DebugActive: u8 = "UCHAR", "from symbols.";
-            0x03 [0] ActiveDR7 set_ActiveDR7: u8 = "BOOLEAN", "from symbols.";
-            0x03 [1] Instrumented set_Instrumented: u8 = "BOOLEAN", "from symbols.";
-            0x03 [2] Minimal set_Minimal: u8 = "BOOLEAN", "from symbols.";
-            0x03 [3 to 4] Reserved4 set_Reserved4: u8 = "BOOLEAN", "from symbols.";
-            0x03 [5] AltSyscall set_AltSyscall: u8 = "BOOLEAN", "from symbols.";
-            0x03 [6] UmsScheduled set_UmsScheduled: u8 = "BOOLEAN", "from symbols.";
-            0x03 [7] UmsPrimary set_UmsPrimary: u8 = "BOOLEAN", "from symbols.";
-            0x00 MutantType set_MutantType: u8 = "UCHAR", "from symbols.";
-            0x01 MutantSize set_MutantSize: u8 = "BOOLEAN", "from symbols.";
-            0x02 DpcActive set_DpcActive: u8 = "BOOLEAN", "from symbols.";
-            0x03 MutantReserved set_MutantReserved: u8 = "UCHAR", "from symbols.";
+            0x00 Lock set_Lock: i32 = "LONG volatile", text!(Lock, "from symbols");
+            0x00 LockNV set_LockNV: i32 = "LONG", text!(LockNV_2, "from symbols");
+            0x00 Type set_Type: u8 = "UCHAR", text!(Type, "from symbols");
+            0x01 Signalling set_Signalling: u8 = "UCHAR", text!(Signalling, "from symbols");
+            0x02 Size set_Size: u8 = "UCHAR", text!(Size, "from symbols");
+            0x03 Reserved1 set_Reserved1: u8 = "UCHAR", text!(Reserved, "from symbols");
+            0x00 TimerType set_TimerType: u8 = "UCHAR", text!(TimerType, "from symbols");
+            0x01 TimerControlFlags set_TimerControlFlags: u8 = "UCHAR", text!(TimerControlFlags, "from symbols");
+            0x01 [0] Absolute set_Absolute: u8 = "UCHAR", text!(Absolute, "from symbols");
+            0x01 [1] Wake set_Wake: u8 = "UCHAR", text!(Wake, "from symbols");
+            0x01 [2 to 7] EncodedTolerableDelay set_EncodedTolerableDelay: u8 = "UCHAR", text!(EncodedTolerableDelay, "from symbols");
+            0x02 Hand set_Hand: u8 = "UCHAR", text!(Hand, "from symbols");
+            0x03 TimerMiscFlags set_TimerMiscFlags: u8 = "UCHAR", text!(TimerMiscFlags, "from symbols");
+            0x03 [0 to 5] Index set_Index: u8 = "UCHAR", text!(Index, "from symbols");
+            0x03 [6] Inserted set_Inserted: u8 = "UCHAR", text!(Inserted, "from symbols");
+            0x03 [7] Expired set_Expired: u8 = "UCHAR volatile", text!(Expired, "from symbols");
+            0x00 Timer2Type set_Timer2Type: u8 = "UCHAR", text!(Timer2Type, "from symbols");
+            0x01 Timer2Flags set_Timer2Flags: u8 = "UCHAR", text!(Timer2Flags, "from symbols");
+            0x01 [0] Timer2Inserted set_Timer2Inserted: u8 = "UCHAR", text!(Timer2Inserted, "from symbols");
+            0x01 [1] Timer2Expiring set_Timer2Expiring: u8 = "UCHAR", text!(Timer2Expiring, "from symbols");
+            0x01 [2] Timer2CancelPending set_Timer2CancelPending: u8 = "UCHAR", text!(Timer2CancelPending, "from symbols");
+            0x01 [3] Timer2SetPending set_Timer2SetPending: u8 = "UCHAR", text!(Timer2SetPending, "from symbols");
+            0x01 [4] Timer2Running set_Timer2Running: u8 = "UCHAR", text!(Timer2Running, "from symbols");
+            0x01 [5] Timer2Disabled set_Timer2Disabled: u8 = "UCHAR", text!(Timer2Disabled, "from symbols");
+            0x01 [6 to 7] Timer2ReservedFlags set_Timer2ReservedFlags: u8 = "UCHAR", text!(Reserved, "from symbols");
+            0x02 Timer2ComponentId set_Timer2ComponentId: u8 = "UCHAR", text!(Timer2ComponentId, "from symbols");
+            0x03 Timer2RelativeId set_Timer2RelativeId: u8 = "UCHAR", text!(Timer2RelativeId, "from symbols");
+            0x00 QueueType set_QueueType: u8 = "UCHAR", text!(QueueType, "from symbols");
+            0x01 QueueControlFlags set_QueueControlFlags: u8 = "UCHAR", text!(QueueControlFlags, "from symbols");
+            0x01 [0] Abandoned set_Abandoned: u8 = "UCHAR", text!(Abandoned, "from symbols");
+            0x01 [1] DisableIncrement set_DisableIncrement: u8 = "UCHAR", text!(DisableIncrement, "from symbols");
+            0x01 [2 to 7] QueueReservedControlFlags set_QueueReservedControlFlags: u8 = "UCHAR", text!(Reserved, "from symbols");
+            0x02 QueueSize set_QueueSize: u8 = "UCHAR", text!(QueueSize, "from symbols");
+            0x03 QueueReserved set_QueueReserved: u8 = "UCHAR", text!(Reserved, "from symbols");
+            0x00 ThreadType set_ThreadType: u8 = "UCHAR", text!(ThreadType, "from symbols");
+            0x01 ThreadReserved set_ThreadReserved: u8 = "UCHAR", text!(Reserved, "from symbols");
+            0x02 ThreadControlFlags set_ThreadControlFlags: u8 = "UCHAR", text!(ThreadControlFlags, "from symbols");
+            0x02 [0] CycleProfiling set_CycleProfiling: u8 = "UCHAR", text!(CycleProfiling, "from symbols");
+            0x02 [1] CounterProfiling set_CounterProfiling: u8 = "UCHAR", text!(CounterProfiling, "from symbols");
+            0x02 [2] GroupScheduling set_GroupScheduling: u8 = "UCHAR", text!(GroupScheduling, "from symbols");
+            0x02 [3] AffinitySet set_AffinitySet: u8 = "UCHAR", text!(AffinitySet, "from symbols");
+            0x02 [4] Tagged set_Tagged: u8 = "UCHAR", text!(Tagged, "from symbols");
+            0x02 [5] EnergyProfiling set_EnergyProfiling: u8 = "UCHAR", text!(EnergyProfiling, "from symbols");
+            0x02 [6] SchedulerAssist set_SchedulerAssist: u8 = "UCHAR", text!(SchedulerAssist, "from symbols");
+            0x02 [7] ThreadReservedControlFlags set_ThreadReservedControlFlags: u8 = "UCHAR", text!(Reserved, "from symbols");
+            0x03 DebugActive set_DebugActive: u8 = "UCHAR", text!(DebugActive, "from symbols");
+            0x03 [0] ActiveDR7 set_ActiveDR7: u8 = "BOOLEAN", text!(ActiveDR7, "from symbols");
+            0x03 [1] Instrumented set_Instrumented: u8 = "BOOLEAN", text!(Instrumented, "from symbols");
+            0x03 [2] Minimal set_Minimal: u8 = "BOOLEAN", text!(Minimal, "from symbols");
+            0x03 [3 to 4] Reserved4 set_Reserved4: u8 = "BOOLEAN", text!(Reserved, "from symbols");
+            0x03 [5] AltSyscall set_AltSyscall: u8 = "BOOLEAN", text!(AltSyscall, "from symbols");
+            0x03 [6] UmsScheduled set_UmsScheduled: u8 = "BOOLEAN", text!(UmsScheduled, "from symbols");
+            0x03 [7] UmsPrimary set_UmsPrimary: u8 = "BOOLEAN", text!(UmsPrimary, "from symbols");
+            0x00 MutantType set_MutantType: u8 = "UCHAR", text!(MutantType, "from symbols");
+            0x01 MutantSize set_MutantSize: u8 = "BOOLEAN", text!(MutantSize, "from symbols");
+            0x02 DpcActive set_DpcActive: u8 = "BOOLEAN", text!(DpcActive, "from symbols");
+            0x03 MutantReserved set_MutantReserved: u8 = "UCHAR", text!(Reserved, "from symbols");
         }
-        0x04 SignalState: i32 = "LONG", "from symbols.";
-        0x08 WaitListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
+        0x04 SignalState: i32 = "LONG", text!(SignalState, "from symbols");
+        0x08 WaitListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(WaitListHead, "from symbols");
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x00 of `DISPATCHER_HEADER`.
     pub union DISPATCHER_HEADER_2004_x64_union_Lock: 0x4, 4 {
-        0x00 Lock: i32 = "LONG volatile", "from symbols.";
-        0x00 LockNV: i32 = "LONG", "from symbols.";
+        0x00 Lock: i32 = "LONG volatile", text!(Lock, "from symbols");
+        0x00 LockNV: i32 = "LONG", text!(LockNV_2, "from symbols");
         0x00 struct_Type: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Type, "unnamed; its members have accessors.";
         0x00 struct_TimerType: DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock_struct_TimerType, "unnamed; its members have accessors.";
         0x00 struct_Timer2Type: DISPATCHER_HEADER_1703_union_Lock_struct_Timer2Type, "unnamed; its members have accessors.";
@@ -2246,8 +2307,8 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed structure at 0x00 of `union_Lock` in `DISPATCHER_HEADER`.
     pub struct DISPATCHER_HEADER_2004_x64_union_Lock_struct_ThreadType: 0x4, 1 {
-        0x00 ThreadType: u8 = "UCHAR", "from symbols.";
-        0x01 ThreadReserved: u8 = "UCHAR", "from symbols.";
+        0x00 ThreadType: u8 = "UCHAR", text!(ThreadType, "from symbols");
+        0x01 ThreadReserved: u8 = "UCHAR", text!(Reserved, "from symbols");
         0x02 union_ThreadControlFlags: DISPATCHER_HEADER_1803_x64_union_Lock_struct_ThreadType_union_ThreadControlFlags, "unnamed; its members have accessors.";
         0x03 union_DebugActive: DISPATCHER_HEADER_2004_x64_union_Lock_struct_ThreadType_union_DebugActive, "unnamed; its members have accessors.";
     }
@@ -2256,7 +2317,7 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x03 of `union_Lock_struct_ThreadType` in `DISPATCHER_HEADER`.
     pub union DISPATCHER_HEADER_2004_x64_union_Lock_struct_ThreadType_union_DebugActive: 0x1, 1 {
-        0x00 DebugActive: u8 = "UCHAR", "from symbols.";
+        0x00 DebugActive: u8 = "UCHAR", text!(DebugActive, "from symbols");
         0x00 struct_ActiveDR7: DISPATCHER_HEADER_2004_x64_union_Lock_struct_ThreadType_union_DebugActive_struct_ActiveDR7, "unnamed; its members have accessors.";
     }
 }
@@ -2274,74 +2335,74 @@ runtime::layout! {
     /// Header of every kernel object that a thread can wait for.
     pub struct DISPATCHER_HEADER_server_2022_x64: members::DISPATCHER_HEADER, 0x18, 8 {
         0x00 union_Lock: DISPATCHER_HEADER_server_2022_x64_union_Lock, "unnamed; its members have accessors." {
-            0x00 Lock set_Lock: i32 = "LONG volatile", "from symbols.";
-            0x00 LockNV set_LockNV: i32 = "LONG", "from symbols.";
-            0x00 Type set_Type: u8 = "UCHAR", "from symbols.";
-            0x01 Signalling set_Signalling: u8 = "UCHAR", "from symbols.";
-            0x02 Size set_Size: u8 = "UCHAR", "from symbols.";
-            0x03 Reserved1 set_Reserved1: u8 = "UCHAR", "from symbols.";
-            0x00 TimerType set_TimerType: u8 = "UCHAR", "from symbols.";
-            0x01 TimerControlFlags set_TimerControlFlags: u8 = "UCHAR", "from symbols.";
-            0x01 [0] Absolute set_Absolute: u8 = "UCHAR", "from symbols.";
-            0x01 [1] Wake set_Wake: u8 = "UCHAR", "from symbols.";
-            0x01 [2 to 7] EncodedTolerableDelay set_EncodedTolerableDelay: u8 = "UCHAR", "from symbols.";
-            0x02 Hand set_Hand: u8 = "UCHAR", "from symbols.";
-            0x03 TimerMiscFlags set_TimerMiscFlags: u8 = "UCHAR", "from symbols.";
-            0x03 [0 to 5] Index set_Index: u8 = "UCHAR", "from symbols.";
-            0x03 [6] Inserted set_Inserted: u8 = "UCHAR", "from symbols.";
-            0x03 [7] Expired set_Expired: u8 = "UCHAR volatile", "from symbols.";
-            0x00 Timer2Type set_Timer2Type: u8 = "UCHAR", "from symbols.";
-            0x01 Timer2Flags set_Timer2Flags: u8 = "UCHAR", "from symbols.";
-            0x01 [0] Timer2Inserted set_Timer2Inserted: u8 = "UCHAR", "from symbols.";
-            0x01 [1] Timer2Expiring set_Timer2Expiring: u8 = "UCHAR", "from symbols.";
-            0x01 [2] Timer2CancelPending set_Timer2CancelPending: u8 = "UCHAR", "from symbols.";
-            0x01 [3] Timer2SetPending set_Timer2SetPending: u8 = "UCHAR", "from symbols.";
-            0x01 [4] Timer2Running set_Timer2Running: u8 = "UCHAR", "from symbols.";
-            0x01 [5] Timer2Disabled set_Timer2Disabled: u8 = "UCHAR", "from symbols.";
-            0x01 [6 to 7] Timer2ReservedFlags set_Timer2ReservedFlags: u8 = "UCHAR", "from symbols.";
-            0x02 Timer2ComponentId set_Timer2ComponentId: u8 = "UCHAR", "from symbols.";
-            0x03 Timer2RelativeId set_Timer2RelativeId: u8 = "UCHAR", "from symbols.";
-            0x00 QueueType set_QueueType: u8 = "UCHAR", "from symbols.";
-            0x01 QueueControlFlags set_QueueControlFlags: u8 = "UCHAR", "from symbols.";
-            0x01 [0] Abandoned set_Abandoned: u8 = "UCHAR", "from symbols.";
-            0x01 [1] DisableIncrement set_DisableIncrement: u8 = "UCHAR", "from symbols.";
-            0x01 [2 to 7] QueueReservedControlFlags set_QueueReservedControlFlags: u8 = "UCHAR", "from symbols.";
-            0x02 QueueSize set_QueueSize: u8 = "UCHAR", "from symbols.";
-            0x03 QueueReserved set_QueueReserved: u8 = "UCHAR", "from symbols.";
-            0x00 ThreadType set_ThreadType: u8 = "UCHAR", "from symbols.";
-            0x01 ThreadReserved set_ThreadReserved: u8 = "UCHAR", "from symbols.";
-            0x02 ThreadControlFlags set_ThreadControlFlags: u8 = "UCHAR", "from symbols.";
-            0x02 [0] CycleProfiling set_CycleProfiling: u8 = "UCHAR", "from symbols.";
-            0x02 [1] CounterProfiling set_CounterProfiling: u8 = "UCHAR", "from symbols.";
-            0x02 [2] GroupScheduling set_GroupScheduling: u8 = "UCHAR", "from symbols.";
-            0x02 [3] AffinitySet set_AffinitySet: u8 = "UCHAR", "from symbols.";
-            0x02 [4] Tagged set_Tagged: u8 = "UCHAR", "from symbols.";
-            0x02 [5] EnergyProfiling set_EnergyProfiling: u8 = "UCHAR", "from symbols.";
-            0x02 [6] SchedulerAssist set_SchedulerAssist: u8 = "UCHAR", "from symbols.";
-            0x02 [7] ThreadReservedControlFlags set_ThreadReservedControlFlags: u8 = "UCHAR", "from symbols.";
-            0x03 DebugActive set_DebugActive: u8 = "UCHAR", "from symbols.";
-            0x03 [0] ActiveDR7 set_ActiveDR7: u8 = "BOOLEAN", "from symbols.";
-            0x03 [1] Instrumented set_Instrumented: u8 = "BOOLEAN", "from symbols.";
-            0x03 [2] Minimal set_Minimal: u8 = "BOOLEAN", "from symbols.";
-            0x03 [3 to 4] Reserved4 set_Reserved4: u8 = "BOOLEAN", "from symbols.";
-            0x03 [5] AltSyscall set_AltSyscall: u8 = "BOOLEAN", "from symbols.";
-            0x03 [6] Emulation set_Emulation: u8 = "UCHAR", "from symbols.";
-            0x03 [7] Reserved5 set_Reserved5: u8 = "UCHAR", "from symbols.";
-            0x00 MutantType set_MutantType: u8 = "UCHAR", "from symbols.";
-            0x01 MutantSize set_MutantSize: u8 = "BOOLEAN", "from symbols.";
-            0x02 DpcActive set_DpcActive: u8 = "BOOLEAN", "from symbols.";
-            0x03 MutantReserved set_MutantReserved: u8 = "UCHAR", "from symbols.";
+            0x00 Lock set_Lock: i32 = "LONG volatile", text!(Lock, "from symbols");
+            0x00 LockNV set_LockNV: i32 = "LONG", text!(LockNV_2, "from symbols");
+            0x00 Type set_Type: u8 = "UCHAR", text!(Type, "from symbols");
+            0x01 Signalling set_Signalling: u8 = "UCHAR", text!(Signalling, "from symbols");
+            0x02 Size set_Size: u8 = "UCHAR", text!(Size, "from symbols");
+            0x03 Reserved1 set_Reserved1: u8 = "UCHAR", text!(Reserved, "from symbols");
+            0x00 TimerType set_TimerType: u8 = "UCHAR", text!(TimerType, "from symbols");
+            0x01 TimerControlFlags set_TimerControlFlags: u8 = "UCHAR", text!(TimerControlFlags, "from symbols");
+            0x01 [0] Absolute set_Absolute: u8 = "UCHAR", text!(Absolute, "from symbols");
+            0x01 [1] Wake set_Wake: u8 = "UCHAR", text!(Wake, "from symbols");
+            0x01 [2 to 7] EncodedTolerableDelay set_EncodedTolerableDelay: u8 = "UCHAR", text!(EncodedTolerableDelay, "from symbols");
+            0x02 Hand set_Hand: u8 = "UCHAR", text!(Hand, "from symbols");
+            0x03 TimerMiscFlags set_TimerMiscFlags: u8 = "UCHAR", text!(TimerMiscFlags, "from symbols");
+            0x03 [0 to 5] Index set_Index: u8 = "UCHAR", text!(Index, "from symbols");
+            0x03 [6] Inserted set_Inserted: u8 = "UCHAR", text!(Inserted, "from symbols");
+            0x03 [7] Expired set_Expired: u8 = "UCHAR volatile", text!(Expired, "from symbols");
+            0x00 Timer2Type set_Timer2Type: u8 = "UCHAR", text!(Timer2Type, "from symbols");
+            0x01 Timer2Flags set_Timer2Flags: u8 = "UCHAR", text!(Timer2Flags, "from symbols");
+            0x01 [0] Timer2Inserted set_Timer2Inserted: u8 = "UCHAR", text!(Timer2Inserted, "from symbols");
+            0x01 [1] Timer2Expiring set_Timer2Expiring: u8 = "UCHAR", text!(Timer2Expiring, "from symbols");
+            0x01 [2] Timer2CancelPending set_Timer2CancelPending: u8 = "UCHAR", text!(Timer2CancelPending, "from symbols");
+            0x01 [3] Timer2SetPending set_Timer2SetPending: u8 = "UCHAR", text!(Timer2SetPending, "from symbols");
+            0x01 [4] Timer2Running set_Timer2Running: u8 = "UCHAR", text!(Timer2Running, "from symbols");
+            0x01 [5] Timer2Disabled set_Timer2Disabled: u8 = "UCHAR", text!(Timer2Disabled, "from symbols");
+            0x01 [6 to 7] Timer2ReservedFlags set_Timer2ReservedFlags: u8 = "UCHAR", text!(Reserved, "from symbols");
+            0x02 Timer2ComponentId set_Timer2ComponentId: u8 = "UCHAR", text!(Timer2ComponentId, "from symbols");
+            0x03 Timer2RelativeId set_Timer2RelativeId: u8 = "UCHAR", text!(Timer2RelativeId, "from symbols");
+            0x00 QueueType set_QueueType: u8 = "UCHAR", text!(QueueType, "from symbols");
+            0x01 QueueControlFlags set_QueueControlFlags: u8 = "UCHAR", text!(QueueControlFlags, "from symbols");
+            0x01 [0] Abandoned set_Abandoned: u8 = "UCHAR", text!(Abandoned, "from symbols");
+            0x01 [1] DisableIncrement set_DisableIncrement: u8 = "UCHAR", text!(DisableIncrement, "from symbols");
+            0x01 [2 to 7] QueueReservedControlFlags set_QueueReservedControlFlags: u8 = "UCHAR", text!(Reserved, "from symbols");
+            0x02 QueueSize set_QueueSize: u8 = "UCHAR", text!(QueueSize, "from symbols");
+            0x03 QueueReserved set_QueueReserved: u8 = "UCHAR", text!(Reserved, "from symbols");
+            0x00 ThreadType set_ThreadType: u8 = "UCHAR", text!(ThreadType, "from symbols");
+            0x01 ThreadReserved set_ThreadReserved: u8 = "UCHAR", text!(Reserved, "from symbols");
+            0x02 ThreadControlFlags set_ThreadControlFlags: u8 = "UCHAR", text!(ThreadControlFlags, "from symbols");
+            0x02 [0] CycleProfiling set_CycleProfiling: u8 = "UCHAR", text!(CycleProfiling, "from symbols");
+            0x02 [1] CounterProfiling set_CounterProfiling: u8 = "UCHAR", text!(CounterProfiling, "from symbols");
+            0x02 [2] GroupScheduling set_GroupScheduling: u8 = "UCHAR", text!(GroupScheduling, "from symbols");
+            0x02 [3] AffinitySet set_AffinitySet: u8 = "UCHAR", text!(AffinitySet, "from symbols");
+            0x02 [4] Tagged set_Tagged: u8 = "UCHAR", text!(Tagged, "from symbols");
+            0x02 [5] EnergyProfiling set_EnergyProfiling: u8 = "UCHAR", text!(EnergyProfiling, "from symbols");
+            0x02 [6] SchedulerAssist set_SchedulerAssist: u8 = "UCHAR", text!(SchedulerAssist, "from symbols");
+            0x02 [7] ThreadReservedControlFlags set_ThreadReservedControlFlags: u8 = "UCHAR", text!(Reserved, "from symbols");
+            0x03 DebugActive set_DebugActive: u8 = "UCHAR", text!(DebugActive, "from symbols");
+            0x03 [0] ActiveDR7 set_ActiveDR7: u8 = "BOOLEAN", text!(ActiveDR7, "from symbols");
+            0x03 [1] Instrumented set_Instrumented: u8 = "BOOLEAN", text!(Instrumented, "from symbols");
+            0x03 [2] Minimal set_Minimal: u8 = "BOOLEAN", text!(Minimal, "from symbols");
+            0x03 [3 to 4] Reserved4 set_Reserved4: u8 = "BOOLEAN", text!(Reserved, "from symbols");
+            0x03 [5] AltSyscall set_AltSyscall: u8 = "BOOLEAN", text!(AltSyscall, "from symbols");
+            0x03 [6] Emulation set_Emulation: u8 = "UCHAR", text!(Emulation, "from symbols");
+            0x03 [7] Reserved5 set_Reserved5: u8 = "UCHAR", text!(Reserved, "from symbols");
+            0x00 MutantType set_MutantType: u8 = "UCHAR", text!(MutantType, "from symbols");
+            0x01 MutantSize set_MutantSize: u8 = "BOOLEAN", text!(MutantSize, "from symbols");
+            0x02 DpcActive set_DpcActive: u8 = "BOOLEAN", text!(DpcActive, "from symbols");
+            0x03 MutantReserved set_MutantReserved: u8 = "UCHAR", text!(Reserved, "from symbols");
         }
-        0x04 SignalState: i32 = "LONG", "from symbols.";
-        0x08 WaitListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
+        0x04 SignalState: i32 = "LONG", text!(SignalState, "from symbols");
+        0x08 WaitListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(WaitListHead, "from symbols");
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x00 of `DISPATCHER_HEADER`.
     pub union DISPATCHER_HEADER_server_2022_x64_union_Lock: 0x4, 4 {
-        0x00 Lock: i32 = "LONG volatile", "from symbols.";
-        0x00 LockNV: i32 = "LONG", "from symbols.";
+        0x00 Lock: i32 = "LONG volatile", text!(Lock, "from symbols");
+        0x00 LockNV: i32 = "LONG", text!(LockNV_2, "from symbols");
         0x00 struct_Type: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Type, "unnamed; its members have accessors.";
         0x00 struct_TimerType: DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock_struct_TimerType, "unnamed; its members have accessors.";
         0x00 struct_Timer2Type: DISPATCHER_HEADER_1703_union_Lock_struct_Timer2Type, "unnamed; its members have accessors.";
@@ -2354,8 +2415,8 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed structure at 0x00 of `union_Lock` in `DISPATCHER_HEADER`.
     pub struct DISPATCHER_HEADER_server_2022_x64_union_Lock_struct_ThreadType: 0x4, 1 {
-        0x00 ThreadType: u8 = "UCHAR", "from symbols.";
-        0x01 ThreadReserved: u8 = "UCHAR", "from symbols.";
+        0x00 ThreadType: u8 = "UCHAR", text!(ThreadType, "from symbols");
+        0x01 ThreadReserved: u8 = "UCHAR", text!(Reserved, "from symbols");
         0x02 union_ThreadControlFlags: DISPATCHER_HEADER_1803_x64_union_Lock_struct_ThreadType_union_ThreadControlFlags, "unnamed; its members have accessors.";
         0x03 union_DebugActive: DISPATCHER_HEADER_server_2022_x64_union_Lock_struct_ThreadType_union_DebugActive, "unnamed; its members have accessors.";
     }
@@ -2364,7 +2425,7 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x03 of `union_Lock_struct_ThreadType` in `DISPATCHER_HEADER`.
     pub union DISPATCHER_HEADER_server_2022_x64_union_Lock_struct_ThreadType_union_DebugActive: 0x1, 1 {
-        0x00 DebugActive: u8 = "UCHAR", "from symbols.";
+        0x00 DebugActive: u8 = "UCHAR", text!(DebugActive, "from symbols");
         0x00 struct_ActiveDR7: DISPATCHER_HEADER_server_2022_x64_union_Lock_struct_ThreadType_union_DebugActive_struct_ActiveDR7, "unnamed; its members have accessors.";
     }
 }

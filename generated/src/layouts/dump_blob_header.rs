@@ -8,6 +8,7 @@ use super::{runtime, members, guid::*};
 macro_rules! text {
     (HeaderSize, $known:literal) => { concat!($known, ". Bytes of this structure.") };
     (Tag, $known:literal) => { concat!($known, ". Tag of the component that added the data.") };
+    (DataSize, $known:literal) => { concat!($known, ". Bytes of the data.") };
     (PrePad, $known:literal) => { concat!($known, ". Bytes between the header and the data.") };
     (PostPad, $known:literal) => { concat!($known, ". Bytes between the data and the next header.") };
 }
@@ -19,7 +20,7 @@ runtime::layout! {
     pub struct DUMP_BLOB_HEADER_5_2: members::DUMP_BLOB_HEADER, 0x20, 4 {
         0x00 HeaderSize: u32 = "ULONG", text!(HeaderSize, "documented");
         0x04 Tag: GUID_5_0 = "GUID", text!(Tag, "documented");
-        0x14 DataSize: u32 = "ULONG", "documented.";
+        0x14 DataSize: u32 = "ULONG", text!(DataSize, "documented");
         0x18 PrePad: u32 = "ULONG", text!(PrePad, "documented");
         0x1c PostPad: u32 = "ULONG", text!(PostPad, "documented");
     }

@@ -10,11 +10,19 @@ macro_rules! text {
     (ApcSpinLock, $known:literal) => { concat!($known, ". Guards the lists of APCs.") };
     (ApcGlobalListHead, $known:literal) => { concat!($known, ". All APCs.") };
     (ApcFreeListHead, $known:literal) => { concat!($known, ". APCs that are free.") };
+    (DpcContext1, $known:literal) => { concat!($known, ". First of three context pointers for Dpc.") };
+    (DpcContext2, $known:literal) => { concat!($known, ". Second of three context pointers for Dpc.") };
+    (DpcContext3, $known:literal) => { concat!($known, ". Third of three context pointers for Dpc.") };
+    (DpcNormalRoutine, $known:literal) => { concat!($known, ". By its name, a normal routine for Dpc.") };
+    (DpcCancelRoutine, $known:literal) => { concat!($known, ". Routine of Dpc for cancellation.") };
+    (DpcThread, $known:literal) => { concat!($known, ". Thread that Dpc is about.") };
+    (Dpc, $known:literal) => { concat!($known, ". DPC of the pool; its use is unidentified.") };
+    (Flags, $known:literal) => { concat!($known, ". Unidentified flags.") };
     (ApcCount, $known:literal) => { concat!($known, ". APCs that exist.") };
     (MinimumApcCount, $known:literal) => { concat!($known, ". APCs to exist at least.") };
     (MaximumApcCount, $known:literal) => { concat!($known, ". APCs to exist at most.") };
     (OutstandingApcCount, $known:literal) => { concat!($known, ". APCs that have yet to run.") };
-    (MaxOutstandingApcCount, $known:literal) => { concat!($known, ". Most of these at a time.") };
+    (MaxOutstandingApcCount, $known:literal) => { concat!($known, ". Highest OutstandingApcCount so far.") };
 }
 
 runtime::layout! {
@@ -26,14 +34,14 @@ runtime::layout! {
         0x08 ApcSpinLock: u64 = "ULONGLONG", text!(ApcSpinLock, "from symbols");
         0x10 ApcGlobalListHead: SLIST_HEADER_6_3_x64 = "SLIST_HEADER", text!(ApcGlobalListHead, "from symbols");
         0x20 ApcFreeListHead: SLIST_HEADER_6_3_x64 = "SLIST_HEADER", text!(ApcFreeListHead, "from symbols");
-        0x30 DpcContext1: runtime::Ptr64 = "PVOID", "from symbols.";
-        0x38 DpcContext2: runtime::Ptr64 = "PVOID", "from symbols.";
-        0x40 DpcContext3: runtime::Ptr64 = "PVOID", "from symbols.";
-        0x48 DpcNormalRoutine: runtime::Ptr64 = "VOID (*) (VOID)", "from symbols.";
-        0x50 DpcCancelRoutine: runtime::Ptr64 = "VOID (*) (VOID)", "from symbols.";
-        0x58 DpcThread: runtime::Ptr64 = "ETHREAD *", "from symbols.";
-        0x60 Dpc: KDPC_6_3_x64 = "KDPC", "from symbols.";
-        0xa0 Flags: i32 = "LONG", "from symbols.";
+        0x30 DpcContext1: runtime::Ptr64 = "PVOID", text!(DpcContext1, "from symbols");
+        0x38 DpcContext2: runtime::Ptr64 = "PVOID", text!(DpcContext2, "from symbols");
+        0x40 DpcContext3: runtime::Ptr64 = "PVOID", text!(DpcContext3, "from symbols");
+        0x48 DpcNormalRoutine: runtime::Ptr64 = "VOID (*) (VOID)", text!(DpcNormalRoutine, "from symbols");
+        0x50 DpcCancelRoutine: runtime::Ptr64 = "VOID (*) (VOID)", text!(DpcCancelRoutine, "from symbols");
+        0x58 DpcThread: runtime::Ptr64 = "ETHREAD *", text!(DpcThread, "from symbols");
+        0x60 Dpc: KDPC_6_3_x64 = "KDPC", text!(Dpc, "from symbols");
+        0xa0 Flags: i32 = "LONG", text!(Flags, "from symbols");
         0xa4 ApcCount: i32 = "LONG", text!(ApcCount, "from symbols");
         0xa8 MinimumApcCount: u32 = "ULONG", text!(MinimumApcCount, "from symbols");
         0xac MaximumApcCount: u32 = "ULONG", text!(MaximumApcCount, "from symbols");
@@ -52,14 +60,14 @@ runtime::layout! {
         0x08 ApcSpinLock: u64 = "ULONGLONG", text!(ApcSpinLock, "from symbols");
         0x10 ApcGlobalListHead: SLIST_HEADER_1709_arm64 = "SLIST_HEADER", text!(ApcGlobalListHead, "from symbols");
         0x20 ApcFreeListHead: SLIST_HEADER_1709_arm64 = "SLIST_HEADER", text!(ApcFreeListHead, "from symbols");
-        0x30 DpcContext1: runtime::Ptr64 = "PVOID", "from symbols.";
-        0x38 DpcContext2: runtime::Ptr64 = "PVOID", "from symbols.";
-        0x40 DpcContext3: runtime::Ptr64 = "PVOID", "from symbols.";
-        0x48 DpcNormalRoutine: runtime::Ptr64 = "VOID (*) (VOID)", "from symbols.";
-        0x50 DpcCancelRoutine: runtime::Ptr64 = "VOID (*) (VOID)", "from symbols.";
-        0x58 DpcThread: runtime::Ptr64 = "ETHREAD *", "from symbols.";
-        0x60 Dpc: KDPC_6_3_x64 = "KDPC", "from symbols.";
-        0xa0 Flags: i32 = "LONG", "from symbols.";
+        0x30 DpcContext1: runtime::Ptr64 = "PVOID", text!(DpcContext1, "from symbols");
+        0x38 DpcContext2: runtime::Ptr64 = "PVOID", text!(DpcContext2, "from symbols");
+        0x40 DpcContext3: runtime::Ptr64 = "PVOID", text!(DpcContext3, "from symbols");
+        0x48 DpcNormalRoutine: runtime::Ptr64 = "VOID (*) (VOID)", text!(DpcNormalRoutine, "from symbols");
+        0x50 DpcCancelRoutine: runtime::Ptr64 = "VOID (*) (VOID)", text!(DpcCancelRoutine, "from symbols");
+        0x58 DpcThread: runtime::Ptr64 = "ETHREAD *", text!(DpcThread, "from symbols");
+        0x60 Dpc: KDPC_6_3_x64 = "KDPC", text!(Dpc, "from symbols");
+        0xa0 Flags: i32 = "LONG", text!(Flags, "from symbols");
         0xa4 ApcCount: i32 = "LONG", text!(ApcCount, "from symbols");
         0xa8 MinimumApcCount: u32 = "ULONG", text!(MinimumApcCount, "from symbols");
         0xac MaximumApcCount: u32 = "ULONG", text!(MaximumApcCount, "from symbols");

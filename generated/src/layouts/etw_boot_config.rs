@@ -7,6 +7,7 @@ use super::{runtime, members, list_entry::*};
 
 macro_rules! text {
     (MaxLoggers, $known:literal) => { concat!($known, ". How many sessions there may be at once.") };
+    (BootLoggersList, $known:literal) => { concat!($known, ". List of sessions that start with the system; the type of its entries is unidentified.") };
 }
 
 runtime::layout! {
@@ -16,6 +17,6 @@ runtime::layout! {
     pub struct ETW_BOOT_CONFIG_19569_x64: members::ETW_BOOT_CONFIG, 0x18, 8 {
         0x00 MaxLoggers: u32 = "ULONG", text!(MaxLoggers, "from symbols");
         0x04 _padding04: [u8; 4], "padding.";
-        0x08 BootLoggersList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
+        0x08 BootLoggersList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(BootLoggersList, "from symbols");
     }
 }

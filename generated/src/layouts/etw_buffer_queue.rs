@@ -8,6 +8,7 @@ use super::{runtime, members, single_list_entry::*};
 macro_rules! text {
     (QueueHead, $known:literal) => { concat!($known, ". End of the queue from which buffers are removed.") };
     (QueueTail, $known:literal) => { concat!($known, ". Where buffers are put in.") };
+    (QueueEntry, $known:literal) => { concat!($known, ". An entry that is part of the queue itself; its use is unidentified.") };
 }
 
 runtime::layout! {
@@ -17,7 +18,7 @@ runtime::layout! {
     pub struct ETW_BUFFER_QUEUE_6_1_x86: members::ETW_BUFFER_QUEUE, 0xc, 4 {
         0x00 QueueHead: runtime::Ptr32 = "SINGLE_LIST_ENTRY *", text!(QueueHead, "from symbols");
         0x04 QueueTail: runtime::Ptr32 = "SINGLE_LIST_ENTRY *", text!(QueueTail, "from symbols");
-        0x08 QueueEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "from symbols.";
+        0x08 QueueEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", text!(QueueEntry, "from symbols");
     }
 }
 
@@ -28,7 +29,7 @@ runtime::layout! {
     pub struct ETW_BUFFER_QUEUE_6_1_x64: members::ETW_BUFFER_QUEUE, 0x18, 8 {
         0x00 QueueHead: runtime::Ptr64 = "SINGLE_LIST_ENTRY *", text!(QueueHead, "from symbols");
         0x08 QueueTail: runtime::Ptr64 = "SINGLE_LIST_ENTRY *", text!(QueueTail, "from symbols");
-        0x10 QueueEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", "from symbols.";
+        0x10 QueueEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", text!(QueueEntry, "from symbols");
     }
 }
 
@@ -38,7 +39,7 @@ runtime::layout! {
     /// A queue of trace buffers. In version 6.1 it exists only in user mode, in ETW\_UM\_LOGGER\_CONTEXT.
     pub struct ETW_BUFFER_QUEUE_1607_x86: members::ETW_BUFFER_QUEUE, 0x8, 4 {
         0x00 QueueTail: runtime::Ptr32 = "SINGLE_LIST_ENTRY *", text!(QueueTail, "from symbols");
-        0x04 QueueEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "from symbols.";
+        0x04 QueueEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", text!(QueueEntry, "from symbols");
     }
 }
 
@@ -48,6 +49,6 @@ runtime::layout! {
     /// A queue of trace buffers. In version 6.1 it exists only in user mode, in ETW\_UM\_LOGGER\_CONTEXT.
     pub struct ETW_BUFFER_QUEUE_1607_x64: members::ETW_BUFFER_QUEUE, 0x10, 8 {
         0x00 QueueTail: runtime::Ptr64 = "SINGLE_LIST_ENTRY *", text!(QueueTail, "from symbols");
-        0x08 QueueEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", "from symbols.";
+        0x08 QueueEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", text!(QueueEntry, "from symbols");
     }
 }

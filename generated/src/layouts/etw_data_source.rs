@@ -12,6 +12,7 @@ macro_rules! text {
     (NotificationQueue, $known:literal) => { concat!($known, ". Links ETW\\_QUEUE\\_ENTRY.ListEntry.") };
     (NotificationCount, $known:literal) => { concat!($known, ". Notifications that wait.") };
     (UnknownUlong, $known:literal) => { concat!($known, ". A count.") };
+    (UnknownBoolean, $known:literal) => { concat!($known, ". Unidentified flag.") };
     (NotificationEvent, $known:literal) => { concat!($known, ". Signals to the process that there are notifications.") };
 }
 
@@ -26,7 +27,7 @@ runtime::layout! {
         0x1c NotificationQueue: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(NotificationQueue, "documented");
         0x24 NotificationCount: u32 = "ULONG", text!(NotificationCount, "documented");
         0x28 UnknownUlong: u32 = "ULONG", text!(UnknownUlong, "documented, name unknown");
-        0x2c UnknownBoolean: u8 = "BOOLEAN", "documented, name unknown.";
+        0x2c UnknownBoolean: u8 = "BOOLEAN", text!(UnknownBoolean, "documented, name unknown");
         0x2d _padding2D: [u8; 3], "padding.";
     }
 }
@@ -42,7 +43,7 @@ runtime::layout! {
         0x30 NotificationQueue: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(NotificationQueue, "documented");
         0x40 NotificationCount: u32 = "ULONG", text!(NotificationCount, "documented");
         0x44 UnknownUlong: u32 = "ULONG", text!(UnknownUlong, "documented, name unknown");
-        0x48 UnknownBoolean: u8 = "BOOLEAN", "documented, name unknown.";
+        0x48 UnknownBoolean: u8 = "BOOLEAN", text!(UnknownBoolean, "documented, name unknown");
         0x49 _padding49: [u8; 7], "padding.";
     }
 }
@@ -58,7 +59,7 @@ runtime::layout! {
         0x1c NotificationQueue: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(NotificationQueue, "documented");
         0x24 NotificationCount: u32 = "ULONG", text!(NotificationCount, "documented");
         0x28 UnknownUlong: u32 = "ULONG", text!(UnknownUlong, "documented, name unknown");
-        0x2c UnknownBoolean: u8 = "BOOLEAN", "documented, name unknown.";
+        0x2c UnknownBoolean: u8 = "BOOLEAN", text!(UnknownBoolean, "documented, name unknown");
         0x2d _padding2D: [u8; 3], "padding.";
     }
 }
@@ -74,7 +75,7 @@ runtime::layout! {
         0x30 NotificationQueue: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(NotificationQueue, "documented");
         0x40 NotificationCount: u32 = "ULONG", text!(NotificationCount, "documented");
         0x44 UnknownUlong: u32 = "ULONG", text!(UnknownUlong, "documented, name unknown");
-        0x48 UnknownBoolean: u8 = "BOOLEAN", "documented, name unknown.";
+        0x48 UnknownBoolean: u8 = "BOOLEAN", text!(UnknownBoolean, "documented, name unknown");
         0x49 _padding49: [u8; 7], "padding.";
     }
 }
@@ -90,7 +91,7 @@ runtime::layout! {
         0x1c NotificationQueue: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(NotificationQueue, "inferred from published references about other builds");
         0x24 NotificationCount: u32 = "ULONG", text!(NotificationCount, "inferred from published references about other builds");
         0x28 UnknownUlong: u32 = "ULONG", text!(UnknownUlong, "documented, name unknown");
-        0x2c UnknownBoolean: u8 = "BOOLEAN", "documented, name unknown.";
+        0x2c UnknownBoolean: u8 = "BOOLEAN", text!(UnknownBoolean, "documented, name unknown");
         0x2d _padding2D: [u8; 3], "padding.";
     }
 }
@@ -106,7 +107,7 @@ runtime::layout! {
         0x30 NotificationQueue: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(NotificationQueue, "inferred from published references about other builds");
         0x40 NotificationCount: u32 = "ULONG", text!(NotificationCount, "inferred from published references about other builds");
         0x44 UnknownUlong: u32 = "ULONG", text!(UnknownUlong, "documented, name unknown");
-        0x48 UnknownBoolean: u8 = "BOOLEAN", "documented, name unknown.";
+        0x48 UnknownBoolean: u8 = "BOOLEAN", text!(UnknownBoolean, "documented, name unknown");
         0x49 _padding49: [u8; 7], "padding.";
     }
 }
@@ -122,7 +123,7 @@ runtime::layout! {
         0x1c NotificationQueue: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(NotificationQueue, "documented");
         0x24 NotificationCount: u32 = "ULONG", text!(NotificationCount, "documented");
         0x28 UnknownUlong: u32 = "ULONG", text!(UnknownUlong, "documented, name unknown");
-        0x2c UnknownBoolean: u8 = "BOOLEAN", "documented, name unknown.";
+        0x2c UnknownBoolean: u8 = "BOOLEAN", text!(UnknownBoolean, "documented, name unknown");
         0x2d _padding2D: [u8; 3], "padding.";
     }
 }
@@ -138,7 +139,7 @@ runtime::layout! {
         0x30 NotificationQueue: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(NotificationQueue, "documented");
         0x40 NotificationCount: u32 = "ULONG", text!(NotificationCount, "documented");
         0x44 UnknownUlong: u32 = "ULONG", text!(UnknownUlong, "documented, name unknown");
-        0x48 UnknownBoolean: u8 = "BOOLEAN", "documented, name unknown.";
+        0x48 UnknownBoolean: u8 = "BOOLEAN", text!(UnknownBoolean, "documented, name unknown");
         0x49 _padding49: [u8; 7], "padding.";
     }
 }

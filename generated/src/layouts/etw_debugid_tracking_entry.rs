@@ -8,6 +8,7 @@ use super::{runtime, members, cvdd::*, list_entry::*};
 macro_rules! text {
     (ListEntry, $known:literal) => { concat!($known, ". Links those of the session.") };
     (ConsumersNotified, $known:literal) => { concat!($known, ". Whether the consumers were notified of it.") };
+    (Spare, $known:literal) => { concat!($known, ". Not in use.") };
     (DebugIdSize, $known:literal) => { concat!($known, ". Bytes of DebugId.") };
     (DebugId, $known:literal) => { concat!($known, ". The identity of the symbol file, as images state it.") };
 }
@@ -19,7 +20,7 @@ runtime::layout! {
     pub struct ETW_DEBUGID_TRACKING_ENTRY_1709_x86: members::ETW_DEBUGID_TRACKING_ENTRY, 0x2c, 4 {
         0x00 ListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(ListEntry, "from symbols");
         0x08 ConsumersNotified: u8 = "BOOLEAN", text!(ConsumersNotified, "from symbols");
-        0x09 Spare: [u8; 3] = "UCHAR [3]", "from symbols.";
+        0x09 Spare: [u8; 3] = "UCHAR [3]", text!(Spare, "from symbols");
         0x0c DebugIdSize: u32 = "ULONG", text!(DebugIdSize, "from symbols");
         0x10 DebugId: CVDD_6_2 = "CVDD", text!(DebugId, "from symbols");
     }
@@ -32,7 +33,7 @@ runtime::layout! {
     pub struct ETW_DEBUGID_TRACKING_ENTRY_1709_x64: members::ETW_DEBUGID_TRACKING_ENTRY, 0x38, 8 {
         0x00 ListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(ListEntry, "from symbols");
         0x10 ConsumersNotified: u8 = "BOOLEAN", text!(ConsumersNotified, "from symbols");
-        0x11 Spare: [u8; 3] = "UCHAR [3]", "from symbols.";
+        0x11 Spare: [u8; 3] = "UCHAR [3]", text!(Spare, "from symbols");
         0x14 DebugIdSize: u32 = "ULONG", text!(DebugIdSize, "from symbols");
         0x18 DebugId: CVDD_6_2 = "CVDD", text!(DebugId, "from symbols");
         0x34 _padding34: [u8; 4], "padding.";

@@ -8,6 +8,7 @@ use super::{runtime, members, large_integer::*};
 macro_rules! text {
     (TimerResolution, $known:literal) => { concat!($known, ". In units of 100 ns.") };
     (BuildNumber, $known:literal) => { concat!($known, ". The build number of Windows; the upper four bits as in DUMP\\_BLOB\\_FILE\\_HEADER.") };
+    (CpuSpeedInMHz, $known:literal) => { concat!($known, ". Speed of the processor, in MHz.") };
     (Reserved, $known:literal) => { concat!($known, ". Observed value: 0.") };
     (BootTime, $known:literal) => { concat!($known, ". In units of 100 ns since 1601.") };
     (PerfFreq, $known:literal) => { concat!($known, ". Ticks a second of the performance counter.") };
@@ -20,7 +21,7 @@ runtime::layout! {
     pub struct ETW_DUMP_HEADER_2004: members::ETW_DUMP_HEADER, 0x20, 8 {
         0x00 TimerResolution: u32 = "ULONG", text!(TimerResolution, "documented, name unknown");
         0x04 BuildNumber: u32 = "ULONG", text!(BuildNumber, "documented, name unknown");
-        0x08 CpuSpeedInMHz: u32 = "ULONG", "documented, name unknown.";
+        0x08 CpuSpeedInMHz: u32 = "ULONG", text!(CpuSpeedInMHz, "documented, name unknown");
         0x0c Reserved: u32 = "ULONG", text!(Reserved, "unidentified");
         0x10 BootTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(BootTime, "documented, name unknown");
         0x18 PerfFreq: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(PerfFreq, "documented, name unknown");

@@ -8,6 +8,8 @@ use super::{runtime, members, etw_ref_clock::*, EVENT_TRACE_CLOCK, large_integer
 macro_rules! text {
     (Signature, $known:literal) => { concat!($known, ". Observed value: 0x01EBAFE1.") };
     (LoggerId, $known:literal) => { concat!($known, ". The number of the session, as in its buffers.") };
+    (LoggerMode, $known:literal) => { concat!($known, ". How the session logs.") };
+    (ClockType, $known:literal) => { concat!($known, ". Clock of the time stamps.") };
     (BufferSize, $known:literal) => { concat!($known, ". Size of a buffer in memory, in bytes, as in the buffer headers.") };
     (NameLength, $known:literal) => { concat!($known, ". Size of the unterminated name, in bytes.") };
     (StartTime, $known:literal) => { concat!($known, ". When the session began, in units of 100 ns since 1601.") };
@@ -21,8 +23,8 @@ runtime::layout! {
     pub struct ETW_DUMP_SESSION_2004: members::ETW_DUMP_SESSION, 0x30, 8 {
         0x00 Signature: u32 = "ULONG", text!(Signature, "documented, name unknown");
         0x04 LoggerId: u32 = "ULONG", text!(LoggerId, "documented, name unknown");
-        0x08 LoggerMode: LOG_FILE_MODE = "ULONG", "documented, name unknown.";
-        0x0c ClockType: EVENT_TRACE_CLOCK = "ULONG", "documented, name unknown.";
+        0x08 LoggerMode: LOG_FILE_MODE = "ULONG", text!(LoggerMode, "documented, name unknown");
+        0x0c ClockType: EVENT_TRACE_CLOCK = "ULONG", text!(ClockType, "documented, name unknown");
         0x10 BufferSize: u32 = "ULONG", text!(BufferSize, "documented, name unknown");
         0x14 NameLength: u32 = "ULONG", text!(NameLength, "documented, name unknown");
         0x18 StartTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(StartTime, "documented, name unknown");

@@ -6,6 +6,7 @@
 use super::{runtime, members};
 
 macro_rules! text {
+    (FilterFlags, $known:literal) => { concat!($known, ". Flags of the filters; the bits are unidentified.") };
     (PidFilter, $known:literal) => { concat!($known, ". By process.") };
     (ExeFilter, $known:literal) => { concat!($known, ". By the name of the executable.") };
     (PkgIdFilter, $known:literal) => { concat!($known, ". By the identity of the package.") };
@@ -25,7 +26,7 @@ runtime::layout! {
     ///
     /// The filters of a session for the events of a provider.
     pub struct ETW_FILTER_HEADER_6_3_x86: members::ETW_FILTER_HEADER, 0x24, 4 {
-        0x00 FilterFlags: i32 = "LONG", "from symbols.";
+        0x00 FilterFlags: i32 = "LONG", text!(FilterFlags, "from symbols");
         0x04 PidFilter: runtime::Ptr32 = "ETW_FILTER_PID *", text!(PidFilter, "from symbols");
         0x08 ExeFilter: runtime::Ptr32 = "ETW_FILTER_STRING_TOKEN *", text!(ExeFilter, "from symbols");
         0x0c PkgIdFilter: runtime::Ptr32 = "ETW_FILTER_STRING_TOKEN *", text!(PkgIdFilter, "from symbols");
@@ -42,7 +43,7 @@ runtime::layout! {
     ///
     /// The filters of a session for the events of a provider.
     pub struct ETW_FILTER_HEADER_6_3_x64: members::ETW_FILTER_HEADER, 0x48, 8 {
-        0x00 FilterFlags: i32 = "LONG", "from symbols.";
+        0x00 FilterFlags: i32 = "LONG", text!(FilterFlags, "from symbols");
         0x04 _padding04: [u8; 4], "padding.";
         0x08 PidFilter: runtime::Ptr64 = "ETW_FILTER_PID *", text!(PidFilter, "from symbols");
         0x10 ExeFilter: runtime::Ptr64 = "ETW_FILTER_STRING_TOKEN *", text!(ExeFilter, "from symbols");
@@ -60,7 +61,7 @@ runtime::layout! {
     ///
     /// The filters of a session for the events of a provider.
     pub struct ETW_FILTER_HEADER_1607_x86: members::ETW_FILTER_HEADER, 0x28, 4 {
-        0x00 FilterFlags: i32 = "LONG", "from symbols.";
+        0x00 FilterFlags: i32 = "LONG", text!(FilterFlags, "from symbols");
         0x04 PidFilter: runtime::Ptr32 = "ETW_FILTER_PID *", text!(PidFilter, "from symbols");
         0x08 ExeFilter: runtime::Ptr32 = "ETW_FILTER_STRING_TOKEN *", text!(ExeFilter, "from symbols");
         0x0c PkgIdFilter: runtime::Ptr32 = "ETW_FILTER_STRING_TOKEN *", text!(PkgIdFilter, "from symbols");
@@ -78,7 +79,7 @@ runtime::layout! {
     ///
     /// The filters of a session for the events of a provider.
     pub struct ETW_FILTER_HEADER_1607_x64: members::ETW_FILTER_HEADER, 0x50, 8 {
-        0x00 FilterFlags: i32 = "LONG", "from symbols.";
+        0x00 FilterFlags: i32 = "LONG", text!(FilterFlags, "from symbols");
         0x04 _padding04: [u8; 4], "padding.";
         0x08 PidFilter: runtime::Ptr64 = "ETW_FILTER_PID *", text!(PidFilter, "from symbols");
         0x10 ExeFilter: runtime::Ptr64 = "ETW_FILTER_STRING_TOKEN *", text!(ExeFilter, "from symbols");
@@ -97,7 +98,7 @@ runtime::layout! {
     ///
     /// The filters of a session for the events of a provider.
     pub struct ETW_FILTER_HEADER_1709_x86: members::ETW_FILTER_HEADER, 0x30, 4 {
-        0x00 FilterFlags: i32 = "LONG", "from symbols.";
+        0x00 FilterFlags: i32 = "LONG", text!(FilterFlags, "from symbols");
         0x04 PidFilter: runtime::Ptr32 = "ETW_FILTER_PID *", text!(PidFilter, "from symbols");
         0x08 ExeFilter: runtime::Ptr32 = "ETW_FILTER_STRING_TOKEN *", text!(ExeFilter, "from symbols");
         0x0c PkgIdFilter: runtime::Ptr32 = "ETW_FILTER_STRING_TOKEN *", text!(PkgIdFilter, "from symbols");
@@ -117,7 +118,7 @@ runtime::layout! {
     ///
     /// The filters of a session for the events of a provider.
     pub struct ETW_FILTER_HEADER_1709_x64: members::ETW_FILTER_HEADER, 0x60, 8 {
-        0x00 FilterFlags: i32 = "LONG", "from symbols.";
+        0x00 FilterFlags: i32 = "LONG", text!(FilterFlags, "from symbols");
         0x04 _padding04: [u8; 4], "padding.";
         0x08 PidFilter: runtime::Ptr64 = "ETW_FILTER_PID *", text!(PidFilter, "from symbols");
         0x10 ExeFilter: runtime::Ptr64 = "ETW_FILTER_STRING_TOKEN *", text!(ExeFilter, "from symbols");
@@ -138,7 +139,7 @@ runtime::layout! {
     ///
     /// The filters of a session for the events of a provider.
     pub struct ETW_FILTER_HEADER_10_0_17763_1075_x86: members::ETW_FILTER_HEADER, 0x34, 4 {
-        0x00 FilterFlags: i32 = "LONG", "from symbols.";
+        0x00 FilterFlags: i32 = "LONG", text!(FilterFlags, "from symbols");
         0x04 PidFilter: runtime::Ptr32 = "ETW_FILTER_PID *", text!(PidFilter, "from symbols");
         0x08 ExeFilter: runtime::Ptr32 = "ETW_FILTER_STRING_TOKEN *", text!(ExeFilter, "from symbols");
         0x0c PkgIdFilter: runtime::Ptr32 = "ETW_FILTER_STRING_TOKEN *", text!(PkgIdFilter, "from symbols");
@@ -159,7 +160,7 @@ runtime::layout! {
     ///
     /// The filters of a session for the events of a provider.
     pub struct ETW_FILTER_HEADER_10_0_17763_1075_x64: members::ETW_FILTER_HEADER, 0x68, 8 {
-        0x00 FilterFlags: i32 = "LONG", "from symbols.";
+        0x00 FilterFlags: i32 = "LONG", text!(FilterFlags, "from symbols");
         0x04 _padding04: [u8; 4], "padding.";
         0x08 PidFilter: runtime::Ptr64 = "ETW_FILTER_PID *", text!(PidFilter, "from symbols");
         0x10 ExeFilter: runtime::Ptr64 = "ETW_FILTER_STRING_TOKEN *", text!(ExeFilter, "from symbols");

@@ -18,6 +18,7 @@ macro_rules! text {
     (RefCount_2, $known:literal) => { concat!($known, ". Number of references that keep the entry allocated.\n\nErratum, 6.0..6.2 x64: published reference: type LONG\\_PTR volatile; symbols: LONG volatile.") };
     (Guid_2, $known:literal) => { concat!($known, ". The GUID.\n\nErratum, 6.0..6.2 x64: published reference: offset 0x18; symbols: 0x14.") };
     (LastEnable, $known:literal) => { concat!($known, ". How the provider was last enabled.") };
+    (MatchId, $known:literal) => { concat!($known, ". Identifier for matching; its use is unidentified.") };
     (FilterData, $known:literal) => { concat!($known, ". Filters of sessions for the provider's events.") };
     (ServerSilo, $known:literal) => { concat!($known, ". The silo that the entry is of.") };
     (HostSilo, $known:literal) => { concat!($known, ". Whether the entry belongs to the host rather than to a silo.") };
@@ -110,7 +111,7 @@ runtime::layout! {
         0x24 SecurityDescriptor: runtime::Ptr32 = "PSECURITY_DESCRIPTOR", text!(SecurityDescriptor, "documented");
         0x28 union_LastEnable: ETW_GUID_ENTRY_6_1_union_LastEnable, "unnamed; its members have accessors." {
             0x28 LastEnable set_LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", text!(LastEnable, "documented, offset inferred");
-            0x28 MatchId set_MatchId: u64 = "ULONGLONG", "documented, offset inferred.";
+            0x28 MatchId set_MatchId: u64 = "ULONGLONG", text!(MatchId, "documented, offset inferred");
         }
         0x38 ProviderEnableInfo: TRACE_ENABLE_INFO_early_6_0 = "TRACE_ENABLE_INFO", text!(ProviderEnableInfo, "documented");
         0x58 EnableInfo: [TRACE_ENABLE_INFO_early_6_0; 8] = "TRACE_ENABLE_INFO [8]", text!(EnableInfo, "documented");
@@ -122,7 +123,7 @@ runtime::layout! {
     /// The unnamed union at 0x28 of `ETW_GUID_ENTRY`.
     pub union ETW_GUID_ENTRY_6_1_union_LastEnable: 0x10, 8 {
         0x00 LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", text!(LastEnable, "documented, offset inferred");
-        0x00 MatchId: runtime::Bytes<u64, 16> = "ULONGLONG", "documented, offset inferred.";
+        0x00 MatchId: runtime::Bytes<u64, 16> = "ULONGLONG", text!(MatchId, "documented, offset inferred");
     }
 }
 
@@ -139,7 +140,7 @@ runtime::layout! {
         0x38 SecurityDescriptor: runtime::Ptr64 = "PSECURITY_DESCRIPTOR", text!(SecurityDescriptor, "documented");
         0x40 union_LastEnable: ETW_GUID_ENTRY_6_1_union_LastEnable, "unnamed; its members have accessors." {
             0x40 LastEnable set_LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", text!(LastEnable, "documented, offset inferred");
-            0x40 MatchId set_MatchId: u64 = "ULONGLONG", "documented, offset inferred.";
+            0x40 MatchId set_MatchId: u64 = "ULONGLONG", text!(MatchId, "documented, offset inferred");
         }
         0x50 ProviderEnableInfo: TRACE_ENABLE_INFO_early_6_0 = "TRACE_ENABLE_INFO", text!(ProviderEnableInfo, "documented");
         0x70 EnableInfo: [TRACE_ENABLE_INFO_early_6_0; 8] = "TRACE_ENABLE_INFO [8]", text!(EnableInfo, "documented");
@@ -159,7 +160,7 @@ runtime::layout! {
         0x24 SecurityDescriptor: runtime::Ptr32 = "PSECURITY_DESCRIPTOR", text!(SecurityDescriptor, "documented");
         0x28 union_LastEnable: ETW_GUID_ENTRY_6_1_union_LastEnable, "unnamed; its members have accessors." {
             0x28 LastEnable set_LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", text!(LastEnable, "documented, offset inferred");
-            0x28 MatchId set_MatchId: u64 = "ULONGLONG", "documented, offset inferred.";
+            0x28 MatchId set_MatchId: u64 = "ULONGLONG", text!(MatchId, "documented, offset inferred");
         }
         0x38 ProviderEnableInfo: TRACE_ENABLE_INFO_early_6_0 = "TRACE_ENABLE_INFO", text!(ProviderEnableInfo, "documented");
         0x58 EnableInfo: [TRACE_ENABLE_INFO_early_6_0; 8] = "TRACE_ENABLE_INFO [8]", text!(EnableInfo, "documented");
@@ -181,7 +182,7 @@ runtime::layout! {
         0x38 SecurityDescriptor: runtime::Ptr64 = "PSECURITY_DESCRIPTOR", text!(SecurityDescriptor, "documented");
         0x40 union_LastEnable: ETW_GUID_ENTRY_6_1_union_LastEnable, "unnamed; its members have accessors." {
             0x40 LastEnable set_LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", text!(LastEnable, "documented, offset inferred");
-            0x40 MatchId set_MatchId: u64 = "ULONGLONG", "documented, offset inferred.";
+            0x40 MatchId set_MatchId: u64 = "ULONGLONG", text!(MatchId, "documented, offset inferred");
         }
         0x50 ProviderEnableInfo: TRACE_ENABLE_INFO_early_6_0 = "TRACE_ENABLE_INFO", text!(ProviderEnableInfo, "documented");
         0x70 EnableInfo: [TRACE_ENABLE_INFO_early_6_0; 8] = "TRACE_ENABLE_INFO [8]", text!(EnableInfo, "documented");
@@ -201,7 +202,7 @@ runtime::layout! {
         0x24 SecurityDescriptor: runtime::Ptr32 = "PSECURITY_DESCRIPTOR", text!(SecurityDescriptor, "documented");
         0x28 union_LastEnable: ETW_GUID_ENTRY_6_1_union_LastEnable, "unnamed; its members have accessors." {
             0x28 LastEnable set_LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", text!(LastEnable, "documented, offset inferred");
-            0x28 MatchId set_MatchId: u64 = "ULONGLONG", "documented, offset inferred.";
+            0x28 MatchId set_MatchId: u64 = "ULONGLONG", text!(MatchId, "documented, offset inferred");
         }
         0x38 ProviderEnableInfo: TRACE_ENABLE_INFO_early_6_0 = "TRACE_ENABLE_INFO", text!(ProviderEnableInfo, "documented");
         0x58 EnableInfo: [TRACE_ENABLE_INFO_early_6_0; 8] = "TRACE_ENABLE_INFO [8]", text!(EnableInfo, "documented");
@@ -222,7 +223,7 @@ runtime::layout! {
         0x38 SecurityDescriptor: runtime::Ptr64 = "PSECURITY_DESCRIPTOR", text!(SecurityDescriptor, "documented");
         0x40 union_LastEnable: ETW_GUID_ENTRY_6_1_union_LastEnable, "unnamed; its members have accessors." {
             0x40 LastEnable set_LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", text!(LastEnable, "documented, offset inferred");
-            0x40 MatchId set_MatchId: u64 = "ULONGLONG", "documented, offset inferred.";
+            0x40 MatchId set_MatchId: u64 = "ULONGLONG", text!(MatchId, "documented, offset inferred");
         }
         0x50 ProviderEnableInfo: TRACE_ENABLE_INFO_early_6_0 = "TRACE_ENABLE_INFO", text!(ProviderEnableInfo, "documented");
         0x70 EnableInfo: [TRACE_ENABLE_INFO_early_6_0; 8] = "TRACE_ENABLE_INFO [8]", text!(EnableInfo, "documented");
@@ -242,7 +243,7 @@ runtime::layout! {
         0x24 SecurityDescriptor: runtime::Ptr32 = "PSECURITY_DESCRIPTOR", text!(SecurityDescriptor, "documented");
         0x28 union_LastEnable: ETW_GUID_ENTRY_6_1_union_LastEnable, "unnamed; its members have accessors." {
             0x28 LastEnable set_LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", text!(LastEnable, "documented, offset inferred");
-            0x28 MatchId set_MatchId: u64 = "ULONGLONG", "documented, offset inferred.";
+            0x28 MatchId set_MatchId: u64 = "ULONGLONG", text!(MatchId, "documented, offset inferred");
         }
         0x38 ProviderEnableInfo: TRACE_ENABLE_INFO_early_6_0 = "TRACE_ENABLE_INFO", text!(ProviderEnableInfo, "documented");
         0x58 EnableInfo: [TRACE_ENABLE_INFO_early_6_0; 8] = "TRACE_ENABLE_INFO [8]", text!(EnableInfo, "documented");
@@ -263,7 +264,7 @@ runtime::layout! {
         0x38 SecurityDescriptor: runtime::Ptr64 = "PSECURITY_DESCRIPTOR", text!(SecurityDescriptor, "documented");
         0x40 union_LastEnable: ETW_GUID_ENTRY_6_1_union_LastEnable, "unnamed; its members have accessors." {
             0x40 LastEnable set_LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", text!(LastEnable, "documented, offset inferred");
-            0x40 MatchId set_MatchId: u64 = "ULONGLONG", "documented, offset inferred.";
+            0x40 MatchId set_MatchId: u64 = "ULONGLONG", text!(MatchId, "documented, offset inferred");
         }
         0x50 ProviderEnableInfo: TRACE_ENABLE_INFO_early_6_0 = "TRACE_ENABLE_INFO", text!(ProviderEnableInfo, "documented");
         0x70 EnableInfo: [TRACE_ENABLE_INFO_early_6_0; 8] = "TRACE_ENABLE_INFO [8]", text!(EnableInfo, "documented");
@@ -284,7 +285,7 @@ runtime::layout! {
         0x24 SecurityDescriptor: runtime::Ptr32 = "PSECURITY_DESCRIPTOR", text!(SecurityDescriptor, "documented");
         0x28 union_LastEnable: ETW_GUID_ENTRY_6_1_union_LastEnable, "unnamed; its members have accessors." {
             0x28 LastEnable set_LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", text!(LastEnable, "documented, offset inferred");
-            0x28 MatchId set_MatchId: u64 = "ULONGLONG", "documented, offset inferred.";
+            0x28 MatchId set_MatchId: u64 = "ULONGLONG", text!(MatchId, "documented, offset inferred");
         }
         0x38 ProviderEnableInfo: TRACE_ENABLE_INFO_early_6_0 = "TRACE_ENABLE_INFO", text!(ProviderEnableInfo, "documented");
         0x58 EnableInfo: [TRACE_ENABLE_INFO_early_6_0; 8] = "TRACE_ENABLE_INFO [8]", text!(EnableInfo, "documented");
@@ -308,7 +309,7 @@ runtime::layout! {
         0x38 SecurityDescriptor: runtime::Ptr64 = "PSECURITY_DESCRIPTOR", text!(SecurityDescriptor, "documented");
         0x40 union_LastEnable: ETW_GUID_ENTRY_6_1_union_LastEnable, "unnamed; its members have accessors." {
             0x40 LastEnable set_LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", text!(LastEnable, "documented, offset inferred");
-            0x40 MatchId set_MatchId: u64 = "ULONGLONG", "documented, offset inferred.";
+            0x40 MatchId set_MatchId: u64 = "ULONGLONG", text!(MatchId, "documented, offset inferred");
         }
         0x50 ProviderEnableInfo: TRACE_ENABLE_INFO_early_6_0 = "TRACE_ENABLE_INFO", text!(ProviderEnableInfo, "documented");
         0x70 EnableInfo: [TRACE_ENABLE_INFO_early_6_0; 8] = "TRACE_ENABLE_INFO [8]", text!(EnableInfo, "documented");
@@ -332,7 +333,7 @@ runtime::layout! {
         0x24 SecurityDescriptor: runtime::Ptr32 = "PSECURITY_DESCRIPTOR", text!(SecurityDescriptor, "documented");
         0x28 union_LastEnable: ETW_GUID_ENTRY_6_1_union_LastEnable, "unnamed; its members have accessors." {
             0x28 LastEnable set_LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", text!(LastEnable, "documented, offset inferred");
-            0x28 MatchId set_MatchId: u64 = "ULONGLONG", "documented, offset inferred.";
+            0x28 MatchId set_MatchId: u64 = "ULONGLONG", text!(MatchId, "documented, offset inferred");
         }
         0x38 ProviderEnableInfo: TRACE_ENABLE_INFO_early_6_0 = "TRACE_ENABLE_INFO", text!(ProviderEnableInfo, "documented");
         0x58 EnableInfo: [TRACE_ENABLE_INFO_early_6_0; 8] = "TRACE_ENABLE_INFO [8]", text!(EnableInfo, "documented");
@@ -355,7 +356,7 @@ runtime::layout! {
         0x38 SecurityDescriptor: runtime::Ptr64 = "PSECURITY_DESCRIPTOR", text!(SecurityDescriptor, "documented");
         0x40 union_LastEnable: ETW_GUID_ENTRY_6_1_union_LastEnable, "unnamed; its members have accessors." {
             0x40 LastEnable set_LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", text!(LastEnable, "documented, offset inferred");
-            0x40 MatchId set_MatchId: u64 = "ULONGLONG", "documented, offset inferred.";
+            0x40 MatchId set_MatchId: u64 = "ULONGLONG", text!(MatchId, "documented, offset inferred");
         }
         0x50 ProviderEnableInfo: TRACE_ENABLE_INFO_early_6_0 = "TRACE_ENABLE_INFO", text!(ProviderEnableInfo, "documented");
         0x70 EnableInfo: [TRACE_ENABLE_INFO_early_6_0; 8] = "TRACE_ENABLE_INFO [8]", text!(EnableInfo, "documented");
@@ -379,7 +380,7 @@ runtime::layout! {
         0x2c SecurityDescriptor: runtime::Ptr32 = "PSECURITY_DESCRIPTOR", text!(SecurityDescriptor, "documented");
         0x30 union_LastEnable: ETW_GUID_ENTRY_6_1_union_LastEnable, "unnamed; its members have accessors." {
             0x30 LastEnable set_LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", text!(LastEnable, "documented, offset inferred");
-            0x30 MatchId set_MatchId: u64 = "ULONGLONG", "documented, offset inferred.";
+            0x30 MatchId set_MatchId: u64 = "ULONGLONG", text!(MatchId, "documented, offset inferred");
         }
         0x40 ProviderEnableInfo: TRACE_ENABLE_INFO_early_6_0 = "TRACE_ENABLE_INFO", text!(ProviderEnableInfo, "documented");
         0x60 EnableInfo: [TRACE_ENABLE_INFO_early_6_0; 8] = "TRACE_ENABLE_INFO [8]", text!(EnableInfo, "documented");
@@ -405,7 +406,7 @@ runtime::layout! {
         0x48 SecurityDescriptor: runtime::Ptr64 = "PSECURITY_DESCRIPTOR", text!(SecurityDescriptor, "documented");
         0x50 union_LastEnable: ETW_GUID_ENTRY_6_1_union_LastEnable, "unnamed; its members have accessors." {
             0x50 LastEnable set_LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", text!(LastEnable, "documented, offset inferred");
-            0x50 MatchId set_MatchId: u64 = "ULONGLONG", "documented, offset inferred.";
+            0x50 MatchId set_MatchId: u64 = "ULONGLONG", text!(MatchId, "documented, offset inferred");
         }
         0x60 ProviderEnableInfo: TRACE_ENABLE_INFO_early_6_0 = "TRACE_ENABLE_INFO", text!(ProviderEnableInfo, "documented");
         0x80 EnableInfo: [TRACE_ENABLE_INFO_early_6_0; 8] = "TRACE_ENABLE_INFO [8]", text!(EnableInfo, "documented");
@@ -430,7 +431,7 @@ runtime::layout! {
         0x48 SecurityDescriptor: runtime::Ptr64 = "PSECURITY_DESCRIPTOR", text!(SecurityDescriptor, "inferred from published references about other builds");
         0x50 union_LastEnable: ETW_GUID_ENTRY_6_1_union_LastEnable, "unnamed; its members have accessors." {
             0x50 LastEnable set_LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", text!(LastEnable, "inferred from published references about other builds");
-            0x50 MatchId set_MatchId: u64 = "ULONGLONG", "inferred from published references about other builds.";
+            0x50 MatchId set_MatchId: u64 = "ULONGLONG", text!(MatchId, "inferred from published references about other builds");
         }
         0x60 ProviderEnableInfo: TRACE_ENABLE_INFO_early_6_0 = "TRACE_ENABLE_INFO", text!(ProviderEnableInfo, "inferred from published references about other builds");
         0x80 EnableInfo: [TRACE_ENABLE_INFO_early_6_0; 16] = "TRACE_ENABLE_INFO [16]", text!(EnableInfo, "inferred from published references about other builds");

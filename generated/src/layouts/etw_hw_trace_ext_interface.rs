@@ -5,14 +5,20 @@
 #[allow(unused_imports)]
 use super::{runtime, members};
 
+macro_rules! text {
+    (StartProcessorTraceOnEachCore, $known:literal) => { concat!($known, ". Starts the processor's tracing on each core.") };
+    (StopProcessorTraceOnEachCore, $known:literal) => { concat!($known, ". Stops the processor's tracing on each core.") };
+    (LogProcessorTraceOnCurrentCore, $known:literal) => { concat!($known, ". Logs the trace of the core that calls it.") };
+}
+
 runtime::layout! {
     /// `ETW_HW_TRACE_EXT_INTERFACE` since 1803 on x86: 0xc bytes, aligned to 4.
     ///
     /// Routines of the driver that controls the processor's own tracing.
     pub struct ETW_HW_TRACE_EXT_INTERFACE_1803_x86: members::ETW_HW_TRACE_EXT_INTERFACE, 0xc, 4 {
-        0x00 StartProcessorTraceOnEachCore: runtime::Ptr32 = "VOID (*) (VOID)", "from symbols.";
-        0x04 StopProcessorTraceOnEachCore: runtime::Ptr32 = "VOID (*) (VOID)", "from symbols.";
-        0x08 LogProcessorTraceOnCurrentCore: runtime::Ptr32 = "VOID (*) (VOID)", "from symbols.";
+        0x00 StartProcessorTraceOnEachCore: runtime::Ptr32 = "VOID (*) (VOID)", text!(StartProcessorTraceOnEachCore, "from symbols");
+        0x04 StopProcessorTraceOnEachCore: runtime::Ptr32 = "VOID (*) (VOID)", text!(StopProcessorTraceOnEachCore, "from symbols");
+        0x08 LogProcessorTraceOnCurrentCore: runtime::Ptr32 = "VOID (*) (VOID)", text!(LogProcessorTraceOnCurrentCore, "from symbols");
     }
 }
 
@@ -21,8 +27,8 @@ runtime::layout! {
     ///
     /// Routines of the driver that controls the processor's own tracing.
     pub struct ETW_HW_TRACE_EXT_INTERFACE_1803_x64: members::ETW_HW_TRACE_EXT_INTERFACE, 0x18, 8 {
-        0x00 StartProcessorTraceOnEachCore: runtime::Ptr64 = "VOID (*) (VOID)", "from symbols.";
-        0x08 StopProcessorTraceOnEachCore: runtime::Ptr64 = "VOID (*) (VOID)", "from symbols.";
-        0x10 LogProcessorTraceOnCurrentCore: runtime::Ptr64 = "VOID (*) (VOID)", "from symbols.";
+        0x00 StartProcessorTraceOnEachCore: runtime::Ptr64 = "VOID (*) (VOID)", text!(StartProcessorTraceOnEachCore, "from symbols");
+        0x08 StopProcessorTraceOnEachCore: runtime::Ptr64 = "VOID (*) (VOID)", text!(StopProcessorTraceOnEachCore, "from symbols");
+        0x10 LogProcessorTraceOnCurrentCore: runtime::Ptr64 = "VOID (*) (VOID)", text!(LogProcessorTraceOnCurrentCore, "from symbols");
     }
 }

@@ -6,6 +6,8 @@
 use super::{runtime, members};
 
 macro_rules! text {
+    (IptHandle, $known:literal) => { concat!($known, ". Handle of Intel Processor Trace; what it refers to is unidentified.") };
+    (IptOption, $known:literal) => { concat!($known, ". Options of Intel Processor Trace; the bits are unidentified.") };
     (EtwHwTraceExtInterface, $known:literal) => { concat!($known, ". The driver's routines.") };
     (HookIdCount, $known:literal) => { concat!($known, ". How many of HookId are used.") };
     (HookId, $known:literal) => { concat!($known, ". The kernel events that it is recorded with.") };
@@ -16,9 +18,9 @@ runtime::layout! {
     ///
     /// How a session records Intel Processor Trace along with events.
     pub struct ETW_IPT_SUPPORT_1803_x86: members::ETW_IPT_SUPPORT, 0x20, 8 {
-        0x00 IptHandle: runtime::Ptr32 = "PVOID", "from symbols.";
+        0x00 IptHandle: runtime::Ptr32 = "PVOID", text!(IptHandle, "from symbols");
         0x04 _padding04: [u8; 4], "padding.";
-        0x08 IptOption: u64 = "ULONGLONG", "from symbols.";
+        0x08 IptOption: u64 = "ULONGLONG", text!(IptOption, "from symbols");
         0x10 EtwHwTraceExtInterface: runtime::Ptr32 = "ETW_HW_TRACE_EXT_INTERFACE *", text!(EtwHwTraceExtInterface, "from symbols");
         0x14 HookIdCount: u32 = "ULONG", text!(HookIdCount, "from symbols");
         0x18 HookId: [u16; 4] = "USHORT [4]", text!(HookId, "from symbols");
@@ -30,8 +32,8 @@ runtime::layout! {
     ///
     /// How a session records Intel Processor Trace along with events.
     pub struct ETW_IPT_SUPPORT_1803_x64: members::ETW_IPT_SUPPORT, 0x28, 8 {
-        0x00 IptHandle: runtime::Ptr64 = "PVOID", "from symbols.";
-        0x08 IptOption: u64 = "ULONGLONG", "from symbols.";
+        0x00 IptHandle: runtime::Ptr64 = "PVOID", text!(IptHandle, "from symbols");
+        0x08 IptOption: u64 = "ULONGLONG", text!(IptOption, "from symbols");
         0x10 EtwHwTraceExtInterface: runtime::Ptr64 = "ETW_HW_TRACE_EXT_INTERFACE *", text!(EtwHwTraceExtInterface, "from symbols");
         0x18 HookIdCount: u32 = "ULONG", text!(HookIdCount, "from symbols");
         0x1c HookId: [u16; 4] = "USHORT [4]", text!(HookId, "from symbols");

@@ -5,12 +5,17 @@
 #[allow(unused_imports)]
 use super::{runtime, members, perfinfo_groupmask::*};
 
+macro_rules! text {
+    (GroupMasks, $known:literal) => { concat!($known, ". Bit masks of the kernel events that the session records.") };
+    (Version, $known:literal) => { concat!($known, ". Version; of what is unidentified.") };
+}
+
 runtime::layout! {
     /// `ETW_KERNEL_HEADER_EXTENSION` since 5.2: 0x20 bytes, aligned to 4.
     ///
     /// Data of the events WMI\_LOG\_TYPE\_HEADER\_EXTENSION and WMI\_LOG\_TYPE\_GROUP\_MASKS\_END: the events that a kernel session records.
     pub struct ETW_KERNEL_HEADER_EXTENSION_5_2: members::ETW_KERNEL_HEADER_EXTENSION, 0x20, 4 {
-        0x00 GroupMasks: PERFINFO_GROUPMASK_5_2 = "PERFINFO_GROUPMASK", "documented.";
+        0x00 GroupMasks: PERFINFO_GROUPMASK_5_2 = "PERFINFO_GROUPMASK", text!(GroupMasks, "documented");
     }
 }
 
@@ -19,7 +24,7 @@ runtime::layout! {
     ///
     /// Data of the events WMI\_LOG\_TYPE\_HEADER\_EXTENSION and WMI\_LOG\_TYPE\_GROUP\_MASKS\_END: the events that a kernel session records.
     pub struct ETW_KERNEL_HEADER_EXTENSION_early_6_0: members::ETW_KERNEL_HEADER_EXTENSION, 0x24, 4 {
-        0x00 GroupMasks: PERFINFO_GROUPMASK_5_2 = "PERFINFO_GROUPMASK", "documented.";
-        0x20 Version: u32 = "ULONG", "documented.";
+        0x00 GroupMasks: PERFINFO_GROUPMASK_5_2 = "PERFINFO_GROUPMASK", text!(GroupMasks, "documented");
+        0x20 Version: u32 = "ULONG", text!(Version, "documented");
     }
 }

@@ -10,6 +10,7 @@ macro_rules! text {
     (LoggerId, $known:literal) => { concat!($known, ". The session, by the number of its logger.") };
     (Level, $known:literal) => { concat!($known, ". Maximum level of requested events.") };
     (Enabled, $known:literal) => { concat!($known, ". Whether it was enabled, rather than disabled.") };
+    (InternalFlag, $known:literal) => { concat!($known, ". Flags of internal use; the bits are unidentified.") };
 }
 
 runtime::layout! {
@@ -22,7 +23,7 @@ runtime::layout! {
         0x0a Level: u8 = "UCHAR", text!(Level, "from symbols");
         0x0b bits0B: u8, "bit fields, which have accessors." {
             0x0b [0] Enabled set_Enabled: u8 = "UCHAR", text!(Enabled, "from symbols");
-            0x0b [1 to 7] InternalFlag set_InternalFlag: u8 = "UCHAR", "from symbols.";
+            0x0b [1 to 7] InternalFlag set_InternalFlag: u8 = "UCHAR", text!(InternalFlag, "from symbols");
         }
         0x0c _padding0C: [u8; 4], "padding.";
     }

@@ -6,6 +6,8 @@
 use super::{runtime, members};
 
 macro_rules! text {
+    (LbrHandle, $known:literal) => { concat!($known, ". Handle of last branch recording; what it refers to is unidentified.") };
+    (LbrOptions, $known:literal) => { concat!($known, ". Options of last branch recording; the bits are unidentified.") };
     (HookIdCount, $known:literal) => { concat!($known, ". How many of HookId are used.") };
     (HookId, $known:literal) => { concat!($known, ". The kernel events that they are recorded with.") };
 }
@@ -15,8 +17,8 @@ runtime::layout! {
     ///
     /// How a session records the last branches along with events.
     pub struct ETW_LBR_SUPPORT_1709: members::ETW_LBR_SUPPORT, 0x14, 4 {
-        0x00 LbrHandle: u32 = "ULONG", "from symbols.";
-        0x04 LbrOptions: u32 = "ULONG", "from symbols.";
+        0x00 LbrHandle: u32 = "ULONG", text!(LbrHandle, "from symbols");
+        0x04 LbrOptions: u32 = "ULONG", text!(LbrOptions, "from symbols");
         0x08 HookIdCount: u32 = "ULONG", text!(HookIdCount, "from symbols");
         0x0c HookId: [u16; 4] = "USHORT [4]", text!(HookId, "from symbols");
     }

@@ -5,9 +5,13 @@
 #[allow(unused_imports)]
 use super::{runtime, members};
 
+macro_rules! text {
+    (DereferenceAndLeave, $known:literal) => { concat!($known, ". By its name, whether closing the handle dereferences the session and leaves.") };
+}
+
 runtime::layout! {
     /// `ETW_LOGGER_HANDLE` since 6.1: 0x1 bytes, aligned to 1.
     pub struct ETW_LOGGER_HANDLE_6_1: members::ETW_LOGGER_HANDLE, 0x1, 1 {
-        0x00 DereferenceAndLeave: u8 = "BOOLEAN", "from symbols.";
+        0x00 DereferenceAndLeave: u8 = "BOOLEAN", text!(DereferenceAndLeave, "from symbols");
     }
 }

@@ -5,12 +5,16 @@
 #[allow(unused_imports)]
 use super::{runtime, members};
 
+macro_rules! text {
+    (Partition, $known:literal) => { concat!($known, ". The memory partition.") };
+}
+
 runtime::layout! {
     /// `ETW_PARTITION_CONTEXT` since 2004 on x86: 0x4 bytes, aligned to 4.
     ///
     /// The memory partition that a logger's buffers come from.
     pub struct ETW_PARTITION_CONTEXT_2004_x86: members::ETW_PARTITION_CONTEXT, 0x4, 4 {
-        0x00 Partition: runtime::Ptr32 = "EPARTITION *", "from symbols.";
+        0x00 Partition: runtime::Ptr32 = "EPARTITION *", text!(Partition, "from symbols");
     }
 }
 
@@ -19,6 +23,6 @@ runtime::layout! {
     ///
     /// The memory partition that a logger's buffers come from.
     pub struct ETW_PARTITION_CONTEXT_2004_x64: members::ETW_PARTITION_CONTEXT, 0x8, 8 {
-        0x00 Partition: runtime::Ptr64 = "EPARTITION *", "from symbols.";
+        0x00 Partition: runtime::Ptr64 = "EPARTITION *", text!(Partition, "from symbols");
     }
 }

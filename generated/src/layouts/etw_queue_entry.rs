@@ -12,6 +12,7 @@ macro_rules! text {
     (RegIndex, $known:literal) => { concat!($known, ". The index of the registration that receives it.") };
     (ReplyIndex, $known:literal) => { concat!($known, ". The index of the reply among those that are awaited.") };
     (ReplyObject, $known:literal) => { concat!($known, ". The registration through which the sender receives the reply.") };
+    (WakeReference, $known:literal) => { concat!($known, ". Reference for waking a process, by its name.") };
     (Flags, $known:literal) => { concat!($known, ". Flags of the entry.") };
 }
 
@@ -50,7 +51,7 @@ runtime::layout! {
         0x08 DataBlock: runtime::Ptr32 = "ETWP_NOTIFICATION_HEADER *", text!(DataBlock, "from symbols");
         0x0c RegEntry: runtime::Ptr32 = "ETW_REG_ENTRY *", text!(RegEntry, "from symbols");
         0x10 ReplyObject: runtime::Ptr32 = "ETW_REG_ENTRY *", text!(ReplyObject, "from symbols");
-        0x14 WakeReference: runtime::Ptr32 = "PVOID", "from symbols.";
+        0x14 WakeReference: runtime::Ptr32 = "PVOID", text!(WakeReference, "from symbols");
         0x18 RegIndex: u16 = "USHORT", text!(RegIndex, "from symbols");
         0x1a ReplyIndex: u16 = "USHORT", text!(ReplyIndex, "from symbols");
         0x1c Flags: u32 = "ULONG", text!(Flags, "from symbols");
@@ -66,7 +67,7 @@ runtime::layout! {
         0x10 DataBlock: runtime::Ptr64 = "ETWP_NOTIFICATION_HEADER *", text!(DataBlock, "from symbols");
         0x18 RegEntry: runtime::Ptr64 = "ETW_REG_ENTRY *", text!(RegEntry, "from symbols");
         0x20 ReplyObject: runtime::Ptr64 = "ETW_REG_ENTRY *", text!(ReplyObject, "from symbols");
-        0x28 WakeReference: runtime::Ptr64 = "PVOID", "from symbols.";
+        0x28 WakeReference: runtime::Ptr64 = "PVOID", text!(WakeReference, "from symbols");
         0x30 RegIndex: u16 = "USHORT", text!(RegIndex, "from symbols");
         0x32 ReplyIndex: u16 = "USHORT", text!(ReplyIndex, "from symbols");
         0x34 Flags: u32 = "ULONG", text!(Flags, "from symbols");

@@ -10,16 +10,24 @@ macro_rules! text {
     (ConsumerId, $known:literal) => { concat!($known, ". Returned: the consumer, by the number of its connection.") };
     (ConsumerHandle64, $known:literal) => { concat!($known, ". Returned: in 6.0 a handle to a pipe, later one to the EtwConsumer object.") };
     (ReferenceTime, $known:literal) => { concat!($known, ". Returned: when the session began.") };
-    (ReservedBufferSpaceSize, $known:literal) => { concat!($known, ". Given.") };
+    (ReservedBufferSpaceSize, $known:literal) => { concat!($known, ". Input: bytes at ReservedBufferSpace.") };
     (ReservedBufferSpace, $known:literal) => { concat!($known, ". Input: address in the consumer's process for copies of buffers.") };
+    (ReservedBufferSpace64, $known:literal) => { concat!($known, ". ReservedBufferSpace in eight bytes on all architectures.") };
     (ReservedBufferSpaceBitMap64, $known:literal) => { concat!($known, ". Input: address of the bits for ETW\\_REALTIME\\_CONSUMER.ReservedBufferSpaceBitMap.") };
+    (DisconnectEvent, $known:literal) => { concat!($known, ". Input: event that signals the disconnection.") };
+    (DisconnectEvent64, $known:literal) => { concat!($known, ". DisconnectEvent in eight bytes on all architectures.") };
+    (DataAvailableEvent, $known:literal) => { concat!($known, ". Input: event that signals available buffers.") };
+    (DataAvailableEvent64, $known:literal) => { concat!($known, ". DataAvailableEvent in eight bytes on all architectures.") };
     (UserBufferListHead, $known:literal) => { concat!($known, ". Input: head of the list of buffers, in the consumer's process.") };
+    (UserBufferListHead64, $known:literal) => { concat!($known, ". UserBufferListHead in eight bytes on all architectures.") };
     (UserBufferCount, $known:literal) => { concat!($known, ". Input: address of the number of these buffers.") };
+    (UserBufferCount64, $known:literal) => { concat!($known, ". UserBufferCount in eight bytes on all architectures.") };
     (ConsumerHandle64_2, $known:literal) => { concat!($known, ". Returned: in 6.0 a handle to a pipe, later one to the EtwConsumer object.\n\nErratum, 6.2: published reference: offset 0x48; order and size of the declaration: 0x38 (the document gives this offset only for 6.1; the same page states 0x50 bytes for 6.1 and 6.2).") };
     (ReferenceTime_2, $known:literal) => { concat!($known, ". Returned: when the session began.\n\nErratum, 6.2: published reference: offset 0x50; order and size of the declaration: 0x40 (as for the preceding handle).") };
     (EventsLostCount, $known:literal) => { concat!($known, ". Input: address of the number of lost events.") };
+    (EventsLostCount64, $known:literal) => { concat!($known, ". EventsLostCount in eight bytes on all architectures.") };
     (BuffersLostCount, $known:literal) => { concat!($known, ". Input: address of the number of lost buffers.") };
-    (BuffersLostCount64, $known:literal) => { concat!($known, ".\n\nErratum, 6.3..: published reference: name BuffersLostCount; another published reference: BuffersLostCount64 (members of a union have distinct names, and those of the other unions end in 64).") };
+    (BuffersLostCount64, $known:literal) => { concat!($known, ". BuffersLostCount in eight bytes on all architectures.\n\nErratum, 6.3..: published reference: name BuffersLostCount; another published reference: BuffersLostCount64 (members of a union have distinct names, and those of the other unions end in 64).") };
 }
 
 runtime::layout! {
@@ -43,24 +51,24 @@ runtime::layout! {
         0x04 ReservedBufferSpaceSize: u32 = "ULONG", text!(ReservedBufferSpaceSize, "documented");
         0x08 union_ReservedBufferSpace: ETW_REALTIME_CONNECT_6_1_x86_union_ReservedBufferSpace, "unnamed; its members have accessors." {
             0x08 ReservedBufferSpace set_ReservedBufferSpace: runtime::Ptr32 = "UCHAR *", text!(ReservedBufferSpace, "documented, offset inferred");
-            0x08 ReservedBufferSpace64 set_ReservedBufferSpace64: u64 = "ULONG64", "documented, offset inferred.";
+            0x08 ReservedBufferSpace64 set_ReservedBufferSpace64: u64 = "ULONG64", text!(ReservedBufferSpace64, "documented, offset inferred");
         }
         0x10 ReservedBufferSpaceBitMap64: u64 = "ULONG64", text!(ReservedBufferSpaceBitMap64, "documented, name and type unknown");
         0x18 union_DisconnectEvent: ETW_REALTIME_CONNECT_6_1_x86_union_DisconnectEvent, "unnamed; its members have accessors." {
-            0x18 DisconnectEvent set_DisconnectEvent: runtime::Ptr32 = "HANDLE", text!(ReservedBufferSpaceSize, "documented, offset inferred");
-            0x18 DisconnectEvent64 set_DisconnectEvent64: u64 = "ULONG64", "documented, offset inferred.";
+            0x18 DisconnectEvent set_DisconnectEvent: runtime::Ptr32 = "HANDLE", text!(DisconnectEvent, "documented, offset inferred");
+            0x18 DisconnectEvent64 set_DisconnectEvent64: u64 = "ULONG64", text!(DisconnectEvent64, "documented, offset inferred");
         }
         0x20 union_DataAvailableEvent: ETW_REALTIME_CONNECT_6_1_x86_union_DataAvailableEvent, "unnamed; its members have accessors." {
-            0x20 DataAvailableEvent set_DataAvailableEvent: runtime::Ptr32 = "HANDLE", text!(ReservedBufferSpaceSize, "documented, offset inferred");
-            0x20 DataAvailableEvent64 set_DataAvailableEvent64: u64 = "ULONG64", "documented, offset inferred.";
+            0x20 DataAvailableEvent set_DataAvailableEvent: runtime::Ptr32 = "HANDLE", text!(DataAvailableEvent, "documented, offset inferred");
+            0x20 DataAvailableEvent64 set_DataAvailableEvent64: u64 = "ULONG64", text!(DataAvailableEvent64, "documented, offset inferred");
         }
         0x28 union_UserBufferListHead: ETW_REALTIME_CONNECT_6_1_x86_union_UserBufferListHead, "unnamed; its members have accessors." {
             0x28 UserBufferListHead set_UserBufferListHead: runtime::Ptr32 = "SINGLE_LIST_ENTRY *", text!(UserBufferListHead, "documented, offset inferred");
-            0x28 UserBufferListHead64 set_UserBufferListHead64: u64 = "ULONG64", "documented, offset inferred.";
+            0x28 UserBufferListHead64 set_UserBufferListHead64: u64 = "ULONG64", text!(UserBufferListHead64, "documented, offset inferred");
         }
         0x30 union_UserBufferCount: ETW_REALTIME_CONNECT_6_1_x86_union_UserBufferCount, "unnamed; its members have accessors." {
             0x30 UserBufferCount set_UserBufferCount: runtime::Ptr32 = "ULONG *", text!(UserBufferCount, "documented, offset inferred");
-            0x30 UserBufferCount64 set_UserBufferCount64: u64 = "ULONG64", "documented, offset inferred.";
+            0x30 UserBufferCount64 set_UserBufferCount64: u64 = "ULONG64", text!(UserBufferCount64, "documented, offset inferred");
         }
         0x38 ConsumerHandle64: u64 = "ULONG64", text!(ConsumerHandle64_2, "documented, name unknown");
         0x40 ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", text!(ReferenceTime_2, "documented, name unknown");
@@ -71,23 +79,23 @@ runtime::layout! {
     /// The unnamed union at 0x08 of `ETW_REALTIME_CONNECT`.
     pub union ETW_REALTIME_CONNECT_6_1_x86_union_ReservedBufferSpace: 0x8, 8 {
         0x00 ReservedBufferSpace: runtime::Bytes<runtime::Ptr32, 8> = "UCHAR *", text!(ReservedBufferSpace, "documented, offset inferred");
-        0x00 ReservedBufferSpace64: u64 = "ULONG64", "documented, offset inferred.";
+        0x00 ReservedBufferSpace64: u64 = "ULONG64", text!(ReservedBufferSpace64, "documented, offset inferred");
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x18 of `ETW_REALTIME_CONNECT`.
     pub union ETW_REALTIME_CONNECT_6_1_x86_union_DisconnectEvent: 0x8, 8 {
-        0x00 DisconnectEvent: runtime::Bytes<runtime::Ptr32, 8> = "HANDLE", text!(ReservedBufferSpaceSize, "documented, offset inferred");
-        0x00 DisconnectEvent64: u64 = "ULONG64", "documented, offset inferred.";
+        0x00 DisconnectEvent: runtime::Bytes<runtime::Ptr32, 8> = "HANDLE", text!(DisconnectEvent, "documented, offset inferred");
+        0x00 DisconnectEvent64: u64 = "ULONG64", text!(DisconnectEvent64, "documented, offset inferred");
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x20 of `ETW_REALTIME_CONNECT`.
     pub union ETW_REALTIME_CONNECT_6_1_x86_union_DataAvailableEvent: 0x8, 8 {
-        0x00 DataAvailableEvent: runtime::Bytes<runtime::Ptr32, 8> = "HANDLE", text!(ReservedBufferSpaceSize, "documented, offset inferred");
-        0x00 DataAvailableEvent64: u64 = "ULONG64", "documented, offset inferred.";
+        0x00 DataAvailableEvent: runtime::Bytes<runtime::Ptr32, 8> = "HANDLE", text!(DataAvailableEvent, "documented, offset inferred");
+        0x00 DataAvailableEvent64: u64 = "ULONG64", text!(DataAvailableEvent64, "documented, offset inferred");
     }
 }
 
@@ -95,7 +103,7 @@ runtime::layout! {
     /// The unnamed union at 0x28 of `ETW_REALTIME_CONNECT`.
     pub union ETW_REALTIME_CONNECT_6_1_x86_union_UserBufferListHead: 0x8, 8 {
         0x00 UserBufferListHead: runtime::Bytes<runtime::Ptr32, 8> = "SINGLE_LIST_ENTRY *", text!(UserBufferListHead, "documented, offset inferred");
-        0x00 UserBufferListHead64: u64 = "ULONG64", "documented, offset inferred.";
+        0x00 UserBufferListHead64: u64 = "ULONG64", text!(UserBufferListHead64, "documented, offset inferred");
     }
 }
 
@@ -103,7 +111,7 @@ runtime::layout! {
     /// The unnamed union at 0x30 of `ETW_REALTIME_CONNECT`.
     pub union ETW_REALTIME_CONNECT_6_1_x86_union_UserBufferCount: 0x8, 8 {
         0x00 UserBufferCount: runtime::Bytes<runtime::Ptr32, 8> = "ULONG *", text!(UserBufferCount, "documented, offset inferred");
-        0x00 UserBufferCount64: u64 = "ULONG64", "documented, offset inferred.";
+        0x00 UserBufferCount64: u64 = "ULONG64", text!(UserBufferCount64, "documented, offset inferred");
     }
 }
 
@@ -116,24 +124,24 @@ runtime::layout! {
         0x04 ReservedBufferSpaceSize: u32 = "ULONG", text!(ReservedBufferSpaceSize, "documented");
         0x08 union_ReservedBufferSpace: ETW_REALTIME_CONNECT_6_1_x64_union_ReservedBufferSpace, "unnamed; its members have accessors." {
             0x08 ReservedBufferSpace set_ReservedBufferSpace: runtime::Ptr64 = "UCHAR *", text!(ReservedBufferSpace, "documented, offset inferred");
-            0x08 ReservedBufferSpace64 set_ReservedBufferSpace64: u64 = "ULONG64", "documented, offset inferred.";
+            0x08 ReservedBufferSpace64 set_ReservedBufferSpace64: u64 = "ULONG64", text!(ReservedBufferSpace64, "documented, offset inferred");
         }
         0x10 ReservedBufferSpaceBitMap64: u64 = "ULONG64", text!(ReservedBufferSpaceBitMap64, "documented, name and type unknown");
         0x18 union_DisconnectEvent: ETW_REALTIME_CONNECT_6_1_x64_union_DisconnectEvent, "unnamed; its members have accessors." {
-            0x18 DisconnectEvent set_DisconnectEvent: runtime::Ptr64 = "HANDLE", text!(ReservedBufferSpaceSize, "documented, offset inferred");
-            0x18 DisconnectEvent64 set_DisconnectEvent64: u64 = "ULONG64", "documented, offset inferred.";
+            0x18 DisconnectEvent set_DisconnectEvent: runtime::Ptr64 = "HANDLE", text!(DisconnectEvent, "documented, offset inferred");
+            0x18 DisconnectEvent64 set_DisconnectEvent64: u64 = "ULONG64", text!(DisconnectEvent64, "documented, offset inferred");
         }
         0x20 union_DataAvailableEvent: ETW_REALTIME_CONNECT_6_1_x64_union_DataAvailableEvent, "unnamed; its members have accessors." {
-            0x20 DataAvailableEvent set_DataAvailableEvent: runtime::Ptr64 = "HANDLE", text!(ReservedBufferSpaceSize, "documented, offset inferred");
-            0x20 DataAvailableEvent64 set_DataAvailableEvent64: u64 = "ULONG64", "documented, offset inferred.";
+            0x20 DataAvailableEvent set_DataAvailableEvent: runtime::Ptr64 = "HANDLE", text!(DataAvailableEvent, "documented, offset inferred");
+            0x20 DataAvailableEvent64 set_DataAvailableEvent64: u64 = "ULONG64", text!(DataAvailableEvent64, "documented, offset inferred");
         }
         0x28 union_UserBufferListHead: ETW_REALTIME_CONNECT_6_1_x64_union_UserBufferListHead, "unnamed; its members have accessors." {
             0x28 UserBufferListHead set_UserBufferListHead: runtime::Ptr64 = "SINGLE_LIST_ENTRY *", text!(UserBufferListHead, "documented, offset inferred");
-            0x28 UserBufferListHead64 set_UserBufferListHead64: u64 = "ULONG64", "documented, offset inferred.";
+            0x28 UserBufferListHead64 set_UserBufferListHead64: u64 = "ULONG64", text!(UserBufferListHead64, "documented, offset inferred");
         }
         0x30 union_UserBufferCount: ETW_REALTIME_CONNECT_6_1_x64_union_UserBufferCount, "unnamed; its members have accessors." {
             0x30 UserBufferCount set_UserBufferCount: runtime::Ptr64 = "ULONG *", text!(UserBufferCount, "documented, offset inferred");
-            0x30 UserBufferCount64 set_UserBufferCount64: u64 = "ULONG64", "documented, offset inferred.";
+            0x30 UserBufferCount64 set_UserBufferCount64: u64 = "ULONG64", text!(UserBufferCount64, "documented, offset inferred");
         }
         0x38 ConsumerHandle64: u64 = "ULONG64", text!(ConsumerHandle64_2, "documented, name unknown");
         0x40 ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", text!(ReferenceTime_2, "documented, name unknown");
@@ -144,23 +152,23 @@ runtime::layout! {
     /// The unnamed union at 0x08 of `ETW_REALTIME_CONNECT`.
     pub union ETW_REALTIME_CONNECT_6_1_x64_union_ReservedBufferSpace: 0x8, 8 {
         0x00 ReservedBufferSpace: runtime::Ptr64 = "UCHAR *", text!(ReservedBufferSpace, "documented, offset inferred");
-        0x00 ReservedBufferSpace64: u64 = "ULONG64", "documented, offset inferred.";
+        0x00 ReservedBufferSpace64: u64 = "ULONG64", text!(ReservedBufferSpace64, "documented, offset inferred");
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x18 of `ETW_REALTIME_CONNECT`.
     pub union ETW_REALTIME_CONNECT_6_1_x64_union_DisconnectEvent: 0x8, 8 {
-        0x00 DisconnectEvent: runtime::Ptr64 = "HANDLE", text!(ReservedBufferSpaceSize, "documented, offset inferred");
-        0x00 DisconnectEvent64: u64 = "ULONG64", "documented, offset inferred.";
+        0x00 DisconnectEvent: runtime::Ptr64 = "HANDLE", text!(DisconnectEvent, "documented, offset inferred");
+        0x00 DisconnectEvent64: u64 = "ULONG64", text!(DisconnectEvent64, "documented, offset inferred");
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x20 of `ETW_REALTIME_CONNECT`.
     pub union ETW_REALTIME_CONNECT_6_1_x64_union_DataAvailableEvent: 0x8, 8 {
-        0x00 DataAvailableEvent: runtime::Ptr64 = "HANDLE", text!(ReservedBufferSpaceSize, "documented, offset inferred");
-        0x00 DataAvailableEvent64: u64 = "ULONG64", "documented, offset inferred.";
+        0x00 DataAvailableEvent: runtime::Ptr64 = "HANDLE", text!(DataAvailableEvent, "documented, offset inferred");
+        0x00 DataAvailableEvent64: u64 = "ULONG64", text!(DataAvailableEvent64, "documented, offset inferred");
     }
 }
 
@@ -168,7 +176,7 @@ runtime::layout! {
     /// The unnamed union at 0x28 of `ETW_REALTIME_CONNECT`.
     pub union ETW_REALTIME_CONNECT_6_1_x64_union_UserBufferListHead: 0x8, 8 {
         0x00 UserBufferListHead: runtime::Ptr64 = "SINGLE_LIST_ENTRY *", text!(UserBufferListHead, "documented, offset inferred");
-        0x00 UserBufferListHead64: u64 = "ULONG64", "documented, offset inferred.";
+        0x00 UserBufferListHead64: u64 = "ULONG64", text!(UserBufferListHead64, "documented, offset inferred");
     }
 }
 
@@ -176,7 +184,7 @@ runtime::layout! {
     /// The unnamed union at 0x30 of `ETW_REALTIME_CONNECT`.
     pub union ETW_REALTIME_CONNECT_6_1_x64_union_UserBufferCount: 0x8, 8 {
         0x00 UserBufferCount: runtime::Ptr64 = "ULONG *", text!(UserBufferCount, "documented, offset inferred");
-        0x00 UserBufferCount64: u64 = "ULONG64", "documented, offset inferred.";
+        0x00 UserBufferCount64: u64 = "ULONG64", text!(UserBufferCount64, "documented, offset inferred");
     }
 }
 
@@ -189,28 +197,28 @@ runtime::layout! {
         0x04 ReservedBufferSpaceSize: u32 = "ULONG", text!(ReservedBufferSpaceSize, "documented");
         0x08 union_ReservedBufferSpace: ETW_REALTIME_CONNECT_6_1_x86_union_ReservedBufferSpace, "unnamed; its members have accessors." {
             0x08 ReservedBufferSpace set_ReservedBufferSpace: runtime::Ptr32 = "UCHAR *", text!(ReservedBufferSpace, "documented, offset inferred");
-            0x08 ReservedBufferSpace64 set_ReservedBufferSpace64: u64 = "ULONG64", "documented, offset inferred.";
+            0x08 ReservedBufferSpace64 set_ReservedBufferSpace64: u64 = "ULONG64", text!(ReservedBufferSpace64, "documented, offset inferred");
         }
         0x10 ReservedBufferSpaceBitMap64: u64 = "ULONG64", text!(ReservedBufferSpaceBitMap64, "documented, name and type unknown");
         0x18 union_DisconnectEvent: ETW_REALTIME_CONNECT_6_1_x86_union_DisconnectEvent, "unnamed; its members have accessors." {
-            0x18 DisconnectEvent set_DisconnectEvent: runtime::Ptr32 = "HANDLE", text!(ReservedBufferSpaceSize, "documented, offset inferred");
-            0x18 DisconnectEvent64 set_DisconnectEvent64: u64 = "ULONG64", "documented, offset inferred.";
+            0x18 DisconnectEvent set_DisconnectEvent: runtime::Ptr32 = "HANDLE", text!(DisconnectEvent, "documented, offset inferred");
+            0x18 DisconnectEvent64 set_DisconnectEvent64: u64 = "ULONG64", text!(DisconnectEvent64, "documented, offset inferred");
         }
         0x20 union_DataAvailableEvent: ETW_REALTIME_CONNECT_6_1_x86_union_DataAvailableEvent, "unnamed; its members have accessors." {
-            0x20 DataAvailableEvent set_DataAvailableEvent: runtime::Ptr32 = "HANDLE", text!(ReservedBufferSpaceSize, "documented, offset inferred");
-            0x20 DataAvailableEvent64 set_DataAvailableEvent64: u64 = "ULONG64", "documented, offset inferred.";
+            0x20 DataAvailableEvent set_DataAvailableEvent: runtime::Ptr32 = "HANDLE", text!(DataAvailableEvent, "documented, offset inferred");
+            0x20 DataAvailableEvent64 set_DataAvailableEvent64: u64 = "ULONG64", text!(DataAvailableEvent64, "documented, offset inferred");
         }
         0x28 union_UserBufferListHead: ETW_REALTIME_CONNECT_6_1_x86_union_UserBufferListHead, "unnamed; its members have accessors." {
             0x28 UserBufferListHead set_UserBufferListHead: runtime::Ptr32 = "SINGLE_LIST_ENTRY *", text!(UserBufferListHead, "documented, offset inferred");
-            0x28 UserBufferListHead64 set_UserBufferListHead64: u64 = "ULONG64", "documented, offset inferred.";
+            0x28 UserBufferListHead64 set_UserBufferListHead64: u64 = "ULONG64", text!(UserBufferListHead64, "documented, offset inferred");
         }
         0x30 union_UserBufferCount: ETW_REALTIME_CONNECT_6_1_x86_union_UserBufferCount, "unnamed; its members have accessors." {
             0x30 UserBufferCount set_UserBufferCount: runtime::Ptr32 = "ULONG *", text!(UserBufferCount, "documented, offset inferred");
-            0x30 UserBufferCount64 set_UserBufferCount64: u64 = "ULONG64", "documented, offset inferred.";
+            0x30 UserBufferCount64 set_UserBufferCount64: u64 = "ULONG64", text!(UserBufferCount64, "documented, offset inferred");
         }
         0x38 union_EventsLostCount: ETW_REALTIME_CONNECT_6_3_x86_union_EventsLostCount, "unnamed; its members have accessors." {
             0x38 EventsLostCount set_EventsLostCount: runtime::Ptr32 = "ULONG *", text!(EventsLostCount, "documented, offset inferred");
-            0x38 EventsLostCount64 set_EventsLostCount64: u64 = "ULONG64", "documented, offset inferred.";
+            0x38 EventsLostCount64 set_EventsLostCount64: u64 = "ULONG64", text!(EventsLostCount64, "documented, offset inferred");
         }
         0x40 union_BuffersLostCount: ETW_REALTIME_CONNECT_6_3_x86_union_BuffersLostCount, "unnamed; its members have accessors." {
             0x40 BuffersLostCount set_BuffersLostCount: runtime::Ptr32 = "ULONG *", text!(BuffersLostCount, "documented, offset inferred");
@@ -225,7 +233,7 @@ runtime::layout! {
     /// The unnamed union at 0x38 of `ETW_REALTIME_CONNECT`.
     pub union ETW_REALTIME_CONNECT_6_3_x86_union_EventsLostCount: 0x8, 8 {
         0x00 EventsLostCount: runtime::Bytes<runtime::Ptr32, 8> = "ULONG *", text!(EventsLostCount, "documented, offset inferred");
-        0x00 EventsLostCount64: u64 = "ULONG64", "documented, offset inferred.";
+        0x00 EventsLostCount64: u64 = "ULONG64", text!(EventsLostCount64, "documented, offset inferred");
     }
 }
 
@@ -246,28 +254,28 @@ runtime::layout! {
         0x04 ReservedBufferSpaceSize: u32 = "ULONG", text!(ReservedBufferSpaceSize, "documented");
         0x08 union_ReservedBufferSpace: ETW_REALTIME_CONNECT_6_1_x64_union_ReservedBufferSpace, "unnamed; its members have accessors." {
             0x08 ReservedBufferSpace set_ReservedBufferSpace: runtime::Ptr64 = "UCHAR *", text!(ReservedBufferSpace, "documented, offset inferred");
-            0x08 ReservedBufferSpace64 set_ReservedBufferSpace64: u64 = "ULONG64", "documented, offset inferred.";
+            0x08 ReservedBufferSpace64 set_ReservedBufferSpace64: u64 = "ULONG64", text!(ReservedBufferSpace64, "documented, offset inferred");
         }
         0x10 ReservedBufferSpaceBitMap64: u64 = "ULONG64", text!(ReservedBufferSpaceBitMap64, "documented, name and type unknown");
         0x18 union_DisconnectEvent: ETW_REALTIME_CONNECT_6_1_x64_union_DisconnectEvent, "unnamed; its members have accessors." {
-            0x18 DisconnectEvent set_DisconnectEvent: runtime::Ptr64 = "HANDLE", text!(ReservedBufferSpaceSize, "documented, offset inferred");
-            0x18 DisconnectEvent64 set_DisconnectEvent64: u64 = "ULONG64", "documented, offset inferred.";
+            0x18 DisconnectEvent set_DisconnectEvent: runtime::Ptr64 = "HANDLE", text!(DisconnectEvent, "documented, offset inferred");
+            0x18 DisconnectEvent64 set_DisconnectEvent64: u64 = "ULONG64", text!(DisconnectEvent64, "documented, offset inferred");
         }
         0x20 union_DataAvailableEvent: ETW_REALTIME_CONNECT_6_1_x64_union_DataAvailableEvent, "unnamed; its members have accessors." {
-            0x20 DataAvailableEvent set_DataAvailableEvent: runtime::Ptr64 = "HANDLE", text!(ReservedBufferSpaceSize, "documented, offset inferred");
-            0x20 DataAvailableEvent64 set_DataAvailableEvent64: u64 = "ULONG64", "documented, offset inferred.";
+            0x20 DataAvailableEvent set_DataAvailableEvent: runtime::Ptr64 = "HANDLE", text!(DataAvailableEvent, "documented, offset inferred");
+            0x20 DataAvailableEvent64 set_DataAvailableEvent64: u64 = "ULONG64", text!(DataAvailableEvent64, "documented, offset inferred");
         }
         0x28 union_UserBufferListHead: ETW_REALTIME_CONNECT_6_1_x64_union_UserBufferListHead, "unnamed; its members have accessors." {
             0x28 UserBufferListHead set_UserBufferListHead: runtime::Ptr64 = "SINGLE_LIST_ENTRY *", text!(UserBufferListHead, "documented, offset inferred");
-            0x28 UserBufferListHead64 set_UserBufferListHead64: u64 = "ULONG64", "documented, offset inferred.";
+            0x28 UserBufferListHead64 set_UserBufferListHead64: u64 = "ULONG64", text!(UserBufferListHead64, "documented, offset inferred");
         }
         0x30 union_UserBufferCount: ETW_REALTIME_CONNECT_6_1_x64_union_UserBufferCount, "unnamed; its members have accessors." {
             0x30 UserBufferCount set_UserBufferCount: runtime::Ptr64 = "ULONG *", text!(UserBufferCount, "documented, offset inferred");
-            0x30 UserBufferCount64 set_UserBufferCount64: u64 = "ULONG64", "documented, offset inferred.";
+            0x30 UserBufferCount64 set_UserBufferCount64: u64 = "ULONG64", text!(UserBufferCount64, "documented, offset inferred");
         }
         0x38 union_EventsLostCount: ETW_REALTIME_CONNECT_6_3_x64_union_EventsLostCount, "unnamed; its members have accessors." {
             0x38 EventsLostCount set_EventsLostCount: runtime::Ptr64 = "ULONG *", text!(EventsLostCount, "documented, offset inferred");
-            0x38 EventsLostCount64 set_EventsLostCount64: u64 = "ULONG64", "documented, offset inferred.";
+            0x38 EventsLostCount64 set_EventsLostCount64: u64 = "ULONG64", text!(EventsLostCount64, "documented, offset inferred");
         }
         0x40 union_BuffersLostCount: ETW_REALTIME_CONNECT_6_3_x64_union_BuffersLostCount, "unnamed; its members have accessors." {
             0x40 BuffersLostCount set_BuffersLostCount: runtime::Ptr64 = "ULONG *", text!(BuffersLostCount, "documented, offset inferred");
@@ -282,7 +290,7 @@ runtime::layout! {
     /// The unnamed union at 0x38 of `ETW_REALTIME_CONNECT`.
     pub union ETW_REALTIME_CONNECT_6_3_x64_union_EventsLostCount: 0x8, 8 {
         0x00 EventsLostCount: runtime::Ptr64 = "ULONG *", text!(EventsLostCount, "documented, offset inferred");
-        0x00 EventsLostCount64: u64 = "ULONG64", "documented, offset inferred.";
+        0x00 EventsLostCount64: u64 = "ULONG64", text!(EventsLostCount64, "documented, offset inferred");
     }
 }
 

@@ -14,6 +14,9 @@ macro_rules! text {
     (BuffersLost, $known:literal) => { concat!($known, ". Buffers that it did not get.") };
     (NewBuffersLost, $known:literal) => { concat!($known, ". Whether buffers were lost without notifying the consumer.") };
     (NextNotDelivered, $known:literal) => { concat!($known, ". The next buffer to give to the consumer.") };
+    (RealtimeConnectContext, $known:literal) => { concat!($known, ". Context of the connection; what it points to is unidentified.") };
+    (Event, $known:literal) => { concat!($known, ". Event of the consumer; when it is set is unidentified.") };
+    (EmptyBuffersCount, $known:literal) => { concat!($known, ". Number of empty buffers.") };
     (ShutDownRequested, $known:literal) => { concat!($known, ". Whether the consumer is to be disconnected.") };
     (ProcessObject, $known:literal) => { concat!($known, ". The consumer's process.") };
     (DisconnectEvent, $known:literal) => { concat!($known, ". Signals to the consumer that it is disconnected.") };
@@ -23,7 +26,7 @@ macro_rules! text {
     (Disconnected, $known:literal) => { concat!($known, ". Whether the consumer has gone.") };
     (ReservedBufferSpaceBitMap, $known:literal) => { concat!($known, ". Bitmap of the pages of that space in use.") };
     (ReservedBufferSpace, $known:literal) => { concat!($known, ". Where in the consumer's process buffers are copied to.") };
-    (ReservedBufferSpaceSize, $known:literal) => { concat!($known, ". Bytes of it.") };
+    (ReservedBufferSpaceSize, $known:literal) => { concat!($known, ". Bytes at ReservedBufferSpace.") };
     (UserPagesAllocated, $known:literal) => { concat!($known, ". Pages that were allocated in the consumer's process.") };
     (UserPagesReused, $known:literal) => { concat!($known, ". Number of these pages that were reclaimed.") };
     (Wow, $known:literal) => { concat!($known, ". The consumer is a 32-bit process.") };
@@ -31,6 +34,7 @@ macro_rules! text {
     (ShutDownRequested_2, $known:literal) => { concat!($known, ". Whether the consumer is to be disconnected.\n\nErratum, 6.2..: published reference: name ShutDownRequest; symbols: ShutDownRequested.") };
     (NewBuffersLost_2, $known:literal) => { concat!($known, ". Buffers were lost without notifying the consumer.") };
     (Disconnected_2, $known:literal) => { concat!($known, ". The consumer has gone.") };
+    (Notified, $known:literal) => { concat!($known, ". The consumer was notified.") };
     (SiloState, $known:literal) => { concat!($known, ". The silo of the session.") };
 }
 
@@ -48,9 +52,9 @@ runtime::layout! {
         0x1c NewBuffersLost: u8 = "BOOLEAN", text!(NewBuffersLost, "documented");
         0x1d _padding1D: [u8; 3], "padding.";
         0x20 NextNotDelivered: runtime::Ptr32 = "PVOID", text!(NextNotDelivered, "documented");
-        0x24 RealtimeConnectContext: runtime::Ptr32 = "PVOID", "documented.";
-        0x28 Event: KEVENT_early_6_0_x86 = "KEVENT", "documented, name unknown.";
-        0x38 EmptyBuffersCount: u32 = "ULONG", "documented.";
+        0x24 RealtimeConnectContext: runtime::Ptr32 = "PVOID", text!(RealtimeConnectContext, "documented");
+        0x28 Event: KEVENT_early_6_0_x86 = "KEVENT", text!(Event, "documented, name unknown");
+        0x38 EmptyBuffersCount: u32 = "ULONG", text!(EmptyBuffersCount, "documented");
         0x3c ShutDownRequested: u8 = "BOOLEAN", text!(ShutDownRequested, "documented");
         0x3d _padding3D: [u8; 3], "padding.";
     }
@@ -70,9 +74,9 @@ runtime::layout! {
         0x2c NewBuffersLost: u8 = "BOOLEAN", text!(NewBuffersLost, "documented");
         0x2d _padding2D: [u8; 3], "padding.";
         0x30 NextNotDelivered: runtime::Ptr64 = "PVOID", text!(NextNotDelivered, "documented");
-        0x38 RealtimeConnectContext: runtime::Ptr64 = "PVOID", "documented.";
-        0x40 Event: KEVENT_early_6_0_x64 = "KEVENT", "documented, name unknown.";
-        0x58 EmptyBuffersCount: u32 = "ULONG", "documented.";
+        0x38 RealtimeConnectContext: runtime::Ptr64 = "PVOID", text!(RealtimeConnectContext, "documented");
+        0x40 Event: KEVENT_early_6_0_x64 = "KEVENT", text!(Event, "documented, name unknown");
+        0x58 EmptyBuffersCount: u32 = "ULONG", text!(EmptyBuffersCount, "documented");
         0x5c ShutDownRequested: u8 = "BOOLEAN", text!(ShutDownRequested, "documented");
         0x5d _padding5D: [u8; 3], "padding.";
     }
@@ -87,13 +91,13 @@ runtime::layout! {
         0x08 ProcessHandle: runtime::Ptr32 = "HANDLE", text!(ProcessHandle, "from symbols");
         0x0c ProcessObject: runtime::Ptr32 = "EPROCESS *", text!(ProcessObject, "from symbols");
         0x10 NextNotDelivered: runtime::Ptr32 = "PVOID", text!(NextNotDelivered, "from symbols");
-        0x14 RealtimeConnectContext: runtime::Ptr32 = "PVOID", "from symbols.";
+        0x14 RealtimeConnectContext: runtime::Ptr32 = "PVOID", text!(RealtimeConnectContext, "from symbols");
         0x18 DisconnectEvent: runtime::Ptr32 = "KEVENT *", text!(DisconnectEvent, "from symbols");
         0x1c DataAvailableEvent: runtime::Ptr32 = "KEVENT *", text!(DataAvailableEvent, "from symbols");
         0x20 UserBufferCount: runtime::Ptr32 = "ULONG *", text!(UserBufferCount, "from symbols");
         0x24 UserBufferListHead: runtime::Ptr32 = "SINGLE_LIST_ENTRY *", text!(UserBufferCount, "from symbols");
         0x28 BuffersLost: u32 = "ULONG", text!(BuffersLost, "from symbols");
-        0x2c EmptyBuffersCount: u32 = "ULONG", "from symbols.";
+        0x2c EmptyBuffersCount: u32 = "ULONG", text!(EmptyBuffersCount, "from symbols");
         0x30 LoggerId: u32 = "ULONG", text!(LoggerId, "from symbols");
         0x34 ShutDownRequested: u8 = "BOOLEAN", text!(ShutDownRequested, "from symbols");
         0x35 NewBuffersLost: u8 = "BOOLEAN", text!(NewBuffersLost, "from symbols");
@@ -116,13 +120,13 @@ runtime::layout! {
         0x10 ProcessHandle: runtime::Ptr64 = "HANDLE", text!(ProcessHandle, "from symbols");
         0x18 ProcessObject: runtime::Ptr64 = "EPROCESS *", text!(ProcessObject, "from symbols");
         0x20 NextNotDelivered: runtime::Ptr64 = "PVOID", text!(NextNotDelivered, "from symbols");
-        0x28 RealtimeConnectContext: runtime::Ptr64 = "PVOID", "from symbols.";
+        0x28 RealtimeConnectContext: runtime::Ptr64 = "PVOID", text!(RealtimeConnectContext, "from symbols");
         0x30 DisconnectEvent: runtime::Ptr64 = "KEVENT *", text!(DisconnectEvent, "from symbols");
         0x38 DataAvailableEvent: runtime::Ptr64 = "KEVENT *", text!(DataAvailableEvent, "from symbols");
         0x40 UserBufferCount: runtime::Ptr64 = "ULONG *", text!(UserBufferCount, "from symbols");
         0x48 UserBufferListHead: runtime::Ptr64 = "SINGLE_LIST_ENTRY *", text!(UserBufferCount, "from symbols");
         0x50 BuffersLost: u32 = "ULONG", text!(BuffersLost, "from symbols");
-        0x54 EmptyBuffersCount: u32 = "ULONG", "from symbols.";
+        0x54 EmptyBuffersCount: u32 = "ULONG", text!(EmptyBuffersCount, "from symbols");
         0x58 LoggerId: u32 = "ULONG", text!(LoggerId, "from symbols");
         0x5c ShutDownRequested: u8 = "BOOLEAN", text!(ShutDownRequested, "from symbols");
         0x5d NewBuffersLost: u8 = "BOOLEAN", text!(NewBuffersLost, "from symbols");
@@ -147,20 +151,20 @@ runtime::layout! {
         0x08 ProcessHandle: runtime::Ptr32 = "HANDLE", text!(ProcessHandle, "from symbols");
         0x0c ProcessObject: runtime::Ptr32 = "EPROCESS *", text!(ProcessObject, "from symbols");
         0x10 NextNotDelivered: runtime::Ptr32 = "PVOID", text!(NextNotDelivered, "from symbols");
-        0x14 RealtimeConnectContext: runtime::Ptr32 = "PVOID", "from symbols.";
+        0x14 RealtimeConnectContext: runtime::Ptr32 = "PVOID", text!(RealtimeConnectContext, "from symbols");
         0x18 DisconnectEvent: runtime::Ptr32 = "KEVENT *", text!(DisconnectEvent, "from symbols");
         0x1c DataAvailableEvent: runtime::Ptr32 = "KEVENT *", text!(DataAvailableEvent, "from symbols");
         0x20 UserBufferCount: runtime::Ptr32 = "ULONG *", text!(UserBufferCount, "from symbols");
         0x24 UserBufferListHead: runtime::Ptr32 = "SINGLE_LIST_ENTRY *", text!(UserBufferCount, "from symbols");
         0x28 BuffersLost: u32 = "ULONG", text!(BuffersLost, "from symbols");
-        0x2c EmptyBuffersCount: u32 = "ULONG", "from symbols.";
+        0x2c EmptyBuffersCount: u32 = "ULONG", text!(EmptyBuffersCount, "from symbols");
         0x30 LoggerId: u16 = "USHORT", text!(LoggerId, "from symbols");
         0x32 union_Flags: ETW_REALTIME_CONSUMER_6_2_x86_union_Flags, "unnamed; its members have accessors." {
             0x32 Flags set_Flags: u8 = "UCHAR", text!(Flags, "from symbols");
             0x32 [0] ShutDownRequested set_ShutDownRequested: u8 = "UCHAR", text!(ShutDownRequested_2, "from symbols");
             0x32 [1] NewBuffersLost set_NewBuffersLost: u8 = "UCHAR", text!(NewBuffersLost_2, "from symbols");
             0x32 [2] Disconnected set_Disconnected: u8 = "UCHAR", text!(Disconnected_2, "from symbols");
-            0x32 [3] Notified set_Notified: u8 = "UCHAR", "from symbols.";
+            0x32 [3] Notified set_Notified: u8 = "UCHAR", text!(Notified, "from symbols");
         }
         0x33 _padding33: [u8; 1], "padding.";
         0x34 ReservedBufferSpaceBitMap: RTL_BITMAP_5_0_x86 = "RTL_BITMAP", text!(ReservedBufferSpaceBitMap, "from symbols");
@@ -195,20 +199,20 @@ runtime::layout! {
         0x10 ProcessHandle: runtime::Ptr64 = "HANDLE", text!(ProcessHandle, "from symbols");
         0x18 ProcessObject: runtime::Ptr64 = "EPROCESS *", text!(ProcessObject, "from symbols");
         0x20 NextNotDelivered: runtime::Ptr64 = "PVOID", text!(NextNotDelivered, "from symbols");
-        0x28 RealtimeConnectContext: runtime::Ptr64 = "PVOID", "from symbols.";
+        0x28 RealtimeConnectContext: runtime::Ptr64 = "PVOID", text!(RealtimeConnectContext, "from symbols");
         0x30 DisconnectEvent: runtime::Ptr64 = "KEVENT *", text!(DisconnectEvent, "from symbols");
         0x38 DataAvailableEvent: runtime::Ptr64 = "KEVENT *", text!(DataAvailableEvent, "from symbols");
         0x40 UserBufferCount: runtime::Ptr64 = "ULONG *", text!(UserBufferCount, "from symbols");
         0x48 UserBufferListHead: runtime::Ptr64 = "SINGLE_LIST_ENTRY *", text!(UserBufferCount, "from symbols");
         0x50 BuffersLost: u32 = "ULONG", text!(BuffersLost, "from symbols");
-        0x54 EmptyBuffersCount: u32 = "ULONG", "from symbols.";
+        0x54 EmptyBuffersCount: u32 = "ULONG", text!(EmptyBuffersCount, "from symbols");
         0x58 LoggerId: u16 = "USHORT", text!(LoggerId, "from symbols");
         0x5a union_Flags: ETW_REALTIME_CONSUMER_6_2_x64_union_Flags, "unnamed; its members have accessors." {
             0x5a Flags set_Flags: u8 = "UCHAR", text!(Flags, "from symbols");
             0x5a [0] ShutDownRequested set_ShutDownRequested: u8 = "UCHAR", text!(ShutDownRequested_2, "from symbols");
             0x5a [1] NewBuffersLost set_NewBuffersLost: u8 = "UCHAR", text!(NewBuffersLost_2, "from symbols");
             0x5a [2] Disconnected set_Disconnected: u8 = "UCHAR", text!(Disconnected_2, "from symbols");
-            0x5a [3] Notified set_Notified: u8 = "UCHAR", "from symbols.";
+            0x5a [3] Notified set_Notified: u8 = "UCHAR", text!(Notified, "from symbols");
             0x5a [4] Wow set_Wow: u8 = "UCHAR", text!(Wow, "from symbols");
         }
         0x5b _padding5B: [u8; 5], "padding.";
@@ -245,20 +249,20 @@ runtime::layout! {
         0x08 ProcessHandle: runtime::Ptr32 = "HANDLE", text!(ProcessHandle, "from symbols");
         0x0c ProcessObject: runtime::Ptr32 = "EPROCESS *", text!(ProcessObject, "from symbols");
         0x10 NextNotDelivered: runtime::Ptr32 = "PVOID", text!(NextNotDelivered, "from symbols");
-        0x14 RealtimeConnectContext: runtime::Ptr32 = "PVOID", "from symbols.";
+        0x14 RealtimeConnectContext: runtime::Ptr32 = "PVOID", text!(RealtimeConnectContext, "from symbols");
         0x18 DisconnectEvent: runtime::Ptr32 = "KEVENT *", text!(DisconnectEvent, "from symbols");
         0x1c DataAvailableEvent: runtime::Ptr32 = "KEVENT *", text!(DataAvailableEvent, "from symbols");
         0x20 UserBufferCount: runtime::Ptr32 = "ULONG *", text!(UserBufferCount, "from symbols");
         0x24 UserBufferListHead: runtime::Ptr32 = "SINGLE_LIST_ENTRY *", text!(UserBufferCount, "from symbols");
         0x28 BuffersLost: u32 = "ULONG", text!(BuffersLost, "from symbols");
-        0x2c EmptyBuffersCount: u32 = "ULONG", "from symbols.";
+        0x2c EmptyBuffersCount: u32 = "ULONG", text!(EmptyBuffersCount, "from symbols");
         0x30 LoggerId: u16 = "USHORT", text!(LoggerId, "from symbols");
         0x32 union_Flags: ETW_REALTIME_CONSUMER_6_2_x86_union_Flags, "unnamed; its members have accessors." {
             0x32 Flags set_Flags: u8 = "UCHAR", text!(Flags, "from symbols");
             0x32 [0] ShutDownRequested set_ShutDownRequested: u8 = "UCHAR", text!(ShutDownRequested_2, "from symbols");
             0x32 [1] NewBuffersLost set_NewBuffersLost: u8 = "UCHAR", text!(NewBuffersLost_2, "from symbols");
             0x32 [2] Disconnected set_Disconnected: u8 = "UCHAR", text!(Disconnected_2, "from symbols");
-            0x32 [3] Notified set_Notified: u8 = "UCHAR", "from symbols.";
+            0x32 [3] Notified set_Notified: u8 = "UCHAR", text!(Notified, "from symbols");
         }
         0x33 _padding33: [u8; 1], "padding.";
         0x34 ReservedBufferSpaceBitMap: RTL_BITMAP_5_0_x86 = "RTL_BITMAP", text!(ReservedBufferSpaceBitMap, "from symbols");
@@ -280,20 +284,20 @@ runtime::layout! {
         0x10 ProcessHandle: runtime::Ptr64 = "HANDLE", text!(ProcessHandle, "from symbols");
         0x18 ProcessObject: runtime::Ptr64 = "EPROCESS *", text!(ProcessObject, "from symbols");
         0x20 NextNotDelivered: runtime::Ptr64 = "PVOID", text!(NextNotDelivered, "from symbols");
-        0x28 RealtimeConnectContext: runtime::Ptr64 = "PVOID", "from symbols.";
+        0x28 RealtimeConnectContext: runtime::Ptr64 = "PVOID", text!(RealtimeConnectContext, "from symbols");
         0x30 DisconnectEvent: runtime::Ptr64 = "KEVENT *", text!(DisconnectEvent, "from symbols");
         0x38 DataAvailableEvent: runtime::Ptr64 = "KEVENT *", text!(DataAvailableEvent, "from symbols");
         0x40 UserBufferCount: runtime::Ptr64 = "ULONG *", text!(UserBufferCount, "from symbols");
         0x48 UserBufferListHead: runtime::Ptr64 = "SINGLE_LIST_ENTRY *", text!(UserBufferCount, "from symbols");
         0x50 BuffersLost: u32 = "ULONG", text!(BuffersLost, "from symbols");
-        0x54 EmptyBuffersCount: u32 = "ULONG", "from symbols.";
+        0x54 EmptyBuffersCount: u32 = "ULONG", text!(EmptyBuffersCount, "from symbols");
         0x58 LoggerId: u16 = "USHORT", text!(LoggerId, "from symbols");
         0x5a union_Flags: ETW_REALTIME_CONSUMER_6_2_x64_union_Flags, "unnamed; its members have accessors." {
             0x5a Flags set_Flags: u8 = "UCHAR", text!(Flags, "from symbols");
             0x5a [0] ShutDownRequested set_ShutDownRequested: u8 = "UCHAR", text!(ShutDownRequested_2, "from symbols");
             0x5a [1] NewBuffersLost set_NewBuffersLost: u8 = "UCHAR", text!(NewBuffersLost_2, "from symbols");
             0x5a [2] Disconnected set_Disconnected: u8 = "UCHAR", text!(Disconnected_2, "from symbols");
-            0x5a [3] Notified set_Notified: u8 = "UCHAR", "from symbols.";
+            0x5a [3] Notified set_Notified: u8 = "UCHAR", text!(Notified, "from symbols");
             0x5a [4] Wow set_Wow: u8 = "UCHAR", text!(Wow, "from symbols");
         }
         0x5b _padding5B: [u8; 5], "padding.";
@@ -317,20 +321,20 @@ runtime::layout! {
         0x08 ProcessHandle: runtime::Ptr32 = "HANDLE", text!(ProcessHandle, "from symbols");
         0x0c ProcessObject: runtime::Ptr32 = "EPROCESS *", text!(ProcessObject, "from symbols");
         0x10 NextNotDelivered: runtime::Ptr32 = "PVOID", text!(NextNotDelivered, "from symbols");
-        0x14 RealtimeConnectContext: runtime::Ptr32 = "PVOID", "from symbols.";
+        0x14 RealtimeConnectContext: runtime::Ptr32 = "PVOID", text!(RealtimeConnectContext, "from symbols");
         0x18 DisconnectEvent: runtime::Ptr32 = "KEVENT *", text!(DisconnectEvent, "from symbols");
         0x1c DataAvailableEvent: runtime::Ptr32 = "KEVENT *", text!(DataAvailableEvent, "from symbols");
         0x20 UserBufferCount: runtime::Ptr32 = "ULONG *", text!(UserBufferCount, "from symbols");
         0x24 UserBufferListHead: runtime::Ptr32 = "SINGLE_LIST_ENTRY *", text!(UserBufferCount, "from symbols");
         0x28 BuffersLost: u32 = "ULONG", text!(BuffersLost, "from symbols");
-        0x2c EmptyBuffersCount: u32 = "ULONG", "from symbols.";
+        0x2c EmptyBuffersCount: u32 = "ULONG", text!(EmptyBuffersCount, "from symbols");
         0x30 LoggerId: u16 = "USHORT", text!(LoggerId, "from symbols");
         0x32 union_Flags: ETW_REALTIME_CONSUMER_6_2_x86_union_Flags, "unnamed; its members have accessors." {
             0x32 Flags set_Flags: u8 = "UCHAR", text!(Flags, "from symbols");
             0x32 [0] ShutDownRequested set_ShutDownRequested: u8 = "UCHAR", text!(ShutDownRequested_2, "from symbols");
             0x32 [1] NewBuffersLost set_NewBuffersLost: u8 = "UCHAR", text!(NewBuffersLost_2, "from symbols");
             0x32 [2] Disconnected set_Disconnected: u8 = "UCHAR", text!(Disconnected_2, "from symbols");
-            0x32 [3] Notified set_Notified: u8 = "UCHAR", "from symbols.";
+            0x32 [3] Notified set_Notified: u8 = "UCHAR", text!(Notified, "from symbols");
         }
         0x33 _padding33: [u8; 1], "padding.";
         0x34 ReservedBufferSpaceBitMap: RTL_BITMAP_5_0_x86 = "RTL_BITMAP", text!(ReservedBufferSpaceBitMap, "from symbols");
@@ -353,20 +357,20 @@ runtime::layout! {
         0x10 ProcessHandle: runtime::Ptr64 = "HANDLE", text!(ProcessHandle, "from symbols");
         0x18 ProcessObject: runtime::Ptr64 = "EPROCESS *", text!(ProcessObject, "from symbols");
         0x20 NextNotDelivered: runtime::Ptr64 = "PVOID", text!(NextNotDelivered, "from symbols");
-        0x28 RealtimeConnectContext: runtime::Ptr64 = "PVOID", "from symbols.";
+        0x28 RealtimeConnectContext: runtime::Ptr64 = "PVOID", text!(RealtimeConnectContext, "from symbols");
         0x30 DisconnectEvent: runtime::Ptr64 = "KEVENT *", text!(DisconnectEvent, "from symbols");
         0x38 DataAvailableEvent: runtime::Ptr64 = "KEVENT *", text!(DataAvailableEvent, "from symbols");
         0x40 UserBufferCount: runtime::Ptr64 = "ULONG *", text!(UserBufferCount, "from symbols");
         0x48 UserBufferListHead: runtime::Ptr64 = "SINGLE_LIST_ENTRY *", text!(UserBufferCount, "from symbols");
         0x50 BuffersLost: u32 = "ULONG", text!(BuffersLost, "from symbols");
-        0x54 EmptyBuffersCount: u32 = "ULONG", "from symbols.";
+        0x54 EmptyBuffersCount: u32 = "ULONG", text!(EmptyBuffersCount, "from symbols");
         0x58 LoggerId: u16 = "USHORT", text!(LoggerId, "from symbols");
         0x5a union_Flags: ETW_REALTIME_CONSUMER_6_2_x64_union_Flags, "unnamed; its members have accessors." {
             0x5a Flags set_Flags: u8 = "UCHAR", text!(Flags, "from symbols");
             0x5a [0] ShutDownRequested set_ShutDownRequested: u8 = "UCHAR", text!(ShutDownRequested_2, "from symbols");
             0x5a [1] NewBuffersLost set_NewBuffersLost: u8 = "UCHAR", text!(NewBuffersLost_2, "from symbols");
             0x5a [2] Disconnected set_Disconnected: u8 = "UCHAR", text!(Disconnected_2, "from symbols");
-            0x5a [3] Notified set_Notified: u8 = "UCHAR", "from symbols.";
+            0x5a [3] Notified set_Notified: u8 = "UCHAR", text!(Notified, "from symbols");
             0x5a [4] Wow set_Wow: u8 = "UCHAR", text!(Wow, "from symbols");
         }
         0x5b _padding5B: [u8; 5], "padding.";

@@ -6,7 +6,7 @@
 use super::{runtime, members, etw_enable_notification_packet::*, etw_notification_type::*, guid::*};
 
 macro_rules! text {
-    (ProviderGuid, $known:literal) => { concat!($known, ". Given.") };
+    (ProviderGuid, $known:literal) => { concat!($known, ". Input: GUID to register.") };
     (NotificationType, $known:literal) => { concat!($known, ". Input: the GUID to register.") };
     (RegIndex, $known:literal) => { concat!($known, ". Input: index of the registration within its process; ETW\\_REG\\_ENTRY.Index.") };
     (RegHandle64, $known:literal) => { concat!($known, ". Output: handle to the ETW\\_REG\\_ENTRY, in 64 bits.") };

@@ -6,17 +6,23 @@
 use super::{runtime, members, etw_registration_handle::*, guid::*, rtl_balanced_node::*, rtl_critical_section::*};
 
 macro_rules! text {
+    (ProviderGuid, $known:literal) => { concat!($known, ". GUID of the provider.") };
     (KernelRegHandle, $known:literal) => { concat!($known, ". A handle to the ETW\\_REG\\_ENTRY.") };
     (RegistrationHandle, $known:literal) => { concat!($known, ". The REGHANDLE of the provider.") };
     (Callback, $known:literal) => { concat!($known, ". Callback for enabling and disabling the provider.") };
+    (Context, $known:literal) => { concat!($known, ". Argument of Callback, given by the provider at its registration.") };
     (Type, $known:literal) => { concat!($known, ". A value of ETW\\_NOTIFICATION\\_TYPE.") };
     (KernelEnable, $known:literal) => { concat!($known, ". For the registration in the kernel.") };
     (PrivateEnable, $known:literal) => { concat!($known, ". For four private loggers, three each.") };
     (PrivateAggregate, $known:literal) => { concat!($known, ". For the private loggers together.") };
+    (Lock, $known:literal) => { concat!($known, ". Lock of the registration.") };
     (Node, $known:literal) => { concat!($known, ". Of the tree of registrations, in the order of their GUIDs.") };
     (Lock0, $known:literal) => { concat!($known, ". An SRWLOCK, which is a pointer.") };
     (Lock1, $known:literal) => { concat!($known, ". An SRWLOCK.") };
+    (ThreadId, $known:literal) => { concat!($known, ". Identifier of a thread; of which is unidentified.") };
     (SequenceNumber, $known:literal) => { concat!($known, ". Sequence number of the provider's ETW\\_REGISTRATION\\_HANDLE.") };
+    (TrackProviderBinary, $known:literal) => { concat!($known, ". Whether the binary of the provider is tracked.") };
+    (Unaccounted0, $known:literal) => { concat!($known, ". Unidentified bytes.") };
     (UseDescriptorType, $known:literal) => { concat!($known, ". Events may state the types of their data's pieces.") };
 }
 
@@ -25,11 +31,11 @@ runtime::layout! {
     ///
     /// NTDLL's state of a provider registration; the kernel's is an ETW\_REG\_ENTRY.
     pub struct ETW_REGISTRATION_ENTRY_early_6_0_x86: members::ETW_REGISTRATION_ENTRY, 0xb8, 8 {
-        0x00 ProviderGuid: GUID_5_0 = "GUID", "documented.";
+        0x00 ProviderGuid: GUID_5_0 = "GUID", text!(ProviderGuid, "documented");
         0x10 KernelRegHandle: runtime::Ptr32 = "HANDLE", text!(KernelRegHandle, "documented, name unknown");
         0x14 RegistrationHandle: ETW_REGISTRATION_HANDLE_early_6_0 = "ETW_REGISTRATION_HANDLE", text!(RegistrationHandle, "documented, type unknown");
         0x1c Callback: runtime::Ptr32 = "PVOID", text!(Callback, "documented");
-        0x20 Context: runtime::Ptr32 = "PVOID", "documented.";
+        0x20 Context: runtime::Ptr32 = "PVOID", text!(Context, "documented");
         0x24 Type: u32 = "ULONG", text!(Type, "documented");
         0x28 KernelEnable: [u64; 3] = "ULONGLONG [3]", text!(KernelEnable, "documented, name and type unknown");
         0x40 PrivateEnable: [u64; 12] = "ULONGLONG [12]", text!(PrivateEnable, "documented, name and type unknown");
@@ -42,11 +48,11 @@ runtime::layout! {
     ///
     /// NTDLL's state of a provider registration; the kernel's is an ETW\_REG\_ENTRY.
     pub struct ETW_REGISTRATION_ENTRY_early_6_0_x64: members::ETW_REGISTRATION_ENTRY, 0xc8, 8 {
-        0x00 ProviderGuid: GUID_5_0 = "GUID", "documented.";
+        0x00 ProviderGuid: GUID_5_0 = "GUID", text!(ProviderGuid, "documented");
         0x10 KernelRegHandle: runtime::Ptr64 = "HANDLE", text!(KernelRegHandle, "documented, name unknown");
         0x18 RegistrationHandle: ETW_REGISTRATION_HANDLE_early_6_0 = "ETW_REGISTRATION_HANDLE", text!(RegistrationHandle, "documented, type unknown");
         0x20 Callback: runtime::Ptr64 = "PVOID", text!(Callback, "documented");
-        0x28 Context: runtime::Ptr64 = "PVOID", "documented.";
+        0x28 Context: runtime::Ptr64 = "PVOID", text!(Context, "documented");
         0x30 Type: u32 = "ULONG", text!(Type, "documented");
         0x34 _padding34: [u8; 4], "padding.";
         0x38 KernelEnable: [u64; 3] = "ULONGLONG [3]", text!(KernelEnable, "documented, name and type unknown");
@@ -60,12 +66,12 @@ runtime::layout! {
     ///
     /// NTDLL's state of a provider registration; the kernel's is an ETW\_REG\_ENTRY.
     pub struct ETW_REGISTRATION_ENTRY_6_1_x86: members::ETW_REGISTRATION_ENTRY, 0xd0, 8 {
-        0x00 ProviderGuid: GUID_5_0 = "GUID", "documented.";
+        0x00 ProviderGuid: GUID_5_0 = "GUID", text!(ProviderGuid, "documented");
         0x10 KernelRegHandle: runtime::Ptr32 = "HANDLE", text!(KernelRegHandle, "documented, name unknown");
         0x14 RegistrationHandle: ETW_REGISTRATION_HANDLE_early_6_0 = "ETW_REGISTRATION_HANDLE", text!(RegistrationHandle, "documented, type unknown");
-        0x1c Lock: RTL_CRITICAL_SECTION_5_0_x86 = "RTL_CRITICAL_SECTION", "documented, name unknown.";
+        0x1c Lock: RTL_CRITICAL_SECTION_5_0_x86 = "RTL_CRITICAL_SECTION", text!(Lock, "documented, name unknown");
         0x34 Callback: runtime::Ptr32 = "PVOID", text!(Callback, "documented");
-        0x38 Context: runtime::Ptr32 = "PVOID", "documented.";
+        0x38 Context: runtime::Ptr32 = "PVOID", text!(Context, "documented");
         0x3c Type: u32 = "ULONG", text!(Type, "documented");
         0x40 KernelEnable: [u64; 3] = "ULONGLONG [3]", text!(KernelEnable, "documented, name and type unknown");
         0x58 PrivateEnable: [u64; 12] = "ULONGLONG [12]", text!(PrivateEnable, "documented, name and type unknown");
@@ -78,12 +84,12 @@ runtime::layout! {
     ///
     /// NTDLL's state of a provider registration; the kernel's is an ETW\_REG\_ENTRY.
     pub struct ETW_REGISTRATION_ENTRY_6_1_x64: members::ETW_REGISTRATION_ENTRY, 0xf0, 8 {
-        0x00 ProviderGuid: GUID_5_0 = "GUID", "documented.";
+        0x00 ProviderGuid: GUID_5_0 = "GUID", text!(ProviderGuid, "documented");
         0x10 KernelRegHandle: runtime::Ptr64 = "HANDLE", text!(KernelRegHandle, "documented, name unknown");
         0x18 RegistrationHandle: ETW_REGISTRATION_HANDLE_early_6_0 = "ETW_REGISTRATION_HANDLE", text!(RegistrationHandle, "documented, type unknown");
-        0x20 Lock: RTL_CRITICAL_SECTION_5_2_3790_sp1_x64 = "RTL_CRITICAL_SECTION", "documented, name unknown.";
+        0x20 Lock: RTL_CRITICAL_SECTION_5_2_3790_sp1_x64 = "RTL_CRITICAL_SECTION", text!(Lock, "documented, name unknown");
         0x48 Callback: runtime::Ptr64 = "PVOID", text!(Callback, "documented");
-        0x50 Context: runtime::Ptr64 = "PVOID", "documented.";
+        0x50 Context: runtime::Ptr64 = "PVOID", text!(Context, "documented");
         0x58 Type: u32 = "ULONG", text!(Type, "documented");
         0x5c _padding5C: [u8; 4], "padding.";
         0x60 KernelEnable: [u64; 3] = "ULONGLONG [3]", text!(KernelEnable, "documented, name and type unknown");
@@ -98,17 +104,17 @@ runtime::layout! {
     /// NTDLL's state of a provider registration; the kernel's is an ETW\_REG\_ENTRY.
     pub struct ETW_REGISTRATION_ENTRY_6_2_x86: members::ETW_REGISTRATION_ENTRY, 0xc8, 8 {
         0x00 Node: RTL_BALANCED_NODE_6_1_7601_24000_x86 = "RTL_BALANCED_NODE", text!(Node, "documented, name unknown");
-        0x0c ProviderGuid: GUID_5_0 = "GUID", "documented.";
+        0x0c ProviderGuid: GUID_5_0 = "GUID", text!(ProviderGuid, "documented");
         0x1c Callback: runtime::Ptr32 = "PVOID", text!(Callback, "documented");
-        0x20 Context: runtime::Ptr32 = "PVOID", "documented.";
+        0x20 Context: runtime::Ptr32 = "PVOID", text!(Context, "documented");
         0x24 Lock0: runtime::Ptr32 = "PVOID", text!(Lock0, "documented, name unknown");
         0x28 Lock1: runtime::Ptr32 = "PVOID", text!(Lock1, "documented, name unknown");
-        0x2c ThreadId: u32 = "ULONG", "documented, name and type unknown.";
+        0x2c ThreadId: u32 = "ULONG", text!(ThreadId, "documented, name and type unknown");
         0x30 KernelRegHandle: runtime::Ptr32 = "HANDLE", text!(KernelRegHandle, "documented, name unknown");
         0x34 SequenceNumber: u16 = "USHORT", text!(SequenceNumber, "documented, name and type unknown");
         0x36 struct_Type: ETW_REGISTRATION_ENTRY_6_2_struct_Type, "unnamed; its members have accessors." {
             0x36 [0 to 14] Type set_Type: u16 = "USHORT", text!(Type, "documented");
-            0x36 [15] TrackProviderBinary set_TrackProviderBinary: u16 = "USHORT", "documented, name unknown.";
+            0x36 [15] TrackProviderBinary set_TrackProviderBinary: u16 = "USHORT", text!(TrackProviderBinary, "documented, name unknown");
         }
         0x38 KernelEnable: [u64; 3] = "ULONGLONG [3]", text!(KernelEnable, "documented, name and type unknown");
         0x50 PrivateEnable: [u64; 12] = "ULONGLONG [12]", text!(PrivateEnable, "documented, name and type unknown");
@@ -129,25 +135,25 @@ runtime::layout! {
     /// NTDLL's state of a provider registration; the kernel's is an ETW\_REG\_ENTRY.
     pub struct ETW_REGISTRATION_ENTRY_6_2_x64: members::ETW_REGISTRATION_ENTRY, 0x100, 8 {
         0x00 Node: RTL_BALANCED_NODE_6_1_7601_23418_x64 = "RTL_BALANCED_NODE", text!(Node, "documented, name unknown");
-        0x18 Unaccounted0: [u8; 8] = "UCHAR [8]", "unidentified.";
-        0x20 ProviderGuid: GUID_5_0 = "GUID", "documented.";
+        0x18 Unaccounted0: [u8; 8] = "UCHAR [8]", text!(Unaccounted0, "unidentified");
+        0x20 ProviderGuid: GUID_5_0 = "GUID", text!(ProviderGuid, "documented");
         0x30 Callback: runtime::Ptr64 = "PVOID", text!(Callback, "documented");
-        0x38 Context: runtime::Ptr64 = "PVOID", "documented.";
+        0x38 Context: runtime::Ptr64 = "PVOID", text!(Context, "documented");
         0x40 Lock0: runtime::Ptr64 = "PVOID", text!(Lock0, "documented, name unknown");
         0x48 Lock1: runtime::Ptr64 = "PVOID", text!(Lock1, "documented, name unknown");
-        0x50 ThreadId: u32 = "ULONG", "documented, name and type unknown.";
+        0x50 ThreadId: u32 = "ULONG", text!(ThreadId, "documented, name and type unknown");
         0x54 _padding54: [u8; 4], "padding.";
         0x58 KernelRegHandle: runtime::Ptr64 = "HANDLE", text!(KernelRegHandle, "documented, name unknown");
         0x60 SequenceNumber: u16 = "USHORT", text!(SequenceNumber, "documented, name and type unknown");
         0x62 struct_Type: ETW_REGISTRATION_ENTRY_6_2_struct_Type, "unnamed; its members have accessors." {
             0x62 [0 to 14] Type set_Type: u16 = "USHORT", text!(Type, "documented");
-            0x62 [15] TrackProviderBinary set_TrackProviderBinary: u16 = "USHORT", "documented, name unknown.";
+            0x62 [15] TrackProviderBinary set_TrackProviderBinary: u16 = "USHORT", text!(TrackProviderBinary, "documented, name unknown");
         }
         0x64 _padding64: [u8; 4], "padding.";
         0x68 KernelEnable: [u64; 3] = "ULONGLONG [3]", text!(KernelEnable, "documented, name and type unknown");
         0x80 PrivateEnable: [u64; 12] = "ULONGLONG [12]", text!(PrivateEnable, "documented, name and type unknown");
         0xe0 PrivateAggregate: [u64; 3] = "ULONGLONG [3]", text!(PrivateAggregate, "documented, name and type unknown");
-        0xf8 Unaccounted1: [u8; 8] = "UCHAR [8]", "unidentified.";
+        0xf8 Unaccounted1: [u8; 8] = "UCHAR [8]", text!(Unaccounted0, "unidentified");
     }
 }
 
@@ -157,18 +163,18 @@ runtime::layout! {
     /// NTDLL's state of a provider registration; the kernel's is an ETW\_REG\_ENTRY.
     pub struct ETW_REGISTRATION_ENTRY_10_0_x86: members::ETW_REGISTRATION_ENTRY, 0xc8, 8 {
         0x00 Node: RTL_BALANCED_NODE_6_1_7601_24000_x86 = "RTL_BALANCED_NODE", text!(Node, "documented, name unknown");
-        0x0c ProviderGuid: GUID_5_0 = "GUID", "documented.";
+        0x0c ProviderGuid: GUID_5_0 = "GUID", text!(ProviderGuid, "documented");
         0x1c Callback: runtime::Ptr32 = "PVOID", text!(Callback, "documented");
-        0x20 Context: runtime::Ptr32 = "PVOID", "documented.";
+        0x20 Context: runtime::Ptr32 = "PVOID", text!(Context, "documented");
         0x24 Lock0: runtime::Ptr32 = "PVOID", text!(Lock0, "documented, name unknown");
         0x28 Lock1: runtime::Ptr32 = "PVOID", text!(Lock1, "documented, name unknown");
-        0x2c ThreadId: u32 = "ULONG", "documented, name and type unknown.";
+        0x2c ThreadId: u32 = "ULONG", text!(ThreadId, "documented, name and type unknown");
         0x30 KernelRegHandle: runtime::Ptr32 = "HANDLE", text!(KernelRegHandle, "documented, name unknown");
         0x34 SequenceNumber: u16 = "USHORT", text!(SequenceNumber, "documented, name and type unknown");
         0x36 struct_Type: ETW_REGISTRATION_ENTRY_10_0_struct_Type, "unnamed; its members have accessors." {
             0x36 [0 to 13] Type set_Type: u16 = "USHORT", text!(Type, "documented");
             0x36 [14] UseDescriptorType set_UseDescriptorType: u16 = "USHORT", text!(UseDescriptorType, "documented, name unknown");
-            0x36 [15] TrackProviderBinary set_TrackProviderBinary: u16 = "USHORT", "documented, name unknown.";
+            0x36 [15] TrackProviderBinary set_TrackProviderBinary: u16 = "USHORT", text!(TrackProviderBinary, "documented, name unknown");
         }
         0x38 KernelEnable: [u64; 3] = "ULONGLONG [3]", text!(KernelEnable, "documented, name and type unknown");
         0x50 PrivateEnable: [u64; 12] = "ULONGLONG [12]", text!(PrivateEnable, "documented, name and type unknown");
@@ -189,25 +195,25 @@ runtime::layout! {
     /// NTDLL's state of a provider registration; the kernel's is an ETW\_REG\_ENTRY.
     pub struct ETW_REGISTRATION_ENTRY_10_0_x64: members::ETW_REGISTRATION_ENTRY, 0x100, 8 {
         0x00 Node: RTL_BALANCED_NODE_6_1_7601_23418_x64 = "RTL_BALANCED_NODE", text!(Node, "documented, name unknown");
-        0x18 Unaccounted0: [u8; 8] = "UCHAR [8]", "unidentified.";
-        0x20 ProviderGuid: GUID_5_0 = "GUID", "documented.";
+        0x18 Unaccounted0: [u8; 8] = "UCHAR [8]", text!(Unaccounted0, "unidentified");
+        0x20 ProviderGuid: GUID_5_0 = "GUID", text!(ProviderGuid, "documented");
         0x30 Callback: runtime::Ptr64 = "PVOID", text!(Callback, "documented");
-        0x38 Context: runtime::Ptr64 = "PVOID", "documented.";
+        0x38 Context: runtime::Ptr64 = "PVOID", text!(Context, "documented");
         0x40 Lock0: runtime::Ptr64 = "PVOID", text!(Lock0, "documented, name unknown");
         0x48 Lock1: runtime::Ptr64 = "PVOID", text!(Lock1, "documented, name unknown");
-        0x50 ThreadId: u32 = "ULONG", "documented, name and type unknown.";
+        0x50 ThreadId: u32 = "ULONG", text!(ThreadId, "documented, name and type unknown");
         0x54 _padding54: [u8; 4], "padding.";
         0x58 KernelRegHandle: runtime::Ptr64 = "HANDLE", text!(KernelRegHandle, "documented, name unknown");
         0x60 SequenceNumber: u16 = "USHORT", text!(SequenceNumber, "documented, name and type unknown");
         0x62 struct_Type: ETW_REGISTRATION_ENTRY_10_0_struct_Type, "unnamed; its members have accessors." {
             0x62 [0 to 13] Type set_Type: u16 = "USHORT", text!(Type, "documented");
             0x62 [14] UseDescriptorType set_UseDescriptorType: u16 = "USHORT", text!(UseDescriptorType, "documented, name unknown");
-            0x62 [15] TrackProviderBinary set_TrackProviderBinary: u16 = "USHORT", "documented, name unknown.";
+            0x62 [15] TrackProviderBinary set_TrackProviderBinary: u16 = "USHORT", text!(TrackProviderBinary, "documented, name unknown");
         }
         0x64 _padding64: [u8; 4], "padding.";
         0x68 KernelEnable: [u64; 3] = "ULONGLONG [3]", text!(KernelEnable, "documented, name and type unknown");
         0x80 PrivateEnable: [u64; 12] = "ULONGLONG [12]", text!(PrivateEnable, "documented, name and type unknown");
         0xe0 PrivateAggregate: [u64; 3] = "ULONGLONG [3]", text!(PrivateAggregate, "documented, name and type unknown");
-        0xf8 Unaccounted1: [u8; 8] = "UCHAR [8]", "unidentified.";
+        0xf8 Unaccounted1: [u8; 8] = "UCHAR [8]", text!(Unaccounted0, "unidentified");
     }
 }

@@ -6,6 +6,7 @@
 use super::{runtime, members};
 
 macro_rules! text {
+    (RegSignature, $known:literal) => { concat!($known, ". Whether the entry is in use, and a number that distinguishes its uses.") };
     (InUse, $known:literal) => { concat!($known, ". 1, or 0 while the entry is of no provider.") };
     (SequenceNumber, $known:literal) => { concat!($known, ". How often the entry has been used.") };
     (RegIndex, $known:literal) => { concat!($known, ". The entry, in the array that EtwpRegList has; below 1024.") };
@@ -18,7 +19,7 @@ runtime::layout! {
     ///
     /// Contents of the REGHANDLE of a provider of user mode. The name is this project's. NTDLL reuses an ETW\_REGISTRATION\_ENTRY instead of freeing it; the sequence number shows that a handle is from an earlier use.
     pub struct ETW_REGISTRATION_HANDLE_early_6_0: members::ETW_REGISTRATION_HANDLE, 0x8, 4 {
-        0x00 RegSignature: ETW_REGISTRATION_HANDLE_early_6_0_RegSignature = "struct", "documented.";
+        0x00 RegSignature: ETW_REGISTRATION_HANDLE_early_6_0_RegSignature = "struct", text!(RegSignature, "documented");
         0x04 RegIndex: u32 = "ULONG", text!(RegIndex, "documented, name unknown");
     }
 }

@@ -7,6 +7,7 @@ use super::{runtime, members, kqueue::*};
 
 macro_rules! text {
     (Queue, $known:literal) => { concat!($known, ". The replies.") };
+    (EventsLost, $known:literal) => { concat!($known, ". By its name, a number of lost events.") };
 }
 
 runtime::layout! {
@@ -15,7 +16,7 @@ runtime::layout! {
     /// The replies to one notification that its sender has yet to receive, each an ETW\_QUEUE\_ENTRY.
     pub struct ETW_REPLY_QUEUE_early_6_0_x86: members::ETW_REPLY_QUEUE, 0x2c, 4 {
         0x00 Queue: KQUEUE_early_6_0_x86 = "KQUEUE", text!(Queue, "from symbols");
-        0x28 EventsLost: i32 = "LONG", "from symbols.";
+        0x28 EventsLost: i32 = "LONG", text!(EventsLost, "from symbols");
     }
 }
 
@@ -25,7 +26,7 @@ runtime::layout! {
     /// The replies to one notification that its sender has yet to receive, each an ETW\_QUEUE\_ENTRY.
     pub struct ETW_REPLY_QUEUE_early_6_0_x64: members::ETW_REPLY_QUEUE, 0x48, 8 {
         0x00 Queue: KQUEUE_early_6_0_x64 = "KQUEUE", text!(Queue, "from symbols");
-        0x40 EventsLost: i32 = "LONG", "from symbols.";
+        0x40 EventsLost: i32 = "LONG", text!(EventsLost, "from symbols");
         0x44 _padding44: [u8; 4], "padding.";
     }
 }
@@ -36,7 +37,7 @@ runtime::layout! {
     /// The replies to one notification that its sender has yet to receive, each an ETW\_QUEUE\_ENTRY.
     pub struct ETW_REPLY_QUEUE_6_1_x86: members::ETW_REPLY_QUEUE, 0x2c, 4 {
         0x00 Queue: KQUEUE_6_1_x86 = "KQUEUE", text!(Queue, "from symbols");
-        0x28 EventsLost: i32 = "LONG", "from symbols.";
+        0x28 EventsLost: i32 = "LONG", text!(EventsLost, "from symbols");
     }
 }
 
@@ -46,7 +47,7 @@ runtime::layout! {
     /// The replies to one notification that its sender has yet to receive, each an ETW\_QUEUE\_ENTRY.
     pub struct ETW_REPLY_QUEUE_6_1_x64: members::ETW_REPLY_QUEUE, 0x48, 8 {
         0x00 Queue: KQUEUE_6_1_x64 = "KQUEUE", text!(Queue, "from symbols");
-        0x40 EventsLost: i32 = "LONG", "from symbols.";
+        0x40 EventsLost: i32 = "LONG", text!(EventsLost, "from symbols");
         0x44 _padding44: [u8; 4], "padding.";
     }
 }
@@ -57,7 +58,7 @@ runtime::layout! {
     /// The replies to one notification that its sender has yet to receive, each an ETW\_QUEUE\_ENTRY.
     pub struct ETW_REPLY_QUEUE_6_1_7601_24000_x86: members::ETW_REPLY_QUEUE, 0x2c, 4 {
         0x00 Queue: KQUEUE_6_1_7601_24000_x86 = "KQUEUE", text!(Queue, "from symbols");
-        0x28 EventsLost: i32 = "LONG", "from symbols.";
+        0x28 EventsLost: i32 = "LONG", text!(EventsLost, "from symbols");
     }
 }
 
@@ -67,7 +68,7 @@ runtime::layout! {
     /// The replies to one notification that its sender has yet to receive, each an ETW\_QUEUE\_ENTRY.
     pub struct ETW_REPLY_QUEUE_6_1_7601_24000_x64: members::ETW_REPLY_QUEUE, 0x48, 8 {
         0x00 Queue: KQUEUE_6_1_7601_24000_x64 = "KQUEUE", text!(Queue, "from symbols");
-        0x40 EventsLost: i32 = "LONG", "from symbols.";
+        0x40 EventsLost: i32 = "LONG", text!(EventsLost, "from symbols");
         0x44 _padding44: [u8; 4], "padding.";
     }
 }
@@ -78,7 +79,7 @@ runtime::layout! {
     /// The replies to one notification that its sender has yet to receive, each an ETW\_QUEUE\_ENTRY.
     pub struct ETW_REPLY_QUEUE_6_2_x86: members::ETW_REPLY_QUEUE, 0x2c, 4 {
         0x00 Queue: KQUEUE_6_2_x86 = "KQUEUE", text!(Queue, "from symbols");
-        0x28 EventsLost: i32 = "LONG", "from symbols.";
+        0x28 EventsLost: i32 = "LONG", text!(EventsLost, "from symbols");
     }
 }
 
@@ -88,7 +89,7 @@ runtime::layout! {
     /// The replies to one notification that its sender has yet to receive, each an ETW\_QUEUE\_ENTRY.
     pub struct ETW_REPLY_QUEUE_6_2_x64: members::ETW_REPLY_QUEUE, 0x48, 8 {
         0x00 Queue: KQUEUE_6_2_x64 = "KQUEUE", text!(Queue, "from symbols");
-        0x40 EventsLost: i32 = "LONG", "from symbols.";
+        0x40 EventsLost: i32 = "LONG", text!(EventsLost, "from symbols");
         0x44 _padding44: [u8; 4], "padding.";
     }
 }
@@ -99,7 +100,7 @@ runtime::layout! {
     /// The replies to one notification that its sender has yet to receive, each an ETW\_QUEUE\_ENTRY.
     pub struct ETW_REPLY_QUEUE_6_3_x86: members::ETW_REPLY_QUEUE, 0x2c, 4 {
         0x00 Queue: KQUEUE_6_3_x86 = "KQUEUE", text!(Queue, "from symbols");
-        0x28 EventsLost: i32 = "LONG", "from symbols.";
+        0x28 EventsLost: i32 = "LONG", text!(EventsLost, "from symbols");
     }
 }
 
@@ -109,7 +110,7 @@ runtime::layout! {
     /// The replies to one notification that its sender has yet to receive, each an ETW\_QUEUE\_ENTRY.
     pub struct ETW_REPLY_QUEUE_6_3_x64: members::ETW_REPLY_QUEUE, 0x48, 8 {
         0x00 Queue: KQUEUE_6_3_x64 = "KQUEUE", text!(Queue, "from symbols");
-        0x40 EventsLost: i32 = "LONG", "from symbols.";
+        0x40 EventsLost: i32 = "LONG", text!(EventsLost, "from symbols");
         0x44 _padding44: [u8; 4], "padding.";
     }
 }
@@ -120,7 +121,7 @@ runtime::layout! {
     /// The replies to one notification that its sender has yet to receive, each an ETW\_QUEUE\_ENTRY.
     pub struct ETW_REPLY_QUEUE_6_3_9600_17031_x86: members::ETW_REPLY_QUEUE, 0x2c, 4 {
         0x00 Queue: KQUEUE_6_3_9600_17031_x86 = "KQUEUE", text!(Queue, "from symbols");
-        0x28 EventsLost: i32 = "LONG", "from symbols.";
+        0x28 EventsLost: i32 = "LONG", text!(EventsLost, "from symbols");
     }
 }
 
@@ -130,7 +131,7 @@ runtime::layout! {
     /// The replies to one notification that its sender has yet to receive, each an ETW\_QUEUE\_ENTRY.
     pub struct ETW_REPLY_QUEUE_6_3_9600_17031_x64: members::ETW_REPLY_QUEUE, 0x48, 8 {
         0x00 Queue: KQUEUE_6_3_9600_17031_x64 = "KQUEUE", text!(Queue, "from symbols");
-        0x40 EventsLost: i32 = "LONG", "from symbols.";
+        0x40 EventsLost: i32 = "LONG", text!(EventsLost, "from symbols");
         0x44 _padding44: [u8; 4], "padding.";
     }
 }
@@ -141,7 +142,7 @@ runtime::layout! {
     /// The replies to one notification that its sender has yet to receive, each an ETW\_QUEUE\_ENTRY.
     pub struct ETW_REPLY_QUEUE_10_0_x86: members::ETW_REPLY_QUEUE, 0x2c, 4 {
         0x00 Queue: KQUEUE_10_0_x86 = "KQUEUE", text!(Queue, "from symbols");
-        0x28 EventsLost: i32 = "LONG", "from symbols.";
+        0x28 EventsLost: i32 = "LONG", text!(EventsLost, "from symbols");
     }
 }
 
@@ -151,7 +152,7 @@ runtime::layout! {
     /// The replies to one notification that its sender has yet to receive, each an ETW\_QUEUE\_ENTRY.
     pub struct ETW_REPLY_QUEUE_10_0_x64: members::ETW_REPLY_QUEUE, 0x48, 8 {
         0x00 Queue: KQUEUE_10_0_x64 = "KQUEUE", text!(Queue, "from symbols");
-        0x40 EventsLost: i32 = "LONG", "from symbols.";
+        0x40 EventsLost: i32 = "LONG", text!(EventsLost, "from symbols");
         0x44 _padding44: [u8; 4], "padding.";
     }
 }
@@ -162,7 +163,7 @@ runtime::layout! {
     /// The replies to one notification that its sender has yet to receive, each an ETW\_QUEUE\_ENTRY.
     pub struct ETW_REPLY_QUEUE_10_0_10240_17770_x64: members::ETW_REPLY_QUEUE, 0x48, 8 {
         0x00 Queue: KQUEUE_10_0_10240_17770_x64 = "KQUEUE", text!(Queue, "from symbols");
-        0x40 EventsLost: i32 = "LONG", "from symbols.";
+        0x40 EventsLost: i32 = "LONG", text!(EventsLost, "from symbols");
         0x44 _padding44: [u8; 4], "padding.";
     }
 }
@@ -173,7 +174,7 @@ runtime::layout! {
     /// The replies to one notification that its sender has yet to receive, each an ETW\_QUEUE\_ENTRY.
     pub struct ETW_REPLY_QUEUE_1703_x86: members::ETW_REPLY_QUEUE, 0x2c, 4 {
         0x00 Queue: KQUEUE_1703_x86 = "KQUEUE", text!(Queue, "from symbols");
-        0x28 EventsLost: i32 = "LONG", "from symbols.";
+        0x28 EventsLost: i32 = "LONG", text!(EventsLost, "from symbols");
     }
 }
 
@@ -183,7 +184,7 @@ runtime::layout! {
     /// The replies to one notification that its sender has yet to receive, each an ETW\_QUEUE\_ENTRY.
     pub struct ETW_REPLY_QUEUE_1703_x64: members::ETW_REPLY_QUEUE, 0x48, 8 {
         0x00 Queue: KQUEUE_1703_x64 = "KQUEUE", text!(Queue, "from symbols");
-        0x40 EventsLost: i32 = "LONG", "from symbols.";
+        0x40 EventsLost: i32 = "LONG", text!(EventsLost, "from symbols");
         0x44 _padding44: [u8; 4], "padding.";
     }
 }
@@ -194,7 +195,7 @@ runtime::layout! {
     /// The replies to one notification that its sender has yet to receive, each an ETW\_QUEUE\_ENTRY.
     pub struct ETW_REPLY_QUEUE_1803_x86: members::ETW_REPLY_QUEUE, 0x2c, 4 {
         0x00 Queue: KQUEUE_1803_x86 = "KQUEUE", text!(Queue, "from symbols");
-        0x28 EventsLost: i32 = "LONG", "from symbols.";
+        0x28 EventsLost: i32 = "LONG", text!(EventsLost, "from symbols");
     }
 }
 
@@ -204,7 +205,7 @@ runtime::layout! {
     /// The replies to one notification that its sender has yet to receive, each an ETW\_QUEUE\_ENTRY.
     pub struct ETW_REPLY_QUEUE_1803_x64: members::ETW_REPLY_QUEUE, 0x48, 8 {
         0x00 Queue: KQUEUE_1803_x64 = "KQUEUE", text!(Queue, "from symbols");
-        0x40 EventsLost: i32 = "LONG", "from symbols.";
+        0x40 EventsLost: i32 = "LONG", text!(EventsLost, "from symbols");
         0x44 _padding44: [u8; 4], "padding.";
     }
 }
@@ -215,7 +216,7 @@ runtime::layout! {
     /// The replies to one notification that its sender has yet to receive, each an ETW\_QUEUE\_ENTRY.
     pub struct ETW_REPLY_QUEUE_1803_arm64: members::ETW_REPLY_QUEUE, 0x48, 8 {
         0x00 Queue: KQUEUE_1803_arm64 = "KQUEUE", text!(Queue, "from symbols");
-        0x40 EventsLost: i32 = "LONG", "from symbols.";
+        0x40 EventsLost: i32 = "LONG", text!(EventsLost, "from symbols");
         0x44 _padding44: [u8; 4], "padding.";
     }
 }
@@ -226,7 +227,7 @@ runtime::layout! {
     /// The replies to one notification that its sender has yet to receive, each an ETW\_QUEUE\_ENTRY.
     pub struct ETW_REPLY_QUEUE_1809_x86: members::ETW_REPLY_QUEUE, 0x2c, 4 {
         0x00 Queue: KQUEUE_1809_x86 = "KQUEUE", text!(Queue, "from symbols");
-        0x28 EventsLost: i32 = "LONG", "from symbols.";
+        0x28 EventsLost: i32 = "LONG", text!(EventsLost, "from symbols");
     }
 }
 
@@ -236,7 +237,7 @@ runtime::layout! {
     /// The replies to one notification that its sender has yet to receive, each an ETW\_QUEUE\_ENTRY.
     pub struct ETW_REPLY_QUEUE_2004_x64: members::ETW_REPLY_QUEUE, 0x48, 8 {
         0x00 Queue: KQUEUE_2004_x64 = "KQUEUE", text!(Queue, "from symbols");
-        0x40 EventsLost: i32 = "LONG", "from symbols.";
+        0x40 EventsLost: i32 = "LONG", text!(EventsLost, "from symbols");
         0x44 _padding44: [u8; 4], "padding.";
     }
 }
@@ -247,7 +248,7 @@ runtime::layout! {
     /// The replies to one notification that its sender has yet to receive, each an ETW\_QUEUE\_ENTRY.
     pub struct ETW_REPLY_QUEUE_server_2022_x64: members::ETW_REPLY_QUEUE, 0x48, 8 {
         0x00 Queue: KQUEUE_server_2022_x64 = "KQUEUE", text!(Queue, "from symbols");
-        0x40 EventsLost: i32 = "LONG", "from symbols.";
+        0x40 EventsLost: i32 = "LONG", text!(EventsLost, "from symbols");
         0x44 _padding44: [u8; 4], "padding.";
     }
 }

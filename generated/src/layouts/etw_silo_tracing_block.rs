@@ -8,6 +8,7 @@ use super::{runtime, members, ex_fast_ref::*};
 macro_rules! text {
     (ProcessorBuffers, $known:literal) => { concat!($known, ". By identifier of the session, the buffer that the processor writes events to.") };
     (EventsLoggedCount, $known:literal) => { concat!($known, ". By identifier of the session, how many events the processor recorded.") };
+    (QpcDelta, $known:literal) => { concat!($known, ". By identifier of the session, a difference of the performance counter.") };
 }
 
 runtime::layout! {
@@ -70,7 +71,7 @@ runtime::layout! {
     pub struct ETW_SILO_TRACING_BLOCK_1809_x86: members::ETW_SILO_TRACING_BLOCK, 0x40, 64 {
         0x00 ProcessorBuffers: runtime::Ptr32 = "EX_FAST_REF *", text!(ProcessorBuffers, "from symbols");
         0x04 EventsLoggedCount: runtime::Ptr32 = "ULONGLONG *", text!(EventsLoggedCount, "from symbols");
-        0x08 QpcDelta: runtime::Ptr32 = "LONGLONG *", "from symbols.";
+        0x08 QpcDelta: runtime::Ptr32 = "LONGLONG *", text!(QpcDelta, "from symbols");
         0x0c _padding0C: [u8; 52], "padding.";
     }
 }
@@ -82,7 +83,7 @@ runtime::layout! {
     pub struct ETW_SILO_TRACING_BLOCK_1809_x64: members::ETW_SILO_TRACING_BLOCK, 0x40, 64 {
         0x00 ProcessorBuffers: runtime::Ptr64 = "EX_FAST_REF *", text!(ProcessorBuffers, "from symbols");
         0x08 EventsLoggedCount: runtime::Ptr64 = "ULONGLONG *", text!(EventsLoggedCount, "from symbols");
-        0x10 QpcDelta: runtime::Ptr64 = "LONGLONG *", "from symbols.";
+        0x10 QpcDelta: runtime::Ptr64 = "LONGLONG *", text!(QpcDelta, "from symbols");
         0x18 _padding18: [u8; 40], "padding.";
     }
 }
@@ -94,7 +95,7 @@ runtime::layout! {
     pub struct ETW_SILO_TRACING_BLOCK_1809_arm64: members::ETW_SILO_TRACING_BLOCK, 0x80, 128 {
         0x00 ProcessorBuffers: runtime::Ptr64 = "EX_FAST_REF *", text!(ProcessorBuffers, "from symbols");
         0x08 EventsLoggedCount: runtime::Ptr64 = "ULONGLONG *", text!(EventsLoggedCount, "from symbols");
-        0x10 QpcDelta: runtime::Ptr64 = "LONGLONG *", "from symbols.";
+        0x10 QpcDelta: runtime::Ptr64 = "LONGLONG *", text!(QpcDelta, "from symbols");
         0x18 _padding18: [u8; 104], "padding.";
     }
 }

@@ -8,6 +8,7 @@ use super::{runtime, members, etw_counters::*, etw_guid_entry::*, etw_hash_bucke
 macro_rules! text {
     (EtwpSecurityProviderPID, $known:literal) => { concat!($known, ". The process that logs security events.") };
     (EtwpSecurityProviderGuidEntry, $known:literal) => { concat!($known, ". The provider Microsoft-Windows-Security-Auditing.") };
+    (AuditLoggerId, $known:literal) => { concat!($known, ". Number of the audit session.") };
     (EtwPsProvRegHandle, $known:literal) => { concat!($known, ". The registration of the provider of events of processes.") };
     (EtwpSecurityLoggers, $known:literal) => { concat!($known, ". Sessions that record security events, by their identifiers.") };
     (EtwpSecurityProviderEnableMask, $known:literal) => { concat!($known, ". Bit mask of the EtwpSecurityLoggers that record them.") };
@@ -26,13 +27,17 @@ macro_rules! text {
     (PartitionId, $known:literal) => { concat!($known, ". Identifies the partition.") };
     (ParentId, $known:literal) => { concat!($known, ". Identifies the partition that this one is in.") };
     (QpcOffsetFromRoot, $known:literal) => { concat!($known, ". Difference of the performance counter from that of the root partition.") };
+    (PartitionType, $known:literal) => { concat!($known, ". Type of the partition; its values are unidentified.") };
     (SystemLoggerSettings, $known:literal) => { concat!($known, ". Sessions that record kernel events, with the selection of each.") };
     (Silo, $known:literal) => { concat!($known, ". The silo of this state.") };
+    (ContainerRestoreWnfSubscription, $known:literal) => { concat!($known, ". Subscription to the WNF state for restoring a container, by its name.") };
     (PartitionName, $known:literal) => { concat!($known, ". The name of the partition.") };
-    (PartitionNameSize, $known:literal) => { concat!($known, ". Bytes of it.") };
+    (PartitionNameSize, $known:literal) => { concat!($known, ". Bytes of PartitionName.") };
     (UnusedPadding, $known:literal) => { concat!($known, ". Not in use.") };
     (EtwpStartTraceMutex, $known:literal) => { concat!($known, ". Held while a session is started.") };
     (RTBacklogFileRoot, $known:literal) => { concat!($known, ". The folder of the files that keep buffers for real-time consumers.") };
+    (ContainerStateWnfSubscription, $known:literal) => { concat!($known, ". Subscription to the WNF state of the container.") };
+    (ContainerStateWnfCallbackCalled, $known:literal) => { concat!($known, ". Whether the callback of ContainerStateWnfSubscription was called.") };
     (UnsubscribeWorkItem, $known:literal) => { concat!($known, ". Ends the subscriptions.") };
 }
 
@@ -44,7 +49,7 @@ runtime::layout! {
         0x00 EtwpSecurityProviderPID: u32 = "ULONG", text!(EtwpSecurityProviderPID, "from symbols");
         0x04 _padding04: [u8; 4], "padding.";
         0x08 EtwpSecurityProviderGuidEntry: ETW_GUID_ENTRY_10_0_x86 = "ETW_GUID_ENTRY", text!(EtwpSecurityProviderGuidEntry, "from symbols");
-        0x168 AuditLoggerId: u32 = "ULONG", "from symbols.";
+        0x168 AuditLoggerId: u32 = "ULONG", text!(AuditLoggerId, "from symbols");
         0x16c _padding16C: [u8; 4], "padding.";
         0x170 EtwPsProvRegHandle: u64 = "REGHANDLE", text!(EtwPsProvRegHandle, "from symbols");
         0x178 EtwpSecurityLoggers: [u16; 8] = "USHORT [8]", text!(EtwpSecurityLoggers, "from symbols");
@@ -62,7 +67,7 @@ runtime::layout! {
         0x00 EtwpSecurityProviderPID: u32 = "ULONG", text!(EtwpSecurityProviderPID, "from symbols");
         0x04 _padding04: [u8; 4], "padding.";
         0x08 EtwpSecurityProviderGuidEntry: ETW_GUID_ENTRY_10_0_x64 = "ETW_GUID_ENTRY", text!(EtwpSecurityProviderGuidEntry, "from symbols");
-        0x188 AuditLoggerId: u32 = "ULONG", "from symbols.";
+        0x188 AuditLoggerId: u32 = "ULONG", text!(AuditLoggerId, "from symbols");
         0x18c _padding18C: [u8; 4], "padding.";
         0x190 EtwPsProvRegHandle: u64 = "REGHANDLE", text!(EtwPsProvRegHandle, "from symbols");
         0x198 EtwpSecurityLoggers: [u16; 8] = "USHORT [8]", text!(EtwpSecurityLoggers, "from symbols");
@@ -213,7 +218,7 @@ runtime::layout! {
         0x8d4 ParentId: GUID_5_0 = "GUID", text!(ParentId, "from symbols");
         0x8e4 _padding8E4: [u8; 4], "padding.";
         0x8e8 QpcOffsetFromRoot: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(QpcOffsetFromRoot, "from symbols");
-        0x8f0 PartitionType: u32 = "ULONG", "from symbols.";
+        0x8f0 PartitionType: u32 = "ULONG", text!(PartitionType, "from symbols");
         0x8f4 SystemLoggerSettings: ETW_SYSTEM_LOGGER_SETTINGS_1709 = "ETW_SYSTEM_LOGGER_SETTINGS", text!(SystemLoggerSettings, "from symbols");
     }
 }
@@ -243,7 +248,7 @@ runtime::layout! {
         0x1010 PartitionId: GUID_5_0 = "GUID", text!(PartitionId, "from symbols");
         0x1020 ParentId: GUID_5_0 = "GUID", text!(ParentId, "from symbols");
         0x1030 QpcOffsetFromRoot: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(QpcOffsetFromRoot, "from symbols");
-        0x1038 PartitionType: u32 = "ULONG", "from symbols.";
+        0x1038 PartitionType: u32 = "ULONG", text!(PartitionType, "from symbols");
         0x103c SystemLoggerSettings: ETW_SYSTEM_LOGGER_SETTINGS_1709 = "ETW_SYSTEM_LOGGER_SETTINGS", text!(SystemLoggerSettings, "from symbols");
     }
 }
@@ -271,11 +276,11 @@ runtime::layout! {
         0x8bc _padding8BC: [u8; 4], "padding.";
         0x8c0 LogfileBytesWritten: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(LogfileBytesWritten, "from symbols");
         0x8c8 ProcessorBlocks: runtime::Ptr32 = "ETW_SILO_TRACING_BLOCK *", text!(ProcessorBlocks, "from symbols");
-        0x8cc ContainerRestoreWnfSubscription: runtime::Ptr32 = "EX_WNF_SUBSCRIPTION *", "from symbols.";
+        0x8cc ContainerRestoreWnfSubscription: runtime::Ptr32 = "EX_WNF_SUBSCRIPTION *", text!(ContainerRestoreWnfSubscription, "from symbols");
         0x8d0 PartitionId: GUID_5_0 = "GUID", text!(PartitionId, "from symbols");
         0x8e0 ParentId: GUID_5_0 = "GUID", text!(ParentId, "from symbols");
         0x8f0 QpcOffsetFromRoot: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(QpcOffsetFromRoot, "from symbols");
-        0x8f8 PartitionType: u32 = "ULONG", "from symbols.";
+        0x8f8 PartitionType: u32 = "ULONG", text!(PartitionType, "from symbols");
         0x8fc SystemLoggerSettings: ETW_SYSTEM_LOGGER_SETTINGS_1803 = "ETW_SYSTEM_LOGGER_SETTINGS", text!(SystemLoggerSettings, "from symbols");
     }
 }
@@ -303,11 +308,11 @@ runtime::layout! {
         0xff8 EtwpCounters: ETW_COUNTERS_1703 = "ETW_COUNTERS", text!(EtwpCounters, "from symbols");
         0x1008 LogfileBytesWritten: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(LogfileBytesWritten, "from symbols");
         0x1010 ProcessorBlocks: runtime::Ptr64 = "ETW_SILO_TRACING_BLOCK *", text!(ProcessorBlocks, "from symbols");
-        0x1018 ContainerRestoreWnfSubscription: runtime::Ptr64 = "EX_WNF_SUBSCRIPTION *", "from symbols.";
+        0x1018 ContainerRestoreWnfSubscription: runtime::Ptr64 = "EX_WNF_SUBSCRIPTION *", text!(ContainerRestoreWnfSubscription, "from symbols");
         0x1020 PartitionId: GUID_5_0 = "GUID", text!(PartitionId, "from symbols");
         0x1030 ParentId: GUID_5_0 = "GUID", text!(ParentId, "from symbols");
         0x1040 QpcOffsetFromRoot: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(QpcOffsetFromRoot, "from symbols");
-        0x1048 PartitionType: u32 = "ULONG", "from symbols.";
+        0x1048 PartitionType: u32 = "ULONG", text!(PartitionType, "from symbols");
         0x104c SystemLoggerSettings: ETW_SYSTEM_LOGGER_SETTINGS_1803 = "ETW_SYSTEM_LOGGER_SETTINGS", text!(SystemLoggerSettings, "from symbols");
     }
 }
@@ -335,14 +340,14 @@ runtime::layout! {
         0x8cc _padding8CC: [u8; 4], "padding.";
         0x8d0 LogfileBytesWritten: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(LogfileBytesWritten, "from symbols");
         0x8d8 ProcessorBlocks: runtime::Ptr32 = "ETW_SILO_TRACING_BLOCK *", text!(ProcessorBlocks, "from symbols");
-        0x8dc ContainerRestoreWnfSubscription: runtime::Ptr32 = "EX_WNF_SUBSCRIPTION *", "from symbols.";
+        0x8dc ContainerRestoreWnfSubscription: runtime::Ptr32 = "EX_WNF_SUBSCRIPTION *", text!(ContainerRestoreWnfSubscription, "from symbols");
         0x8e0 PartitionId: GUID_5_0 = "GUID", text!(PartitionId, "from symbols");
         0x8f0 ParentId: GUID_5_0 = "GUID", text!(ParentId, "from symbols");
         0x900 QpcOffsetFromRoot: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(QpcOffsetFromRoot, "from symbols");
         0x908 PartitionName: runtime::Ptr32 = "PSTR", text!(PartitionName, "from symbols");
         0x90c PartitionNameSize: u16 = "USHORT", text!(PartitionNameSize, "from symbols");
         0x90e UnusedPadding: u16 = "USHORT", text!(UnusedPadding, "from symbols");
-        0x910 PartitionType: u32 = "ULONG", "from symbols.";
+        0x910 PartitionType: u32 = "ULONG", text!(PartitionType, "from symbols");
         0x914 SystemLoggerSettings: ETW_SYSTEM_LOGGER_SETTINGS_1803 = "ETW_SYSTEM_LOGGER_SETTINGS", text!(SystemLoggerSettings, "from symbols");
     }
 }
@@ -370,14 +375,14 @@ runtime::layout! {
         0x1010 EtwpCounters: ETW_COUNTERS_1703 = "ETW_COUNTERS", text!(EtwpCounters, "from symbols");
         0x1020 LogfileBytesWritten: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(LogfileBytesWritten, "from symbols");
         0x1028 ProcessorBlocks: runtime::Ptr64 = "ETW_SILO_TRACING_BLOCK *", text!(ProcessorBlocks, "from symbols");
-        0x1030 ContainerRestoreWnfSubscription: runtime::Ptr64 = "EX_WNF_SUBSCRIPTION *", "from symbols.";
+        0x1030 ContainerRestoreWnfSubscription: runtime::Ptr64 = "EX_WNF_SUBSCRIPTION *", text!(ContainerRestoreWnfSubscription, "from symbols");
         0x1038 PartitionId: GUID_5_0 = "GUID", text!(PartitionId, "from symbols");
         0x1048 ParentId: GUID_5_0 = "GUID", text!(ParentId, "from symbols");
         0x1058 QpcOffsetFromRoot: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(QpcOffsetFromRoot, "from symbols");
         0x1060 PartitionName: runtime::Ptr64 = "PSTR", text!(PartitionName, "from symbols");
         0x1068 PartitionNameSize: u16 = "USHORT", text!(PartitionNameSize, "from symbols");
         0x106a UnusedPadding: u16 = "USHORT", text!(UnusedPadding, "from symbols");
-        0x106c PartitionType: u32 = "ULONG", "from symbols.";
+        0x106c PartitionType: u32 = "ULONG", text!(PartitionType, "from symbols");
         0x1070 SystemLoggerSettings: ETW_SYSTEM_LOGGER_SETTINGS_1803 = "ETW_SYSTEM_LOGGER_SETTINGS", text!(SystemLoggerSettings, "from symbols");
         0x11e4 _padding11E4: [u8; 4], "padding.";
     }
@@ -406,11 +411,11 @@ runtime::layout! {
         0x8bc _padding8BC: [u8; 4], "padding.";
         0x8c0 LogfileBytesWritten: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(LogfileBytesWritten, "from symbols");
         0x8c8 ProcessorBlocks: runtime::Ptr32 = "ETW_SILO_TRACING_BLOCK *", text!(ProcessorBlocks, "from symbols");
-        0x8cc ContainerRestoreWnfSubscription: runtime::Ptr32 = "EX_WNF_SUBSCRIPTION *", "from symbols.";
+        0x8cc ContainerRestoreWnfSubscription: runtime::Ptr32 = "EX_WNF_SUBSCRIPTION *", text!(ContainerRestoreWnfSubscription, "from symbols");
         0x8d0 PartitionId: GUID_5_0 = "GUID", text!(PartitionId, "from symbols");
         0x8e0 ParentId: GUID_5_0 = "GUID", text!(ParentId, "from symbols");
         0x8f0 QpcOffsetFromRoot: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(QpcOffsetFromRoot, "from symbols");
-        0x8f8 PartitionType: u32 = "ULONG", "from symbols.";
+        0x8f8 PartitionType: u32 = "ULONG", text!(PartitionType, "from symbols");
         0x8fc SystemLoggerSettings: ETW_SYSTEM_LOGGER_SETTINGS_1803 = "ETW_SYSTEM_LOGGER_SETTINGS", text!(SystemLoggerSettings, "from symbols");
         0xa70 EtwpStartTraceMutex: KMUTANT_1903_x86 = "KMUTANT", text!(EtwpStartTraceMutex, "from symbols");
     }
@@ -439,11 +444,11 @@ runtime::layout! {
         0xff8 EtwpCounters: ETW_COUNTERS_1703 = "ETW_COUNTERS", text!(EtwpCounters, "from symbols");
         0x1008 LogfileBytesWritten: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(LogfileBytesWritten, "from symbols");
         0x1010 ProcessorBlocks: runtime::Ptr64 = "ETW_SILO_TRACING_BLOCK *", text!(ProcessorBlocks, "from symbols");
-        0x1018 ContainerRestoreWnfSubscription: runtime::Ptr64 = "EX_WNF_SUBSCRIPTION *", "from symbols.";
+        0x1018 ContainerRestoreWnfSubscription: runtime::Ptr64 = "EX_WNF_SUBSCRIPTION *", text!(ContainerRestoreWnfSubscription, "from symbols");
         0x1020 PartitionId: GUID_5_0 = "GUID", text!(PartitionId, "from symbols");
         0x1030 ParentId: GUID_5_0 = "GUID", text!(ParentId, "from symbols");
         0x1040 QpcOffsetFromRoot: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(QpcOffsetFromRoot, "from symbols");
-        0x1048 PartitionType: u32 = "ULONG", "from symbols.";
+        0x1048 PartitionType: u32 = "ULONG", text!(PartitionType, "from symbols");
         0x104c SystemLoggerSettings: ETW_SYSTEM_LOGGER_SETTINGS_1803 = "ETW_SYSTEM_LOGGER_SETTINGS", text!(SystemLoggerSettings, "from symbols");
         0x11c0 EtwpStartTraceMutex: KMUTANT_1903_x64 = "KMUTANT", text!(EtwpStartTraceMutex, "from symbols");
     }
@@ -472,14 +477,14 @@ runtime::layout! {
         0x8cc _padding8CC: [u8; 4], "padding.";
         0x8d0 LogfileBytesWritten: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(LogfileBytesWritten, "from symbols");
         0x8d8 ProcessorBlocks: runtime::Ptr32 = "ETW_SILO_TRACING_BLOCK *", text!(ProcessorBlocks, "from symbols");
-        0x8dc ContainerRestoreWnfSubscription: runtime::Ptr32 = "EX_WNF_SUBSCRIPTION *", "from symbols.";
+        0x8dc ContainerRestoreWnfSubscription: runtime::Ptr32 = "EX_WNF_SUBSCRIPTION *", text!(ContainerRestoreWnfSubscription, "from symbols");
         0x8e0 PartitionId: GUID_5_0 = "GUID", text!(PartitionId, "from symbols");
         0x8f0 ParentId: GUID_5_0 = "GUID", text!(ParentId, "from symbols");
         0x900 QpcOffsetFromRoot: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(QpcOffsetFromRoot, "from symbols");
         0x908 PartitionName: runtime::Ptr32 = "PSTR", text!(PartitionName, "from symbols");
         0x90c PartitionNameSize: u16 = "USHORT", text!(PartitionNameSize, "from symbols");
         0x90e UnusedPadding: u16 = "USHORT", text!(UnusedPadding, "from symbols");
-        0x910 PartitionType: u32 = "ULONG", "from symbols.";
+        0x910 PartitionType: u32 = "ULONG", text!(PartitionType, "from symbols");
         0x914 SystemLoggerSettings: ETW_SYSTEM_LOGGER_SETTINGS_1803 = "ETW_SYSTEM_LOGGER_SETTINGS", text!(SystemLoggerSettings, "from symbols");
         0xa88 EtwpStartTraceMutex: KMUTANT_1903_x86 = "KMUTANT", text!(EtwpStartTraceMutex, "from symbols");
     }
@@ -508,14 +513,14 @@ runtime::layout! {
         0x1010 EtwpCounters: ETW_COUNTERS_1703 = "ETW_COUNTERS", text!(EtwpCounters, "from symbols");
         0x1020 LogfileBytesWritten: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(LogfileBytesWritten, "from symbols");
         0x1028 ProcessorBlocks: runtime::Ptr64 = "ETW_SILO_TRACING_BLOCK *", text!(ProcessorBlocks, "from symbols");
-        0x1030 ContainerRestoreWnfSubscription: runtime::Ptr64 = "EX_WNF_SUBSCRIPTION *", "from symbols.";
+        0x1030 ContainerRestoreWnfSubscription: runtime::Ptr64 = "EX_WNF_SUBSCRIPTION *", text!(ContainerRestoreWnfSubscription, "from symbols");
         0x1038 PartitionId: GUID_5_0 = "GUID", text!(PartitionId, "from symbols");
         0x1048 ParentId: GUID_5_0 = "GUID", text!(ParentId, "from symbols");
         0x1058 QpcOffsetFromRoot: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(QpcOffsetFromRoot, "from symbols");
         0x1060 PartitionName: runtime::Ptr64 = "PSTR", text!(PartitionName, "from symbols");
         0x1068 PartitionNameSize: u16 = "USHORT", text!(PartitionNameSize, "from symbols");
         0x106a UnusedPadding: u16 = "USHORT", text!(UnusedPadding, "from symbols");
-        0x106c PartitionType: u32 = "ULONG", "from symbols.";
+        0x106c PartitionType: u32 = "ULONG", text!(PartitionType, "from symbols");
         0x1070 SystemLoggerSettings: ETW_SYSTEM_LOGGER_SETTINGS_1803 = "ETW_SYSTEM_LOGGER_SETTINGS", text!(SystemLoggerSettings, "from symbols");
         0x11e4 _padding11E4: [u8; 4], "padding.";
         0x11e8 EtwpStartTraceMutex: KMUTANT_1903_x64 = "KMUTANT", text!(EtwpStartTraceMutex, "from symbols");
@@ -545,14 +550,14 @@ runtime::layout! {
         0x1010 EtwpCounters: ETW_COUNTERS_1703 = "ETW_COUNTERS", text!(EtwpCounters, "from symbols");
         0x1020 LogfileBytesWritten: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(LogfileBytesWritten, "from symbols");
         0x1028 ProcessorBlocks: runtime::Ptr64 = "ETW_SILO_TRACING_BLOCK *", text!(ProcessorBlocks, "from symbols");
-        0x1030 ContainerRestoreWnfSubscription: runtime::Ptr64 = "EX_WNF_SUBSCRIPTION *", "from symbols.";
+        0x1030 ContainerRestoreWnfSubscription: runtime::Ptr64 = "EX_WNF_SUBSCRIPTION *", text!(ContainerRestoreWnfSubscription, "from symbols");
         0x1038 PartitionId: GUID_5_0 = "GUID", text!(PartitionId, "from symbols");
         0x1048 ParentId: GUID_5_0 = "GUID", text!(ParentId, "from symbols");
         0x1058 QpcOffsetFromRoot: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(QpcOffsetFromRoot, "from symbols");
         0x1060 PartitionName: runtime::Ptr64 = "PSTR", text!(PartitionName, "from symbols");
         0x1068 PartitionNameSize: u16 = "USHORT", text!(PartitionNameSize, "from symbols");
         0x106a UnusedPadding: u16 = "USHORT", text!(UnusedPadding, "from symbols");
-        0x106c PartitionType: u32 = "ULONG", "from symbols.";
+        0x106c PartitionType: u32 = "ULONG", text!(PartitionType, "from symbols");
         0x1070 SystemLoggerSettings: ETW_SYSTEM_LOGGER_SETTINGS_1803 = "ETW_SYSTEM_LOGGER_SETTINGS", text!(SystemLoggerSettings, "from symbols");
         0x11e4 _padding11E4: [u8; 4], "padding.";
         0x11e8 EtwpStartTraceMutex: KMUTANT_2004_x64 = "KMUTANT", text!(EtwpStartTraceMutex, "from symbols");
@@ -583,14 +588,14 @@ runtime::layout! {
         0x1018 EtwpCounters: ETW_COUNTERS_1703 = "ETW_COUNTERS", text!(EtwpCounters, "from symbols");
         0x1028 LogfileBytesWritten: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(LogfileBytesWritten, "from symbols");
         0x1030 ProcessorBlocks: runtime::Ptr64 = "ETW_SILO_TRACING_BLOCK *", text!(ProcessorBlocks, "from symbols");
-        0x1038 ContainerRestoreWnfSubscription: runtime::Ptr64 = "EX_WNF_SUBSCRIPTION *", "from symbols.";
+        0x1038 ContainerRestoreWnfSubscription: runtime::Ptr64 = "EX_WNF_SUBSCRIPTION *", text!(ContainerRestoreWnfSubscription, "from symbols");
         0x1040 PartitionId: GUID_5_0 = "GUID", text!(PartitionId, "from symbols");
         0x1050 ParentId: GUID_5_0 = "GUID", text!(ParentId, "from symbols");
         0x1060 QpcOffsetFromRoot: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(QpcOffsetFromRoot, "from symbols");
         0x1068 PartitionName: runtime::Ptr64 = "PSTR", text!(PartitionName, "from symbols");
         0x1070 PartitionNameSize: u16 = "USHORT", text!(PartitionNameSize, "from symbols");
         0x1072 UnusedPadding: u16 = "USHORT", text!(UnusedPadding, "from symbols");
-        0x1074 PartitionType: u32 = "ULONG", "from symbols.";
+        0x1074 PartitionType: u32 = "ULONG", text!(PartitionType, "from symbols");
         0x1078 SystemLoggerSettings: ETW_SYSTEM_LOGGER_SETTINGS_1803 = "ETW_SYSTEM_LOGGER_SETTINGS", text!(SystemLoggerSettings, "from symbols");
         0x11ec _padding11EC: [u8; 4], "padding.";
         0x11f0 EtwpStartTraceMutex: KMUTANT_server_2022_x64 = "KMUTANT", text!(EtwpStartTraceMutex, "from symbols");
@@ -621,8 +626,8 @@ runtime::layout! {
         0x1018 EtwpCounters: ETW_COUNTERS_1703 = "ETW_COUNTERS", text!(EtwpCounters, "from symbols");
         0x1028 LogfileBytesWritten: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(LogfileBytesWritten, "from symbols");
         0x1030 ProcessorBlocks: runtime::Ptr64 = "ETW_SILO_TRACING_BLOCK *", text!(ProcessorBlocks, "from symbols");
-        0x1038 ContainerStateWnfSubscription: runtime::Ptr64 = "EX_WNF_SUBSCRIPTION *", "from symbols.";
-        0x1040 ContainerStateWnfCallbackCalled: u32 = "ULONG", "from symbols.";
+        0x1038 ContainerStateWnfSubscription: runtime::Ptr64 = "EX_WNF_SUBSCRIPTION *", text!(ContainerStateWnfSubscription, "from symbols");
+        0x1040 ContainerStateWnfCallbackCalled: u32 = "ULONG", text!(ContainerStateWnfCallbackCalled, "from symbols");
         0x1044 _padding1044: [u8; 4], "padding.";
         0x1048 UnsubscribeWorkItem: runtime::Ptr64 = "WORK_QUEUE_ITEM *", text!(UnsubscribeWorkItem, "from symbols");
         0x1050 PartitionId: GUID_5_0 = "GUID", text!(PartitionId, "from symbols");
@@ -631,7 +636,7 @@ runtime::layout! {
         0x1078 PartitionName: runtime::Ptr64 = "PSTR", text!(PartitionName, "from symbols");
         0x1080 PartitionNameSize: u16 = "USHORT", text!(PartitionNameSize, "from symbols");
         0x1082 UnusedPadding: u16 = "USHORT", text!(UnusedPadding, "from symbols");
-        0x1084 PartitionType: u32 = "ULONG", "from symbols.";
+        0x1084 PartitionType: u32 = "ULONG", text!(PartitionType, "from symbols");
         0x1088 SystemLoggerSettings: ETW_SYSTEM_LOGGER_SETTINGS_1803 = "ETW_SYSTEM_LOGGER_SETTINGS", text!(SystemLoggerSettings, "from symbols");
         0x11fc _padding11FC: [u8; 4], "padding.";
         0x1200 EtwpStartTraceMutex: KMUTANT_server_2022_x64 = "KMUTANT", text!(EtwpStartTraceMutex, "from symbols");
@@ -662,8 +667,8 @@ runtime::layout! {
         0x1128 EtwpCounters: ETW_COUNTERS_1703 = "ETW_COUNTERS", text!(EtwpCounters, "from symbols");
         0x1138 LogfileBytesWritten: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(LogfileBytesWritten, "from symbols");
         0x1140 ProcessorBlocks: runtime::Ptr64 = "ETW_SILO_TRACING_BLOCK *", text!(ProcessorBlocks, "from symbols");
-        0x1148 ContainerStateWnfSubscription: runtime::Ptr64 = "EX_WNF_SUBSCRIPTION *", "from symbols.";
-        0x1150 ContainerStateWnfCallbackCalled: u32 = "ULONG", "from symbols.";
+        0x1148 ContainerStateWnfSubscription: runtime::Ptr64 = "EX_WNF_SUBSCRIPTION *", text!(ContainerStateWnfSubscription, "from symbols");
+        0x1150 ContainerStateWnfCallbackCalled: u32 = "ULONG", text!(ContainerStateWnfCallbackCalled, "from symbols");
         0x1154 _padding1154: [u8; 4], "padding.";
         0x1158 UnsubscribeWorkItem: runtime::Ptr64 = "WORK_QUEUE_ITEM *", text!(UnsubscribeWorkItem, "from symbols");
         0x1160 PartitionId: GUID_5_0 = "GUID", text!(PartitionId, "from symbols");
@@ -672,7 +677,7 @@ runtime::layout! {
         0x1188 PartitionName: runtime::Ptr64 = "PSTR", text!(PartitionName, "from symbols");
         0x1190 PartitionNameSize: u16 = "USHORT", text!(PartitionNameSize, "from symbols");
         0x1192 UnusedPadding: u16 = "USHORT", text!(UnusedPadding, "from symbols");
-        0x1194 PartitionType: u32 = "ULONG", "from symbols.";
+        0x1194 PartitionType: u32 = "ULONG", text!(PartitionType, "from symbols");
         0x1198 SystemLoggerSettings: ETW_SYSTEM_LOGGER_SETTINGS_1803 = "ETW_SYSTEM_LOGGER_SETTINGS", text!(SystemLoggerSettings, "from symbols");
         0x130c _padding130C: [u8; 4], "padding.";
         0x1310 EtwpStartTraceMutex: KMUTANT_server_2022_x64 = "KMUTANT", text!(EtwpStartTraceMutex, "from symbols");

@@ -6,10 +6,11 @@
 use super::{runtime, members, etw_apc_entry::*, etw_apc_pool::*, kdpc::*, large_integer::*, slist_header::*};
 
 macro_rules! text {
+    (Flags, $known:literal) => { concat!($known, ". Unidentified flags.") };
     (RelatedTimestamp, $known:literal) => { concat!($known, ". Time stamp of the event that the stack belongs to.") };
     (Thread, $known:literal) => { concat!($known, ". The thread whose stack is traced.") };
     (StackWalkDpc, $known:literal) => { concat!($known, ". Walks the stack where the event could not.") };
-    (ApcEntry, $known:literal) => { concat!($known, ". APCs that walk stacks in user mode.") };
+    (ApcListHead, $known:literal) => { concat!($known, ". APCs that walk stacks in user mode.") };
     (ApcCount, $known:literal) => { concat!($known, ". APCs that exist.") };
     (MaxApcCount, $known:literal) => { concat!($known, ". APCs to exist at most.") };
     (ApcEntryCount, $known:literal) => { concat!($known, ". Elements at ApcEntry.") };
@@ -17,9 +18,10 @@ macro_rules! text {
     (ApcFreeListHead, $known:literal) => { concat!($known, ". APCs that are free.") };
     (ApcGlobalListHead, $known:literal) => { concat!($known, ". All APCs.") };
     (OutstandingApcCount, $known:literal) => { concat!($known, ". APCs that have yet to run.") };
-    (MaxOutstandingApcCount, $known:literal) => { concat!($known, ". Most of these at a time.") };
+    (MaxOutstandingApcCount, $known:literal) => { concat!($known, ". Highest OutstandingApcCount so far.") };
     (MinimumApcCount, $known:literal) => { concat!($known, ". APCs to exist at least.") };
     (StackCaptureAttemptCount, $known:literal) => { concat!($known, ". Stacks that were to be traced.") };
+    (StackExpansionFailureCount, $known:literal) => { concat!($known, ". Number of failures to expand a stack.") };
 }
 
 runtime::layout! {
@@ -27,14 +29,14 @@ runtime::layout! {
     ///
     /// State of a session for recording call stacks. SLIST\_HEADER gives it 16-byte alignment on x64.
     pub struct ETW_STACK_TRACE_BLOCK_1709_x86: members::ETW_STACK_TRACE_BLOCK, 0x288, 8 {
-        0x00 Flags: i32 = "LONG", "from symbols.";
+        0x00 Flags: i32 = "LONG", text!(Flags, "from symbols");
         0x04 _padding04: [u8; 4], "padding.";
         0x08 RelatedTimestamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(RelatedTimestamp, "from symbols");
         0x10 Thread: runtime::Ptr32 = "ETHREAD *", text!(Thread, "from symbols");
         0x14 StackWalkDpc: KDPC_6_3_x86 = "KDPC", text!(StackWalkDpc, "from symbols");
         0x34 _padding34: [u8; 4], "padding.";
-        0x38 ApcListHead: SLIST_HEADER_6_3_x86 = "SLIST_HEADER", "from symbols.";
-        0x40 ApcEntry: [ETW_APC_ENTRY_1709_x86; 12] = "ETW_APC_ENTRY [12]", text!(ApcEntry, "from symbols");
+        0x38 ApcListHead: SLIST_HEADER_6_3_x86 = "SLIST_HEADER", text!(ApcListHead, "from symbols");
+        0x40 ApcEntry: [ETW_APC_ENTRY_1709_x86; 12] = "ETW_APC_ENTRY [12]", text!(ApcListHead, "from symbols");
         0x280 ApcCount: i32 = "LONG", text!(ApcCount, "from symbols");
         0x284 MaxApcCount: i32 = "LONG", text!(MaxApcCount, "from symbols");
     }
@@ -45,14 +47,14 @@ runtime::layout! {
     ///
     /// State of a session for recording call stacks. SLIST\_HEADER gives it 16-byte alignment on x64.
     pub struct ETW_STACK_TRACE_BLOCK_1709_x64: members::ETW_STACK_TRACE_BLOCK, 0x500, 16 {
-        0x00 Flags: i32 = "LONG", "from symbols.";
+        0x00 Flags: i32 = "LONG", text!(Flags, "from symbols");
         0x04 _padding04: [u8; 4], "padding.";
         0x08 RelatedTimestamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(RelatedTimestamp, "from symbols");
         0x10 Thread: runtime::Ptr64 = "ETHREAD *", text!(Thread, "from symbols");
         0x18 StackWalkDpc: KDPC_6_3_x64 = "KDPC", text!(StackWalkDpc, "from symbols");
         0x58 _padding58: [u8; 8], "padding.";
-        0x60 ApcListHead: SLIST_HEADER_6_3_x64 = "SLIST_HEADER", "from symbols.";
-        0x70 ApcEntry: [ETW_APC_ENTRY_1709_x64; 12] = "ETW_APC_ENTRY [12]", text!(ApcEntry, "from symbols");
+        0x60 ApcListHead: SLIST_HEADER_6_3_x64 = "SLIST_HEADER", text!(ApcListHead, "from symbols");
+        0x70 ApcEntry: [ETW_APC_ENTRY_1709_x64; 12] = "ETW_APC_ENTRY [12]", text!(ApcListHead, "from symbols");
         0x4f0 ApcCount: i32 = "LONG", text!(ApcCount, "from symbols");
         0x4f4 MaxApcCount: i32 = "LONG", text!(MaxApcCount, "from symbols");
         0x4f8 _padding4F8: [u8; 8], "padding.";
@@ -64,14 +66,14 @@ runtime::layout! {
     ///
     /// State of a session for recording call stacks. SLIST\_HEADER gives it 16-byte alignment on x64.
     pub struct ETW_STACK_TRACE_BLOCK_1709_arm64: members::ETW_STACK_TRACE_BLOCK, 0x500, 16 {
-        0x00 Flags: i32 = "LONG", "from symbols.";
+        0x00 Flags: i32 = "LONG", text!(Flags, "from symbols");
         0x04 _padding04: [u8; 4], "padding.";
         0x08 RelatedTimestamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(RelatedTimestamp, "from symbols");
         0x10 Thread: runtime::Ptr64 = "ETHREAD *", text!(Thread, "from symbols");
         0x18 StackWalkDpc: KDPC_6_3_x64 = "KDPC", text!(StackWalkDpc, "from symbols");
         0x58 _padding58: [u8; 8], "padding.";
-        0x60 ApcListHead: SLIST_HEADER_1709_arm64 = "SLIST_HEADER", "from symbols.";
-        0x70 ApcEntry: [ETW_APC_ENTRY_1709_x64; 12] = "ETW_APC_ENTRY [12]", text!(ApcEntry, "from symbols");
+        0x60 ApcListHead: SLIST_HEADER_1709_arm64 = "SLIST_HEADER", text!(ApcListHead, "from symbols");
+        0x70 ApcEntry: [ETW_APC_ENTRY_1709_x64; 12] = "ETW_APC_ENTRY [12]", text!(ApcListHead, "from symbols");
         0x4f0 ApcCount: i32 = "LONG", text!(ApcCount, "from symbols");
         0x4f4 MaxApcCount: i32 = "LONG", text!(MaxApcCount, "from symbols");
         0x4f8 _padding4F8: [u8; 8], "padding.";
@@ -87,10 +89,10 @@ runtime::layout! {
         0x08 Thread: runtime::Ptr32 = "ETHREAD *", text!(Thread, "from symbols");
         0x0c StackWalkDpc: KDPC_6_3_x86 = "KDPC", text!(StackWalkDpc, "from symbols");
         0x2c _padding2C: [u8; 4], "padding.";
-        0x30 ApcListHead: SLIST_HEADER_6_3_x86 = "SLIST_HEADER", "from symbols.";
-        0x38 ApcEntry: runtime::Ptr32 = "ETW_APC_ENTRY *", text!(ApcEntry, "from symbols");
+        0x30 ApcListHead: SLIST_HEADER_6_3_x86 = "SLIST_HEADER", text!(ApcListHead, "from symbols");
+        0x38 ApcEntry: runtime::Ptr32 = "ETW_APC_ENTRY *", text!(ApcListHead, "from symbols");
         0x3c ApcEntryCount: u32 = "ULONG", text!(ApcEntryCount, "from symbols");
-        0x40 Flags: i32 = "LONG", "from symbols.";
+        0x40 Flags: i32 = "LONG", text!(Flags, "from symbols");
         0x44 ApcCount: i32 = "LONG", text!(ApcCount, "from symbols");
         0x48 MaxApcCount: i32 = "LONG", text!(MaxApcCount, "from symbols");
         0x4c _padding4C: [u8; 4], "padding.";
@@ -105,10 +107,10 @@ runtime::layout! {
         0x00 RelatedTimestamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(RelatedTimestamp, "from symbols");
         0x08 Thread: runtime::Ptr64 = "ETHREAD *", text!(Thread, "from symbols");
         0x10 StackWalkDpc: KDPC_6_3_x64 = "KDPC", text!(StackWalkDpc, "from symbols");
-        0x50 ApcListHead: SLIST_HEADER_6_3_x64 = "SLIST_HEADER", "from symbols.";
-        0x60 ApcEntry: runtime::Ptr64 = "ETW_APC_ENTRY *", text!(ApcEntry, "from symbols");
+        0x50 ApcListHead: SLIST_HEADER_6_3_x64 = "SLIST_HEADER", text!(ApcListHead, "from symbols");
+        0x60 ApcEntry: runtime::Ptr64 = "ETW_APC_ENTRY *", text!(ApcListHead, "from symbols");
         0x68 ApcEntryCount: u32 = "ULONG", text!(ApcEntryCount, "from symbols");
-        0x6c Flags: i32 = "LONG", "from symbols.";
+        0x6c Flags: i32 = "LONG", text!(Flags, "from symbols");
         0x70 ApcCount: i32 = "LONG", text!(ApcCount, "from symbols");
         0x74 MaxApcCount: i32 = "LONG", text!(MaxApcCount, "from symbols");
         0x78 _padding78: [u8; 8], "padding.";
@@ -123,10 +125,10 @@ runtime::layout! {
         0x00 RelatedTimestamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(RelatedTimestamp, "from symbols");
         0x08 Thread: runtime::Ptr64 = "ETHREAD *", text!(Thread, "from symbols");
         0x10 StackWalkDpc: KDPC_6_3_x64 = "KDPC", text!(StackWalkDpc, "from symbols");
-        0x50 ApcListHead: SLIST_HEADER_1709_arm64 = "SLIST_HEADER", "from symbols.";
-        0x60 ApcEntry: runtime::Ptr64 = "ETW_APC_ENTRY *", text!(ApcEntry, "from symbols");
+        0x50 ApcListHead: SLIST_HEADER_1709_arm64 = "SLIST_HEADER", text!(ApcListHead, "from symbols");
+        0x60 ApcEntry: runtime::Ptr64 = "ETW_APC_ENTRY *", text!(ApcListHead, "from symbols");
         0x68 ApcEntryCount: u32 = "ULONG", text!(ApcEntryCount, "from symbols");
-        0x6c Flags: i32 = "LONG", "from symbols.";
+        0x6c Flags: i32 = "LONG", text!(Flags, "from symbols");
         0x70 ApcCount: i32 = "LONG", text!(ApcCount, "from symbols");
         0x74 MaxApcCount: i32 = "LONG", text!(MaxApcCount, "from symbols");
         0x78 _padding78: [u8; 8], "padding.";
@@ -147,7 +149,7 @@ runtime::layout! {
         0x70 ApcGlobalListHead: SLIST_HEADER_6_3_x64 = "SLIST_HEADER", text!(ApcGlobalListHead, "from symbols");
         0x80 ApcCount: i32 = "LONG", text!(ApcCount, "from symbols");
         0x84 MaxApcCount: u32 = "ULONG", text!(MaxApcCount, "from symbols");
-        0x88 Flags: i32 = "LONG", "from symbols.";
+        0x88 Flags: i32 = "LONG", text!(Flags, "from symbols");
         0x8c OutstandingApcCount: i32 = "LONG", text!(OutstandingApcCount, "from symbols");
         0x90 MaxOutstandingApcCount: i32 = "LONG", text!(MaxOutstandingApcCount, "from symbols");
         0x94 _padding94: [u8; 12], "padding.";
@@ -168,7 +170,7 @@ runtime::layout! {
         0x70 ApcGlobalListHead: SLIST_HEADER_1709_arm64 = "SLIST_HEADER", text!(ApcGlobalListHead, "from symbols");
         0x80 ApcCount: i32 = "LONG", text!(ApcCount, "from symbols");
         0x84 MaxApcCount: u32 = "ULONG", text!(MaxApcCount, "from symbols");
-        0x88 Flags: i32 = "LONG", "from symbols.";
+        0x88 Flags: i32 = "LONG", text!(Flags, "from symbols");
         0x8c OutstandingApcCount: i32 = "LONG", text!(OutstandingApcCount, "from symbols");
         0x90 MaxOutstandingApcCount: i32 = "LONG", text!(MaxOutstandingApcCount, "from symbols");
         0x94 _padding94: [u8; 12], "padding.";
@@ -190,7 +192,7 @@ runtime::layout! {
         0x80 ApcCount: i32 = "LONG", text!(ApcCount, "from symbols");
         0x84 MinimumApcCount: u32 = "ULONG", text!(MinimumApcCount, "from symbols");
         0x88 MaximumApcCount: u32 = "ULONG", text!(MaxApcCount, "from symbols");
-        0x8c Flags: i32 = "LONG", "from symbols.";
+        0x8c Flags: i32 = "LONG", text!(Flags, "from symbols");
         0x90 OutstandingApcCount: i32 = "LONG", text!(OutstandingApcCount, "from symbols");
         0x94 MaxOutstandingApcCount: i32 = "LONG", text!(MaxOutstandingApcCount, "from symbols");
         0x98 _padding98: [u8; 8], "padding.";
@@ -212,7 +214,7 @@ runtime::layout! {
         0x80 ApcCount: i32 = "LONG", text!(ApcCount, "from symbols");
         0x84 MinimumApcCount: u32 = "ULONG", text!(MinimumApcCount, "from symbols");
         0x88 MaximumApcCount: u32 = "ULONG", text!(MaxApcCount, "from symbols");
-        0x8c Flags: i32 = "LONG", "from symbols.";
+        0x8c Flags: i32 = "LONG", text!(Flags, "from symbols");
         0x90 OutstandingApcCount: i32 = "LONG", text!(OutstandingApcCount, "from symbols");
         0x94 MaxOutstandingApcCount: i32 = "LONG", text!(MaxOutstandingApcCount, "from symbols");
         0x98 _padding98: [u8; 8], "padding.";
@@ -224,9 +226,9 @@ runtime::layout! {
     ///
     /// State of a session for recording call stacks. SLIST\_HEADER gives it 16-byte alignment on x64.
     pub struct ETW_STACK_TRACE_BLOCK_24H2_x64: members::ETW_STACK_TRACE_BLOCK, 0xd0, 16 {
-        0x00 ApcPool: ETW_APC_POOL_24H2_x64 = "ETW_APC_POOL", text!(ApcEntry, "from symbols");
+        0x00 ApcPool: ETW_APC_POOL_24H2_x64 = "ETW_APC_POOL", text!(ApcListHead, "from symbols");
         0xc0 StackCaptureAttemptCount: i32 = "LONG", text!(StackCaptureAttemptCount, "from symbols");
-        0xc4 StackExpansionFailureCount: i32 = "LONG", "from symbols.";
+        0xc4 StackExpansionFailureCount: i32 = "LONG", text!(StackExpansionFailureCount, "from symbols");
         0xc8 _paddingC8: [u8; 8], "padding.";
     }
 }
@@ -236,9 +238,9 @@ runtime::layout! {
     ///
     /// State of a session for recording call stacks. SLIST\_HEADER gives it 16-byte alignment on x64.
     pub struct ETW_STACK_TRACE_BLOCK_24H2_arm64: members::ETW_STACK_TRACE_BLOCK, 0xd0, 16 {
-        0x00 ApcPool: ETW_APC_POOL_24H2_arm64 = "ETW_APC_POOL", text!(ApcEntry, "from symbols");
+        0x00 ApcPool: ETW_APC_POOL_24H2_arm64 = "ETW_APC_POOL", text!(ApcListHead, "from symbols");
         0xc0 StackCaptureAttemptCount: i32 = "LONG", text!(StackCaptureAttemptCount, "from symbols");
-        0xc4 StackExpansionFailureCount: i32 = "LONG", "from symbols.";
+        0xc4 StackExpansionFailureCount: i32 = "LONG", text!(StackExpansionFailureCount, "from symbols");
         0xc8 _paddingC8: [u8; 8], "padding.";
     }
 }

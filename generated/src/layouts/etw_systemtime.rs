@@ -10,6 +10,9 @@ macro_rules! text {
     (Month, $known:literal) => { concat!($known, ". From 1 on.") };
     (DayOfWeek, $known:literal) => { concat!($known, ". 0 is Sunday.") };
     (Hour, $known:literal) => { concat!($known, ". From 0 to 23.") };
+    (Minute, $known:literal) => { concat!($known, ". Minute, 0 to 59.") };
+    (Second, $known:literal) => { concat!($known, ". Second, 0 to 59.") };
+    (Milliseconds, $known:literal) => { concat!($known, ". Millisecond, 0 to 999.") };
 }
 
 runtime::layout! {
@@ -22,8 +25,8 @@ runtime::layout! {
         0x04 DayOfWeek: u16 = "USHORT", text!(DayOfWeek, "from symbols");
         0x06 Day: u16 = "USHORT", text!(Month, "from symbols");
         0x08 Hour: u16 = "USHORT", text!(Hour, "from symbols");
-        0x0a Minute: u16 = "USHORT", "from symbols.";
-        0x0c Second: u16 = "USHORT", "from symbols.";
-        0x0e Milliseconds: u16 = "USHORT", "from symbols.";
+        0x0a Minute: u16 = "USHORT", text!(Minute, "from symbols");
+        0x0c Second: u16 = "USHORT", text!(Second, "from symbols");
+        0x0e Milliseconds: u16 = "USHORT", text!(Milliseconds, "from symbols");
     }
 }

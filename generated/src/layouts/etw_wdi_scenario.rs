@@ -8,6 +8,7 @@ use super::{runtime, members, event_descriptor::*, guid::*};
 macro_rules! text {
     (RegHandle, $known:literal) => { concat!($known, ". The provider's registration, in 64 bits.") };
     (EventDescriptor, $known:literal) => { concat!($known, ". The event that starts or ends it.") };
+    (ScenarioId, $known:literal) => { concat!($known, ". GUID of the scenario.") };
     (ControlCode, $known:literal) => { concat!($known, ". 10 starts the scenario, all else ends it.") };
 }
 
@@ -18,7 +19,7 @@ runtime::layout! {
     pub struct ETW_WDI_SCENARIO_early_6_0: members::ETW_WDI_SCENARIO, 0x30, 8 {
         0x00 RegHandle: u64 = "REGHANDLE", text!(RegHandle, "documented, name and type unknown");
         0x08 EventDescriptor: EVENT_DESCRIPTOR_early_6_0 = "EVENT_DESCRIPTOR", text!(EventDescriptor, "documented, name unknown");
-        0x18 ScenarioId: GUID_5_0 = "GUID", "documented, name unknown.";
+        0x18 ScenarioId: GUID_5_0 = "GUID", text!(ScenarioId, "documented, name unknown");
         0x28 ControlCode: u32 = "ULONG", text!(ControlCode, "documented, name and type unknown");
         0x2c _padding2C: [u8; 4], "padding.";
     }

@@ -22,6 +22,7 @@ macro_rules! text {
     (Level, $known:literal) => { concat!($known, ". Maximum level of requested events.") };
     (Status, $known:literal) => { concat!($known, ". Result of the request.") };
     (SpareUlong, $known:literal) => { concat!($known, ". Not in use.") };
+    (SiloSessionId, $known:literal) => { concat!($known, ". Session identifier of a silo.") };
 }
 
 runtime::layout! {
@@ -119,7 +120,7 @@ runtime::layout! {
     /// A request of a debugger through its ETW extension: to start a session, or to enable a provider.
     pub struct ETW_WMITRACE_WORK_1703: members::ETW_WMITRACE_WORK, 0xf0, 8 {
         0x00 LoggerId: u32 = "ULONG", text!(LoggerId, "from symbols");
-        0x04 SiloSessionId: u32 = "ULONG", "from symbols.";
+        0x04 SiloSessionId: u32 = "ULONG", text!(SiloSessionId, "from symbols");
         0x08 union_LoggerName: ETW_WMITRACE_WORK_6_1_union_LoggerName, "unnamed; its members have accessors." {
             0x08 LoggerName set_LoggerName: [i8; 65] = "CHAR [65]", text!(LoggerName, "from symbols");
             0x49 FileName set_FileName: [i8; 129] = "CHAR [129]", text!(FileName, "from symbols");

@@ -10,10 +10,13 @@ macro_rules! text {
     (NotificationSize, $known:literal) => { concat!($known, ". Bytes of the notification, header included.") };
     (RefCount, $known:literal) => { concat!($known, ". How many hold it.") };
     (ReplyRequested, $known:literal) => { concat!($known, ". Whether the receiver is to reply.") };
+    (ReplyIndex, $known:literal) => { concat!($known, ". Index of the reply among those that are awaited.") };
     (Timeout, $known:literal) => { concat!($known, ". How long the sender waits.") };
     (NotifyeeCount, $known:literal) => { concat!($known, ". How many registrations get it.") };
     (ReplyCount, $known:literal) => { concat!($known, ". How many replies there are.") };
     (ReplyHandle, $known:literal) => { concat!($known, ". For the sender: where it gets the replies.") };
+    (ReplyObject, $known:literal) => { concat!($known, ". For the kernel: the object that receives the replies.") };
+    (RegIndex, $known:literal) => { concat!($known, ". Index of the registration that receives the notification.") };
     (TargetPID, $known:literal) => { concat!($known, ". If not 0, only registrations of this process get it.") };
     (SourcePID, $known:literal) => { concat!($known, ". The process that sent it.") };
     (DestinationGuid, $known:literal) => { concat!($known, ". The provider whose registrations receive it.") };
@@ -31,7 +34,7 @@ runtime::layout! {
         0x0c ReplyRequested: u8 = "BOOLEAN", text!(ReplyRequested, "from symbols");
         0x0d _padding0D: [u8; 3], "padding.";
         0x10 union_ReplyIndex: ETWP_NOTIFICATION_HEADER_6_2_union_ReplyIndex, "unnamed; its members have accessors." {
-            0x10 ReplyIndex set_ReplyIndex: u32 = "ULONG", "from symbols.";
+            0x10 ReplyIndex set_ReplyIndex: u32 = "ULONG", text!(ReplyIndex, "from symbols");
             0x10 Timeout set_Timeout: u32 = "ULONG", text!(Timeout, "from symbols");
         }
         0x14 union_NotifyeeCount: ETWP_NOTIFICATION_HEADER_6_2_union_NotifyeeCount, "unnamed; its members have accessors." {
@@ -40,8 +43,8 @@ runtime::layout! {
         }
         0x18 union_ReplyHandle: ETWP_NOTIFICATION_HEADER_6_2_x86_union_ReplyHandle, "unnamed; its members have accessors." {
             0x18 ReplyHandle set_ReplyHandle: u64 = "ULONGLONG", text!(ReplyHandle, "from symbols");
-            0x18 ReplyObject set_ReplyObject: runtime::Ptr32 = "PVOID", "from symbols.";
-            0x18 RegIndex set_RegIndex: u32 = "ULONG", "from symbols.";
+            0x18 ReplyObject set_ReplyObject: runtime::Ptr32 = "PVOID", text!(ReplyObject, "from symbols");
+            0x18 RegIndex set_RegIndex: u32 = "ULONG", text!(RegIndex, "from symbols");
         }
         0x20 TargetPID: u32 = "ULONG", text!(TargetPID, "from symbols");
         0x24 SourcePID: u32 = "ULONG", text!(SourcePID, "from symbols");
@@ -53,7 +56,7 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x10 of `ETWP_NOTIFICATION_HEADER`.
     pub union ETWP_NOTIFICATION_HEADER_6_2_union_ReplyIndex: 0x4, 4 {
-        0x00 ReplyIndex: u32 = "ULONG", "from symbols.";
+        0x00 ReplyIndex: u32 = "ULONG", text!(ReplyIndex, "from symbols");
         0x00 Timeout: u32 = "ULONG", text!(Timeout, "from symbols");
     }
 }
@@ -70,8 +73,8 @@ runtime::layout! {
     /// The unnamed union at 0x18 of `ETWP_NOTIFICATION_HEADER`.
     pub union ETWP_NOTIFICATION_HEADER_6_2_x86_union_ReplyHandle: 0x8, 8 {
         0x00 ReplyHandle: u64 = "ULONGLONG", text!(ReplyHandle, "from symbols");
-        0x00 ReplyObject: runtime::Bytes<runtime::Ptr32, 8> = "PVOID", "from symbols.";
-        0x00 RegIndex: runtime::Bytes<u32, 8> = "ULONG", "from symbols.";
+        0x00 ReplyObject: runtime::Bytes<runtime::Ptr32, 8> = "PVOID", text!(ReplyObject, "from symbols");
+        0x00 RegIndex: runtime::Bytes<u32, 8> = "ULONG", text!(RegIndex, "from symbols");
     }
 }
 
@@ -86,7 +89,7 @@ runtime::layout! {
         0x0c ReplyRequested: u8 = "BOOLEAN", text!(ReplyRequested, "from symbols");
         0x0d _padding0D: [u8; 3], "padding.";
         0x10 union_ReplyIndex: ETWP_NOTIFICATION_HEADER_6_2_union_ReplyIndex, "unnamed; its members have accessors." {
-            0x10 ReplyIndex set_ReplyIndex: u32 = "ULONG", "from symbols.";
+            0x10 ReplyIndex set_ReplyIndex: u32 = "ULONG", text!(ReplyIndex, "from symbols");
             0x10 Timeout set_Timeout: u32 = "ULONG", text!(Timeout, "from symbols");
         }
         0x14 union_NotifyeeCount: ETWP_NOTIFICATION_HEADER_6_2_union_NotifyeeCount, "unnamed; its members have accessors." {
@@ -95,8 +98,8 @@ runtime::layout! {
         }
         0x18 union_ReplyHandle: ETWP_NOTIFICATION_HEADER_6_2_x64_union_ReplyHandle, "unnamed; its members have accessors." {
             0x18 ReplyHandle set_ReplyHandle: u64 = "ULONGLONG", text!(ReplyHandle, "from symbols");
-            0x18 ReplyObject set_ReplyObject: runtime::Ptr64 = "PVOID", "from symbols.";
-            0x18 RegIndex set_RegIndex: u32 = "ULONG", "from symbols.";
+            0x18 ReplyObject set_ReplyObject: runtime::Ptr64 = "PVOID", text!(ReplyObject, "from symbols");
+            0x18 RegIndex set_RegIndex: u32 = "ULONG", text!(RegIndex, "from symbols");
         }
         0x20 TargetPID: u32 = "ULONG", text!(TargetPID, "from symbols");
         0x24 SourcePID: u32 = "ULONG", text!(SourcePID, "from symbols");
@@ -109,8 +112,8 @@ runtime::layout! {
     /// The unnamed union at 0x18 of `ETWP_NOTIFICATION_HEADER`.
     pub union ETWP_NOTIFICATION_HEADER_6_2_x64_union_ReplyHandle: 0x8, 8 {
         0x00 ReplyHandle: u64 = "ULONGLONG", text!(ReplyHandle, "from symbols");
-        0x00 ReplyObject: runtime::Ptr64 = "PVOID", "from symbols.";
-        0x00 RegIndex: runtime::Bytes<u32, 8> = "ULONG", "from symbols.";
+        0x00 ReplyObject: runtime::Ptr64 = "PVOID", text!(ReplyObject, "from symbols");
+        0x00 RegIndex: runtime::Bytes<u32, 8> = "ULONG", text!(RegIndex, "from symbols");
     }
 }
 
@@ -125,7 +128,7 @@ runtime::layout! {
         0x0c ReplyRequested: u8 = "BOOLEAN", text!(ReplyRequested, "from symbols");
         0x0d _padding0D: [u8; 3], "padding.";
         0x10 union_ReplyIndex: ETWP_NOTIFICATION_HEADER_6_2_union_ReplyIndex, "unnamed; its members have accessors." {
-            0x10 ReplyIndex set_ReplyIndex: u32 = "ULONG", "from symbols.";
+            0x10 ReplyIndex set_ReplyIndex: u32 = "ULONG", text!(ReplyIndex, "from symbols");
             0x10 Timeout set_Timeout: u32 = "ULONG", text!(Timeout, "from symbols");
         }
         0x14 union_NotifyeeCount: ETWP_NOTIFICATION_HEADER_6_2_union_NotifyeeCount, "unnamed; its members have accessors." {
@@ -134,8 +137,8 @@ runtime::layout! {
         }
         0x18 union_ReplyHandle: ETWP_NOTIFICATION_HEADER_6_2_x86_union_ReplyHandle, "unnamed; its members have accessors." {
             0x18 ReplyHandle set_ReplyHandle: u64 = "ULONGLONG", text!(ReplyHandle, "from symbols");
-            0x18 ReplyObject set_ReplyObject: runtime::Ptr32 = "PVOID", "from symbols.";
-            0x18 RegIndex set_RegIndex: u32 = "ULONG", "from symbols.";
+            0x18 ReplyObject set_ReplyObject: runtime::Ptr32 = "PVOID", text!(ReplyObject, "from symbols");
+            0x18 RegIndex set_RegIndex: u32 = "ULONG", text!(RegIndex, "from symbols");
         }
         0x20 TargetPID: u32 = "ULONG", text!(TargetPID, "from symbols");
         0x24 SourcePID: u32 = "ULONG", text!(SourcePID, "from symbols");
@@ -155,7 +158,7 @@ runtime::layout! {
         0x0c ReplyRequested: u8 = "BOOLEAN", text!(ReplyRequested, "from symbols");
         0x0d _padding0D: [u8; 3], "padding.";
         0x10 union_ReplyIndex: ETWP_NOTIFICATION_HEADER_6_2_union_ReplyIndex, "unnamed; its members have accessors." {
-            0x10 ReplyIndex set_ReplyIndex: u32 = "ULONG", "from symbols.";
+            0x10 ReplyIndex set_ReplyIndex: u32 = "ULONG", text!(ReplyIndex, "from symbols");
             0x10 Timeout set_Timeout: u32 = "ULONG", text!(Timeout, "from symbols");
         }
         0x14 union_NotifyeeCount: ETWP_NOTIFICATION_HEADER_6_2_union_NotifyeeCount, "unnamed; its members have accessors." {
@@ -164,8 +167,8 @@ runtime::layout! {
         }
         0x18 union_ReplyHandle: ETWP_NOTIFICATION_HEADER_6_2_x64_union_ReplyHandle, "unnamed; its members have accessors." {
             0x18 ReplyHandle set_ReplyHandle: u64 = "ULONGLONG", text!(ReplyHandle, "from symbols");
-            0x18 ReplyObject set_ReplyObject: runtime::Ptr64 = "PVOID", "from symbols.";
-            0x18 RegIndex set_RegIndex: u32 = "ULONG", "from symbols.";
+            0x18 ReplyObject set_ReplyObject: runtime::Ptr64 = "PVOID", text!(ReplyObject, "from symbols");
+            0x18 RegIndex set_RegIndex: u32 = "ULONG", text!(RegIndex, "from symbols");
         }
         0x20 TargetPID: u32 = "ULONG", text!(TargetPID, "from symbols");
         0x24 SourcePID: u32 = "ULONG", text!(SourcePID, "from symbols");
@@ -185,7 +188,7 @@ runtime::layout! {
         0x0c ReplyRequested: u8 = "BOOLEAN", text!(ReplyRequested, "from symbols");
         0x0d _padding0D: [u8; 3], "padding.";
         0x10 union_ReplyIndex: ETWP_NOTIFICATION_HEADER_6_2_union_ReplyIndex, "unnamed; its members have accessors." {
-            0x10 ReplyIndex set_ReplyIndex: u32 = "ULONG", "from symbols.";
+            0x10 ReplyIndex set_ReplyIndex: u32 = "ULONG", text!(ReplyIndex, "from symbols");
             0x10 Timeout set_Timeout: u32 = "ULONG", text!(Timeout, "from symbols");
         }
         0x14 union_NotifyeeCount: ETWP_NOTIFICATION_HEADER_6_2_union_NotifyeeCount, "unnamed; its members have accessors." {
@@ -194,8 +197,8 @@ runtime::layout! {
         }
         0x18 union_ReplyHandle: ETWP_NOTIFICATION_HEADER_6_2_x86_union_ReplyHandle, "unnamed; its members have accessors." {
             0x18 ReplyHandle set_ReplyHandle: u64 = "ULONGLONG", text!(ReplyHandle, "from symbols");
-            0x18 ReplyObject set_ReplyObject: runtime::Ptr32 = "PVOID", "from symbols.";
-            0x18 RegIndex set_RegIndex: u32 = "ULONG", "from symbols.";
+            0x18 ReplyObject set_ReplyObject: runtime::Ptr32 = "PVOID", text!(ReplyObject, "from symbols");
+            0x18 RegIndex set_RegIndex: u32 = "ULONG", text!(RegIndex, "from symbols");
         }
         0x20 TargetPID: u32 = "ULONG", text!(TargetPID, "from symbols");
         0x24 SourcePID: u32 = "ULONG", text!(SourcePID, "from symbols");
@@ -215,7 +218,7 @@ runtime::layout! {
         0x0c ReplyRequested: u8 = "BOOLEAN", text!(ReplyRequested, "from symbols");
         0x0d _padding0D: [u8; 3], "padding.";
         0x10 union_ReplyIndex: ETWP_NOTIFICATION_HEADER_6_2_union_ReplyIndex, "unnamed; its members have accessors." {
-            0x10 ReplyIndex set_ReplyIndex: u32 = "ULONG", "from symbols.";
+            0x10 ReplyIndex set_ReplyIndex: u32 = "ULONG", text!(ReplyIndex, "from symbols");
             0x10 Timeout set_Timeout: u32 = "ULONG", text!(Timeout, "from symbols");
         }
         0x14 union_NotifyeeCount: ETWP_NOTIFICATION_HEADER_6_2_union_NotifyeeCount, "unnamed; its members have accessors." {
@@ -224,8 +227,8 @@ runtime::layout! {
         }
         0x18 union_ReplyHandle: ETWP_NOTIFICATION_HEADER_6_2_x64_union_ReplyHandle, "unnamed; its members have accessors." {
             0x18 ReplyHandle set_ReplyHandle: u64 = "ULONGLONG", text!(ReplyHandle, "from symbols");
-            0x18 ReplyObject set_ReplyObject: runtime::Ptr64 = "PVOID", "from symbols.";
-            0x18 RegIndex set_RegIndex: u32 = "ULONG", "from symbols.";
+            0x18 ReplyObject set_ReplyObject: runtime::Ptr64 = "PVOID", text!(ReplyObject, "from symbols");
+            0x18 RegIndex set_RegIndex: u32 = "ULONG", text!(RegIndex, "from symbols");
         }
         0x20 TargetPID: u32 = "ULONG", text!(TargetPID, "from symbols");
         0x24 SourcePID: u32 = "ULONG", text!(SourcePID, "from symbols");

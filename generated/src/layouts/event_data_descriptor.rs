@@ -6,8 +6,8 @@
 use super::{runtime, members};
 
 macro_rules! text {
-    (Ptr, $known:literal) => { concat!($known, ". Its address.") };
-    (Size, $known:literal) => { concat!($known, ". Bytes of it.") };
+    (Ptr, $known:literal) => { concat!($known, ". Address of the data.") };
+    (Size, $known:literal) => { concat!($known, ". Bytes of the data at Ptr.") };
     (Reserved, $known:literal) => { concat!($known, ". Not in use.") };
     (Type, $known:literal) => { concat!($known, ". Type of the data: event data, or metadata of the event or its provider.") };
 }

@@ -5,11 +5,15 @@
 #[allow(unused_imports)]
 use super::{runtime, members};
 
+macro_rules! text {
+    (PebsIndex, $known:literal) => { concat!($known, ". Index of a sample of Precise Event Based Sampling (PEBS).") };
+}
+
 runtime::layout! {
     /// `EVENT_EXTENDED_ITEM_PEBS_INDEX` since 6.2: 0x8 bytes, aligned to 8.
     ///
     /// Index for precise event-based sampling, as an extended item of a context-switch event.
     pub struct EVENT_EXTENDED_ITEM_PEBS_INDEX_6_2: members::EVENT_EXTENDED_ITEM_PEBS_INDEX, 0x8, 8 {
-        0x00 PebsIndex: u64 = "ULONG64", "documented.";
+        0x00 PebsIndex: u64 = "ULONG64", text!(PebsIndex, "documented");
     }
 }

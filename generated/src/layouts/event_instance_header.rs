@@ -7,17 +7,25 @@ use super::{runtime, members, large_integer::*, TRACE_HEADER_TYPE, WNODE_FLAG};
 
 macro_rules! text {
     (Size, $known:literal) => { concat!($known, ". Bytes of the event, header included.") };
+    (HeaderType, $known:literal) => { concat!($known, ". Type of the header.") };
+    (MarkerFlags, $known:literal) => { concat!($known, ". Flags that mark the start of an event in a buffer; 0x80 is always set.") };
+    (Version, $known:literal) => { concat!($known, ". Type, level and version of Class as one number.") };
+    (Class, $known:literal) => { concat!($known, ". Type, level and version of the event.") };
     (Type, $known:literal) => { concat!($known, ". Consumers see it as the opcode.") };
     (Level, $known:literal) => { concat!($known, ". How severe it is, from 1 for critical to 5 for verbose.") };
+    (Version_2, $known:literal) => { concat!($known, ". Version of the event's data.") };
     (ThreadId, $known:literal) => { concat!($known, ". The thread that wrote it.") };
     (TimeStamp, $known:literal) => { concat!($known, ". When, by the clock of the session.") };
     (RegHandle, $known:literal) => { concat!($known, ". The class of events, by the handle of its registration.") };
     (InstanceId, $known:literal) => { concat!($known, ". The instance.") };
     (ParentInstanceId, $known:literal) => { concat!($known, ". The parent of this instance.") };
+    (ClientContext, $known:literal) => { concat!($known, ". Reserved.") };
+    (Flags, $known:literal) => { concat!($known, ". Flags of the event as a WMI data block.") };
     (KernelTime, $known:literal) => { concat!($known, ". Time that the thread has run in the kernel, in ticks of the clock interrupt.") };
     (UserTime, $known:literal) => { concat!($known, ". Time that the thread has run in user mode, in ticks of the clock interrupt.") };
     (ProcessorTime, $known:literal) => { concat!($known, ". In a private session: time that the thread has run in user mode, in processor ticks.") };
     (ParentRegHandle, $known:literal) => { concat!($known, ". The class of that instance, by the handle of its registration.") };
+    (FieldTypeFlags, $known:literal) => { concat!($known, ". HeaderType and MarkerFlags as one number.") };
     (ProcessId, $known:literal) => { concat!($known, ". The process that wrote it.") };
     (EventId, $known:literal) => { concat!($known, ". The class of events, by a number.") };
 }
@@ -28,11 +36,11 @@ runtime::layout! {
     /// Header of an event that belongs to an instance of something, as the writer gives it; up to 5.1 also in a trace buffer.
     pub struct EVENT_INSTANCE_HEADER_5_0_x86: members::EVENT_INSTANCE_HEADER, 0x38, 8 {
         0x00 Size: u16 = "USHORT", text!(Size, "documented");
-        0x02 HeaderType: TRACE_HEADER_TYPE = "UCHAR", "documented.";
-        0x03 MarkerFlags: u8 = "UCHAR", "documented.";
+        0x02 HeaderType: TRACE_HEADER_TYPE = "UCHAR", text!(HeaderType, "documented");
+        0x03 MarkerFlags: u8 = "UCHAR", text!(MarkerFlags, "documented");
         0x04 union_Version: EVENT_INSTANCE_HEADER_5_0_union_Version, "unnamed; its members have accessors." {
-            0x04 Version set_Version: u32 = "ULONG", "documented.";
-            0x04 Class set_Class: EVENT_INSTANCE_HEADER_5_0_union_Version_Class = "struct", "documented.";
+            0x04 Version set_Version: u32 = "ULONG", text!(Version, "documented");
+            0x04 Class set_Class: EVENT_INSTANCE_HEADER_5_0_union_Version_Class = "struct", text!(Class, "documented");
         }
         0x08 ThreadId: u64 = "ULONGLONG", text!(ThreadId, "documented");
         0x10 TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(TimeStamp, "documented");
@@ -40,8 +48,8 @@ runtime::layout! {
         0x20 InstanceId: u32 = "ULONG", text!(InstanceId, "documented");
         0x24 ParentInstanceId: u32 = "ULONG", text!(ParentInstanceId, "documented");
         0x28 union_ClientContext: EVENT_INSTANCE_HEADER_5_0_union_ClientContext, "unnamed; its members have accessors." {
-            0x28 ClientContext set_ClientContext: u32 = "ULONG", "documented, offset inferred.";
-            0x2c Flags set_Flags: WNODE_FLAG = "ULONG", "documented, offset inferred.";
+            0x28 ClientContext set_ClientContext: u32 = "ULONG", text!(ClientContext, "documented, offset inferred");
+            0x2c Flags set_Flags: WNODE_FLAG = "ULONG", text!(Flags, "documented, offset inferred");
             0x28 KernelTime set_KernelTime: u32 = "ULONG", text!(KernelTime, "documented");
             0x2c UserTime set_UserTime: u32 = "ULONG", text!(UserTime, "documented, offset inferred");
             0x28 ProcessorTime set_ProcessorTime: u64 = "ULONG64", text!(ProcessorTime, "documented");
@@ -53,8 +61,8 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x04 of `EVENT_INSTANCE_HEADER`.
     pub union EVENT_INSTANCE_HEADER_5_0_union_Version: 0x4, 4 {
-        0x00 Version: u32 = "ULONG", "documented.";
-        0x00 Class: EVENT_INSTANCE_HEADER_5_0_union_Version_Class = "struct", "documented.";
+        0x00 Version: u32 = "ULONG", text!(Version, "documented");
+        0x00 Class: EVENT_INSTANCE_HEADER_5_0_union_Version_Class = "struct", text!(Class, "documented");
     }
 }
 
@@ -63,7 +71,7 @@ runtime::layout! {
     pub struct EVENT_INSTANCE_HEADER_5_0_union_Version_Class: members::EVENT_INSTANCE_HEADER_union_Version_Class, 0x4, 2 {
         0x00 Type: u8 = "UCHAR", text!(Type, "documented, offset inferred");
         0x01 Level: u8 = "UCHAR", text!(Level, "documented, offset inferred");
-        0x02 Version: u16 = "USHORT", "documented, offset inferred.";
+        0x02 Version: u16 = "USHORT", text!(Version_2, "documented, offset inferred");
     }
 }
 
@@ -79,8 +87,8 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed structure at 0x00 of `union_ClientContext` in `EVENT_INSTANCE_HEADER`.
     pub struct EVENT_INSTANCE_HEADER_5_0_union_ClientContext_struct_ClientContext: 0x8, 4 {
-        0x00 ClientContext: u32 = "ULONG", "documented, offset inferred.";
-        0x04 Flags: WNODE_FLAG = "ULONG", "documented, offset inferred.";
+        0x00 ClientContext: u32 = "ULONG", text!(ClientContext, "documented, offset inferred");
+        0x04 Flags: WNODE_FLAG = "ULONG", text!(Flags, "documented, offset inferred");
     }
 }
 
@@ -99,13 +107,13 @@ runtime::layout! {
     pub struct EVENT_INSTANCE_HEADER_5_1: members::EVENT_INSTANCE_HEADER, 0x38, 8 {
         0x00 Size: u16 = "USHORT", text!(Size, "documented");
         0x02 union_FieldTypeFlags: EVENT_INSTANCE_HEADER_5_1_union_FieldTypeFlags, "unnamed; its members have accessors." {
-            0x02 FieldTypeFlags set_FieldTypeFlags: u16 = "USHORT", "documented.";
-            0x02 HeaderType set_HeaderType: TRACE_HEADER_TYPE = "UCHAR", "documented, offset inferred.";
-            0x03 MarkerFlags set_MarkerFlags: u8 = "UCHAR", "documented, offset inferred.";
+            0x02 FieldTypeFlags set_FieldTypeFlags: u16 = "USHORT", text!(FieldTypeFlags, "documented");
+            0x02 HeaderType set_HeaderType: TRACE_HEADER_TYPE = "UCHAR", text!(HeaderType, "documented, offset inferred");
+            0x03 MarkerFlags set_MarkerFlags: u8 = "UCHAR", text!(MarkerFlags, "documented, offset inferred");
         }
         0x04 union_Version: EVENT_INSTANCE_HEADER_5_0_union_Version, "unnamed; its members have accessors." {
-            0x04 Version set_Version: u32 = "ULONG", "documented.";
-            0x04 Class set_Class: EVENT_INSTANCE_HEADER_5_0_union_Version_Class = "struct", "documented.";
+            0x04 Version set_Version: u32 = "ULONG", text!(Version, "documented");
+            0x04 Class set_Class: EVENT_INSTANCE_HEADER_5_0_union_Version_Class = "struct", text!(Class, "documented");
         }
         0x08 ThreadId: u32 = "ULONG", text!(ThreadId, "documented");
         0x0c ProcessId: u32 = "ULONG", text!(ProcessId, "documented");
@@ -114,8 +122,8 @@ runtime::layout! {
         0x20 InstanceId: u32 = "ULONG", text!(InstanceId, "documented");
         0x24 ParentInstanceId: u32 = "ULONG", text!(ParentInstanceId, "documented");
         0x28 union_ClientContext: EVENT_INSTANCE_HEADER_5_0_union_ClientContext, "unnamed; its members have accessors." {
-            0x28 ClientContext set_ClientContext: u32 = "ULONG", "documented, offset inferred.";
-            0x2c Flags set_Flags: WNODE_FLAG = "ULONG", "documented, offset inferred.";
+            0x28 ClientContext set_ClientContext: u32 = "ULONG", text!(ClientContext, "documented, offset inferred");
+            0x2c Flags set_Flags: WNODE_FLAG = "ULONG", text!(Flags, "documented, offset inferred");
             0x28 KernelTime set_KernelTime: u32 = "ULONG", text!(KernelTime, "documented");
             0x2c UserTime set_UserTime: u32 = "ULONG", text!(UserTime, "documented, offset inferred");
             0x28 ProcessorTime set_ProcessorTime: u64 = "ULONG64", text!(ProcessorTime, "documented");
@@ -127,7 +135,7 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x02 of `EVENT_INSTANCE_HEADER`.
     pub union EVENT_INSTANCE_HEADER_5_1_union_FieldTypeFlags: 0x2, 2 {
-        0x00 FieldTypeFlags: u16 = "USHORT", "documented.";
+        0x00 FieldTypeFlags: u16 = "USHORT", text!(FieldTypeFlags, "documented");
         0x00 struct_HeaderType: EVENT_INSTANCE_HEADER_5_1_union_FieldTypeFlags_struct_HeaderType, "unnamed; its members have accessors.";
     }
 }
@@ -135,8 +143,8 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed structure at 0x00 of `union_FieldTypeFlags` in `EVENT_INSTANCE_HEADER`.
     pub struct EVENT_INSTANCE_HEADER_5_1_union_FieldTypeFlags_struct_HeaderType: 0x2, 1 {
-        0x00 HeaderType: TRACE_HEADER_TYPE = "UCHAR", "documented, offset inferred.";
-        0x01 MarkerFlags: u8 = "UCHAR", "documented, offset inferred.";
+        0x00 HeaderType: TRACE_HEADER_TYPE = "UCHAR", text!(HeaderType, "documented, offset inferred");
+        0x01 MarkerFlags: u8 = "UCHAR", text!(MarkerFlags, "documented, offset inferred");
     }
 }
 
@@ -147,13 +155,13 @@ runtime::layout! {
     pub struct EVENT_INSTANCE_HEADER_early_6_0: members::EVENT_INSTANCE_HEADER, 0x38, 8 {
         0x00 Size: u16 = "USHORT", text!(Size, "documented");
         0x02 union_FieldTypeFlags: EVENT_INSTANCE_HEADER_5_1_union_FieldTypeFlags, "unnamed; its members have accessors." {
-            0x02 FieldTypeFlags set_FieldTypeFlags: u16 = "USHORT", "documented.";
-            0x02 HeaderType set_HeaderType: TRACE_HEADER_TYPE = "UCHAR", "documented, offset inferred.";
-            0x03 MarkerFlags set_MarkerFlags: u8 = "UCHAR", "documented, offset inferred.";
+            0x02 FieldTypeFlags set_FieldTypeFlags: u16 = "USHORT", text!(FieldTypeFlags, "documented");
+            0x02 HeaderType set_HeaderType: TRACE_HEADER_TYPE = "UCHAR", text!(HeaderType, "documented, offset inferred");
+            0x03 MarkerFlags set_MarkerFlags: u8 = "UCHAR", text!(MarkerFlags, "documented, offset inferred");
         }
         0x04 union_Version: EVENT_INSTANCE_HEADER_5_0_union_Version, "unnamed; its members have accessors." {
-            0x04 Version set_Version: u32 = "ULONG", "documented.";
-            0x04 Class set_Class: EVENT_INSTANCE_HEADER_5_0_union_Version_Class = "struct", "documented.";
+            0x04 Version set_Version: u32 = "ULONG", text!(Version, "documented");
+            0x04 Class set_Class: EVENT_INSTANCE_HEADER_5_0_union_Version_Class = "struct", text!(Class, "documented");
         }
         0x08 ThreadId: u32 = "ULONG", text!(ThreadId, "documented");
         0x0c ProcessId: u32 = "ULONG", text!(ProcessId, "documented");
@@ -166,7 +174,7 @@ runtime::layout! {
             0x2c UserTime set_UserTime: u32 = "ULONG", text!(UserTime, "documented, offset inferred");
             0x28 ProcessorTime set_ProcessorTime: u64 = "ULONG64", text!(ProcessorTime, "documented");
             0x28 EventId set_EventId: u32 = "ULONG", text!(EventId, "documented, offset inferred");
-            0x2c Flags set_Flags: WNODE_FLAG = "ULONG", "documented, offset inferred.";
+            0x2c Flags set_Flags: WNODE_FLAG = "ULONG", text!(Flags, "documented, offset inferred");
         }
         0x30 ParentRegHandle: u64 = "ULONGLONG", text!(ParentRegHandle, "documented");
     }
@@ -193,6 +201,6 @@ runtime::layout! {
     /// The unnamed structure at 0x00 of `union_KernelTime` in `EVENT_INSTANCE_HEADER`.
     pub struct EVENT_INSTANCE_HEADER_early_6_0_union_KernelTime_struct_EventId: 0x8, 4 {
         0x00 EventId: u32 = "ULONG", text!(EventId, "documented, offset inferred");
-        0x04 Flags: WNODE_FLAG = "ULONG", "documented, offset inferred.";
+        0x04 Flags: WNODE_FLAG = "ULONG", text!(Flags, "documented, offset inferred");
     }
 }

@@ -8,9 +8,11 @@ use super::{runtime, members, PROPERTY_FLAGS, TDH_IN_TYPE, TDH_OUT_TYPE};
 macro_rules! text {
     (Flags, $known:literal) => { concat!($known, ". Which of the members below are in use. In C the type is an enumeration.") };
     (NameOffset, $known:literal) => { concat!($known, ". Bytes to the name of the field.") };
+    (nonStructType, $known:literal) => { concat!($known, ". Encoding of a field that is not a structure.") };
     (InType, $known:literal) => { concat!($known, ". How the field is encoded.") };
     (OutType, $known:literal) => { concat!($known, ". How it is shown.") };
     (MapNameOffset, $known:literal) => { concat!($known, ". Bytes to the name of a map of its values.") };
+    (structType, $known:literal) => { concat!($known, ". Members of a field that is a structure.") };
     (StructStartIndex, $known:literal) => { concat!($known, ". Of a structure: the index of its first member among all properties.") };
     (NumOfStructMembers, $known:literal) => { concat!($known, ". Number of its members.") };
     (padding, $known:literal) => { concat!($known, ". Not in use.") };
@@ -19,6 +21,7 @@ macro_rules! text {
     (length, $known:literal) => { concat!($known, ". Length of a value: bytes, of strings characters; 0 if it has none.") };
     (lengthPropertyIndex, $known:literal) => { concat!($known, ". Index of the property whose value is the length.") };
     (Reserved, $known:literal) => { concat!($known, ". Not in use before Tags were.") };
+    (customSchemaType, $known:literal) => { concat!($known, ". Schema of a field that has a schema of its own.") };
     (InType_2, $known:literal) => { concat!($known, ". How the field is encoded, for a reader that does not know the serializer.") };
     (CustomSchemaOffset, $known:literal) => { concat!($known, ". Bytes to the schema: a protocol and a length of 16 bits each, then the schema of the serializer.") };
     (Tags, $known:literal) => { concat!($known, ". Bits whose meaning the provider defines.") };
@@ -32,8 +35,8 @@ runtime::layout! {
         0x00 Flags: PROPERTY_FLAGS = "ULONG", text!(Flags, "documented");
         0x04 NameOffset: u32 = "ULONG", text!(NameOffset, "documented");
         0x08 union_nonStructType: EVENT_PROPERTY_INFO_early_6_0_union_nonStructType, "unnamed; its members have accessors." {
-            0x08 nonStructType set_nonStructType: EVENT_PROPERTY_INFO_early_6_0_union_nonStructType_nonStructType = "struct", "documented.";
-            0x08 structType set_structType: EVENT_PROPERTY_INFO_early_6_0_union_nonStructType_structType = "struct", "documented.";
+            0x08 nonStructType set_nonStructType: EVENT_PROPERTY_INFO_early_6_0_union_nonStructType_nonStructType = "struct", text!(nonStructType, "documented");
+            0x08 structType set_structType: EVENT_PROPERTY_INFO_early_6_0_union_nonStructType_structType = "struct", text!(structType, "documented");
         }
         0x10 union_count: EVENT_PROPERTY_INFO_early_6_0_union_count, "unnamed; its members have accessors." {
             0x10 count set_count: u16 = "USHORT", text!(count, "documented");
@@ -52,8 +55,8 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x08 of `EVENT_PROPERTY_INFO`.
     pub union EVENT_PROPERTY_INFO_early_6_0_union_nonStructType: 0x8, 4 {
-        0x00 nonStructType: EVENT_PROPERTY_INFO_early_6_0_union_nonStructType_nonStructType = "struct", "documented.";
-        0x00 structType: EVENT_PROPERTY_INFO_early_6_0_union_nonStructType_structType = "struct", "documented.";
+        0x00 nonStructType: EVENT_PROPERTY_INFO_early_6_0_union_nonStructType_nonStructType = "struct", text!(nonStructType, "documented");
+        0x00 structType: EVENT_PROPERTY_INFO_early_6_0_union_nonStructType_structType = "struct", text!(structType, "documented");
     }
 }
 
@@ -106,9 +109,9 @@ runtime::layout! {
         0x00 Flags: PROPERTY_FLAGS = "ULONG", text!(Flags, "documented");
         0x04 NameOffset: u32 = "ULONG", text!(NameOffset, "documented");
         0x08 union_nonStructType: EVENT_PROPERTY_INFO_10_0_union_nonStructType, "unnamed; its members have accessors." {
-            0x08 nonStructType set_nonStructType: EVENT_PROPERTY_INFO_early_6_0_union_nonStructType_nonStructType = "struct", "documented.";
-            0x08 structType set_structType: EVENT_PROPERTY_INFO_early_6_0_union_nonStructType_structType = "struct", "documented.";
-            0x08 customSchemaType set_customSchemaType: EVENT_PROPERTY_INFO_10_0_union_nonStructType_customSchemaType = "struct", "documented.";
+            0x08 nonStructType set_nonStructType: EVENT_PROPERTY_INFO_early_6_0_union_nonStructType_nonStructType = "struct", text!(nonStructType, "documented");
+            0x08 structType set_structType: EVENT_PROPERTY_INFO_early_6_0_union_nonStructType_structType = "struct", text!(structType, "documented");
+            0x08 customSchemaType set_customSchemaType: EVENT_PROPERTY_INFO_10_0_union_nonStructType_customSchemaType = "struct", text!(customSchemaType, "documented");
         }
         0x10 union_count: EVENT_PROPERTY_INFO_early_6_0_union_count, "unnamed; its members have accessors." {
             0x10 count set_count: u16 = "USHORT", text!(count, "documented");
@@ -128,9 +131,9 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x08 of `EVENT_PROPERTY_INFO`.
     pub union EVENT_PROPERTY_INFO_10_0_union_nonStructType: 0x8, 4 {
-        0x00 nonStructType: EVENT_PROPERTY_INFO_early_6_0_union_nonStructType_nonStructType = "struct", "documented.";
-        0x00 structType: EVENT_PROPERTY_INFO_early_6_0_union_nonStructType_structType = "struct", "documented.";
-        0x00 customSchemaType: EVENT_PROPERTY_INFO_10_0_union_nonStructType_customSchemaType = "struct", "documented.";
+        0x00 nonStructType: EVENT_PROPERTY_INFO_early_6_0_union_nonStructType_nonStructType = "struct", text!(nonStructType, "documented");
+        0x00 structType: EVENT_PROPERTY_INFO_early_6_0_union_nonStructType_structType = "struct", text!(structType, "documented");
+        0x00 customSchemaType: EVENT_PROPERTY_INFO_10_0_union_nonStructType_customSchemaType = "struct", text!(customSchemaType, "documented");
     }
 }
 

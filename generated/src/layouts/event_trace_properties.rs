@@ -23,6 +23,7 @@ macro_rules! text {
     (RealTimeBuffersLost, $known:literal) => { concat!($known, ". Buffers that could not be delivered to real-time consumers.") };
     (LoggerThreadId, $known:literal) => { concat!($known, ". An identifier, not a handle.") };
     (LogFileNameOffset, $known:literal) => { concat!($known, ". From the start of the structure.") };
+    (FlushThreshold, $known:literal) => { concat!($known, ". Number of full buffers that causes a flush.") };
 }
 
 runtime::layout! {
@@ -93,7 +94,7 @@ runtime::layout! {
         0x48 EnableFlags: EVENT_TRACE_FLAG = "ULONG", text!(EnableFlags, "documented");
         0x4c union_AgeLimit: EVENT_TRACE_PROPERTIES_6_3_union_AgeLimit, "unnamed; its members have accessors." {
             0x4c AgeLimit set_AgeLimit: i32 = "LONG", text!(AgeLimit, "documented, offset inferred");
-            0x4c FlushThreshold set_FlushThreshold: i32 = "LONG", "documented, offset inferred.";
+            0x4c FlushThreshold set_FlushThreshold: i32 = "LONG", text!(FlushThreshold, "documented, offset inferred");
         }
         0x50 NumberOfBuffers: u32 = "ULONG", text!(NumberOfBuffers, "documented");
         0x54 FreeBuffers: u32 = "ULONG", text!(FreeBuffers, "documented");
@@ -112,7 +113,7 @@ runtime::layout! {
     /// The unnamed union at 0x4c of `EVENT_TRACE_PROPERTIES`.
     pub union EVENT_TRACE_PROPERTIES_6_3_union_AgeLimit: 0x4, 4 {
         0x00 AgeLimit: i32 = "LONG", text!(AgeLimit, "documented, offset inferred");
-        0x00 FlushThreshold: i32 = "LONG", "documented, offset inferred.";
+        0x00 FlushThreshold: i32 = "LONG", text!(FlushThreshold, "documented, offset inferred");
     }
 }
 
@@ -131,7 +132,7 @@ runtime::layout! {
         0x48 EnableFlags: EVENT_TRACE_FLAG = "ULONG", text!(EnableFlags, "documented");
         0x4c union_AgeLimit: EVENT_TRACE_PROPERTIES_6_3_union_AgeLimit, "unnamed; its members have accessors." {
             0x4c AgeLimit set_AgeLimit: i32 = "LONG", text!(AgeLimit, "documented, offset inferred");
-            0x4c FlushThreshold set_FlushThreshold: i32 = "LONG", "documented, offset inferred.";
+            0x4c FlushThreshold set_FlushThreshold: i32 = "LONG", text!(FlushThreshold, "documented, offset inferred");
         }
         0x50 NumberOfBuffers: u32 = "ULONG", text!(NumberOfBuffers, "documented");
         0x54 FreeBuffers: u32 = "ULONG", text!(FreeBuffers, "documented");

@@ -7,7 +7,10 @@ use super::{runtime, members};
 
 macro_rules! text {
     (Waiting, $known:literal) => { concat!($known, ". A thread waits for the lock.") };
+    (Exclusive, $known:literal) => { concat!($known, ". Whether the lock is held exclusively.") };
     (Shared, $known:literal) => { concat!($known, ". How many hold the lock together.") };
+    (Value, $known:literal) => { concat!($known, ". The lock as one number.") };
+    (Ptr, $known:literal) => { concat!($known, ". The lock as a pointer.") };
     (Locked, $known:literal) => { concat!($known, ". A thread holds the lock.") };
     (Waking, $known:literal) => { concat!($known, ". A waiter is being woken.") };
     (MultipleShared, $known:literal) => { concat!($known, ". Several hold the lock, and others wait.") };
@@ -20,10 +23,10 @@ runtime::layout! {
     pub struct EX_PUSH_LOCK_5_1_x86: members::EX_PUSH_LOCK, 0x4, 4 {
         0x00 union_Waiting: EX_PUSH_LOCK_5_1_x86_union_Waiting, "unnamed; its members have accessors." {
             0x00 [0] Waiting set_Waiting: u32 = "ULONG_PTR", text!(Waiting, "from symbols");
-            0x00 [1] Exclusive set_Exclusive: u32 = "ULONG_PTR", "from symbols.";
+            0x00 [1] Exclusive set_Exclusive: u32 = "ULONG_PTR", text!(Exclusive, "from symbols");
             0x00 [2 to 31] Shared set_Shared: u32 = "ULONG_PTR", text!(Shared, "from symbols");
-            0x00 Value set_Value: u32 = "ULONG_PTR", "from symbols.";
-            0x00 Ptr set_Ptr: runtime::Ptr32 = "PVOID", "from symbols.";
+            0x00 Value set_Value: u32 = "ULONG_PTR", text!(Value, "from symbols");
+            0x00 Ptr set_Ptr: runtime::Ptr32 = "PVOID", text!(Ptr, "from symbols");
         }
     }
 }
@@ -32,8 +35,8 @@ runtime::layout! {
     /// The unnamed union at 0x00 of `EX_PUSH_LOCK`.
     pub union EX_PUSH_LOCK_5_1_x86_union_Waiting: 0x4, 4 {
         0x00 struct_Waiting: EX_PUSH_LOCK_5_1_x86_union_Waiting_struct_Waiting, "unnamed; its members have accessors.";
-        0x00 Value: u32 = "ULONG_PTR", "from symbols.";
-        0x00 Ptr: runtime::Ptr32 = "PVOID", "from symbols.";
+        0x00 Value: u32 = "ULONG_PTR", text!(Value, "from symbols");
+        0x00 Ptr: runtime::Ptr32 = "PVOID", text!(Ptr, "from symbols");
     }
 }
 
@@ -55,8 +58,8 @@ runtime::layout! {
             0x00 [2] Waking set_Waking: u32 = "ULONG_PTR", text!(Waking, "from symbols");
             0x00 [3] MultipleShared set_MultipleShared: u32 = "ULONG_PTR", text!(MultipleShared, "from symbols");
             0x00 [4 to 31] Shared set_Shared: u32 = "ULONG_PTR", text!(Shared, "from symbols");
-            0x00 Value set_Value: u32 = "ULONG_PTR", "from symbols.";
-            0x00 Ptr set_Ptr: runtime::Ptr32 = "PVOID", "from symbols.";
+            0x00 Value set_Value: u32 = "ULONG_PTR", text!(Value, "from symbols");
+            0x00 Ptr set_Ptr: runtime::Ptr32 = "PVOID", text!(Ptr, "from symbols");
         }
     }
 }
@@ -65,8 +68,8 @@ runtime::layout! {
     /// The unnamed union at 0x00 of `EX_PUSH_LOCK`.
     pub union EX_PUSH_LOCK_5_2_3790_sp1_x86_union_Locked: 0x4, 4 {
         0x00 struct_Locked: EX_PUSH_LOCK_5_2_3790_sp1_x86_union_Locked_struct_Locked, "unnamed; its members have accessors.";
-        0x00 Value: u32 = "ULONG_PTR", "from symbols.";
-        0x00 Ptr: runtime::Ptr32 = "PVOID", "from symbols.";
+        0x00 Value: u32 = "ULONG_PTR", text!(Value, "from symbols");
+        0x00 Ptr: runtime::Ptr32 = "PVOID", text!(Ptr, "from symbols");
     }
 }
 
@@ -88,8 +91,8 @@ runtime::layout! {
             0x00 [2] Waking set_Waking: u64 = "ULONG_PTR", text!(Waking, "from symbols");
             0x00 [3] MultipleShared set_MultipleShared: u64 = "ULONG_PTR", text!(MultipleShared, "from symbols");
             0x00 [4 to 63] Shared set_Shared: u64 = "ULONG_PTR", text!(Shared, "from symbols");
-            0x00 Value set_Value: u64 = "ULONG_PTR", "from symbols.";
-            0x00 Ptr set_Ptr: runtime::Ptr64 = "PVOID", "from symbols.";
+            0x00 Value set_Value: u64 = "ULONG_PTR", text!(Value, "from symbols");
+            0x00 Ptr set_Ptr: runtime::Ptr64 = "PVOID", text!(Ptr, "from symbols");
         }
     }
 }
@@ -98,8 +101,8 @@ runtime::layout! {
     /// The unnamed union at 0x00 of `EX_PUSH_LOCK`.
     pub union EX_PUSH_LOCK_5_2_3790_sp1_x64_union_Locked: 0x8, 8 {
         0x00 struct_Locked: EX_PUSH_LOCK_5_2_3790_sp1_x64_union_Locked_struct_Locked, "unnamed; its members have accessors.";
-        0x00 Value: u64 = "ULONG_PTR", "from symbols.";
-        0x00 Ptr: runtime::Ptr64 = "PVOID", "from symbols.";
+        0x00 Value: u64 = "ULONG_PTR", text!(Value, "from symbols");
+        0x00 Ptr: runtime::Ptr64 = "PVOID", text!(Ptr, "from symbols");
     }
 }
 

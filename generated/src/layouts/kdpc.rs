@@ -6,10 +6,20 @@
 use super::{runtime, members, list_entry::*, single_list_entry::*};
 
 macro_rules! text {
+    (Type, $known:literal) => { concat!($known, ". Type of the object.") };
+    (Number, $known:literal) => { concat!($known, ". Target processor.") };
+    (Importance, $known:literal) => { concat!($known, ". Where the DPC is queued, and whether the processor is interrupted: KDPC\\_IMPORTANCE.") };
+    (DpcListEntry, $known:literal) => { concat!($known, ". Links the DPCs of one processor.") };
     (DeferredRoutine, $known:literal) => { concat!($known, ". Gets the object, the context and the two arguments.") };
+    (DeferredContext, $known:literal) => { concat!($known, ". Second argument of the routine.") };
+    (SystemArgument1, $known:literal) => { concat!($known, ". Third argument of the routine.") };
+    (SystemArgument2, $known:literal) => { concat!($known, ". Fourth argument of the routine.") };
     (Lock, $known:literal) => { concat!($known, ". The queue that contains the object; null if none does.") };
     (DpcData, $known:literal) => { concat!($known, ". The queue that contains the object; null if none does. In headers volatile is an annotation, not a qualifier.") };
-    (Number, $known:literal) => { concat!($known, ". Of the target processor.") };
+    (Number_2, $known:literal) => { concat!($known, ". Of the target processor.") };
+    (Expedite, $known:literal) => { concat!($known, ". By its name, whether to expedite the DPC.") };
+    (TargetInfoAsUlong, $known:literal) => { concat!($known, ". Type, Importance and Number as one number.") };
+    (ProcessorHistory, $known:literal) => { concat!($known, ". Mask of processors; by its name, those the DPC was queued to.") };
 }
 
 runtime::layout! {
@@ -17,14 +27,14 @@ runtime::layout! {
     ///
     /// A deferred procedure call: a routine that the kernel is to run on some processor at DISPATCH\_LEVEL.
     pub struct KDPC_5_0_x86: members::KDPC, 0x20, 4 {
-        0x00 Type: i16 = "SHORT", "from symbols.";
-        0x02 Number: u8 = "UCHAR", "from symbols.";
-        0x03 Importance: u8 = "UCHAR", "from symbols.";
-        0x04 DpcListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols.";
+        0x00 Type: i16 = "SHORT", text!(Type, "from symbols");
+        0x02 Number: u8 = "UCHAR", text!(Number, "from symbols");
+        0x03 Importance: u8 = "UCHAR", text!(Importance, "from symbols");
+        0x04 DpcListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(DpcListEntry, "from symbols");
         0x0c DeferredRoutine: runtime::Ptr32 = "VOID (*) (KDPC *, PVOID, PVOID, PVOID)", text!(DeferredRoutine, "from symbols");
-        0x10 DeferredContext: runtime::Ptr32 = "PVOID", "from symbols.";
-        0x14 SystemArgument1: runtime::Ptr32 = "PVOID", "from symbols.";
-        0x18 SystemArgument2: runtime::Ptr32 = "PVOID", "from symbols.";
+        0x10 DeferredContext: runtime::Ptr32 = "PVOID", text!(DeferredContext, "from symbols");
+        0x14 SystemArgument1: runtime::Ptr32 = "PVOID", text!(SystemArgument1, "from symbols");
+        0x18 SystemArgument2: runtime::Ptr32 = "PVOID", text!(SystemArgument2, "from symbols");
         0x1c Lock: runtime::Ptr32 = "ULONG_PTR *", text!(Lock, "from symbols");
     }
 }
@@ -34,14 +44,14 @@ runtime::layout! {
     ///
     /// A deferred procedure call: a routine that the kernel is to run on some processor at DISPATCH\_LEVEL.
     pub struct KDPC_5_2_x86: members::KDPC, 0x20, 4 {
-        0x00 Type: i16 = "SHORT", "from symbols.";
-        0x02 Number: u8 = "UCHAR", "from symbols.";
-        0x03 Importance: u8 = "UCHAR", "from symbols.";
-        0x04 DpcListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols.";
+        0x00 Type: i16 = "SHORT", text!(Type, "from symbols");
+        0x02 Number: u8 = "UCHAR", text!(Number, "from symbols");
+        0x03 Importance: u8 = "UCHAR", text!(Importance, "from symbols");
+        0x04 DpcListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(DpcListEntry, "from symbols");
         0x0c DeferredRoutine: runtime::Ptr32 = "VOID (*) (KDPC *, PVOID, PVOID, PVOID)", text!(DeferredRoutine, "from symbols");
-        0x10 DeferredContext: runtime::Ptr32 = "PVOID", "from symbols.";
-        0x14 SystemArgument1: runtime::Ptr32 = "PVOID", "from symbols.";
-        0x18 SystemArgument2: runtime::Ptr32 = "PVOID", "from symbols.";
+        0x10 DeferredContext: runtime::Ptr32 = "PVOID", text!(DeferredContext, "from symbols");
+        0x14 SystemArgument1: runtime::Ptr32 = "PVOID", text!(SystemArgument1, "from symbols");
+        0x18 SystemArgument2: runtime::Ptr32 = "PVOID", text!(SystemArgument2, "from symbols");
         0x1c DpcData: runtime::Ptr32 = "PVOID", text!(DpcData, "from symbols");
     }
 }
@@ -51,15 +61,15 @@ runtime::layout! {
     ///
     /// A deferred procedure call: a routine that the kernel is to run on some processor at DISPATCH\_LEVEL.
     pub struct KDPC_5_2_3790_sp1_x86: members::KDPC, 0x20, 4 {
-        0x00 Type: u8 = "UCHAR", "from symbols.";
-        0x01 Importance: u8 = "UCHAR", "from symbols.";
-        0x02 Number: u8 = "UCHAR", text!(Number, "from symbols");
-        0x03 Expedite: u8 = "UCHAR", "from symbols.";
-        0x04 DpcListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols.";
+        0x00 Type: u8 = "UCHAR", text!(Type, "from symbols");
+        0x01 Importance: u8 = "UCHAR", text!(Importance, "from symbols");
+        0x02 Number: u8 = "UCHAR", text!(Number_2, "from symbols");
+        0x03 Expedite: u8 = "UCHAR", text!(Expedite, "from symbols");
+        0x04 DpcListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(DpcListEntry, "from symbols");
         0x0c DeferredRoutine: runtime::Ptr32 = "VOID (*) (KDPC *, PVOID, PVOID, PVOID)", text!(DeferredRoutine, "from symbols");
-        0x10 DeferredContext: runtime::Ptr32 = "PVOID", "from symbols.";
-        0x14 SystemArgument1: runtime::Ptr32 = "PVOID", "from symbols.";
-        0x18 SystemArgument2: runtime::Ptr32 = "PVOID", "from symbols.";
+        0x10 DeferredContext: runtime::Ptr32 = "PVOID", text!(DeferredContext, "from symbols");
+        0x14 SystemArgument1: runtime::Ptr32 = "PVOID", text!(SystemArgument1, "from symbols");
+        0x18 SystemArgument2: runtime::Ptr32 = "PVOID", text!(SystemArgument2, "from symbols");
         0x1c DpcData: runtime::Ptr32 = "PVOID", text!(DpcData, "from symbols");
     }
 }
@@ -69,16 +79,16 @@ runtime::layout! {
     ///
     /// A deferred procedure call: a routine that the kernel is to run on some processor at DISPATCH\_LEVEL.
     pub struct KDPC_5_2_3790_sp1_x64: members::KDPC, 0x40, 8 {
-        0x00 Type: u8 = "UCHAR", "from symbols.";
-        0x01 Importance: u8 = "UCHAR", "from symbols.";
-        0x02 Number: u8 = "UCHAR", text!(Number, "from symbols");
-        0x03 Expedite: u8 = "UCHAR", "from symbols.";
+        0x00 Type: u8 = "UCHAR", text!(Type, "from symbols");
+        0x01 Importance: u8 = "UCHAR", text!(Importance, "from symbols");
+        0x02 Number: u8 = "UCHAR", text!(Number_2, "from symbols");
+        0x03 Expedite: u8 = "UCHAR", text!(Expedite, "from symbols");
         0x04 _padding04: [u8; 4], "padding.";
-        0x08 DpcListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
+        0x08 DpcListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(DpcListEntry, "from symbols");
         0x18 DeferredRoutine: runtime::Ptr64 = "VOID (*) (KDPC *, PVOID, PVOID, PVOID)", text!(DeferredRoutine, "from symbols");
-        0x20 DeferredContext: runtime::Ptr64 = "PVOID", "from symbols.";
-        0x28 SystemArgument1: runtime::Ptr64 = "PVOID", "from symbols.";
-        0x30 SystemArgument2: runtime::Ptr64 = "PVOID", "from symbols.";
+        0x20 DeferredContext: runtime::Ptr64 = "PVOID", text!(DeferredContext, "from symbols");
+        0x28 SystemArgument1: runtime::Ptr64 = "PVOID", text!(SystemArgument1, "from symbols");
+        0x30 SystemArgument2: runtime::Ptr64 = "PVOID", text!(SystemArgument2, "from symbols");
         0x38 DpcData: runtime::Ptr64 = "PVOID", text!(DpcData, "from symbols");
     }
 }
@@ -88,14 +98,14 @@ runtime::layout! {
     ///
     /// A deferred procedure call: a routine that the kernel is to run on some processor at DISPATCH\_LEVEL.
     pub struct KDPC_early_6_0_x86: members::KDPC, 0x20, 4 {
-        0x00 Type: u8 = "UCHAR", "from symbols.";
-        0x01 Importance: u8 = "UCHAR", "from symbols.";
-        0x02 Number: u16 = "USHORT", text!(Number, "from symbols");
-        0x04 DpcListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols.";
+        0x00 Type: u8 = "UCHAR", text!(Type, "from symbols");
+        0x01 Importance: u8 = "UCHAR", text!(Importance, "from symbols");
+        0x02 Number: u16 = "USHORT", text!(Number_2, "from symbols");
+        0x04 DpcListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(DpcListEntry, "from symbols");
         0x0c DeferredRoutine: runtime::Ptr32 = "VOID (*) (KDPC *, PVOID, PVOID, PVOID)", text!(DeferredRoutine, "from symbols");
-        0x10 DeferredContext: runtime::Ptr32 = "PVOID", "from symbols.";
-        0x14 SystemArgument1: runtime::Ptr32 = "PVOID", "from symbols.";
-        0x18 SystemArgument2: runtime::Ptr32 = "PVOID", "from symbols.";
+        0x10 DeferredContext: runtime::Ptr32 = "PVOID", text!(DeferredContext, "from symbols");
+        0x14 SystemArgument1: runtime::Ptr32 = "PVOID", text!(SystemArgument1, "from symbols");
+        0x18 SystemArgument2: runtime::Ptr32 = "PVOID", text!(SystemArgument2, "from symbols");
         0x1c DpcData: runtime::Ptr32 = "PVOID", text!(DpcData, "from symbols");
     }
 }
@@ -105,15 +115,15 @@ runtime::layout! {
     ///
     /// A deferred procedure call: a routine that the kernel is to run on some processor at DISPATCH\_LEVEL.
     pub struct KDPC_early_6_0_x64: members::KDPC, 0x40, 8 {
-        0x00 Type: u8 = "UCHAR", "from symbols.";
-        0x01 Importance: u8 = "UCHAR", "from symbols.";
-        0x02 Number: u16 = "USHORT", text!(Number, "from symbols");
+        0x00 Type: u8 = "UCHAR", text!(Type, "from symbols");
+        0x01 Importance: u8 = "UCHAR", text!(Importance, "from symbols");
+        0x02 Number: u16 = "USHORT", text!(Number_2, "from symbols");
         0x04 _padding04: [u8; 4], "padding.";
-        0x08 DpcListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
+        0x08 DpcListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(DpcListEntry, "from symbols");
         0x18 DeferredRoutine: runtime::Ptr64 = "VOID (*) (KDPC *, PVOID, PVOID, PVOID)", text!(DeferredRoutine, "from symbols");
-        0x20 DeferredContext: runtime::Ptr64 = "PVOID", "from symbols.";
-        0x28 SystemArgument1: runtime::Ptr64 = "PVOID", "from symbols.";
-        0x30 SystemArgument2: runtime::Ptr64 = "PVOID", "from symbols.";
+        0x20 DeferredContext: runtime::Ptr64 = "PVOID", text!(DeferredContext, "from symbols");
+        0x28 SystemArgument1: runtime::Ptr64 = "PVOID", text!(SystemArgument1, "from symbols");
+        0x30 SystemArgument2: runtime::Ptr64 = "PVOID", text!(SystemArgument2, "from symbols");
         0x38 DpcData: runtime::Ptr64 = "PVOID", text!(DpcData, "from symbols");
     }
 }
@@ -123,14 +133,14 @@ runtime::layout! {
     ///
     /// A deferred procedure call: a routine that the kernel is to run on some processor at DISPATCH\_LEVEL.
     pub struct KDPC_6_1_x86: members::KDPC, 0x20, 4 {
-        0x00 Type: u8 = "UCHAR", "from symbols.";
-        0x01 Importance: u8 = "UCHAR", "from symbols.";
-        0x02 Number: u16 = "USHORT volatile", text!(Number, "from symbols");
-        0x04 DpcListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols.";
+        0x00 Type: u8 = "UCHAR", text!(Type, "from symbols");
+        0x01 Importance: u8 = "UCHAR", text!(Importance, "from symbols");
+        0x02 Number: u16 = "USHORT volatile", text!(Number_2, "from symbols");
+        0x04 DpcListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(DpcListEntry, "from symbols");
         0x0c DeferredRoutine: runtime::Ptr32 = "VOID (*) (KDPC *, PVOID, PVOID, PVOID)", text!(DeferredRoutine, "from symbols");
-        0x10 DeferredContext: runtime::Ptr32 = "PVOID", "from symbols.";
-        0x14 SystemArgument1: runtime::Ptr32 = "PVOID", "from symbols.";
-        0x18 SystemArgument2: runtime::Ptr32 = "PVOID", "from symbols.";
+        0x10 DeferredContext: runtime::Ptr32 = "PVOID", text!(DeferredContext, "from symbols");
+        0x14 SystemArgument1: runtime::Ptr32 = "PVOID", text!(SystemArgument1, "from symbols");
+        0x18 SystemArgument2: runtime::Ptr32 = "PVOID", text!(SystemArgument2, "from symbols");
         0x1c DpcData: runtime::Ptr32 = "PVOID", text!(DpcData, "from symbols");
     }
 }
@@ -140,15 +150,15 @@ runtime::layout! {
     ///
     /// A deferred procedure call: a routine that the kernel is to run on some processor at DISPATCH\_LEVEL.
     pub struct KDPC_6_1_x64: members::KDPC, 0x40, 8 {
-        0x00 Type: u8 = "UCHAR", "from symbols.";
-        0x01 Importance: u8 = "UCHAR", "from symbols.";
-        0x02 Number: u16 = "USHORT volatile", text!(Number, "from symbols");
+        0x00 Type: u8 = "UCHAR", text!(Type, "from symbols");
+        0x01 Importance: u8 = "UCHAR", text!(Importance, "from symbols");
+        0x02 Number: u16 = "USHORT volatile", text!(Number_2, "from symbols");
         0x04 _padding04: [u8; 4], "padding.";
-        0x08 DpcListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
+        0x08 DpcListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(DpcListEntry, "from symbols");
         0x18 DeferredRoutine: runtime::Ptr64 = "VOID (*) (KDPC *, PVOID, PVOID, PVOID)", text!(DeferredRoutine, "from symbols");
-        0x20 DeferredContext: runtime::Ptr64 = "PVOID", "from symbols.";
-        0x28 SystemArgument1: runtime::Ptr64 = "PVOID", "from symbols.";
-        0x30 SystemArgument2: runtime::Ptr64 = "PVOID", "from symbols.";
+        0x20 DeferredContext: runtime::Ptr64 = "PVOID", text!(DeferredContext, "from symbols");
+        0x28 SystemArgument1: runtime::Ptr64 = "PVOID", text!(SystemArgument1, "from symbols");
+        0x30 SystemArgument2: runtime::Ptr64 = "PVOID", text!(SystemArgument2, "from symbols");
         0x38 DpcData: runtime::Ptr64 = "PVOID", text!(DpcData, "from symbols");
     }
 }
@@ -159,17 +169,17 @@ runtime::layout! {
     /// A deferred procedure call: a routine that the kernel is to run on some processor at DISPATCH\_LEVEL.
     pub struct KDPC_6_3_x86: members::KDPC, 0x20, 4 {
         0x00 union_TargetInfoAsUlong: KDPC_6_3_union_TargetInfoAsUlong, "unnamed; its members have accessors." {
-            0x00 TargetInfoAsUlong set_TargetInfoAsUlong: u32 = "ULONG", "from symbols.";
-            0x00 Type set_Type: u8 = "UCHAR", "from symbols.";
-            0x01 Importance set_Importance: u8 = "UCHAR", "from symbols.";
-            0x02 Number set_Number: u16 = "USHORT volatile", "from symbols.";
+            0x00 TargetInfoAsUlong set_TargetInfoAsUlong: u32 = "ULONG", text!(TargetInfoAsUlong, "from symbols");
+            0x00 Type set_Type: u8 = "UCHAR", text!(Type, "from symbols");
+            0x01 Importance set_Importance: u8 = "UCHAR", text!(Importance, "from symbols");
+            0x02 Number set_Number: u16 = "USHORT volatile", text!(Number, "from symbols");
         }
-        0x04 DpcListEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "from symbols.";
-        0x08 ProcessorHistory: u32 = "KAFFINITY", "from symbols.";
+        0x04 DpcListEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", text!(DpcListEntry, "from symbols");
+        0x08 ProcessorHistory: u32 = "KAFFINITY", text!(ProcessorHistory, "from symbols");
         0x0c DeferredRoutine: runtime::Ptr32 = "VOID (*) (KDPC *, PVOID, PVOID, PVOID)", text!(DeferredRoutine, "from symbols");
-        0x10 DeferredContext: runtime::Ptr32 = "PVOID", "from symbols.";
-        0x14 SystemArgument1: runtime::Ptr32 = "PVOID", "from symbols.";
-        0x18 SystemArgument2: runtime::Ptr32 = "PVOID", "from symbols.";
+        0x10 DeferredContext: runtime::Ptr32 = "PVOID", text!(DeferredContext, "from symbols");
+        0x14 SystemArgument1: runtime::Ptr32 = "PVOID", text!(SystemArgument1, "from symbols");
+        0x18 SystemArgument2: runtime::Ptr32 = "PVOID", text!(SystemArgument2, "from symbols");
         0x1c DpcData: runtime::Ptr32 = "PVOID", text!(DpcData, "from symbols");
     }
 }
@@ -177,7 +187,7 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x00 of `KDPC`.
     pub union KDPC_6_3_union_TargetInfoAsUlong: 0x4, 4 {
-        0x00 TargetInfoAsUlong: u32 = "ULONG", "from symbols.";
+        0x00 TargetInfoAsUlong: u32 = "ULONG", text!(TargetInfoAsUlong, "from symbols");
         0x00 struct_Type: KDPC_6_3_union_TargetInfoAsUlong_struct_Type, "unnamed; its members have accessors.";
     }
 }
@@ -185,9 +195,9 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed structure at 0x00 of `union_TargetInfoAsUlong` in `KDPC`.
     pub struct KDPC_6_3_union_TargetInfoAsUlong_struct_Type: 0x4, 2 {
-        0x00 Type: u8 = "UCHAR", "from symbols.";
-        0x01 Importance: u8 = "UCHAR", "from symbols.";
-        0x02 Number: u16 = "USHORT volatile", "from symbols.";
+        0x00 Type: u8 = "UCHAR", text!(Type, "from symbols");
+        0x01 Importance: u8 = "UCHAR", text!(Importance, "from symbols");
+        0x02 Number: u16 = "USHORT volatile", text!(Number, "from symbols");
     }
 }
 
@@ -197,18 +207,18 @@ runtime::layout! {
     /// A deferred procedure call: a routine that the kernel is to run on some processor at DISPATCH\_LEVEL.
     pub struct KDPC_6_3_x64: members::KDPC, 0x40, 8 {
         0x00 union_TargetInfoAsUlong: KDPC_6_3_union_TargetInfoAsUlong, "unnamed; its members have accessors." {
-            0x00 TargetInfoAsUlong set_TargetInfoAsUlong: u32 = "ULONG", "from symbols.";
-            0x00 Type set_Type: u8 = "UCHAR", "from symbols.";
-            0x01 Importance set_Importance: u8 = "UCHAR", "from symbols.";
-            0x02 Number set_Number: u16 = "USHORT volatile", "from symbols.";
+            0x00 TargetInfoAsUlong set_TargetInfoAsUlong: u32 = "ULONG", text!(TargetInfoAsUlong, "from symbols");
+            0x00 Type set_Type: u8 = "UCHAR", text!(Type, "from symbols");
+            0x01 Importance set_Importance: u8 = "UCHAR", text!(Importance, "from symbols");
+            0x02 Number set_Number: u16 = "USHORT volatile", text!(Number, "from symbols");
         }
         0x04 _padding04: [u8; 4], "padding.";
-        0x08 DpcListEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", "from symbols.";
-        0x10 ProcessorHistory: u64 = "KAFFINITY", "from symbols.";
+        0x08 DpcListEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", text!(DpcListEntry, "from symbols");
+        0x10 ProcessorHistory: u64 = "KAFFINITY", text!(ProcessorHistory, "from symbols");
         0x18 DeferredRoutine: runtime::Ptr64 = "VOID (*) (KDPC *, PVOID, PVOID, PVOID)", text!(DeferredRoutine, "from symbols");
-        0x20 DeferredContext: runtime::Ptr64 = "PVOID", "from symbols.";
-        0x28 SystemArgument1: runtime::Ptr64 = "PVOID", "from symbols.";
-        0x30 SystemArgument2: runtime::Ptr64 = "PVOID", "from symbols.";
+        0x20 DeferredContext: runtime::Ptr64 = "PVOID", text!(DeferredContext, "from symbols");
+        0x28 SystemArgument1: runtime::Ptr64 = "PVOID", text!(SystemArgument1, "from symbols");
+        0x30 SystemArgument2: runtime::Ptr64 = "PVOID", text!(SystemArgument2, "from symbols");
         0x38 DpcData: runtime::Ptr64 = "PVOID", text!(DpcData, "from symbols");
     }
 }

@@ -5,12 +5,16 @@
 #[allow(unused_imports)]
 use super::{runtime, members, dispatcher_header::*};
 
+macro_rules! text {
+    (Header, $known:literal) => { concat!($known, ". Header of the object.") };
+}
+
 runtime::layout! {
     /// `KEVENT` since 5.0 on x86: 0x10 bytes, aligned to 4.
     ///
     /// An event.
     pub struct KEVENT_5_0_x86: members::KEVENT, 0x10, 4 {
-        0x00 Header: DISPATCHER_HEADER_5_0_x86 = "DISPATCHER_HEADER", "from symbols.";
+        0x00 Header: DISPATCHER_HEADER_5_0_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
     }
 }
 
@@ -19,7 +23,7 @@ runtime::layout! {
     ///
     /// An event.
     pub struct KEVENT_5_2_x86: members::KEVENT, 0x10, 4 {
-        0x00 Header: DISPATCHER_HEADER_5_2_x86 = "DISPATCHER_HEADER", "from symbols.";
+        0x00 Header: DISPATCHER_HEADER_5_2_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
     }
 }
 
@@ -28,7 +32,7 @@ runtime::layout! {
     ///
     /// An event.
     pub struct KEVENT_5_2_3790_sp1_x86: members::KEVENT, 0x10, 4 {
-        0x00 Header: DISPATCHER_HEADER_5_2_3790_sp1_x86 = "DISPATCHER_HEADER", "from symbols.";
+        0x00 Header: DISPATCHER_HEADER_5_2_3790_sp1_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
     }
 }
 
@@ -37,7 +41,7 @@ runtime::layout! {
     ///
     /// An event.
     pub struct KEVENT_5_2_3790_sp1_x64: members::KEVENT, 0x18, 8 {
-        0x00 Header: DISPATCHER_HEADER_5_2_3790_sp1_x64 = "DISPATCHER_HEADER", "from symbols.";
+        0x00 Header: DISPATCHER_HEADER_5_2_3790_sp1_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
     }
 }
 
@@ -46,7 +50,7 @@ runtime::layout! {
     ///
     /// An event.
     pub struct KEVENT_early_6_0_x86: members::KEVENT, 0x10, 4 {
-        0x00 Header: DISPATCHER_HEADER_early_6_0_x86 = "DISPATCHER_HEADER", "from symbols.";
+        0x00 Header: DISPATCHER_HEADER_early_6_0_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
     }
 }
 
@@ -55,7 +59,7 @@ runtime::layout! {
     ///
     /// An event.
     pub struct KEVENT_early_6_0_x64: members::KEVENT, 0x18, 8 {
-        0x00 Header: DISPATCHER_HEADER_early_6_0_x64 = "DISPATCHER_HEADER", "from symbols.";
+        0x00 Header: DISPATCHER_HEADER_early_6_0_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
     }
 }
 
@@ -64,7 +68,7 @@ runtime::layout! {
     ///
     /// An event.
     pub struct KEVENT_6_1_x86: members::KEVENT, 0x10, 4 {
-        0x00 Header: DISPATCHER_HEADER_6_1_x86 = "DISPATCHER_HEADER", "from symbols.";
+        0x00 Header: DISPATCHER_HEADER_6_1_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
     }
 }
 
@@ -73,7 +77,7 @@ runtime::layout! {
     ///
     /// An event.
     pub struct KEVENT_6_1_x64: members::KEVENT, 0x18, 8 {
-        0x00 Header: DISPATCHER_HEADER_6_1_x64 = "DISPATCHER_HEADER", "from symbols.";
+        0x00 Header: DISPATCHER_HEADER_6_1_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
     }
 }
 
@@ -82,7 +86,7 @@ runtime::layout! {
     ///
     /// An event.
     pub struct KEVENT_6_1_7601_24000_x86: members::KEVENT, 0x10, 4 {
-        0x00 Header: DISPATCHER_HEADER_6_1_7601_24000_x86 = "DISPATCHER_HEADER", "from symbols.";
+        0x00 Header: DISPATCHER_HEADER_6_1_7601_24000_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
     }
 }
 
@@ -91,7 +95,7 @@ runtime::layout! {
     ///
     /// An event.
     pub struct KEVENT_6_1_7601_24000_x64: members::KEVENT, 0x18, 8 {
-        0x00 Header: DISPATCHER_HEADER_6_1_7601_24000_x64 = "DISPATCHER_HEADER", "from symbols.";
+        0x00 Header: DISPATCHER_HEADER_6_1_7601_24000_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
     }
 }
 
@@ -100,7 +104,7 @@ runtime::layout! {
     ///
     /// An event.
     pub struct KEVENT_6_2_x86: members::KEVENT, 0x10, 4 {
-        0x00 Header: DISPATCHER_HEADER_6_2_x86 = "DISPATCHER_HEADER", "from symbols.";
+        0x00 Header: DISPATCHER_HEADER_6_2_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
     }
 }
 
@@ -109,7 +113,7 @@ runtime::layout! {
     ///
     /// An event.
     pub struct KEVENT_6_2_x64: members::KEVENT, 0x18, 8 {
-        0x00 Header: DISPATCHER_HEADER_6_2_x64 = "DISPATCHER_HEADER", "from symbols.";
+        0x00 Header: DISPATCHER_HEADER_6_2_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
     }
 }
 
@@ -118,7 +122,7 @@ runtime::layout! {
     ///
     /// An event.
     pub struct KEVENT_6_3_x86: members::KEVENT, 0x10, 4 {
-        0x00 Header: DISPATCHER_HEADER_6_3_x86 = "DISPATCHER_HEADER", "from symbols.";
+        0x00 Header: DISPATCHER_HEADER_6_3_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
     }
 }
 
@@ -127,7 +131,7 @@ runtime::layout! {
     ///
     /// An event.
     pub struct KEVENT_6_3_x64: members::KEVENT, 0x18, 8 {
-        0x00 Header: DISPATCHER_HEADER_6_3_x64 = "DISPATCHER_HEADER", "from symbols.";
+        0x00 Header: DISPATCHER_HEADER_6_3_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
     }
 }
 
@@ -136,7 +140,7 @@ runtime::layout! {
     ///
     /// An event.
     pub struct KEVENT_6_3_9600_17031_x86: members::KEVENT, 0x10, 4 {
-        0x00 Header: DISPATCHER_HEADER_6_3_9600_17031_x86 = "DISPATCHER_HEADER", "from symbols.";
+        0x00 Header: DISPATCHER_HEADER_6_3_9600_17031_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
     }
 }
 
@@ -145,7 +149,7 @@ runtime::layout! {
     ///
     /// An event.
     pub struct KEVENT_6_3_9600_17031_x64: members::KEVENT, 0x18, 8 {
-        0x00 Header: DISPATCHER_HEADER_6_3_9600_17031_x64 = "DISPATCHER_HEADER", "from symbols.";
+        0x00 Header: DISPATCHER_HEADER_6_3_9600_17031_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
     }
 }
 
@@ -154,7 +158,7 @@ runtime::layout! {
     ///
     /// An event.
     pub struct KEVENT_10_0_x86: members::KEVENT, 0x10, 4 {
-        0x00 Header: DISPATCHER_HEADER_10_0_x86 = "DISPATCHER_HEADER", "from symbols.";
+        0x00 Header: DISPATCHER_HEADER_10_0_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
     }
 }
 
@@ -163,7 +167,7 @@ runtime::layout! {
     ///
     /// An event.
     pub struct KEVENT_10_0_x64: members::KEVENT, 0x18, 8 {
-        0x00 Header: DISPATCHER_HEADER_10_0_x64 = "DISPATCHER_HEADER", "from symbols.";
+        0x00 Header: DISPATCHER_HEADER_10_0_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
     }
 }
 
@@ -172,7 +176,7 @@ runtime::layout! {
     ///
     /// An event.
     pub struct KEVENT_10_0_10240_17770_x64: members::KEVENT, 0x18, 8 {
-        0x00 Header: DISPATCHER_HEADER_10_0_10240_17770_x64 = "DISPATCHER_HEADER", "from symbols.";
+        0x00 Header: DISPATCHER_HEADER_10_0_10240_17770_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
     }
 }
 
@@ -181,7 +185,7 @@ runtime::layout! {
     ///
     /// An event.
     pub struct KEVENT_1703_x86: members::KEVENT, 0x10, 4 {
-        0x00 Header: DISPATCHER_HEADER_1703_x86 = "DISPATCHER_HEADER", "from symbols.";
+        0x00 Header: DISPATCHER_HEADER_1703_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
     }
 }
 
@@ -190,7 +194,7 @@ runtime::layout! {
     ///
     /// An event.
     pub struct KEVENT_1703_x64: members::KEVENT, 0x18, 8 {
-        0x00 Header: DISPATCHER_HEADER_1703_x64 = "DISPATCHER_HEADER", "from symbols.";
+        0x00 Header: DISPATCHER_HEADER_1703_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
     }
 }
 
@@ -199,7 +203,7 @@ runtime::layout! {
     ///
     /// An event.
     pub struct KEVENT_1803_x86: members::KEVENT, 0x10, 4 {
-        0x00 Header: DISPATCHER_HEADER_1803_x86 = "DISPATCHER_HEADER", "from symbols.";
+        0x00 Header: DISPATCHER_HEADER_1803_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
     }
 }
 
@@ -208,7 +212,7 @@ runtime::layout! {
     ///
     /// An event.
     pub struct KEVENT_1803_x64: members::KEVENT, 0x18, 8 {
-        0x00 Header: DISPATCHER_HEADER_1803_x64 = "DISPATCHER_HEADER", "from symbols.";
+        0x00 Header: DISPATCHER_HEADER_1803_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
     }
 }
 
@@ -217,7 +221,7 @@ runtime::layout! {
     ///
     /// An event.
     pub struct KEVENT_1803_arm64: members::KEVENT, 0x18, 8 {
-        0x00 Header: DISPATCHER_HEADER_1803_arm64 = "DISPATCHER_HEADER", "from symbols.";
+        0x00 Header: DISPATCHER_HEADER_1803_arm64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
     }
 }
 
@@ -226,7 +230,7 @@ runtime::layout! {
     ///
     /// An event.
     pub struct KEVENT_1809_x86: members::KEVENT, 0x10, 4 {
-        0x00 Header: DISPATCHER_HEADER_1809_x86 = "DISPATCHER_HEADER", "from symbols.";
+        0x00 Header: DISPATCHER_HEADER_1809_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
     }
 }
 
@@ -235,7 +239,7 @@ runtime::layout! {
     ///
     /// An event.
     pub struct KEVENT_2004_x64: members::KEVENT, 0x18, 8 {
-        0x00 Header: DISPATCHER_HEADER_2004_x64 = "DISPATCHER_HEADER", "from symbols.";
+        0x00 Header: DISPATCHER_HEADER_2004_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
     }
 }
 
@@ -244,6 +248,6 @@ runtime::layout! {
     ///
     /// An event.
     pub struct KEVENT_server_2022_x64: members::KEVENT, 0x18, 8 {
-        0x00 Header: DISPATCHER_HEADER_server_2022_x64 = "DISPATCHER_HEADER", "from symbols.";
+        0x00 Header: DISPATCHER_HEADER_server_2022_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
     }
 }

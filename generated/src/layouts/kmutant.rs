@@ -5,16 +5,28 @@
 #[allow(unused_imports)]
 use super::{runtime, members, dispatcher_header::*, list_entry::*};
 
+macro_rules! text {
+    (Header, $known:literal) => { concat!($known, ". Header of the object.") };
+    (MutantListEntry, $known:literal) => { concat!($known, ". Links the mutants of one owner.") };
+    (OwnerThread, $known:literal) => { concat!($known, ". Thread that owns the mutant; null if none does.") };
+    (Abandoned, $known:literal) => { concat!($known, ". Whether the owner ended without releasing the mutant.") };
+    (ApcDisable, $known:literal) => { concat!($known, ". Whether owning the mutant disables normal kernel APCs.") };
+    (MutantFlags, $known:literal) => { concat!($known, ". Abandoned and Spare1, or Abandoned2, AbEnabled and Spare2, as one number.") };
+    (Spare1, $known:literal) => { concat!($known, ". Not in use.") };
+    (Abandoned2, $known:literal) => { concat!($known, ". The same bit as Abandoned.") };
+    (AbEnabled, $known:literal) => { concat!($known, ". Whether AutoBoost is enabled.") };
+}
+
 runtime::layout! {
     /// `KMUTANT` since 5.0 on x86: 0x20 bytes, aligned to 4.
     ///
     /// A mutual exclusion object, owned by one thread at a time; drivers know it as KMUTEX.
     pub struct KMUTANT_5_0_x86: members::KMUTANT, 0x20, 4 {
-        0x00 Header: DISPATCHER_HEADER_5_0_x86 = "DISPATCHER_HEADER", "from symbols.";
-        0x10 MutantListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols.";
-        0x18 OwnerThread: runtime::Ptr32 = "KTHREAD *", "from symbols.";
-        0x1c Abandoned: u8 = "BOOLEAN", "from symbols.";
-        0x1d ApcDisable: u8 = "UCHAR", "from symbols.";
+        0x00 Header: DISPATCHER_HEADER_5_0_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
+        0x10 MutantListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(MutantListEntry, "from symbols");
+        0x18 OwnerThread: runtime::Ptr32 = "KTHREAD *", text!(OwnerThread, "from symbols");
+        0x1c Abandoned: u8 = "BOOLEAN", text!(Abandoned, "from symbols");
+        0x1d ApcDisable: u8 = "UCHAR", text!(ApcDisable, "from symbols");
         0x1e _padding1E: [u8; 2], "padding.";
     }
 }
@@ -24,11 +36,11 @@ runtime::layout! {
     ///
     /// A mutual exclusion object, owned by one thread at a time; drivers know it as KMUTEX.
     pub struct KMUTANT_5_2_x86: members::KMUTANT, 0x20, 4 {
-        0x00 Header: DISPATCHER_HEADER_5_2_x86 = "DISPATCHER_HEADER", "from symbols.";
-        0x10 MutantListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols.";
-        0x18 OwnerThread: runtime::Ptr32 = "KTHREAD *", "from symbols.";
-        0x1c Abandoned: u8 = "BOOLEAN", "from symbols.";
-        0x1d ApcDisable: u8 = "UCHAR", "from symbols.";
+        0x00 Header: DISPATCHER_HEADER_5_2_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
+        0x10 MutantListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(MutantListEntry, "from symbols");
+        0x18 OwnerThread: runtime::Ptr32 = "KTHREAD *", text!(OwnerThread, "from symbols");
+        0x1c Abandoned: u8 = "BOOLEAN", text!(Abandoned, "from symbols");
+        0x1d ApcDisable: u8 = "UCHAR", text!(ApcDisable, "from symbols");
         0x1e _padding1E: [u8; 2], "padding.";
     }
 }
@@ -38,11 +50,11 @@ runtime::layout! {
     ///
     /// A mutual exclusion object, owned by one thread at a time; drivers know it as KMUTEX.
     pub struct KMUTANT_5_2_3790_sp1_x86: members::KMUTANT, 0x20, 4 {
-        0x00 Header: DISPATCHER_HEADER_5_2_3790_sp1_x86 = "DISPATCHER_HEADER", "from symbols.";
-        0x10 MutantListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols.";
-        0x18 OwnerThread: runtime::Ptr32 = "KTHREAD *", "from symbols.";
-        0x1c Abandoned: u8 = "BOOLEAN", "from symbols.";
-        0x1d ApcDisable: u8 = "UCHAR", "from symbols.";
+        0x00 Header: DISPATCHER_HEADER_5_2_3790_sp1_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
+        0x10 MutantListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(MutantListEntry, "from symbols");
+        0x18 OwnerThread: runtime::Ptr32 = "KTHREAD *", text!(OwnerThread, "from symbols");
+        0x1c Abandoned: u8 = "BOOLEAN", text!(Abandoned, "from symbols");
+        0x1d ApcDisable: u8 = "UCHAR", text!(ApcDisable, "from symbols");
         0x1e _padding1E: [u8; 2], "padding.";
     }
 }
@@ -52,11 +64,11 @@ runtime::layout! {
     ///
     /// A mutual exclusion object, owned by one thread at a time; drivers know it as KMUTEX.
     pub struct KMUTANT_5_2_3790_sp1_x64: members::KMUTANT, 0x38, 8 {
-        0x00 Header: DISPATCHER_HEADER_5_2_3790_sp1_x64 = "DISPATCHER_HEADER", "from symbols.";
-        0x18 MutantListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
-        0x28 OwnerThread: runtime::Ptr64 = "KTHREAD *", "from symbols.";
-        0x30 Abandoned: u8 = "BOOLEAN", "from symbols.";
-        0x31 ApcDisable: u8 = "UCHAR", "from symbols.";
+        0x00 Header: DISPATCHER_HEADER_5_2_3790_sp1_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
+        0x18 MutantListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(MutantListEntry, "from symbols");
+        0x28 OwnerThread: runtime::Ptr64 = "KTHREAD *", text!(OwnerThread, "from symbols");
+        0x30 Abandoned: u8 = "BOOLEAN", text!(Abandoned, "from symbols");
+        0x31 ApcDisable: u8 = "UCHAR", text!(ApcDisable, "from symbols");
         0x32 _padding32: [u8; 6], "padding.";
     }
 }
@@ -66,11 +78,11 @@ runtime::layout! {
     ///
     /// A mutual exclusion object, owned by one thread at a time; drivers know it as KMUTEX.
     pub struct KMUTANT_early_6_0_x86: members::KMUTANT, 0x20, 4 {
-        0x00 Header: DISPATCHER_HEADER_early_6_0_x86 = "DISPATCHER_HEADER", "from symbols.";
-        0x10 MutantListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols.";
-        0x18 OwnerThread: runtime::Ptr32 = "KTHREAD *", "from symbols.";
-        0x1c Abandoned: u8 = "BOOLEAN", "from symbols.";
-        0x1d ApcDisable: u8 = "UCHAR", "from symbols.";
+        0x00 Header: DISPATCHER_HEADER_early_6_0_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
+        0x10 MutantListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(MutantListEntry, "from symbols");
+        0x18 OwnerThread: runtime::Ptr32 = "KTHREAD *", text!(OwnerThread, "from symbols");
+        0x1c Abandoned: u8 = "BOOLEAN", text!(Abandoned, "from symbols");
+        0x1d ApcDisable: u8 = "UCHAR", text!(ApcDisable, "from symbols");
         0x1e _padding1E: [u8; 2], "padding.";
     }
 }
@@ -80,11 +92,11 @@ runtime::layout! {
     ///
     /// A mutual exclusion object, owned by one thread at a time; drivers know it as KMUTEX.
     pub struct KMUTANT_early_6_0_x64: members::KMUTANT, 0x38, 8 {
-        0x00 Header: DISPATCHER_HEADER_early_6_0_x64 = "DISPATCHER_HEADER", "from symbols.";
-        0x18 MutantListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
-        0x28 OwnerThread: runtime::Ptr64 = "KTHREAD *", "from symbols.";
-        0x30 Abandoned: u8 = "BOOLEAN", "from symbols.";
-        0x31 ApcDisable: u8 = "UCHAR", "from symbols.";
+        0x00 Header: DISPATCHER_HEADER_early_6_0_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
+        0x18 MutantListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(MutantListEntry, "from symbols");
+        0x28 OwnerThread: runtime::Ptr64 = "KTHREAD *", text!(OwnerThread, "from symbols");
+        0x30 Abandoned: u8 = "BOOLEAN", text!(Abandoned, "from symbols");
+        0x31 ApcDisable: u8 = "UCHAR", text!(ApcDisable, "from symbols");
         0x32 _padding32: [u8; 6], "padding.";
     }
 }
@@ -94,11 +106,11 @@ runtime::layout! {
     ///
     /// A mutual exclusion object, owned by one thread at a time; drivers know it as KMUTEX.
     pub struct KMUTANT_6_1_x86: members::KMUTANT, 0x20, 4 {
-        0x00 Header: DISPATCHER_HEADER_6_1_x86 = "DISPATCHER_HEADER", "from symbols.";
-        0x10 MutantListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols.";
-        0x18 OwnerThread: runtime::Ptr32 = "KTHREAD *", "from symbols.";
-        0x1c Abandoned: u8 = "BOOLEAN", "from symbols.";
-        0x1d ApcDisable: u8 = "UCHAR", "from symbols.";
+        0x00 Header: DISPATCHER_HEADER_6_1_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
+        0x10 MutantListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(MutantListEntry, "from symbols");
+        0x18 OwnerThread: runtime::Ptr32 = "KTHREAD *", text!(OwnerThread, "from symbols");
+        0x1c Abandoned: u8 = "BOOLEAN", text!(Abandoned, "from symbols");
+        0x1d ApcDisable: u8 = "UCHAR", text!(ApcDisable, "from symbols");
         0x1e _padding1E: [u8; 2], "padding.";
     }
 }
@@ -108,11 +120,11 @@ runtime::layout! {
     ///
     /// A mutual exclusion object, owned by one thread at a time; drivers know it as KMUTEX.
     pub struct KMUTANT_6_1_x64: members::KMUTANT, 0x38, 8 {
-        0x00 Header: DISPATCHER_HEADER_6_1_x64 = "DISPATCHER_HEADER", "from symbols.";
-        0x18 MutantListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
-        0x28 OwnerThread: runtime::Ptr64 = "KTHREAD *", "from symbols.";
-        0x30 Abandoned: u8 = "BOOLEAN", "from symbols.";
-        0x31 ApcDisable: u8 = "UCHAR", "from symbols.";
+        0x00 Header: DISPATCHER_HEADER_6_1_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
+        0x18 MutantListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(MutantListEntry, "from symbols");
+        0x28 OwnerThread: runtime::Ptr64 = "KTHREAD *", text!(OwnerThread, "from symbols");
+        0x30 Abandoned: u8 = "BOOLEAN", text!(Abandoned, "from symbols");
+        0x31 ApcDisable: u8 = "UCHAR", text!(ApcDisable, "from symbols");
         0x32 _padding32: [u8; 6], "padding.";
     }
 }
@@ -122,11 +134,11 @@ runtime::layout! {
     ///
     /// A mutual exclusion object, owned by one thread at a time; drivers know it as KMUTEX.
     pub struct KMUTANT_6_1_7601_24000_x86: members::KMUTANT, 0x20, 4 {
-        0x00 Header: DISPATCHER_HEADER_6_1_7601_24000_x86 = "DISPATCHER_HEADER", "from symbols.";
-        0x10 MutantListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols.";
-        0x18 OwnerThread: runtime::Ptr32 = "KTHREAD *", "from symbols.";
-        0x1c Abandoned: u8 = "BOOLEAN", "from symbols.";
-        0x1d ApcDisable: u8 = "UCHAR", "from symbols.";
+        0x00 Header: DISPATCHER_HEADER_6_1_7601_24000_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
+        0x10 MutantListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(MutantListEntry, "from symbols");
+        0x18 OwnerThread: runtime::Ptr32 = "KTHREAD *", text!(OwnerThread, "from symbols");
+        0x1c Abandoned: u8 = "BOOLEAN", text!(Abandoned, "from symbols");
+        0x1d ApcDisable: u8 = "UCHAR", text!(ApcDisable, "from symbols");
         0x1e _padding1E: [u8; 2], "padding.";
     }
 }
@@ -136,11 +148,11 @@ runtime::layout! {
     ///
     /// A mutual exclusion object, owned by one thread at a time; drivers know it as KMUTEX.
     pub struct KMUTANT_6_1_7601_24000_x64: members::KMUTANT, 0x38, 8 {
-        0x00 Header: DISPATCHER_HEADER_6_1_7601_24000_x64 = "DISPATCHER_HEADER", "from symbols.";
-        0x18 MutantListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
-        0x28 OwnerThread: runtime::Ptr64 = "KTHREAD *", "from symbols.";
-        0x30 Abandoned: u8 = "BOOLEAN", "from symbols.";
-        0x31 ApcDisable: u8 = "UCHAR", "from symbols.";
+        0x00 Header: DISPATCHER_HEADER_6_1_7601_24000_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
+        0x18 MutantListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(MutantListEntry, "from symbols");
+        0x28 OwnerThread: runtime::Ptr64 = "KTHREAD *", text!(OwnerThread, "from symbols");
+        0x30 Abandoned: u8 = "BOOLEAN", text!(Abandoned, "from symbols");
+        0x31 ApcDisable: u8 = "UCHAR", text!(ApcDisable, "from symbols");
         0x32 _padding32: [u8; 6], "padding.";
     }
 }
@@ -150,11 +162,11 @@ runtime::layout! {
     ///
     /// A mutual exclusion object, owned by one thread at a time; drivers know it as KMUTEX.
     pub struct KMUTANT_6_2_x86: members::KMUTANT, 0x20, 4 {
-        0x00 Header: DISPATCHER_HEADER_6_2_x86 = "DISPATCHER_HEADER", "from symbols.";
-        0x10 MutantListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols.";
-        0x18 OwnerThread: runtime::Ptr32 = "KTHREAD *", "from symbols.";
-        0x1c Abandoned: u8 = "BOOLEAN", "from symbols.";
-        0x1d ApcDisable: u8 = "UCHAR", "from symbols.";
+        0x00 Header: DISPATCHER_HEADER_6_2_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
+        0x10 MutantListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(MutantListEntry, "from symbols");
+        0x18 OwnerThread: runtime::Ptr32 = "KTHREAD *", text!(OwnerThread, "from symbols");
+        0x1c Abandoned: u8 = "BOOLEAN", text!(Abandoned, "from symbols");
+        0x1d ApcDisable: u8 = "UCHAR", text!(ApcDisable, "from symbols");
         0x1e _padding1E: [u8; 2], "padding.";
     }
 }
@@ -164,11 +176,11 @@ runtime::layout! {
     ///
     /// A mutual exclusion object, owned by one thread at a time; drivers know it as KMUTEX.
     pub struct KMUTANT_6_2_x64: members::KMUTANT, 0x38, 8 {
-        0x00 Header: DISPATCHER_HEADER_6_2_x64 = "DISPATCHER_HEADER", "from symbols.";
-        0x18 MutantListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
-        0x28 OwnerThread: runtime::Ptr64 = "KTHREAD *", "from symbols.";
-        0x30 Abandoned: u8 = "BOOLEAN", "from symbols.";
-        0x31 ApcDisable: u8 = "UCHAR", "from symbols.";
+        0x00 Header: DISPATCHER_HEADER_6_2_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
+        0x18 MutantListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(MutantListEntry, "from symbols");
+        0x28 OwnerThread: runtime::Ptr64 = "KTHREAD *", text!(OwnerThread, "from symbols");
+        0x30 Abandoned: u8 = "BOOLEAN", text!(Abandoned, "from symbols");
+        0x31 ApcDisable: u8 = "UCHAR", text!(ApcDisable, "from symbols");
         0x32 _padding32: [u8; 6], "padding.";
     }
 }
@@ -178,11 +190,11 @@ runtime::layout! {
     ///
     /// A mutual exclusion object, owned by one thread at a time; drivers know it as KMUTEX.
     pub struct KMUTANT_6_3_x86: members::KMUTANT, 0x20, 4 {
-        0x00 Header: DISPATCHER_HEADER_6_3_x86 = "DISPATCHER_HEADER", "from symbols.";
-        0x10 MutantListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols.";
-        0x18 OwnerThread: runtime::Ptr32 = "KTHREAD *", "from symbols.";
-        0x1c Abandoned: u8 = "BOOLEAN", "from symbols.";
-        0x1d ApcDisable: u8 = "UCHAR", "from symbols.";
+        0x00 Header: DISPATCHER_HEADER_6_3_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
+        0x10 MutantListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(MutantListEntry, "from symbols");
+        0x18 OwnerThread: runtime::Ptr32 = "KTHREAD *", text!(OwnerThread, "from symbols");
+        0x1c Abandoned: u8 = "BOOLEAN", text!(Abandoned, "from symbols");
+        0x1d ApcDisable: u8 = "UCHAR", text!(ApcDisable, "from symbols");
         0x1e _padding1E: [u8; 2], "padding.";
     }
 }
@@ -192,11 +204,11 @@ runtime::layout! {
     ///
     /// A mutual exclusion object, owned by one thread at a time; drivers know it as KMUTEX.
     pub struct KMUTANT_6_3_x64: members::KMUTANT, 0x38, 8 {
-        0x00 Header: DISPATCHER_HEADER_6_3_x64 = "DISPATCHER_HEADER", "from symbols.";
-        0x18 MutantListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
-        0x28 OwnerThread: runtime::Ptr64 = "KTHREAD *", "from symbols.";
-        0x30 Abandoned: u8 = "BOOLEAN", "from symbols.";
-        0x31 ApcDisable: u8 = "UCHAR", "from symbols.";
+        0x00 Header: DISPATCHER_HEADER_6_3_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
+        0x18 MutantListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(MutantListEntry, "from symbols");
+        0x28 OwnerThread: runtime::Ptr64 = "KTHREAD *", text!(OwnerThread, "from symbols");
+        0x30 Abandoned: u8 = "BOOLEAN", text!(Abandoned, "from symbols");
+        0x31 ApcDisable: u8 = "UCHAR", text!(ApcDisable, "from symbols");
         0x32 _padding32: [u8; 6], "padding.";
     }
 }
@@ -206,11 +218,11 @@ runtime::layout! {
     ///
     /// A mutual exclusion object, owned by one thread at a time; drivers know it as KMUTEX.
     pub struct KMUTANT_6_3_9600_17031_x86: members::KMUTANT, 0x20, 4 {
-        0x00 Header: DISPATCHER_HEADER_6_3_9600_17031_x86 = "DISPATCHER_HEADER", "from symbols.";
-        0x10 MutantListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols.";
-        0x18 OwnerThread: runtime::Ptr32 = "KTHREAD *", "from symbols.";
-        0x1c Abandoned: u8 = "BOOLEAN", "from symbols.";
-        0x1d ApcDisable: u8 = "UCHAR", "from symbols.";
+        0x00 Header: DISPATCHER_HEADER_6_3_9600_17031_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
+        0x10 MutantListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(MutantListEntry, "from symbols");
+        0x18 OwnerThread: runtime::Ptr32 = "KTHREAD *", text!(OwnerThread, "from symbols");
+        0x1c Abandoned: u8 = "BOOLEAN", text!(Abandoned, "from symbols");
+        0x1d ApcDisable: u8 = "UCHAR", text!(ApcDisable, "from symbols");
         0x1e _padding1E: [u8; 2], "padding.";
     }
 }
@@ -220,11 +232,11 @@ runtime::layout! {
     ///
     /// A mutual exclusion object, owned by one thread at a time; drivers know it as KMUTEX.
     pub struct KMUTANT_6_3_9600_17031_x64: members::KMUTANT, 0x38, 8 {
-        0x00 Header: DISPATCHER_HEADER_6_3_9600_17031_x64 = "DISPATCHER_HEADER", "from symbols.";
-        0x18 MutantListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
-        0x28 OwnerThread: runtime::Ptr64 = "KTHREAD *", "from symbols.";
-        0x30 Abandoned: u8 = "BOOLEAN", "from symbols.";
-        0x31 ApcDisable: u8 = "UCHAR", "from symbols.";
+        0x00 Header: DISPATCHER_HEADER_6_3_9600_17031_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
+        0x18 MutantListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(MutantListEntry, "from symbols");
+        0x28 OwnerThread: runtime::Ptr64 = "KTHREAD *", text!(OwnerThread, "from symbols");
+        0x30 Abandoned: u8 = "BOOLEAN", text!(Abandoned, "from symbols");
+        0x31 ApcDisable: u8 = "UCHAR", text!(ApcDisable, "from symbols");
         0x32 _padding32: [u8; 6], "padding.";
     }
 }
@@ -234,11 +246,11 @@ runtime::layout! {
     ///
     /// A mutual exclusion object, owned by one thread at a time; drivers know it as KMUTEX.
     pub struct KMUTANT_10_0_x86: members::KMUTANT, 0x20, 4 {
-        0x00 Header: DISPATCHER_HEADER_10_0_x86 = "DISPATCHER_HEADER", "from symbols.";
-        0x10 MutantListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols.";
-        0x18 OwnerThread: runtime::Ptr32 = "KTHREAD *", "from symbols.";
-        0x1c Abandoned: u8 = "BOOLEAN", "from symbols.";
-        0x1d ApcDisable: u8 = "UCHAR", "from symbols.";
+        0x00 Header: DISPATCHER_HEADER_10_0_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
+        0x10 MutantListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(MutantListEntry, "from symbols");
+        0x18 OwnerThread: runtime::Ptr32 = "KTHREAD *", text!(OwnerThread, "from symbols");
+        0x1c Abandoned: u8 = "BOOLEAN", text!(Abandoned, "from symbols");
+        0x1d ApcDisable: u8 = "UCHAR", text!(ApcDisable, "from symbols");
         0x1e _padding1E: [u8; 2], "padding.";
     }
 }
@@ -248,11 +260,11 @@ runtime::layout! {
     ///
     /// A mutual exclusion object, owned by one thread at a time; drivers know it as KMUTEX.
     pub struct KMUTANT_10_0_x64: members::KMUTANT, 0x38, 8 {
-        0x00 Header: DISPATCHER_HEADER_10_0_x64 = "DISPATCHER_HEADER", "from symbols.";
-        0x18 MutantListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
-        0x28 OwnerThread: runtime::Ptr64 = "KTHREAD *", "from symbols.";
-        0x30 Abandoned: u8 = "BOOLEAN", "from symbols.";
-        0x31 ApcDisable: u8 = "UCHAR", "from symbols.";
+        0x00 Header: DISPATCHER_HEADER_10_0_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
+        0x18 MutantListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(MutantListEntry, "from symbols");
+        0x28 OwnerThread: runtime::Ptr64 = "KTHREAD *", text!(OwnerThread, "from symbols");
+        0x30 Abandoned: u8 = "BOOLEAN", text!(Abandoned, "from symbols");
+        0x31 ApcDisable: u8 = "UCHAR", text!(ApcDisable, "from symbols");
         0x32 _padding32: [u8; 6], "padding.";
     }
 }
@@ -262,11 +274,11 @@ runtime::layout! {
     ///
     /// A mutual exclusion object, owned by one thread at a time; drivers know it as KMUTEX.
     pub struct KMUTANT_10_0_10240_17770_x64: members::KMUTANT, 0x38, 8 {
-        0x00 Header: DISPATCHER_HEADER_10_0_10240_17770_x64 = "DISPATCHER_HEADER", "from symbols.";
-        0x18 MutantListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
-        0x28 OwnerThread: runtime::Ptr64 = "KTHREAD *", "from symbols.";
-        0x30 Abandoned: u8 = "BOOLEAN", "from symbols.";
-        0x31 ApcDisable: u8 = "UCHAR", "from symbols.";
+        0x00 Header: DISPATCHER_HEADER_10_0_10240_17770_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
+        0x18 MutantListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(MutantListEntry, "from symbols");
+        0x28 OwnerThread: runtime::Ptr64 = "KTHREAD *", text!(OwnerThread, "from symbols");
+        0x30 Abandoned: u8 = "BOOLEAN", text!(Abandoned, "from symbols");
+        0x31 ApcDisable: u8 = "UCHAR", text!(ApcDisable, "from symbols");
         0x32 _padding32: [u8; 6], "padding.";
     }
 }
@@ -276,11 +288,11 @@ runtime::layout! {
     ///
     /// A mutual exclusion object, owned by one thread at a time; drivers know it as KMUTEX.
     pub struct KMUTANT_1703_x86: members::KMUTANT, 0x20, 4 {
-        0x00 Header: DISPATCHER_HEADER_1703_x86 = "DISPATCHER_HEADER", "from symbols.";
-        0x10 MutantListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols.";
-        0x18 OwnerThread: runtime::Ptr32 = "KTHREAD *", "from symbols.";
-        0x1c Abandoned: u8 = "BOOLEAN", "from symbols.";
-        0x1d ApcDisable: u8 = "UCHAR", "from symbols.";
+        0x00 Header: DISPATCHER_HEADER_1703_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
+        0x10 MutantListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(MutantListEntry, "from symbols");
+        0x18 OwnerThread: runtime::Ptr32 = "KTHREAD *", text!(OwnerThread, "from symbols");
+        0x1c Abandoned: u8 = "BOOLEAN", text!(Abandoned, "from symbols");
+        0x1d ApcDisable: u8 = "UCHAR", text!(ApcDisable, "from symbols");
         0x1e _padding1E: [u8; 2], "padding.";
     }
 }
@@ -290,11 +302,11 @@ runtime::layout! {
     ///
     /// A mutual exclusion object, owned by one thread at a time; drivers know it as KMUTEX.
     pub struct KMUTANT_1703_x64: members::KMUTANT, 0x38, 8 {
-        0x00 Header: DISPATCHER_HEADER_1703_x64 = "DISPATCHER_HEADER", "from symbols.";
-        0x18 MutantListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
-        0x28 OwnerThread: runtime::Ptr64 = "KTHREAD *", "from symbols.";
-        0x30 Abandoned: u8 = "BOOLEAN", "from symbols.";
-        0x31 ApcDisable: u8 = "UCHAR", "from symbols.";
+        0x00 Header: DISPATCHER_HEADER_1703_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
+        0x18 MutantListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(MutantListEntry, "from symbols");
+        0x28 OwnerThread: runtime::Ptr64 = "KTHREAD *", text!(OwnerThread, "from symbols");
+        0x30 Abandoned: u8 = "BOOLEAN", text!(Abandoned, "from symbols");
+        0x31 ApcDisable: u8 = "UCHAR", text!(ApcDisable, "from symbols");
         0x32 _padding32: [u8; 6], "padding.";
     }
 }
@@ -304,11 +316,11 @@ runtime::layout! {
     ///
     /// A mutual exclusion object, owned by one thread at a time; drivers know it as KMUTEX.
     pub struct KMUTANT_1803_x86: members::KMUTANT, 0x20, 4 {
-        0x00 Header: DISPATCHER_HEADER_1803_x86 = "DISPATCHER_HEADER", "from symbols.";
-        0x10 MutantListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols.";
-        0x18 OwnerThread: runtime::Ptr32 = "KTHREAD *", "from symbols.";
-        0x1c Abandoned: u8 = "BOOLEAN", "from symbols.";
-        0x1d ApcDisable: u8 = "UCHAR", "from symbols.";
+        0x00 Header: DISPATCHER_HEADER_1803_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
+        0x10 MutantListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(MutantListEntry, "from symbols");
+        0x18 OwnerThread: runtime::Ptr32 = "KTHREAD *", text!(OwnerThread, "from symbols");
+        0x1c Abandoned: u8 = "BOOLEAN", text!(Abandoned, "from symbols");
+        0x1d ApcDisable: u8 = "UCHAR", text!(ApcDisable, "from symbols");
         0x1e _padding1E: [u8; 2], "padding.";
     }
 }
@@ -318,11 +330,11 @@ runtime::layout! {
     ///
     /// A mutual exclusion object, owned by one thread at a time; drivers know it as KMUTEX.
     pub struct KMUTANT_1803_x64: members::KMUTANT, 0x38, 8 {
-        0x00 Header: DISPATCHER_HEADER_1803_x64 = "DISPATCHER_HEADER", "from symbols.";
-        0x18 MutantListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
-        0x28 OwnerThread: runtime::Ptr64 = "KTHREAD *", "from symbols.";
-        0x30 Abandoned: u8 = "BOOLEAN", "from symbols.";
-        0x31 ApcDisable: u8 = "UCHAR", "from symbols.";
+        0x00 Header: DISPATCHER_HEADER_1803_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
+        0x18 MutantListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(MutantListEntry, "from symbols");
+        0x28 OwnerThread: runtime::Ptr64 = "KTHREAD *", text!(OwnerThread, "from symbols");
+        0x30 Abandoned: u8 = "BOOLEAN", text!(Abandoned, "from symbols");
+        0x31 ApcDisable: u8 = "UCHAR", text!(ApcDisable, "from symbols");
         0x32 _padding32: [u8; 6], "padding.";
     }
 }
@@ -332,11 +344,11 @@ runtime::layout! {
     ///
     /// A mutual exclusion object, owned by one thread at a time; drivers know it as KMUTEX.
     pub struct KMUTANT_1803_arm64: members::KMUTANT, 0x38, 8 {
-        0x00 Header: DISPATCHER_HEADER_1803_arm64 = "DISPATCHER_HEADER", "from symbols.";
-        0x18 MutantListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
-        0x28 OwnerThread: runtime::Ptr64 = "KTHREAD *", "from symbols.";
-        0x30 Abandoned: u8 = "BOOLEAN", "from symbols.";
-        0x31 ApcDisable: u8 = "UCHAR", "from symbols.";
+        0x00 Header: DISPATCHER_HEADER_1803_arm64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
+        0x18 MutantListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(MutantListEntry, "from symbols");
+        0x28 OwnerThread: runtime::Ptr64 = "KTHREAD *", text!(OwnerThread, "from symbols");
+        0x30 Abandoned: u8 = "BOOLEAN", text!(Abandoned, "from symbols");
+        0x31 ApcDisable: u8 = "UCHAR", text!(ApcDisable, "from symbols");
         0x32 _padding32: [u8; 6], "padding.";
     }
 }
@@ -346,11 +358,11 @@ runtime::layout! {
     ///
     /// A mutual exclusion object, owned by one thread at a time; drivers know it as KMUTEX.
     pub struct KMUTANT_1809_x86: members::KMUTANT, 0x20, 4 {
-        0x00 Header: DISPATCHER_HEADER_1809_x86 = "DISPATCHER_HEADER", "from symbols.";
-        0x10 MutantListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols.";
-        0x18 OwnerThread: runtime::Ptr32 = "KTHREAD *", "from symbols.";
-        0x1c Abandoned: u8 = "BOOLEAN", "from symbols.";
-        0x1d ApcDisable: u8 = "UCHAR", "from symbols.";
+        0x00 Header: DISPATCHER_HEADER_1809_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
+        0x10 MutantListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(MutantListEntry, "from symbols");
+        0x18 OwnerThread: runtime::Ptr32 = "KTHREAD *", text!(OwnerThread, "from symbols");
+        0x1c Abandoned: u8 = "BOOLEAN", text!(Abandoned, "from symbols");
+        0x1d ApcDisable: u8 = "UCHAR", text!(ApcDisable, "from symbols");
         0x1e _padding1E: [u8; 2], "padding.";
     }
 }
@@ -360,18 +372,18 @@ runtime::layout! {
     ///
     /// A mutual exclusion object, owned by one thread at a time; drivers know it as KMUTEX.
     pub struct KMUTANT_1903_x86: members::KMUTANT, 0x20, 4 {
-        0x00 Header: DISPATCHER_HEADER_1809_x86 = "DISPATCHER_HEADER", "from symbols.";
-        0x10 MutantListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols.";
-        0x18 OwnerThread: runtime::Ptr32 = "KTHREAD *", "from symbols.";
+        0x00 Header: DISPATCHER_HEADER_1809_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
+        0x10 MutantListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(MutantListEntry, "from symbols");
+        0x18 OwnerThread: runtime::Ptr32 = "KTHREAD *", text!(OwnerThread, "from symbols");
         0x1c union_MutantFlags: KMUTANT_1903_union_MutantFlags, "unnamed; its members have accessors." {
-            0x1c MutantFlags set_MutantFlags: u8 = "UCHAR", "from symbols.";
-            0x1c [0] Abandoned set_Abandoned: u8 = "UCHAR", "from symbols.";
-            0x1c [1 to 7] Spare1 set_Spare1: u8 = "UCHAR", "from symbols.";
-            0x1c [0] Abandoned2 set_Abandoned2: u8 = "UCHAR", "from symbols.";
-            0x1c [1] AbEnabled set_AbEnabled: u8 = "UCHAR", "from symbols.";
-            0x1c [2 to 7] Spare2 set_Spare2: u8 = "UCHAR", "from symbols.";
+            0x1c MutantFlags set_MutantFlags: u8 = "UCHAR", text!(MutantFlags, "from symbols");
+            0x1c [0] Abandoned set_Abandoned: u8 = "UCHAR", text!(Abandoned, "from symbols");
+            0x1c [1 to 7] Spare1 set_Spare1: u8 = "UCHAR", text!(Spare1, "from symbols");
+            0x1c [0] Abandoned2 set_Abandoned2: u8 = "UCHAR", text!(Abandoned2, "from symbols");
+            0x1c [1] AbEnabled set_AbEnabled: u8 = "UCHAR", text!(AbEnabled, "from symbols");
+            0x1c [2 to 7] Spare2 set_Spare2: u8 = "UCHAR", text!(Spare1, "from symbols");
         }
-        0x1d ApcDisable: u8 = "UCHAR", "from symbols.";
+        0x1d ApcDisable: u8 = "UCHAR", text!(ApcDisable, "from symbols");
         0x1e _padding1E: [u8; 2], "padding.";
     }
 }
@@ -379,7 +391,7 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x1c of `KMUTANT`.
     pub union KMUTANT_1903_union_MutantFlags: 0x1, 1 {
-        0x00 MutantFlags: u8 = "UCHAR", "from symbols.";
+        0x00 MutantFlags: u8 = "UCHAR", text!(MutantFlags, "from symbols");
         0x00 struct_Abandoned: KMUTANT_1903_union_MutantFlags_struct_Abandoned, "unnamed; its members have accessors.";
         0x00 struct_Abandoned2: KMUTANT_1903_union_MutantFlags_struct_Abandoned2, "unnamed; its members have accessors.";
     }
@@ -404,18 +416,18 @@ runtime::layout! {
     ///
     /// A mutual exclusion object, owned by one thread at a time; drivers know it as KMUTEX.
     pub struct KMUTANT_1903_x64: members::KMUTANT, 0x38, 8 {
-        0x00 Header: DISPATCHER_HEADER_1803_arm64 = "DISPATCHER_HEADER", "from symbols.";
-        0x18 MutantListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
-        0x28 OwnerThread: runtime::Ptr64 = "KTHREAD *", "from symbols.";
+        0x00 Header: DISPATCHER_HEADER_1803_arm64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
+        0x18 MutantListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(MutantListEntry, "from symbols");
+        0x28 OwnerThread: runtime::Ptr64 = "KTHREAD *", text!(OwnerThread, "from symbols");
         0x30 union_MutantFlags: KMUTANT_1903_union_MutantFlags, "unnamed; its members have accessors." {
-            0x30 MutantFlags set_MutantFlags: u8 = "UCHAR", "from symbols.";
-            0x30 [0] Abandoned set_Abandoned: u8 = "UCHAR", "from symbols.";
-            0x30 [1 to 7] Spare1 set_Spare1: u8 = "UCHAR", "from symbols.";
-            0x30 [0] Abandoned2 set_Abandoned2: u8 = "UCHAR", "from symbols.";
-            0x30 [1] AbEnabled set_AbEnabled: u8 = "UCHAR", "from symbols.";
-            0x30 [2 to 7] Spare2 set_Spare2: u8 = "UCHAR", "from symbols.";
+            0x30 MutantFlags set_MutantFlags: u8 = "UCHAR", text!(MutantFlags, "from symbols");
+            0x30 [0] Abandoned set_Abandoned: u8 = "UCHAR", text!(Abandoned, "from symbols");
+            0x30 [1 to 7] Spare1 set_Spare1: u8 = "UCHAR", text!(Spare1, "from symbols");
+            0x30 [0] Abandoned2 set_Abandoned2: u8 = "UCHAR", text!(Abandoned2, "from symbols");
+            0x30 [1] AbEnabled set_AbEnabled: u8 = "UCHAR", text!(AbEnabled, "from symbols");
+            0x30 [2 to 7] Spare2 set_Spare2: u8 = "UCHAR", text!(Spare1, "from symbols");
         }
-        0x31 ApcDisable: u8 = "UCHAR", "from symbols.";
+        0x31 ApcDisable: u8 = "UCHAR", text!(ApcDisable, "from symbols");
         0x32 _padding32: [u8; 6], "padding.";
     }
 }
@@ -425,18 +437,18 @@ runtime::layout! {
     ///
     /// A mutual exclusion object, owned by one thread at a time; drivers know it as KMUTEX.
     pub struct KMUTANT_2004_x64: members::KMUTANT, 0x38, 8 {
-        0x00 Header: DISPATCHER_HEADER_2004_x64 = "DISPATCHER_HEADER", "from symbols.";
-        0x18 MutantListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
-        0x28 OwnerThread: runtime::Ptr64 = "KTHREAD *", "from symbols.";
+        0x00 Header: DISPATCHER_HEADER_2004_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
+        0x18 MutantListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(MutantListEntry, "from symbols");
+        0x28 OwnerThread: runtime::Ptr64 = "KTHREAD *", text!(OwnerThread, "from symbols");
         0x30 union_MutantFlags: KMUTANT_1903_union_MutantFlags, "unnamed; its members have accessors." {
-            0x30 MutantFlags set_MutantFlags: u8 = "UCHAR", "from symbols.";
-            0x30 [0] Abandoned set_Abandoned: u8 = "UCHAR", "from symbols.";
-            0x30 [1 to 7] Spare1 set_Spare1: u8 = "UCHAR", "from symbols.";
-            0x30 [0] Abandoned2 set_Abandoned2: u8 = "UCHAR", "from symbols.";
-            0x30 [1] AbEnabled set_AbEnabled: u8 = "UCHAR", "from symbols.";
-            0x30 [2 to 7] Spare2 set_Spare2: u8 = "UCHAR", "from symbols.";
+            0x30 MutantFlags set_MutantFlags: u8 = "UCHAR", text!(MutantFlags, "from symbols");
+            0x30 [0] Abandoned set_Abandoned: u8 = "UCHAR", text!(Abandoned, "from symbols");
+            0x30 [1 to 7] Spare1 set_Spare1: u8 = "UCHAR", text!(Spare1, "from symbols");
+            0x30 [0] Abandoned2 set_Abandoned2: u8 = "UCHAR", text!(Abandoned2, "from symbols");
+            0x30 [1] AbEnabled set_AbEnabled: u8 = "UCHAR", text!(AbEnabled, "from symbols");
+            0x30 [2 to 7] Spare2 set_Spare2: u8 = "UCHAR", text!(Spare1, "from symbols");
         }
-        0x31 ApcDisable: u8 = "UCHAR", "from symbols.";
+        0x31 ApcDisable: u8 = "UCHAR", text!(ApcDisable, "from symbols");
         0x32 _padding32: [u8; 6], "padding.";
     }
 }
@@ -446,18 +458,18 @@ runtime::layout! {
     ///
     /// A mutual exclusion object, owned by one thread at a time; drivers know it as KMUTEX.
     pub struct KMUTANT_server_2022_x64: members::KMUTANT, 0x38, 8 {
-        0x00 Header: DISPATCHER_HEADER_server_2022_x64 = "DISPATCHER_HEADER", "from symbols.";
-        0x18 MutantListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
-        0x28 OwnerThread: runtime::Ptr64 = "KTHREAD *", "from symbols.";
+        0x00 Header: DISPATCHER_HEADER_server_2022_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
+        0x18 MutantListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(MutantListEntry, "from symbols");
+        0x28 OwnerThread: runtime::Ptr64 = "KTHREAD *", text!(OwnerThread, "from symbols");
         0x30 union_MutantFlags: KMUTANT_1903_union_MutantFlags, "unnamed; its members have accessors." {
-            0x30 MutantFlags set_MutantFlags: u8 = "UCHAR", "from symbols.";
-            0x30 [0] Abandoned set_Abandoned: u8 = "UCHAR", "from symbols.";
-            0x30 [1 to 7] Spare1 set_Spare1: u8 = "UCHAR", "from symbols.";
-            0x30 [0] Abandoned2 set_Abandoned2: u8 = "UCHAR", "from symbols.";
-            0x30 [1] AbEnabled set_AbEnabled: u8 = "UCHAR", "from symbols.";
-            0x30 [2 to 7] Spare2 set_Spare2: u8 = "UCHAR", "from symbols.";
+            0x30 MutantFlags set_MutantFlags: u8 = "UCHAR", text!(MutantFlags, "from symbols");
+            0x30 [0] Abandoned set_Abandoned: u8 = "UCHAR", text!(Abandoned, "from symbols");
+            0x30 [1 to 7] Spare1 set_Spare1: u8 = "UCHAR", text!(Spare1, "from symbols");
+            0x30 [0] Abandoned2 set_Abandoned2: u8 = "UCHAR", text!(Abandoned2, "from symbols");
+            0x30 [1] AbEnabled set_AbEnabled: u8 = "UCHAR", text!(AbEnabled, "from symbols");
+            0x30 [2 to 7] Spare2 set_Spare2: u8 = "UCHAR", text!(Spare1, "from symbols");
         }
-        0x31 ApcDisable: u8 = "UCHAR", "from symbols.";
+        0x31 ApcDisable: u8 = "UCHAR", text!(ApcDisable, "from symbols");
         0x32 _padding32: [u8; 6], "padding.";
     }
 }

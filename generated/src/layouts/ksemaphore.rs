@@ -5,13 +5,18 @@
 #[allow(unused_imports)]
 use super::{runtime, members, dispatcher_header::*};
 
+macro_rules! text {
+    (Header, $known:literal) => { concat!($known, ". Header of the object.") };
+    (Limit, $known:literal) => { concat!($known, ". Greatest count of the semaphore.") };
+}
+
 runtime::layout! {
     /// `KSEMAPHORE` since 5.0 on x86: 0x14 bytes, aligned to 4.
     ///
     /// A semaphore.
     pub struct KSEMAPHORE_5_0_x86: members::KSEMAPHORE, 0x14, 4 {
-        0x00 Header: DISPATCHER_HEADER_5_0_x86 = "DISPATCHER_HEADER", "from symbols.";
-        0x10 Limit: i32 = "LONG", "from symbols.";
+        0x00 Header: DISPATCHER_HEADER_5_0_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
+        0x10 Limit: i32 = "LONG", text!(Limit, "from symbols");
     }
 }
 
@@ -20,8 +25,8 @@ runtime::layout! {
     ///
     /// A semaphore.
     pub struct KSEMAPHORE_5_2_x86: members::KSEMAPHORE, 0x14, 4 {
-        0x00 Header: DISPATCHER_HEADER_5_2_x86 = "DISPATCHER_HEADER", "from symbols.";
-        0x10 Limit: i32 = "LONG", "from symbols.";
+        0x00 Header: DISPATCHER_HEADER_5_2_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
+        0x10 Limit: i32 = "LONG", text!(Limit, "from symbols");
     }
 }
 
@@ -30,8 +35,8 @@ runtime::layout! {
     ///
     /// A semaphore.
     pub struct KSEMAPHORE_5_2_3790_sp1_x86: members::KSEMAPHORE, 0x14, 4 {
-        0x00 Header: DISPATCHER_HEADER_5_2_3790_sp1_x86 = "DISPATCHER_HEADER", "from symbols.";
-        0x10 Limit: i32 = "LONG", "from symbols.";
+        0x00 Header: DISPATCHER_HEADER_5_2_3790_sp1_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
+        0x10 Limit: i32 = "LONG", text!(Limit, "from symbols");
     }
 }
 
@@ -40,8 +45,8 @@ runtime::layout! {
     ///
     /// A semaphore.
     pub struct KSEMAPHORE_5_2_3790_sp1_x64: members::KSEMAPHORE, 0x20, 8 {
-        0x00 Header: DISPATCHER_HEADER_5_2_3790_sp1_x64 = "DISPATCHER_HEADER", "from symbols.";
-        0x18 Limit: i32 = "LONG", "from symbols.";
+        0x00 Header: DISPATCHER_HEADER_5_2_3790_sp1_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
+        0x18 Limit: i32 = "LONG", text!(Limit, "from symbols");
         0x1c _padding1C: [u8; 4], "padding.";
     }
 }
@@ -51,8 +56,8 @@ runtime::layout! {
     ///
     /// A semaphore.
     pub struct KSEMAPHORE_early_6_0_x86: members::KSEMAPHORE, 0x14, 4 {
-        0x00 Header: DISPATCHER_HEADER_early_6_0_x86 = "DISPATCHER_HEADER", "from symbols.";
-        0x10 Limit: i32 = "LONG", "from symbols.";
+        0x00 Header: DISPATCHER_HEADER_early_6_0_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
+        0x10 Limit: i32 = "LONG", text!(Limit, "from symbols");
     }
 }
 
@@ -61,8 +66,8 @@ runtime::layout! {
     ///
     /// A semaphore.
     pub struct KSEMAPHORE_early_6_0_x64: members::KSEMAPHORE, 0x20, 8 {
-        0x00 Header: DISPATCHER_HEADER_early_6_0_x64 = "DISPATCHER_HEADER", "from symbols.";
-        0x18 Limit: i32 = "LONG", "from symbols.";
+        0x00 Header: DISPATCHER_HEADER_early_6_0_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
+        0x18 Limit: i32 = "LONG", text!(Limit, "from symbols");
         0x1c _padding1C: [u8; 4], "padding.";
     }
 }
@@ -72,8 +77,8 @@ runtime::layout! {
     ///
     /// A semaphore.
     pub struct KSEMAPHORE_6_1_x86: members::KSEMAPHORE, 0x14, 4 {
-        0x00 Header: DISPATCHER_HEADER_6_1_x86 = "DISPATCHER_HEADER", "from symbols.";
-        0x10 Limit: i32 = "LONG", "from symbols.";
+        0x00 Header: DISPATCHER_HEADER_6_1_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
+        0x10 Limit: i32 = "LONG", text!(Limit, "from symbols");
     }
 }
 
@@ -82,8 +87,8 @@ runtime::layout! {
     ///
     /// A semaphore.
     pub struct KSEMAPHORE_6_1_x64: members::KSEMAPHORE, 0x20, 8 {
-        0x00 Header: DISPATCHER_HEADER_6_1_x64 = "DISPATCHER_HEADER", "from symbols.";
-        0x18 Limit: i32 = "LONG", "from symbols.";
+        0x00 Header: DISPATCHER_HEADER_6_1_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
+        0x18 Limit: i32 = "LONG", text!(Limit, "from symbols");
         0x1c _padding1C: [u8; 4], "padding.";
     }
 }
@@ -93,8 +98,8 @@ runtime::layout! {
     ///
     /// A semaphore.
     pub struct KSEMAPHORE_6_1_7601_24000_x86: members::KSEMAPHORE, 0x14, 4 {
-        0x00 Header: DISPATCHER_HEADER_6_1_7601_24000_x86 = "DISPATCHER_HEADER", "from symbols.";
-        0x10 Limit: i32 = "LONG", "from symbols.";
+        0x00 Header: DISPATCHER_HEADER_6_1_7601_24000_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
+        0x10 Limit: i32 = "LONG", text!(Limit, "from symbols");
     }
 }
 
@@ -103,8 +108,8 @@ runtime::layout! {
     ///
     /// A semaphore.
     pub struct KSEMAPHORE_6_1_7601_24000_x64: members::KSEMAPHORE, 0x20, 8 {
-        0x00 Header: DISPATCHER_HEADER_6_1_7601_24000_x64 = "DISPATCHER_HEADER", "from symbols.";
-        0x18 Limit: i32 = "LONG", "from symbols.";
+        0x00 Header: DISPATCHER_HEADER_6_1_7601_24000_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
+        0x18 Limit: i32 = "LONG", text!(Limit, "from symbols");
         0x1c _padding1C: [u8; 4], "padding.";
     }
 }
@@ -114,8 +119,8 @@ runtime::layout! {
     ///
     /// A semaphore.
     pub struct KSEMAPHORE_6_2_x86: members::KSEMAPHORE, 0x14, 4 {
-        0x00 Header: DISPATCHER_HEADER_6_2_x86 = "DISPATCHER_HEADER", "from symbols.";
-        0x10 Limit: i32 = "LONG", "from symbols.";
+        0x00 Header: DISPATCHER_HEADER_6_2_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
+        0x10 Limit: i32 = "LONG", text!(Limit, "from symbols");
     }
 }
 
@@ -124,8 +129,8 @@ runtime::layout! {
     ///
     /// A semaphore.
     pub struct KSEMAPHORE_6_2_x64: members::KSEMAPHORE, 0x20, 8 {
-        0x00 Header: DISPATCHER_HEADER_6_2_x64 = "DISPATCHER_HEADER", "from symbols.";
-        0x18 Limit: i32 = "LONG", "from symbols.";
+        0x00 Header: DISPATCHER_HEADER_6_2_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
+        0x18 Limit: i32 = "LONG", text!(Limit, "from symbols");
         0x1c _padding1C: [u8; 4], "padding.";
     }
 }
@@ -135,8 +140,8 @@ runtime::layout! {
     ///
     /// A semaphore.
     pub struct KSEMAPHORE_6_3_x86: members::KSEMAPHORE, 0x14, 4 {
-        0x00 Header: DISPATCHER_HEADER_6_3_x86 = "DISPATCHER_HEADER", "from symbols.";
-        0x10 Limit: i32 = "LONG", "from symbols.";
+        0x00 Header: DISPATCHER_HEADER_6_3_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
+        0x10 Limit: i32 = "LONG", text!(Limit, "from symbols");
     }
 }
 
@@ -145,8 +150,8 @@ runtime::layout! {
     ///
     /// A semaphore.
     pub struct KSEMAPHORE_6_3_x64: members::KSEMAPHORE, 0x20, 8 {
-        0x00 Header: DISPATCHER_HEADER_6_3_x64 = "DISPATCHER_HEADER", "from symbols.";
-        0x18 Limit: i32 = "LONG", "from symbols.";
+        0x00 Header: DISPATCHER_HEADER_6_3_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
+        0x18 Limit: i32 = "LONG", text!(Limit, "from symbols");
         0x1c _padding1C: [u8; 4], "padding.";
     }
 }
@@ -156,8 +161,8 @@ runtime::layout! {
     ///
     /// A semaphore.
     pub struct KSEMAPHORE_6_3_9600_17031_x86: members::KSEMAPHORE, 0x14, 4 {
-        0x00 Header: DISPATCHER_HEADER_6_3_9600_17031_x86 = "DISPATCHER_HEADER", "from symbols.";
-        0x10 Limit: i32 = "LONG", "from symbols.";
+        0x00 Header: DISPATCHER_HEADER_6_3_9600_17031_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
+        0x10 Limit: i32 = "LONG", text!(Limit, "from symbols");
     }
 }
 
@@ -166,8 +171,8 @@ runtime::layout! {
     ///
     /// A semaphore.
     pub struct KSEMAPHORE_6_3_9600_17031_x64: members::KSEMAPHORE, 0x20, 8 {
-        0x00 Header: DISPATCHER_HEADER_6_3_9600_17031_x64 = "DISPATCHER_HEADER", "from symbols.";
-        0x18 Limit: i32 = "LONG", "from symbols.";
+        0x00 Header: DISPATCHER_HEADER_6_3_9600_17031_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
+        0x18 Limit: i32 = "LONG", text!(Limit, "from symbols");
         0x1c _padding1C: [u8; 4], "padding.";
     }
 }
@@ -177,8 +182,8 @@ runtime::layout! {
     ///
     /// A semaphore.
     pub struct KSEMAPHORE_10_0_x86: members::KSEMAPHORE, 0x14, 4 {
-        0x00 Header: DISPATCHER_HEADER_10_0_x86 = "DISPATCHER_HEADER", "from symbols.";
-        0x10 Limit: i32 = "LONG", "from symbols.";
+        0x00 Header: DISPATCHER_HEADER_10_0_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
+        0x10 Limit: i32 = "LONG", text!(Limit, "from symbols");
     }
 }
 
@@ -187,8 +192,8 @@ runtime::layout! {
     ///
     /// A semaphore.
     pub struct KSEMAPHORE_10_0_x64: members::KSEMAPHORE, 0x20, 8 {
-        0x00 Header: DISPATCHER_HEADER_10_0_x64 = "DISPATCHER_HEADER", "from symbols.";
-        0x18 Limit: i32 = "LONG", "from symbols.";
+        0x00 Header: DISPATCHER_HEADER_10_0_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
+        0x18 Limit: i32 = "LONG", text!(Limit, "from symbols");
         0x1c _padding1C: [u8; 4], "padding.";
     }
 }
@@ -198,8 +203,8 @@ runtime::layout! {
     ///
     /// A semaphore.
     pub struct KSEMAPHORE_10_0_10240_17770_x64: members::KSEMAPHORE, 0x20, 8 {
-        0x00 Header: DISPATCHER_HEADER_10_0_10240_17770_x64 = "DISPATCHER_HEADER", "from symbols.";
-        0x18 Limit: i32 = "LONG", "from symbols.";
+        0x00 Header: DISPATCHER_HEADER_10_0_10240_17770_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
+        0x18 Limit: i32 = "LONG", text!(Limit, "from symbols");
         0x1c _padding1C: [u8; 4], "padding.";
     }
 }
@@ -209,8 +214,8 @@ runtime::layout! {
     ///
     /// A semaphore.
     pub struct KSEMAPHORE_1703_x86: members::KSEMAPHORE, 0x14, 4 {
-        0x00 Header: DISPATCHER_HEADER_1703_x86 = "DISPATCHER_HEADER", "from symbols.";
-        0x10 Limit: i32 = "LONG", "from symbols.";
+        0x00 Header: DISPATCHER_HEADER_1703_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
+        0x10 Limit: i32 = "LONG", text!(Limit, "from symbols");
     }
 }
 
@@ -219,8 +224,8 @@ runtime::layout! {
     ///
     /// A semaphore.
     pub struct KSEMAPHORE_1703_x64: members::KSEMAPHORE, 0x20, 8 {
-        0x00 Header: DISPATCHER_HEADER_1703_x64 = "DISPATCHER_HEADER", "from symbols.";
-        0x18 Limit: i32 = "LONG", "from symbols.";
+        0x00 Header: DISPATCHER_HEADER_1703_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
+        0x18 Limit: i32 = "LONG", text!(Limit, "from symbols");
         0x1c _padding1C: [u8; 4], "padding.";
     }
 }
@@ -230,8 +235,8 @@ runtime::layout! {
     ///
     /// A semaphore.
     pub struct KSEMAPHORE_1803_x86: members::KSEMAPHORE, 0x14, 4 {
-        0x00 Header: DISPATCHER_HEADER_1803_x86 = "DISPATCHER_HEADER", "from symbols.";
-        0x10 Limit: i32 = "LONG", "from symbols.";
+        0x00 Header: DISPATCHER_HEADER_1803_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
+        0x10 Limit: i32 = "LONG", text!(Limit, "from symbols");
     }
 }
 
@@ -240,8 +245,8 @@ runtime::layout! {
     ///
     /// A semaphore.
     pub struct KSEMAPHORE_1803_x64: members::KSEMAPHORE, 0x20, 8 {
-        0x00 Header: DISPATCHER_HEADER_1803_x64 = "DISPATCHER_HEADER", "from symbols.";
-        0x18 Limit: i32 = "LONG", "from symbols.";
+        0x00 Header: DISPATCHER_HEADER_1803_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
+        0x18 Limit: i32 = "LONG", text!(Limit, "from symbols");
         0x1c _padding1C: [u8; 4], "padding.";
     }
 }
@@ -251,8 +256,8 @@ runtime::layout! {
     ///
     /// A semaphore.
     pub struct KSEMAPHORE_1803_arm64: members::KSEMAPHORE, 0x20, 8 {
-        0x00 Header: DISPATCHER_HEADER_1803_arm64 = "DISPATCHER_HEADER", "from symbols.";
-        0x18 Limit: i32 = "LONG", "from symbols.";
+        0x00 Header: DISPATCHER_HEADER_1803_arm64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
+        0x18 Limit: i32 = "LONG", text!(Limit, "from symbols");
         0x1c _padding1C: [u8; 4], "padding.";
     }
 }
@@ -262,8 +267,8 @@ runtime::layout! {
     ///
     /// A semaphore.
     pub struct KSEMAPHORE_1809_x86: members::KSEMAPHORE, 0x14, 4 {
-        0x00 Header: DISPATCHER_HEADER_1809_x86 = "DISPATCHER_HEADER", "from symbols.";
-        0x10 Limit: i32 = "LONG", "from symbols.";
+        0x00 Header: DISPATCHER_HEADER_1809_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
+        0x10 Limit: i32 = "LONG", text!(Limit, "from symbols");
     }
 }
 
@@ -272,8 +277,8 @@ runtime::layout! {
     ///
     /// A semaphore.
     pub struct KSEMAPHORE_2004_x64: members::KSEMAPHORE, 0x20, 8 {
-        0x00 Header: DISPATCHER_HEADER_2004_x64 = "DISPATCHER_HEADER", "from symbols.";
-        0x18 Limit: i32 = "LONG", "from symbols.";
+        0x00 Header: DISPATCHER_HEADER_2004_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
+        0x18 Limit: i32 = "LONG", text!(Limit, "from symbols");
         0x1c _padding1C: [u8; 4], "padding.";
     }
 }
@@ -283,8 +288,8 @@ runtime::layout! {
     ///
     /// A semaphore.
     pub struct KSEMAPHORE_server_2022_x64: members::KSEMAPHORE, 0x20, 8 {
-        0x00 Header: DISPATCHER_HEADER_server_2022_x64 = "DISPATCHER_HEADER", "from symbols.";
-        0x18 Limit: i32 = "LONG", "from symbols.";
+        0x00 Header: DISPATCHER_HEADER_server_2022_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
+        0x18 Limit: i32 = "LONG", text!(Limit, "from symbols");
         0x1c _padding1C: [u8; 4], "padding.";
     }
 }

@@ -6,8 +6,14 @@
 use super::{runtime, members, dispatcher_header::*, list_entry::*, ularge_integer::*};
 
 macro_rules! text {
+    (Header, $known:literal) => { concat!($known, ". Header of the object.") };
+    (DueTime, $known:literal) => { concat!($known, ". When the timer expires, in units of 100 ns.") };
+    (TimerListEntry, $known:literal) => { concat!($known, ". Links timers in one list of the timer table.") };
+    (Dpc, $known:literal) => { concat!($known, ". DPC that is queued when the timer expires; null if none is.") };
     (Period, $known:literal) => { concat!($known, ". In milliseconds; zero for a timer that expires once.") };
     (Processor, $known:literal) => { concat!($known, ". On x86 encoded in the header.") };
+    (TimerType, $known:literal) => { concat!($known, ". Type of the timer.") };
+    (TimerDifObjTracking, $known:literal) => { concat!($known, ". Unidentified.") };
 }
 
 runtime::layout! {
@@ -15,10 +21,10 @@ runtime::layout! {
     ///
     /// A timer, once or repeating, that may queue a DPC when it expires.
     pub struct KTIMER_5_0_x86: members::KTIMER, 0x28, 8 {
-        0x00 Header: DISPATCHER_HEADER_5_0_x86 = "DISPATCHER_HEADER", "from symbols.";
-        0x10 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", "from symbols.";
-        0x18 TimerListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols.";
-        0x20 Dpc: runtime::Ptr32 = "KDPC *", "from symbols.";
+        0x00 Header: DISPATCHER_HEADER_5_0_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
+        0x10 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", text!(DueTime, "from symbols");
+        0x18 TimerListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(TimerListEntry, "from symbols");
+        0x20 Dpc: runtime::Ptr32 = "KDPC *", text!(Dpc, "from symbols");
         0x24 Period: i32 = "LONG", text!(Period, "from symbols");
     }
 }
@@ -28,10 +34,10 @@ runtime::layout! {
     ///
     /// A timer, once or repeating, that may queue a DPC when it expires.
     pub struct KTIMER_5_2_x86: members::KTIMER, 0x28, 8 {
-        0x00 Header: DISPATCHER_HEADER_5_2_x86 = "DISPATCHER_HEADER", "from symbols.";
-        0x10 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", "from symbols.";
-        0x18 TimerListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols.";
-        0x20 Dpc: runtime::Ptr32 = "KDPC *", "from symbols.";
+        0x00 Header: DISPATCHER_HEADER_5_2_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
+        0x10 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", text!(DueTime, "from symbols");
+        0x18 TimerListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(TimerListEntry, "from symbols");
+        0x20 Dpc: runtime::Ptr32 = "KDPC *", text!(Dpc, "from symbols");
         0x24 Period: i32 = "LONG", text!(Period, "from symbols");
     }
 }
@@ -41,10 +47,10 @@ runtime::layout! {
     ///
     /// A timer, once or repeating, that may queue a DPC when it expires.
     pub struct KTIMER_5_2_3790_sp1_x86: members::KTIMER, 0x28, 8 {
-        0x00 Header: DISPATCHER_HEADER_5_2_3790_sp1_x86 = "DISPATCHER_HEADER", "from symbols.";
-        0x10 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", "from symbols.";
-        0x18 TimerListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols.";
-        0x20 Dpc: runtime::Ptr32 = "KDPC *", "from symbols.";
+        0x00 Header: DISPATCHER_HEADER_5_2_3790_sp1_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
+        0x10 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", text!(DueTime, "from symbols");
+        0x18 TimerListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(TimerListEntry, "from symbols");
+        0x20 Dpc: runtime::Ptr32 = "KDPC *", text!(Dpc, "from symbols");
         0x24 Period: i32 = "LONG", text!(Period, "from symbols");
     }
 }
@@ -54,10 +60,10 @@ runtime::layout! {
     ///
     /// A timer, once or repeating, that may queue a DPC when it expires.
     pub struct KTIMER_5_2_3790_sp1_x64: members::KTIMER, 0x40, 8 {
-        0x00 Header: DISPATCHER_HEADER_5_2_3790_sp1_x64 = "DISPATCHER_HEADER", "from symbols.";
-        0x18 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", "from symbols.";
-        0x20 TimerListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
-        0x30 Dpc: runtime::Ptr64 = "KDPC *", "from symbols.";
+        0x00 Header: DISPATCHER_HEADER_5_2_3790_sp1_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
+        0x18 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", text!(DueTime, "from symbols");
+        0x20 TimerListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(TimerListEntry, "from symbols");
+        0x30 Dpc: runtime::Ptr64 = "KDPC *", text!(Dpc, "from symbols");
         0x38 Period: i32 = "LONG", text!(Period, "from symbols");
         0x3c _padding3C: [u8; 4], "padding.";
     }
@@ -68,10 +74,10 @@ runtime::layout! {
     ///
     /// A timer, once or repeating, that may queue a DPC when it expires.
     pub struct KTIMER_early_6_0_x86: members::KTIMER, 0x28, 8 {
-        0x00 Header: DISPATCHER_HEADER_early_6_0_x86 = "DISPATCHER_HEADER", "from symbols.";
-        0x10 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", "from symbols.";
-        0x18 TimerListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols.";
-        0x20 Dpc: runtime::Ptr32 = "KDPC *", "from symbols.";
+        0x00 Header: DISPATCHER_HEADER_early_6_0_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
+        0x10 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", text!(DueTime, "from symbols");
+        0x18 TimerListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(TimerListEntry, "from symbols");
+        0x20 Dpc: runtime::Ptr32 = "KDPC *", text!(Dpc, "from symbols");
         0x24 Period: i32 = "LONG", text!(Period, "from symbols");
     }
 }
@@ -81,10 +87,10 @@ runtime::layout! {
     ///
     /// A timer, once or repeating, that may queue a DPC when it expires.
     pub struct KTIMER_early_6_0_x64: members::KTIMER, 0x40, 8 {
-        0x00 Header: DISPATCHER_HEADER_early_6_0_x64 = "DISPATCHER_HEADER", "from symbols.";
-        0x18 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", "from symbols.";
-        0x20 TimerListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
-        0x30 Dpc: runtime::Ptr64 = "KDPC *", "from symbols.";
+        0x00 Header: DISPATCHER_HEADER_early_6_0_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
+        0x18 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", text!(DueTime, "from symbols");
+        0x20 TimerListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(TimerListEntry, "from symbols");
+        0x30 Dpc: runtime::Ptr64 = "KDPC *", text!(Dpc, "from symbols");
         0x38 Period: i32 = "LONG", text!(Period, "from symbols");
         0x3c _padding3C: [u8; 4], "padding.";
     }
@@ -95,10 +101,10 @@ runtime::layout! {
     ///
     /// A timer, once or repeating, that may queue a DPC when it expires.
     pub struct KTIMER_6_1_x86: members::KTIMER, 0x28, 8 {
-        0x00 Header: DISPATCHER_HEADER_6_1_x86 = "DISPATCHER_HEADER", "from symbols.";
-        0x10 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", "from symbols.";
-        0x18 TimerListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols.";
-        0x20 Dpc: runtime::Ptr32 = "KDPC *", "from symbols.";
+        0x00 Header: DISPATCHER_HEADER_6_1_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
+        0x10 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", text!(DueTime, "from symbols");
+        0x18 TimerListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(TimerListEntry, "from symbols");
+        0x20 Dpc: runtime::Ptr32 = "KDPC *", text!(Dpc, "from symbols");
         0x24 Period: u32 = "ULONG", text!(Period, "from symbols");
     }
 }
@@ -108,10 +114,10 @@ runtime::layout! {
     ///
     /// A timer, once or repeating, that may queue a DPC when it expires.
     pub struct KTIMER_6_1_x64: members::KTIMER, 0x40, 8 {
-        0x00 Header: DISPATCHER_HEADER_6_1_x64 = "DISPATCHER_HEADER", "from symbols.";
-        0x18 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", "from symbols.";
-        0x20 TimerListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
-        0x30 Dpc: runtime::Ptr64 = "KDPC *", "from symbols.";
+        0x00 Header: DISPATCHER_HEADER_6_1_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
+        0x18 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", text!(DueTime, "from symbols");
+        0x20 TimerListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(TimerListEntry, "from symbols");
+        0x30 Dpc: runtime::Ptr64 = "KDPC *", text!(Dpc, "from symbols");
         0x38 Processor: u32 = "ULONG", text!(Processor, "from symbols");
         0x3c Period: u32 = "ULONG", text!(Period, "from symbols");
     }
@@ -122,10 +128,10 @@ runtime::layout! {
     ///
     /// A timer, once or repeating, that may queue a DPC when it expires.
     pub struct KTIMER_6_1_7601_24000_x86: members::KTIMER, 0x28, 8 {
-        0x00 Header: DISPATCHER_HEADER_6_1_7601_24000_x86 = "DISPATCHER_HEADER", "from symbols.";
-        0x10 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", "from symbols.";
-        0x18 TimerListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols.";
-        0x20 Dpc: runtime::Ptr32 = "KDPC *", "from symbols.";
+        0x00 Header: DISPATCHER_HEADER_6_1_7601_24000_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
+        0x10 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", text!(DueTime, "from symbols");
+        0x18 TimerListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(TimerListEntry, "from symbols");
+        0x20 Dpc: runtime::Ptr32 = "KDPC *", text!(Dpc, "from symbols");
         0x24 Period: u32 = "ULONG", text!(Period, "from symbols");
     }
 }
@@ -135,10 +141,10 @@ runtime::layout! {
     ///
     /// A timer, once or repeating, that may queue a DPC when it expires.
     pub struct KTIMER_6_1_7601_24000_x64: members::KTIMER, 0x40, 8 {
-        0x00 Header: DISPATCHER_HEADER_6_1_7601_24000_x64 = "DISPATCHER_HEADER", "from symbols.";
-        0x18 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", "from symbols.";
-        0x20 TimerListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
-        0x30 Dpc: runtime::Ptr64 = "KDPC *", "from symbols.";
+        0x00 Header: DISPATCHER_HEADER_6_1_7601_24000_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
+        0x18 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", text!(DueTime, "from symbols");
+        0x20 TimerListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(TimerListEntry, "from symbols");
+        0x30 Dpc: runtime::Ptr64 = "KDPC *", text!(Dpc, "from symbols");
         0x38 Processor: u32 = "ULONG", text!(Processor, "from symbols");
         0x3c Period: u32 = "ULONG", text!(Period, "from symbols");
     }
@@ -149,10 +155,10 @@ runtime::layout! {
     ///
     /// A timer, once or repeating, that may queue a DPC when it expires.
     pub struct KTIMER_6_2_x86: members::KTIMER, 0x28, 8 {
-        0x00 Header: DISPATCHER_HEADER_6_2_x86 = "DISPATCHER_HEADER", "from symbols.";
-        0x10 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", "from symbols.";
-        0x18 TimerListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols.";
-        0x20 Dpc: runtime::Ptr32 = "KDPC *", "from symbols.";
+        0x00 Header: DISPATCHER_HEADER_6_2_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
+        0x10 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", text!(DueTime, "from symbols");
+        0x18 TimerListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(TimerListEntry, "from symbols");
+        0x20 Dpc: runtime::Ptr32 = "KDPC *", text!(Dpc, "from symbols");
         0x24 Period: u32 = "ULONG", text!(Period, "from symbols");
     }
 }
@@ -162,10 +168,10 @@ runtime::layout! {
     ///
     /// A timer, once or repeating, that may queue a DPC when it expires.
     pub struct KTIMER_6_2_x64: members::KTIMER, 0x40, 8 {
-        0x00 Header: DISPATCHER_HEADER_6_2_x64 = "DISPATCHER_HEADER", "from symbols.";
-        0x18 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", "from symbols.";
-        0x20 TimerListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
-        0x30 Dpc: runtime::Ptr64 = "KDPC *", "from symbols.";
+        0x00 Header: DISPATCHER_HEADER_6_2_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
+        0x18 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", text!(DueTime, "from symbols");
+        0x20 TimerListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(TimerListEntry, "from symbols");
+        0x30 Dpc: runtime::Ptr64 = "KDPC *", text!(Dpc, "from symbols");
         0x38 Processor: u32 = "ULONG", text!(Processor, "from symbols");
         0x3c Period: u32 = "ULONG", text!(Period, "from symbols");
     }
@@ -176,10 +182,10 @@ runtime::layout! {
     ///
     /// A timer, once or repeating, that may queue a DPC when it expires.
     pub struct KTIMER_6_3_x86: members::KTIMER, 0x28, 8 {
-        0x00 Header: DISPATCHER_HEADER_6_3_x86 = "DISPATCHER_HEADER", "from symbols.";
-        0x10 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", "from symbols.";
-        0x18 TimerListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols.";
-        0x20 Dpc: runtime::Ptr32 = "KDPC *", "from symbols.";
+        0x00 Header: DISPATCHER_HEADER_6_3_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
+        0x10 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", text!(DueTime, "from symbols");
+        0x18 TimerListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(TimerListEntry, "from symbols");
+        0x20 Dpc: runtime::Ptr32 = "KDPC *", text!(Dpc, "from symbols");
         0x24 Period: u32 = "ULONG", text!(Period, "from symbols");
     }
 }
@@ -189,10 +195,10 @@ runtime::layout! {
     ///
     /// A timer, once or repeating, that may queue a DPC when it expires.
     pub struct KTIMER_6_3_x64: members::KTIMER, 0x40, 8 {
-        0x00 Header: DISPATCHER_HEADER_6_3_x64 = "DISPATCHER_HEADER", "from symbols.";
-        0x18 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", "from symbols.";
-        0x20 TimerListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
-        0x30 Dpc: runtime::Ptr64 = "KDPC *", "from symbols.";
+        0x00 Header: DISPATCHER_HEADER_6_3_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
+        0x18 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", text!(DueTime, "from symbols");
+        0x20 TimerListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(TimerListEntry, "from symbols");
+        0x30 Dpc: runtime::Ptr64 = "KDPC *", text!(Dpc, "from symbols");
         0x38 Processor: u32 = "ULONG", text!(Processor, "from symbols");
         0x3c Period: u32 = "ULONG", text!(Period, "from symbols");
     }
@@ -203,10 +209,10 @@ runtime::layout! {
     ///
     /// A timer, once or repeating, that may queue a DPC when it expires.
     pub struct KTIMER_6_3_9600_17031_x86: members::KTIMER, 0x28, 8 {
-        0x00 Header: DISPATCHER_HEADER_6_3_9600_17031_x86 = "DISPATCHER_HEADER", "from symbols.";
-        0x10 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", "from symbols.";
-        0x18 TimerListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols.";
-        0x20 Dpc: runtime::Ptr32 = "KDPC *", "from symbols.";
+        0x00 Header: DISPATCHER_HEADER_6_3_9600_17031_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
+        0x10 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", text!(DueTime, "from symbols");
+        0x18 TimerListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(TimerListEntry, "from symbols");
+        0x20 Dpc: runtime::Ptr32 = "KDPC *", text!(Dpc, "from symbols");
         0x24 Period: u32 = "ULONG", text!(Period, "from symbols");
     }
 }
@@ -216,10 +222,10 @@ runtime::layout! {
     ///
     /// A timer, once or repeating, that may queue a DPC when it expires.
     pub struct KTIMER_6_3_9600_17031_x64: members::KTIMER, 0x40, 8 {
-        0x00 Header: DISPATCHER_HEADER_6_3_9600_17031_x64 = "DISPATCHER_HEADER", "from symbols.";
-        0x18 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", "from symbols.";
-        0x20 TimerListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
-        0x30 Dpc: runtime::Ptr64 = "KDPC *", "from symbols.";
+        0x00 Header: DISPATCHER_HEADER_6_3_9600_17031_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
+        0x18 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", text!(DueTime, "from symbols");
+        0x20 TimerListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(TimerListEntry, "from symbols");
+        0x30 Dpc: runtime::Ptr64 = "KDPC *", text!(Dpc, "from symbols");
         0x38 Processor: u32 = "ULONG", text!(Processor, "from symbols");
         0x3c Period: u32 = "ULONG", text!(Period, "from symbols");
     }
@@ -230,10 +236,10 @@ runtime::layout! {
     ///
     /// A timer, once or repeating, that may queue a DPC when it expires.
     pub struct KTIMER_10_0_x86: members::KTIMER, 0x28, 8 {
-        0x00 Header: DISPATCHER_HEADER_10_0_x86 = "DISPATCHER_HEADER", "from symbols.";
-        0x10 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", "from symbols.";
-        0x18 TimerListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols.";
-        0x20 Dpc: runtime::Ptr32 = "KDPC *", "from symbols.";
+        0x00 Header: DISPATCHER_HEADER_10_0_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
+        0x10 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", text!(DueTime, "from symbols");
+        0x18 TimerListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(TimerListEntry, "from symbols");
+        0x20 Dpc: runtime::Ptr32 = "KDPC *", text!(Dpc, "from symbols");
         0x24 Period: u32 = "ULONG", text!(Period, "from symbols");
     }
 }
@@ -243,10 +249,10 @@ runtime::layout! {
     ///
     /// A timer, once or repeating, that may queue a DPC when it expires.
     pub struct KTIMER_10_0_x64: members::KTIMER, 0x40, 8 {
-        0x00 Header: DISPATCHER_HEADER_10_0_x64 = "DISPATCHER_HEADER", "from symbols.";
-        0x18 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", "from symbols.";
-        0x20 TimerListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
-        0x30 Dpc: runtime::Ptr64 = "KDPC *", "from symbols.";
+        0x00 Header: DISPATCHER_HEADER_10_0_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
+        0x18 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", text!(DueTime, "from symbols");
+        0x20 TimerListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(TimerListEntry, "from symbols");
+        0x30 Dpc: runtime::Ptr64 = "KDPC *", text!(Dpc, "from symbols");
         0x38 Processor: u32 = "ULONG", text!(Processor, "from symbols");
         0x3c Period: u32 = "ULONG", text!(Period, "from symbols");
     }
@@ -257,10 +263,10 @@ runtime::layout! {
     ///
     /// A timer, once or repeating, that may queue a DPC when it expires.
     pub struct KTIMER_10_0_10240_17770_x64: members::KTIMER, 0x40, 8 {
-        0x00 Header: DISPATCHER_HEADER_10_0_10240_17770_x64 = "DISPATCHER_HEADER", "from symbols.";
-        0x18 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", "from symbols.";
-        0x20 TimerListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
-        0x30 Dpc: runtime::Ptr64 = "KDPC *", "from symbols.";
+        0x00 Header: DISPATCHER_HEADER_10_0_10240_17770_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
+        0x18 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", text!(DueTime, "from symbols");
+        0x20 TimerListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(TimerListEntry, "from symbols");
+        0x30 Dpc: runtime::Ptr64 = "KDPC *", text!(Dpc, "from symbols");
         0x38 Processor: u32 = "ULONG", text!(Processor, "from symbols");
         0x3c Period: u32 = "ULONG", text!(Period, "from symbols");
     }
@@ -271,10 +277,10 @@ runtime::layout! {
     ///
     /// A timer, once or repeating, that may queue a DPC when it expires.
     pub struct KTIMER_1703_x86: members::KTIMER, 0x28, 8 {
-        0x00 Header: DISPATCHER_HEADER_1703_x86 = "DISPATCHER_HEADER", "from symbols.";
-        0x10 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", "from symbols.";
-        0x18 TimerListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols.";
-        0x20 Dpc: runtime::Ptr32 = "KDPC *", "from symbols.";
+        0x00 Header: DISPATCHER_HEADER_1703_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
+        0x10 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", text!(DueTime, "from symbols");
+        0x18 TimerListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(TimerListEntry, "from symbols");
+        0x20 Dpc: runtime::Ptr32 = "KDPC *", text!(Dpc, "from symbols");
         0x24 Period: u32 = "ULONG", text!(Period, "from symbols");
     }
 }
@@ -284,10 +290,10 @@ runtime::layout! {
     ///
     /// A timer, once or repeating, that may queue a DPC when it expires.
     pub struct KTIMER_1703_x64: members::KTIMER, 0x40, 8 {
-        0x00 Header: DISPATCHER_HEADER_1703_x64 = "DISPATCHER_HEADER", "from symbols.";
-        0x18 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", "from symbols.";
-        0x20 TimerListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
-        0x30 Dpc: runtime::Ptr64 = "KDPC *", "from symbols.";
+        0x00 Header: DISPATCHER_HEADER_1703_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
+        0x18 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", text!(DueTime, "from symbols");
+        0x20 TimerListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(TimerListEntry, "from symbols");
+        0x30 Dpc: runtime::Ptr64 = "KDPC *", text!(Dpc, "from symbols");
         0x38 Processor: u32 = "ULONG", text!(Processor, "from symbols");
         0x3c Period: u32 = "ULONG", text!(Period, "from symbols");
     }
@@ -298,10 +304,10 @@ runtime::layout! {
     ///
     /// A timer, once or repeating, that may queue a DPC when it expires.
     pub struct KTIMER_1803_x86: members::KTIMER, 0x28, 8 {
-        0x00 Header: DISPATCHER_HEADER_1803_x86 = "DISPATCHER_HEADER", "from symbols.";
-        0x10 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", "from symbols.";
-        0x18 TimerListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols.";
-        0x20 Dpc: runtime::Ptr32 = "KDPC *", "from symbols.";
+        0x00 Header: DISPATCHER_HEADER_1803_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
+        0x10 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", text!(DueTime, "from symbols");
+        0x18 TimerListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(TimerListEntry, "from symbols");
+        0x20 Dpc: runtime::Ptr32 = "KDPC *", text!(Dpc, "from symbols");
         0x24 Period: u32 = "ULONG", text!(Period, "from symbols");
     }
 }
@@ -311,10 +317,10 @@ runtime::layout! {
     ///
     /// A timer, once or repeating, that may queue a DPC when it expires.
     pub struct KTIMER_1803_x64: members::KTIMER, 0x40, 8 {
-        0x00 Header: DISPATCHER_HEADER_1803_x64 = "DISPATCHER_HEADER", "from symbols.";
-        0x18 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", "from symbols.";
-        0x20 TimerListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
-        0x30 Dpc: runtime::Ptr64 = "KDPC *", "from symbols.";
+        0x00 Header: DISPATCHER_HEADER_1803_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
+        0x18 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", text!(DueTime, "from symbols");
+        0x20 TimerListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(TimerListEntry, "from symbols");
+        0x30 Dpc: runtime::Ptr64 = "KDPC *", text!(Dpc, "from symbols");
         0x38 Processor: u32 = "ULONG", text!(Processor, "from symbols");
         0x3c Period: u32 = "ULONG", text!(Period, "from symbols");
     }
@@ -325,10 +331,10 @@ runtime::layout! {
     ///
     /// A timer, once or repeating, that may queue a DPC when it expires.
     pub struct KTIMER_1803_arm64: members::KTIMER, 0x40, 8 {
-        0x00 Header: DISPATCHER_HEADER_1803_arm64 = "DISPATCHER_HEADER", "from symbols.";
-        0x18 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", "from symbols.";
-        0x20 TimerListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
-        0x30 Dpc: runtime::Ptr64 = "KDPC *", "from symbols.";
+        0x00 Header: DISPATCHER_HEADER_1803_arm64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
+        0x18 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", text!(DueTime, "from symbols");
+        0x20 TimerListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(TimerListEntry, "from symbols");
+        0x30 Dpc: runtime::Ptr64 = "KDPC *", text!(Dpc, "from symbols");
         0x38 Processor: u32 = "ULONG", text!(Processor, "from symbols");
         0x3c Period: u32 = "ULONG", text!(Period, "from symbols");
     }
@@ -339,10 +345,10 @@ runtime::layout! {
     ///
     /// A timer, once or repeating, that may queue a DPC when it expires.
     pub struct KTIMER_1809_x86: members::KTIMER, 0x28, 8 {
-        0x00 Header: DISPATCHER_HEADER_1809_x86 = "DISPATCHER_HEADER", "from symbols.";
-        0x10 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", "from symbols.";
-        0x18 TimerListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols.";
-        0x20 Dpc: runtime::Ptr32 = "KDPC *", "from symbols.";
+        0x00 Header: DISPATCHER_HEADER_1809_x86 = "DISPATCHER_HEADER", text!(Header, "from symbols");
+        0x10 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", text!(DueTime, "from symbols");
+        0x18 TimerListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(TimerListEntry, "from symbols");
+        0x20 Dpc: runtime::Ptr32 = "KDPC *", text!(Dpc, "from symbols");
         0x24 Period: u32 = "ULONG", text!(Period, "from symbols");
     }
 }
@@ -352,12 +358,12 @@ runtime::layout! {
     ///
     /// A timer, once or repeating, that may queue a DPC when it expires.
     pub struct KTIMER_2004_x64: members::KTIMER, 0x40, 8 {
-        0x00 Header: DISPATCHER_HEADER_2004_x64 = "DISPATCHER_HEADER", "from symbols.";
-        0x18 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", "from symbols.";
-        0x20 TimerListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
-        0x30 Dpc: runtime::Ptr64 = "KDPC *", "from symbols.";
+        0x00 Header: DISPATCHER_HEADER_2004_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
+        0x18 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", text!(DueTime, "from symbols");
+        0x20 TimerListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(TimerListEntry, "from symbols");
+        0x30 Dpc: runtime::Ptr64 = "KDPC *", text!(Dpc, "from symbols");
         0x38 Processor: u16 = "USHORT", text!(Processor, "from symbols");
-        0x3a TimerType: u16 = "USHORT", "from symbols.";
+        0x3a TimerType: u16 = "USHORT", text!(TimerType, "from symbols");
         0x3c Period: u32 = "ULONG", text!(Period, "from symbols");
     }
 }
@@ -367,12 +373,12 @@ runtime::layout! {
     ///
     /// A timer, once or repeating, that may queue a DPC when it expires.
     pub struct KTIMER_server_2022_x64: members::KTIMER, 0x40, 8 {
-        0x00 Header: DISPATCHER_HEADER_server_2022_x64 = "DISPATCHER_HEADER", "from symbols.";
-        0x18 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", "from symbols.";
-        0x20 TimerListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
-        0x30 Dpc: runtime::Ptr64 = "KDPC *", "from symbols.";
+        0x00 Header: DISPATCHER_HEADER_server_2022_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
+        0x18 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", text!(DueTime, "from symbols");
+        0x20 TimerListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(TimerListEntry, "from symbols");
+        0x30 Dpc: runtime::Ptr64 = "KDPC *", text!(Dpc, "from symbols");
         0x38 Processor: u16 = "USHORT", text!(Processor, "from symbols");
-        0x3a TimerType: u16 = "USHORT", "from symbols.";
+        0x3a TimerType: u16 = "USHORT", text!(TimerType, "from symbols");
         0x3c Period: u32 = "ULONG", text!(Period, "from symbols");
     }
 }
@@ -382,13 +388,13 @@ runtime::layout! {
     ///
     /// A timer, once or repeating, that may queue a DPC when it expires.
     pub struct KTIMER_26H1_x64: members::KTIMER, 0x40, 8 {
-        0x00 Header: DISPATCHER_HEADER_server_2022_x64 = "DISPATCHER_HEADER", "from symbols.";
-        0x18 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", "from symbols.";
-        0x20 TimerListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
-        0x30 Dpc: runtime::Ptr64 = "KDPC *", "from symbols.";
+        0x00 Header: DISPATCHER_HEADER_server_2022_x64 = "DISPATCHER_HEADER", text!(Header, "from symbols");
+        0x18 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", text!(DueTime, "from symbols");
+        0x20 TimerListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(TimerListEntry, "from symbols");
+        0x30 Dpc: runtime::Ptr64 = "KDPC *", text!(Dpc, "from symbols");
         0x38 Processor: u16 = "USHORT", text!(Processor, "from symbols");
-        0x3a TimerType: u8 = "UCHAR", "from symbols.";
-        0x3b TimerDifObjTracking: i8 = "CHAR", "from symbols.";
+        0x3a TimerType: u8 = "UCHAR", text!(TimerType, "from symbols");
+        0x3b TimerDifObjTracking: i8 = "CHAR", text!(TimerDifObjTracking, "from symbols");
         0x3c Period: u32 = "ULONG", text!(Period, "from symbols");
     }
 }

@@ -6,7 +6,13 @@
 use super::{runtime, members, list_entry::*, unicode_string::*};
 
 macro_rules! text {
+    (InLoadOrderLinks, $known:literal) => { concat!($known, ". Links the modules in the order of their loading.") };
+    (Reserved, $known:literal) => { concat!($known, ". Unidentified bytes.") };
     (DllBase, $known:literal) => { concat!($known, ". Where the image begins.") };
+    (EntryPoint, $known:literal) => { concat!($known, ". Address of the entry point of the image.") };
+    (SizeOfImage, $known:literal) => { concat!($known, ". Bytes of the image in memory.") };
+    (FullDllName, $known:literal) => { concat!($known, ". Path of the image file.") };
+    (BaseDllName, $known:literal) => { concat!($known, ". Name of the image file.") };
 }
 
 runtime::layout! {
@@ -14,13 +20,13 @@ runtime::layout! {
     ///
     /// An entry of the list at PsLoadedModuleList: a driver, or the kernel itself, which comes first. The structure is the common part of LDR\_DATA\_TABLE\_ENTRY and KLDR\_DATA\_TABLE\_ENTRY, whose later members differ between versions. The name is this project's.
     pub struct LOADED_MODULE_5_0_x86: members::LOADED_MODULE, 0x34, 4 {
-        0x00 InLoadOrderLinks: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented.";
-        0x08 Reserved: [runtime::Ptr32; 4] = "PVOID [4]", "unidentified.";
+        0x00 InLoadOrderLinks: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(InLoadOrderLinks, "documented");
+        0x08 Reserved: [runtime::Ptr32; 4] = "PVOID [4]", text!(Reserved, "unidentified");
         0x18 DllBase: runtime::Ptr32 = "PVOID", text!(DllBase, "documented");
-        0x1c EntryPoint: runtime::Ptr32 = "PVOID", "documented.";
-        0x20 SizeOfImage: u32 = "ULONG", "documented.";
-        0x24 FullDllName: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", "documented.";
-        0x2c BaseDllName: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", "documented.";
+        0x1c EntryPoint: runtime::Ptr32 = "PVOID", text!(EntryPoint, "documented");
+        0x20 SizeOfImage: u32 = "ULONG", text!(SizeOfImage, "documented");
+        0x24 FullDllName: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", text!(FullDllName, "documented");
+        0x2c BaseDllName: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", text!(BaseDllName, "documented");
     }
 }
 
@@ -29,13 +35,13 @@ runtime::layout! {
     ///
     /// An entry of the list at PsLoadedModuleList: a driver, or the kernel itself, which comes first. The structure is the common part of LDR\_DATA\_TABLE\_ENTRY and KLDR\_DATA\_TABLE\_ENTRY, whose later members differ between versions. The name is this project's.
     pub struct LOADED_MODULE_5_2_3790_sp1_x64: members::LOADED_MODULE, 0x68, 8 {
-        0x00 InLoadOrderLinks: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented.";
-        0x10 Reserved: [runtime::Ptr64; 4] = "PVOID [4]", "unidentified.";
+        0x00 InLoadOrderLinks: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(InLoadOrderLinks, "documented");
+        0x10 Reserved: [runtime::Ptr64; 4] = "PVOID [4]", text!(Reserved, "unidentified");
         0x30 DllBase: runtime::Ptr64 = "PVOID", text!(DllBase, "documented");
-        0x38 EntryPoint: runtime::Ptr64 = "PVOID", "documented.";
-        0x40 SizeOfImage: u32 = "ULONG", "documented.";
+        0x38 EntryPoint: runtime::Ptr64 = "PVOID", text!(EntryPoint, "documented");
+        0x40 SizeOfImage: u32 = "ULONG", text!(SizeOfImage, "documented");
         0x44 _padding44: [u8; 4], "padding.";
-        0x48 FullDllName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", "documented.";
-        0x58 BaseDllName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", "documented.";
+        0x48 FullDllName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(FullDllName, "documented");
+        0x58 BaseDllName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(BaseDllName, "documented");
     }
 }

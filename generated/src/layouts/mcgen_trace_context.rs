@@ -10,6 +10,7 @@ macro_rules! text {
     (Logger, $known:literal) => { concat!($known, ". The session that enabled the provider last.") };
     (MatchAnyKeyword, $known:literal) => { concat!($known, ". Keywords of which a requested event has at least one.") };
     (MatchAllKeyword, $known:literal) => { concat!($known, ". Keywords of which a filtered event has all.") };
+    (Flags, $known:literal) => { concat!($known, ". Flags of the context; the bits are unidentified.") };
     (IsEnabled, $known:literal) => { concat!($known, ". Whether the provider is enabled.") };
     (Level, $known:literal) => { concat!($known, ". Maximum level of requested events.") };
     (Reserve, $known:literal) => { concat!($known, ". Not in use.") };
@@ -28,7 +29,7 @@ runtime::layout! {
         0x08 Logger: u64 = "TRACEHANDLE", text!(Logger, "from symbols");
         0x10 MatchAnyKeyword: u64 = "ULONGLONG", text!(MatchAnyKeyword, "from symbols");
         0x18 MatchAllKeyword: u64 = "ULONGLONG", text!(MatchAllKeyword, "from symbols");
-        0x20 Flags: u32 = "ULONG", "from symbols.";
+        0x20 Flags: u32 = "ULONG", text!(Flags, "from symbols");
         0x24 IsEnabled: u32 = "ULONG", text!(IsEnabled, "from symbols");
         0x28 Level: u8 = "UCHAR", text!(Level, "from symbols");
         0x29 Reserve: u8 = "UCHAR", text!(Reserve, "from symbols");
@@ -48,7 +49,7 @@ runtime::layout! {
         0x08 Logger: u64 = "TRACEHANDLE", text!(Logger, "from symbols");
         0x10 MatchAnyKeyword: u64 = "ULONGLONG", text!(MatchAnyKeyword, "from symbols");
         0x18 MatchAllKeyword: u64 = "ULONGLONG", text!(MatchAllKeyword, "from symbols");
-        0x20 Flags: u32 = "ULONG", "from symbols.";
+        0x20 Flags: u32 = "ULONG", text!(Flags, "from symbols");
         0x24 IsEnabled: u32 = "ULONG", text!(IsEnabled, "from symbols");
         0x28 Level: u8 = "UCHAR", text!(Level, "from symbols");
         0x29 Reserve: u8 = "UCHAR", text!(Reserve, "from symbols");

@@ -6,8 +6,12 @@
 use super::{runtime, members, wmi_trace_message_packet::*};
 
 macro_rules! text {
+    (Marker, $known:literal) => { concat!($known, ". Size, Reserved and Version as one number.") };
     (Size, $known:literal) => { concat!($known, ". Bytes of the message, header included.") };
+    (Reserved, $known:literal) => { concat!($known, ". Reserved.") };
     (Version, $known:literal) => { concat!($known, ". The flags of the Marker.") };
+    (Header, $known:literal) => { concat!($known, ". MessageNumber and OptionFlags of Packet as one number.") };
+    (Packet, $known:literal) => { concat!($known, ". Number and flags of the message.") };
 }
 
 runtime::layout! {
@@ -16,14 +20,14 @@ runtime::layout! {
     /// Header of a message of the Windows software trace preprocessor. The values that OptionFlags announces follow, then the arguments.
     pub struct MESSAGE_TRACE_HEADER_5_1: members::MESSAGE_TRACE_HEADER, 0x8, 4 {
         0x00 union_Marker: MESSAGE_TRACE_HEADER_5_1_union_Marker, "unnamed; its members have accessors." {
-            0x00 Marker set_Marker: u32 = "ULONG", "documented.";
+            0x00 Marker set_Marker: u32 = "ULONG", text!(Marker, "documented");
             0x00 Size set_Size: u16 = "USHORT", text!(Size, "documented, offset inferred");
-            0x02 Reserved set_Reserved: u8 = "UCHAR", "documented, offset inferred.";
+            0x02 Reserved set_Reserved: u8 = "UCHAR", text!(Reserved, "documented, offset inferred");
             0x03 Version set_Version: u8 = "UCHAR", text!(Version, "documented, offset inferred");
         }
         0x04 union_Header: MESSAGE_TRACE_HEADER_5_1_union_Header, "unnamed; its members have accessors." {
-            0x04 Header set_Header: u32 = "ULONG", "documented.";
-            0x04 Packet set_Packet: WMI_TRACE_MESSAGE_PACKET_5_1 = "WMI_TRACE_MESSAGE_PACKET", "documented.";
+            0x04 Header set_Header: u32 = "ULONG", text!(Header, "documented");
+            0x04 Packet set_Packet: WMI_TRACE_MESSAGE_PACKET_5_1 = "WMI_TRACE_MESSAGE_PACKET", text!(Packet, "documented");
         }
     }
 }
@@ -31,7 +35,7 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x00 of `MESSAGE_TRACE_HEADER`.
     pub union MESSAGE_TRACE_HEADER_5_1_union_Marker: 0x4, 4 {
-        0x00 Marker: u32 = "ULONG", "documented.";
+        0x00 Marker: u32 = "ULONG", text!(Marker, "documented");
         0x00 struct_Size: MESSAGE_TRACE_HEADER_5_1_union_Marker_struct_Size, "unnamed; its members have accessors.";
     }
 }
@@ -40,7 +44,7 @@ runtime::layout! {
     /// The unnamed structure at 0x00 of `union_Marker` in `MESSAGE_TRACE_HEADER`.
     pub struct MESSAGE_TRACE_HEADER_5_1_union_Marker_struct_Size: 0x4, 2 {
         0x00 Size: u16 = "USHORT", text!(Size, "documented, offset inferred");
-        0x02 Reserved: u8 = "UCHAR", "documented, offset inferred.";
+        0x02 Reserved: u8 = "UCHAR", text!(Reserved, "documented, offset inferred");
         0x03 Version: u8 = "UCHAR", text!(Version, "documented, offset inferred");
     }
 }
@@ -48,7 +52,7 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x04 of `MESSAGE_TRACE_HEADER`.
     pub union MESSAGE_TRACE_HEADER_5_1_union_Header: 0x4, 4 {
-        0x00 Header: u32 = "ULONG", "documented.";
-        0x00 Packet: WMI_TRACE_MESSAGE_PACKET_5_1 = "WMI_TRACE_MESSAGE_PACKET", "documented.";
+        0x00 Header: u32 = "ULONG", text!(Header, "documented");
+        0x00 Packet: WMI_TRACE_MESSAGE_PACKET_5_1 = "WMI_TRACE_MESSAGE_PACKET", text!(Packet, "documented");
     }
 }

@@ -7,6 +7,7 @@ use super::{runtime, members};
 
 macro_rules! text {
     (Signature, $known:literal) => { concat!($known, ". The letters NB10.") };
+    (Offset, $known:literal) => { concat!($known, ". Offset of debug information; 0 because that is in the PDB.") };
     (TimeStamp, $known:literal) => { concat!($known, ". When the file was made.") };
     (Age, $known:literal) => { concat!($known, ". How often the file was changed.") };
     (PdbName, $known:literal) => { concat!($known, ". The path of the file.") };
@@ -18,7 +19,7 @@ runtime::layout! {
     /// The identity of a symbol file in format 2.
     pub struct NB10_6_2: members::NB10, 0x14, 4 {
         0x00 Signature: u32 = "ULONG", text!(Signature, "from symbols");
-        0x04 Offset: u32 = "ULONG", "from symbols.";
+        0x04 Offset: u32 = "ULONG", text!(Offset, "from symbols");
         0x08 TimeStamp: u32 = "ULONG", text!(TimeStamp, "from symbols");
         0x0c Age: u32 = "ULONG", text!(Age, "from symbols");
         0x10 PdbName: [i8; 1] = "CHAR [ANYSIZE_ARRAY]", text!(PdbName, "from symbols");

@@ -5,14 +5,21 @@
 #[allow(unused_imports)]
 use super::{runtime, members, ex_fast_ref::*, ex_push_lock::*, object_namespace_lookuptable::*, obp_system_dos_device_state::*};
 
+macro_rules! text {
+    (SystemDeviceMap, $known:literal) => { concat!($known, ". Device map of the system.") };
+    (SystemDosDeviceState, $known:literal) => { concat!($known, ". State of the drive letters.") };
+    (DeviceMapLock, $known:literal) => { concat!($known, ". Guards device maps.") };
+    (PrivateNamespaceLookupTable, $known:literal) => { concat!($known, ". The private namespaces.") };
+}
+
 runtime::layout! {
     /// `OBP_SILODRIVERSTATE` since 10.0 on x86: 0x74 bytes, aligned to 4.
     ///
     /// Object manager state of a silo.
     pub struct OBP_SILODRIVERSTATE_10_0_x86: members::OBP_SILODRIVERSTATE, 0x74, 4 {
-        0x00 SystemDeviceMap: runtime::Ptr32 = "DEVICE_MAP *", "from symbols.";
-        0x04 SystemDosDeviceState: OBP_SYSTEM_DOS_DEVICE_STATE_10_0 = "OBP_SYSTEM_DOS_DEVICE_STATE", "from symbols.";
-        0x70 DeviceMapLock: EX_PUSH_LOCK_5_2_3790_sp1_x86 = "EX_PUSH_LOCK", "from symbols.";
+        0x00 SystemDeviceMap: runtime::Ptr32 = "DEVICE_MAP *", text!(SystemDeviceMap, "from symbols");
+        0x04 SystemDosDeviceState: OBP_SYSTEM_DOS_DEVICE_STATE_10_0 = "OBP_SYSTEM_DOS_DEVICE_STATE", text!(SystemDosDeviceState, "from symbols");
+        0x70 DeviceMapLock: EX_PUSH_LOCK_5_2_3790_sp1_x86 = "EX_PUSH_LOCK", text!(DeviceMapLock, "from symbols");
     }
 }
 
@@ -21,10 +28,10 @@ runtime::layout! {
     ///
     /// Object manager state of a silo.
     pub struct OBP_SILODRIVERSTATE_10_0_x64: members::OBP_SILODRIVERSTATE, 0x80, 8 {
-        0x00 SystemDeviceMap: runtime::Ptr64 = "DEVICE_MAP *", "from symbols.";
-        0x08 SystemDosDeviceState: OBP_SYSTEM_DOS_DEVICE_STATE_10_0 = "OBP_SYSTEM_DOS_DEVICE_STATE", "from symbols.";
+        0x00 SystemDeviceMap: runtime::Ptr64 = "DEVICE_MAP *", text!(SystemDeviceMap, "from symbols");
+        0x08 SystemDosDeviceState: OBP_SYSTEM_DOS_DEVICE_STATE_10_0 = "OBP_SYSTEM_DOS_DEVICE_STATE", text!(SystemDosDeviceState, "from symbols");
         0x74 _padding74: [u8; 4], "padding.";
-        0x78 DeviceMapLock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", "from symbols.";
+        0x78 DeviceMapLock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", text!(DeviceMapLock, "from symbols");
     }
 }
 
@@ -33,10 +40,10 @@ runtime::layout! {
     ///
     /// Object manager state of a silo.
     pub struct OBP_SILODRIVERSTATE_1511_x86: members::OBP_SILODRIVERSTATE, 0x1a4, 4 {
-        0x00 SystemDeviceMap: runtime::Ptr32 = "DEVICE_MAP *", "from symbols.";
-        0x04 SystemDosDeviceState: OBP_SYSTEM_DOS_DEVICE_STATE_10_0 = "OBP_SYSTEM_DOS_DEVICE_STATE", "from symbols.";
-        0x70 DeviceMapLock: EX_PUSH_LOCK_5_2_3790_sp1_x86 = "EX_PUSH_LOCK", "from symbols.";
-        0x74 PrivateNamespaceLookupTable: OBJECT_NAMESPACE_LOOKUPTABLE_1511_x86 = "OBJECT_NAMESPACE_LOOKUPTABLE", "from symbols.";
+        0x00 SystemDeviceMap: runtime::Ptr32 = "DEVICE_MAP *", text!(SystemDeviceMap, "from symbols");
+        0x04 SystemDosDeviceState: OBP_SYSTEM_DOS_DEVICE_STATE_10_0 = "OBP_SYSTEM_DOS_DEVICE_STATE", text!(SystemDosDeviceState, "from symbols");
+        0x70 DeviceMapLock: EX_PUSH_LOCK_5_2_3790_sp1_x86 = "EX_PUSH_LOCK", text!(DeviceMapLock, "from symbols");
+        0x74 PrivateNamespaceLookupTable: OBJECT_NAMESPACE_LOOKUPTABLE_1511_x86 = "OBJECT_NAMESPACE_LOOKUPTABLE", text!(PrivateNamespaceLookupTable, "from symbols");
     }
 }
 
@@ -45,11 +52,11 @@ runtime::layout! {
     ///
     /// Object manager state of a silo.
     pub struct OBP_SILODRIVERSTATE_1511_x64: members::OBP_SILODRIVERSTATE, 0x2e0, 8 {
-        0x00 SystemDeviceMap: runtime::Ptr64 = "DEVICE_MAP *", "from symbols.";
-        0x08 SystemDosDeviceState: OBP_SYSTEM_DOS_DEVICE_STATE_10_0 = "OBP_SYSTEM_DOS_DEVICE_STATE", "from symbols.";
+        0x00 SystemDeviceMap: runtime::Ptr64 = "DEVICE_MAP *", text!(SystemDeviceMap, "from symbols");
+        0x08 SystemDosDeviceState: OBP_SYSTEM_DOS_DEVICE_STATE_10_0 = "OBP_SYSTEM_DOS_DEVICE_STATE", text!(SystemDosDeviceState, "from symbols");
         0x74 _padding74: [u8; 4], "padding.";
-        0x78 DeviceMapLock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", "from symbols.";
-        0x80 PrivateNamespaceLookupTable: OBJECT_NAMESPACE_LOOKUPTABLE_1511_x64 = "OBJECT_NAMESPACE_LOOKUPTABLE", "from symbols.";
+        0x78 DeviceMapLock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", text!(DeviceMapLock, "from symbols");
+        0x80 PrivateNamespaceLookupTable: OBJECT_NAMESPACE_LOOKUPTABLE_1511_x64 = "OBJECT_NAMESPACE_LOOKUPTABLE", text!(PrivateNamespaceLookupTable, "from symbols");
     }
 }
 
@@ -58,10 +65,10 @@ runtime::layout! {
     ///
     /// Object manager state of a silo.
     pub struct OBP_SILODRIVERSTATE_server_2022_x64: members::OBP_SILODRIVERSTATE, 0x2e0, 8 {
-        0x00 SystemDeviceMap: EX_FAST_REF_5_2_3790_sp1_x64 = "EX_FAST_REF", "from symbols.";
-        0x08 SystemDosDeviceState: OBP_SYSTEM_DOS_DEVICE_STATE_10_0 = "OBP_SYSTEM_DOS_DEVICE_STATE", "from symbols.";
+        0x00 SystemDeviceMap: EX_FAST_REF_5_2_3790_sp1_x64 = "EX_FAST_REF", text!(SystemDeviceMap, "from symbols");
+        0x08 SystemDosDeviceState: OBP_SYSTEM_DOS_DEVICE_STATE_10_0 = "OBP_SYSTEM_DOS_DEVICE_STATE", text!(SystemDosDeviceState, "from symbols");
         0x74 _padding74: [u8; 4], "padding.";
-        0x78 DeviceMapLock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", "from symbols.";
-        0x80 PrivateNamespaceLookupTable: OBJECT_NAMESPACE_LOOKUPTABLE_1511_x64 = "OBJECT_NAMESPACE_LOOKUPTABLE", "from symbols.";
+        0x78 DeviceMapLock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", text!(DeviceMapLock, "from symbols");
+        0x80 PrivateNamespaceLookupTable: OBJECT_NAMESPACE_LOOKUPTABLE_1511_x64 = "OBJECT_NAMESPACE_LOOKUPTABLE", text!(PrivateNamespaceLookupTable, "from symbols");
     }
 }

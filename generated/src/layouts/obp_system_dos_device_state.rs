@@ -5,12 +5,17 @@
 #[allow(unused_imports)]
 use super::{runtime, members};
 
+macro_rules! text {
+    (GlobalDeviceMap, $known:literal) => { concat!($known, ". Bit mask of drive letters in the global device map, by its name.") };
+    (LocalDeviceCount, $known:literal) => { concat!($known, ". For each drive letter, a number of local devices.") };
+}
+
 runtime::layout! {
     /// `OBP_SYSTEM_DOS_DEVICE_STATE` since 10.0: 0x6c bytes, aligned to 4.
     ///
     /// Object manager state of the drive letters of a silo.
     pub struct OBP_SYSTEM_DOS_DEVICE_STATE_10_0: members::OBP_SYSTEM_DOS_DEVICE_STATE, 0x6c, 4 {
-        0x00 GlobalDeviceMap: u32 = "ULONG", "from symbols.";
-        0x04 LocalDeviceCount: [u32; 26] = "ULONG [26]", "from symbols.";
+        0x00 GlobalDeviceMap: u32 = "ULONG", text!(GlobalDeviceMap, "from symbols");
+        0x04 LocalDeviceCount: [u32; 26] = "ULONG [26]", text!(LocalDeviceCount, "from symbols");
     }
 }

@@ -7,6 +7,7 @@ use super::{runtime, members};
 
 macro_rules! text {
     (DataType, $known:literal) => { concat!($known, ". PerfCSwapIdle.") };
+    (TimeDelta, $known:literal) => { concat!($known, ". Ticks of the session's clock since the preceding switch.") };
 }
 
 runtime::layout! {
@@ -16,7 +17,7 @@ runtime::layout! {
     pub struct PERFINFO_CCSWAP_IDLE_early_6_0: members::PERFINFO_CCSWAP_IDLE, 0x4, 4 {
         0x00 bits00: u32, "bit fields, which have accessors." {
             0x00 [0 to 1] DataType set_DataType: u32 = "ULONG", text!(DataType, "documented");
-            0x00 [2 to 31] TimeDelta set_TimeDelta: u32 = "ULONG", "documented.";
+            0x00 [2 to 31] TimeDelta set_TimeDelta: u32 = "ULONG", text!(TimeDelta, "documented");
         }
     }
 }

@@ -7,6 +7,7 @@ use super::{runtime, members};
 
 macro_rules! text {
     (DataType, $known:literal) => { concat!($known, ". PerfCSwapIdleShort.") };
+    (TimeDelta, $known:literal) => { concat!($known, ". Ticks of the session's clock since the preceding switch.") };
 }
 
 runtime::layout! {
@@ -16,7 +17,7 @@ runtime::layout! {
     pub struct PERFINFO_CCSWAP_IDLE_SHORT_early_6_0: members::PERFINFO_CCSWAP_IDLE_SHORT, 0x2, 2 {
         0x00 bits00: u16, "bit fields, which have accessors." {
             0x00 [0 to 1] DataType set_DataType: u16 = "USHORT", text!(DataType, "documented");
-            0x00 [2 to 15] TimeDelta set_TimeDelta: u16 = "USHORT", "documented.";
+            0x00 [2 to 15] TimeDelta set_TimeDelta: u16 = "USHORT", text!(TimeDelta, "documented");
         }
     }
 }

@@ -10,6 +10,7 @@ macro_rules! text {
     (OldThreadIndex, $known:literal) => { concat!($known, ". The thread that was switched away from, in TidTable.") };
     (OldThreadPriInc, $known:literal) => { concat!($known, ". Its priority above that in ThreadBasePriority.") };
     (OldThreadStateWr, $known:literal) => { concat!($known, ". As in PERFINFO\\_CCSWAP.") };
+    (TimeDelta, $known:literal) => { concat!($known, ". Ticks of the session's clock since the preceding switch.") };
 }
 
 runtime::layout! {
@@ -22,7 +23,7 @@ runtime::layout! {
             0x00 [2 to 5] OldThreadIndex set_OldThreadIndex: u32 = "ULONG", text!(OldThreadIndex, "documented");
             0x00 [6 to 8] OldThreadPriInc set_OldThreadPriInc: u32 = "ULONG", text!(OldThreadPriInc, "documented");
             0x00 [9 to 14] OldThreadStateWr set_OldThreadStateWr: u32 = "ULONG", text!(OldThreadStateWr, "documented");
-            0x00 [15 to 31] TimeDelta set_TimeDelta: u32 = "ULONG", "documented.";
+            0x00 [15 to 31] TimeDelta set_TimeDelta: u32 = "ULONG", text!(TimeDelta, "documented");
         }
     }
 }

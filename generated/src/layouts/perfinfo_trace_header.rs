@@ -8,6 +8,10 @@ use super::{runtime, members, large_integer::*, TRACE_HEADER_TYPE, TRACE_HEADER_
 macro_rules! text {
     (Marker, $known:literal) => { concat!($known, ". Bits 8 to 10 are the number of performance counters before the data, at most 4 so far; bit 15 announces a PEBS index there.") };
     (Version, $known:literal) => { concat!($known, ". The low byte is the version, 2 or 3 in Windows 10; the high byte holds flags of the Marker.") };
+    (HeaderType, $known:literal) => { concat!($known, ". Type of the header.") };
+    (Flags, $known:literal) => { concat!($known, ". Flags that mark the start of an event in a buffer; 0x80 and 0x40 are set.") };
+    (Header, $known:literal) => { concat!($known, ". Size and hook identifier of Packet as one number.") };
+    (Packet, $known:literal) => { concat!($known, ". Size and hook identifier of the event.") };
     (TS, $known:literal) => { concat!($known, ". When, by the clock of the session.") };
     (Data, $known:literal) => { concat!($known, ". The event's data, after any extended items that the Marker announces.") };
 }
@@ -22,16 +26,16 @@ runtime::layout! {
         0x00 union_Marker: PERFINFO_TRACE_HEADER_5_1_union_Marker, "unnamed; its members have accessors." {
             0x00 Marker set_Marker: u32 = "ULONG", text!(Marker, "documented");
             0x00 Version set_Version: TRACE_HEADER_VERSION_FLAG = "USHORT", text!(Version, "documented, offset inferred");
-            0x02 HeaderType set_HeaderType: TRACE_HEADER_TYPE = "UCHAR", "documented.";
-            0x03 Flags set_Flags: u8 = "UCHAR", "documented.";
+            0x02 HeaderType set_HeaderType: TRACE_HEADER_TYPE = "UCHAR", text!(HeaderType, "documented");
+            0x03 Flags set_Flags: u8 = "UCHAR", text!(Flags, "documented");
         }
         0x04 union_Header: PERFINFO_TRACE_HEADER_5_1_union_Header, "unnamed; its members have accessors." {
-            0x04 Header set_Header: u32 = "ULONG", "documented.";
-            0x04 Packet set_Packet: WMI_TRACE_PACKET_5_0 = "WMI_TRACE_PACKET", "documented.";
+            0x04 Header set_Header: u32 = "ULONG", text!(Header, "documented");
+            0x04 Packet set_Packet: WMI_TRACE_PACKET_5_0 = "WMI_TRACE_PACKET", text!(Packet, "documented");
         }
         0x08 union_TS: PERFINFO_TRACE_HEADER_5_1_union_TS, "unnamed; its members have accessors." {
             0x08 TS set_TS: u64 = "PERFINFO_TIMESTAMP", text!(TS, "documented");
-            0x08 SystemTime set_SystemTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented.";
+            0x08 SystemTime set_SystemTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(TS, "documented");
         }
         0x10 Data: [u8; 1] = "UCHAR [ANYSIZE_ARRAY]", text!(Data, "documented");
         0x11 _padding11: [u8; 7], "padding.";
@@ -50,16 +54,16 @@ runtime::layout! {
     /// The unnamed structure at 0x00 of `union_Marker` in `PERFINFO_TRACE_HEADER`.
     pub struct PERFINFO_TRACE_HEADER_5_1_union_Marker_struct_Version: 0x4, 2 {
         0x00 Version: TRACE_HEADER_VERSION_FLAG = "USHORT", text!(Version, "documented, offset inferred");
-        0x02 HeaderType: TRACE_HEADER_TYPE = "UCHAR", "documented.";
-        0x03 Flags: u8 = "UCHAR", "documented.";
+        0x02 HeaderType: TRACE_HEADER_TYPE = "UCHAR", text!(HeaderType, "documented");
+        0x03 Flags: u8 = "UCHAR", text!(Flags, "documented");
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x04 of `PERFINFO_TRACE_HEADER`.
     pub union PERFINFO_TRACE_HEADER_5_1_union_Header: 0x4, 4 {
-        0x00 Header: u32 = "ULONG", "documented.";
-        0x00 Packet: WMI_TRACE_PACKET_5_0 = "WMI_TRACE_PACKET", "documented.";
+        0x00 Header: u32 = "ULONG", text!(Header, "documented");
+        0x00 Packet: WMI_TRACE_PACKET_5_0 = "WMI_TRACE_PACKET", text!(Packet, "documented");
     }
 }
 
@@ -67,6 +71,6 @@ runtime::layout! {
     /// The unnamed union at 0x08 of `PERFINFO_TRACE_HEADER`.
     pub union PERFINFO_TRACE_HEADER_5_1_union_TS: 0x8, 8 {
         0x00 TS: u64 = "PERFINFO_TIMESTAMP", text!(TS, "documented");
-        0x00 SystemTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented.";
+        0x00 SystemTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(TS, "documented");
     }
 }

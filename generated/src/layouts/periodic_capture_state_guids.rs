@@ -5,14 +5,19 @@
 #[allow(unused_imports)]
 use super::{runtime, members};
 
+macro_rules! text {
+    (ProviderCount, $known:literal) => { concat!($known, ". Elements at Providers.") };
+    (Providers, $known:literal) => { concat!($known, ". Array of the providers' GUIDs.") };
+}
+
 runtime::layout! {
     /// `PERIODIC_CAPTURE_STATE_GUIDS` since 1703 on x86: 0x8 bytes, aligned to 4.
     ///
     /// The providers that a logger asks for their state again and again.
     pub struct PERIODIC_CAPTURE_STATE_GUIDS_1703_x86: members::PERIODIC_CAPTURE_STATE_GUIDS, 0x8, 4 {
-        0x00 ProviderCount: u16 = "USHORT", "from symbols.";
+        0x00 ProviderCount: u16 = "USHORT", text!(ProviderCount, "from symbols");
         0x02 _padding02: [u8; 2], "padding.";
-        0x04 Providers: runtime::Ptr32 = "GUID *", "from symbols.";
+        0x04 Providers: runtime::Ptr32 = "GUID *", text!(Providers, "from symbols");
     }
 }
 
@@ -21,8 +26,8 @@ runtime::layout! {
     ///
     /// The providers that a logger asks for their state again and again.
     pub struct PERIODIC_CAPTURE_STATE_GUIDS_1703_x64: members::PERIODIC_CAPTURE_STATE_GUIDS, 0x10, 8 {
-        0x00 ProviderCount: u16 = "USHORT", "from symbols.";
+        0x00 ProviderCount: u16 = "USHORT", text!(ProviderCount, "from symbols");
         0x02 _padding02: [u8; 6], "padding.";
-        0x08 Providers: runtime::Ptr64 = "GUID *", "from symbols.";
+        0x08 Providers: runtime::Ptr64 = "GUID *", text!(Providers, "from symbols");
     }
 }

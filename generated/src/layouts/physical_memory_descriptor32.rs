@@ -6,6 +6,7 @@
 use super::{runtime, members, physical_memory_run32::*};
 
 macro_rules! text {
+    (NumberOfRuns, $known:literal) => { concat!($known, ". Number of ranges of physical memory.") };
     (NumberOfPages, $known:literal) => { concat!($known, ". Of all runs.") };
     (Run, $known:literal) => { concat!($known, ". As many as NumberOfRuns says.") };
 }
@@ -15,7 +16,7 @@ runtime::layout! {
     ///
     /// Ranges of physical memory in a full dump: PhysicalMemoryBlockBuffer of DUMP\_HEADER32.
     pub struct PHYSICAL_MEMORY_DESCRIPTOR32_5_2_x86: members::PHYSICAL_MEMORY_DESCRIPTOR32, 0x10, 4 {
-        0x00 NumberOfRuns: u32 = "ULONG", "documented.";
+        0x00 NumberOfRuns: u32 = "ULONG", text!(NumberOfRuns, "documented");
         0x04 NumberOfPages: u32 = "ULONG", text!(NumberOfPages, "documented");
         0x08 Run: [PHYSICAL_MEMORY_RUN32_5_2_x86; 1] = "PHYSICAL_MEMORY_RUN32 [ANYSIZE_ARRAY]", text!(Run, "documented");
     }

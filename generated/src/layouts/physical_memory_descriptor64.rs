@@ -6,6 +6,7 @@
 use super::{runtime, members, physical_memory_run64::*};
 
 macro_rules! text {
+    (NumberOfRuns, $known:literal) => { concat!($known, ". Number of ranges of physical memory.") };
     (NumberOfPages, $known:literal) => { concat!($known, ". Of all runs.") };
     (Run, $known:literal) => { concat!($known, ". As many as NumberOfRuns says.") };
 }
@@ -15,7 +16,7 @@ runtime::layout! {
     ///
     /// Ranges of physical memory in a full dump: PhysicalMemoryBlockBuffer of DUMP\_HEADER64.
     pub struct PHYSICAL_MEMORY_DESCRIPTOR64_5_2_3790_sp1_x64: members::PHYSICAL_MEMORY_DESCRIPTOR64, 0x20, 8 {
-        0x00 NumberOfRuns: u32 = "ULONG", "documented.";
+        0x00 NumberOfRuns: u32 = "ULONG", text!(NumberOfRuns, "documented");
         0x04 _padding04: [u8; 4], "padding.";
         0x08 NumberOfPages: u64 = "ULONGLONG", text!(NumberOfPages, "documented");
         0x10 Run: [PHYSICAL_MEMORY_RUN64_5_2_3790_sp1_x64; 1] = "PHYSICAL_MEMORY_RUN64 [ANYSIZE_ARRAY]", text!(Run, "documented");

@@ -7,6 +7,7 @@ use super::{runtime, members};
 
 macro_rules! text {
     (BasePage, $known:literal) => { concat!($known, ". The number of the first page.") };
+    (PageCount, $known:literal) => { concat!($known, ". Number of pages.") };
 }
 
 runtime::layout! {
@@ -15,6 +16,6 @@ runtime::layout! {
     /// Pages of physical memory that are consecutive in memory and in the file.
     pub struct PHYSICAL_MEMORY_RUN32_5_2_x86: members::PHYSICAL_MEMORY_RUN32, 0x8, 4 {
         0x00 BasePage: u32 = "ULONG", text!(BasePage, "documented");
-        0x04 PageCount: u32 = "ULONG", "documented.";
+        0x04 PageCount: u32 = "ULONG", text!(PageCount, "documented");
     }
 }

@@ -7,6 +7,7 @@ use super::{runtime, members};
 
 macro_rules! text {
     (BasePage, $known:literal) => { concat!($known, ". The number of the first page.") };
+    (PageCount, $known:literal) => { concat!($known, ". Number of pages.") };
 }
 
 runtime::layout! {
@@ -15,6 +16,6 @@ runtime::layout! {
     /// Pages of physical memory that are consecutive in memory and in the file.
     pub struct PHYSICAL_MEMORY_RUN64_5_2_3790_sp1_x64: members::PHYSICAL_MEMORY_RUN64, 0x10, 8 {
         0x00 BasePage: u64 = "ULONGLONG", text!(BasePage, "documented");
-        0x08 PageCount: u64 = "ULONGLONG", "documented.";
+        0x08 PageCount: u64 = "ULONGLONG", text!(PageCount, "documented");
     }
 }

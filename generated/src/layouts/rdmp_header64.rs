@@ -9,6 +9,7 @@ macro_rules! text {
     (Marker, $known:literal) => { concat!($known, ". 0x40.") };
     (Signature, $known:literal) => { concat!($known, ". The letters RDMP.") };
     (ValidDump, $known:literal) => { concat!($known, ". The letters DUMP.") };
+    (Reserved, $known:literal) => { concat!($known, ". Unidentified bytes.") };
     (MetadataSize, $known:literal) => { concat!($known, ". Bytes from NumberOfRanges up to the first page.") };
     (HeaderSize, $known:literal) => { concat!($known, ". Where in the file the first page is.") };
     (NumberOfRanges, $known:literal) => { concat!($known, ". How many ranges there are, in a dump of the kind 10.") };
@@ -23,11 +24,11 @@ runtime::layout! {
         0x00 Marker: u32 = "ULONG", text!(Marker, "inferred");
         0x04 Signature: u32 = "ULONG", text!(Signature, "inferred");
         0x08 ValidDump: u32 = "ULONG", text!(ValidDump, "inferred");
-        0x0c Reserved: u32 = "ULONG", "unidentified.";
+        0x0c Reserved: u32 = "ULONG", text!(Reserved, "unidentified");
         0x10 MetadataSize: u64 = "ULONGLONG", text!(MetadataSize, "inferred");
         0x18 HeaderSize: u64 = "ULONGLONG", text!(HeaderSize, "inferred");
         0x20 NumberOfRanges: u32 = "ULONG", text!(NumberOfRanges, "inferred");
-        0x24 Reserved1: u32 = "ULONG", "unidentified.";
+        0x24 Reserved1: u32 = "ULONG", text!(Reserved, "unidentified");
         0x28 Pages: u64 = "ULONGLONG", text!(Pages, "inferred");
     }
 }

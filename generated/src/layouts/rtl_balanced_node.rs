@@ -6,6 +6,7 @@
 use super::{runtime, members};
 
 macro_rules! text {
+    (Children, $known:literal) => { concat!($known, ". Left and Right as an array.") };
     (Left, $known:literal) => { concat!($known, ". The lesser nodes.") };
     (Right, $known:literal) => { concat!($known, ". The greater nodes.") };
     (Red, $known:literal) => { concat!($known, ". In a red-black tree, the colour of the node.") };
@@ -19,7 +20,7 @@ runtime::layout! {
     /// A node of a balanced tree.
     pub struct RTL_BALANCED_NODE_6_1_7601_23418_x64: members::RTL_BALANCED_NODE, 0x18, 8 {
         0x00 union_Children: RTL_BALANCED_NODE_6_1_7601_23418_x64_union_Children, "unnamed; its members have accessors." {
-            0x00 Children set_Children: [runtime::Ptr64; 2] = "RTL_BALANCED_NODE * [2]", "from symbols.";
+            0x00 Children set_Children: [runtime::Ptr64; 2] = "RTL_BALANCED_NODE * [2]", text!(Children, "from symbols");
             0x00 Left set_Left: runtime::Ptr64 = "RTL_BALANCED_NODE *", text!(Left, "from symbols");
             0x08 Right set_Right: runtime::Ptr64 = "RTL_BALANCED_NODE *", text!(Right, "from symbols");
         }
@@ -34,7 +35,7 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x00 of `RTL_BALANCED_NODE`.
     pub union RTL_BALANCED_NODE_6_1_7601_23418_x64_union_Children: 0x10, 8 {
-        0x00 Children: [runtime::Ptr64; 2] = "RTL_BALANCED_NODE * [2]", "from symbols.";
+        0x00 Children: [runtime::Ptr64; 2] = "RTL_BALANCED_NODE * [2]", text!(Children, "from symbols");
         0x00 struct_Left: RTL_BALANCED_NODE_6_1_7601_23418_x64_union_Children_struct_Left, "unnamed; its members have accessors.";
     }
 }
@@ -62,7 +63,7 @@ runtime::layout! {
     /// A node of a balanced tree.
     pub struct RTL_BALANCED_NODE_6_1_7601_24000_x86: members::RTL_BALANCED_NODE, 0xc, 4 {
         0x00 union_Children: RTL_BALANCED_NODE_6_1_7601_24000_x86_union_Children, "unnamed; its members have accessors." {
-            0x00 Children set_Children: [runtime::Ptr32; 2] = "RTL_BALANCED_NODE * [2]", "from symbols.";
+            0x00 Children set_Children: [runtime::Ptr32; 2] = "RTL_BALANCED_NODE * [2]", text!(Children, "from symbols");
             0x00 Left set_Left: runtime::Ptr32 = "RTL_BALANCED_NODE *", text!(Left, "from symbols");
             0x04 Right set_Right: runtime::Ptr32 = "RTL_BALANCED_NODE *", text!(Right, "from symbols");
         }
@@ -77,7 +78,7 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x00 of `RTL_BALANCED_NODE`.
     pub union RTL_BALANCED_NODE_6_1_7601_24000_x86_union_Children: 0x8, 4 {
-        0x00 Children: [runtime::Ptr32; 2] = "RTL_BALANCED_NODE * [2]", "from symbols.";
+        0x00 Children: [runtime::Ptr32; 2] = "RTL_BALANCED_NODE * [2]", text!(Children, "from symbols");
         0x00 struct_Left: RTL_BALANCED_NODE_6_1_7601_24000_x86_union_Children_struct_Left, "unnamed; its members have accessors.";
     }
 }

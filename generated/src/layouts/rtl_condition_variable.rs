@@ -5,12 +5,16 @@
 #[allow(unused_imports)]
 use super::{runtime, members};
 
+macro_rules! text {
+    (Ptr, $known:literal) => { concat!($known, ". State of the condition variable, opaque.") };
+}
+
 runtime::layout! {
     /// `RTL_CONDITION_VARIABLE` since early-6.0 on x86: 0x4 bytes, aligned to 4.
     ///
     /// Condition that user-mode threads wait for until another thread wakes them.
     pub struct RTL_CONDITION_VARIABLE_early_6_0_x86: members::RTL_CONDITION_VARIABLE, 0x4, 4 {
-        0x00 Ptr: runtime::Ptr32 = "PVOID", "documented.";
+        0x00 Ptr: runtime::Ptr32 = "PVOID", text!(Ptr, "documented");
     }
 }
 
@@ -19,6 +23,6 @@ runtime::layout! {
     ///
     /// Condition that user-mode threads wait for until another thread wakes them.
     pub struct RTL_CONDITION_VARIABLE_early_6_0_x64: members::RTL_CONDITION_VARIABLE, 0x8, 8 {
-        0x00 Ptr: runtime::Ptr64 = "PVOID", "documented.";
+        0x00 Ptr: runtime::Ptr64 = "PVOID", text!(Ptr, "documented");
     }
 }

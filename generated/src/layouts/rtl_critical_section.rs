@@ -6,7 +6,12 @@
 use super::{runtime, members};
 
 macro_rules! text {
+    (DebugInfo, $known:literal) => { concat!($known, ". Debugging information of the lock.") };
+    (LockCount, $known:literal) => { concat!($known, ". State of the lock; its encoding differs between versions.") };
+    (RecursionCount, $known:literal) => { concat!($known, ". How often the owner holds the lock.") };
     (OwningThread, $known:literal) => { concat!($known, ". The identifier of the thread, despite the type.") };
+    (LockSemaphore, $known:literal) => { concat!($known, ". Event that threads wait for if the lock is held.") };
+    (SpinCount, $known:literal) => { concat!($known, ". How often a thread tests the lock before it waits.") };
 }
 
 runtime::layout! {
@@ -14,12 +19,12 @@ runtime::layout! {
     ///
     /// A lock between the threads of one process; programs know it as CRITICAL\_SECTION.
     pub struct RTL_CRITICAL_SECTION_5_0_x86: members::RTL_CRITICAL_SECTION, 0x18, 4 {
-        0x00 DebugInfo: runtime::Ptr32 = "RTL_CRITICAL_SECTION_DEBUG *", "from symbols.";
-        0x04 LockCount: i32 = "LONG", "from symbols.";
-        0x08 RecursionCount: i32 = "LONG", "from symbols.";
+        0x00 DebugInfo: runtime::Ptr32 = "RTL_CRITICAL_SECTION_DEBUG *", text!(DebugInfo, "from symbols");
+        0x04 LockCount: i32 = "LONG", text!(LockCount, "from symbols");
+        0x08 RecursionCount: i32 = "LONG", text!(RecursionCount, "from symbols");
         0x0c OwningThread: runtime::Ptr32 = "HANDLE", text!(OwningThread, "from symbols");
-        0x10 LockSemaphore: runtime::Ptr32 = "HANDLE", "from symbols.";
-        0x14 SpinCount: u32 = "ULONG_PTR", "from symbols.";
+        0x10 LockSemaphore: runtime::Ptr32 = "HANDLE", text!(LockSemaphore, "from symbols");
+        0x14 SpinCount: u32 = "ULONG_PTR", text!(SpinCount, "from symbols");
     }
 }
 
@@ -28,11 +33,11 @@ runtime::layout! {
     ///
     /// A lock between the threads of one process; programs know it as CRITICAL\_SECTION.
     pub struct RTL_CRITICAL_SECTION_5_2_3790_sp1_x64: members::RTL_CRITICAL_SECTION, 0x28, 8 {
-        0x00 DebugInfo: runtime::Ptr64 = "RTL_CRITICAL_SECTION_DEBUG *", "from symbols.";
-        0x08 LockCount: i32 = "LONG", "from symbols.";
-        0x0c RecursionCount: i32 = "LONG", "from symbols.";
+        0x00 DebugInfo: runtime::Ptr64 = "RTL_CRITICAL_SECTION_DEBUG *", text!(DebugInfo, "from symbols");
+        0x08 LockCount: i32 = "LONG", text!(LockCount, "from symbols");
+        0x0c RecursionCount: i32 = "LONG", text!(RecursionCount, "from symbols");
         0x10 OwningThread: runtime::Ptr64 = "HANDLE", text!(OwningThread, "from symbols");
-        0x18 LockSemaphore: runtime::Ptr64 = "HANDLE", "from symbols.";
-        0x20 SpinCount: u64 = "ULONG_PTR", "from symbols.";
+        0x18 LockSemaphore: runtime::Ptr64 = "HANDLE", text!(LockSemaphore, "from symbols");
+        0x20 SpinCount: u64 = "ULONG_PTR", text!(SpinCount, "from symbols");
     }
 }

@@ -7,7 +7,10 @@ use super::{runtime, members};
 
 macro_rules! text {
     (EntryCount, $known:literal) => { concat!($known, ". How many entries there are.") };
+    (MaskBitCount, $known:literal) => { concat!($known, ". Number of bits of a mask for hashes.") };
+    (BucketCount, $known:literal) => { concat!($known, ". Number of buckets.") };
     (Buckets, $known:literal) => { concat!($known, ". The entries, by bucket.") };
+    (BucketAndMaskBitCounts, $known:literal) => { concat!($known, ". MaskBitCount and BucketCount as one number.") };
 }
 
 runtime::layout! {
@@ -17,8 +20,8 @@ runtime::layout! {
     pub struct RTL_HASH_TABLE_1607_x86: members::RTL_HASH_TABLE, 0xc, 4 {
         0x00 EntryCount: u32 = "ULONG", text!(EntryCount, "from symbols");
         0x04 bits04: u32, "bit fields, which have accessors." {
-            0x04 [0 to 4] MaskBitCount set_MaskBitCount: u32 = "ULONG", "from symbols.";
-            0x04 [5 to 31] BucketCount set_BucketCount: u32 = "ULONG", "from symbols.";
+            0x04 [0 to 4] MaskBitCount set_MaskBitCount: u32 = "ULONG", text!(MaskBitCount, "from symbols");
+            0x04 [5 to 31] BucketCount set_BucketCount: u32 = "ULONG", text!(BucketCount, "from symbols");
         }
         0x08 Buckets: runtime::Ptr32 = "SINGLE_LIST_ENTRY *", text!(Buckets, "from symbols");
     }
@@ -31,8 +34,8 @@ runtime::layout! {
     pub struct RTL_HASH_TABLE_1607_x64: members::RTL_HASH_TABLE, 0x10, 8 {
         0x00 EntryCount: u32 = "ULONG", text!(EntryCount, "from symbols");
         0x04 bits04: u32, "bit fields, which have accessors." {
-            0x04 [0 to 4] MaskBitCount set_MaskBitCount: u32 = "ULONG", "from symbols.";
-            0x04 [5 to 31] BucketCount set_BucketCount: u32 = "ULONG", "from symbols.";
+            0x04 [0 to 4] MaskBitCount set_MaskBitCount: u32 = "ULONG", text!(MaskBitCount, "from symbols");
+            0x04 [5 to 31] BucketCount set_BucketCount: u32 = "ULONG", text!(BucketCount, "from symbols");
         }
         0x08 Buckets: runtime::Ptr64 = "SINGLE_LIST_ENTRY *", text!(Buckets, "from symbols");
     }
@@ -45,9 +48,9 @@ runtime::layout! {
     pub struct RTL_HASH_TABLE_26H1_x64: members::RTL_HASH_TABLE, 0x10, 8 {
         0x00 EntryCount: u32 = "ULONG", text!(EntryCount, "from symbols");
         0x04 union_BucketAndMaskBitCounts: RTL_HASH_TABLE_26H1_x64_union_BucketAndMaskBitCounts, "unnamed; its members have accessors." {
-            0x04 BucketAndMaskBitCounts set_BucketAndMaskBitCounts: u32 = "ULONG", "from symbols.";
-            0x04 [0 to 4] MaskBitCount set_MaskBitCount: u32 = "ULONG", "from symbols.";
-            0x04 [5 to 31] BucketCount set_BucketCount: u32 = "ULONG", "from symbols.";
+            0x04 BucketAndMaskBitCounts set_BucketAndMaskBitCounts: u32 = "ULONG", text!(BucketAndMaskBitCounts, "from symbols");
+            0x04 [0 to 4] MaskBitCount set_MaskBitCount: u32 = "ULONG", text!(MaskBitCount, "from symbols");
+            0x04 [5 to 31] BucketCount set_BucketCount: u32 = "ULONG", text!(BucketCount, "from symbols");
         }
         0x08 Buckets: runtime::Ptr64 = "SINGLE_LIST_ENTRY *", text!(Buckets, "from symbols");
     }
@@ -56,7 +59,7 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x04 of `RTL_HASH_TABLE`.
     pub union RTL_HASH_TABLE_26H1_x64_union_BucketAndMaskBitCounts: 0x4, 4 {
-        0x00 BucketAndMaskBitCounts: u32 = "ULONG", "from symbols.";
+        0x00 BucketAndMaskBitCounts: u32 = "ULONG", text!(BucketAndMaskBitCounts, "from symbols");
         0x00 struct_MaskBitCount: RTL_HASH_TABLE_26H1_x64_union_BucketAndMaskBitCounts_struct_MaskBitCount, "unnamed; its members have accessors.";
     }
 }

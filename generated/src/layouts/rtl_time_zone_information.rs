@@ -7,7 +7,11 @@ use super::{runtime, members, time_fields::*};
 
 macro_rules! text {
     (Bias, $known:literal) => { concat!($known, ". Minutes to add to local time for UTC.") };
+    (StandardName, $known:literal) => { concat!($known, ". Name of standard time.") };
+    (StandardStart, $known:literal) => { concat!($known, ". When standard time begins.") };
     (StandardBias, $known:literal) => { concat!($known, ". Minutes to add to Bias while standard time holds.") };
+    (DaylightName, $known:literal) => { concat!($known, ". Name of daylight saving time.") };
+    (DaylightStart, $known:literal) => { concat!($known, ". When daylight saving time begins.") };
     (DaylightBias, $known:literal) => { concat!($known, ". Minutes to add to Bias while daylight saving time holds.") };
 }
 
@@ -17,11 +21,11 @@ runtime::layout! {
     /// A time zone and its rules for daylight saving; TIME\_ZONE\_INFORMATION to user mode, with the dates as SYSTEMTIME.
     pub struct RTL_TIME_ZONE_INFORMATION_5_0: members::RTL_TIME_ZONE_INFORMATION, 0xac, 4 {
         0x00 Bias: i32 = "LONG", text!(Bias, "from symbols");
-        0x04 StandardName: [u16; 32] = "WCHAR [32]", "from symbols.";
-        0x44 StandardStart: TIME_FIELDS_5_0 = "TIME_FIELDS", "from symbols.";
+        0x04 StandardName: [u16; 32] = "WCHAR [32]", text!(StandardName, "from symbols");
+        0x44 StandardStart: TIME_FIELDS_5_0 = "TIME_FIELDS", text!(StandardStart, "from symbols");
         0x54 StandardBias: i32 = "LONG", text!(StandardBias, "from symbols");
-        0x58 DaylightName: [u16; 32] = "WCHAR [32]", "from symbols.";
-        0x98 DaylightStart: TIME_FIELDS_5_0 = "TIME_FIELDS", "from symbols.";
+        0x58 DaylightName: [u16; 32] = "WCHAR [32]", text!(DaylightName, "from symbols");
+        0x98 DaylightStart: TIME_FIELDS_5_0 = "TIME_FIELDS", text!(DaylightStart, "from symbols");
         0xa8 DaylightBias: i32 = "LONG", text!(DaylightBias, "from symbols");
     }
 }

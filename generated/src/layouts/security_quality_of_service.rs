@@ -7,6 +7,9 @@ use super::{runtime, members, security_impersonation_level::*};
 
 macro_rules! text {
     (Length, $known:literal) => { concat!($known, ". Of the structure, in bytes.") };
+    (ImpersonationLevel, $known:literal) => { concat!($known, ". What a server may do in the name of the client.") };
+    (ContextTrackingMode, $known:literal) => { concat!($known, ". Whether the server sees later changes of the client's security context.") };
+    (EffectiveOnly, $known:literal) => { concat!($known, ". Whether the server cannot enable or disable privileges and groups of the client.") };
 }
 
 runtime::layout! {
@@ -15,9 +18,9 @@ runtime::layout! {
     /// How far a server may go in acting for a client.
     pub struct SECURITY_QUALITY_OF_SERVICE_5_0: members::SECURITY_QUALITY_OF_SERVICE, 0xc, 4 {
         0x00 Length: u32 = "ULONG", text!(Length, "from symbols");
-        0x04 ImpersonationLevel: SECURITY_IMPERSONATION_LEVEL_5_0 = "SECURITY_IMPERSONATION_LEVEL", "from symbols.";
-        0x08 ContextTrackingMode: u8 = "BOOLEAN", "from symbols.";
-        0x09 EffectiveOnly: u8 = "BOOLEAN", "from symbols.";
+        0x04 ImpersonationLevel: SECURITY_IMPERSONATION_LEVEL_5_0 = "SECURITY_IMPERSONATION_LEVEL", text!(ImpersonationLevel, "from symbols");
+        0x08 ContextTrackingMode: u8 = "BOOLEAN", text!(ContextTrackingMode, "from symbols");
+        0x09 EffectiveOnly: u8 = "BOOLEAN", text!(EffectiveOnly, "from symbols");
         0x0a _padding0A: [u8; 2], "padding.";
     }
 }

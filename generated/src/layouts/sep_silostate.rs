@@ -5,15 +5,24 @@
 #[allow(unused_imports)]
 use super::{runtime, members};
 
+macro_rules! text {
+    (SystemLogonSession, $known:literal) => { concat!($known, ". Logon session of the system.") };
+    (AnonymousLogonSession, $known:literal) => { concat!($known, ". Anonymous logon session.") };
+    (AnonymousLogonToken, $known:literal) => { concat!($known, ". Token of the anonymous logon.") };
+    (AnonymousLogonTokenNoEveryone, $known:literal) => { concat!($known, ". Token of the anonymous logon without the group Everyone.") };
+    (UncSystemPaths, $known:literal) => { concat!($known, ". System paths in UNC form.") };
+    (NgenPaths, $known:literal) => { concat!($known, ". Paths of the native image generator, by its name.") };
+}
+
 runtime::layout! {
     /// `SEP_SILOSTATE` since 1607 on x86: 0x10 bytes, aligned to 4.
     ///
     /// Security reference monitor state of a silo.
     pub struct SEP_SILOSTATE_1607_x86: members::SEP_SILOSTATE, 0x10, 4 {
-        0x00 SystemLogonSession: runtime::Ptr32 = "SEP_LOGON_SESSION_REFERENCES *", "from symbols.";
-        0x04 AnonymousLogonSession: runtime::Ptr32 = "SEP_LOGON_SESSION_REFERENCES *", "from symbols.";
-        0x08 AnonymousLogonToken: runtime::Ptr32 = "PVOID", "from symbols.";
-        0x0c AnonymousLogonTokenNoEveryone: runtime::Ptr32 = "PVOID", "from symbols.";
+        0x00 SystemLogonSession: runtime::Ptr32 = "SEP_LOGON_SESSION_REFERENCES *", text!(SystemLogonSession, "from symbols");
+        0x04 AnonymousLogonSession: runtime::Ptr32 = "SEP_LOGON_SESSION_REFERENCES *", text!(AnonymousLogonSession, "from symbols");
+        0x08 AnonymousLogonToken: runtime::Ptr32 = "PVOID", text!(AnonymousLogonToken, "from symbols");
+        0x0c AnonymousLogonTokenNoEveryone: runtime::Ptr32 = "PVOID", text!(AnonymousLogonTokenNoEveryone, "from symbols");
     }
 }
 
@@ -22,10 +31,10 @@ runtime::layout! {
     ///
     /// Security reference monitor state of a silo.
     pub struct SEP_SILOSTATE_1607_x64: members::SEP_SILOSTATE, 0x20, 8 {
-        0x00 SystemLogonSession: runtime::Ptr64 = "SEP_LOGON_SESSION_REFERENCES *", "from symbols.";
-        0x08 AnonymousLogonSession: runtime::Ptr64 = "SEP_LOGON_SESSION_REFERENCES *", "from symbols.";
-        0x10 AnonymousLogonToken: runtime::Ptr64 = "PVOID", "from symbols.";
-        0x18 AnonymousLogonTokenNoEveryone: runtime::Ptr64 = "PVOID", "from symbols.";
+        0x00 SystemLogonSession: runtime::Ptr64 = "SEP_LOGON_SESSION_REFERENCES *", text!(SystemLogonSession, "from symbols");
+        0x08 AnonymousLogonSession: runtime::Ptr64 = "SEP_LOGON_SESSION_REFERENCES *", text!(AnonymousLogonSession, "from symbols");
+        0x10 AnonymousLogonToken: runtime::Ptr64 = "PVOID", text!(AnonymousLogonToken, "from symbols");
+        0x18 AnonymousLogonTokenNoEveryone: runtime::Ptr64 = "PVOID", text!(AnonymousLogonTokenNoEveryone, "from symbols");
     }
 }
 
@@ -34,12 +43,12 @@ runtime::layout! {
     ///
     /// Security reference monitor state of a silo.
     pub struct SEP_SILOSTATE_1703_x86: members::SEP_SILOSTATE, 0x18, 4 {
-        0x00 SystemLogonSession: runtime::Ptr32 = "SEP_LOGON_SESSION_REFERENCES *", "from symbols.";
-        0x04 AnonymousLogonSession: runtime::Ptr32 = "SEP_LOGON_SESSION_REFERENCES *", "from symbols.";
-        0x08 AnonymousLogonToken: runtime::Ptr32 = "PVOID", "from symbols.";
-        0x0c AnonymousLogonTokenNoEveryone: runtime::Ptr32 = "PVOID", "from symbols.";
-        0x10 UncSystemPaths: runtime::Ptr32 = "UNICODE_STRING *", "from symbols.";
-        0x14 NgenPaths: runtime::Ptr32 = "CI_NGEN_PATHS *", "from symbols.";
+        0x00 SystemLogonSession: runtime::Ptr32 = "SEP_LOGON_SESSION_REFERENCES *", text!(SystemLogonSession, "from symbols");
+        0x04 AnonymousLogonSession: runtime::Ptr32 = "SEP_LOGON_SESSION_REFERENCES *", text!(AnonymousLogonSession, "from symbols");
+        0x08 AnonymousLogonToken: runtime::Ptr32 = "PVOID", text!(AnonymousLogonToken, "from symbols");
+        0x0c AnonymousLogonTokenNoEveryone: runtime::Ptr32 = "PVOID", text!(AnonymousLogonTokenNoEveryone, "from symbols");
+        0x10 UncSystemPaths: runtime::Ptr32 = "UNICODE_STRING *", text!(UncSystemPaths, "from symbols");
+        0x14 NgenPaths: runtime::Ptr32 = "CI_NGEN_PATHS *", text!(NgenPaths, "from symbols");
     }
 }
 
@@ -48,11 +57,11 @@ runtime::layout! {
     ///
     /// Security reference monitor state of a silo.
     pub struct SEP_SILOSTATE_1703_x64: members::SEP_SILOSTATE, 0x30, 8 {
-        0x00 SystemLogonSession: runtime::Ptr64 = "SEP_LOGON_SESSION_REFERENCES *", "from symbols.";
-        0x08 AnonymousLogonSession: runtime::Ptr64 = "SEP_LOGON_SESSION_REFERENCES *", "from symbols.";
-        0x10 AnonymousLogonToken: runtime::Ptr64 = "PVOID", "from symbols.";
-        0x18 AnonymousLogonTokenNoEveryone: runtime::Ptr64 = "PVOID", "from symbols.";
-        0x20 UncSystemPaths: runtime::Ptr64 = "UNICODE_STRING *", "from symbols.";
-        0x28 NgenPaths: runtime::Ptr64 = "CI_NGEN_PATHS *", "from symbols.";
+        0x00 SystemLogonSession: runtime::Ptr64 = "SEP_LOGON_SESSION_REFERENCES *", text!(SystemLogonSession, "from symbols");
+        0x08 AnonymousLogonSession: runtime::Ptr64 = "SEP_LOGON_SESSION_REFERENCES *", text!(AnonymousLogonSession, "from symbols");
+        0x10 AnonymousLogonToken: runtime::Ptr64 = "PVOID", text!(AnonymousLogonToken, "from symbols");
+        0x18 AnonymousLogonTokenNoEveryone: runtime::Ptr64 = "PVOID", text!(AnonymousLogonTokenNoEveryone, "from symbols");
+        0x20 UncSystemPaths: runtime::Ptr64 = "UNICODE_STRING *", text!(UncSystemPaths, "from symbols");
+        0x28 NgenPaths: runtime::Ptr64 = "CI_NGEN_PATHS *", text!(NgenPaths, "from symbols");
     }
 }

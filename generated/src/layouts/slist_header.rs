@@ -6,12 +6,22 @@
 use super::{runtime, members, single_list_entry::*};
 
 macro_rules! text {
+    (Alignment, $known:literal) => { concat!($known, ". Bytes as one number, for alignment.") };
+    (Next, $known:literal) => { concat!($known, ". The first entry.") };
     (Depth, $known:literal) => { concat!($known, ". How many entries there are, modulo its width.") };
     (Sequence, $known:literal) => { concat!($known, ". Grows with each change.") };
+    (Region, $known:literal) => { concat!($known, ". Second half as one number.") };
     (Header8, $known:literal) => { concat!($known, ". For processors without a 16-byte exchange: only part of the address fits.") };
     (NextEntry, $known:literal) => { concat!($known, ". The first entry, without the low bits that its alignment leaves zero.") };
     (HeaderType, $known:literal) => { concat!($known, ". Clear for this form, set for the other.") };
+    (Init, $known:literal) => { concat!($known, ". Whether the header is initialized.") };
+    (Reserved, $known:literal) => { concat!($known, ". Reserved.") };
+    (Region_2, $known:literal) => { concat!($known, ". Region of the addresses of entries.") };
+    (Header16, $known:literal) => { concat!($known, ". For processors with a 16-byte exchange.") };
+    (HeaderType_2, $known:literal) => { concat!($known, ". Clear for Header8, set for this form.") };
     (NextEntry_2, $known:literal) => { concat!($known, ". The address without its low four bits, which are zero.") };
+    (CpuId, $known:literal) => { concat!($known, ". Identifier of a processor; its use is unidentified.") };
+    (HeaderArm64, $known:literal) => { concat!($known, ". The form on ARM64.") };
 }
 
 runtime::layout! {
@@ -19,11 +29,11 @@ runtime::layout! {
     ///
     /// The head of an interlocked singly linked list, exchanged as a whole.
     pub union SLIST_HEADER_5_0_x86: members::SLIST_HEADER, 0x8, 8 {
-        0x00 Alignment: u64, "from symbols." {
-            0x00 Alignment set_Alignment: u64 = "ULONGLONG", "from symbols.";
+        0x00 Alignment: u64, text!(Alignment, "from symbols") {
+            0x00 Alignment set_Alignment: u64 = "ULONGLONG", text!(Alignment, "from symbols");
         }
         0x00 struct_Next: SLIST_HEADER_5_0_x86_struct_Next, "unnamed; its members have accessors." {
-            0x00 Next set_Next: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "from symbols.";
+            0x00 Next set_Next: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", text!(Next, "from symbols");
             0x04 Depth set_Depth: u16 = "USHORT", text!(Depth, "from symbols");
             0x06 Sequence set_Sequence: u16 = "USHORT", text!(Sequence, "from symbols");
         }
@@ -33,7 +43,7 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed structure at 0x00 of `SLIST_HEADER`.
     pub struct SLIST_HEADER_5_0_x86_struct_Next: 0x8, 4 {
-        0x00 Next: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "from symbols.";
+        0x00 Next: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", text!(Next, "from symbols");
         0x04 Depth: u16 = "USHORT", text!(Depth, "from symbols");
         0x06 Sequence: u16 = "USHORT", text!(Sequence, "from symbols");
     }
@@ -45,8 +55,8 @@ runtime::layout! {
     /// The head of an interlocked singly linked list, exchanged as a whole.
     pub union SLIST_HEADER_5_2_3790_sp1_x64: members::SLIST_HEADER, 0x10, 16 {
         0x00 struct_Alignment: SLIST_HEADER_5_2_3790_sp1_x64_struct_Alignment, "unnamed; its members have accessors." {
-            0x00 Alignment set_Alignment: u64 = "ULONGLONG", "from symbols.";
-            0x08 Region set_Region: u64 = "ULONGLONG", "from symbols.";
+            0x00 Alignment set_Alignment: u64 = "ULONGLONG", text!(Alignment, "from symbols");
+            0x08 Region set_Region: u64 = "ULONGLONG", text!(Region, "from symbols");
         }
     }
 }
@@ -54,8 +64,8 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed structure at 0x00 of `SLIST_HEADER`.
     pub struct SLIST_HEADER_5_2_3790_sp1_x64_struct_Alignment: 0x10, 8 {
-        0x00 Alignment: u64 = "ULONGLONG", "from symbols.";
-        0x08 Region: u64 = "ULONGLONG", "from symbols.";
+        0x00 Alignment: u64 = "ULONGLONG", text!(Alignment, "from symbols");
+        0x08 Region: u64 = "ULONGLONG", text!(Region, "from symbols");
     }
 }
 
@@ -65,14 +75,14 @@ runtime::layout! {
     /// The head of an interlocked singly linked list, exchanged as a whole.
     pub union SLIST_HEADER_early_6_0_x64: members::SLIST_HEADER, 0x10, 16 {
         0x00 struct_Alignment: SLIST_HEADER_5_2_3790_sp1_x64_struct_Alignment, "unnamed; its members have accessors." {
-            0x00 Alignment set_Alignment: u64 = "ULONGLONG", "from symbols.";
-            0x08 Region set_Region: u64 = "ULONGLONG", "from symbols.";
+            0x00 Alignment set_Alignment: u64 = "ULONGLONG", text!(Alignment, "from symbols");
+            0x08 Region set_Region: u64 = "ULONGLONG", text!(Region, "from symbols");
         }
         0x00 Header8: SLIST_HEADER_early_6_0_x64_Header8, text!(Header8, "from symbols") {
             0x00 Header8 set_Header8: SLIST_HEADER_early_6_0_x64_Header8 = "struct", text!(Header8, "from symbols");
         }
-        0x00 Header16: SLIST_HEADER_early_6_0_x64_Header16, "from symbols." {
-            0x00 Header16 set_Header16: SLIST_HEADER_early_6_0_x64_Header16 = "struct", "from symbols.";
+        0x00 Header16: SLIST_HEADER_early_6_0_x64_Header16, text!(Header16, "from symbols") {
+            0x00 Header16 set_Header16: SLIST_HEADER_early_6_0_x64_Header16 = "struct", text!(Header16, "from symbols");
         }
     }
 }
@@ -87,9 +97,9 @@ runtime::layout! {
         }
         0x08 bits08: u64, "bit fields, which have accessors." {
             0x08 [0] HeaderType set_HeaderType: u64 = "ULONGLONG", text!(HeaderType, "from symbols");
-            0x08 [1] Init set_Init: u64 = "ULONGLONG", "from symbols.";
-            0x08 [2 to 60] Reserved set_Reserved: u64 = "ULONGLONG", "from symbols.";
-            0x08 [61 to 63] Region set_Region: u64 = "ULONGLONG", "from symbols.";
+            0x08 [1] Init set_Init: u64 = "ULONGLONG", text!(Init, "from symbols");
+            0x08 [2 to 60] Reserved set_Reserved: u64 = "ULONGLONG", text!(Reserved, "from symbols");
+            0x08 [61 to 63] Region set_Region: u64 = "ULONGLONG", text!(Region_2, "from symbols");
         }
     }
 }
@@ -102,9 +112,9 @@ runtime::layout! {
             0x00 [16 to 63] Sequence set_Sequence: u64 = "ULONGLONG", text!(Sequence, "from symbols");
         }
         0x08 bits08: u64, "bit fields, which have accessors." {
-            0x08 [0] HeaderType set_HeaderType: u64 = "ULONGLONG", "from symbols.";
-            0x08 [1] Init set_Init: u64 = "ULONGLONG", "from symbols.";
-            0x08 [2 to 3] Reserved set_Reserved: u64 = "ULONGLONG", "from symbols.";
+            0x08 [0] HeaderType set_HeaderType: u64 = "ULONGLONG", text!(HeaderType_2, "from symbols");
+            0x08 [1] Init set_Init: u64 = "ULONGLONG", text!(Init, "from symbols");
+            0x08 [2 to 3] Reserved set_Reserved: u64 = "ULONGLONG", text!(Reserved, "from symbols");
             0x08 [4 to 63] NextEntry set_NextEntry: u64 = "ULONGLONG", text!(NextEntry, "from symbols");
         }
     }
@@ -116,17 +126,17 @@ runtime::layout! {
     /// The head of an interlocked singly linked list, exchanged as a whole.
     pub union SLIST_HEADER_6_0_6002_18005_x64: members::SLIST_HEADER, 0x10, 16 {
         0x00 struct_Alignment: SLIST_HEADER_5_2_3790_sp1_x64_struct_Alignment, "unnamed; its members have accessors." {
-            0x00 Alignment set_Alignment: u64 = "ULONGLONG", "from symbols.";
-            0x08 Region set_Region: u64 = "ULONGLONG", "from symbols.";
+            0x00 Alignment set_Alignment: u64 = "ULONGLONG", text!(Alignment, "from symbols");
+            0x08 Region set_Region: u64 = "ULONGLONG", text!(Region, "from symbols");
         }
         0x00 Header8: SLIST_HEADER_early_6_0_x64_Header8, text!(Header8, "from symbols") {
             0x00 Header8 set_Header8: SLIST_HEADER_early_6_0_x64_Header8 = "struct", text!(Header8, "from symbols");
         }
-        0x00 Header16: SLIST_HEADER_early_6_0_x64_Header16, "from symbols." {
-            0x00 Header16 set_Header16: SLIST_HEADER_early_6_0_x64_Header16 = "struct", "from symbols.";
+        0x00 Header16: SLIST_HEADER_early_6_0_x64_Header16, text!(Header16, "from symbols") {
+            0x00 Header16 set_Header16: SLIST_HEADER_early_6_0_x64_Header16 = "struct", text!(Header16, "from symbols");
         }
-        0x00 HeaderX64: SLIST_HEADER_6_0_6002_18005_x64_HeaderX64, "from symbols." {
-            0x00 HeaderX64 set_HeaderX64: SLIST_HEADER_6_0_6002_18005_x64_HeaderX64 = "struct", "from symbols.";
+        0x00 HeaderX64: SLIST_HEADER_6_0_6002_18005_x64_HeaderX64, text!(Header16, "from symbols") {
+            0x00 HeaderX64 set_HeaderX64: SLIST_HEADER_6_0_6002_18005_x64_HeaderX64 = "struct", text!(Header16, "from symbols");
         }
     }
 }
@@ -139,8 +149,8 @@ runtime::layout! {
             0x00 [16 to 63] Sequence set_Sequence: u64 = "ULONGLONG", text!(Sequence, "from symbols");
         }
         0x08 bits08: u64, "bit fields, which have accessors." {
-            0x08 [0] HeaderType set_HeaderType: u64 = "ULONGLONG", "from symbols.";
-            0x08 [1 to 3] Reserved set_Reserved: u64 = "ULONGLONG", "from symbols.";
+            0x08 [0] HeaderType set_HeaderType: u64 = "ULONGLONG", text!(HeaderType_2, "from symbols");
+            0x08 [1 to 3] Reserved set_Reserved: u64 = "ULONGLONG", text!(Reserved, "from symbols");
             0x08 [4 to 63] NextEntry set_NextEntry: u64 = "ULONGLONG", text!(NextEntry_2, "from symbols");
         }
     }
@@ -152,14 +162,14 @@ runtime::layout! {
     /// The head of an interlocked singly linked list, exchanged as a whole.
     pub union SLIST_HEADER_6_2_x64: members::SLIST_HEADER, 0x10, 16 {
         0x00 struct_Alignment: SLIST_HEADER_5_2_3790_sp1_x64_struct_Alignment, "unnamed; its members have accessors." {
-            0x00 Alignment set_Alignment: u64 = "ULONGLONG", "from symbols.";
-            0x08 Region set_Region: u64 = "ULONGLONG", "from symbols.";
+            0x00 Alignment set_Alignment: u64 = "ULONGLONG", text!(Alignment, "from symbols");
+            0x08 Region set_Region: u64 = "ULONGLONG", text!(Region, "from symbols");
         }
         0x00 Header8: SLIST_HEADER_early_6_0_x64_Header8, text!(Header8, "from symbols") {
             0x00 Header8 set_Header8: SLIST_HEADER_early_6_0_x64_Header8 = "struct", text!(Header8, "from symbols");
         }
-        0x00 HeaderX64: SLIST_HEADER_6_0_6002_18005_x64_HeaderX64, "from symbols." {
-            0x00 HeaderX64 set_HeaderX64: SLIST_HEADER_6_0_6002_18005_x64_HeaderX64 = "struct", "from symbols.";
+        0x00 HeaderX64: SLIST_HEADER_6_0_6002_18005_x64_HeaderX64, text!(Header16, "from symbols") {
+            0x00 HeaderX64 set_HeaderX64: SLIST_HEADER_6_0_6002_18005_x64_HeaderX64 = "struct", text!(Header16, "from symbols");
         }
     }
 }
@@ -169,13 +179,13 @@ runtime::layout! {
     ///
     /// The head of an interlocked singly linked list, exchanged as a whole.
     pub union SLIST_HEADER_6_3_x86: members::SLIST_HEADER, 0x8, 8 {
-        0x00 Alignment: u64, "from symbols." {
-            0x00 Alignment set_Alignment: u64 = "ULONGLONG", "from symbols.";
+        0x00 Alignment: u64, text!(Alignment, "from symbols") {
+            0x00 Alignment set_Alignment: u64 = "ULONGLONG", text!(Alignment, "from symbols");
         }
         0x00 struct_Next: SLIST_HEADER_6_3_x86_struct_Next, "unnamed; its members have accessors." {
-            0x00 Next set_Next: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "from symbols.";
+            0x00 Next set_Next: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", text!(Next, "from symbols");
             0x04 Depth set_Depth: u16 = "USHORT", text!(Depth, "from symbols");
-            0x06 CpuId set_CpuId: u16 = "USHORT", "from symbols.";
+            0x06 CpuId set_CpuId: u16 = "USHORT", text!(CpuId, "from symbols");
         }
     }
 }
@@ -183,9 +193,9 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed structure at 0x00 of `SLIST_HEADER`.
     pub struct SLIST_HEADER_6_3_x86_struct_Next: 0x8, 4 {
-        0x00 Next: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "from symbols.";
+        0x00 Next: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", text!(Next, "from symbols");
         0x04 Depth: u16 = "USHORT", text!(Depth, "from symbols");
-        0x06 CpuId: u16 = "USHORT", "from symbols.";
+        0x06 CpuId: u16 = "USHORT", text!(CpuId, "from symbols");
     }
 }
 
@@ -195,11 +205,11 @@ runtime::layout! {
     /// The head of an interlocked singly linked list, exchanged as a whole.
     pub union SLIST_HEADER_6_3_x64: members::SLIST_HEADER, 0x10, 16 {
         0x00 struct_Alignment: SLIST_HEADER_5_2_3790_sp1_x64_struct_Alignment, "unnamed; its members have accessors." {
-            0x00 Alignment set_Alignment: u64 = "ULONGLONG", "from symbols.";
-            0x08 Region set_Region: u64 = "ULONGLONG", "from symbols.";
+            0x00 Alignment set_Alignment: u64 = "ULONGLONG", text!(Alignment, "from symbols");
+            0x08 Region set_Region: u64 = "ULONGLONG", text!(Region, "from symbols");
         }
-        0x00 HeaderX64: SLIST_HEADER_6_3_x64_HeaderX64, "from symbols." {
-            0x00 HeaderX64 set_HeaderX64: SLIST_HEADER_6_3_x64_HeaderX64 = "struct", "from symbols.";
+        0x00 HeaderX64: SLIST_HEADER_6_3_x64_HeaderX64, text!(Header16, "from symbols") {
+            0x00 HeaderX64 set_HeaderX64: SLIST_HEADER_6_3_x64_HeaderX64 = "struct", text!(Header16, "from symbols");
         }
     }
 }
@@ -212,7 +222,7 @@ runtime::layout! {
             0x00 [16 to 63] Sequence set_Sequence: u64 = "ULONGLONG", text!(Sequence, "from symbols");
         }
         0x08 bits08: u64, "bit fields, which have accessors." {
-            0x08 [0 to 3] Reserved set_Reserved: u64 = "ULONGLONG", "from symbols.";
+            0x08 [0 to 3] Reserved set_Reserved: u64 = "ULONGLONG", text!(Reserved, "from symbols");
             0x08 [4 to 63] NextEntry set_NextEntry: u64 = "ULONGLONG", text!(NextEntry_2, "from symbols");
         }
     }
@@ -224,11 +234,11 @@ runtime::layout! {
     /// The head of an interlocked singly linked list, exchanged as a whole.
     pub union SLIST_HEADER_1709_arm64: members::SLIST_HEADER, 0x10, 16 {
         0x00 struct_Alignment: SLIST_HEADER_5_2_3790_sp1_x64_struct_Alignment, "unnamed; its members have accessors." {
-            0x00 Alignment set_Alignment: u64 = "ULONGLONG", "from symbols.";
-            0x08 Region set_Region: u64 = "ULONGLONG", "from symbols.";
+            0x00 Alignment set_Alignment: u64 = "ULONGLONG", text!(Alignment, "from symbols");
+            0x08 Region set_Region: u64 = "ULONGLONG", text!(Region, "from symbols");
         }
-        0x00 HeaderArm64: SLIST_HEADER_1709_arm64_HeaderArm64, "from symbols." {
-            0x00 HeaderArm64 set_HeaderArm64: SLIST_HEADER_1709_arm64_HeaderArm64 = "struct", "from symbols.";
+        0x00 HeaderArm64: SLIST_HEADER_1709_arm64_HeaderArm64, text!(HeaderArm64, "from symbols") {
+            0x00 HeaderArm64 set_HeaderArm64: SLIST_HEADER_1709_arm64_HeaderArm64 = "struct", text!(HeaderArm64, "from symbols");
         }
     }
 }
@@ -241,7 +251,7 @@ runtime::layout! {
             0x00 [16 to 63] Sequence set_Sequence: u64 = "ULONGLONG", text!(Sequence, "from symbols");
         }
         0x08 bits08: u64, "bit fields, which have accessors." {
-            0x08 [0 to 3] Reserved set_Reserved: u64 = "ULONGLONG", "from symbols.";
+            0x08 [0 to 3] Reserved set_Reserved: u64 = "ULONGLONG", text!(Reserved, "from symbols");
             0x08 [4 to 63] NextEntry set_NextEntry: u64 = "ULONGLONG", text!(NextEntry_2, "from symbols");
         }
     }

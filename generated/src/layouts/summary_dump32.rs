@@ -8,11 +8,14 @@ use super::{runtime, members};
 macro_rules! text {
     (Signature, $known:literal) => { concat!($known, ". The letters SDMP.") };
     (ValidDump, $known:literal) => { concat!($known, ". The letters DUMP.") };
+    (DumpOptions, $known:literal) => { concat!($known, ". Options of the dump; the bits are unidentified.") };
     (HeaderSize, $known:literal) => { concat!($known, ". Where in the file the first page is.") };
     (BitmapSize, $known:literal) => { concat!($known, ". How many bits the bitmap has.") };
     (Pages, $known:literal) => { concat!($known, ". How many pages there are.") };
     (Bitmap, $known:literal) => { concat!($known, ". An RTL\\_BITMAP as it was written to the file: a bit a page.") };
     (SizeOfBitMap, $known:literal) => { concat!($known, ". Equal to BitmapSize.") };
+    (Reserved0, $known:literal) => { concat!($known, ". Unidentified bytes, in place of the pointer of RTL\\_BITMAP.") };
+    (Buffer, $known:literal) => { concat!($known, ". The bits.") };
 }
 
 runtime::layout! {
@@ -22,7 +25,7 @@ runtime::layout! {
     pub struct SUMMARY_DUMP32_5_2_x86: members::SUMMARY_DUMP32, 0x20, 4 {
         0x00 Signature: u32 = "ULONG", text!(Signature, "documented");
         0x04 ValidDump: u32 = "ULONG", text!(ValidDump, "documented");
-        0x08 DumpOptions: u32 = "ULONG", "documented.";
+        0x08 DumpOptions: u32 = "ULONG", text!(DumpOptions, "documented");
         0x0c HeaderSize: u32 = "ULONG", text!(HeaderSize, "documented");
         0x10 BitmapSize: u32 = "ULONG", text!(BitmapSize, "documented");
         0x14 Pages: u32 = "ULONG", text!(Pages, "documented");
@@ -34,7 +37,7 @@ runtime::layout! {
     /// The structure that is `Bitmap` of `SUMMARY_DUMP32`.
     pub struct SUMMARY_DUMP32_5_2_x86_Bitmap: members::SUMMARY_DUMP32_Bitmap, 0x8, 4 {
         0x00 SizeOfBitMap: u32 = "ULONG", text!(SizeOfBitMap, "documented, offset inferred");
-        0x04 Reserved0: u32 = "ULONG", "unidentified.";
-        0x08 Buffer: [u32; 0] = "ULONG []", "documented, offset inferred.";
+        0x04 Reserved0: u32 = "ULONG", text!(Reserved0, "unidentified");
+        0x08 Buffer: [u32; 0] = "ULONG []", text!(Buffer, "documented, offset inferred");
     }
 }

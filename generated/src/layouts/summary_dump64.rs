@@ -8,11 +8,15 @@ use super::{runtime, members};
 macro_rules! text {
     (Signature, $known:literal) => { concat!($known, ". The letters SDMP, or FDMP if all pages are there.") };
     (ValidDump, $known:literal) => { concat!($known, ". The letters DUMP.") };
+    (DumpOptions, $known:literal) => { concat!($known, ". Options of the dump; the bits are unidentified.") };
     (HeaderSize, $known:literal) => { concat!($known, ". Where in the file the first page is.") };
     (BitmapSize, $known:literal) => { concat!($known, ". How many bits the bitmap has.") };
     (Pages, $known:literal) => { concat!($known, ". How many pages there are.") };
     (Bitmap, $known:literal) => { concat!($known, ". An RTL\\_BITMAP as it was written to the file: a bit a page.") };
     (SizeOfBitMap, $known:literal) => { concat!($known, ". Equal to BitmapSize.") };
+    (Reserved0, $known:literal) => { concat!($known, ". Unidentified bytes, in place of the pointer of RTL\\_BITMAP.") };
+    (Buffer, $known:literal) => { concat!($known, ". The bits.") };
+    (Reserved, $known:literal) => { concat!($known, ". Unidentified bytes.") };
 }
 
 runtime::layout! {
@@ -22,7 +26,7 @@ runtime::layout! {
     pub struct SUMMARY_DUMP64_5_2_3790_sp1_x64: members::SUMMARY_DUMP64, 0x28, 8 {
         0x00 Signature: u32 = "ULONG", text!(Signature, "documented");
         0x04 ValidDump: u32 = "ULONG", text!(ValidDump, "documented");
-        0x08 DumpOptions: u32 = "ULONG", "documented.";
+        0x08 DumpOptions: u32 = "ULONG", text!(DumpOptions, "documented");
         0x0c HeaderSize: u32 = "ULONG", text!(HeaderSize, "documented");
         0x10 BitmapSize: u32 = "ULONG", text!(BitmapSize, "documented");
         0x14 Pages: u32 = "ULONG", text!(Pages, "documented");
@@ -35,8 +39,8 @@ runtime::layout! {
     pub struct SUMMARY_DUMP64_5_2_3790_sp1_x64_Bitmap: members::SUMMARY_DUMP64_Bitmap, 0x10, 8 {
         0x00 SizeOfBitMap: u32 = "ULONG", text!(SizeOfBitMap, "documented, offset inferred");
         0x04 _padding04: [u8; 4], "padding.";
-        0x08 Reserved0: u64 = "ULONGLONG", "unidentified.";
-        0x10 Buffer: [u32; 0] = "ULONG []", "documented, offset inferred.";
+        0x08 Reserved0: u64 = "ULONGLONG", text!(Reserved0, "unidentified");
+        0x10 Buffer: [u32; 0] = "ULONG []", text!(Buffer, "documented, offset inferred");
     }
 }
 
@@ -47,9 +51,9 @@ runtime::layout! {
     pub struct SUMMARY_DUMP64_6_2_x64: members::SUMMARY_DUMP64, 0x38, 8 {
         0x00 Signature: u32 = "ULONG", text!(Signature, "inferred");
         0x04 ValidDump: u32 = "ULONG", text!(ValidDump, "inferred");
-        0x08 DumpOptions: u32 = "ULONG", "inferred.";
-        0x0c Reserved: u32 = "ULONG", "unidentified.";
-        0x10 Reserved1: [u64; 2] = "ULONGLONG [2]", "unidentified.";
+        0x08 DumpOptions: u32 = "ULONG", text!(DumpOptions, "inferred");
+        0x0c Reserved: u32 = "ULONG", text!(Reserved, "unidentified");
+        0x10 Reserved1: [u64; 2] = "ULONGLONG [2]", text!(Reserved, "unidentified");
         0x20 HeaderSize: u64 = "ULONGLONG", text!(HeaderSize, "inferred");
         0x28 Pages: u64 = "ULONGLONG", text!(Pages, "inferred");
         0x30 BitmapSize: u64 = "ULONGLONG", text!(BitmapSize, "inferred");

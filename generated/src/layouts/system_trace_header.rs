@@ -6,6 +6,12 @@
 use super::{runtime, members, large_integer::*, TRACE_HEADER_TYPE, wmi_trace_packet::*};
 
 macro_rules! text {
+    (Marker, $known:literal) => { concat!($known, ". Version, HeaderType and Flags as one number.") };
+    (Version, $known:literal) => { concat!($known, ". Version of the event; the kernel uses the low byte.") };
+    (HeaderType, $known:literal) => { concat!($known, ". Type of the header.") };
+    (Flags, $known:literal) => { concat!($known, ". Flags that mark the start of an event in a buffer; 0x80 and 0x40 are set.") };
+    (Header, $known:literal) => { concat!($known, ". Size and hook identifier of Packet as one number.") };
+    (Packet, $known:literal) => { concat!($known, ". Size and hook identifier of the event.") };
     (ThreadId, $known:literal) => { concat!($known, ". The thread that wrote it.") };
     (ProcessId, $known:literal) => { concat!($known, ". The process that wrote it.") };
     (SystemTime, $known:literal) => { concat!($known, ". When, by the clock of the session; the compact header ends here.") };
@@ -19,14 +25,14 @@ runtime::layout! {
     /// Header of a kernel event with its thread; the compact form of 6.2 and later consists of the first 0x18 bytes.
     pub struct SYSTEM_TRACE_HEADER_5_0: members::SYSTEM_TRACE_HEADER, 0x20, 8 {
         0x00 union_Marker: SYSTEM_TRACE_HEADER_5_0_union_Marker, "unnamed; its members have accessors." {
-            0x00 Marker set_Marker: u32 = "ULONG", "documented.";
-            0x00 Version set_Version: u16 = "USHORT", "documented, offset inferred.";
-            0x02 HeaderType set_HeaderType: TRACE_HEADER_TYPE = "UCHAR", "documented, offset inferred.";
-            0x03 Flags set_Flags: u8 = "UCHAR", "documented, offset inferred.";
+            0x00 Marker set_Marker: u32 = "ULONG", text!(Marker, "documented");
+            0x00 Version set_Version: u16 = "USHORT", text!(Version, "documented, offset inferred");
+            0x02 HeaderType set_HeaderType: TRACE_HEADER_TYPE = "UCHAR", text!(HeaderType, "documented, offset inferred");
+            0x03 Flags set_Flags: u8 = "UCHAR", text!(Flags, "documented, offset inferred");
         }
         0x04 union_Header: SYSTEM_TRACE_HEADER_5_0_union_Header, "unnamed; its members have accessors." {
-            0x04 Header set_Header: u32 = "ULONG", "documented.";
-            0x04 Packet set_Packet: WMI_TRACE_PACKET_5_0 = "WMI_TRACE_PACKET", "documented.";
+            0x04 Header set_Header: u32 = "ULONG", text!(Header, "documented");
+            0x04 Packet set_Packet: WMI_TRACE_PACKET_5_0 = "WMI_TRACE_PACKET", text!(Packet, "documented");
         }
         0x08 ThreadId: u32 = "ULONG", text!(ThreadId, "documented");
         0x0c ProcessId: u32 = "ULONG", text!(ProcessId, "documented");
@@ -39,7 +45,7 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x00 of `SYSTEM_TRACE_HEADER`.
     pub union SYSTEM_TRACE_HEADER_5_0_union_Marker: 0x4, 4 {
-        0x00 Marker: u32 = "ULONG", "documented.";
+        0x00 Marker: u32 = "ULONG", text!(Marker, "documented");
         0x00 struct_Version: SYSTEM_TRACE_HEADER_5_0_union_Marker_struct_Version, "unnamed; its members have accessors.";
     }
 }
@@ -47,16 +53,16 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed structure at 0x00 of `union_Marker` in `SYSTEM_TRACE_HEADER`.
     pub struct SYSTEM_TRACE_HEADER_5_0_union_Marker_struct_Version: 0x4, 2 {
-        0x00 Version: u16 = "USHORT", "documented, offset inferred.";
-        0x02 HeaderType: TRACE_HEADER_TYPE = "UCHAR", "documented, offset inferred.";
-        0x03 Flags: u8 = "UCHAR", "documented, offset inferred.";
+        0x00 Version: u16 = "USHORT", text!(Version, "documented, offset inferred");
+        0x02 HeaderType: TRACE_HEADER_TYPE = "UCHAR", text!(HeaderType, "documented, offset inferred");
+        0x03 Flags: u8 = "UCHAR", text!(Flags, "documented, offset inferred");
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x04 of `SYSTEM_TRACE_HEADER`.
     pub union SYSTEM_TRACE_HEADER_5_0_union_Header: 0x4, 4 {
-        0x00 Header: u32 = "ULONG", "documented.";
-        0x00 Packet: WMI_TRACE_PACKET_5_0 = "WMI_TRACE_PACKET", "documented.";
+        0x00 Header: u32 = "ULONG", text!(Header, "documented");
+        0x00 Packet: WMI_TRACE_PACKET_5_0 = "WMI_TRACE_PACKET", text!(Packet, "documented");
     }
 }

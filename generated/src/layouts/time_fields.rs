@@ -10,6 +10,9 @@ macro_rules! text {
     (Month, $known:literal) => { concat!($known, ". From 1 on.") };
     (Day, $known:literal) => { concat!($known, ". In a yearly rule: week of the month, 5 for the last.") };
     (Hour, $known:literal) => { concat!($known, ". From 0 to 23.") };
+    (Minute, $known:literal) => { concat!($known, ". Minute, 0 to 59.") };
+    (Second, $known:literal) => { concat!($known, ". Second, 0 to 59.") };
+    (Milliseconds, $known:literal) => { concat!($known, ". Millisecond, 0 to 999.") };
     (Weekday, $known:literal) => { concat!($known, ". 0 is Sunday.") };
 }
 
@@ -22,9 +25,9 @@ runtime::layout! {
         0x02 Month: i16 = "SHORT", text!(Month, "from symbols");
         0x04 Day: i16 = "SHORT", text!(Day, "from symbols");
         0x06 Hour: i16 = "SHORT", text!(Hour, "from symbols");
-        0x08 Minute: i16 = "SHORT", "from symbols.";
-        0x0a Second: i16 = "SHORT", "from symbols.";
-        0x0c Milliseconds: i16 = "SHORT", "from symbols.";
+        0x08 Minute: i16 = "SHORT", text!(Minute, "from symbols");
+        0x0a Second: i16 = "SHORT", text!(Second, "from symbols");
+        0x0c Milliseconds: i16 = "SHORT", text!(Milliseconds, "from symbols");
         0x0e Weekday: i16 = "SHORT", text!(Weekday, "from symbols");
     }
 }

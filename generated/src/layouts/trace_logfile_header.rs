@@ -8,7 +8,10 @@ use super::{runtime, members, EVENT_TRACE_CLOCK, guid::*, large_integer::*, LOG_
 macro_rules! text {
     (BufferSize, $known:literal) => { concat!($known, ". Bytes of each buffer of the logger; a compressed buffer takes less in the file.") };
     (Version, $known:literal) => { concat!($known, ". Windows version that wrote the file.") };
-    (MajorVersion, $known:literal) => { concat!($known, ". Of Windows.") };
+    (VersionDetail, $known:literal) => { concat!($known, ". Version as its parts.") };
+    (MajorVersion, $known:literal) => { concat!($known, ". Major version of Windows.") };
+    (MinorVersion, $known:literal) => { concat!($known, ". Minor version of Windows.") };
+    (SubVersion, $known:literal) => { concat!($known, ". Documented as reserved.") };
     (ProviderVersion, $known:literal) => { concat!($known, ". The build number of Windows.") };
     (NumberOfProcessors, $known:literal) => { concat!($known, ". Processors of the computer.") };
     (EndTime, $known:literal) => { concat!($known, ". In units of 100 ns since 1601; 0 in a file that was never closed.") };
@@ -16,6 +19,7 @@ macro_rules! text {
     (MaximumFileSize, $known:literal) => { concat!($known, ". In MB, or in KB by EVENT\\_TRACE\\_USE\\_KBYTES\\_FOR\\_SIZE; 0 for no limit.") };
     (LogFileMode, $known:literal) => { concat!($known, ". How the session logs.") };
     (BuffersWritten, $known:literal) => { concat!($known, ". Can be 0 in a file that was never closed.") };
+    (LogInstanceGuid, $known:literal) => { concat!($known, ". Reserved for a GUID of the session; the members beside it use its bytes.") };
     (StartBuffers, $known:literal) => { concat!($known, ". Buffers that were written at the start.") };
     (PointerSize, $known:literal) => { concat!($known, ". Pointer size, 4 or 8, which determines the form of this structure.") };
     (EventsLost, $known:literal) => { concat!($known, ". Number of events lost for lack of space.") };
@@ -39,7 +43,7 @@ runtime::layout! {
         0x00 BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
         0x04 union_Version: TRACE_LOGFILE_HEADER_5_0_union_Version, "unnamed; its members have accessors." {
             0x04 Version set_Version: u32 = "ULONG", text!(Version, "documented");
-            0x04 VersionDetail set_VersionDetail: TRACE_LOGFILE_HEADER_5_0_union_Version_VersionDetail = "struct", "documented.";
+            0x04 VersionDetail set_VersionDetail: TRACE_LOGFILE_HEADER_5_0_union_Version_VersionDetail = "struct", text!(VersionDetail, "documented");
         }
         0x08 ProviderVersion: u32 = "ULONG", text!(ProviderVersion, "documented");
         0x0c NumberOfProcessors: u32 = "ULONG", text!(NumberOfProcessors, "documented");
@@ -49,7 +53,7 @@ runtime::layout! {
         0x20 LogFileMode: LOG_FILE_MODE = "ULONG", text!(LogFileMode, "documented");
         0x24 BuffersWritten: u32 = "ULONG", text!(BuffersWritten, "documented");
         0x28 union_LogInstanceGuid: TRACE_LOGFILE_HEADER_5_0_x86_union_LogInstanceGuid, "unnamed; its members have accessors." {
-            0x28 LogInstanceGuid set_LogInstanceGuid: GUID_5_0 = "GUID", "documented.";
+            0x28 LogInstanceGuid set_LogInstanceGuid: GUID_5_0 = "GUID", text!(LogInstanceGuid, "documented");
             0x28 StartBuffers set_StartBuffers: u32 = "ULONG", text!(StartBuffers, "documented, offset inferred");
             0x2c PointerSize set_PointerSize: u32 = "ULONG", text!(PointerSize, "documented, offset inferred");
             0x30 EventsLost set_EventsLost: u32 = "ULONG", text!(EventsLost, "documented, offset inferred");
@@ -71,7 +75,7 @@ runtime::layout! {
     /// The unnamed union at 0x04 of `TRACE_LOGFILE_HEADER`.
     pub union TRACE_LOGFILE_HEADER_5_0_union_Version: 0x4, 4 {
         0x00 Version: u32 = "ULONG", text!(Version, "documented");
-        0x00 VersionDetail: TRACE_LOGFILE_HEADER_5_0_union_Version_VersionDetail = "struct", "documented.";
+        0x00 VersionDetail: TRACE_LOGFILE_HEADER_5_0_union_Version_VersionDetail = "struct", text!(VersionDetail, "documented");
     }
 }
 
@@ -79,16 +83,16 @@ runtime::layout! {
     /// The structure that is `VersionDetail` of `TRACE_LOGFILE_HEADER`.
     pub struct TRACE_LOGFILE_HEADER_5_0_union_Version_VersionDetail: members::TRACE_LOGFILE_HEADER_union_Version_VersionDetail, 0x4, 1 {
         0x00 MajorVersion: u8 = "UCHAR", text!(MajorVersion, "documented, offset inferred");
-        0x01 MinorVersion: u8 = "UCHAR", text!(MajorVersion, "documented, offset inferred");
-        0x02 SubVersion: u8 = "UCHAR", "documented, offset inferred.";
-        0x03 SubMinorVersion: u8 = "UCHAR", "documented, offset inferred.";
+        0x01 MinorVersion: u8 = "UCHAR", text!(MinorVersion, "documented, offset inferred");
+        0x02 SubVersion: u8 = "UCHAR", text!(SubVersion, "documented, offset inferred");
+        0x03 SubMinorVersion: u8 = "UCHAR", text!(SubVersion, "documented, offset inferred");
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x28 of `TRACE_LOGFILE_HEADER`.
     pub union TRACE_LOGFILE_HEADER_5_0_x86_union_LogInstanceGuid: 0x10, 4 {
-        0x00 LogInstanceGuid: GUID_5_0 = "GUID", "documented.";
+        0x00 LogInstanceGuid: GUID_5_0 = "GUID", text!(LogInstanceGuid, "documented");
         0x00 struct_StartBuffers: TRACE_LOGFILE_HEADER_5_0_x86_union_LogInstanceGuid_struct_StartBuffers, "unnamed; its members have accessors.";
     }
 }
@@ -111,7 +115,7 @@ runtime::layout! {
         0x00 BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
         0x04 union_Version: TRACE_LOGFILE_HEADER_5_0_union_Version, "unnamed; its members have accessors." {
             0x04 Version set_Version: u32 = "ULONG", text!(Version, "documented");
-            0x04 VersionDetail set_VersionDetail: TRACE_LOGFILE_HEADER_5_0_union_Version_VersionDetail = "struct", "documented.";
+            0x04 VersionDetail set_VersionDetail: TRACE_LOGFILE_HEADER_5_0_union_Version_VersionDetail = "struct", text!(VersionDetail, "documented");
         }
         0x08 ProviderVersion: u32 = "ULONG", text!(ProviderVersion, "documented");
         0x0c NumberOfProcessors: u32 = "ULONG", text!(NumberOfProcessors, "documented");
@@ -121,7 +125,7 @@ runtime::layout! {
         0x20 LogFileMode: LOG_FILE_MODE = "ULONG", text!(LogFileMode, "documented");
         0x24 BuffersWritten: u32 = "ULONG", text!(BuffersWritten, "documented");
         0x28 union_LogInstanceGuid: TRACE_LOGFILE_HEADER_5_1_union_LogInstanceGuid, "unnamed; its members have accessors." {
-            0x28 LogInstanceGuid set_LogInstanceGuid: GUID_5_0 = "GUID", "documented.";
+            0x28 LogInstanceGuid set_LogInstanceGuid: GUID_5_0 = "GUID", text!(LogInstanceGuid, "documented");
             0x28 StartBuffers set_StartBuffers: u32 = "ULONG", text!(StartBuffers, "documented, offset inferred");
             0x2c PointerSize set_PointerSize: u32 = "ULONG", text!(PointerSize, "documented, offset inferred");
             0x30 EventsLost set_EventsLost: u32 = "ULONG", text!(EventsLost, "documented, offset inferred");
@@ -142,7 +146,7 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x28 of `TRACE_LOGFILE_HEADER`.
     pub union TRACE_LOGFILE_HEADER_5_1_union_LogInstanceGuid: 0x10, 4 {
-        0x00 LogInstanceGuid: GUID_5_0 = "GUID", "documented.";
+        0x00 LogInstanceGuid: GUID_5_0 = "GUID", text!(LogInstanceGuid, "documented");
         0x00 struct_StartBuffers: TRACE_LOGFILE_HEADER_5_1_union_LogInstanceGuid_struct_StartBuffers, "unnamed; its members have accessors.";
     }
 }
@@ -165,7 +169,7 @@ runtime::layout! {
         0x00 BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
         0x04 union_Version: TRACE_LOGFILE_HEADER_5_0_union_Version, "unnamed; its members have accessors." {
             0x04 Version set_Version: u32 = "ULONG", text!(Version, "documented");
-            0x04 VersionDetail set_VersionDetail: TRACE_LOGFILE_HEADER_5_0_union_Version_VersionDetail = "struct", "documented.";
+            0x04 VersionDetail set_VersionDetail: TRACE_LOGFILE_HEADER_5_0_union_Version_VersionDetail = "struct", text!(VersionDetail, "documented");
         }
         0x08 ProviderVersion: u32 = "ULONG", text!(ProviderVersion, "documented");
         0x0c NumberOfProcessors: u32 = "ULONG", text!(NumberOfProcessors, "documented");
@@ -175,7 +179,7 @@ runtime::layout! {
         0x20 LogFileMode: LOG_FILE_MODE = "ULONG", text!(LogFileMode, "documented");
         0x24 BuffersWritten: u32 = "ULONG", text!(BuffersWritten, "documented");
         0x28 union_LogInstanceGuid: TRACE_LOGFILE_HEADER_5_1_union_LogInstanceGuid, "unnamed; its members have accessors." {
-            0x28 LogInstanceGuid set_LogInstanceGuid: GUID_5_0 = "GUID", "documented.";
+            0x28 LogInstanceGuid set_LogInstanceGuid: GUID_5_0 = "GUID", text!(LogInstanceGuid, "documented");
             0x28 StartBuffers set_StartBuffers: u32 = "ULONG", text!(StartBuffers, "documented, offset inferred");
             0x2c PointerSize set_PointerSize: u32 = "ULONG", text!(PointerSize, "documented, offset inferred");
             0x30 EventsLost set_EventsLost: u32 = "ULONG", text!(EventsLost, "documented, offset inferred");

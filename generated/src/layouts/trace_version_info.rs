@@ -6,6 +6,7 @@
 use super::{runtime, members};
 
 macro_rules! text {
+    (EtwTraceProcessingVersion, $known:literal) => { concat!($known, ". Version of the functions that process traces.") };
     (Reserved, $known:literal) => { concat!($known, ". Not in use.") };
 }
 
@@ -14,7 +15,7 @@ runtime::layout! {
     ///
     /// Version of the tracing functions of user mode.
     pub struct TRACE_VERSION_INFO_10_0: members::TRACE_VERSION_INFO, 0x8, 4 {
-        0x00 EtwTraceProcessingVersion: u32 = "UINT", "documented.";
+        0x00 EtwTraceProcessingVersion: u32 = "UINT", text!(EtwTraceProcessingVersion, "documented");
         0x04 Reserved: u32 = "UINT", text!(Reserved, "documented");
     }
 }

@@ -8,6 +8,7 @@ use super::{runtime, members};
 macro_rules! text {
     (Address, $known:literal) => { concat!($known, ". Address in memory, sign-extended for a 32-bit system.") };
     (Offset, $known:literal) => { concat!($known, ". Where it is in the file.") };
+    (Size, $known:literal) => { concat!($known, ". Bytes of the block.") };
 }
 
 runtime::layout! {
@@ -17,6 +18,6 @@ runtime::layout! {
     pub struct TRIAGE_DATA_BLOCK_5_2: members::TRIAGE_DATA_BLOCK, 0x10, 8 {
         0x00 Address: u64 = "ULONGLONG", text!(Address, "documented");
         0x08 Offset: u32 = "ULONG", text!(Offset, "documented");
-        0x0c Size: u32 = "ULONG", "documented.";
+        0x0c Size: u32 = "ULONG", text!(Size, "documented");
     }
 }

@@ -6,10 +6,32 @@
 use super::{runtime, members};
 
 macro_rules! text {
+    (ServicePackBuild, $known:literal) => { concat!($known, ". Build number of the service pack.") };
     (SizeOfDump, $known:literal) => { concat!($known, ". Bytes of the file, without secondary data.") };
     (ValidOffset, $known:literal) => { concat!($known, ". Offset of the end signature TRGD, present in a complete dump.") };
+    (ContextOffset, $known:literal) => { concat!($known, ". Offset of the CONTEXT.") };
+    (ExceptionOffset, $known:literal) => { concat!($known, ". Offset of the exception record.") };
+    (MmOffset, $known:literal) => { concat!($known, ". Offset of memory manager data.") };
+    (UnloadedDriversOffset, $known:literal) => { concat!($known, ". Offset of the list of unloaded drivers.") };
+    (PrcbOffset, $known:literal) => { concat!($known, ". Offset of the KPRCB.") };
+    (ProcessOffset, $known:literal) => { concat!($known, ". Offset of the EPROCESS.") };
+    (ThreadOffset, $known:literal) => { concat!($known, ". Offset of the ETHREAD.") };
+    (CallStackOffset, $known:literal) => { concat!($known, ". Offset of the stack data.") };
+    (SizeOfCallStack, $known:literal) => { concat!($known, ". Bytes of the stack data.") };
+    (DriverListOffset, $known:literal) => { concat!($known, ". Offset of the list of loaded drivers.") };
+    (DriverCount, $known:literal) => { concat!($known, ". Number of loaded drivers.") };
+    (StringPoolOffset, $known:literal) => { concat!($known, ". Offset of the strings.") };
+    (StringPoolSize, $known:literal) => { concat!($known, ". Bytes of the strings.") };
+    (BrokenDriverOffset, $known:literal) => { concat!($known, ". Offset of the record of the driver at fault.") };
+    (TriageOptions, $known:literal) => { concat!($known, ". Options of the dump; the bits are unidentified.") };
     (TopOfStack, $known:literal) => { concat!($known, ". The address of the data at CallStackOffset.") };
+    (DataPageAddress, $known:literal) => { concat!($known, ". Address of the data page.") };
+    (DataPageOffset, $known:literal) => { concat!($known, ". Offset of the data page.") };
+    (DataPageSize, $known:literal) => { concat!($known, ". Bytes of the data page.") };
+    (DebuggerDataOffset, $known:literal) => { concat!($known, ". Offset of the KDDEBUGGER\\_DATA64.") };
+    (DebuggerDataSize, $known:literal) => { concat!($known, ". Bytes of the KDDEBUGGER\\_DATA64.") };
     (DataBlocksOffset, $known:literal) => { concat!($known, ". Where the first TRIAGE\\_DATA\\_BLOCK is.") };
+    (DataBlocksCount, $known:literal) => { concat!($known, ". Number of TRIAGE\\_DATA\\_BLOCK structures.") };
 }
 
 runtime::layout! {
@@ -17,31 +39,31 @@ runtime::layout! {
     ///
     /// Second header of a triage dump: offsets of its parts in the file.
     pub struct TRIAGE_DUMP32_5_2_x86: members::TRIAGE_DUMP32, 0x68, 4 {
-        0x00 ServicePackBuild: u32 = "ULONG", "documented, offset inferred.";
+        0x00 ServicePackBuild: u32 = "ULONG", text!(ServicePackBuild, "documented, offset inferred");
         0x04 SizeOfDump: u32 = "ULONG", text!(SizeOfDump, "documented, offset inferred");
         0x08 ValidOffset: u32 = "ULONG", text!(ValidOffset, "documented, offset inferred");
-        0x0c ContextOffset: u32 = "ULONG", "documented, offset inferred.";
-        0x10 ExceptionOffset: u32 = "ULONG", "documented, offset inferred.";
-        0x14 MmOffset: u32 = "ULONG", "documented, offset inferred.";
-        0x18 UnloadedDriversOffset: u32 = "ULONG", "documented, offset inferred.";
-        0x1c PrcbOffset: u32 = "ULONG", "documented, offset inferred.";
-        0x20 ProcessOffset: u32 = "ULONG", "documented, offset inferred.";
-        0x24 ThreadOffset: u32 = "ULONG", "documented, offset inferred.";
-        0x28 CallStackOffset: u32 = "ULONG", "documented, offset inferred.";
-        0x2c SizeOfCallStack: u32 = "ULONG", "documented, offset inferred.";
-        0x30 DriverListOffset: u32 = "ULONG", "documented, offset inferred.";
-        0x34 DriverCount: u32 = "ULONG", "documented, offset inferred.";
-        0x38 StringPoolOffset: u32 = "ULONG", "documented, offset inferred.";
-        0x3c StringPoolSize: u32 = "ULONG", "documented, offset inferred.";
-        0x40 BrokenDriverOffset: u32 = "ULONG", "documented, offset inferred.";
-        0x44 TriageOptions: u32 = "ULONG", "documented, offset inferred.";
+        0x0c ContextOffset: u32 = "ULONG", text!(ContextOffset, "documented, offset inferred");
+        0x10 ExceptionOffset: u32 = "ULONG", text!(ExceptionOffset, "documented, offset inferred");
+        0x14 MmOffset: u32 = "ULONG", text!(MmOffset, "documented, offset inferred");
+        0x18 UnloadedDriversOffset: u32 = "ULONG", text!(UnloadedDriversOffset, "documented, offset inferred");
+        0x1c PrcbOffset: u32 = "ULONG", text!(PrcbOffset, "documented, offset inferred");
+        0x20 ProcessOffset: u32 = "ULONG", text!(ProcessOffset, "documented, offset inferred");
+        0x24 ThreadOffset: u32 = "ULONG", text!(ThreadOffset, "documented, offset inferred");
+        0x28 CallStackOffset: u32 = "ULONG", text!(CallStackOffset, "documented, offset inferred");
+        0x2c SizeOfCallStack: u32 = "ULONG", text!(SizeOfCallStack, "documented, offset inferred");
+        0x30 DriverListOffset: u32 = "ULONG", text!(DriverListOffset, "documented, offset inferred");
+        0x34 DriverCount: u32 = "ULONG", text!(DriverCount, "documented, offset inferred");
+        0x38 StringPoolOffset: u32 = "ULONG", text!(StringPoolOffset, "documented, offset inferred");
+        0x3c StringPoolSize: u32 = "ULONG", text!(StringPoolSize, "documented, offset inferred");
+        0x40 BrokenDriverOffset: u32 = "ULONG", text!(BrokenDriverOffset, "documented, offset inferred");
+        0x44 TriageOptions: u32 = "ULONG", text!(TriageOptions, "documented, offset inferred");
         0x48 TopOfStack: u32 = "ULONG", text!(TopOfStack, "documented");
-        0x4c DataPageAddress: u32 = "ULONG", "documented, offset inferred.";
-        0x50 DataPageOffset: u32 = "ULONG", "documented, offset inferred.";
-        0x54 DataPageSize: u32 = "ULONG", "documented, offset inferred.";
-        0x58 DebuggerDataOffset: u32 = "ULONG", "documented, offset inferred.";
-        0x5c DebuggerDataSize: u32 = "ULONG", "documented, offset inferred.";
+        0x4c DataPageAddress: u32 = "ULONG", text!(DataPageAddress, "documented, offset inferred");
+        0x50 DataPageOffset: u32 = "ULONG", text!(DataPageOffset, "documented, offset inferred");
+        0x54 DataPageSize: u32 = "ULONG", text!(DataPageSize, "documented, offset inferred");
+        0x58 DebuggerDataOffset: u32 = "ULONG", text!(DebuggerDataOffset, "documented, offset inferred");
+        0x5c DebuggerDataSize: u32 = "ULONG", text!(DebuggerDataSize, "documented, offset inferred");
         0x60 DataBlocksOffset: u32 = "ULONG", text!(DataBlocksOffset, "documented, offset inferred");
-        0x64 DataBlocksCount: u32 = "ULONG", "documented, offset inferred.";
+        0x64 DataBlocksCount: u32 = "ULONG", text!(DataBlocksCount, "documented, offset inferred");
     }
 }

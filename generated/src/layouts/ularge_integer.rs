@@ -8,7 +8,8 @@ use super::{runtime, members};
 macro_rules! text {
     (LowPart, $known:literal) => { concat!($known, ". The low dword.") };
     (HighPart, $known:literal) => { concat!($known, ". The high dword.") };
-    (QuadPart, $known:literal) => { concat!($known, ". All of it.") };
+    (u, $known:literal) => { concat!($known, ". The same halves under a name.") };
+    (QuadPart, $known:literal) => { concat!($known, ". The whole value.") };
 }
 
 runtime::layout! {
@@ -20,8 +21,8 @@ runtime::layout! {
             0x00 LowPart set_LowPart: u32 = "ULONG", text!(LowPart, "from symbols");
             0x04 HighPart set_HighPart: u32 = "ULONG", text!(HighPart, "from symbols");
         }
-        0x00 u: ULARGE_INTEGER_5_0_u, "from symbols." {
-            0x00 u set_u: ULARGE_INTEGER_5_0_u = "struct", "from symbols.";
+        0x00 u: ULARGE_INTEGER_5_0_u, text!(u, "from symbols") {
+            0x00 u set_u: ULARGE_INTEGER_5_0_u = "struct", text!(u, "from symbols");
         }
         0x00 QuadPart: u64, text!(QuadPart, "from symbols") {
             0x00 QuadPart set_QuadPart: u64 = "ULONGLONG", text!(QuadPart, "from symbols");

@@ -12,11 +12,14 @@ macro_rules! text {
     (ReferenceCount, $known:literal) => { concat!($known, ". Use observed in 5.0.") };
     (SavedOffset, $known:literal) => { concat!($known, ". Valid bytes of the buffer, header included. Use observed in 5.0.") };
     (CurrentOffset, $known:literal) => { concat!($known, ". Offset of the next event from the start of the buffer. Use observed in 5.0.") };
+    (Guid, $known:literal) => { concat!($known, ". GUID of the WNODE\\_HEADER at the same offset.") };
     (ClientContext, $known:literal) => { concat!($known, ". Observed to be cleared in 5.0.") };
     (Offset, $known:literal) => { concat!($known, ". Where events end, header included, once the buffer is full.") };
     (EventsLost, $known:literal) => { concat!($known, ". Whether events were lost for lack of space.") };
     (InstanceGuid, $known:literal) => { concat!($known, ". GUID of the session.") };
     (GlobalEntry, $known:literal) => { concat!($known, ". Links all buffers of the session.") };
+    (Alignment, $known:literal) => { concat!($known, ". Padding that places SlistEntry after the first link of Entry.") };
+    (Entry_2, $known:literal) => { concat!($known, ". Links the buffer into a list.") };
     (State, $known:literal) => { concat!($known, ". State of the buffer.") };
     (Flags, $known:literal) => { concat!($known, ". State, as a number.") };
     (BufferFlag, $known:literal) => { concat!($known, ". State flags of the buffer.") };
@@ -27,11 +30,14 @@ macro_rules! text {
     (CurrentOffset_2, $known:literal) => { concat!($known, ". Offset of the next event from the start of the buffer.") };
     (ReferenceCount_2, $known:literal) => { concat!($known, ". Number of writers with reserved space that are not finished.") };
     (TimeStamp, $known:literal) => { concat!($known, ". Time when the buffer was taken into use or written out, by the session's clock.") };
+    (StartPerfClock, $known:literal) => { concat!($known, ". Reading of the performance counter at the start; of what is unidentified.") };
     (SequenceNumber, $known:literal) => { concat!($known, ". The number of the buffer among those of the session.") };
     (ClientContext_2, $known:literal) => { concat!($known, ". Processor and session of the buffer.") };
     (StartTime, $known:literal) => { concat!($known, ". When the session started, in 100 ns since 1601.") };
     (SlistEntry_2, $known:literal) => { concat!($known, ". Links it into a list of buffers.") };
     (NextBuffer, $known:literal) => { concat!($known, ". The next buffer of its list.") };
+    (Pointer0, $known:literal) => { concat!($known, ". First pointer of the 16 bytes, which other members use.") };
+    (Pointer1, $known:literal) => { concat!($known, ". Second pointer of the 16 bytes, which other members use.") };
     (ReferenceTime, $known:literal) => { concat!($known, ". One moment by both clocks.") };
     (ClockType, $known:literal) => { concat!($known, ". Clock of the time stamps.") };
     (Frequency, $known:literal) => { concat!($known, ". Ticks a second of that clock.") };
@@ -53,7 +59,7 @@ runtime::layout! {
             0x08 CurrentOffset set_CurrentOffset: u32 = "ULONG", text!(CurrentOffset, "documented");
             0x0c UsePerfClock set_UsePerfClock: u32 = "ULONG", text!(ReferenceCount, "documented");
             0x10 TimeStamp set_TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(ReferenceCount, "documented");
-            0x18 Guid set_Guid: GUID_5_0 = "GUID", "documented.";
+            0x18 Guid set_Guid: GUID_5_0 = "GUID", text!(Guid, "documented");
             0x28 ClientContext set_ClientContext: WMI_CLIENT_CONTEXT_5_0 = "WMI_CLIENT_CONTEXT", text!(ClientContext, "documented");
             0x2c Flags set_Flags: u32 = "ULONG", text!(ReferenceCount, "documented");
         }
@@ -94,7 +100,7 @@ runtime::layout! {
         0x08 CurrentOffset: u32 = "ULONG", text!(CurrentOffset, "documented");
         0x0c UsePerfClock: u32 = "ULONG", text!(ReferenceCount, "documented");
         0x10 TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(ReferenceCount, "documented");
-        0x18 Guid: GUID_5_0 = "GUID", "documented.";
+        0x18 Guid: GUID_5_0 = "GUID", text!(Guid, "documented");
         0x28 ClientContext: WMI_CLIENT_CONTEXT_5_0 = "WMI_CLIENT_CONTEXT", text!(ClientContext, "documented");
         0x2c Flags: u32 = "ULONG", text!(ReferenceCount, "documented");
     }
@@ -126,15 +132,15 @@ runtime::layout! {
             0x00 Reserved1 set_Reserved1: u64 = "ULONGLONG", text!(Reserved1, "documented");
             0x08 Reserved2 set_Reserved2: u64 = "ULONGLONG", text!(Reserved1, "documented");
             0x10 Reserved3 set_Reserved3: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(Reserved1, "documented");
-            0x18 Alignment set_Alignment: runtime::Ptr32 = "PVOID", "documented, offset inferred.";
+            0x18 Alignment set_Alignment: runtime::Ptr32 = "PVOID", text!(Alignment, "documented, offset inferred");
             0x1c SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", text!(Entry, "documented");
-            0x18 Entry set_Entry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented.";
+            0x18 Entry set_Entry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(Entry_2, "documented");
             0x00 ReferenceCount set_ReferenceCount: i32 = "LONG", text!(ReferenceCount, "documented");
             0x04 SavedOffset set_SavedOffset: u32 = "ULONG", text!(SavedOffset, "documented");
             0x08 CurrentOffset set_CurrentOffset: u32 = "ULONG", text!(CurrentOffset, "documented");
             0x0c UsePerfClock set_UsePerfClock: u32 = "ULONG", text!(ReferenceCount, "documented");
             0x10 TimeStamp set_TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(ReferenceCount, "documented");
-            0x18 Guid set_Guid: GUID_5_0 = "GUID", "documented.";
+            0x18 Guid set_Guid: GUID_5_0 = "GUID", text!(Guid, "documented");
             0x28 ClientContext set_ClientContext: WMI_CLIENT_CONTEXT_5_0 = "WMI_CLIENT_CONTEXT", text!(ClientContext, "documented");
             0x2c State set_State: WMI_BUFFER_STATE_5_1 = "WMI_BUFFER_STATE", text!(State, "documented");
             0x2c Flags set_Flags: u32 = "ULONG", text!(Flags, "documented");
@@ -172,14 +178,14 @@ runtime::layout! {
     /// The unnamed union at 0x18 of `union_Wnode_struct_Reserved1` in `WMI_BUFFER_HEADER`.
     pub union WMI_BUFFER_HEADER_5_1_x86_union_Wnode_struct_Reserved1_union_Alignment: 0x8, 4 {
         0x00 struct_Alignment: WMI_BUFFER_HEADER_5_1_x86_union_Wnode_struct_Reserved1_union_Alignment_struct_Alignment, "unnamed; its members have accessors.";
-        0x00 Entry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented.";
+        0x00 Entry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(Entry_2, "documented");
     }
 }
 
 runtime::layout! {
     /// The unnamed structure at 0x00 of `union_Wnode_struct_Reserved1_union_Alignment` in `WMI_BUFFER_HEADER`.
     pub struct WMI_BUFFER_HEADER_5_1_x86_union_Wnode_struct_Reserved1_union_Alignment_struct_Alignment: 0x8, 4 {
-        0x00 Alignment: runtime::Ptr32 = "PVOID", "documented, offset inferred.";
+        0x00 Alignment: runtime::Ptr32 = "PVOID", text!(Alignment, "documented, offset inferred");
         0x04 SlistEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", text!(Entry, "documented");
     }
 }
@@ -192,7 +198,7 @@ runtime::layout! {
         0x08 CurrentOffset: u32 = "ULONG", text!(CurrentOffset, "documented");
         0x0c UsePerfClock: u32 = "ULONG", text!(ReferenceCount, "documented");
         0x10 TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(ReferenceCount, "documented");
-        0x18 Guid: GUID_5_0 = "GUID", "documented.";
+        0x18 Guid: GUID_5_0 = "GUID", text!(Guid, "documented");
         0x28 ClientContext: WMI_CLIENT_CONTEXT_5_0 = "WMI_CLIENT_CONTEXT", text!(ClientContext, "documented");
         0x2c union_State: WMI_BUFFER_HEADER_5_1_union_Wnode_struct_ReferenceCount_union_State, "unnamed; its members have accessors.";
     }
@@ -216,15 +222,15 @@ runtime::layout! {
             0x00 Reserved1 set_Reserved1: u64 = "ULONGLONG", text!(Reserved1, "documented");
             0x08 Reserved2 set_Reserved2: u64 = "ULONGLONG", text!(Reserved1, "documented");
             0x10 Reserved3 set_Reserved3: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(Reserved1, "documented");
-            0x18 Alignment set_Alignment: runtime::Ptr32 = "PVOID", "documented, offset inferred.";
+            0x18 Alignment set_Alignment: runtime::Ptr32 = "PVOID", text!(Alignment, "documented, offset inferred");
             0x1c SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", text!(Entry, "documented");
-            0x18 Entry set_Entry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented.";
+            0x18 Entry set_Entry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(Entry_2, "documented");
             0x00 ReferenceCount set_ReferenceCount: i32 = "LONG", text!(ReferenceCount, "documented");
             0x04 SavedOffset set_SavedOffset: u32 = "ULONG", text!(SavedOffset, "documented");
             0x08 CurrentOffset set_CurrentOffset: u32 = "ULONG", text!(CurrentOffset, "documented");
             0x0c UsePerfClock set_UsePerfClock: u32 = "ULONG", text!(ReferenceCount, "documented");
             0x10 TimeStamp set_TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(ReferenceCount, "documented");
-            0x18 Guid set_Guid: GUID_5_0 = "GUID", "documented.";
+            0x18 Guid set_Guid: GUID_5_0 = "GUID", text!(Guid, "documented");
             0x28 ClientContext set_ClientContext: WMI_CLIENT_CONTEXT_5_0 = "WMI_CLIENT_CONTEXT", text!(ClientContext, "documented");
             0x2c State set_State: WMI_BUFFER_STATE_5_1 = "WMI_BUFFER_STATE", text!(State, "documented");
             0x2c Flags set_Flags: u32 = "ULONG", text!(Flags, "documented");
@@ -250,15 +256,15 @@ runtime::layout! {
             0x00 Reserved1 set_Reserved1: u64 = "ULONGLONG", text!(Reserved1, "documented");
             0x08 Reserved2 set_Reserved2: u64 = "ULONGLONG", text!(Reserved1, "documented");
             0x10 Reserved3 set_Reserved3: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(Reserved1, "documented");
-            0x18 Alignment set_Alignment: runtime::Ptr64 = "PVOID", "documented, offset inferred.";
+            0x18 Alignment set_Alignment: runtime::Ptr64 = "PVOID", text!(Alignment, "documented, offset inferred");
             0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", text!(SlistEntry, "documented");
-            0x18 Entry set_Entry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented.";
+            0x18 Entry set_Entry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(Entry_2, "documented");
             0x00 ReferenceCount set_ReferenceCount: i32 = "LONG", text!(ReferenceCount, "documented");
             0x04 SavedOffset set_SavedOffset: u32 = "ULONG", text!(SavedOffset, "documented");
             0x08 CurrentOffset set_CurrentOffset: u32 = "ULONG", text!(CurrentOffset, "documented");
             0x0c UsePerfClock set_UsePerfClock: u32 = "ULONG", text!(ReferenceCount, "documented");
             0x10 TimeStamp set_TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(ReferenceCount, "documented");
-            0x18 Guid set_Guid: GUID_5_0 = "GUID", "documented.";
+            0x18 Guid set_Guid: GUID_5_0 = "GUID", text!(Guid, "documented");
             0x28 ClientContext set_ClientContext: WMI_CLIENT_CONTEXT_5_0 = "WMI_CLIENT_CONTEXT", text!(ClientContext, "documented");
             0x2c State set_State: WMI_BUFFER_STATE_5_1 = "WMI_BUFFER_STATE", text!(State, "documented");
             0x2c Flags set_Flags: u32 = "ULONG", text!(Flags, "documented");
@@ -297,14 +303,14 @@ runtime::layout! {
     /// The unnamed union at 0x18 of `union_Wnode_struct_Reserved1` in `WMI_BUFFER_HEADER`.
     pub union WMI_BUFFER_HEADER_5_2_3790_sp1_x64_union_Wnode_struct_Reserved1_union_Alignment: 0x10, 8 {
         0x00 struct_Alignment: WMI_BUFFER_HEADER_5_2_3790_sp1_x64_union_Wnode_struct_Reserved1_union_Alignment_struct_Alignment, "unnamed; its members have accessors.";
-        0x00 Entry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented.";
+        0x00 Entry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(Entry_2, "documented");
     }
 }
 
 runtime::layout! {
     /// The unnamed structure at 0x00 of `union_Wnode_struct_Reserved1_union_Alignment` in `WMI_BUFFER_HEADER`.
     pub struct WMI_BUFFER_HEADER_5_2_3790_sp1_x64_union_Wnode_struct_Reserved1_union_Alignment_struct_Alignment: 0x10, 8 {
-        0x00 Alignment: runtime::Ptr64 = "PVOID", "documented, offset inferred.";
+        0x00 Alignment: runtime::Ptr64 = "PVOID", text!(Alignment, "documented, offset inferred");
         0x08 SlistEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", text!(SlistEntry, "documented");
     }
 }
@@ -337,7 +343,7 @@ runtime::layout! {
             0x08 CurrentOffset set_CurrentOffset: u32 = "ULONG volatile", text!(CurrentOffset_2, "documented");
             0x0c ReferenceCount set_ReferenceCount: i32 = "LONG volatile", text!(ReferenceCount_2, "documented");
             0x10 TimeStamp set_TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(TimeStamp, "documented");
-            0x10 StartPerfClock set_StartPerfClock: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented.";
+            0x10 StartPerfClock set_StartPerfClock: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(StartPerfClock, "documented");
             0x18 SequenceNumber set_SequenceNumber: i64 = "LONGLONG", text!(SequenceNumber, "documented");
             0x20 Spare0 set_Spare0: u32 = "ULONG", text!(Reserved1, "documented");
             0x24 Spare1 set_Spare1: u32 = "ULONG", text!(Reserved1, "documented, offset inferred");
@@ -351,7 +357,7 @@ runtime::layout! {
         0x38 union_Padding1: WMI_BUFFER_HEADER_early_6_0_x86_union_Padding1, "unnamed; its members have accessors." {
             0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", text!(Reserved1, "documented");
             0x38 StartTime set_StartTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(StartTime, "documented");
-            0x38 Entry set_Entry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented.";
+            0x38 Entry set_Entry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(Entry_2, "documented");
             0x38 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", text!(SlistEntry_2, "documented");
             0x38 NextBuffer set_NextBuffer: runtime::Ptr32 = "WMI_BUFFER_HEADER *", text!(NextBuffer, "documented");
             0x3c GlobalEntry set_GlobalEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", text!(GlobalEntry, "documented, offset inferred");
@@ -387,7 +393,7 @@ runtime::layout! {
     /// The unnamed union at 0x10 of `union_Wnode_struct_BufferSize` in `WMI_BUFFER_HEADER`.
     pub union WMI_BUFFER_HEADER_early_6_0_union_Wnode_struct_BufferSize_union_TimeStamp: 0x8, 8 {
         0x00 TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(TimeStamp, "documented");
-        0x00 StartPerfClock: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented.";
+        0x00 StartPerfClock: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(StartPerfClock, "documented");
     }
 }
 
@@ -404,7 +410,7 @@ runtime::layout! {
     pub union WMI_BUFFER_HEADER_early_6_0_x86_union_Padding1: 0x10, 8 {
         0x00 Padding1: [u32; 4] = "ULONG [4]", text!(Reserved1, "documented");
         0x00 StartTime: runtime::Bytes<LARGE_INTEGER_5_0, 16> = "LARGE_INTEGER", text!(StartTime, "documented");
-        0x00 Entry: runtime::Bytes<LIST_ENTRY_5_0_x86, 16> = "LIST_ENTRY", "documented.";
+        0x00 Entry: runtime::Bytes<LIST_ENTRY_5_0_x86, 16> = "LIST_ENTRY", text!(Entry_2, "documented");
         0x00 SlistEntry: runtime::Bytes<SINGLE_LIST_ENTRY_5_0_x86, 16> = "SINGLE_LIST_ENTRY", text!(SlistEntry_2, "documented");
         0x00 struct_NextBuffer: runtime::Bytes<WMI_BUFFER_HEADER_early_6_0_x86_union_Padding1_struct_NextBuffer, 16>, "unnamed; its members have accessors.";
     }
@@ -430,7 +436,7 @@ runtime::layout! {
             0x08 CurrentOffset set_CurrentOffset: u32 = "ULONG volatile", text!(CurrentOffset_2, "documented");
             0x0c ReferenceCount set_ReferenceCount: i32 = "LONG volatile", text!(ReferenceCount_2, "documented");
             0x10 TimeStamp set_TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(TimeStamp, "documented");
-            0x10 StartPerfClock set_StartPerfClock: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented.";
+            0x10 StartPerfClock set_StartPerfClock: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(StartPerfClock, "documented");
             0x18 SequenceNumber set_SequenceNumber: i64 = "LONGLONG", text!(SequenceNumber, "documented");
             0x20 Spare0 set_Spare0: u32 = "ULONG", text!(Reserved1, "documented");
             0x24 Spare1 set_Spare1: u32 = "ULONG", text!(Reserved1, "documented, offset inferred");
@@ -444,7 +450,7 @@ runtime::layout! {
         0x38 union_Padding1: WMI_BUFFER_HEADER_early_6_0_x64_union_Padding1, "unnamed; its members have accessors." {
             0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", text!(Reserved1, "documented");
             0x38 StartTime set_StartTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(StartTime, "documented");
-            0x38 Entry set_Entry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented.";
+            0x38 Entry set_Entry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(Entry_2, "documented");
             0x38 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", text!(SlistEntry_2, "documented");
             0x38 NextBuffer set_NextBuffer: runtime::Ptr64 = "WMI_BUFFER_HEADER *", text!(NextBuffer, "documented");
             0x40 GlobalEntry set_GlobalEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", text!(GlobalEntry, "documented, offset inferred");
@@ -465,7 +471,7 @@ runtime::layout! {
     pub union WMI_BUFFER_HEADER_early_6_0_x64_union_Padding1: 0x10, 8 {
         0x00 Padding1: [u32; 4] = "ULONG [4]", text!(Reserved1, "documented");
         0x00 StartTime: runtime::Bytes<LARGE_INTEGER_5_0, 16> = "LARGE_INTEGER", text!(StartTime, "documented");
-        0x00 Entry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented.";
+        0x00 Entry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(Entry_2, "documented");
         0x00 SlistEntry: runtime::Bytes<SINGLE_LIST_ENTRY_5_2_3790_sp1_x64, 16> = "SINGLE_LIST_ENTRY", text!(SlistEntry_2, "documented");
         0x00 struct_NextBuffer: WMI_BUFFER_HEADER_early_6_0_x64_union_Padding1_struct_NextBuffer, "unnamed; its members have accessors.";
     }
@@ -491,7 +497,7 @@ runtime::layout! {
             0x08 CurrentOffset set_CurrentOffset: u32 = "ULONG volatile", text!(CurrentOffset_2, "documented");
             0x0c ReferenceCount set_ReferenceCount: i32 = "LONG volatile", text!(ReferenceCount_2, "documented");
             0x10 TimeStamp set_TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(TimeStamp, "documented");
-            0x10 StartPerfClock set_StartPerfClock: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented.";
+            0x10 StartPerfClock set_StartPerfClock: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(StartPerfClock, "documented");
             0x18 SequenceNumber set_SequenceNumber: i64 = "LONGLONG", text!(SequenceNumber, "documented");
             0x20 Padding0 set_Padding0: [u32; 2] = "ULONG [2]", text!(Reserved1, "documented");
             0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", text!(SlistEntry_2, "documented");
@@ -506,11 +512,11 @@ runtime::layout! {
         0x38 union_Padding1: WMI_BUFFER_HEADER_late_6_0_x86_union_Padding1, "unnamed; its members have accessors." {
             0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", text!(Reserved1, "documented");
             0x38 StartTime set_StartTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(StartTime, "documented");
-            0x38 Entry set_Entry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented.";
+            0x38 Entry set_Entry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(Entry_2, "documented");
             0x38 Padding2 set_Padding2: runtime::Ptr32 = "PVOID", text!(Reserved1, "documented, offset inferred");
             0x3c GlobalEntry set_GlobalEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", text!(GlobalEntry, "documented, offset inferred");
-            0x38 Pointer0 set_Pointer0: runtime::Ptr32 = "PVOID", "documented, offset inferred.";
-            0x3c Pointer1 set_Pointer1: runtime::Ptr32 = "PVOID", "documented, offset inferred.";
+            0x38 Pointer0 set_Pointer0: runtime::Ptr32 = "PVOID", text!(Pointer0, "documented, offset inferred");
+            0x3c Pointer1 set_Pointer1: runtime::Ptr32 = "PVOID", text!(Pointer1, "documented, offset inferred");
         }
     }
 }
@@ -552,7 +558,7 @@ runtime::layout! {
     pub union WMI_BUFFER_HEADER_late_6_0_x86_union_Padding1: 0x10, 8 {
         0x00 Padding1: [u32; 4] = "ULONG [4]", text!(Reserved1, "documented");
         0x00 StartTime: runtime::Bytes<LARGE_INTEGER_5_0, 16> = "LARGE_INTEGER", text!(StartTime, "documented");
-        0x00 Entry: runtime::Bytes<LIST_ENTRY_5_0_x86, 16> = "LIST_ENTRY", "documented.";
+        0x00 Entry: runtime::Bytes<LIST_ENTRY_5_0_x86, 16> = "LIST_ENTRY", text!(Entry_2, "documented");
         0x00 struct_Padding2: runtime::Bytes<WMI_BUFFER_HEADER_late_6_0_x86_union_Padding1_struct_Padding2, 16>, "unnamed; its members have accessors.";
         0x00 struct_Pointer0: runtime::Bytes<WMI_BUFFER_HEADER_late_6_0_x86_union_Padding1_struct_Pointer0, 16>, "unnamed; its members have accessors.";
     }
@@ -569,8 +575,8 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed structure at 0x00 of `union_Padding1` in `WMI_BUFFER_HEADER`.
     pub struct WMI_BUFFER_HEADER_late_6_0_x86_union_Padding1_struct_Pointer0: 0x8, 4 {
-        0x00 Pointer0: runtime::Ptr32 = "PVOID", "documented, offset inferred.";
-        0x04 Pointer1: runtime::Ptr32 = "PVOID", "documented, offset inferred.";
+        0x00 Pointer0: runtime::Ptr32 = "PVOID", text!(Pointer0, "documented, offset inferred");
+        0x04 Pointer1: runtime::Ptr32 = "PVOID", text!(Pointer1, "documented, offset inferred");
     }
 }
 
@@ -586,7 +592,7 @@ runtime::layout! {
             0x08 CurrentOffset set_CurrentOffset: u32 = "ULONG volatile", text!(CurrentOffset_2, "documented");
             0x0c ReferenceCount set_ReferenceCount: i32 = "LONG volatile", text!(ReferenceCount_2, "documented");
             0x10 TimeStamp set_TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(TimeStamp, "documented");
-            0x10 StartPerfClock set_StartPerfClock: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented.";
+            0x10 StartPerfClock set_StartPerfClock: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(StartPerfClock, "documented");
             0x18 SequenceNumber set_SequenceNumber: i64 = "LONGLONG", text!(SequenceNumber, "documented");
             0x20 Padding0 set_Padding0: [u32; 2] = "ULONG [2]", text!(Reserved1, "documented");
             0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", text!(SlistEntry_2, "documented");
@@ -601,11 +607,11 @@ runtime::layout! {
         0x38 union_Padding1: WMI_BUFFER_HEADER_late_6_0_x64_union_Padding1, "unnamed; its members have accessors." {
             0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", text!(Reserved1, "documented");
             0x38 StartTime set_StartTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(StartTime, "documented");
-            0x38 Entry set_Entry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented.";
+            0x38 Entry set_Entry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(Entry_2, "documented");
             0x38 Padding2 set_Padding2: runtime::Ptr64 = "PVOID", text!(Reserved1, "documented, offset inferred");
             0x40 GlobalEntry set_GlobalEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", text!(GlobalEntry, "documented, offset inferred");
-            0x38 Pointer0 set_Pointer0: runtime::Ptr64 = "PVOID", "documented, offset inferred.";
-            0x40 Pointer1 set_Pointer1: runtime::Ptr64 = "PVOID", "documented, offset inferred.";
+            0x38 Pointer0 set_Pointer0: runtime::Ptr64 = "PVOID", text!(Pointer0, "documented, offset inferred");
+            0x40 Pointer1 set_Pointer1: runtime::Ptr64 = "PVOID", text!(Pointer1, "documented, offset inferred");
         }
     }
 }
@@ -647,7 +653,7 @@ runtime::layout! {
     pub union WMI_BUFFER_HEADER_late_6_0_x64_union_Padding1: 0x10, 8 {
         0x00 Padding1: [u32; 4] = "ULONG [4]", text!(Reserved1, "documented");
         0x00 StartTime: runtime::Bytes<LARGE_INTEGER_5_0, 16> = "LARGE_INTEGER", text!(StartTime, "documented");
-        0x00 Entry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented.";
+        0x00 Entry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(Entry_2, "documented");
         0x00 struct_Padding2: WMI_BUFFER_HEADER_late_6_0_x64_union_Padding1_struct_Padding2, "unnamed; its members have accessors.";
         0x00 struct_Pointer0: WMI_BUFFER_HEADER_late_6_0_x64_union_Padding1_struct_Pointer0, "unnamed; its members have accessors.";
     }
@@ -664,8 +670,8 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed structure at 0x00 of `union_Padding1` in `WMI_BUFFER_HEADER`.
     pub struct WMI_BUFFER_HEADER_late_6_0_x64_union_Padding1_struct_Pointer0: 0x10, 8 {
-        0x00 Pointer0: runtime::Ptr64 = "PVOID", "documented, offset inferred.";
-        0x08 Pointer1: runtime::Ptr64 = "PVOID", "documented, offset inferred.";
+        0x00 Pointer0: runtime::Ptr64 = "PVOID", text!(Pointer0, "documented, offset inferred");
+        0x08 Pointer1: runtime::Ptr64 = "PVOID", text!(Pointer1, "documented, offset inferred");
     }
 }
 
@@ -694,8 +700,8 @@ runtime::layout! {
             0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", text!(Reserved1, "documented");
             0x38 ReferenceTime set_ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", text!(ReferenceTime, "documented");
             0x38 GlobalEntry set_GlobalEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(GlobalEntry, "documented");
-            0x38 Pointer0 set_Pointer0: runtime::Ptr32 = "PVOID", "documented, offset inferred.";
-            0x3c Pointer1 set_Pointer1: runtime::Ptr32 = "PVOID", "documented, offset inferred.";
+            0x38 Pointer0 set_Pointer0: runtime::Ptr32 = "PVOID", text!(Pointer0, "documented, offset inferred");
+            0x3c Pointer1 set_Pointer1: runtime::Ptr32 = "PVOID", text!(Pointer1, "documented, offset inferred");
         }
     }
 }
@@ -744,8 +750,8 @@ runtime::layout! {
             0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", text!(Reserved1, "documented");
             0x38 ReferenceTime set_ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", text!(ReferenceTime, "documented");
             0x38 GlobalEntry set_GlobalEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(GlobalEntry, "documented");
-            0x38 Pointer0 set_Pointer0: runtime::Ptr64 = "PVOID", "documented, offset inferred.";
-            0x40 Pointer1 set_Pointer1: runtime::Ptr64 = "PVOID", "documented, offset inferred.";
+            0x38 Pointer0 set_Pointer0: runtime::Ptr64 = "PVOID", text!(Pointer0, "documented, offset inferred");
+            0x40 Pointer1 set_Pointer1: runtime::Ptr64 = "PVOID", text!(Pointer1, "documented, offset inferred");
         }
     }
 }
@@ -794,8 +800,8 @@ runtime::layout! {
             0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", text!(Reserved1, "inferred from published references about other builds");
             0x38 ReferenceTime set_ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", text!(ReferenceTime, "inferred from published references about other builds");
             0x38 GlobalEntry set_GlobalEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(GlobalEntry, "inferred from published references about other builds");
-            0x38 Pointer0 set_Pointer0: runtime::Ptr64 = "PVOID", "inferred from published references about other builds.";
-            0x40 Pointer1 set_Pointer1: runtime::Ptr64 = "PVOID", "inferred from published references about other builds.";
+            0x38 Pointer0 set_Pointer0: runtime::Ptr64 = "PVOID", text!(Pointer0, "inferred from published references about other builds");
+            0x40 Pointer1 set_Pointer1: runtime::Ptr64 = "PVOID", text!(Pointer1, "inferred from published references about other builds");
         }
     }
 }
@@ -825,8 +831,8 @@ runtime::layout! {
             0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", text!(Reserved1, "inferred from published references about other builds");
             0x38 ReferenceTime set_ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", text!(ReferenceTime, "inferred from published references about other builds");
             0x38 GlobalEntry set_GlobalEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(GlobalEntry, "inferred from published references about other builds");
-            0x38 Pointer0 set_Pointer0: runtime::Ptr32 = "PVOID", "inferred from published references about other builds.";
-            0x3c Pointer1 set_Pointer1: runtime::Ptr32 = "PVOID", "inferred from published references about other builds.";
+            0x38 Pointer0 set_Pointer0: runtime::Ptr32 = "PVOID", text!(Pointer0, "inferred from published references about other builds");
+            0x3c Pointer1 set_Pointer1: runtime::Ptr32 = "PVOID", text!(Pointer1, "inferred from published references about other builds");
         }
     }
 }
@@ -857,8 +863,8 @@ runtime::layout! {
             0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", text!(Reserved1, "documented");
             0x38 ReferenceTime set_ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", text!(ReferenceTime, "documented");
             0x38 GlobalEntry set_GlobalEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(GlobalEntry, "documented");
-            0x38 Pointer0 set_Pointer0: runtime::Ptr32 = "PVOID", "documented, offset inferred.";
-            0x3c Pointer1 set_Pointer1: runtime::Ptr32 = "PVOID", "documented, offset inferred.";
+            0x38 Pointer0 set_Pointer0: runtime::Ptr32 = "PVOID", text!(Pointer0, "documented, offset inferred");
+            0x3c Pointer1 set_Pointer1: runtime::Ptr32 = "PVOID", text!(Pointer1, "documented, offset inferred");
         }
     }
 }
@@ -905,8 +911,8 @@ runtime::layout! {
             0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", text!(Reserved1, "documented");
             0x38 ReferenceTime set_ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", text!(ReferenceTime, "documented");
             0x38 GlobalEntry set_GlobalEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(GlobalEntry, "documented");
-            0x38 Pointer0 set_Pointer0: runtime::Ptr64 = "PVOID", "documented, offset inferred.";
-            0x40 Pointer1 set_Pointer1: runtime::Ptr64 = "PVOID", "documented, offset inferred.";
+            0x38 Pointer0 set_Pointer0: runtime::Ptr64 = "PVOID", text!(Pointer0, "documented, offset inferred");
+            0x40 Pointer1 set_Pointer1: runtime::Ptr64 = "PVOID", text!(Pointer1, "documented, offset inferred");
         }
     }
 }
@@ -946,8 +952,8 @@ runtime::layout! {
             0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", text!(Reserved1, "documented");
             0x38 ReferenceTime set_ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", text!(ReferenceTime, "documented");
             0x38 GlobalEntry set_GlobalEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(GlobalEntry, "documented");
-            0x38 Pointer0 set_Pointer0: runtime::Ptr32 = "PVOID", "documented, offset inferred.";
-            0x3c Pointer1 set_Pointer1: runtime::Ptr32 = "PVOID", "documented, offset inferred.";
+            0x38 Pointer0 set_Pointer0: runtime::Ptr32 = "PVOID", text!(Pointer0, "documented, offset inferred");
+            0x3c Pointer1 set_Pointer1: runtime::Ptr32 = "PVOID", text!(Pointer1, "documented, offset inferred");
         }
     }
 }
@@ -978,8 +984,8 @@ runtime::layout! {
             0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", text!(Reserved1, "documented");
             0x38 ReferenceTime set_ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", text!(ReferenceTime, "documented");
             0x38 GlobalEntry set_GlobalEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(GlobalEntry, "documented");
-            0x38 Pointer0 set_Pointer0: runtime::Ptr64 = "PVOID", "documented, offset inferred.";
-            0x40 Pointer1 set_Pointer1: runtime::Ptr64 = "PVOID", "documented, offset inferred.";
+            0x38 Pointer0 set_Pointer0: runtime::Ptr64 = "PVOID", text!(Pointer0, "documented, offset inferred");
+            0x40 Pointer1 set_Pointer1: runtime::Ptr64 = "PVOID", text!(Pointer1, "documented, offset inferred");
         }
     }
 }

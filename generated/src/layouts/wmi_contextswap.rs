@@ -6,7 +6,29 @@
 use super::{runtime, members};
 
 macro_rules! text {
-    (OldThreadWaitMode, $known:literal) => { concat!($known, ".\n\nErratum, published reference: range 5.1..; another published reference: 5.1..1607 (the next rows of the table have bits at its offset since 1703).") };
+    (NewThreadId, $known:literal) => { concat!($known, ". Identifier of the thread that runs from now on.") };
+    (OldThreadId, $known:literal) => { concat!($known, ". Identifier of the thread that ran until now.") };
+    (NewThreadPriority, $known:literal) => { concat!($known, ". Priority of the new thread.") };
+    (OldThreadPriority, $known:literal) => { concat!($known, ". Priority of the old thread.") };
+    (NewThreadQuantum, $known:literal) => { concat!($known, ". Quantum of the new thread.") };
+    (OldThreadQuantum, $known:literal) => { concat!($known, ". Quantum of the old thread.") };
+    (OldThreadWaitReason, $known:literal) => { concat!($known, ". Why the old thread waits: KWAIT\\_REASON.") };
+    (OldThreadWaitMode, $known:literal) => { concat!($known, ". Processor mode in which the old thread waits: 0 kernel, 1 user.\n\nErratum, published reference: range 5.1..; another published reference: 5.1..1607 (the next rows of the table have bits at its offset since 1703).") };
+    (OldThreadState, $known:literal) => { concat!($known, ". State of the old thread: KTHREAD\\_STATE.") };
+    (OldThreadIdealProcessor, $known:literal) => { concat!($known, ". Ideal processor of the old thread.") };
+    (PreviousCState, $known:literal) => { concat!($known, ". Idle state (C-state) that the processor left, if the old thread is the idle thread.") };
+    (OldThreadRank, $known:literal) => { concat!($known, ". Rank of the old thread, if it is not the idle thread.") };
+    (NewThreadPriorityDecrement, $known:literal) => { concat!($known, ". Priority decrement of the new thread.") };
+    (SpareByte, $known:literal) => { concat!($known, ". Name of the same byte in documentation; it is NewThreadPriorityDecrement.") };
+    (NewThreadWaitTime, $known:literal) => { concat!($known, ". Time that the new thread waited, in clock ticks of the system.") };
+    (OldThreadRemainingQuantum, $known:literal) => { concat!($known, ". Rest of the old thread's quantum; the unit is unidentified.") };
+    (OldThreadWaitMode_2, $known:literal) => { concat!($known, ". Processor mode in which the old thread waits: 0 kernel, 1 user.") };
+    (OldThreadBamEppImportant, $known:literal) => { concat!($known, ". Whether the old thread is important to the background activity moderator (BAM), by its name.") };
+    (NewThreadBamEppImportant, $known:literal) => { concat!($known, ". Whether the new thread is important to the background activity moderator (BAM), by its name.") };
+    (Reserved, $known:literal) => { concat!($known, ". Reserved.") };
+    (Flags, $known:literal) => { concat!($known, ". The bit fields beside it as one number.") };
+    (OldThreadBamQosLevel, $known:literal) => { concat!($known, ". Quality-of-service level of the old thread; BAM is the background activity moderator.") };
+    (NewThreadBamQosLevel, $known:literal) => { concat!($known, ". Quality-of-service level of the new thread; BAM is the background activity moderator.") };
 }
 
 runtime::layout! {
@@ -14,16 +36,16 @@ runtime::layout! {
     ///
     /// Data of the event PERFINFO\_LOG\_TYPE\_CONTEXTSWAP: a processor went from one thread to another. The event's version is 1 in 5.1 and 5.2, 2 up to 1607, 3 in 1703, 4 later.
     pub struct WMI_CONTEXTSWAP_5_1: members::WMI_CONTEXTSWAP, 0x10, 4 {
-        0x00 NewThreadId: u32 = "ULONG", "documented.";
-        0x04 OldThreadId: u32 = "ULONG", "documented.";
-        0x08 NewThreadPriority: i8 = "CHAR", "documented.";
-        0x09 OldThreadPriority: i8 = "CHAR", "documented.";
-        0x0a NewThreadQuantum: i8 = "CHAR", "documented.";
-        0x0b OldThreadQuantum: i8 = "CHAR", "documented.";
-        0x0c OldThreadWaitReason: u8 = "UCHAR", "documented.";
+        0x00 NewThreadId: u32 = "ULONG", text!(NewThreadId, "documented");
+        0x04 OldThreadId: u32 = "ULONG", text!(OldThreadId, "documented");
+        0x08 NewThreadPriority: i8 = "CHAR", text!(NewThreadPriority, "documented");
+        0x09 OldThreadPriority: i8 = "CHAR", text!(OldThreadPriority, "documented");
+        0x0a NewThreadQuantum: i8 = "CHAR", text!(NewThreadQuantum, "documented");
+        0x0b OldThreadQuantum: i8 = "CHAR", text!(OldThreadQuantum, "documented");
+        0x0c OldThreadWaitReason: u8 = "UCHAR", text!(OldThreadWaitReason, "documented");
         0x0d OldThreadWaitMode: i8 = "CHAR", text!(OldThreadWaitMode, "documented");
-        0x0e OldThreadState: u8 = "UCHAR", "documented.";
-        0x0f OldThreadIdealProcessor: u8 = "UCHAR", "documented.";
+        0x0e OldThreadState: u8 = "UCHAR", text!(OldThreadState, "documented");
+        0x0f OldThreadIdealProcessor: u8 = "UCHAR", text!(OldThreadIdealProcessor, "documented");
     }
 }
 
@@ -32,40 +54,40 @@ runtime::layout! {
     ///
     /// Data of the event PERFINFO\_LOG\_TYPE\_CONTEXTSWAP: a processor went from one thread to another. The event's version is 1 in 5.1 and 5.2, 2 up to 1607, 3 in 1703, 4 later.
     pub struct WMI_CONTEXTSWAP_early_6_0: members::WMI_CONTEXTSWAP, 0x18, 4 {
-        0x00 NewThreadId: u32 = "ULONG", "documented.";
-        0x04 OldThreadId: u32 = "ULONG", "documented.";
-        0x08 NewThreadPriority: i8 = "CHAR", "documented.";
-        0x09 OldThreadPriority: i8 = "CHAR", "documented.";
+        0x00 NewThreadId: u32 = "ULONG", text!(NewThreadId, "documented");
+        0x04 OldThreadId: u32 = "ULONG", text!(OldThreadId, "documented");
+        0x08 NewThreadPriority: i8 = "CHAR", text!(NewThreadPriority, "documented");
+        0x09 OldThreadPriority: i8 = "CHAR", text!(OldThreadPriority, "documented");
         0x0a union_PreviousCState: WMI_CONTEXTSWAP_early_6_0_union_PreviousCState, "unnamed; its members have accessors." {
-            0x0a PreviousCState set_PreviousCState: u8 = "UCHAR", "documented, offset inferred.";
-            0x0a OldThreadRank set_OldThreadRank: u8 = "UCHAR", "documented, offset inferred.";
+            0x0a PreviousCState set_PreviousCState: u8 = "UCHAR", text!(PreviousCState, "documented, offset inferred");
+            0x0a OldThreadRank set_OldThreadRank: u8 = "UCHAR", text!(OldThreadRank, "documented, offset inferred");
         }
         0x0b union_NewThreadPriorityDecrement: WMI_CONTEXTSWAP_early_6_0_union_NewThreadPriorityDecrement, "unnamed; its members have accessors." {
-            0x0b NewThreadPriorityDecrement set_NewThreadPriorityDecrement: i8 = "CHAR", "documented, offset inferred.";
-            0x0b SpareByte set_SpareByte: i8 = "CHAR", "documented, offset inferred.";
+            0x0b NewThreadPriorityDecrement set_NewThreadPriorityDecrement: i8 = "CHAR", text!(NewThreadPriorityDecrement, "documented, offset inferred");
+            0x0b SpareByte set_SpareByte: i8 = "CHAR", text!(SpareByte, "documented, offset inferred");
         }
-        0x0c OldThreadWaitReason: u8 = "UCHAR", "documented.";
+        0x0c OldThreadWaitReason: u8 = "UCHAR", text!(OldThreadWaitReason, "documented");
         0x0d OldThreadWaitMode: i8 = "CHAR", text!(OldThreadWaitMode, "documented");
-        0x0e OldThreadState: u8 = "UCHAR", "documented.";
-        0x0f OldThreadIdealProcessor: u8 = "UCHAR", "documented.";
-        0x10 NewThreadWaitTime: u32 = "ULONG", "documented.";
-        0x14 OldThreadRemainingQuantum: i32 = "LONG", "documented.";
+        0x0e OldThreadState: u8 = "UCHAR", text!(OldThreadState, "documented");
+        0x0f OldThreadIdealProcessor: u8 = "UCHAR", text!(OldThreadIdealProcessor, "documented");
+        0x10 NewThreadWaitTime: u32 = "ULONG", text!(NewThreadWaitTime, "documented");
+        0x14 OldThreadRemainingQuantum: i32 = "LONG", text!(OldThreadRemainingQuantum, "documented");
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x0a of `WMI_CONTEXTSWAP`.
     pub union WMI_CONTEXTSWAP_early_6_0_union_PreviousCState: 0x1, 1 {
-        0x00 PreviousCState: u8 = "UCHAR", "documented, offset inferred.";
-        0x00 OldThreadRank: u8 = "UCHAR", "documented, offset inferred.";
+        0x00 PreviousCState: u8 = "UCHAR", text!(PreviousCState, "documented, offset inferred");
+        0x00 OldThreadRank: u8 = "UCHAR", text!(OldThreadRank, "documented, offset inferred");
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x0b of `WMI_CONTEXTSWAP`.
     pub union WMI_CONTEXTSWAP_early_6_0_union_NewThreadPriorityDecrement: 0x1, 1 {
-        0x00 NewThreadPriorityDecrement: i8 = "CHAR", "documented, offset inferred.";
-        0x00 SpareByte: i8 = "CHAR", "documented, offset inferred.";
+        0x00 NewThreadPriorityDecrement: i8 = "CHAR", text!(NewThreadPriorityDecrement, "documented, offset inferred");
+        0x00 SpareByte: i8 = "CHAR", text!(SpareByte, "documented, offset inferred");
     }
 }
 
@@ -74,30 +96,30 @@ runtime::layout! {
     ///
     /// Data of the event PERFINFO\_LOG\_TYPE\_CONTEXTSWAP: a processor went from one thread to another. The event's version is 1 in 5.1 and 5.2, 2 up to 1607, 3 in 1703, 4 later.
     pub struct WMI_CONTEXTSWAP_1703: members::WMI_CONTEXTSWAP, 0x18, 4 {
-        0x00 NewThreadId: u32 = "ULONG", "documented.";
-        0x04 OldThreadId: u32 = "ULONG", "documented.";
-        0x08 NewThreadPriority: i8 = "CHAR", "documented.";
-        0x09 OldThreadPriority: i8 = "CHAR", "documented.";
+        0x00 NewThreadId: u32 = "ULONG", text!(NewThreadId, "documented");
+        0x04 OldThreadId: u32 = "ULONG", text!(OldThreadId, "documented");
+        0x08 NewThreadPriority: i8 = "CHAR", text!(NewThreadPriority, "documented");
+        0x09 OldThreadPriority: i8 = "CHAR", text!(OldThreadPriority, "documented");
         0x0a union_PreviousCState: WMI_CONTEXTSWAP_early_6_0_union_PreviousCState, "unnamed; its members have accessors." {
-            0x0a PreviousCState set_PreviousCState: u8 = "UCHAR", "documented, offset inferred.";
-            0x0a OldThreadRank set_OldThreadRank: u8 = "UCHAR", "documented, offset inferred.";
+            0x0a PreviousCState set_PreviousCState: u8 = "UCHAR", text!(PreviousCState, "documented, offset inferred");
+            0x0a OldThreadRank set_OldThreadRank: u8 = "UCHAR", text!(OldThreadRank, "documented, offset inferred");
         }
         0x0b union_NewThreadPriorityDecrement: WMI_CONTEXTSWAP_early_6_0_union_NewThreadPriorityDecrement, "unnamed; its members have accessors." {
-            0x0b NewThreadPriorityDecrement set_NewThreadPriorityDecrement: i8 = "CHAR", "documented, offset inferred.";
-            0x0b SpareByte set_SpareByte: i8 = "CHAR", "documented, offset inferred.";
+            0x0b NewThreadPriorityDecrement set_NewThreadPriorityDecrement: i8 = "CHAR", text!(NewThreadPriorityDecrement, "documented, offset inferred");
+            0x0b SpareByte set_SpareByte: i8 = "CHAR", text!(SpareByte, "documented, offset inferred");
         }
-        0x0c OldThreadWaitReason: u8 = "UCHAR", "documented.";
+        0x0c OldThreadWaitReason: u8 = "UCHAR", text!(OldThreadWaitReason, "documented");
         0x0d union_OldThreadWaitMode: WMI_CONTEXTSWAP_1703_union_OldThreadWaitMode, "unnamed; its members have accessors." {
-            0x0d [0] OldThreadWaitMode set_OldThreadWaitMode: u8 = "UCHAR", "documented, offset inferred.";
-            0x0d [1] OldThreadBamEppImportant set_OldThreadBamEppImportant: u8 = "UCHAR", "documented, offset inferred.";
-            0x0d [2] NewThreadBamEppImportant set_NewThreadBamEppImportant: u8 = "UCHAR", "documented, offset inferred.";
-            0x0d [3 to 7] Reserved set_Reserved: u8 = "UCHAR", "documented, offset inferred.";
-            0x0d Flags set_Flags: u8 = "UCHAR", "documented, offset inferred.";
+            0x0d [0] OldThreadWaitMode set_OldThreadWaitMode: u8 = "UCHAR", text!(OldThreadWaitMode_2, "documented, offset inferred");
+            0x0d [1] OldThreadBamEppImportant set_OldThreadBamEppImportant: u8 = "UCHAR", text!(OldThreadBamEppImportant, "documented, offset inferred");
+            0x0d [2] NewThreadBamEppImportant set_NewThreadBamEppImportant: u8 = "UCHAR", text!(NewThreadBamEppImportant, "documented, offset inferred");
+            0x0d [3 to 7] Reserved set_Reserved: u8 = "UCHAR", text!(Reserved, "documented, offset inferred");
+            0x0d Flags set_Flags: u8 = "UCHAR", text!(Flags, "documented, offset inferred");
         }
-        0x0e OldThreadState: u8 = "UCHAR", "documented.";
-        0x0f OldThreadIdealProcessor: u8 = "UCHAR", "documented.";
-        0x10 NewThreadWaitTime: u32 = "ULONG", "documented.";
-        0x14 OldThreadRemainingQuantum: i32 = "LONG", "documented.";
+        0x0e OldThreadState: u8 = "UCHAR", text!(OldThreadState, "documented");
+        0x0f OldThreadIdealProcessor: u8 = "UCHAR", text!(OldThreadIdealProcessor, "documented");
+        0x10 NewThreadWaitTime: u32 = "ULONG", text!(NewThreadWaitTime, "documented");
+        0x14 OldThreadRemainingQuantum: i32 = "LONG", text!(OldThreadRemainingQuantum, "documented");
     }
 }
 
@@ -105,7 +127,7 @@ runtime::layout! {
     /// The unnamed union at 0x0d of `WMI_CONTEXTSWAP`.
     pub union WMI_CONTEXTSWAP_1703_union_OldThreadWaitMode: 0x1, 1 {
         0x00 struct_OldThreadWaitMode: WMI_CONTEXTSWAP_1703_union_OldThreadWaitMode_struct_OldThreadWaitMode, "unnamed; its members have accessors.";
-        0x00 Flags: u8 = "UCHAR", "documented, offset inferred.";
+        0x00 Flags: u8 = "UCHAR", text!(Flags, "documented, offset inferred");
     }
 }
 
@@ -121,30 +143,30 @@ runtime::layout! {
     ///
     /// Data of the event PERFINFO\_LOG\_TYPE\_CONTEXTSWAP: a processor went from one thread to another. The event's version is 1 in 5.1 and 5.2, 2 up to 1607, 3 in 1703, 4 later.
     pub struct WMI_CONTEXTSWAP_1709: members::WMI_CONTEXTSWAP, 0x18, 4 {
-        0x00 NewThreadId: u32 = "ULONG", "documented.";
-        0x04 OldThreadId: u32 = "ULONG", "documented.";
-        0x08 NewThreadPriority: i8 = "CHAR", "documented.";
-        0x09 OldThreadPriority: i8 = "CHAR", "documented.";
+        0x00 NewThreadId: u32 = "ULONG", text!(NewThreadId, "documented");
+        0x04 OldThreadId: u32 = "ULONG", text!(OldThreadId, "documented");
+        0x08 NewThreadPriority: i8 = "CHAR", text!(NewThreadPriority, "documented");
+        0x09 OldThreadPriority: i8 = "CHAR", text!(OldThreadPriority, "documented");
         0x0a union_PreviousCState: WMI_CONTEXTSWAP_early_6_0_union_PreviousCState, "unnamed; its members have accessors." {
-            0x0a PreviousCState set_PreviousCState: u8 = "UCHAR", "documented, offset inferred.";
-            0x0a OldThreadRank set_OldThreadRank: u8 = "UCHAR", "documented, offset inferred.";
+            0x0a PreviousCState set_PreviousCState: u8 = "UCHAR", text!(PreviousCState, "documented, offset inferred");
+            0x0a OldThreadRank set_OldThreadRank: u8 = "UCHAR", text!(OldThreadRank, "documented, offset inferred");
         }
         0x0b union_NewThreadPriorityDecrement: WMI_CONTEXTSWAP_early_6_0_union_NewThreadPriorityDecrement, "unnamed; its members have accessors." {
-            0x0b NewThreadPriorityDecrement set_NewThreadPriorityDecrement: i8 = "CHAR", "documented, offset inferred.";
-            0x0b SpareByte set_SpareByte: i8 = "CHAR", "documented, offset inferred.";
+            0x0b NewThreadPriorityDecrement set_NewThreadPriorityDecrement: i8 = "CHAR", text!(NewThreadPriorityDecrement, "documented, offset inferred");
+            0x0b SpareByte set_SpareByte: i8 = "CHAR", text!(SpareByte, "documented, offset inferred");
         }
-        0x0c OldThreadWaitReason: u8 = "UCHAR", "documented.";
+        0x0c OldThreadWaitReason: u8 = "UCHAR", text!(OldThreadWaitReason, "documented");
         0x0d union_OldThreadWaitMode: WMI_CONTEXTSWAP_1709_union_OldThreadWaitMode, "unnamed; its members have accessors." {
-            0x0d [0] OldThreadWaitMode set_OldThreadWaitMode: u8 = "UCHAR", "documented, offset inferred.";
-            0x0d [1 to 3] OldThreadBamQosLevel set_OldThreadBamQosLevel: u8 = "UCHAR", "documented, offset inferred.";
-            0x0d [4 to 6] NewThreadBamQosLevel set_NewThreadBamQosLevel: u8 = "UCHAR", "documented, offset inferred.";
-            0x0d [7] Reserved set_Reserved: u8 = "UCHAR", "documented, offset inferred.";
-            0x0d Flags set_Flags: u8 = "UCHAR", "documented, offset inferred.";
+            0x0d [0] OldThreadWaitMode set_OldThreadWaitMode: u8 = "UCHAR", text!(OldThreadWaitMode_2, "documented, offset inferred");
+            0x0d [1 to 3] OldThreadBamQosLevel set_OldThreadBamQosLevel: u8 = "UCHAR", text!(OldThreadBamQosLevel, "documented, offset inferred");
+            0x0d [4 to 6] NewThreadBamQosLevel set_NewThreadBamQosLevel: u8 = "UCHAR", text!(NewThreadBamQosLevel, "documented, offset inferred");
+            0x0d [7] Reserved set_Reserved: u8 = "UCHAR", text!(Reserved, "documented, offset inferred");
+            0x0d Flags set_Flags: u8 = "UCHAR", text!(Flags, "documented, offset inferred");
         }
-        0x0e OldThreadState: u8 = "UCHAR", "documented.";
-        0x0f OldThreadIdealProcessor: u8 = "UCHAR", "documented.";
-        0x10 NewThreadWaitTime: u32 = "ULONG", "documented.";
-        0x14 OldThreadRemainingQuantum: i32 = "LONG", "documented.";
+        0x0e OldThreadState: u8 = "UCHAR", text!(OldThreadState, "documented");
+        0x0f OldThreadIdealProcessor: u8 = "UCHAR", text!(OldThreadIdealProcessor, "documented");
+        0x10 NewThreadWaitTime: u32 = "ULONG", text!(NewThreadWaitTime, "documented");
+        0x14 OldThreadRemainingQuantum: i32 = "LONG", text!(OldThreadRemainingQuantum, "documented");
     }
 }
 
@@ -152,7 +174,7 @@ runtime::layout! {
     /// The unnamed union at 0x0d of `WMI_CONTEXTSWAP`.
     pub union WMI_CONTEXTSWAP_1709_union_OldThreadWaitMode: 0x1, 1 {
         0x00 struct_OldThreadWaitMode: WMI_CONTEXTSWAP_1709_union_OldThreadWaitMode_struct_OldThreadWaitMode, "unnamed; its members have accessors.";
-        0x00 Flags: u8 = "UCHAR", "documented, offset inferred.";
+        0x00 Flags: u8 = "UCHAR", text!(Flags, "documented, offset inferred");
     }
 }
 

@@ -17,7 +17,9 @@ macro_rules! text {
     (AgeLimit, $known:literal) => { concat!($known, ". Minutes; negative means 0, and from 5.1 on 1 to 14 mean 15.") };
     (LogFileHandle, $known:literal) => { concat!($known, ". The log file.") };
     (NumberOfBuffers, $known:literal) => { concat!($known, ". Buffers that exist.") };
+    (InstanceCount, $known:literal) => { concat!($known, ". Count of instances; of what is unidentified.") };
     (FreeBuffers, $known:literal) => { concat!($known, ". Buffers that are free.") };
+    (InstanceId, $known:literal) => { concat!($known, ". Identifier of an instance; of what is unidentified.") };
     (EventsLost, $known:literal) => { concat!($known, ". Number of events lost for lack of space.") };
     (NumberOfProcessors, $known:literal) => { concat!($known, ". Processors of the computer.") };
     (BuffersWritten, $known:literal) => { concat!($known, ". Buffers that were written.") };
@@ -33,10 +35,13 @@ macro_rules! text {
     (LoggerName, $known:literal) => { concat!($known, ". The name of the session.") };
     (unnamed, $known:literal) => { concat!($known, ".\n\nErratum, 5.1..5.2: published reference: a PVOID and a ULONG64; order and size of the declaration: a union of them (The text contradicts the table: only 8 bytes are before LoggerExtension.).") };
     (DUMMYUNIONNAME10, $known:literal) => { concat!($known, ". The union got its macro for a name, as headers define DUMMYUNIONNAME to DUMMYUNIONNAME9 only.\n\nErratum, 5.1..: published reference: the table has the union without a name; order and size of the declaration: the text names it DUMMYUNIONNAME10.") };
+    (LoggerExtension, $known:literal) => { concat!($known, ". Pointer to an extension; what it contains is unidentified.") };
     (Wow, $known:literal) => { concat!($known, ". Whether a 32-bit program asks.") };
+    (Flags, $known:literal) => { concat!($known, ". Flags; the bits are unidentified.") };
     (RealTimeConsumerCount, $known:literal) => { concat!($known, ". Real-time consumers of the session.\n\nErratum, published reference: range 5.2..; order and size of the declaration: 6.0.. (The text begins with 5.2, the table with 6.0; both have another member at 0xA0 in 5.2.).") };
     (SpareUlong, $known:literal) => { concat!($known, ". Not in use.\n\nErratum, published reference: range 5.2..; order and size of the declaration: 6.0.. (As for RealTimeConsumerCount.).") };
     (AgeLimit_2, $known:literal) => { concat!($known, ". Minutes; negative means 0, and 1 to 14 mean 15.") };
+    (FlushThreshold, $known:literal) => { concat!($known, ". Number of full buffers that causes a flush.") };
 }
 
 runtime::layout! {
@@ -56,11 +61,11 @@ runtime::layout! {
         0x50 LogFileHandle: runtime::Ptr32 = "HANDLE", text!(LogFileHandle, "documented");
         0x54 union_NumberOfBuffers: WMI_LOGGER_INFORMATION_5_0_union_NumberOfBuffers, "unnamed; its members have accessors." {
             0x54 NumberOfBuffers set_NumberOfBuffers: u32 = "ULONG", text!(NumberOfBuffers, "documented, offset inferred");
-            0x54 InstanceCount set_InstanceCount: u32 = "ULONG", "documented, offset inferred.";
+            0x54 InstanceCount set_InstanceCount: u32 = "ULONG", text!(InstanceCount, "documented, offset inferred");
         }
         0x58 union_FreeBuffers: WMI_LOGGER_INFORMATION_5_0_union_FreeBuffers, "unnamed; its members have accessors." {
             0x58 FreeBuffers set_FreeBuffers: u32 = "ULONG", text!(FreeBuffers, "documented, offset inferred");
-            0x58 InstanceId set_InstanceId: u32 = "ULONG", "documented, offset inferred.";
+            0x58 InstanceId set_InstanceId: u32 = "ULONG", text!(InstanceId, "documented, offset inferred");
         }
         0x5c union_EventsLost: WMI_LOGGER_INFORMATION_5_0_union_EventsLost, "unnamed; its members have accessors." {
             0x5c EventsLost set_EventsLost: u32 = "ULONG", text!(EventsLost, "documented, offset inferred");
@@ -81,7 +86,7 @@ runtime::layout! {
     /// The unnamed union at 0x54 of `WMI_LOGGER_INFORMATION`.
     pub union WMI_LOGGER_INFORMATION_5_0_union_NumberOfBuffers: 0x4, 4 {
         0x00 NumberOfBuffers: u32 = "ULONG", text!(NumberOfBuffers, "documented, offset inferred");
-        0x00 InstanceCount: u32 = "ULONG", "documented, offset inferred.";
+        0x00 InstanceCount: u32 = "ULONG", text!(InstanceCount, "documented, offset inferred");
     }
 }
 
@@ -89,7 +94,7 @@ runtime::layout! {
     /// The unnamed union at 0x58 of `WMI_LOGGER_INFORMATION`.
     pub union WMI_LOGGER_INFORMATION_5_0_union_FreeBuffers: 0x4, 4 {
         0x00 FreeBuffers: u32 = "ULONG", text!(FreeBuffers, "documented, offset inferred");
-        0x00 InstanceId: u32 = "ULONG", "documented, offset inferred.";
+        0x00 InstanceId: u32 = "ULONG", text!(InstanceId, "documented, offset inferred");
     }
 }
 
@@ -121,11 +126,11 @@ runtime::layout! {
         }
         0x58 union_NumberOfBuffers: WMI_LOGGER_INFORMATION_5_0_union_NumberOfBuffers, "unnamed; its members have accessors." {
             0x58 NumberOfBuffers set_NumberOfBuffers: u32 = "ULONG", text!(NumberOfBuffers, "documented, offset inferred");
-            0x58 InstanceCount set_InstanceCount: u32 = "ULONG", "documented, offset inferred.";
+            0x58 InstanceCount set_InstanceCount: u32 = "ULONG", text!(InstanceCount, "documented, offset inferred");
         }
         0x5c union_FreeBuffers: WMI_LOGGER_INFORMATION_5_0_union_FreeBuffers, "unnamed; its members have accessors." {
             0x5c FreeBuffers set_FreeBuffers: u32 = "ULONG", text!(FreeBuffers, "documented, offset inferred");
-            0x5c InstanceId set_InstanceId: u32 = "ULONG", "documented, offset inferred.";
+            0x5c InstanceId set_InstanceId: u32 = "ULONG", text!(InstanceId, "documented, offset inferred");
         }
         0x60 union_EventsLost: WMI_LOGGER_INFORMATION_5_0_union_EventsLost, "unnamed; its members have accessors." {
             0x60 EventsLost set_EventsLost: u32 = "ULONG", text!(EventsLost, "documented, offset inferred");
@@ -197,8 +202,8 @@ runtime::layout! {
 runtime::layout! {
     /// The union that is `DUMMYUNIONNAME10` of `WMI_LOGGER_INFORMATION`.
     pub union WMI_LOGGER_INFORMATION_5_1_x86_DUMMYUNIONNAME10: members::WMI_LOGGER_INFORMATION_DUMMYUNIONNAME10, 0x8, 8 {
-        0x00 LoggerExtension: runtime::Bytes<runtime::Ptr32, 8>, "documented, offset inferred." {
-            0x00 LoggerExtension set_LoggerExtension: runtime::Ptr32 = "PVOID", "documented, offset inferred.";
+        0x00 LoggerExtension: runtime::Bytes<runtime::Ptr32, 8>, text!(LoggerExtension, "documented, offset inferred") {
+            0x00 LoggerExtension set_LoggerExtension: runtime::Ptr32 = "PVOID", text!(LoggerExtension, "documented, offset inferred");
         }
         0x00 LoggerExtension64: u64, text!(LogFileHandle64, "documented, offset inferred") {
             0x00 LoggerExtension64 set_LoggerExtension64: u64 = "ULONG64", text!(LogFileHandle64, "documented, offset inferred");
@@ -228,11 +233,11 @@ runtime::layout! {
         }
         0x60 union_NumberOfBuffers: WMI_LOGGER_INFORMATION_5_0_union_NumberOfBuffers, "unnamed; its members have accessors." {
             0x60 NumberOfBuffers set_NumberOfBuffers: u32 = "ULONG", text!(NumberOfBuffers, "documented, offset inferred");
-            0x60 InstanceCount set_InstanceCount: u32 = "ULONG", "documented, offset inferred.";
+            0x60 InstanceCount set_InstanceCount: u32 = "ULONG", text!(InstanceCount, "documented, offset inferred");
         }
         0x64 union_FreeBuffers: WMI_LOGGER_INFORMATION_5_0_union_FreeBuffers, "unnamed; its members have accessors." {
             0x64 FreeBuffers set_FreeBuffers: u32 = "ULONG", text!(FreeBuffers, "documented, offset inferred");
-            0x64 InstanceId set_InstanceId: u32 = "ULONG", "documented, offset inferred.";
+            0x64 InstanceId set_InstanceId: u32 = "ULONG", text!(InstanceId, "documented, offset inferred");
         }
         0x68 union_EventsLost: WMI_LOGGER_INFORMATION_5_0_union_EventsLost, "unnamed; its members have accessors." {
             0x68 EventsLost set_EventsLost: u32 = "ULONG", text!(EventsLost, "documented, offset inferred");
@@ -283,11 +288,11 @@ runtime::layout! {
         }
         0x60 union_NumberOfBuffers: WMI_LOGGER_INFORMATION_5_0_union_NumberOfBuffers, "unnamed; its members have accessors." {
             0x60 NumberOfBuffers set_NumberOfBuffers: u32 = "ULONG", text!(NumberOfBuffers, "documented, offset inferred");
-            0x60 InstanceCount set_InstanceCount: u32 = "ULONG", "documented, offset inferred.";
+            0x60 InstanceCount set_InstanceCount: u32 = "ULONG", text!(InstanceCount, "documented, offset inferred");
         }
         0x64 union_FreeBuffers: WMI_LOGGER_INFORMATION_5_0_union_FreeBuffers, "unnamed; its members have accessors." {
             0x64 FreeBuffers set_FreeBuffers: u32 = "ULONG", text!(FreeBuffers, "documented, offset inferred");
-            0x64 InstanceId set_InstanceId: u32 = "ULONG", "documented, offset inferred.";
+            0x64 InstanceId set_InstanceId: u32 = "ULONG", text!(InstanceId, "documented, offset inferred");
         }
         0x68 union_EventsLost: WMI_LOGGER_INFORMATION_5_0_union_EventsLost, "unnamed; its members have accessors." {
             0x68 EventsLost set_EventsLost: u32 = "ULONG", text!(EventsLost, "documented, offset inferred");
@@ -359,8 +364,8 @@ runtime::layout! {
 runtime::layout! {
     /// The union that is `DUMMYUNIONNAME10` of `WMI_LOGGER_INFORMATION`.
     pub union WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_DUMMYUNIONNAME10: members::WMI_LOGGER_INFORMATION_DUMMYUNIONNAME10, 0x8, 8 {
-        0x00 LoggerExtension: runtime::Ptr64, "documented, offset inferred." {
-            0x00 LoggerExtension set_LoggerExtension: runtime::Ptr64 = "PVOID", "documented, offset inferred.";
+        0x00 LoggerExtension: runtime::Ptr64, text!(LoggerExtension, "documented, offset inferred") {
+            0x00 LoggerExtension set_LoggerExtension: runtime::Ptr64 = "PVOID", text!(LoggerExtension, "documented, offset inferred");
         }
         0x00 LoggerExtension64: u64, text!(LogFileHandle64, "documented, offset inferred") {
             0x00 LoggerExtension64 set_LoggerExtension64: u64 = "ULONG64", text!(LogFileHandle64, "documented, offset inferred");
@@ -390,11 +395,11 @@ runtime::layout! {
         }
         0x60 union_NumberOfBuffers: WMI_LOGGER_INFORMATION_5_0_union_NumberOfBuffers, "unnamed; its members have accessors." {
             0x60 NumberOfBuffers set_NumberOfBuffers: u32 = "ULONG", text!(NumberOfBuffers, "documented, offset inferred");
-            0x60 InstanceCount set_InstanceCount: u32 = "ULONG", "documented, offset inferred.";
+            0x60 InstanceCount set_InstanceCount: u32 = "ULONG", text!(InstanceCount, "documented, offset inferred");
         }
         0x64 union_FreeBuffers: WMI_LOGGER_INFORMATION_5_0_union_FreeBuffers, "unnamed; its members have accessors." {
             0x64 FreeBuffers set_FreeBuffers: u32 = "ULONG", text!(FreeBuffers, "documented, offset inferred");
-            0x64 InstanceId set_InstanceId: u32 = "ULONG", "documented, offset inferred.";
+            0x64 InstanceId set_InstanceId: u32 = "ULONG", text!(InstanceId, "documented, offset inferred");
         }
         0x68 union_EventsLost: WMI_LOGGER_INFORMATION_5_0_union_EventsLost, "unnamed; its members have accessors." {
             0x68 EventsLost set_EventsLost: u32 = "ULONG", text!(EventsLost, "documented, offset inferred");
@@ -403,7 +408,7 @@ runtime::layout! {
         0x6c BuffersWritten: u32 = "ULONG", text!(BuffersWritten, "documented");
         0x70 union_LogBuffersLost: WMI_LOGGER_INFORMATION_early_6_0_union_LogBuffersLost, "unnamed; its members have accessors." {
             0x70 LogBuffersLost set_LogBuffersLost: u32 = "ULONG", text!(LogBuffersLost, "documented, offset inferred");
-            0x70 Flags set_Flags: u32 = "ULONG", "documented, offset inferred.";
+            0x70 Flags set_Flags: u32 = "ULONG", text!(Flags, "documented, offset inferred");
         }
         0x74 RealTimeBuffersLost: u32 = "ULONG", text!(RealTimeBuffersLost, "documented");
         0x78 union_LoggerThreadId: WMI_LOGGER_INFORMATION_5_1_x86_union_LoggerThreadId, "unnamed; its members have accessors." {
@@ -428,7 +433,7 @@ runtime::layout! {
     /// The unnamed union at 0x70 of `WMI_LOGGER_INFORMATION`.
     pub union WMI_LOGGER_INFORMATION_early_6_0_union_LogBuffersLost: 0x4, 4 {
         0x00 LogBuffersLost: u32 = "ULONG", text!(LogBuffersLost, "documented, offset inferred");
-        0x00 Flags: u32 = "ULONG", "documented, offset inferred.";
+        0x00 Flags: u32 = "ULONG", text!(Flags, "documented, offset inferred");
     }
 }
 
@@ -454,11 +459,11 @@ runtime::layout! {
         }
         0x60 union_NumberOfBuffers: WMI_LOGGER_INFORMATION_5_0_union_NumberOfBuffers, "unnamed; its members have accessors." {
             0x60 NumberOfBuffers set_NumberOfBuffers: u32 = "ULONG", text!(NumberOfBuffers, "documented, offset inferred");
-            0x60 InstanceCount set_InstanceCount: u32 = "ULONG", "documented, offset inferred.";
+            0x60 InstanceCount set_InstanceCount: u32 = "ULONG", text!(InstanceCount, "documented, offset inferred");
         }
         0x64 union_FreeBuffers: WMI_LOGGER_INFORMATION_5_0_union_FreeBuffers, "unnamed; its members have accessors." {
             0x64 FreeBuffers set_FreeBuffers: u32 = "ULONG", text!(FreeBuffers, "documented, offset inferred");
-            0x64 InstanceId set_InstanceId: u32 = "ULONG", "documented, offset inferred.";
+            0x64 InstanceId set_InstanceId: u32 = "ULONG", text!(InstanceId, "documented, offset inferred");
         }
         0x68 union_EventsLost: WMI_LOGGER_INFORMATION_5_0_union_EventsLost, "unnamed; its members have accessors." {
             0x68 EventsLost set_EventsLost: u32 = "ULONG", text!(EventsLost, "documented, offset inferred");
@@ -467,7 +472,7 @@ runtime::layout! {
         0x6c BuffersWritten: u32 = "ULONG", text!(BuffersWritten, "documented");
         0x70 union_LogBuffersLost: WMI_LOGGER_INFORMATION_early_6_0_union_LogBuffersLost, "unnamed; its members have accessors." {
             0x70 LogBuffersLost set_LogBuffersLost: u32 = "ULONG", text!(LogBuffersLost, "documented, offset inferred");
-            0x70 Flags set_Flags: u32 = "ULONG", "documented, offset inferred.";
+            0x70 Flags set_Flags: u32 = "ULONG", text!(Flags, "documented, offset inferred");
         }
         0x74 RealTimeBuffersLost: u32 = "ULONG", text!(RealTimeBuffersLost, "documented");
         0x78 union_LoggerThreadId: WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_union_LoggerThreadId, "unnamed; its members have accessors." {
@@ -503,7 +508,7 @@ runtime::layout! {
         0x48 EnableFlags: EVENT_TRACE_FLAG = "ULONG", text!(EnableFlags, "documented");
         0x4c union_AgeLimit: WMI_LOGGER_INFORMATION_6_1_union_AgeLimit, "unnamed; its members have accessors." {
             0x4c AgeLimit set_AgeLimit: i32 = "LONG", text!(AgeLimit_2, "documented, offset inferred");
-            0x4c FlushThreshold set_FlushThreshold: i32 = "LONG", "documented, offset inferred.";
+            0x4c FlushThreshold set_FlushThreshold: i32 = "LONG", text!(FlushThreshold, "documented, offset inferred");
         }
         0x50 Wow: u32 = "ULONG", text!(Wow, "documented");
         0x54 _padding54: [u8; 4], "padding.";
@@ -513,11 +518,11 @@ runtime::layout! {
         }
         0x60 union_NumberOfBuffers: WMI_LOGGER_INFORMATION_5_0_union_NumberOfBuffers, "unnamed; its members have accessors." {
             0x60 NumberOfBuffers set_NumberOfBuffers: u32 = "ULONG", text!(NumberOfBuffers, "documented, offset inferred");
-            0x60 InstanceCount set_InstanceCount: u32 = "ULONG", "documented, offset inferred.";
+            0x60 InstanceCount set_InstanceCount: u32 = "ULONG", text!(InstanceCount, "documented, offset inferred");
         }
         0x64 union_FreeBuffers: WMI_LOGGER_INFORMATION_5_0_union_FreeBuffers, "unnamed; its members have accessors." {
             0x64 FreeBuffers set_FreeBuffers: u32 = "ULONG", text!(FreeBuffers, "documented, offset inferred");
-            0x64 InstanceId set_InstanceId: u32 = "ULONG", "documented, offset inferred.";
+            0x64 InstanceId set_InstanceId: u32 = "ULONG", text!(InstanceId, "documented, offset inferred");
         }
         0x68 union_EventsLost: WMI_LOGGER_INFORMATION_5_0_union_EventsLost, "unnamed; its members have accessors." {
             0x68 EventsLost set_EventsLost: u32 = "ULONG", text!(EventsLost, "documented, offset inferred");
@@ -526,7 +531,7 @@ runtime::layout! {
         0x6c BuffersWritten: u32 = "ULONG", text!(BuffersWritten, "documented");
         0x70 union_LogBuffersLost: WMI_LOGGER_INFORMATION_early_6_0_union_LogBuffersLost, "unnamed; its members have accessors." {
             0x70 LogBuffersLost set_LogBuffersLost: u32 = "ULONG", text!(LogBuffersLost, "documented, offset inferred");
-            0x70 Flags set_Flags: u32 = "ULONG", "documented, offset inferred.";
+            0x70 Flags set_Flags: u32 = "ULONG", text!(Flags, "documented, offset inferred");
         }
         0x74 RealTimeBuffersLost: u32 = "ULONG", text!(RealTimeBuffersLost, "documented");
         0x78 union_LoggerThreadId: WMI_LOGGER_INFORMATION_5_1_x86_union_LoggerThreadId, "unnamed; its members have accessors." {
@@ -551,7 +556,7 @@ runtime::layout! {
     /// The unnamed union at 0x4c of `WMI_LOGGER_INFORMATION`.
     pub union WMI_LOGGER_INFORMATION_6_1_union_AgeLimit: 0x4, 4 {
         0x00 AgeLimit: i32 = "LONG", text!(AgeLimit_2, "documented, offset inferred");
-        0x00 FlushThreshold: i32 = "LONG", "documented, offset inferred.";
+        0x00 FlushThreshold: i32 = "LONG", text!(FlushThreshold, "documented, offset inferred");
     }
 }
 
@@ -570,7 +575,7 @@ runtime::layout! {
         0x48 EnableFlags: EVENT_TRACE_FLAG = "ULONG", text!(EnableFlags, "documented");
         0x4c union_AgeLimit: WMI_LOGGER_INFORMATION_6_1_union_AgeLimit, "unnamed; its members have accessors." {
             0x4c AgeLimit set_AgeLimit: i32 = "LONG", text!(AgeLimit_2, "documented, offset inferred");
-            0x4c FlushThreshold set_FlushThreshold: i32 = "LONG", "documented, offset inferred.";
+            0x4c FlushThreshold set_FlushThreshold: i32 = "LONG", text!(FlushThreshold, "documented, offset inferred");
         }
         0x50 Wow: u32 = "ULONG", text!(Wow, "documented");
         0x54 _padding54: [u8; 4], "padding.";
@@ -580,11 +585,11 @@ runtime::layout! {
         }
         0x60 union_NumberOfBuffers: WMI_LOGGER_INFORMATION_5_0_union_NumberOfBuffers, "unnamed; its members have accessors." {
             0x60 NumberOfBuffers set_NumberOfBuffers: u32 = "ULONG", text!(NumberOfBuffers, "documented, offset inferred");
-            0x60 InstanceCount set_InstanceCount: u32 = "ULONG", "documented, offset inferred.";
+            0x60 InstanceCount set_InstanceCount: u32 = "ULONG", text!(InstanceCount, "documented, offset inferred");
         }
         0x64 union_FreeBuffers: WMI_LOGGER_INFORMATION_5_0_union_FreeBuffers, "unnamed; its members have accessors." {
             0x64 FreeBuffers set_FreeBuffers: u32 = "ULONG", text!(FreeBuffers, "documented, offset inferred");
-            0x64 InstanceId set_InstanceId: u32 = "ULONG", "documented, offset inferred.";
+            0x64 InstanceId set_InstanceId: u32 = "ULONG", text!(InstanceId, "documented, offset inferred");
         }
         0x68 union_EventsLost: WMI_LOGGER_INFORMATION_5_0_union_EventsLost, "unnamed; its members have accessors." {
             0x68 EventsLost set_EventsLost: u32 = "ULONG", text!(EventsLost, "documented, offset inferred");
@@ -593,7 +598,7 @@ runtime::layout! {
         0x6c BuffersWritten: u32 = "ULONG", text!(BuffersWritten, "documented");
         0x70 union_LogBuffersLost: WMI_LOGGER_INFORMATION_early_6_0_union_LogBuffersLost, "unnamed; its members have accessors." {
             0x70 LogBuffersLost set_LogBuffersLost: u32 = "ULONG", text!(LogBuffersLost, "documented, offset inferred");
-            0x70 Flags set_Flags: u32 = "ULONG", "documented, offset inferred.";
+            0x70 Flags set_Flags: u32 = "ULONG", text!(Flags, "documented, offset inferred");
         }
         0x74 RealTimeBuffersLost: u32 = "ULONG", text!(RealTimeBuffersLost, "documented");
         0x78 union_LoggerThreadId: WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_union_LoggerThreadId, "unnamed; its members have accessors." {

@@ -8,6 +8,7 @@ use super::{runtime, members};
 macro_rules! text {
     (SequentialFile, $known:literal) => { concat!($known, ". EVENT\\_TRACE\\_FILE\\_MODE\\_SEQUENTIAL.") };
     (CircularFile, $known:literal) => { concat!($known, ". EVENT\\_TRACE\\_FILE\\_MODE\\_CIRCULAR.") };
+    (Unused1, $known:literal) => { concat!($known, ". Not in use.") };
     (RealTime, $known:literal) => { concat!($known, ". EVENT\\_TRACE\\_REAL\\_TIME\\_MODE.") };
     (DelayOpenFile, $known:literal) => { concat!($known, ". EVENT\\_TRACE\\_DELAY\\_OPEN\\_FILE\\_MODE.") };
     (BufferOnly, $known:literal) => { concat!($known, ". EVENT\\_TRACE\\_BUFFERING\\_MODE.") };
@@ -27,7 +28,7 @@ runtime::layout! {
         0x00 bits00: u32, "bit fields, which have accessors." {
             0x00 [0] SequentialFile set_SequentialFile: u32 = "ULONG", text!(SequentialFile, "documented");
             0x00 [1] CircularFile set_CircularFile: u32 = "ULONG", text!(CircularFile, "documented");
-            0x00 [2 to 7] Unused1 set_Unused1: u32 = "ULONG", "documented, offset inferred.";
+            0x00 [2 to 7] Unused1 set_Unused1: u32 = "ULONG", text!(Unused1, "documented, offset inferred");
             0x00 [8] RealTime set_RealTime: u32 = "ULONG", text!(RealTime, "documented");
             0x00 [9] DelayOpenFile set_DelayOpenFile: u32 = "ULONG", text!(DelayOpenFile, "documented");
             0x00 [10] BufferOnly set_BufferOnly: u32 = "ULONG", text!(BufferOnly, "documented");
@@ -46,7 +47,7 @@ runtime::layout! {
             0x00 [0] SequentialFile set_SequentialFile: u32 = "ULONG", text!(SequentialFile, "documented");
             0x00 [1] CircularFile set_CircularFile: u32 = "ULONG", text!(CircularFile, "documented");
             0x00 [2] AppendFile set_AppendFile: u32 = "ULONG", text!(AppendFile, "documented");
-            0x00 [3 to 7] Unused1 set_Unused1: u32 = "ULONG", "documented, offset inferred.";
+            0x00 [3 to 7] Unused1 set_Unused1: u32 = "ULONG", text!(Unused1, "documented, offset inferred");
             0x00 [8] RealTime set_RealTime: u32 = "ULONG", text!(RealTime, "documented");
             0x00 [9] DelayOpenFile set_DelayOpenFile: u32 = "ULONG", text!(DelayOpenFile, "documented");
             0x00 [10] BufferOnly set_BufferOnly: u32 = "ULONG", text!(BufferOnly, "documented");
@@ -55,7 +56,7 @@ runtime::layout! {
             0x00 [13] UseExisting set_UseExisting: u32 = "ULONG", text!(UseExisting, "documented");
             0x00 [14] UseGlobalSequence set_UseGlobalSequence: u32 = "ULONG", text!(UseGlobalSequence, "documented");
             0x00 [15] UseLocalSequence set_UseLocalSequence: u32 = "ULONG", text!(UseLocalSequence, "documented");
-            0x00 [16 to 31] Unused2 set_Unused2: u32 = "ULONG", "documented, offset inferred.";
+            0x00 [16 to 31] Unused2 set_Unused2: u32 = "ULONG", text!(Unused1, "documented, offset inferred");
         }
     }
 }

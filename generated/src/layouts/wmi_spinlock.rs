@@ -6,11 +6,20 @@
 use super::{runtime, members};
 
 macro_rules! text {
+    (SpinLockAddress, $known:literal) => { concat!($known, ". Address of the spin lock.") };
     (CallerAddress, $known:literal) => { concat!($known, ". From the call stack of the release: for a driver, where the kernel returns to.") };
+    (AcquireTime, $known:literal) => { concat!($known, ". When the lock was acquired, in cycles.") };
+    (ReleaseTime, $known:literal) => { concat!($known, ". When the lock was released, in cycles.") };
+    (WaitTimeInCycles, $known:literal) => { concat!($known, ". For how long the lock was waited for, in cycles.") };
     (SpinCount, $known:literal) => { concat!($known, ". How often the lock was looked at again while it was waited for.") };
+    (ThreadId, $known:literal) => { concat!($known, ". Identifier of the thread.") };
     (InterruptCount, $known:literal) => { concat!($known, ". Interrupts of the processor from the first look at the lock to its release.") };
+    (Irql, $known:literal) => { concat!($known, ". An IRQL of the processor; whether before or after the acquisition is unidentified.") };
     (AcquireDepth, $known:literal) => { concat!($known, ". Spin locks that the processor held, this one among them.") };
     (AcquireMode, $known:literal) => { concat!($known, ". 0 a spin lock, 1 a queued one, 2 a shared executive one, 3 an exclusive one, 4 one that went from shared to exclusive.") };
+    (ExecuteDpc, $known:literal) => { concat!($known, ". Whether the lock was held in a DPC.") };
+    (ExecuteIsr, $known:literal) => { concat!($known, ". Whether the lock was held in an interrupt service routine.") };
+    (Flags, $known:literal) => { concat!($known, ". AcquireMode, ExecuteDpc and ExecuteIsr as one number.") };
     (Reserved, $known:literal) => { concat!($known, ". Not in use.") };
 }
 
@@ -19,21 +28,21 @@ runtime::layout! {
     ///
     /// Data of the event PERFINFO\_LOG\_TYPE\_SPINLOCK: a spin lock was released. Times are those of the processor's cycle counter.
     pub struct WMI_SPINLOCK_6_1_x64: members::WMI_SPINLOCK, 0x38, 8 {
-        0x00 SpinLockAddress: runtime::Ptr64 = "PVOID", "documented.";
+        0x00 SpinLockAddress: runtime::Ptr64 = "PVOID", text!(SpinLockAddress, "documented");
         0x08 CallerAddress: runtime::Ptr64 = "PVOID", text!(CallerAddress, "documented");
-        0x10 AcquireTime: u64 = "ULONG64", "documented.";
-        0x18 ReleaseTime: u64 = "ULONG64", "documented.";
-        0x20 WaitTimeInCycles: u32 = "ULONG", "documented.";
+        0x10 AcquireTime: u64 = "ULONG64", text!(AcquireTime, "documented");
+        0x18 ReleaseTime: u64 = "ULONG64", text!(ReleaseTime, "documented");
+        0x20 WaitTimeInCycles: u32 = "ULONG", text!(WaitTimeInCycles, "documented");
         0x24 SpinCount: u32 = "ULONG", text!(SpinCount, "documented");
-        0x28 ThreadId: u32 = "ULONG", "documented.";
+        0x28 ThreadId: u32 = "ULONG", text!(ThreadId, "documented");
         0x2c InterruptCount: u32 = "ULONG", text!(InterruptCount, "documented");
-        0x30 Irql: u8 = "UCHAR", "documented.";
+        0x30 Irql: u8 = "UCHAR", text!(Irql, "documented");
         0x31 AcquireDepth: u8 = "UCHAR", text!(AcquireDepth, "documented");
         0x32 union_AcquireMode: WMI_SPINLOCK_6_1_union_AcquireMode, "unnamed; its members have accessors." {
             0x32 [0 to 5] AcquireMode set_AcquireMode: u8 = "UCHAR", text!(AcquireMode, "documented, offset inferred");
-            0x32 [6] ExecuteDpc set_ExecuteDpc: u8 = "UCHAR", "documented, offset inferred.";
-            0x32 [7] ExecuteIsr set_ExecuteIsr: u8 = "UCHAR", "documented, offset inferred.";
-            0x32 Flags set_Flags: u8 = "UCHAR", "documented, offset inferred.";
+            0x32 [6] ExecuteDpc set_ExecuteDpc: u8 = "UCHAR", text!(ExecuteDpc, "documented, offset inferred");
+            0x32 [7] ExecuteIsr set_ExecuteIsr: u8 = "UCHAR", text!(ExecuteIsr, "documented, offset inferred");
+            0x32 Flags set_Flags: u8 = "UCHAR", text!(Flags, "documented, offset inferred");
         }
         0x33 _padding33: [u8; 5], "padding.";
     }
@@ -43,7 +52,7 @@ runtime::layout! {
     /// The unnamed union at 0x32 of `WMI_SPINLOCK`.
     pub union WMI_SPINLOCK_6_1_union_AcquireMode: 0x1, 1 {
         0x00 struct_AcquireMode: WMI_SPINLOCK_6_1_union_AcquireMode_struct_AcquireMode, "unnamed; its members have accessors.";
-        0x00 Flags: u8 = "UCHAR", "documented, offset inferred.";
+        0x00 Flags: u8 = "UCHAR", text!(Flags, "documented, offset inferred");
     }
 }
 
@@ -59,21 +68,21 @@ runtime::layout! {
     ///
     /// Data of the event PERFINFO\_LOG\_TYPE\_SPINLOCK: a spin lock was released. Times are those of the processor's cycle counter.
     pub struct WMI_SPINLOCK_6_2_x86: members::WMI_SPINLOCK, 0x30, 8 {
-        0x00 SpinLockAddress: runtime::Ptr32 = "PVOID", "documented.";
+        0x00 SpinLockAddress: runtime::Ptr32 = "PVOID", text!(SpinLockAddress, "documented");
         0x04 CallerAddress: runtime::Ptr32 = "PVOID", text!(CallerAddress, "documented");
-        0x08 AcquireTime: u64 = "ULONG64", "documented.";
-        0x10 ReleaseTime: u64 = "ULONG64", "documented.";
-        0x18 WaitTimeInCycles: u32 = "ULONG", "documented.";
+        0x08 AcquireTime: u64 = "ULONG64", text!(AcquireTime, "documented");
+        0x10 ReleaseTime: u64 = "ULONG64", text!(ReleaseTime, "documented");
+        0x18 WaitTimeInCycles: u32 = "ULONG", text!(WaitTimeInCycles, "documented");
         0x1c SpinCount: u32 = "ULONG", text!(SpinCount, "documented");
-        0x20 ThreadId: u32 = "ULONG", "documented.";
+        0x20 ThreadId: u32 = "ULONG", text!(ThreadId, "documented");
         0x24 InterruptCount: u32 = "ULONG", text!(InterruptCount, "documented");
-        0x28 Irql: u8 = "UCHAR", "documented.";
+        0x28 Irql: u8 = "UCHAR", text!(Irql, "documented");
         0x29 AcquireDepth: u8 = "UCHAR", text!(AcquireDepth, "documented");
         0x2a union_AcquireMode: WMI_SPINLOCK_6_1_union_AcquireMode, "unnamed; its members have accessors." {
             0x2a [0 to 5] AcquireMode set_AcquireMode: u8 = "UCHAR", text!(AcquireMode, "documented, offset inferred");
-            0x2a [6] ExecuteDpc set_ExecuteDpc: u8 = "UCHAR", "documented, offset inferred.";
-            0x2a [7] ExecuteIsr set_ExecuteIsr: u8 = "UCHAR", "documented, offset inferred.";
-            0x2a Flags set_Flags: u8 = "UCHAR", "documented, offset inferred.";
+            0x2a [6] ExecuteDpc set_ExecuteDpc: u8 = "UCHAR", text!(ExecuteDpc, "documented, offset inferred");
+            0x2a [7] ExecuteIsr set_ExecuteIsr: u8 = "UCHAR", text!(ExecuteIsr, "documented, offset inferred");
+            0x2a Flags set_Flags: u8 = "UCHAR", text!(Flags, "documented, offset inferred");
         }
         0x2b _padding2B: [u8; 5], "padding.";
     }
@@ -84,21 +93,21 @@ runtime::layout! {
     ///
     /// Data of the event PERFINFO\_LOG\_TYPE\_SPINLOCK: a spin lock was released. Times are those of the processor's cycle counter.
     pub struct WMI_SPINLOCK_6_3_x86: members::WMI_SPINLOCK, 0x30, 8 {
-        0x00 SpinLockAddress: runtime::Ptr32 = "PVOID", "documented.";
+        0x00 SpinLockAddress: runtime::Ptr32 = "PVOID", text!(SpinLockAddress, "documented");
         0x04 CallerAddress: runtime::Ptr32 = "PVOID", text!(CallerAddress, "documented");
-        0x08 AcquireTime: u64 = "ULONG64", "documented.";
-        0x10 ReleaseTime: u64 = "ULONG64", "documented.";
-        0x18 WaitTimeInCycles: u32 = "ULONG", "documented.";
+        0x08 AcquireTime: u64 = "ULONG64", text!(AcquireTime, "documented");
+        0x10 ReleaseTime: u64 = "ULONG64", text!(ReleaseTime, "documented");
+        0x18 WaitTimeInCycles: u32 = "ULONG", text!(WaitTimeInCycles, "documented");
         0x1c SpinCount: u32 = "ULONG", text!(SpinCount, "documented");
-        0x20 ThreadId: u32 = "ULONG", "documented.";
+        0x20 ThreadId: u32 = "ULONG", text!(ThreadId, "documented");
         0x24 InterruptCount: u32 = "ULONG", text!(InterruptCount, "documented");
-        0x28 Irql: u8 = "UCHAR", "documented.";
+        0x28 Irql: u8 = "UCHAR", text!(Irql, "documented");
         0x29 AcquireDepth: u8 = "UCHAR", text!(AcquireDepth, "documented");
         0x2a union_AcquireMode: WMI_SPINLOCK_6_1_union_AcquireMode, "unnamed; its members have accessors." {
             0x2a [0 to 5] AcquireMode set_AcquireMode: u8 = "UCHAR", text!(AcquireMode, "documented, offset inferred");
-            0x2a [6] ExecuteDpc set_ExecuteDpc: u8 = "UCHAR", "documented, offset inferred.";
-            0x2a [7] ExecuteIsr set_ExecuteIsr: u8 = "UCHAR", "documented, offset inferred.";
-            0x2a Flags set_Flags: u8 = "UCHAR", "documented, offset inferred.";
+            0x2a [6] ExecuteDpc set_ExecuteDpc: u8 = "UCHAR", text!(ExecuteDpc, "documented, offset inferred");
+            0x2a [7] ExecuteIsr set_ExecuteIsr: u8 = "UCHAR", text!(ExecuteIsr, "documented, offset inferred");
+            0x2a Flags set_Flags: u8 = "UCHAR", text!(Flags, "documented, offset inferred");
         }
         0x2b Reserved: [u8; 5] = "UCHAR [5]", text!(Reserved, "documented");
     }
@@ -109,21 +118,21 @@ runtime::layout! {
     ///
     /// Data of the event PERFINFO\_LOG\_TYPE\_SPINLOCK: a spin lock was released. Times are those of the processor's cycle counter.
     pub struct WMI_SPINLOCK_6_3_x64: members::WMI_SPINLOCK, 0x38, 8 {
-        0x00 SpinLockAddress: runtime::Ptr64 = "PVOID", "documented.";
+        0x00 SpinLockAddress: runtime::Ptr64 = "PVOID", text!(SpinLockAddress, "documented");
         0x08 CallerAddress: runtime::Ptr64 = "PVOID", text!(CallerAddress, "documented");
-        0x10 AcquireTime: u64 = "ULONG64", "documented.";
-        0x18 ReleaseTime: u64 = "ULONG64", "documented.";
-        0x20 WaitTimeInCycles: u32 = "ULONG", "documented.";
+        0x10 AcquireTime: u64 = "ULONG64", text!(AcquireTime, "documented");
+        0x18 ReleaseTime: u64 = "ULONG64", text!(ReleaseTime, "documented");
+        0x20 WaitTimeInCycles: u32 = "ULONG", text!(WaitTimeInCycles, "documented");
         0x24 SpinCount: u32 = "ULONG", text!(SpinCount, "documented");
-        0x28 ThreadId: u32 = "ULONG", "documented.";
+        0x28 ThreadId: u32 = "ULONG", text!(ThreadId, "documented");
         0x2c InterruptCount: u32 = "ULONG", text!(InterruptCount, "documented");
-        0x30 Irql: u8 = "UCHAR", "documented.";
+        0x30 Irql: u8 = "UCHAR", text!(Irql, "documented");
         0x31 AcquireDepth: u8 = "UCHAR", text!(AcquireDepth, "documented");
         0x32 union_AcquireMode: WMI_SPINLOCK_6_1_union_AcquireMode, "unnamed; its members have accessors." {
             0x32 [0 to 5] AcquireMode set_AcquireMode: u8 = "UCHAR", text!(AcquireMode, "documented, offset inferred");
-            0x32 [6] ExecuteDpc set_ExecuteDpc: u8 = "UCHAR", "documented, offset inferred.";
-            0x32 [7] ExecuteIsr set_ExecuteIsr: u8 = "UCHAR", "documented, offset inferred.";
-            0x32 Flags set_Flags: u8 = "UCHAR", "documented, offset inferred.";
+            0x32 [6] ExecuteDpc set_ExecuteDpc: u8 = "UCHAR", text!(ExecuteDpc, "documented, offset inferred");
+            0x32 [7] ExecuteIsr set_ExecuteIsr: u8 = "UCHAR", text!(ExecuteIsr, "documented, offset inferred");
+            0x32 Flags set_Flags: u8 = "UCHAR", text!(Flags, "documented, offset inferred");
         }
         0x33 Reserved: [u8; 5] = "UCHAR [5]", text!(Reserved, "documented");
     }

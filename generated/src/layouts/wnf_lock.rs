@@ -5,12 +5,16 @@
 #[allow(unused_imports)]
 use super::{runtime, members, ex_push_lock::*};
 
+macro_rules! text {
+    (PushLock, $known:literal) => { concat!($known, ". The lock.") };
+}
+
 runtime::layout! {
     /// `WNF_LOCK` since 1607 on x86: 0x4 bytes, aligned to 4.
     ///
     /// A lock of the Windows Notification Facility.
     pub struct WNF_LOCK_1607_x86: members::WNF_LOCK, 0x4, 4 {
-        0x00 PushLock: EX_PUSH_LOCK_5_2_3790_sp1_x86 = "EX_PUSH_LOCK", "from symbols.";
+        0x00 PushLock: EX_PUSH_LOCK_5_2_3790_sp1_x86 = "EX_PUSH_LOCK", text!(PushLock, "from symbols");
     }
 }
 
@@ -19,6 +23,6 @@ runtime::layout! {
     ///
     /// A lock of the Windows Notification Facility.
     pub struct WNF_LOCK_1607_x64: members::WNF_LOCK, 0x8, 8 {
-        0x00 PushLock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", "from symbols.";
+        0x00 PushLock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", text!(PushLock, "from symbols");
     }
 }

@@ -5,20 +5,30 @@
 #[allow(unused_imports)]
 use super::{runtime, members, wnf_lock::*};
 
+macro_rules! text {
+    (ScopeMap, $known:literal) => { concat!($known, ". Map of scopes.") };
+    (PermanentNameStoreRootKey, $known:literal) => { concat!($known, ". Registry key of permanent state names.") };
+    (PersistentNameStoreRootKey, $known:literal) => { concat!($known, ". Registry key of persistent state names.") };
+    (PermanentNameSequenceNumber, $known:literal) => { concat!($known, ". Sequence number for permanent state names.") };
+    (PermanentNameSequenceNumberLock, $known:literal) => { concat!($known, ". Guards PermanentNameSequenceNumber.") };
+    (PermanentNameSequenceNumberPool, $known:literal) => { concat!($known, ". Pool of sequence numbers for permanent state names, by its name.") };
+    (RuntimeNameSequenceNumber, $known:literal) => { concat!($known, ". Sequence number for runtime state names.") };
+}
+
 runtime::layout! {
     /// `WNF_SILODRIVERSTATE` since 1607 on x86: 0x30 bytes, aligned to 8.
     ///
     /// Windows Notification Facility state of a silo.
     pub struct WNF_SILODRIVERSTATE_1607_x86: members::WNF_SILODRIVERSTATE, 0x30, 8 {
-        0x00 ScopeMap: runtime::Ptr32 = "WNF_SCOPE_MAP *", "from symbols.";
-        0x04 PermanentNameStoreRootKey: runtime::Ptr32 = "PVOID", "from symbols.";
-        0x08 PersistentNameStoreRootKey: runtime::Ptr32 = "PVOID", "from symbols.";
+        0x00 ScopeMap: runtime::Ptr32 = "WNF_SCOPE_MAP *", text!(ScopeMap, "from symbols");
+        0x04 PermanentNameStoreRootKey: runtime::Ptr32 = "PVOID", text!(PermanentNameStoreRootKey, "from symbols");
+        0x08 PersistentNameStoreRootKey: runtime::Ptr32 = "PVOID", text!(PersistentNameStoreRootKey, "from symbols");
         0x0c _padding0C: [u8; 4], "padding.";
-        0x10 PermanentNameSequenceNumber: i64 = "LONGLONG", "from symbols.";
-        0x18 PermanentNameSequenceNumberLock: WNF_LOCK_1607_x86 = "WNF_LOCK", "from symbols.";
+        0x10 PermanentNameSequenceNumber: i64 = "LONGLONG", text!(PermanentNameSequenceNumber, "from symbols");
+        0x18 PermanentNameSequenceNumberLock: WNF_LOCK_1607_x86 = "WNF_LOCK", text!(PermanentNameSequenceNumberLock, "from symbols");
         0x1c _padding1C: [u8; 4], "padding.";
-        0x20 PermanentNameSequenceNumberPool: i64 = "LONGLONG", "from symbols.";
-        0x28 RuntimeNameSequenceNumber: i64 = "LONGLONG", "from symbols.";
+        0x20 PermanentNameSequenceNumberPool: i64 = "LONGLONG", text!(PermanentNameSequenceNumberPool, "from symbols");
+        0x28 RuntimeNameSequenceNumber: i64 = "LONGLONG", text!(RuntimeNameSequenceNumber, "from symbols");
     }
 }
 
@@ -27,12 +37,12 @@ runtime::layout! {
     ///
     /// Windows Notification Facility state of a silo.
     pub struct WNF_SILODRIVERSTATE_1607_x64: members::WNF_SILODRIVERSTATE, 0x38, 8 {
-        0x00 ScopeMap: runtime::Ptr64 = "WNF_SCOPE_MAP *", "from symbols.";
-        0x08 PermanentNameStoreRootKey: runtime::Ptr64 = "PVOID", "from symbols.";
-        0x10 PersistentNameStoreRootKey: runtime::Ptr64 = "PVOID", "from symbols.";
-        0x18 PermanentNameSequenceNumber: i64 = "LONGLONG", "from symbols.";
-        0x20 PermanentNameSequenceNumberLock: WNF_LOCK_1607_x64 = "WNF_LOCK", "from symbols.";
-        0x28 PermanentNameSequenceNumberPool: i64 = "LONGLONG", "from symbols.";
-        0x30 RuntimeNameSequenceNumber: i64 = "LONGLONG", "from symbols.";
+        0x00 ScopeMap: runtime::Ptr64 = "WNF_SCOPE_MAP *", text!(ScopeMap, "from symbols");
+        0x08 PermanentNameStoreRootKey: runtime::Ptr64 = "PVOID", text!(PermanentNameStoreRootKey, "from symbols");
+        0x10 PersistentNameStoreRootKey: runtime::Ptr64 = "PVOID", text!(PersistentNameStoreRootKey, "from symbols");
+        0x18 PermanentNameSequenceNumber: i64 = "LONGLONG", text!(PermanentNameSequenceNumber, "from symbols");
+        0x20 PermanentNameSequenceNumberLock: WNF_LOCK_1607_x64 = "WNF_LOCK", text!(PermanentNameSequenceNumberLock, "from symbols");
+        0x28 PermanentNameSequenceNumberPool: i64 = "LONGLONG", text!(PermanentNameSequenceNumberPool, "from symbols");
+        0x30 RuntimeNameSequenceNumber: i64 = "LONGLONG", text!(RuntimeNameSequenceNumber, "from symbols");
     }
 }

@@ -7,9 +7,12 @@ use super::{runtime, members, guid::*, large_integer::*};
 
 macro_rules! text {
     (BufferSize, $known:literal) => { concat!($known, ". Of the whole block, in bytes.") };
+    (ProviderId, $known:literal) => { concat!($known, ". In WMI, identifies the driver that returned the block.") };
     (HistoricalContext, $known:literal) => { concat!($known, ". In the control block of a session: its handle.") };
     (Version, $known:literal) => { concat!($known, ". The version of the block.") };
     (Linkage, $known:literal) => { concat!($known, ". Bytes from this block to the next; 0 for the last.") };
+    (CountLost, $known:literal) => { concat!($known, ". Reserved.") };
+    (KernelHandle, $known:literal) => { concat!($known, ". Handle to the object of the block.") };
     (TimeStamp, $known:literal) => { concat!($known, ". In units of 100 ns since 1601.") };
     (Guid, $known:literal) => { concat!($known, ". GUID of the block.") };
     (ClientContext, $known:literal) => { concat!($known, ". In the control block of a session: the type of its clock.") };
@@ -22,15 +25,15 @@ runtime::layout! {
     /// Header of a data block of Windows Management Instrumentation, such as the control block of a session.
     pub struct WNODE_HEADER_5_0_x86: members::WNODE_HEADER, 0x30, 8 {
         0x00 BufferSize: u32 = "ULONG", text!(BufferSize, "from symbols");
-        0x04 ProviderId: u32 = "ULONG", "from symbols.";
+        0x04 ProviderId: u32 = "ULONG", text!(ProviderId, "from symbols");
         0x08 union_HistoricalContext: WNODE_HEADER_5_0_union_HistoricalContext, "unnamed; its members have accessors." {
             0x08 HistoricalContext set_HistoricalContext: u64 = "ULONG64", text!(HistoricalContext, "from symbols");
             0x08 Version set_Version: u32 = "ULONG", text!(Version, "from symbols");
             0x0c Linkage set_Linkage: u32 = "ULONG", text!(Linkage, "from symbols");
         }
         0x10 union_CountLost: WNODE_HEADER_5_0_x86_union_CountLost, "unnamed; its members have accessors." {
-            0x10 CountLost set_CountLost: u32 = "ULONG", "from symbols.";
-            0x10 KernelHandle set_KernelHandle: runtime::Ptr32 = "HANDLE", "from symbols.";
+            0x10 CountLost set_CountLost: u32 = "ULONG", text!(CountLost, "from symbols");
+            0x10 KernelHandle set_KernelHandle: runtime::Ptr32 = "HANDLE", text!(KernelHandle, "from symbols");
             0x10 TimeStamp set_TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(TimeStamp, "from symbols");
         }
         0x18 Guid: GUID_5_0 = "GUID", text!(Guid, "from symbols");
@@ -58,8 +61,8 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x10 of `WNODE_HEADER`.
     pub union WNODE_HEADER_5_0_x86_union_CountLost: 0x8, 8 {
-        0x00 CountLost: runtime::Bytes<u32, 8> = "ULONG", "from symbols.";
-        0x00 KernelHandle: runtime::Bytes<runtime::Ptr32, 8> = "HANDLE", "from symbols.";
+        0x00 CountLost: runtime::Bytes<u32, 8> = "ULONG", text!(CountLost, "from symbols");
+        0x00 KernelHandle: runtime::Bytes<runtime::Ptr32, 8> = "HANDLE", text!(KernelHandle, "from symbols");
         0x00 TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(TimeStamp, "from symbols");
     }
 }
@@ -70,15 +73,15 @@ runtime::layout! {
     /// Header of a data block of Windows Management Instrumentation, such as the control block of a session.
     pub struct WNODE_HEADER_5_2_3790_sp1_x64: members::WNODE_HEADER, 0x30, 8 {
         0x00 BufferSize: u32 = "ULONG", text!(BufferSize, "from symbols");
-        0x04 ProviderId: u32 = "ULONG", "from symbols.";
+        0x04 ProviderId: u32 = "ULONG", text!(ProviderId, "from symbols");
         0x08 union_HistoricalContext: WNODE_HEADER_5_0_union_HistoricalContext, "unnamed; its members have accessors." {
             0x08 HistoricalContext set_HistoricalContext: u64 = "ULONG64", text!(HistoricalContext, "from symbols");
             0x08 Version set_Version: u32 = "ULONG", text!(Version, "from symbols");
             0x0c Linkage set_Linkage: u32 = "ULONG", text!(Linkage, "from symbols");
         }
         0x10 union_CountLost: WNODE_HEADER_5_2_3790_sp1_x64_union_CountLost, "unnamed; its members have accessors." {
-            0x10 CountLost set_CountLost: u32 = "ULONG", "from symbols.";
-            0x10 KernelHandle set_KernelHandle: runtime::Ptr64 = "HANDLE", "from symbols.";
+            0x10 CountLost set_CountLost: u32 = "ULONG", text!(CountLost, "from symbols");
+            0x10 KernelHandle set_KernelHandle: runtime::Ptr64 = "HANDLE", text!(KernelHandle, "from symbols");
             0x10 TimeStamp set_TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(TimeStamp, "from symbols");
         }
         0x18 Guid: GUID_5_0 = "GUID", text!(Guid, "from symbols");
@@ -90,8 +93,8 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x10 of `WNODE_HEADER`.
     pub union WNODE_HEADER_5_2_3790_sp1_x64_union_CountLost: 0x8, 8 {
-        0x00 CountLost: runtime::Bytes<u32, 8> = "ULONG", "from symbols.";
-        0x00 KernelHandle: runtime::Ptr64 = "HANDLE", "from symbols.";
+        0x00 CountLost: runtime::Bytes<u32, 8> = "ULONG", text!(CountLost, "from symbols");
+        0x00 KernelHandle: runtime::Ptr64 = "HANDLE", text!(KernelHandle, "from symbols");
         0x00 TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(TimeStamp, "from symbols");
     }
 }
