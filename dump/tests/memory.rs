@@ -296,7 +296,7 @@ fn bitmaps_end() {
         bytes[offset(name)..][..8].copy_from_slice(&value.to_le_bytes());
         let dump = MemoryDump::new(&bytes[..]).expect("a dump");
         assert_eq!(dump.runs().map(|(page, _)| page).collect::<Vec<_>>(), [whole[0].0, whole[1].0], "{name} {value:#x}");
-        let found = dump.diagnostics().iter().find(|one| one.kind.to_string().contains("list of pages")).map(|one| one.clone());
+        let found = dump.diagnostics().iter().find(|one| one.kind.to_string().contains("list of pages")).cloned();
         let expected = cut.map(|size| Diagnostic {
             offset: list as u64,
             kind: DiagnosticKind::Truncated { part: "the list of pages", size, there: value - list as u64 },

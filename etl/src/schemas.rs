@@ -2,6 +2,8 @@
 
 mod choice;
 mod found;
+#[cfg(test)]
+mod tests;
 
 use crate::event::Event;
 use crate::header_type::HeaderType;

@@ -177,6 +177,8 @@ fn times_and_identifiers_from_text() {
         assert!(wrong.parse::<Uuid>().is_err_and(|error| !error.to_string().is_empty()), "{wrong}");
     }
     assert_eq!((names::provider(guid), names::provider_named("process")), (Some("EVENT_TRACE_GROUP_PROCESS"), Some(guid)));
+    let opcodes: Vec<_> = names::opcodes().collect();
+    assert!(["INFO", "START", "STOP"].iter().all(|name| opcodes.contains(name)), "{opcodes:?}");
     assert_eq!(names::hook(0x0303), Some("WMI_LOG_TYPE_PROCESS_DC_START"));
     assert_eq!((names::hook_named("wmi_log_type_process_dc_start"), names::hook(0x03FF)), (Some(0x0303), None));
 }

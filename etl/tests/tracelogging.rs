@@ -1,5 +1,6 @@
 //! TraceLogging: what is made, what is broken, and what real files have.
 
+use etw_layouts_etl::stat::{By, Key, Stat};
 use etw_layouts_etl::tracelogging::{Count, Data, Fault, Reason, Step};
 use etw_layouts_etl::{Event, Scratch, Trace, Uuid};
 use std::fs;
@@ -196,6 +197,18 @@ fn schema() {
         });
         let expected = expected.map(|group| (name.to_owned(), group)).map_err(|reason| Fault { reason, offset: 0 });
         assert_eq!(seen, [expected]);
+        // Counted by event, it has the hash of its name; by identifier, none.
+        for by in [By::Event, By::Id] {
+            let mut stat = Stat::new(by);
+            let mut name = None;
+            events(&made.trace(), &mut |event| {
+                name = name.or(event.trace_logging().and_then(|logging| logging.schema.ok()).map(|one| Key::hash(one.event)));
+                stat.add(event, 0, None);
+            });
+            let names: Vec<_> = stat.counts().into_iter().filter_map(|(key, _)| key.name).collect();
+            assert_eq!(names, Vec::from_iter(name.filter(|_| by == By::Event)), "{by:?}");
+            assert!(Key::hash("a") != Key::hash("b") && Key::hash("a") > 1);
+        }
     }
     let mut longer = whole.clone();
     longer.schema[0] += 1;

@@ -1,0 +1,29 @@
+//! The events that were found in libraries are each searched for once.
+
+use super::found::FoundEvents;
+use etw_layouts_payload::Uuid;
+use etw_layouts_payload::packed::EventKey;
+
+/// Far fewer events than slots are each searched for once; of far more, none is taken for another.
+#[test]
+fn found_events() {
+    for (count, hits) in [(4_096, 4_060..=4_096), (16_384, 8_000..=8_192)] {
+        let mut random = fastrand::Rng::with_seed(8);
+        let providers: Vec<_> = (0..count / 64).map(|_| Uuid::from_u128(random.u128(..))).collect();
+        let events: Vec<_> =
+            providers.iter().flat_map(|provider| (0..64).map(|id| (*provider, EventKey::of_id(id, 0)))).collect();
+        let found = FoundEvents::default();
+        let searched = |provider, key| {
+            let mut searched = false;
+            let _ = found.get(provider, key, || {
+                searched = true;
+                None
+            });
+            searched
+        };
+        assert!(events.iter().all(|(provider, key)| searched(*provider, *key)), "an event is taken for another");
+        let known = events.iter().filter(|(provider, key)| !searched(*provider, *key)).count();
+        assert!(hits.contains(&known), "{known} of {count}");
+        assert_eq!(format!("{found:?}"), format!("FoundEvents({known})"));
+    }
+}
