@@ -19,8 +19,12 @@ class ReadError(Error, OSError):
 
     def __init__(self, message: str, path: str | None = None, code: int | None = None) -> None:
         super().__init__(message, path)
+        self.message = message
         self.errno = code
         self.filename = path
+
+    def __str__(self) -> str:
+        return self.message
 
 
 class DamageWarning(UserWarning):

@@ -133,7 +133,11 @@ impl Batches {
             _ => {
                 let found = py.detach(|| chain.next_batch());
                 first = found.transpose().map_err(|(name, why)| error::table(py, &name, why))?;
-                first.as_ref().map(|batch: &table::Batch| batch.table.clone())
+                let Some(batch) = &first else {
+                    let wanted = self.table.as_ref().map(|name| format!(" of the table `{name}`")).unwrap_or_default();
+                    return Err(error::invalid(py, None, &format!("no events{wanted}; iterate over the batches to see the tables")));
+                };
+                Some(batch.table.clone())
             }
         };
         let schema = table.as_ref().map_or_else(|| Arc::new(Schema::empty()), |table| table.schema.clone());

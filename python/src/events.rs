@@ -41,6 +41,7 @@ struct State {
     /// The number of events that the first pass found.
     expected: u64,
     is_done: bool,
+    is_reported: bool,
 }
 
 /// An event that matches, and the process of the thread in its payload.
@@ -58,7 +59,7 @@ impl Events {
             error::warn(py, &format!("{}: events are so far out of order that only parts are sorted", file.name))?;
         }
         let (threads, ready) = (Threads::default(), VecDeque::new());
-        let state = State { parts, filter, threads, ready, read: 0, matched: 0, expected, is_done: false };
+        let state = State { parts, filter, threads, ready, read: 0, matched: 0, expected, is_done: false, is_reported: false };
         Ok(Self { shared: Arc::new(SharedByEvents { file, selection, schemas, clock }), state: Mutex::new(state) })
     }
 }
@@ -78,21 +79,21 @@ impl Events {
                 return Ok(Some(Event { record, thread_process, shared, fields: PyOnceLock::new() }));
             }
             if state.is_done {
-                return Ok(None);
+                return self.ended(py, state);
             }
             py.check_signals()?;
             let more = py.detach(|| state.advance(self.shared.clock));
-            if !more.map_err(|why| error::table(py, &self.shared.file.name, why))? {
-                state.is_done = true;
-                return self.ended(py, state);
-            }
+            state.is_done = !more.map_err(|why| error::table(py, &self.shared.file.name, why))?;
         }
     }
 }
 
 impl Events {
-    /// Warns if nothing matched, or if other events were read than in the first pass.
-    fn ended(&self, py: Python<'_>, state: &State) -> PyResult<Option<Event>> {
+    /// Warns once if nothing matched, or if other events were read than in the first pass.
+    fn ended(&self, py: Python<'_>, state: &mut State) -> PyResult<Option<Event>> {
+        if std::mem::replace(&mut state.is_reported, true) {
+            return Ok(None);
+        }
         let name = &self.shared.file.name;
         if state.read != state.expected {
             let text = format!(
@@ -109,7 +110,7 @@ impl Events {
 }
 
 impl State {
-    /// Reads a part. Returns whether there was one.
+    /// Reads a part. Returns whether there are more.
     fn advance(&mut self, clock: Clock) -> Result<bool, etw_layouts_table::Error> {
         let Self { parts, filter, threads, ready, read, matched, .. } = self;
         parts.advance(|event, place| {

@@ -1,7 +1,7 @@
 //! What a trace is read from.
 
-use pyo3::pybacked::PyBackedBytes;
 use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
 use std::fs::File;
 use std::io::{self, Cursor, Read, Seek, SeekFrom};
 use std::path::PathBuf;
