@@ -97,7 +97,7 @@ fn any_change() {
 
 /// However many data blocks a file ends before, that is one diagnostic, with how much is missing; all that is there is read.
 #[test]
-fn missing_blocks_are_one_finding() {
+fn missing_blocks_are_one_diagnostic() {
     let at = |index: u64| 0xFFFF_8C0B_E300_0000 + index * 0x1000;
     let memory: Vec<_> = (0..300).map(|index| (at(index), vec![index as u8; 0x100])).collect();
     let whole = dump(BUILD, Arch::X64, &memory, &[]);
@@ -130,7 +130,7 @@ fn missing_blocks_are_one_finding() {
 
 /// A too small count of data blocks loses none; if the list is not found, its data is reported as belonging to no block.
 #[test]
-fn a_damaged_list_is_told() {
+fn a_damaged_list_is_reported() {
     let at = |index: u64| 0xFFFF_8C0B_E300_0000 + index * 0x1000;
     let memory: Vec<_> = (0..300).map(|index| (at(index), vec![index as u8; 0x100])).collect();
     for (arch, triage) in
@@ -271,7 +271,7 @@ fn diagnostics_end() {
 
 /// Each kind of damage is reported by its name, and the rest of the dump is read.
 #[test]
-fn each_is_told() {
+fn each_is_reported() {
     let whole = whole(BUILD, Arch::X64);
     let dump = Dump::new(&whole).expect("a dump");
     let [first, second] = dump.sessions() else { panic!("two sessions") };

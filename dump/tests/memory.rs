@@ -144,7 +144,7 @@ fn without_symbols() {
 
 /// Damage loses only the data in it and is reported; unsupported dump types are refused by name.
 #[test]
-fn damage_is_told() {
+fn damage_is_reported() {
     let (plan, mut system) = made(NEW, Arch::X64, Paging::Four);
     let kind = DUMP_TYPE::DUMP_TYPE_FULL;
     system.missing.insert(plan.sessions[0].buffers[1].at / 0x1000);
