@@ -67,7 +67,7 @@ fn each_word_may_be_damaged() {
 
 /// The size of a dump that has no secondary data.
 #[test]
-fn a_wrong_size_is_told() {
+fn a_wrong_size_is_reported() {
     let mut bytes = whole(BUILD, Arch::X64);
     let size = bytes.windows(12).position(|window| window == b"TRGDDumpBlob").expect("the end") + 4;
     bytes.truncate(size);

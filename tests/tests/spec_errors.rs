@@ -51,7 +51,7 @@ fn errors_stay_in_their_file() {
 
 /// Errors of the axis are reported alone, because they make every range of every other file invalid.
 #[test]
-fn errors_of_the_axis_are_told_alone() {
+fn errors_of_the_axis_are_reported_alone() {
     let standard = tests::project().sources().expect("the specs");
     let standard: Vec<_> = standard.files().iter().map(|file| (file.path.clone(), file.text.clone())).collect();
     for (from, to, count) in [

@@ -23,8 +23,8 @@ impl Tally {
     pub fn add<'a>(&mut self, file: Option<&'a str>, diagnostic: &Diagnostic) -> Option<DiagnosticLine<'a>> {
         let kind = diagnostic.kind.name();
         let &Diagnostic { buffer, buffer_offset, offset, .. } = diagnostic;
-        let is_told = self.count(kind, &diagnostic.kind, diagnostic.is_damage());
-        is_told.then(|| DiagnosticLine::Found { file, kind, buffer, buffer_offset, offset, message: diagnostic.kind.to_string() })
+        let is_printed = self.count(kind, &diagnostic.kind, diagnostic.is_damage());
+        is_printed.then(|| DiagnosticLine::Found { file, kind, buffer, buffer_offset, offset, message: diagnostic.kind.to_string() })
     }
 
     /// Counts a diagnostic of a kind. Returns whether it is to be printed.

@@ -262,7 +262,7 @@ fn of_structure(name: &str, differences: &[Mismatch]) -> Vec<String> {
         (is(gone, DifferenceKind::Missing) && only && more.is_none()).then_some(found)
     };
     let pairs: Vec<_> = differences.iter().filter_map(|gone| Some((gone, renamed(gone)?))).collect();
-    let is_told = |mismatch: &&Mismatch| !pairs.iter().any(|(_, new)| std::ptr::eq(*new, *mismatch));
+    let is_unpaired = |mismatch: &&Mismatch| !pairs.iter().any(|(_, new)| std::ptr::eq(*new, *mismatch));
     let line = |mismatch: &Mismatch| match pairs.iter().find(|(gone, _)| std::ptr::eq(*gone, mismatch)) {
         Some((gone, new)) => {
             let place = gone.place.as_deref().map(|place| format!("  {place}")).unwrap_or_default();
@@ -270,5 +270,5 @@ fn of_structure(name: &str, differences: &[Mismatch]) -> Vec<String> {
         }
         None => format!("{name} {}", mismatch.line()),
     };
-    differences.iter().filter(is_told).map(line).collect()
+    differences.iter().filter(is_unpaired).map(line).collect()
 }

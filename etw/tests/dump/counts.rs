@@ -148,7 +148,7 @@ fn every_count_is_listed() {
 
 /// Events of a session that only memory has are not passed over without a word, and a registration without a GUID says whose it is.
 #[test]
-fn what_only_memory_has_is_told() {
+fn what_only_memory_has_is_reported() {
     let folder = Folder::new("memory");
     let path = folder.file("many.dmp", many(Arch::X64));
     let (_, events) = json(&["dump", "events", "--memory", &path]);

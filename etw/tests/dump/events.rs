@@ -150,7 +150,7 @@ fn options_of_minidumps() {
 /// If the start of a session is unknown, relative times do not apply to its events: they are left out, with a note. A filter that matches
 /// nothing has a note too.
 #[test]
-fn left_out_is_told() {
+fn left_out_is_reported() {
     let folder = Folder::new("left-out");
     let whole = dump();
     let mut bytes = whole.clone();

@@ -105,7 +105,7 @@ fn saved_sessions_are_traces() {
 
 /// Diagnostics give exit status 1; a file that is no dump gives exit status 2, and the next file is read.
 #[test]
-fn what_is_wrong_is_told() {
+fn what_is_wrong_is_reported() {
     let folder = Folder::new("wrong");
     let bytes = dump();
     let torn = folder.file("torn.dmp", &bytes[..bytes.len() - 0x200]);

@@ -113,7 +113,7 @@ fn header_is_printed() {
 
 /// Wherever a payload ends, what is there is printed, the rest as bytes, and it is a diagnostic.
 #[test]
-fn what_cannot_be_decoded_is_told() {
+fn what_cannot_be_decoded_is_reported() {
     let folder = Folder::new("undecoded");
     let whole = logging();
     for length in (0..whole.payload.len()).step_by(9) {

@@ -369,8 +369,8 @@ fn other_files_are_pointed_on() {
         for command in ["info", "sessions", "events"] {
             let output = Command::new(env!("CARGO_BIN_EXE_etw")).args(["dump", command, &file]).output().unwrap();
             let err = String::from_utf8(output.stderr).unwrap();
-            let is_told = err.contains(&format!("{file}: not a kernel crash dump: this is {kind}"));
-            assert!(output.status.code() == Some(2) && is_told, "{command}: {err}");
+            let is_printed = err.contains(&format!("{file}: not a kernel crash dump: this is {kind}"));
+            assert!(output.status.code() == Some(2) && is_printed, "{command}: {err}");
         }
     }
 }

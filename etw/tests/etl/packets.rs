@@ -270,7 +270,11 @@ fn packets() {
     let (status, _, _, err) = converted(&folder, "a.pcapng", &[&file]);
     assert!(status == 2 && err.contains("already exists: refusing to overwrite"), "{err}");
     let (status, printed, packets, err) = converted(&folder, "none.pcapng", &["--process", "5", &file]);
-    assert_eq!((status, printed["packets"].as_u64(), packets.len(), err.contains("\"matching\":0")), (0, Some(0), 0, true), "{err}");
+    assert_eq!(
+        (status, printed["packets"].as_u64(), packets.len(), err.contains("\"matching\":0")),
+        (0, Some(0), 0, true),
+        "{err}"
+    );
 }
 
 /// The name of the last reason of each group shows that none before it is missing; older builds number them differently.

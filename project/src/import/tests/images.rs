@@ -99,7 +99,8 @@ fn borders_come_back_from_images() {
         };
         let border = plan.borders.iter().find(|border| (border.build, border.arch) == (build, at.arch));
         let is_known = |name: &String| border.is_none_or(|border| border.shown.contains(name) || border.along.contains(name));
-        let facts_of = |layouts, target| -> Types { facts(layouts, target).into_iter().filter(|(name, _)| is_known(name)).collect() };
+        let facts_of =
+            |layouts, target| -> Types { facts(layouts, target).into_iter().filter(|(name, _)| is_known(name)).collect() };
         assert!(facts_of(&plan.layouts, own) == facts_of(&truth, target), "{name}");
     }
     // They are in the facts now, and again they say nothing new; nor do any of the rest.
