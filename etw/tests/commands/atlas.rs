@@ -227,6 +227,11 @@ pub fn written() -> Folder {
 
 /// What a script returns on a page. It fails if the page reports an error.
 pub fn run(chromium: &str, folder: &Folder, address: &str, script: &str) -> Value {
+    run_with(chromium, &[], folder, address, script)
+}
+
+/// As [`run`], with more arguments for the browser.
+pub fn run_with(chromium: &str, more: &[&str], folder: &Folder, address: &str, script: &str) -> Value {
     let (path, hash) = address.split_once('#').map_or((address, String::new()), |(path, hash)| (path, format!("#{hash}")));
     let text = fs::read_to_string(folder.0.join(path)).expect("a page");
     let first = "<script>window.wrong = []; addEventListener('error', (event) => wrong.push(event.message));
@@ -248,7 +253,7 @@ pub fn run(chromium: &str, folder: &Folder, address: &str, script: &str) -> Valu
     fs::write(&page, text).expect("a temporary file");
     let arguments = ["--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=30000", "--dump-dom"];
     let address = format!("file://{}{hash}", page.display());
-    let output = Command::new(chromium).args(arguments).arg(address).output().expect("chromium runs");
+    let output = Command::new(chromium).args(arguments).args(more).arg(address).output().expect("chromium runs");
     let dom = String::from_utf8_lossy(&output.stdout).into_owned();
     let note = dom.split_once("id=\"outcome-of-test\">").and_then(|(_, rest)| rest.split_once("</textarea>"));
     let note = plain(note.unwrap_or_else(|| panic!("{path}: the test's script did not end")).0);

@@ -1,0 +1,164 @@
+//! The confidence in each structure at each revision of each build: the sentences of `etw`, for the script to show.
+
+use super::facts::{ARCHITECTURES, Atlas};
+use crate::Error;
+use etw_layouts_codegen::Asked;
+use etw_layouts_codegen::axis::{Arch, Axis, Build, TargetId};
+use etw_layouts_codegen::registry::Registry;
+use etw_layouts_project::Choice;
+use rayon::prelude::*;
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+/// So many later targets may decide on the confidence in a revision.
+const AHEAD: usize = 8;
+
+/// The revisions of a build on an architecture.
+pub struct Branch {
+    pub number: [u32; 3],
+    pub arch: Arch,
+    /// The revisions from which on the layouts or the evidence may be others. If the build is the kernel of another from some
+    /// revision on, only those before.
+    pub points: Vec<Asked>,
+    /// The number of the build whose kernel it has.
+    canonical: [u32; 3],
+}
+
+/// For each structure the column of each branch, or -1; and the columns.
+pub struct Confidences<'a> {
+    of: BTreeMap<&'a str, Vec<i32>>,
+    data: Data,
+}
+
+#[derive(Default, Serialize)]
+struct Data {
+    sentences: Vec<String>,
+    /// For each revision of a branch the number of a sentence, or -1.
+    columns: Vec<Vec<i32>>,
+}
+
+/// The branches of all builds that are named, examined or an update.
+pub fn branches(axis: &Axis, registry: &Registry) -> Vec<Branch> {
+    let mut branches = Vec::new();
+    for number in all_numbers(axis, registry) {
+        let same = axis.kernels.iter().flat_map(|kernel| kernel.same.iter().map(|same| (same, kernel.build.number)));
+        let first = same.filter(|(same, _)| same.number == number).map(|(same, canonical)| (same.revision, canonical)).next();
+        let (end, canonical) = first.unwrap_or((u32::MAX, number));
+        let rows = axis.kernels.iter().map(|kernel| kernel.build).filter(|build| build.number == canonical);
+        let seen = registry.kernels.iter().map(|seen| axis.canonical(seen.build)).filter(|build| build.number == canonical);
+        let updates = axis.updates.iter().filter_map(|update| update.first_of(Build { number: canonical, revision: 0 }));
+        let ends = seen.flat_map(|build| [build.revision, build.revision.saturating_add(1)]);
+        let revisions = rows.chain(updates).map(|build| build.revision).chain(ends).chain([0]);
+        let revisions: BTreeSet<u32> = revisions.filter(|revision| *revision < end).collect();
+        for arch in ARCHITECTURES {
+            let points = revisions.iter().filter_map(|&revision| axis.kernel(Build { number, revision }, arch).ok());
+            branches.push(Branch { number, arch, points: points.collect(), canonical });
+        }
+    }
+    branches.retain(|branch| !branch.points.is_empty());
+    branches
+}
+
+/// The build numbers of the axis, of examined builds and of updates.
+pub fn numbers(atlas: &Atlas) -> BTreeSet<[u32; 3]> {
+    all_numbers(atlas.axis, atlas.registry)
+}
+
+fn all_numbers(axis: &Axis, registry: &Registry) -> BTreeSet<[u32; 3]> {
+    let own = axis.kernels.iter().flat_map(|kernel| kernel.same.iter().chain([&kernel.build]));
+    let seen = registry.kernels.iter().map(|kernel| &kernel.build);
+    own.chain(seen).chain(axis.kbs.keys()).map(|build| build.number).collect()
+}
+
+impl<'a> Confidences<'a> {
+    pub fn of(atlas: &'a Atlas) -> Self {
+        let lists: Vec<Vec<Option<Vec<String>>>> = atlas.branches.par_iter().map(|branch| columns(atlas, branch)).collect();
+        let (mut data, mut sentences, mut known) = (Data::default(), HashMap::new(), HashMap::new());
+        let mut of: BTreeMap<&str, Vec<i32>> = BTreeMap::new();
+        let number = |count: usize| i32::try_from(count).unwrap_or(-1);
+        for (list, structure) in lists.into_iter().flat_map(|list| list.into_iter().zip(&atlas.structures)) {
+            let column = list.map(|list| {
+                let column: Vec<i32> = list
+                    .into_iter()
+                    .map(|sentence| match sentence.is_empty() {
+                        true => -1,
+                        false => *sentences.entry(sentence.clone()).or_insert_with(|| {
+                            data.sentences.push(sentence);
+                            number(data.sentences.len() - 1)
+                        }),
+                    })
+                    .collect();
+                *known.entry(column.clone()).or_insert_with(|| {
+                    data.columns.push(column);
+                    number(data.columns.len() - 1)
+                })
+            });
+            of.entry(structure.name()).or_default().push(column.unwrap_or(-1));
+        }
+        Self { of, data }
+    }
+
+    /// The columns of a structure.
+    pub fn of_structure(&self, name: &str) -> &[i32] {
+        self.of.get(name).map_or(&[], Vec::as_slice)
+    }
+
+    /// The data of the script.
+    pub fn data(&self) -> Result<String, Error> {
+        Ok(format!("window.atlasConfidence = {};\n", serde_json::to_string(&self.data)?))
+    }
+}
+
+/// For each structure the sentence of each point of a branch; an empty one where it does not exist, none if it exists at no point. Structures whose
+/// layouts change alike, and which the same examined builds contain, have the same sentences.
+fn columns(atlas: &Atlas, branch: &Branch) -> Vec<Option<Vec<String>>> {
+    let Branch { canonical, points, .. } = branch;
+    let lines = ARCHITECTURES.map(|arch| own(atlas.axis, *canonical, arch));
+    let after = |arch| atlas.axis.along(arch).filter(|(build, _)| build.number > *canonical).take(AHEAD).map(|(_, target)| target);
+    let window: Vec<TargetId> = lines.iter().flatten().copied().chain(ARCHITECTURES.into_iter().flat_map(after)).collect();
+    let seen = atlas.registry.kernels.iter().filter(|seen| atlas.axis.canonical(seen.build).number == *canonical);
+    let seen: BTreeSet<usize> = seen.map(|seen| seen.witness).collect();
+    let mut known: HashMap<_, Vec<String>> = HashMap::new();
+    let one = |name: &str| {
+        let layout = |target: TargetId| atlas.layouts.by_target[target].get(name).copied();
+        if points.iter().all(|asked| layout(asked.target).is_none()) {
+            return None;
+        }
+        // Layouts by the order in which they appear.
+        let mut order = Vec::new();
+        let pattern: Vec<_> = window
+            .iter()
+            .map(|&target| {
+                let layout = layout(target)?;
+                Some(order.iter().position(|known| *known == layout).unwrap_or_else(|| {
+                    order.push(layout);
+                    order.len() - 1
+                }))
+            })
+            .collect();
+        // A change within the branch may be known from builds of others.
+        let is_changed = lines.iter().any(|line| line.windows(2).any(|pair| layout(pair[0]) != layout(pair[1])));
+        let holds: Vec<usize> = atlas
+            .registry
+            .witnesses
+            .iter()
+            .enumerate()
+            .filter(|(index, witness)| (is_changed || seen.contains(index)) && witness.holds.contains(name))
+            .map(|(index, _)| index)
+            .collect();
+        let sentences = || {
+            points.iter().map(|asked| match layout(asked.target) {
+                Some(_) => Choice::of(atlas.layouts, atlas.registry, asked.clone(), Some(name)).sentence(atlas.axis),
+                None => String::new(),
+            })
+        };
+        Some(known.entry((pattern, holds)).or_insert_with(|| sentences().collect()).clone())
+    };
+    atlas.structures.iter().map(|structure| structure.name()).map(one).collect()
+}
+
+/// The targets of a build on an architecture; if it has none there, those of the build before it.
+fn own(axis: &Axis, number: [u32; 3], arch: Arch) -> Vec<TargetId> {
+    let last = axis.along(arch).map(|(build, _)| build.number).take_while(|other| *other <= number).last();
+    axis.along(arch).filter(|(build, _)| Some(build.number) == last).map(|(_, target)| target).collect()
+}
