@@ -10,9 +10,6 @@ use rayon::prelude::*;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// So many later targets may decide on the confidence in a revision.
-const AHEAD: usize = 8;
-
 /// The revisions of a build on an architecture.
 pub struct Branch {
     pub number: [u32; 3],
@@ -72,7 +69,8 @@ fn all_numbers(axis: &Axis, registry: &Registry) -> BTreeSet<[u32; 3]> {
 
 impl<'a> Confidences<'a> {
     pub fn of(atlas: &'a Atlas) -> Self {
-        let lists: Vec<Vec<Option<Vec<String>>>> = atlas.branches.par_iter().map(|branch| columns(atlas, branch)).collect();
+        let holds: Vec<Vec<usize>> = atlas.structures.iter().map(|structure| holds(atlas, structure.name())).collect();
+        let lists: Vec<Vec<Option<Vec<String>>>> = atlas.branches.par_iter().map(|branch| columns(atlas, branch, &holds)).collect();
         let (mut data, mut sentences, mut known) = (Data::default(), HashMap::new(), HashMap::new());
         let mut of: BTreeMap<&str, Vec<i32>> = BTreeMap::new();
         let number = |count: usize| i32::try_from(count).unwrap_or(-1);
@@ -111,15 +109,15 @@ impl<'a> Confidences<'a> {
 
 /// For each structure the sentence of each point of a branch; an empty one where it does not exist, none if it exists at no point. Structures whose
 /// layouts change alike, and which the same examined builds contain, have the same sentences.
-fn columns(atlas: &Atlas, branch: &Branch) -> Vec<Option<Vec<String>>> {
-    let Branch { canonical, points, .. } = branch;
+fn columns(atlas: &Atlas, branch: &Branch, holds: &[Vec<usize>]) -> Vec<Option<Vec<String>>> {
+    let Branch { arch, canonical, points, .. } = branch;
     let lines = ARCHITECTURES.map(|arch| own(atlas.axis, *canonical, arch));
-    let after = |arch| atlas.axis.along(arch).filter(|(build, _)| build.number > *canonical).take(AHEAD).map(|(_, target)| target);
-    let window: Vec<TargetId> = lines.iter().flatten().copied().chain(ARCHITECTURES.into_iter().flat_map(after)).collect();
+    let ahead: BTreeSet<TargetId> = points.iter().filter_map(|asked| ahead(atlas.axis, asked.build, *arch)).collect();
+    let window: Vec<TargetId> = lines.iter().flatten().copied().chain(ahead).collect();
     let seen = atlas.registry.kernels.iter().filter(|seen| atlas.axis.canonical(seen.build).number == *canonical);
     let seen: BTreeSet<usize> = seen.map(|seen| seen.witness).collect();
     let mut known: HashMap<_, Vec<String>> = HashMap::new();
-    let one = |name: &str| {
+    let one = |(name, holds): (&str, &Vec<usize>)| {
         let layout = |target: TargetId| atlas.layouts.by_target[target].get(name).copied();
         if points.iter().all(|asked| layout(asked.target).is_none()) {
             return None;
@@ -138,23 +136,27 @@ fn columns(atlas: &Atlas, branch: &Branch) -> Vec<Option<Vec<String>>> {
             .collect();
         // A change within the branch may be known from builds of others.
         let is_changed = lines.iter().any(|line| line.windows(2).any(|pair| layout(pair[0]) != layout(pair[1])));
-        let holds: Vec<usize> = atlas
-            .registry
-            .witnesses
-            .iter()
-            .enumerate()
-            .filter(|(index, witness)| (is_changed || seen.contains(index)) && witness.holds.contains(name))
-            .map(|(index, _)| index)
-            .collect();
+        let holds: Vec<usize> = holds.iter().copied().filter(|index| is_changed || seen.contains(index)).collect();
         let sentences = || {
-            points.iter().map(|asked| match layout(asked.target) {
-                Some(_) => Choice::of(atlas.layouts, atlas.registry, asked.clone(), Some(name)).sentence(atlas.axis),
-                None => String::new(),
-            })
+            let choices = Choice::along(atlas.layouts, atlas.registry, points, name).into_iter();
+            choices.map(|choice| layout(choice.target()).map_or_else(String::new, |_| choice.sentence(atlas.axis))).collect()
         };
-        Some(known.entry((pattern, holds)).or_insert_with(|| sentences().collect()).clone())
+        Some(known.entry((pattern, holds)).or_insert_with(sentences).clone())
     };
-    atlas.structures.iter().map(|structure| structure.name()).map(one).collect()
+    atlas.structures.iter().map(|structure| structure.name()).zip(holds).map(one).collect()
+}
+
+/// The first target of later builds that has all updates of a build, whose layout may come to this one.
+fn ahead(axis: &Axis, build: Build, arch: Arch) -> Option<TargetId> {
+    let has_all = |later: Build| axis.updates.iter().all(|update| !update.has(build) || update.has(later));
+    let mut later = axis.along(arch).filter(|(later, _)| later.number > build.number);
+    later.find(|(later, _)| has_all(*later)).map(|(_, target)| target)
+}
+
+/// The sets of facts that contain a structure.
+fn holds(atlas: &Atlas, name: &str) -> Vec<usize> {
+    let witnesses = atlas.registry.witnesses.iter().enumerate();
+    witnesses.filter(|(_, witness)| witness.holds.contains(name)).map(|(index, _)| index).collect()
 }
 
 /// The targets of a build on an architecture; if it has none there, those of the build before it.

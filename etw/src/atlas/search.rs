@@ -49,8 +49,8 @@ pub fn data(atlas: &Atlas) -> Result<String, Error> {
         entries.push(Entry(&one.name, paths::of_kernel(&one.name), "build", release(atlas, target), String::new(), Vec::new(), ""));
     }
     let examined = examined(atlas);
-    entries.extend(examined.iter().map(|(name, page, note, words)| {
-        Entry(name, page.clone(), "examined build", note.clone(), words.clone(), Vec::new(), "")
+    entries.extend(examined.iter().map(|(name, page, note)| {
+        Entry(name, page.clone(), "examined", note.clone(), String::new(), Vec::new(), "")
     }));
     Ok(format!("window.atlasSearch = {};\n", serde_json::to_string(&entries)?))
 }
@@ -60,17 +60,16 @@ fn release(atlas: &Atlas, target: TargetId) -> String {
     format!("{} · {}", atlas.axis.windows(atlas.axis.kernel_of(target).build), atlas.label(target))
 }
 
-/// The examined builds by the GUID of the PDB and the time stamp of the image: name, page, what is shown and what else is found.
-fn examined(atlas: &Atlas) -> BTreeSet<(String, String, String, String)> {
+/// The examined builds by the GUID and age of the PDB, and the time stamp of the image: name, page and these.
+fn examined(atlas: &Atlas) -> BTreeSet<(String, String, String)> {
     let mut list = BTreeSet::new();
     for (_, kernel) in atlas.kernels.iter() {
         let page = format!("{}#evidence", paths::of_kernel(&kernel.name));
         for seen in kernel.seen.iter().filter(|seen| seen.pdb.is_some() || seen.image.is_some()) {
-            let pdb = seen.pdb.as_ref().map(|pdb| (format!("{:032x}", pdb.guid), pdb.age));
-            let stamp = seen.image.as_ref().map(|image| format!("{:08x}", image.time_stamp));
-            let note = pdb.iter().map(|(guid, _)| guid.clone()).chain(stamp.clone()).collect::<Vec<_>>().join(" ");
-            let words = pdb.map(|(guid, age)| format!("{guid}{age:x}")).into_iter().chain(stamp.map(|stamp| format!("0x{stamp}")));
-            list.insert((format!("{}-{}", seen.build, seen.arch), page.clone(), note, words.collect::<Vec<_>>().join(" ")));
+            let pdb = seen.pdb.as_ref().map(|pdb| format!("{:032x}{:x}", pdb.guid, pdb.age));
+            let stamp = seen.image.as_ref().map(|image| format!("0x{:08x}", image.time_stamp));
+            let note = pdb.into_iter().chain(stamp).collect::<Vec<_>>().join(" ");
+            list.insert((format!("{}-{}", seen.build, seen.arch), page.clone(), note));
         }
     }
     list

@@ -5,7 +5,7 @@ use super::facts::{Atlas, Structure};
 use super::paths;
 use super::sheet::{Row, Sheet};
 use crate::Error;
-use etw_layouts_codegen::axis::TargetId;
+use etw_layouts_codegen::axis::{TargetId, TargetSet};
 use etw_layouts_codegen::layouts::{Form, LayoutId};
 use etw_layouts_project::history::{self, TargetFact};
 use etw_layouts_project::matrix::{Matrix, Run};
@@ -70,12 +70,13 @@ pub fn file(atlas: &Atlas, confidences: &Confidences, structure: &Structure) -> 
         sheet.embeds.iter().for_each(|id| need(atlas, *id, &mut needs, &mut data.enumerations));
         data.layouts.push(LayoutData { size: sheet.size, ends: sheet.ends(name), rows, needs });
     }
+    let has = history::has(atlas.layouts, name);
     for matrix in &structure.matrices {
         for column in &matrix.columns {
             let number = structure.sheets.get(&column.layout).map_or(-1, |sheet| sheet.number);
             column.targets.iter().for_each(|&(target, _)| data.of[usize::from(target)] = number);
         }
-        let members = matrix.rows.iter().map(|row| (row.member.as_str(), runs(atlas, structure, matrix, &row.runs, &mut data.changes)));
+        let members = matrix.rows.iter().map(|row| (row.member.as_str(), runs(atlas, &has, matrix, &row.runs, &mut data.changes)));
         data.history.insert(matrix.arch.as_str(), members.collect());
     }
     let json = serde_json::to_string(&data)?;
@@ -111,7 +112,7 @@ fn need(atlas: &Atlas, id: LayoutId, needs: &mut Vec<(String, i32)>, enumeration
 
 /// The runs of a member, each with what changed since the target that its first one is based on. Runs that differ only in their evidence are
 /// joined.
-fn runs(atlas: &Atlas, structure: &Structure, matrix: &Matrix, runs: &[Run], changes: &mut Vec<String>) -> Vec<RunData> {
+fn runs(atlas: &Atlas, has: &TargetSet, matrix: &Matrix, runs: &[Run], changes: &mut Vec<String>) -> Vec<RunData> {
     let mut list: Vec<(usize, RunData)> = Vec::new();
     for run in runs {
         let Some(data) = run_data(matrix, run) else { continue };
@@ -121,12 +122,11 @@ fn runs(atlas: &Atlas, structure: &Structure, matrix: &Matrix, runs: &[Run], cha
         }
     }
     let mut list: Vec<RunData> = list.into_iter().map(|(_, data)| data).collect();
-    let has = history::has(atlas.layouts, structure.name());
     let texts: Vec<String> = list
         .iter()
         .map(|run| {
             let target = TargetId::from(run.0);
-            let base = history::base(atlas.axis, &has, target)?;
+            let base = history::base(atlas.axis, has, target)?;
             let index = usize::from(base);
             let before = list.iter().find(|run| (run.0..=run.1).contains(&index));
             Some(change(atlas, target, base, run, before))

@@ -381,31 +381,16 @@ impl Browser {
     fn confidence_is_that_of_the_library(&self) {
         let (layouts, registry) = specs();
         let axis = &layouts.spec.axis;
-        let builds = [
-            "10.0.19041.985",
-            "10.0.19041.1415",
-            "10.0.19045.1415",
-            "10.0.19045.5011",
-            "10.0.19041.1466",
-            "10.0.22000.400",
-            "10.0.22621.3000",
-            "10.0.26100.1742",
-            "10.0.17763.2000",
-            "10.0.17763.2452",
-            "10.0.14393.5000",
-            "6.1.7601.20000",
-            "6.1.7601.24100",
-            "6.3.9600.17415",
-            "10.0.20348.300",
-            "10.0.10240.18000",
-        ];
+        let builds = "10.0.19041.985 10.0.19041.1415 10.0.19045.1415 10.0.19045.5011 10.0.19041.1466 10.0.22000.400 10.0.22621.3000 10.0.26100.1742 \
+            10.0.17763.2000 10.0.17763.2452 10.0.14393.5000 6.1.7601.20000 6.1.7601.24100 6.3.9600.17415 10.0.20348.300 10.0.10240.18000";
+        let builds: Vec<&str> = builds.split(' ').collect();
         for name in ["WMI_LOGGER_CONTEXT", "ETW_REG_ENTRY", "WMI_BUFFER_HEADER", "EVENT_HEADER"] {
             let script = format!(
                 "{ASK} const said = []; for (const build of {}) said.push(await ask(build + '-x64', '')); return said;",
                 json!(builds)
             );
             let said = self.run(&format!("type/{name}.html"), &script);
-            for (index, build) in builds.into_iter().enumerate() {
+            for (index, build) in builds.iter().enumerate() {
                 let choice = Choice::of(&layouts, &registry, axis.find_build(build, Arch::X64).expect("a build"), Some(name));
                 let text = said[index].as_str().and_then(|text| text.split_once(": ")).map_or("", |(_, said)| said);
                 assert_eq!(text, choice.sentence(axis), "{name} at {build}");

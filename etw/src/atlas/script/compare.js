@@ -5,19 +5,15 @@
     if (!form) return;
     const [a, b, only] = ["a", "b", "only"].map(at), way = at("way"), tables = at("tables");
     const page = (name) => link(name, `type/${name}.html`);
-    const members = (type, layout) => {
-      const members = new Map();
-      for (const [offset, { path, type: ty = "", size, bits = "" }] of rowsOf(type, layout)) {
-        if (path && !members.has(path)) members.set(path, { path, offset, place: `${hex(offset, 4)}${bits && ":" + bits} `, type: ty, size, bits });
-      }
-      return members;
-    };
-    const constants = (list = []) => new Map(list.map(([path, value]) => [path, { path, offset: 0, place: "", type: String(value) }]));
+    // Of two members with the same path, the first represents both.
+    const members = (type, layout) => new Map(rowsOf(type, layout).map(([offset, { path, type = "", size, bits = "" }], index) =>
+      [path, { path, index, offset, place: `${hex(offset, 4)}${bits && ":" + bits} `, type, size, bits }]).filter(([path]) => path).reverse());
+    const constants = (list = []) => new Map(list.map(([path, value], index) => [path, { path, index, offset: 0, place: "", type: String(value) }]));
     // What differs. Consecutive members that moved by the same distance share a row.
     const changed = (builds, old, now, isValues) => {
       const list = [], cell = (side) => make("td", {}, ...(side ? [side.place, ...linked(side.type, builds)] : ["—"]));
       const both = [...new Map([...now, ...old]).keys()].map((path) => [old.get(path), now.get(path)]);
-      both.sort(([x, y], [z, w]) => (y ?? x).offset - (w ?? z).offset);
+      both.sort(([x, y], [z, w]) => (y ?? x).offset - (w ?? z).offset || (y ?? x).index - (w ?? z).index);
       for (const [one, other] of both) {
         const kind = !one ? "new" : !other ? "gone" : ["type", "bits", "size"].some((of) => one[of] !== other[of]) ? "typed" : one.offset !== other.offset ? "moved" : "";
         const by = kind === "moved" ? other.offset - one.offset : 0, last = list.at(-1);

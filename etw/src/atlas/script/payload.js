@@ -10,10 +10,10 @@
     };
     const integer = (bytes) => [...bytes].reduceRight((sum, byte) => sum * 256n + BigInt(byte), 0n);
     const text = (unit) => {
-      let end = at;
-      while (end + unit <= bytes.length && (bytes[end] || unit === 2 && bytes[end + 1])) end += unit;
-      const found = new TextDecoder(unit === 2 ? "utf-16le" : "latin1").decode(bytes.subarray(at, end));
-      at = Math.min(end + unit, bytes.length);
+      const start = at;
+      while (at + unit <= bytes.length && integer(bytes.subarray(at, at + unit))) at += unit;
+      const found = new TextDecoder(unit === 2 ? "utf-16le" : "latin1").decode(bytes.subarray(start, at));
+      at = Math.min(at + unit, bytes.length);
       return JSON.stringify(found);
     };
     const sid = () => {

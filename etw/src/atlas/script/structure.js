@@ -48,13 +48,12 @@
     }).reverse();
     const find = (panel, builds, type, found, sure) => {
       const wanted = member.value.trim(), value = number(wanted), rows = [...panel.querySelectorAll(".now tbody tr")], same = (text) => text.toLowerCase() === wanted.toLowerCase();
-      rows.forEach((row) => row.classList.remove("hit"));
-      if (!wanted) { answer.replaceChildren(build.value.trim() ? `${found.name}: ${sure}` : ""); return; }
-      const hits = rows.filter(({ id, cells: [offset, size, { textContent: name }] }) => {
+      const hits = !wanted ? [] : rows.filter(({ id, cells: [offset, size, { textContent: name }] }) => {
         const start = BigInt(offset.textContent.split(":")[0]);
         return value === null ? same(id.split("@")[0]) || same(name) : value >= start && value < start + BigInt(size.textContent);
       });
-      hits.forEach((row) => row.classList.add("hit"));
+      rows.forEach((row) => row.classList.toggle("hit", hits.includes(row)));
+      if (!wanted) { answer.replaceChildren(build.value.trim() ? `${found.name}: ${sure}` : ""); return; }
       hits[0]?.scrollIntoView({ block: "center" });
       const texts = hits.map(({ id, cells: [offset, , name, type] }) => `${name.firstElementChild ? id.split("@")[0] : name.textContent} ${[offset.textContent, type.firstChild && type.textContent.split(" of ")[0]].filter(Boolean).join(", ")}`);
       const own = value === null && Object.keys(type.history[found.arch]).find(same);
