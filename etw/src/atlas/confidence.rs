@@ -9,6 +9,7 @@ use etw_layouts_project::Choice;
 use rayon::prelude::*;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::hash::Hash;
 
 /// The revisions of a build on an architecture.
 pub struct Branch {
@@ -70,28 +71,24 @@ fn all_numbers(axis: &Axis, registry: &Registry) -> BTreeSet<[u32; 3]> {
 impl<'a> Confidences<'a> {
     pub fn of(atlas: &'a Atlas) -> Self {
         let holds: Vec<Vec<usize>> = atlas.structures.iter().map(|structure| holds(atlas, structure.name())).collect();
-        let lists: Vec<Vec<Option<Vec<String>>>> = atlas.branches.par_iter().map(|branch| columns(atlas, branch, &holds)).collect();
+        let branches: Vec<Columns> = atlas.branches.par_iter().map(|branch| columns(atlas, branch, &holds)).collect();
         let (mut data, mut sentences, mut known) = (Data::default(), HashMap::new(), HashMap::new());
         let mut of: BTreeMap<&str, Vec<i32>> = BTreeMap::new();
-        let number = |count: usize| i32::try_from(count).unwrap_or(-1);
-        for (list, structure) in lists.into_iter().flat_map(|list| list.into_iter().zip(&atlas.structures)) {
-            let column = list.map(|list| {
-                let column: Vec<i32> = list
-                    .into_iter()
-                    .map(|sentence| match sentence.is_empty() {
+        for Columns { distinct, of_structures } in branches {
+            let numbers: Vec<i32> = distinct
+                .into_iter()
+                .map(|column| {
+                    let column = column.into_iter().map(|sentence| match sentence.is_empty() {
                         true => -1,
-                        false => *sentences.entry(sentence.clone()).or_insert_with(|| {
-                            data.sentences.push(sentence);
-                            number(data.sentences.len() - 1)
-                        }),
-                    })
-                    .collect();
-                *known.entry(column.clone()).or_insert_with(|| {
-                    data.columns.push(column);
-                    number(data.columns.len() - 1)
+                        false => place(&mut sentences, &mut data.sentences, sentence),
+                    });
+                    place(&mut known, &mut data.columns, column.collect())
                 })
-            });
-            of.entry(structure.name()).or_default().push(column.unwrap_or(-1));
+                .collect();
+            for (structure, column) in atlas.structures.iter().zip(of_structures) {
+                let number = column.and_then(|column| numbers.get(column)).copied();
+                of.entry(structure.name()).or_default().push(number.unwrap_or(-1));
+            }
         }
         Self { of, data }
     }
@@ -107,16 +104,32 @@ impl<'a> Confidences<'a> {
     }
 }
 
-/// For each structure the sentence of each point of a branch; an empty one where it does not exist, none if it exists at no point. Structures whose
-/// layouts change alike, and which the same examined builds contain, have the same sentences.
-fn columns(atlas: &Atlas, branch: &Branch, holds: &[Vec<usize>]) -> Vec<Option<Vec<String>>> {
+/// The place of a value in a list, to which it is added if it is new.
+fn place<T: Clone + Eq + Hash>(known: &mut HashMap<T, i32>, list: &mut Vec<T>, value: T) -> i32 {
+    *known.entry(value).or_insert_with_key(|value| {
+        list.push(value.clone());
+        i32::try_from(list.len() - 1).unwrap_or(-1)
+    })
+}
+
+/// The sentences of a branch.
+struct Columns {
+    /// A sentence for each point; an empty one where a structure does not exist.
+    distinct: Vec<Vec<String>>,
+    /// For each structure one of these, or none if it exists at no point.
+    of_structures: Vec<Option<usize>>,
+}
+
+/// The sentences for all structures. Structures whose layouts change alike, and which the same examined builds contain, have the same.
+fn columns(atlas: &Atlas, branch: &Branch, holds: &[Vec<usize>]) -> Columns {
     let Branch { arch, canonical, points, .. } = branch;
     let lines = ARCHITECTURES.map(|arch| own(atlas.axis, *canonical, arch));
-    let ahead: BTreeSet<TargetId> = points.iter().filter_map(|asked| ahead(atlas.axis, asked.build, *arch)).collect();
+    let updates: BTreeSet<Vec<bool>> = points.iter().map(|asked| updates(atlas.axis, asked.build)).collect();
+    let ahead: BTreeSet<TargetId> = updates.iter().filter_map(|own| ahead(atlas.axis, *canonical, *arch, own)).collect();
     let window: Vec<TargetId> = lines.iter().flatten().copied().chain(ahead).collect();
     let seen = atlas.registry.kernels.iter().filter(|seen| atlas.axis.canonical(seen.build).number == *canonical);
     let seen: BTreeSet<usize> = seen.map(|seen| seen.witness).collect();
-    let mut known: HashMap<_, Vec<String>> = HashMap::new();
+    let (mut known, mut distinct) = (HashMap::new(), Vec::new());
     let one = |(name, holds): (&str, &Vec<usize>)| {
         let layout = |target: TargetId| atlas.layouts.by_target[target].get(name).copied();
         if points.iter().all(|asked| layout(asked.target).is_none()) {
@@ -137,19 +150,26 @@ fn columns(atlas: &Atlas, branch: &Branch, holds: &[Vec<usize>]) -> Vec<Option<V
         // A change within the branch may be known from builds of others.
         let is_changed = lines.iter().any(|line| line.windows(2).any(|pair| layout(pair[0]) != layout(pair[1])));
         let holds: Vec<usize> = holds.iter().copied().filter(|index| is_changed || seen.contains(index)).collect();
-        let sentences = || {
+        Some(*known.entry((pattern, holds)).or_insert_with(|| {
             let choices = Choice::along(atlas.layouts, atlas.registry, points, name).into_iter();
-            choices.map(|choice| layout(choice.target()).map_or_else(String::new, |_| choice.sentence(atlas.axis))).collect()
-        };
-        Some(known.entry((pattern, holds)).or_insert_with(sentences).clone())
+            let sentence = |choice: Choice| layout(choice.target()).map_or_else(String::new, |_| choice.sentence(atlas.axis));
+            distinct.push(choices.map(sentence).collect());
+            distinct.len() - 1
+        }))
     };
-    atlas.structures.iter().map(|structure| structure.name()).zip(holds).map(one).collect()
+    let of_structures = atlas.structures.iter().map(|structure| structure.name()).zip(holds).map(one).collect();
+    Columns { distinct, of_structures }
+}
+
+/// Which updates a build has.
+fn updates(axis: &Axis, build: Build) -> Vec<bool> {
+    axis.updates.iter().map(|update| update.has(build)).collect()
 }
 
 /// The first target of later builds that has all updates of a build, whose layout may come to this one.
-fn ahead(axis: &Axis, build: Build, arch: Arch) -> Option<TargetId> {
-    let has_all = |later: Build| axis.updates.iter().all(|update| !update.has(build) || update.has(later));
-    let mut later = axis.along(arch).filter(|(later, _)| later.number > build.number);
+fn ahead(axis: &Axis, number: [u32; 3], arch: Arch, own: &[bool]) -> Option<TargetId> {
+    let has_all = |later: Build| own.iter().zip(updates(axis, later)).all(|(own, later)| !own || later);
+    let mut later = axis.along(arch).filter(|(later, _)| later.number > number);
     later.find(|(later, _)| has_all(*later)).map(|(_, target)| target)
 }
 

@@ -115,8 +115,18 @@ impl<'a> Atlas<'a> {
             layouts.spec.definitions.values().partition(|definition| matches!(definition.body, Body::Aggregate(_)));
         let scopes = Scopes::of(axis);
         let classes = classes(&layouts.spec, statements);
-        let mut atlas =
-            Self { layouts, registry, axis, structures: Vec::new(), values, classes, kernels, branches: branches(axis, registry), uses: uses(layouts), scopes };
+        let mut atlas = Self {
+            layouts,
+            registry,
+            axis,
+            structures: Vec::new(),
+            values,
+            classes,
+            kernels,
+            branches: branches(axis, registry),
+            uses: uses(layouts),
+            scopes,
+        };
         let aggregates = aggregates.into_par_iter().filter(|definition| wanted(&definition.name.value));
         let structures = aggregates.map(|definition| Structure::of(&atlas, definition));
         atlas.structures = structures.collect();
@@ -181,7 +191,8 @@ impl<'a> Atlas<'a> {
     pub fn source(&self, structure: Option<&str>, target: TargetId, confidence: Confidence) -> Source {
         let definition = structure.and_then(|name| self.layouts.spec.definitions.get(name));
         let provenance = definition.and_then(|definition| definition.source.get(target)).map(|piece| piece.value);
-        let documented = self.axis.documented.contains(target) && provenance.is_none_or(|provenance| provenance == Provenance::Document);
+        let documented =
+            self.axis.documented.contains(target) && provenance.is_none_or(|provenance| provenance == Provenance::Document);
         marks::of(confidence, documented)
     }
 

@@ -191,7 +191,9 @@ pub fn kernels(atlas: &Atlas) -> (String, String) {
         scrolled(html, "Builds", |html| {
             html.el("table", &[("class", &"list builds")], |html| {
                 head(html, &["Build", "Label", "x64", "x86", "arm64", "Release"]);
-                html.el("tbody", &[], |html| (0..atlas.axis.kernels.len()).rev().for_each(|kernel| self::kernel(atlas, kernel, html)));
+                html.el("tbody", &[], |html| {
+                    (0..atlas.axis.kernels.len()).rev().for_each(|kernel| self::kernel(atlas, kernel, html))
+                });
             });
         });
         marks::legend(html, "");

@@ -27,8 +27,8 @@ mod values;
 mod write;
 
 use crate::{Error, Outcome, print};
-use etw_layouts_project::Project;
 use confidence::Confidences;
+use etw_layouts_project::Project;
 use facts::Atlas;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -104,8 +104,11 @@ pub fn files(project: &Project) -> Result<BTreeMap<String, String>, Error> {
     files.extend([index::page(&atlas), index::kernels(&atlas), index::values(&atlas), index::events(&atlas), index::legend()]);
     files.extend([compare::page(&atlas)]);
     let confidences = Confidences::of(&atlas);
-    let data: Vec<_> =
-        atlas.structures.par_iter().map(|structure| type_data::file(&atlas, &confidences, structure)).collect::<Result<_, _>>()?;
+    let data: Vec<_> = atlas
+        .structures
+        .par_iter()
+        .map(|structure| type_data::file(&atlas, &confidences, structure))
+        .collect::<Result<_, _>>()?;
     files.extend(data);
     files.insert("builds.js".into(), builds::data(&atlas)?);
     files.insert("confidence.js".into(), confidences.data()?);

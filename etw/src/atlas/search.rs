@@ -46,12 +46,22 @@ pub fn data(atlas: &Atlas) -> Result<String, Error> {
         entries.push(Entry(&event.name, paths::of_event(&event.name), "event", hook, words, fields, "field"));
     }
     for (target, one) in atlas.kernels.iter() {
-        entries.push(Entry(&one.name, paths::of_kernel(&one.name), "build", release(atlas, target), String::new(), Vec::new(), ""));
+        entries.push(Entry(
+            &one.name,
+            paths::of_kernel(&one.name),
+            "build",
+            release(atlas, target),
+            String::new(),
+            Vec::new(),
+            "",
+        ));
     }
     let examined = examined(atlas);
-    entries.extend(examined.iter().map(|(name, page, note)| {
-        Entry(name, page.clone(), "examined", note.clone(), String::new(), Vec::new(), "")
-    }));
+    entries.extend(
+        examined
+            .iter()
+            .map(|(name, page, note)| Entry(name, page.clone(), "examined", note.clone(), String::new(), Vec::new(), "")),
+    );
     Ok(format!("window.atlasSearch = {};\n", serde_json::to_string(&entries)?))
 }
 

@@ -1,17 +1,17 @@
 //! The atlas in a browser: what readers come for, each from a page freshly opened.
 
 use crate::atlas::{FILES, picture, run, specs, written};
+use crate::atlas_look::chromium;
 use crate::contract::Folder;
 use etw_layouts_codegen::axis::Arch;
 use etw_layouts_codegen::registry::Seen;
+use etw_layouts_project::Choice;
 use etw_layouts_project::diff::{changes, sides};
 use etw_layouts_project::members::members;
-use etw_layouts_project::Choice;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::process::Command;
 use std::{env, fs};
-use test_support::witness;
 
 /// Enters a build and a member or an offset on the page of a structure, as a reader does.
 const ASK: &str = "const ask = async (build, member) => {
@@ -61,16 +61,6 @@ fn readers_find_what_they_come_for_in_a_browser() {
     }
 }
 
-/// The browser, if there is one.
-pub fn chromium() -> Option<String> {
-    let chromium = env::var("ETW_LAYOUTS_CHROMIUM").unwrap_or_else(|_| "chromium".into());
-    let starts = witness::starts(&chromium);
-    if !starts {
-        witness::absent("chromium");
-    }
-    starts.then_some(chromium)
-}
-
 struct Browser {
     chromium: String,
     folder: Folder,
@@ -102,7 +92,11 @@ impl Browser {
             assert!(answer.starts_with(&start) && answer.contains(build), "{answer}; {start}");
         }
         assert!(said[4].starts_with("LoggerMode 0x00c8, ULONG at 5.1.2600-x86: inferred from "), "{}", said[4]);
-        assert!(said[5].starts_with("LoggerMode 0x000c, ULONG at 10.0.19041.1415-x64: verified against the symbols"), "{}", said[5]);
+        assert!(
+            said[5].starts_with("LoggerMode 0x000c, ULONG at 10.0.19041.1415-x64: verified against the symbols"),
+            "{}",
+            said[5]
+        );
         assert_eq!(said[6], "#build=19041.1415-x64&member=loggermode");
         let starts = [
             "ambiguous release `21H2`; write `10-21H2` or `11-21H2`",

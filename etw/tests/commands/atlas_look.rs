@@ -1,7 +1,6 @@
 //! The atlas as a browser shows it: what stays in sight, and what the rules of WCAG ask, as axe checks them.
 
-use crate::atlas::{run, run_with, written};
-use crate::atlas_browser::chromium;
+use crate::atlas::{FILES, run, run_with, written};
 use serde_json::{Value, json};
 use std::env;
 use test_support::witness;
@@ -10,6 +9,16 @@ use test_support::witness;
 const PHONE: &str = "--window-size=390,844";
 /// The dark look.
 const DARK: &str = "--blink-settings=preferredColorScheme=0";
+
+/// The browser, if there is one.
+pub fn chromium() -> Option<String> {
+    let chromium = env::var("ETW_LAYOUTS_CHROMIUM").unwrap_or_else(|_| "chromium".into());
+    let starts = witness::starts(&chromium);
+    if !starts {
+        witness::absent("chromium");
+    }
+    starts.then_some(chromium)
+}
 
 /// At every place of the history, each cell that is in sight has its offset in sight.
 #[test]
@@ -52,6 +61,18 @@ fn the_bar_stays_in_sight_on_a_phone() {
     let address = "type/WMI_LOGGER_CONTEXT.html#build=1703&member=LoggerMode";
     let found = run_with(&chromium, &[PHONE], &written(), address, script);
     assert_eq!(found, json!([true, true, true, true, true]));
+}
+
+/// The types in the tables of a comparison lead to their pages.
+#[test]
+fn types_of_a_comparison_are_links() {
+    let Some(chromium) = chromium() else { return };
+    let script = "for (let n = 0; n < 100 && !document.querySelector('#tables section'); n++) await wait(20);
+        return [...document.querySelectorAll('#tables td a')].map((link) => link.getAttribute('href'));";
+    let links = run(&chromium, &written(), "compare.html#a=1709&b=2004", script);
+    let links: Vec<&str> = links.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    assert!(links.contains(&"type/LIST_ENTRY.html") && links.len() > 20, "{links:?}");
+    assert!(links.iter().all(|link| FILES.contains_key(*link)), "{links:?}");
 }
 
 /// No page breaks a rule of WCAG 2.1 A or AA that axe knows, neither light nor dark.
