@@ -2,7 +2,7 @@
 
 use etw_layouts_codegen::axis::{Arch, Axis, Build, TargetId};
 use etw_layouts_codegen::layouts::{LayoutId, Layouts};
-use etw_layouts_codegen::registry::Registry;
+use etw_layouts_codegen::registry::{Registry, Seen};
 use etw_layouts_codegen::{Asked, SelectedBy};
 use etw_layouts_runtime::meta::{Absent, Confidence, Examined, Line, Reason, Update, choose};
 use std::collections::BTreeMap;
@@ -23,11 +23,26 @@ pub struct Choice {
 impl Choice {
     /// The layouts for a selected build, and the confidence in one structure or, without one, in all layouts.
     pub fn of(layouts: &Layouts, registry: &Registry, asked: Asked, structure: Option<&str>) -> Self {
+        Self::by(Along { layouts, registry, unseen: None, structure, near: None }, asked)
+    }
+
+    /// The same for one structure at several revisions of one build.
+    pub fn along(layouts: &Layouts, registry: &Registry, revisions: &[Asked], structure: &str) -> Vec<Self> {
+        let Some(number) = revisions.first().map(|asked| asked.build.number) else { return Vec::new() };
+        let line = Along { layouts, registry, unseen: None, structure: Some(structure), near: None };
+        let mut examined: Vec<Examined> = line.examined(Some(number)).collect();
+        examined.sort_by_key(|examined| examined.build);
+        let near = |asked: &Asked| Near { build: Build { number, ..asked.build }, examined: &examined };
+        revisions.iter().map(|asked| Self::by(Along { near: Some(near(asked)), ..line }, asked.clone())).collect()
+    }
+
+    fn by(line: Along, asked: Asked) -> Self {
+        let Along { layouts, structure, .. } = line;
         let axis = &layouts.spec.axis;
         let arch = axis.targets[asked.target].arch;
         // A revision that was examined under another build number is no evidence if this build number never had it.
         let unseen = asked.is_before_its_build(axis).then_some(asked.build);
-        let (confidence, other) = match choose(&Along { layouts, registry, unseen, structure }, asked.build, arch) {
+        let (confidence, other) = match choose(&Along { unseen, ..line }, asked.build, arch) {
             Ok(chosen) => (chosen.confidence, chosen.other.map(|(target, _)| target)),
             Err(Absent::Structure { confidence }) => (confidence, None),
             // The selected build has a target, so this cannot fail.
@@ -150,12 +165,22 @@ fn numbers(axis: &Axis, number: [u32; 3]) -> Vec<[u32; 3]> {
 }
 
 /// The layouts of a structure, or of all structures, along the version axis.
+#[derive(Clone, Copy)]
 struct Along<'a> {
     layouts: &'a Layouts,
     registry: &'a Registry,
     /// A build that is treated as not examined.
     unseen: Option<Build>,
     structure: Option<&'a str>,
+    /// What is known of the branch of a build in advance.
+    near: Option<Near<'a>>,
+}
+
+/// A build, and the examined builds of its branch in order.
+#[derive(Clone, Copy)]
+struct Near<'a> {
+    build: Build,
+    examined: &'a [Examined],
 }
 
 /// The layouts of a target.
@@ -187,8 +212,15 @@ impl<'a> Line for Along<'a> {
 
     fn examined(&self, branch: Option<[u32; 3]>) -> impl Iterator<Item = Examined> {
         let axis = &self.layouts.spec.axis;
+        let near = self.near.filter(|near| branch == Some(near.build.number));
+        let (before, after) = near.map_or((&[][..], &[][..]), |Near { build, examined }| {
+            examined.split_at(examined.partition_point(|examined| examined.build < build))
+        });
+        // The nearest first, which decide.
+        let known = before.iter().rev().chain(after).copied().filter(|examined| self.unseen != Some(examined.build));
         let numbers = branch.map(|number| numbers(axis, number));
-        self.registry.kernels.iter().filter_map(move |seen| {
+        let kernels: &[Seen] = if near.is_some() { &[] } else { &self.registry.kernels };
+        let rest = kernels.iter().filter_map(move |seen| {
             let build = match (branch, &numbers) {
                 (Some(number), Some(numbers)) if numbers.contains(&seen.build.number) => Build { number, ..seen.build },
                 (Some(_), _) => return None,
@@ -197,7 +229,8 @@ impl<'a> Line for Along<'a> {
             let witness = self.registry.witnesses.get(seen.witness).filter(|_| self.unseen != Some(build))?;
             let holds = self.structure.is_none_or(|name| witness.holds.contains(name));
             Some(Examined { build, arch: seen.arch, evidence: witness.kind.evidence(holds)? })
-        })
+        });
+        known.chain(rest)
     }
 
     fn updates(&self) -> impl Iterator<Item = Update<'_>> {

@@ -184,7 +184,7 @@ fn pairs<'a>(a: &'a Facts, b: &'a Facts) -> impl Iterator<Item = (Option<&'a Tar
 
 /// The target that a target is based on: the previous update of its build, or else the first kernel of the previous build.
 /// Targets outside the set are skipped.
-fn parent(axis: &Axis, targets: &TargetSet, target: TargetId) -> Option<TargetId> {
+pub fn base(axis: &Axis, targets: &TargetSet, target: TargetId) -> Option<TargetId> {
     let arch = axis.targets[target].arch;
     let own = axis.kernel_of(target).build;
     let line = || axis.along(arch).filter(|(_, other)| targets.contains(*other)).take_while(|(build, _)| *build < own);
@@ -206,7 +206,7 @@ fn change(axis: &Axis, targets: &TargetSet, facts: &BTreeMap<TargetId, (TargetFa
         if axis.follows.get(&arch).is_some_and(|&leader| first_of(leader).is_some()) {
             continue;
         }
-        let Some(parent) = parent(axis, targets, first) else { continue };
+        let Some(parent) = base(axis, targets, first) else { continue };
         same = same.or(Some(parent));
         let new = match [parent, first].map(|target| facts.get(&target).map(|(fact, _)| fact)) {
             [None, Some(_)] => vec!["appears"],

@@ -1,34 +1,42 @@
-//! What the script knows of builds: their names, the targets whose layouts they have, and which were examined.
+//! Builds as the script looks them up: their names, and the target whose layouts each revision has.
 
 use super::facts::{ARCHITECTURES, Atlas};
 use crate::Error;
 use etw_layouts_codegen::Asked;
 use etw_layouts_codegen::axis::{Arch, Build, TargetId};
-use etw_layouts_codegen::registry::WitnessKind;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Serialize)]
 struct Data<'a> {
     targets: Vec<TargetData<'a>>,
-    /// Targets by each name of a build and an architecture, such as `1703-x64`, each with the number of the build and its revision.
-    named: BTreeMap<String, (usize, String, u32)>,
+    /// By the name of a build and an architecture, such as `1703-x64`, the number and the revision of the build, or why the name has none.
+    names: BTreeMap<String, Named>,
     /// The updates by KB number, each with its builds.
     kbs: BTreeMap<u32, Vec<String>>,
     /// Builds that are the kernel of another, with the number of that and their own first revision.
     same: BTreeMap<String, (String, u32)>,
-    /// The name of the release of each build number.
-    releases: BTreeMap<String, String>,
-    /// By architecture and build number, the examined revisions, each with its set of facts.
-    seen: BTreeMap<&'static str, Revisions>,
-    /// The evidence of each set of facts: `s` for symbols, `c` for converted ones, `i` for an image.
-    witnesses: String,
+    /// By the number of a build and an architecture.
+    branches: BTreeMap<String, Branch>,
     /// The definitions: `s` for a structure or union, `v` for values.
     types: BTreeMap<&'a str, &'static str>,
 }
 
-/// The examined revisions of each build number, each with its set of facts.
-type Revisions = BTreeMap<String, BTreeSet<(u32, usize)>>;
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Named {
+    Build(String, u32),
+    Error(String),
+}
+
+/// The revisions of a build from which on the layouts or the evidence may be others, each with its target.
+#[derive(Serialize)]
+struct Branch {
+    /// Its place in the lists of the confidence.
+    at: usize,
+    from: Vec<u32>,
+    target: Vec<usize>,
+}
 
 #[derive(Serialize)]
 struct TargetData<'a> {
@@ -36,15 +44,14 @@ struct TargetData<'a> {
     arch: &'static str,
     number: String,
     revision: u32,
-    label: &'a str,
     /// As people call it: release, update and KB number.
     windows: String,
     /// The latest examined build with its layouts.
     latest: String,
     /// The page of the map of its references.
     map: String,
-    /// The target of its architecture before it.
-    before: Option<usize>,
+    /// The target that its changes are compared with: the update before it, or the first build of the release before it.
+    base: Option<usize>,
 }
 
 /// The data of the script.
@@ -56,23 +63,25 @@ pub fn data(atlas: &Atlas) -> Result<String, Error> {
             arch: atlas.axis.targets[target].arch.as_str(),
             number: dotted(own.build.number),
             revision: own.build.revision,
-            label: atlas.label(target),
             windows: atlas.axis.windows(own.build).to_string(),
             latest: latest(atlas, target),
             map: atlas.map_page(target),
-            before: kernel.before.map(usize::from),
+            base: kernel.base.map(usize::from),
         }
     });
     let types = atlas.structures.iter().map(|structure| (structure.name(), "s"));
     let types = types.chain(atlas.values.iter().map(|definition| (definition.name.value.as_str(), "v"))).collect();
+    let branches = atlas.branches.iter().enumerate().map(|(at, branch)| {
+        let from = branch.points.iter().map(|asked| asked.own.revision).collect();
+        let target = branch.points.iter().map(|asked| asked.target.into()).collect();
+        (format!("{}-{}", dotted(branch.number), branch.arch), Branch { at, from, target })
+    });
     let data = Data {
         targets: targets.collect(),
-        named: named(atlas),
+        names: names(atlas),
         kbs: kbs(atlas),
         same: same(atlas),
-        releases: releases(atlas),
-        seen: seen(atlas),
-        witnesses: atlas.registry.witnesses.iter().map(|witness| letter(witness.kind)).collect(),
+        branches: branches.collect(),
         types,
     };
     Ok(format!("window.atlasBuilds = {};\n", serde_json::to_string(&data)?))
@@ -84,36 +93,41 @@ pub fn latest(atlas: &Atlas, target: TargetId) -> String {
     builds.max_by_key(|build| build.revision).map_or_else(|| atlas.build(target), |build| build.to_string())
 }
 
-fn letter(kind: WitnessKind) -> char {
-    match kind {
-        WitnessKind::Symbols => 's',
-        WitnessKind::Converted => 'c',
-        _ => 'i',
-    }
-}
-
-/// Labels, and builds with and without a revision, as [`find_build`](etw_layouts_codegen::axis::Axis::find_build) knows them.
-fn named(atlas: &Atlas) -> BTreeMap<String, (usize, String, u32)> {
+/// Labels, builds with and without a revision, and releases, as [`find_build`](etw_layouts_codegen::axis::Axis::find_build) knows them.
+fn names(atlas: &Atlas) -> BTreeMap<String, Named> {
     let axis = atlas.axis;
     let kernels = (0..axis.kernels.len()).map(|kernel| axis.kernel_name(kernel));
-    let numbers = numbers(atlas).into_iter().map(dotted);
-    let names: BTreeSet<String> = axis.labels().map(str::to_owned).chain(kernels).chain(numbers).collect();
-    let all = names.iter().flat_map(|name| ARCHITECTURES.map(|arch| (name, arch, axis.find_build(name, arch))));
-    let one = |(name, arch, asked): (&String, Arch, Result<Asked, String>)| {
-        let Asked { own, target, .. } = asked.ok()?;
-        // A number without a row of its own has no revision that is known.
-        let build = if own.revision == 0 { axis.kernel_of(target).build } else { own };
-        Some((format!("{}-{arch}", name.to_lowercase()), (target.into(), dotted(build.number), build.revision)))
-    };
-    all.filter_map(one).collect()
+    let numbers = super::confidence::numbers(atlas).into_iter().flat_map(|number| [dotted(number), number[2].to_string()]);
+    let ends = axis.labels().filter_map(|label| label.split_once('-')).map(|(_, end)| end.to_owned());
+    let names: BTreeSet<String> = axis.labels().map(str::to_owned).chain(kernels).chain(numbers).chain(ends).collect();
+    let mut all = BTreeMap::new();
+    for (name, arch) in names.iter().flat_map(|name| ARCHITECTURES.map(|arch| (name, arch))) {
+        let named = match axis.find_build(name, arch) {
+            Ok(Asked { own, target, .. }) => {
+                // A number without a row of its own has no revision that is known.
+                let build = if own.revision == 0 { axis.kernel_of(target).build } else { own };
+                Named::Build(dotted(build.number), build.revision)
+            }
+            Err(error) if error.starts_with("ambiguous") => Named::Error(error),
+            Err(_) => continue,
+        };
+        all.insert(format!("{}-{arch}", name.to_lowercase()), named);
+    }
+    for (arch, name, build) in ARCHITECTURES.into_iter().flat_map(|arch| releases(atlas, arch)) {
+        all.entry(format!("{name}-{arch}")).or_insert(Named::Build(dotted(build.number), build.revision));
+    }
+    all
 }
 
-/// The build numbers of the axis, of examined builds and of updates.
-fn numbers(atlas: &Atlas) -> BTreeSet<[u32; 3]> {
-    let axis = atlas.axis;
-    let own = axis.kernels.iter().flat_map(|kernel| kernel.same.iter().chain([&kernel.build]));
-    let seen = atlas.registry.kernels.iter().map(|kernel| &kernel.build);
-    own.chain(seen).chain(axis.kbs.keys()).map(|build| build.number).collect()
+/// Releases as people call them, without `Windows`, each with its first build.
+fn releases<'a>(atlas: &'a Atlas, arch: Arch) -> impl Iterator<Item = (Arch, String, Build)> + use<'a> {
+    atlas.axis.along(arch).flat_map(move |(build, _)| {
+        let release = atlas.axis.windows(build).release.unwrap_or_default().to_lowercase();
+        let parts: Vec<String> = release.split(", ").map(|part| part.trim_start_matches("windows ").to_owned()).collect();
+        let whole = parts.clone().into_iter();
+        let short = parts.into_iter().filter_map(|part| Some(part.split_once(" version ")?.0.to_owned()));
+        whole.chain(short).map(move |name| (arch, name, build)).collect::<Vec<_>>()
+    })
 }
 
 fn kbs(atlas: &Atlas) -> BTreeMap<u32, Vec<String>> {
@@ -127,21 +141,6 @@ fn kbs(atlas: &Atlas) -> BTreeMap<u32, Vec<String>> {
 fn same(atlas: &Atlas) -> BTreeMap<String, (String, u32)> {
     let pairs = atlas.axis.kernels.iter().flat_map(|kernel| kernel.same.iter().map(|same| (same, kernel.build.number)));
     pairs.map(|(same, own)| (dotted(same.number), (dotted(own), same.revision))).collect()
-}
-
-fn releases(atlas: &Atlas) -> BTreeMap<String, String> {
-    let name = |number| Some((dotted(number), atlas.axis.windows(Build { number, revision: 0 }).release?.to_owned()));
-    numbers(atlas).into_iter().filter_map(name).collect()
-}
-
-fn seen(atlas: &Atlas) -> BTreeMap<&'static str, Revisions> {
-    let mut all: BTreeMap<&str, Revisions> = BTreeMap::new();
-    for kernel in &atlas.registry.kernels {
-        let build = atlas.axis.canonical(kernel.build);
-        let own = all.entry(kernel.arch.as_str()).or_default().entry(dotted(build.number)).or_default();
-        own.insert((build.revision, kernel.witness));
-    }
-    all
 }
 
 /// The three numbers of a build.

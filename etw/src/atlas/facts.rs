@@ -1,5 +1,6 @@
 //! What all pages draw on, computed once.
 
+use super::confidence::{Branch, branches};
 use super::names::{Uses, uses};
 use super::scopes::Scopes;
 use super::sheet::Sheet;
@@ -12,6 +13,7 @@ use etw_layouts_codegen::registry::{Registry, Seen};
 use etw_layouts_codegen::spec::{Body, Constant, Definition, Provenance, Spec};
 use etw_layouts_project::diff::Side;
 use etw_layouts_project::events::Statements;
+use etw_layouts_project::history;
 use etw_layouts_project::map::Map;
 use etw_layouts_project::matrix::Matrix;
 use etw_layouts_project::{Choice, Confidence, Source};
@@ -34,6 +36,8 @@ pub struct Atlas<'a> {
     pub classes: Vec<Class<'a>>,
     /// The targets.
     pub kernels: PerTarget<AtlasTarget<'a>>,
+    /// The builds, by number and architecture.
+    pub branches: Vec<Branch>,
     /// Where each type is used.
     pub uses: Uses,
     scopes: Scopes<'a>,
@@ -66,6 +70,8 @@ pub struct AtlasTarget<'a> {
     /// The targets of its architecture before and after it.
     pub before: Option<TargetId>,
     pub after: Option<TargetId>,
+    /// The target that its changes are compared with.
+    pub base: Option<TargetId>,
     /// The first target whose structures have the same references between them.
     pub map: TargetId,
 }
@@ -85,6 +91,7 @@ impl<'a> Atlas<'a> {
                 seen.entry(target).or_default().push(kernel);
             }
         }
+        let all = axis.all();
         let kernel = |target: TargetId| {
             let mut line = axis.along(axis.targets[target].arch).map(|(_, target)| target);
             let before = line.clone().take_while(|&other| other != target).last();
@@ -93,7 +100,8 @@ impl<'a> Atlas<'a> {
             let choice = Choice::of(layouts, registry, axis.find(&name)?, None);
             let side = Side::of_target(layouts, &choice)?;
             let seen = seen.get(&target).cloned().unwrap_or_default();
-            Ok(AtlasTarget { name, choice, seen, side, before, after, map: target })
+            let base = history::base(axis, &all, target);
+            Ok(AtlasTarget { name, choice, seen, side, before, after, base, map: target })
         };
         let targets: Vec<_> = axis.targets.ids().collect();
         let mut kernels: PerTarget<AtlasTarget> =
@@ -107,8 +115,18 @@ impl<'a> Atlas<'a> {
             layouts.spec.definitions.values().partition(|definition| matches!(definition.body, Body::Aggregate(_)));
         let scopes = Scopes::of(axis);
         let classes = classes(&layouts.spec, statements);
-        let mut atlas =
-            Self { layouts, registry, axis, structures: Vec::new(), values, classes, kernels, uses: uses(layouts), scopes };
+        let mut atlas = Self {
+            layouts,
+            registry,
+            axis,
+            structures: Vec::new(),
+            values,
+            classes,
+            kernels,
+            branches: branches(axis, registry),
+            uses: uses(layouts),
+            scopes,
+        };
         let aggregates = aggregates.into_par_iter().filter(|definition| wanted(&definition.name.value));
         let structures = aggregates.map(|definition| Structure::of(&atlas, definition));
         atlas.structures = structures.collect();
@@ -172,8 +190,9 @@ impl<'a> Atlas<'a> {
     /// What the layout of a structure is known from at a target, by the confidence in it; without a structure, all layouts.
     pub fn source(&self, structure: Option<&str>, target: TargetId, confidence: Confidence) -> Source {
         let definition = structure.and_then(|name| self.layouts.spec.definitions.get(name));
-        let stated = definition.and_then(|definition| definition.source.get(target)).map(|piece| piece.value);
-        let documented = self.axis.documented.contains(target) && stated.is_none_or(|stated| stated == Provenance::Document);
+        let provenance = definition.and_then(|definition| definition.source.get(target)).map(|piece| piece.value);
+        let documented =
+            self.axis.documented.contains(target) && provenance.is_none_or(|provenance| provenance == Provenance::Document);
         marks::of(confidence, documented)
     }
 

@@ -15,9 +15,7 @@ pub fn page(path: String, here: &str, title: impl Display, inside: impl FnOnce(&
             html.el("header", &[("class", &"top")], |html| top(html, root, here));
             html.el("main", &[("id", &"the-page"), ("tabindex", &"-1")], inside);
             html.el("footer", &[], |html| {
-                html.text(
-                    "Every offset is computed from a declaration and verified against symbols and images where available. ",
-                );
+                html.text("Offsets are computed from declarations and verified against symbols. ");
                 html.link(format_args!("{root}legend.html"), "How to read this atlas");
             });
         });

@@ -186,12 +186,14 @@ pub fn kernels(atlas: &Atlas) -> (String, String) {
         html.leaf(
             "p",
             &[("class", &"lead")],
-            "The first revision of each build, and the later revisions (updates) that changed a layout. For a revision between two listed ones, the layouts of the earlier one are assumed.",
+            "The first revision of each build, newest first, and the later revisions (updates) that changed a layout. For a revision between two listed ones, the layouts of the earlier one are assumed.",
         );
         scrolled(html, "Builds", |html| {
             html.el("table", &[("class", &"list builds")], |html| {
                 head(html, &["Build", "Label", "x64", "x86", "arm64", "Release"]);
-                html.el("tbody", &[], |html| (0..atlas.axis.kernels.len()).for_each(|kernel| self::kernel(atlas, kernel, html)));
+                html.el("tbody", &[], |html| {
+                    (0..atlas.axis.kernels.len()).rev().for_each(|kernel| self::kernel(atlas, kernel, html))
+                });
             });
         });
         marks::legend(html, "");

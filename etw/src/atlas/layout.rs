@@ -27,7 +27,8 @@ fn page(atlas: &Atlas, structure: &Structure, id: LayoutId) -> Option<(String, S
         });
         html.leaf("p", &[("class", &"lead")], format_args!("{:#x} bytes, aligned to {}.", sheet.size, sheet.align));
         html.el("p", &[("class", &"kernels")], |html| {
-            html.text("Targets with this layout: ");
+            html.link("../legend.html", "Evidence levels");
+            html.text(" of the targets with this layout: ");
             for target in layout.targets.iter() {
                 html.el("span", &[], |html| {
                     let confidence = sheet::choice(atlas, name, target).confidence;
@@ -52,7 +53,6 @@ fn page(atlas: &Atlas, structure: &Structure, id: LayoutId) -> Option<(String, S
         }
         html.leaf("h2", &[("id", &"the-bytes")], "Bytes");
         structure::bytes(atlas, name, speaker, sheet, "", html);
-        marks::legend(html, "../");
     }))
 }
 

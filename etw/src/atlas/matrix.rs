@@ -51,7 +51,7 @@ pub fn table(atlas: &Atlas, structure: &Structure, matrix: &Matrix, known: &mut 
     });
 }
 
-/// The labels of a run of kernels, as short as they tell it apart.
+/// The labels of a run of kernels, as short as they name it.
 pub fn span(atlas: &Atlas, column: &Column) -> String {
     let (Some((first, _)), Some((last, _))) = (column.targets.first(), column.targets.last()) else { return String::new() };
     let [a, b] = [first, last].map(|&target| atlas.label(target));

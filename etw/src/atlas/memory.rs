@@ -16,7 +16,7 @@ const LEFT: u64 = 64;
 const TOP: u64 = 20;
 /// The width of a letter.
 const LETTER: f64 = 7.3;
-/// So many rows at most are drawn of one member; what is between is told.
+/// So many rows at most are drawn of one member; the rest is counted.
 const WHOLE: u64 = 3;
 
 /// What lies on a row: bits from the start of the structure.

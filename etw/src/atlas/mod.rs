@@ -2,6 +2,7 @@
 
 mod builds;
 mod compare;
+mod confidence;
 mod event_class;
 mod facts;
 mod frame;
@@ -26,6 +27,7 @@ mod values;
 mod write;
 
 use crate::{Error, Outcome, print};
+use confidence::Confidences;
 use etw_layouts_project::Project;
 use facts::Atlas;
 use rayon::prelude::*;
@@ -46,7 +48,7 @@ const SCRIPT: [&str; 8] = [
     include_str!("script/end.js"),
 ];
 
-/// Write an atlas of all layouts as web pages: no server and no network, opened from disk.
+/// Write a website of all layouts: HTML pages that open from disk, without a server or a network.
 ///
 /// The atlas has one page per structure (its members in all versions), per layout (a map of its bytes), per target (its
 /// evidence) and per class of kernel events (the fields of their payloads in all versions), pages of enumerations and flags,
@@ -101,10 +103,15 @@ pub fn files(project: &Project) -> Result<BTreeMap<String, String>, Error> {
     let mut files: BTreeMap<String, String> = structures.chain(kernels).chain(values).chain(classes).collect();
     files.extend([index::page(&atlas), index::kernels(&atlas), index::values(&atlas), index::events(&atlas), index::legend()]);
     files.extend([compare::page(&atlas)]);
-    let data: Vec<_> =
-        atlas.structures.par_iter().map(|structure| type_data::file(&atlas, structure)).collect::<Result<_, _>>()?;
+    let confidences = Confidences::of(&atlas);
+    let data: Vec<_> = atlas
+        .structures
+        .par_iter()
+        .map(|structure| type_data::file(&atlas, &confidences, structure))
+        .collect::<Result<_, _>>()?;
     files.extend(data);
     files.insert("builds.js".into(), builds::data(&atlas)?);
+    files.insert("confidence.js".into(), confidences.data()?);
     files.insert("compare.js".into(), compare::data(&atlas)?);
     files.insert("search.js".into(), search::data(&atlas)?);
     files.insert("style.css".into(), STYLE.into());

@@ -1,7 +1,8 @@
 //! `open`: one page of the atlas as a file that needs no other, in a browser.
 
+use super::confidence::Confidences;
 use super::facts::Atlas;
-use super::{SCRIPT, STYLE, builds, compare, structure, type_data, values};
+use super::{SCRIPT, STYLE, builds, structure, type_data, values};
 use crate::{Error, NewFile, Outcome, print};
 use etw_layouts_codegen::layouts::{Form, Layouts};
 use etw_layouts_project::Project;
@@ -61,9 +62,10 @@ fn page(project: &Project, name: &str) -> Result<String, Error> {
     let registry = project.registry(&layouts.spec.axis)?;
     let only = embedded(&layouts, name);
     let atlas = Atlas::of(&layouts, &registry, &project.statements()?, |name| only.contains(name))?;
-    let mut data = vec![builds::data(&atlas)?, compare::data(&atlas)?];
+    let confidences = Confidences::of(&atlas);
+    let mut data = vec![builds::data(&atlas)?, confidences.data()?];
     for structure in &atlas.structures {
-        data.push(type_data::file(&atlas, structure)?.1);
+        data.push(type_data::file(&atlas, &confidences, structure)?.1);
     }
     let own = atlas.structures.iter().find(|structure| structure.name() == name);
     let (_, text) = match (own, layouts.spec.definitions.get(name)) {

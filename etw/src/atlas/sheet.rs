@@ -15,6 +15,8 @@ use std::fmt::Write;
 
 /// A layout of a structure or union.
 pub struct Sheet {
+    /// Its number among the layouts of the structure.
+    pub number: i32,
     pub kind: &'static str,
     pub size: u64,
     pub align: u64,
@@ -22,8 +24,8 @@ pub struct Sheet {
     pub pack: u64,
     /// The offset of each row, and the row.
     pub rows: Vec<(u64, Row)>,
-    /// The structures, unions and enumerations that it embeds.
-    pub embeds: BTreeSet<String>,
+    /// The layouts of the structures, unions and enumerations that it embeds.
+    pub embeds: Vec<LayoutId>,
 }
 
 /// A line of a declaration.
@@ -51,7 +53,7 @@ pub struct Row {
     /// Its evidence, where it is not that of the whole layout.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub note: String,
-    /// The line in C; padding has none.
+    /// The line in C, indented; padding has none.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub c: String,
 }
@@ -82,7 +84,7 @@ pub fn choice(atlas: &Atlas, name: &str, target: TargetId) -> Choice {
 
 impl Sheet {
     /// The sheet of a layout; nothing for an enumeration.
-    pub fn of(atlas: &Atlas, id: LayoutId) -> Option<Self> {
+    pub fn of(atlas: &Atlas, id: LayoutId, number: i32) -> Option<Self> {
         let layout = &atlas.layouts.layouts[id];
         let Form::Aggregate(aggregate) = &layout.form else { return None };
         let choice = choice(atlas, &layout.name, speaker(atlas, id)?);
@@ -92,12 +94,13 @@ impl Sheet {
         let known = subject.known(atlas.layouts, atlas.registry, &members);
         let sources = subject.sources(atlas.layouts, atlas.registry, &members);
         let mut sheet = Self {
+            number,
             kind: keyword(aggregate.kind),
             size: aggregate.extent.size,
             align: aggregate.extent.align,
             pack: aggregate.pack.unwrap_or(0),
             rows: Vec::new(),
-            embeds: BTreeSet::new(),
+            embeds: Vec::new(),
         };
         let mut open: Vec<String> = Vec::new();
         for (index, member) in members.iter().enumerate() {
@@ -112,8 +115,10 @@ impl Sheet {
                 if matches!(field.ty, Type::Inline(_)) {
                     open.push(format!("}}{};", spaced(field.name.as_deref().unwrap_or_default())));
                 }
-                if let Type::Layout(id) = field.ty.element() {
-                    sheet.embeds.insert(atlas.layouts.layouts[*id].name.clone());
+                if let Type::Layout(id) = field.ty.element()
+                    && !sheet.embeds.contains(id)
+                {
+                    sheet.embeds.push(*id);
                 }
             }
             sheet.rows.push((member.offset, row));
@@ -125,30 +130,32 @@ impl Sheet {
     /// Ends the declarations that are deeper than a member.
     fn close(&mut self, open: &mut Vec<String>, depth: usize, offset: u64) {
         while open.len() > depth {
-            let (depth, c) = (open.len() - 1, open.pop().unwrap_or_default());
+            let depth = open.len() - 1;
+            let c = indented(depth, &open.pop().unwrap_or_default());
             self.rows.push((offset, Row { depth, c, ..Row::default() }));
         }
     }
 
-    /// The declaration in C, with the offset of each member before it. The script writes the same.
+    /// The declaration in C, with the offset of each member before it.
     pub fn c(&self, name: &str) -> String {
-        let mut text = String::new();
-        if self.pack > 0 {
-            let _ = writeln!(text, "#pragma pack(push, {})", self.pack);
-        }
-        let _ = writeln!(text, "typedef {} _{name} {{", self.kind);
+        let [head, end] = self.ends(name);
+        let mut text = head;
         for (offset, row) in self.rows.iter().filter(|(_, row)| !row.c.is_empty()) {
-            let indent = "    ".repeat(row.depth + 1);
             let _ = match row.is_end() {
-                true => writeln!(text, "            {indent}{}", row.c),
-                false => writeln!(text, "/* {offset:#05x} */ {indent}{}", row.c),
+                true => writeln!(text, "            {}", row.c),
+                false => writeln!(text, "/* {offset:#05x} */ {}", row.c),
             };
         }
-        let _ = writeln!(text, "}} {name}; /* {:#x} bytes */", self.size);
-        if self.pack > 0 {
-            text.push_str("#pragma pack(pop)\n");
-        }
-        text
+        text + &end
+    }
+
+    /// What is before and behind the members of the declaration in C.
+    pub fn ends(&self, name: &str) -> [String; 2] {
+        let [push, pop] = match self.pack {
+            0 => [String::new(), String::new()],
+            pack => [format!("#pragma pack(push, {pack})\n"), "#pragma pack(pop)\n".to_owned()],
+        };
+        [format!("{push}typedef {} _{name} {{\n", self.kind), format!("}} {name}; /* {:#x} bytes */\n{pop}", self.size)]
     }
 
     /// The table of the members. The rows of one table on a page have the members as their ids, those of others have it with a suffix.
@@ -236,7 +243,7 @@ fn row(member: &Member) -> Row {
         values: field.and_then(|field| field.values.clone()).unwrap_or_default(),
         doc,
         note: String::new(),
-        c: field.map(declared).unwrap_or_default(),
+        c: field.map(|field| indented(member.depth, &declared(field))).unwrap_or_default(),
     }
 }
 
@@ -252,6 +259,10 @@ fn declared(field: &Field) -> String {
         }
         _ => format!("{align}{}{};", c_type(field), spaced(name)),
     }
+}
+
+fn indented(depth: usize, line: &str) -> String {
+    format!("{}{line}", "    ".repeat(depth + 1))
 }
 
 fn spaced(name: &str) -> String {

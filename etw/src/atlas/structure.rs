@@ -105,7 +105,9 @@ fn now(atlas: &Atlas, structure: &Structure, matrix: &Matrix, suffix: &str, html
     });
     html.el("details", &[("class", &"declaration"), ("open", &"open")], |html| {
         html.leaf("summary", &[], "Declaration in C");
-        html.leaf("pre", &[("class", &"code"), ("tabindex", &"0"), ("aria-label", &"Declaration in C")], sheet.c(name));
+        let code: [(&str, &dyn Display); 4] =
+            [("class", &"code"), ("tabindex", &"0"), ("aria-label", &"Declaration in C"), ("data-layout", &sheet.number)];
+        html.leaf("pre", &code, sheet.c(name));
     });
     sheet.table(atlas, name, suffix, html);
     html.el("details", &[("class", &"map-of-bytes")], |html| {

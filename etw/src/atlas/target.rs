@@ -44,7 +44,6 @@ pub fn page(atlas: &Atlas, target: TargetId) -> (String, String) {
         }
         html.leaf("h2", &[("id", &"structures")], "All structures and values");
         structures(atlas, target, html);
-        marks::legend(html, "../");
     })
 }
 
@@ -93,7 +92,11 @@ fn facts(atlas: &Atlas, target: TargetId, html: &mut Html) {
 
 /// All that the target has, each with its size; what is as sure as the target has no sign.
 fn structures(atlas: &Atlas, target: TargetId, html: &mut Html) {
-    html.leaf("p", &[], "A sign marks structures whose evidence level is not that of the build. Sizes lead to the layouts.");
+    html.el("p", &[], |html| {
+        html.text("A sign marks structures whose ");
+        html.link("../legend.html", "evidence level");
+        html.text(" is not that of the build. Sizes lead to the layouts.");
+    });
     let whole = atlas.source(None, target, atlas.kernels[target].choice.confidence);
     html.el("ul", &[("class", &"all")], |html| {
         for (name, &id) in &atlas.layouts.by_target[target] {

@@ -1,117 +1,119 @@
 //! What the script knows of a structure: its layouts, which target has which, and the history of its members.
 
+use super::confidence::Confidences;
 use super::facts::{Atlas, Structure};
 use super::paths;
 use super::sheet::{Row, Sheet};
 use crate::Error;
-use etw_layouts_codegen::layouts::LayoutId;
-use etw_layouts_project::history::TargetFact;
+use etw_layouts_codegen::axis::{TargetId, TargetSet};
+use etw_layouts_codegen::layouts::{Form, LayoutId};
+use etw_layouts_project::history::{self, TargetFact};
 use etw_layouts_project::matrix::{Matrix, Run};
-use etw_layouts_project::sentence;
 use serde::Serialize;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 
 #[derive(Serialize)]
 struct Data<'a> {
-    kind: &'static str,
     /// The layout of each target, or -1.
     of: Vec<i32>,
-    /// The confidence in it, as the number of a sentence, or -1.
-    sure: Vec<i32>,
-    sentences: Vec<String>,
-    /// The sets of facts that contain the structure.
-    holds: Vec<usize>,
+    /// The column of the confidence of each branch of builds, or -1.
+    columns: &'a [i32],
     layouts: Vec<LayoutData>,
-    rows: Vec<Row>,
+    rows: Vec<&'a Row>,
+    /// The declarations in C of the enumerations that it embeds.
+    enumerations: Vec<String>,
     /// By architecture and member, the runs of targets with one offset and type.
     history: BTreeMap<&'static str, BTreeMap<&'a str, Vec<RunData>>>,
+    /// What changed with a run.
+    changes: Vec<String>,
 }
 
 #[derive(Serialize)]
 struct LayoutData {
     size: u64,
-    #[serde(skip_serializing_if = "is_zero")]
-    pack: u64,
-    /// Offset and row, in turn.
-    rows: Vec<u64>,
-    embeds: BTreeSet<String>,
+    /// What is before and behind the members of its declaration in C.
+    ends: [String; 2],
+    /// Offsets, each with the number of the row there.
+    rows: Vec<(u64, usize)>,
+    /// What has to be declared before it, in that order: the number of the layout of a structure, or below 0 an enumeration, the first of which is -1.
+    needs: Vec<(String, i32)>,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "the form that serde calls")]
-fn is_zero(pack: &u64) -> bool {
-    *pack == 0
-}
-
-/// The first target of a run and its last, the offset with the bits, and the type.
+/// The first target of a run and its last, the offset with the bits, the type, and the number of the change.
 #[derive(Serialize)]
-struct RunData(usize, usize, String, String);
+struct RunData(usize, usize, String, String, usize);
 
 /// The file: its path, and the script in it.
-pub fn file(atlas: &Atlas, structure: &Structure) -> Result<(String, String), Error> {
+pub fn file(atlas: &Atlas, confidences: &Confidences, structure: &Structure) -> Result<(String, String), Error> {
     let name = structure.name();
-    let targets = atlas.axis.targets.len();
     let mut data = Data {
-        kind: "",
-        of: vec![-1; targets],
-        sure: vec![-1; targets],
-        sentences: Vec::new(),
-        holds: Vec::new(),
+        of: vec![-1; atlas.axis.targets.len()],
+        columns: confidences.of_structure(name),
         layouts: Vec::new(),
         rows: Vec::new(),
+        enumerations: Vec::new(),
         history: BTreeMap::new(),
+        changes: vec![String::new()],
     };
-    let witnesses = atlas.registry.witnesses.iter().enumerate();
-    data.holds.extend(witnesses.filter(|(_, witness)| witness.holds.contains(name)).map(|(index, _)| index));
-    let (mut known, mut rows) = (HashMap::new(), HashMap::new());
+    let mut sheets: Vec<&Sheet> = structure.sheets.values().collect();
+    sheets.sort_by_key(|sheet| sheet.number);
+    let mut known = HashMap::new();
+    for sheet in sheets {
+        let mut number = |row| {
+            *known.entry(row).or_insert_with(|| {
+                data.rows.push(row);
+                data.rows.len() - 1
+            })
+        };
+        let rows = sheet.rows.iter().map(|(offset, row)| (*offset, number(row))).collect();
+        let mut needs = Vec::new();
+        sheet.embeds.iter().for_each(|id| need(atlas, *id, &mut needs, &mut data.enumerations));
+        data.layouts.push(LayoutData { size: sheet.size, ends: sheet.ends(name), rows, needs });
+    }
+    let has = history::has(atlas.layouts, name);
     for matrix in &structure.matrices {
         for column in &matrix.columns {
-            let number = layout(structure, column.layout, &mut data, (&mut known, &mut rows));
-            for &(target, confidence) in &column.targets {
-                let words = sentence(atlas.axis, &confidence, matrix.arch);
-                let sure = data.sentences.iter().position(|known| *known == words).unwrap_or_else(|| {
-                    data.sentences.push(words);
-                    data.sentences.len() - 1
-                });
-                data.of[usize::from(target)] = number;
-                data.sure[usize::from(target)] = i32::try_from(sure).unwrap_or(-1);
-            }
+            let number = structure.sheets.get(&column.layout).map_or(-1, |sheet| sheet.number);
+            column.targets.iter().for_each(|&(target, _)| data.of[usize::from(target)] = number);
         }
-        let members = matrix.rows.iter().map(|row| (row.member.as_str(), runs(matrix, &row.runs)));
+        let members =
+            matrix.rows.iter().map(|row| (row.member.as_str(), runs(atlas, &has, matrix, &row.runs, &mut data.changes)));
         data.history.insert(matrix.arch.as_str(), members.collect());
     }
     let json = serde_json::to_string(&data)?;
     Ok((paths::of_data(name), format!("(window.atlasTypes ??= {{}})[\"{name}\"] = {json};\n")))
 }
 
-/// The number of a layout, which is added if it is not known yet.
-fn layout(
-    structure: &Structure,
-    id: LayoutId,
-    data: &mut Data,
-    (known, numbers): (&mut HashMap<LayoutId, i32>, &mut HashMap<Row, u64>),
-) -> i32 {
-    if let Some(&number) = known.get(&id) {
-        return number;
+/// Adds a layout behind those that it needs.
+fn need(atlas: &Atlas, id: LayoutId, needs: &mut Vec<(String, i32)>, enumerations: &mut Vec<String>) {
+    let layout = &atlas.layouts.layouts[id];
+    if needs.iter().any(|(known, _)| *known == layout.name) {
+        return;
     }
-    let number = i32::try_from(data.layouts.len()).unwrap_or(-1);
-    known.insert(id, number);
-    let Some(sheet) = structure.sheets.get(&id) else { return -1 };
-    data.kind = sheet.kind;
-    let mut rows = Vec::new();
-    for (offset, row) in &sheet.rows {
-        let next = data.rows.len() as u64;
-        let index = *numbers.entry(row.clone()).or_insert(next);
-        if index == next {
-            data.rows.push(row.clone());
+    let number = match &layout.form {
+        Form::Enumeration(set) => {
+            let name = &layout.name;
+            let constants: String = set.constants.iter().map(|(name, value)| format!("    {name} = {value},\n")).collect();
+            let text = format!("typedef enum _{name} {{\n{constants}}} {name};\n");
+            let at = enumerations.iter().position(|known| *known == text).unwrap_or_else(|| {
+                enumerations.push(text);
+                enumerations.len() - 1
+            });
+            i32::try_from(at).map_or(-1, |at| -1 - at)
         }
-        rows.extend([*offset, index]);
-    }
-    data.layouts.push(LayoutData { size: sheet.size, pack: sheet.pack, rows, embeds: sheet.embeds.clone() });
-    number
+        Form::Aggregate(_) => {
+            let structure = atlas.structures.iter().find(|structure| structure.name() == layout.name);
+            let Some(sheet) = structure.and_then(|structure| structure.sheets.get(&id)) else { return };
+            sheet.embeds.iter().for_each(|id| need(atlas, *id, needs, enumerations));
+            sheet.number
+        }
+    };
+    needs.push((layout.name.clone(), number));
 }
 
-/// The runs of a member. Runs that differ only in their evidence are joined.
-fn runs(matrix: &Matrix, runs: &[Run]) -> Vec<RunData> {
+/// The runs of a member, each with what changed since the target that its first one is based on. Runs that differ only in their evidence are
+/// joined.
+fn runs(atlas: &Atlas, has: &TargetSet, matrix: &Matrix, runs: &[Run], changes: &mut Vec<String>) -> Vec<RunData> {
     let mut list: Vec<(usize, RunData)> = Vec::new();
     for run in runs {
         let Some(data) = run_data(matrix, run) else { continue };
@@ -120,7 +122,40 @@ fn runs(matrix: &Matrix, runs: &[Run]) -> Vec<RunData> {
             None => list.push((run.columns.end, data)),
         }
     }
-    list.into_iter().map(|(_, data)| data).collect()
+    let mut list: Vec<RunData> = list.into_iter().map(|(_, data)| data).collect();
+    let texts: Vec<String> = list
+        .iter()
+        .map(|run| {
+            let target = TargetId::from(run.0);
+            let base = history::base(atlas.axis, has, target)?;
+            let index = usize::from(base);
+            let before = list.iter().find(|run| (run.0..=run.1).contains(&index));
+            Some(change(atlas, target, base, run, before))
+        })
+        .map(Option::unwrap_or_default)
+        .collect();
+    for (run, text) in list.iter_mut().zip(texts) {
+        run.4 = changes.iter().position(|known| *known == text).unwrap_or_else(|| {
+            changes.push(text);
+            changes.len() - 1
+        });
+    }
+    list
+}
+
+/// What changed with the first target of a run, compared with the update before it, or with the first build of the release before it.
+fn change(atlas: &Atlas, target: TargetId, base: TargetId, run: &RunData, before: Option<&RunData>) -> String {
+    let is_update = atlas.axis.kernel_of(target).build.number == atlas.axis.kernel_of(base).build.number;
+    let change = match before {
+        None => "new",
+        Some(before) if (&before.2, &before.3) == (&run.2, &run.3) => return format!("as in {}", atlas.build(base)),
+        Some(before) if before.2 == run.2 => "another type",
+        Some(_) => "moved",
+    };
+    match is_update {
+        true => format!("{change} with this update; last build without the change: {}", super::builds::latest(atlas, base)),
+        false => format!("{change} since {}, the first build of the previous release", atlas.build(base)),
+    }
 }
 
 fn run_data(matrix: &Matrix, run: &Run) -> Option<RunData> {
@@ -132,11 +167,17 @@ fn run_data(matrix: &Matrix, run: &Run) -> Option<RunData> {
         (Some(bit), Some(bits)) => format!(":{bit}-{}", bit + bits - 1),
         _ => String::new(),
     };
-    Some(RunData(first.into(), last.into(), format!("{offset:#06x}{bits}"), r#type.clone()))
+    Some(RunData(first.into(), last.into(), format!("{offset:#06x}{bits}"), r#type.clone(), 0))
 }
 
 /// The sheets of all layouts that a structure has.
 pub fn sheets(atlas: &Atlas, matrices: &[Matrix]) -> HashMap<LayoutId, Sheet> {
-    let ids: BTreeSet<LayoutId> = matrices.iter().flat_map(|matrix| &matrix.columns).map(|column| column.layout).collect();
-    ids.into_iter().filter_map(|id| Some((id, Sheet::of(atlas, id)?))).collect()
+    let mut sheets = HashMap::new();
+    for column in matrices.iter().flat_map(|matrix| &matrix.columns) {
+        let number = i32::try_from(sheets.len()).unwrap_or(-1);
+        if !sheets.contains_key(&column.layout) {
+            sheets.extend(Sheet::of(atlas, column.layout, number).map(|sheet| (column.layout, sheet)));
+        }
+    }
+    sheets
 }

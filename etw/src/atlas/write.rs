@@ -86,7 +86,7 @@ fn is_within(real: &Path, folder: &Path, path: &str) -> bool {
         && !fs::symlink_metadata(&own).is_ok_and(|about| about.is_symlink())
 }
 
-/// FNV-1a, in hexadecimal: it tells a page from one that somebody has changed.
+/// FNV-1a, in hexadecimal: a page that somebody has changed has another.
 fn hash(content: &[u8]) -> String {
     let sum = content.iter().fold(0xcbf2_9ce4_8422_2325, |sum: u64, &byte| (sum ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3));
     format!("{sum:016x}")

@@ -6,6 +6,7 @@ use etw_layouts_cli::{atlas, diff, event};
 use etw_layouts_codegen::axis::{Arch, Axis};
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_codegen::registry::Registry;
+use etw_layouts_project::Choice;
 use etw_layouts_project::diff::{changes, sides};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -110,6 +111,42 @@ fn events_are_shown_as_by_show() {
     for link in ["../type/PROCESS_EXIT_STATUS.html", "../type/HOOK_ID.html#WMI_LOG_TYPE_PROCESS_CREATE"] {
         assert!(process.contains(&format!("href=\"{link}\"")), "{link}");
     }
+}
+
+/// The confidence that the script shows is that of the library, for every structure at a sample of all revisions.
+#[test]
+fn confidence_is_that_of_the_library() {
+    let (layouts, registry) = specs();
+    let axis = &layouts.spec.axis;
+    let data = |path: &str| -> Value {
+        let (_, json) = FILES[path].split_once(" = {").expect("data");
+        serde_json::from_str(&format!("{{{}", json.trim_end().trim_end_matches(';'))).expect("JSON")
+    };
+    let (builds, confidence) = (data("builds.js"), data("confidence.js"));
+    let number = |value: &Value| usize::try_from(value.as_i64().unwrap_or(-1)).ok();
+    let mut count = 0_usize;
+    for definition in FILES.keys().filter_map(|path| path.strip_prefix("type/")?.strip_suffix(".js")) {
+        let own = data(&format!("type/{definition}.js"));
+        for (branch, points) in builds["branches"].as_object().expect("branches") {
+            let (build, arch) = branch.rsplit_once('-').expect("an architecture");
+            let column = number(&points["at"]).and_then(|at| number(&own["columns"][at]));
+            for (index, from) in points["from"].as_array().into_iter().flatten().enumerate() {
+                count += 1;
+                if count % 97 != 0 {
+                    continue;
+                }
+                let asked =
+                    axis.kernel(format!("{build}.{from}").parse().expect("a build"), arch.parse().expect("an architecture"));
+                let asked = asked.expect("a target");
+                let sentence = column.and_then(|column| number(&confidence["columns"][column][index]));
+                let sentence = sentence.and_then(|sentence| confidence["sentences"][sentence].as_str());
+                let is_there = layouts.by_target[asked.target].contains_key(definition);
+                let expected = is_there.then(|| Choice::of(&layouts, &registry, asked, Some(definition)).sentence(axis));
+                assert_eq!(sentence, expected.as_deref(), "{definition} at {branch}, {from}");
+            }
+        }
+    }
+    assert!(count > 100_000, "{count}");
 }
 
 /// The texts of the cells of a row.
@@ -227,6 +264,11 @@ pub fn written() -> Folder {
 
 /// What a script returns on a page. It fails if the page reports an error.
 pub fn run(chromium: &str, folder: &Folder, address: &str, script: &str) -> Value {
+    run_with(chromium, &[], folder, address, script)
+}
+
+/// As [`run`], with more arguments for the browser.
+pub fn run_with(chromium: &str, more: &[&str], folder: &Folder, address: &str, script: &str) -> Value {
     let (path, hash) = address.split_once('#').map_or((address, String::new()), |(path, hash)| (path, format!("#{hash}")));
     let text = fs::read_to_string(folder.0.join(path)).expect("a page");
     let first = "<script>window.wrong = []; addEventListener('error', (event) => wrong.push(event.message));
@@ -248,7 +290,7 @@ pub fn run(chromium: &str, folder: &Folder, address: &str, script: &str) -> Valu
     fs::write(&page, text).expect("a temporary file");
     let arguments = ["--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=30000", "--dump-dom"];
     let address = format!("file://{}{hash}", page.display());
-    let output = Command::new(chromium).args(arguments).arg(address).output().expect("chromium runs");
+    let output = Command::new(chromium).args(arguments).args(more).arg(address).output().expect("chromium runs");
     let dom = String::from_utf8_lossy(&output.stdout).into_owned();
     let note = dom.split_once("id=\"outcome-of-test\">").and_then(|(_, rest)| rest.split_once("</textarea>"));
     let note = plain(note.unwrap_or_else(|| panic!("{path}: the test's script did not end")).0);

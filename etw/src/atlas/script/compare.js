@@ -4,58 +4,54 @@
     const form = at("compare");
     if (!form) return;
     const [a, b, only] = ["a", "b", "only"].map(at), way = at("way"), tables = at("tables");
-    const flat = ({ rows, layouts }, layout) => {
-      const list = layouts[layout]?.rows ?? [], members = new Map();
-      for (let index = 0; index < list.length; index += 2) {
-        const { path, type = "", size, bits = "", c } = rows[list[index + 1]];
-        if (path && !members.has(path)) members.set(path, { path, offset: list[index], type: type || "", size, bits, c });
+    const page = (name) => link(name, `type/${name}.html`);
+    // Of two members with the same path, the first represents both.
+    const members = (type, layout) => new Map(rowsOf(type, layout).map(([offset, { path, type = "", size, bits = "" }], index) =>
+      [path, { path, index, offset, place: `${hex(offset, 4)}${bits && ":" + bits} `, type, size, bits }]).filter(([path]) => path).reverse());
+    const constants = (list = []) => new Map(list.map(([path, value], index) => [path, { path, index, offset: 0, place: "", type: String(value) }]));
+    // What differs. Consecutive members that moved by the same distance share a row.
+    const changed = (builds, old, now, isValues) => {
+      const list = [], cell = (side) => make("td", {}, ...(side ? [side.place, ...linked(side.type, builds)] : ["—"]));
+      const both = [...new Map([...now, ...old]).keys()].map((path) => [old.get(path), now.get(path)]);
+      both.sort(([x, y], [z, w]) => (y ?? x).offset - (w ?? z).offset || (y ?? x).index - (w ?? z).index);
+      for (const [one, other] of both) {
+        const kind = !one ? "new" : !other ? "gone" : ["type", "bits", "size"].some((of) => one[of] !== other[of]) ? "typed" : one.offset !== other.offset ? "moved" : "";
+        const by = kind === "moved" ? other.offset - one.offset : 0, last = list.at(-1);
+        if (by && last?.by === by) last.paths.push(one.path);
+        else list.push({ kind, by, one, other, paths: [(one ?? other).path] });
       }
-      return members;
-    };
-    const cell = (side) => side ? `${hex(side.offset, 4)}${side.bits ? ":" + side.bits : ""} ${side.type}` : "—";
-    // The members that differ. Consecutive members that moved by the same distance share a row.
-    const rows = (old, now) => {
-      const paths = [...new Set([...now.keys(), ...old.keys()])], list = [];
-      paths.sort((x, y) => (now.get(x) ?? old.get(x)).offset - (now.get(y) ?? old.get(y)).offset);
-      for (const path of paths) {
-        const [one, other] = [old.get(path), now.get(path)];
-        const typed = one && other && (one.type !== other.type || one.bits !== other.bits || one.size !== other.size);
-        const by = one && other ? other.offset - one.offset : 0;
-        const kind = !one ? "new" : !other ? "gone" : typed ? "typed" : by ? "moved" : "", last = list.at(-1);
-        if (kind === "moved" && last?.kind === kind && last.by === by) last.members.push([one, other]);
-        else list.push({ kind, by, members: [[one, other]] });
-      }
-      return list.filter(({ kind }) => kind).map(({ kind, by, members }) => {
-        const [[one, other]] = members, { path } = one ?? other, words = { new: "new", gone: "removed", typed: one?.type === other?.type && one?.bits === other?.bits ? "another size" : "another type or other bits", moved: `moved by ${by < 0 ? "-" : "+"}${hex(Math.abs(by))}` };
-        const name = members.length > 1 ? `${members.length} members, ${path} to ${members.at(-1)[0].path}` : path;
-        const line = make("tr", { className: kind }, make("th", { scope: "row" }, name), make("td", {}, cell(one)), make("td", {}, cell(other)), make("td", {}, make("span", { className: "change " + kind }, words[kind])));
-        line.dataset.members = members.map(([one, other]) => (one ?? other).path).join(" ");
+      return list.filter(({ kind }) => kind).map(({ kind, by, one, other, paths }) => {
+        const typed = isValues ? "another value" : one?.type === other?.type && one?.bits === other?.bits ? "another size" : "another type or other bits";
+        const words = { new: "new", gone: "removed", typed, moved: `moved by ${by < 0 ? "-" : "+"}${hex(Math.abs(by))}` }[kind];
+        const name = paths.length > 1 ? `${paths.length} members, ${paths[0]} to ${paths.at(-1)}` : paths[0];
+        const line = make("tr", { className: kind }, make("th", { scope: "row" }, name), cell(one), cell(other), make("td", {}, make("span", { className: "change " + kind }, words)));
+        line.dataset.members = paths.join(" ");
         return line;
       });
     };
-    const section = async (builds, atlas, name, one, other) => {
-      const of = atlas.layouts[name], sides = [one, other], has = sides.map(({ index }) => of[index]);
-      const [from, to] = sides.map(({ index }) => index).sort((x, y) => x - y), { arch } = builds.targets[from];
-      // The targets on the way that changed it.
-      const steps = builds.targets.map((_, index) => index).filter((index) => builds.targets[index].arch === arch && index > from && index <= to && of[index] !== of[builds.targets[index].before]);
-      const links = steps.flatMap((index) => [", ", link(builds.targets[index].name, `kernel/${builds.targets[index].name}.html#the-changes`), ` (last build without the change: ${builds.targets[builds.targets[index].before].latest})`]).slice(1);
-      const title = make("h2", {}, link(name, `type/${name}.html`)), lines = [], about = [];
-      if (builds.types[name] === "v") {
-        const [old, now] = has.map((layout) => new Map(atlas.values[layout] ?? []));
-        for (const constant of new Set([...old.keys(), ...now.keys()])) {
-          const [x, y] = [old.get(constant), now.get(constant)], kind = x === undefined ? "new" : y === undefined ? "gone" : "typed";
-          if (x !== y) lines.push(make("tr", { className: kind }, make("th", { scope: "row" }, constant), make("td", {}, String(x ?? "—")), make("td", {}, String(y ?? "—")), make("td", {}, make("span", { className: "change " + kind }, { new: "new", gone: "removed", typed: "another value" }[kind]))));
-        }
-      } else {
-        const type = await loadType(name), layouts = sides.map(({ index }) => type.of[index]);
-        lines.push(...rows(...layouts.map((layout) => flat(type, layout))));
-        const embedded = Object.keys(atlas.layouts).filter((other) => type.layouts[layouts[1]]?.embeds.includes(other) && atlas.layouts[other][one.index] !== atlas.layouts[other][sides[1].index]);
-        if (!lines.length) about.push(embedded.length ? ["Equal in its own members; what it embeds changed: ", ...embedded.flatMap((name) => [link(name, `type/${name}.html`), " "])] : ["Equal in its members."]);
-        const sizes = layouts.map((layout) => layout < 0 ? "absent" : hex(type.layouts[layout].size));
-        title.append(` ${sizes[0] === sizes[1] ? sizes[0] : sizes.join(" → ")} bytes`);
-        about.push([sides.map((side) => `${side.name}: ${confidence(builds, type, side)}.`).join(" ")]);
+    // The targets that brought the change, back along the builds that each is based on.
+    const steps = ({ targets }, of, from, index) => {
+      const links = [];
+      for (let base; index > from && (base = targets[index].base) !== null; index = base) {
+        if (of[index] !== of[base]) links.unshift(", ", link(targets[index].name, `kernel/${targets[index].name}.html#the-changes`), ` (compared with ${targets[base].name})`);
       }
-      if (links.length && arch === builds.targets[to].arch) about.push(["Changed with ", ...links, "."]);
+      return links.slice(1);
+    };
+    const section = async (builds, confidences, { layouts, values }, name, one, other) => {
+      const of = layouts[name], sides = [one, other], [from, to] = sides.map(({ index }) => index).sort((x, y) => x - y), about = [], title = make("h2", {}, page(name));
+      let lines = [];
+      if (builds.types[name] === "v") lines = changed(builds, ...sides.map(({ index }) => constants(values[of[index]])), true);
+      else {
+        const type = await loadType(name), own = sides.map(({ index }) => type.of[index]);
+        lines = changed(builds, ...own.map((layout) => members(type, layout)));
+        const embedded = (type.layouts[own[1]]?.needs ?? []).map(([name]) => name).filter((name) => layouts[name][one.index] !== layouts[name][other.index]);
+        if (!lines.length) about.push(embedded.length ? ["Equal in its own members; what it embeds changed: ", ...embedded.flatMap((name) => [page(name), " "])] : ["Equal in its members."]);
+        const sizes = own.map((layout) => layout < 0 ? "absent" : hex(type.layouts[layout].size));
+        title.append(` ${sizes[0] === sizes[1] ? sizes[0] : sizes.join(" → ")} bytes`);
+        about.push([sides.map((side) => `${side.name}: ${confidence(confidences, type, side)}.`).join(" ")]);
+      }
+      const links = one.arch === other.arch ? steps(builds, of, from, to) : [];
+      if (links.length) about.push(["Changed with ", ...links, "."]);
       const head = make("thead", {}, make("tr", {}, ...["Member", one.name, other.name, "Change"].map((text) => make("th", { scope: "col" }, text))));
       const table = lines.length ? [make("div", { className: "scroll", tabIndex: 0, role: "region", ariaLabel: `Changes of ${name}` }, make("table", { className: "list pairs" }, head, make("tbody", {}, ...lines)))] : [];
       const whole = make("section", {}, title, ...about.map((inside) => make("p", {}, ...inside)), ...table);
@@ -65,29 +61,27 @@
     const show = async () => {
       const [from, to, wanted] = [a, b, only].map(({ value }) => value.trim());
       if (!from || !to) return;
-      const [builds, atlas] = await Promise.all([loadBuilds(), loadLayouts()]), arch = archOf(from) ?? archOf(to) ?? "x64";
-      const one = resolve(builds, from, archOf(from) ?? arch), other = resolve(builds, to, archOf(to) ?? arch);
+      const [builds, confidences, atlas] = await Promise.all([loadBuilds(), loadConfidence(), load("compare.js", () => window.atlasCompare)]);
+      const [one, other] = [from, to].map((text) => resolve(builds, text, archOf(text) ?? archOf(from) ?? archOf(to) ?? "x64"));
       const tag = wanted.replace(/^nt!/, ""), name = [tag, tag.replace(/^_/, "")].find((name) => name in atlas.layouts);
       const error = one.error ?? other.error ?? (wanted && !name ? `unknown structure ${wanted}` : null);
       if (error) { way.textContent = error; tables.replaceChildren(); return; }
-      say({ a: from, b: to, only: name });
+      writeState({ a: from, b: to, only: name });
       const all = (name ? [name] : Object.keys(atlas.layouts)).filter((name) => [one, other].some(({ index }) => atlas.layouts[name][index] >= 0));
-      const changed = all.filter((name) => atlas.layouts[name][one.index] !== atlas.layouts[name][other.index]);
-      const sections = await Promise.all(changed.map((name) => section(builds, atlas, name, one, other)));
-      const named = (found) => found.name === builds.targets[found.index].name ? found.name : `${found.name} (layouts of ${builds.targets[found.index].name})`;
-      way.textContent = `${named(one)} and ${named(other)}: ${all.length - changed.length} of ${all.length} structures, enumerations and flags are equal.`;
+      const differ = all.filter((name) => atlas.layouts[name][one.index] !== atlas.layouts[name][other.index]);
+      const sections = await Promise.all(differ.map((name) => section(builds, confidences, atlas, name, one, other)));
+      const named = ({ name, index }) => name === builds.targets[index].name ? name : `${name} (layouts of ${builds.targets[index].name})`;
+      way.textContent = `${named(one)} and ${named(other)}: ${all.length - differ.length} of ${all.length} structures, enumerations and flags are equal.`;
       tables.replaceChildren(...sections);
       outline();
     };
     const read = () => {
-      const state = asked();
+      const state = readState();
       if (location.hash.startsWith("#part-")) return;
-      for (const input of [a, b, only]) input.value = state[input.id] ?? input.value;
-      if (state.a && !state.only) only.value = "";
+      for (const input of [a, b, only]) input.value = state[input.id] ?? (state.a ? "" : input.value);
       show();
     };
     form.addEventListener("submit", (event) => { event.preventDefault(); show(); });
     at("swap").addEventListener("click", () => { [a.value, b.value] = [b.value, a.value]; show(); });
-    addEventListener("hashchange", read);
-    read();
+    follow(read);
   }

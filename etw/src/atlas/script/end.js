@@ -1,12 +1,3 @@
 
-  search();
-  filter();
-  decoder();
-  payload();
-  structure();
-  comparison();
-  copies();
-  outline();
-  // With the first layout, which it would else force before that.
-  requestAnimationFrame(newest);
+  for (const part of [search, filter, decoder, payload, structure, comparison, copies, outline, newest]) part();
 })();

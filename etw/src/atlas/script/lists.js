@@ -5,10 +5,8 @@
       const words = input.value.trim().toLowerCase().split(/[\s_]+/);
       for (const row of rows) row.hidden = !words.every((word) => row.textContent.toLowerCase().includes(word));
       for (const table of document.querySelectorAll(".filtered")) {
-        const isEmpty = [...table.tBodies[0].rows].every((row) => row.hidden), { parentElement: part } = table;
-        part.hidden = isEmpty;
-        if (part.previousElementSibling?.className === "part") part.previousElementSibling.hidden = isEmpty;
-        if (part.parentElement.matches("details")) part.parentElement.open = !isEmpty && input.value.trim() !== "";
+        const isEmpty = table.classList.toggle("empty", [...table.tBodies[0].rows].every((row) => row.hidden)), around = table.closest("details");
+        if (around) around.open = !isEmpty && words[0] !== "";
       }
       const left = rows.filter((row) => !row.hidden).length;
       at("count").textContent = left === rows.length ? "" : `${left} of ${rows.length}`;
@@ -19,34 +17,28 @@
   function decoder() {
     const input = at("decode-value"), output = at("decode-names");
     if (!input) return;
-    const rows = [...at("decode-table").tBodies[0].rows], isFlags = input.dataset.kind === "flags";
+    const rows = [...at("decode-table").tBodies[0].rows], isFlags = input.dataset.kind === "flags", of = (row) => BigInt(row.dataset.value);
     const show = () => {
-      const value = number(input.value), of = (row) => BigInt(row.dataset.value);
+      const value = number(input.value);
       let hits = value === null ? rows : rows.filter((row) => of(row) === value), rest = 0n;
       if (isFlags && !hits.length && value > 0n) {
         hits = rows.filter((row) => of(row) > 0n && (value & of(row)) === of(row));
         rest = hits.reduce((left, row) => left & ~of(row), value);
       }
       rows.forEach((row) => { row.hidden = !hits.includes(row); });
-      const names = value === null ? [] : [...new Set(hits.map((row) => row.cells[1].textContent))];
-      if (rest) names.push("unnamed bits " + hex(rest));
+      const names = [...new Set(hits.map((row) => row.cells[1].textContent)), ...(rest ? ["unnamed bits " + hex(rest)] : [])];
       output.textContent = value === null ? (input.value.trim() ? "not a number" : "") : names.join(isFlags ? " | " : ", ") || "no match";
     };
-    const read = () => { input.value = asked().value ?? input.value; show(); };
-    input.addEventListener("input", () => { show(); say({ value: input.value.trim() }); });
-    addEventListener("hashchange", read);
-    if (asked().value) read();
+    const read = () => { input.value = readState().value ?? input.value; if (input.value) show(); };
+    input.addEventListener("input", () => { show(); writeState({ value: input.value.trim() }); });
+    follow(read);
   }
 
   // What is wider than the window shows its newest versions first.
   function newest() {
-    const show = () => {
-      const parts = [...document.querySelectorAll(".past .scroll")].filter((part) => part.clientWidth);
-      const ends = parts.map((part) => part.scrollWidth - part.clientWidth);
-      parts.forEach((part, index) => { part.scrollLeft = ends[index]; });
-    };
+    const show = () => document.querySelectorAll(".past .scroll").forEach((part) => { part.scrollLeft = part.scrollWidth; });
     document.querySelectorAll(".switch > input").forEach((input) => input.addEventListener("change", show));
-    show();
+    requestAnimationFrame(show);
   }
 
   // Each code and each identity can be copied.
@@ -55,20 +47,13 @@
       const button = make("button", { type: "button", className: "copy" }, text);
       button.addEventListener("click", async () => {
         const copied = await of();
-        try { await navigator.clipboard.writeText(copied); } catch {
-          const area = document.body.appendChild(make("textarea", { value: copied }));
-          area.select();
-          document.execCommand("copy");
-          area.remove();
-        }
         button.dataset.copied = copied;
-        button.textContent = "Copied";
+        button.textContent = await navigator.clipboard.writeText(copied).then(() => "Copied", () => "Not copied: select the text");
       });
       return button;
     };
     for (const code of document.querySelectorAll("pre.code")) {
-      const whole = at("ask-form") ? [button("Copy with dependencies", () => dependencies(code))] : [];
-      code.before(button("Copy", () => code.textContent), ...whole);
+      code.before(button("Copy", () => code.textContent), ...(at("ask-form") ? [button("Copy with dependencies", () => dependencies(code))] : []));
     }
     for (const code of document.querySelectorAll(".identities code")) code.after(button("Copy", () => code.textContent));
   }

@@ -13,7 +13,7 @@
     document.head.append(script);
   });
   const loadBuilds = () => load("builds.js", () => window.atlasBuilds);
-  const loadLayouts = () => load("compare.js", () => window.atlasCompare);
+  const loadConfidence = () => load("confidence.js", () => window.atlasConfidence);
   const loadType = (name) => load(`type/${name}.js`, () => window.atlasTypes?.[name]);
 
   const make = (tag, properties, ...inside) => {
@@ -28,11 +28,12 @@
     text = text.trim().replace(/^\+/, "").replace(/_/g, "");
     return /^(0x[0-9a-f]+|-?\d+)$/i.test(text) ? BigInt(text) : /^[0-9a-f]+h$/i.test(text) ? BigInt("0x" + text.slice(0, -1)) : null;
   };
-  // What an address says behind its #, and how it is said there.
-  const asked = () => location.hash.includes("=") ? Object.fromEntries(new URLSearchParams(location.hash.slice(1))) : {};
-  const say = (state) => {
-    const said = Object.entries(state).filter(([, value]) => value);
-    history.replaceState(null, "", said.length ? "#" + new URLSearchParams(said) : location.pathname + location.search);
+  // The state that an address has behind its #.
+  const readState = () => location.hash.includes("=") ? Object.fromEntries(new URLSearchParams(location.hash.slice(1))) : {};
+  const writeState = (state) => {
+    const known = Object.entries(state).filter(([, value]) => value);
+    history.replaceState(null, "", known.length ? "#" + new URLSearchParams(known) : location.pathname + location.search);
   };
   // A text in which the names of types lead to their pages.
   const linked = (text, { types }) => text.split(/(\w+)/).filter(Boolean).map((word) => word.length > 3 && word in types ? link(word, `${root}type/${word}.html`) : word);
+  const follow = (read) => { addEventListener("hashchange", read); read(); };

@@ -1,34 +1,17 @@
 
-  // The declaration in C, as `Sheet::c` writes it.
-  function declaration(name, { kind, rows, layouts }, layout) {
-    const { size, pack, rows: list } = layouts[layout], lines = pack ? [`#pragma pack(push, ${pack})`] : [];
-    lines.push(`typedef ${kind} _${name} {`);
-    for (let index = 0; index < list.length; index += 2) {
-      const { c, name, depth = 0 } = rows[list[index + 1]], indent = "    ".repeat(depth + 1);
-      if (c) lines.push((name ? `/* ${hex(list[index], 3)} */ ` : " ".repeat(12)) + indent + c);
-    }
-    lines.push(`} ${name}; /* ${hex(size)} bytes */`, ...(pack ? ["#pragma pack(pop)"] : []));
-    return lines.join("\n") + "\n";
+  const rowsOf = ({ rows, layouts }, layout) => (layouts[layout]?.rows ?? []).map(([offset, row]) => [offset, rows[row]]);
+
+  function declaration(type, layout) {
+    const [head, end] = type.layouts[layout].ends;
+    const lines = rowsOf(type, layout).filter(([, { c }]) => c).map(([offset, { c, name }]) => `${name ? `/* ${hex(offset, 3)} */` : " ".repeat(11)} ${c}\n`);
+    return head + lines.join("") + end;
   }
 
-  // A structure's declaration behind those of all that it embeds.
+  // A declaration behind those that it needs.
   async function dependencies(code) {
-    const [builds, atlas] = await Promise.all([loadBuilds(), loadLayouts()]), done = new Set();
-    const all = async (name, target) => {
-      if (done.has(name)) return "";
-      done.add(name);
-      if (builds.types[name] === "v") {
-        const constants = atlas.values[atlas.layouts[name][target]] ?? [];
-        return `typedef enum _${name} {\n${constants.map(([name, value]) => `    ${name} = ${value},\n`).join("")}} ${name};\n\n`;
-      }
-      const type = await loadType(name), layout = type.of[target];
-      let text = "";
-      for (const other of type.layouts[layout].embeds) text += await all(other, target);
-      return text + declaration(name, type, layout) + "\n";
-    };
-    const { target } = code.closest(".panel").dataset, { name } = at("ask-form").dataset;
-    const newest = builds.targets.findLastIndex(({ arch }, index) => code.closest(".panel").classList.contains(arch) && atlas.layouts[name][index] >= 0);
-    return all(name, Number(target ?? newest));
+    const type = await loadType(at("ask-form").dataset.name), { layout } = code.dataset;
+    const texts = type.layouts[layout].needs.map(async ([name, number]) => number < 0 ? type.enumerations[-1 - number] : declaration(await loadType(name), number));
+    return [...await Promise.all(texts), declaration(type, layout)].join("\n");
   }
 
   // The layout of any build in place of the newest, and what is at an offset or where a member is.
@@ -38,81 +21,70 @@
     const { name } = form.dataset, build = at("ask-build"), member = at("ask-member"), answer = at("ask-answer");
     const arch = () => document.querySelector("[name=arch]:checked").className;
     const choose = (arch) => { if (arch && at("arch-" + arch)) at("arch-" + arch).checked = true; };
-    const draw = (panel, builds, type, found) => {
-      const target = builds.targets[found.index], layout = type.of[found.index], { rows, size } = type.layouts[layout];
-      const now = panel.querySelector(".now"), suffix = now.querySelector("tbody tr").id.match(/@\w+$/)?.[0] ?? "", ids = new Set();
-      now.querySelector(".which").textContent = `${found.name === target.name ? target.windows : found.name}, ${target.arch}: ${hex(size)} bytes`;
-      const sure = confidence(builds, type, found), of = found.name === target.name ? "" : `, with the layouts of ${target.name}`;
-      const to = `${root}compare.html#` + new URLSearchParams({ a: found.name, b: builds.targets.findLast((other) => other.arch === target.arch).name, only: name });
-      now.querySelector(".sure").replaceChildren(`${sure}${of}. `, link(target.name, `${root}kernel/${target.name}.html`), " · ", make("a", { href: to, className: "compare" }, "compare"), " · ", link("map of references", root + target.map));
-      now.querySelector("pre.code").textContent = declaration(name, type, layout);
-      const list = [];
-      for (let index = 0; index < rows.length; index += 2) {
-        const offset = rows[index], { depth = 0, path = "", name, type: ty = "", size, bits, values, doc = "", note, c } = type.rows[rows[index + 1]];
-        if (!name) continue;
-        const id = path && !ids.has(path) ? path + suffix : `r-${index / 2}${suffix}`, head = make("th", { scope: "row" }, path ? link(name, "#" + id) : name);
-        ids.add(path);
-        head.style.setProperty("--depth", depth);
-        list.push(make("tr", { id, className: c ? "" : "padding" }, make("td", {}, hex(offset, 4) + (bits ? ":" + bits : "")), make("td", {}, hex(size)), head,
-          make("td", {}, ...linked(ty, builds), ...(values ? [make("small", {}, " of ", ...linked(values, builds))] : [])),
-          make("td", { className: "doc" }, ...linked(doc, builds), ...(note ? [make("small", { className: "note" }, " " + note)] : []))));
-      }
-      now.querySelector("tbody").replaceChildren(...list);
-      now.querySelector(".map-of-bytes")?.remove();
-      panel.dataset.target = found.index;
+    const line = (builds, suffix, ids) => ([offset, { depth = 0, path = "", name, type = "", size, bits, values, doc = "", note, c }], index) => {
+      const id = path && !ids.has(path) ? path + suffix : `r-${index}${suffix}`, head = make("th", { scope: "row" }, path ? link(name, "#" + id) : name);
+      ids.add(path);
+      head.style.setProperty("--depth", depth);
+      const ofValues = values ? [make("small", {}, " of ", ...linked(values, builds))] : [], known = note ? [make("small", { className: "note" }, " " + note)] : [];
+      return make("tr", { id, className: c ? "" : "padding" }, make("td", {}, hex(offset, 4) + (bits ? ":" + bits : "")), make("td", {}, hex(size)), head,
+        make("td", {}, ...linked(type, builds), ...ofValues), make("td", { className: "doc" }, ...linked(doc, builds), ...known));
     };
-    // The places that a member had, the newest first, each with the build that brought it.
-    const runs = ({ targets }, history) => history.map(([first, last, place, type], index) => {
-      const before = history[index - 1], moved = before && before[2] !== place ? "moved" : "another type", gap = before && targets[first].before !== before[1];
-      const how = !before || gap ? "" : `: ${moved} with this build; last build without the change: ${targets[before[1]].latest}`;
-      return make("li", {}, make("b", {}, place), ` ${type.split(" {")[0]}, ${targets[first].windows}${first === last ? "" : ` to ${targets[last].windows}`}${how}`);
+    const draw = (panel, builds, type, found, sure) => {
+      const target = builds.targets[found.index], layout = type.of[found.index], now = panel.querySelector(".now"), code = now.querySelector("pre.code");
+      const isTarget = found.name === target.name, suffix = now.querySelector("tbody tr").id.match(/@\w+$/)?.[0] ?? "";
+      now.querySelector(".which").textContent = `${isTarget ? target.windows : found.name}, ${target.arch}: ${hex(type.layouts[layout].size)} bytes`;
+      const to = new URLSearchParams({ a: found.name, b: builds.targets.findLast((other) => other.arch === target.arch).name, only: name });
+      now.querySelector(".sure").replaceChildren(`${sure}${isTarget ? "" : `, with the layouts of ${target.name}`}. `, link(target.name, `${root}kernel/${target.name}.html`),
+        " · ", make("a", { href: `${root}compare.html#${to}`, className: "compare" }, "compare"), " · ", link("map of references", root + target.map));
+      Object.assign(code, { textContent: declaration(type, layout) }).dataset.layout = layout;
+      now.querySelector("tbody").replaceChildren(...rowsOf(type, layout).filter(([, { name }]) => name).map(line(builds, suffix, new Set())));
+      now.querySelector(".map-of-bytes")?.remove();
+      panel.dataset.drawn = found.name;
+    };
+    // The offsets that a member had, the newest first.
+    const runs = ({ targets }, type, list) => list.map(([first, last, offset, ty, change]) => {
+      const until = first === last ? "" : ` to ${targets[last].windows}`;
+      return make("li", {}, make("b", {}, offset), ` ${ty.split(" {")[0]}, ${targets[first].windows}${until}${type.changes[change] && ": " + type.changes[change]}`);
     }).reverse();
-    const find = (panel, builds, type, found) => {
-      const wanted = member.value.trim(), value = number(wanted), layout = type.layouts[type.of[found.index]].rows, rows = [...panel.querySelectorAll(".now tbody tr")];
-      rows.forEach((row) => row.classList.remove("hit"));
-      if (!wanted) { answer.replaceChildren(build.value.trim() ? `${found.name}: ${confidence(builds, type, found)}` : ""); return; }
-      const list = [];
-      for (let index = 0; index < layout.length; index += 2) if (type.rows[layout[index + 1]].name) list.push([layout[index], type.rows[layout[index + 1]]]);
-      const covers = ([offset, { size }]) => value >= BigInt(offset) && value < BigInt(offset + size);
-      const own = ([, { path = "", name }]) => [path, name].some((text) => text.toLowerCase() === wanted.toLowerCase());
-      const hits = list.map((_, index) => index).filter((index) => value === null ? own(list[index]) : covers(list[index]));
-      hits.forEach((index) => rows[index].classList.add("hit"));
-      rows[hits[0]]?.scrollIntoView({ block: "center" });
-      const said = hits.map((index) => {
-        const [offset, { path, name, type: ty = "", bits }] = list[index];
-        return `${path || name} ${hex(offset, 4)}${bits ? ":" + bits : ""}${ty ? ", " + ty : ""}`;
+    const find = (panel, builds, type, found, sure) => {
+      const wanted = member.value.trim(), value = number(wanted), rows = [...panel.querySelectorAll(".now tbody tr")], same = (text) => text.toLowerCase() === wanted.toLowerCase();
+      const hits = !wanted ? [] : rows.filter(({ id, cells: [offset, size, { textContent: name }] }) => {
+        const start = BigInt(offset.textContent.split(":")[0]);
+        return value === null ? same(id.split("@")[0]) || same(name) : value >= start && value < start + BigInt(size.textContent);
       });
-      const own_path = value === null && Object.keys(type.history[found.arch]).find((path) => path.toLowerCase() === wanted.toLowerCase());
-      const none = value === null ? own_path ? `${own_path} does not exist at this build` : `no member ${wanted}` : `nothing at ${wanted}`;
-      const told = own_path ? [make("ol", {}, ...runs(builds, type.history[found.arch][own_path]))] : [];
-      answer.replaceChildren(make("b", {}, said.join("; ") || none), ` at ${found.name}: ${confidence(builds, type, found)}.`, ...told);
+      rows.forEach((row) => row.classList.toggle("hit", hits.includes(row)));
+      if (!wanted) { answer.replaceChildren(build.value.trim() ? `${found.name}: ${sure}` : ""); return; }
+      hits[0]?.scrollIntoView({ block: "center" });
+      const texts = hits.map(({ id, cells: [offset, , name, type] }) => `${name.firstElementChild ? id.split("@")[0] : name.textContent} ${[offset.textContent, type.firstChild && type.textContent.split(" of ")[0]].filter(Boolean).join(", ")}`);
+      const own = value === null && Object.keys(type.history[found.arch]).find(same);
+      const none = own ? `${own} does not exist at this build` : value === null ? `no member ${wanted}` : `nothing at ${wanted}`;
+      const past = own ? [make("ol", {}, ...runs(builds, type, type.history[found.arch][own]))] : [];
+      answer.replaceChildren(make("b", {}, texts.join("; ") || none), ` at ${found.name}: ${sure}.`, ...past);
     };
     const show = async (isAsked) => {
       choose(archOf(build.value));
-      const [builds, type] = await Promise.all([loadBuilds(), loadType(name)]), own = arch(), panel = document.querySelector(".panel." + own);
-      const last = builds.targets.findLastIndex((target, index) => target.arch === own && type.of[index] >= 0);
-      const { number, revision, name: known } = { ...builds.targets[last] };
-      const found = build.value.trim() ? resolve(builds, build.value, own) : { index: last, arch: own, number, revision, first: 0, name: known };
+      const [builds, confidences, type] = await Promise.all([loadBuilds(), loadConfidence(), loadType(name)]), own = arch(), panel = document.querySelector(".panel." + own);
+      const newest = builds.targets.findLast((target, index) => target.arch === own && type.of[index] >= 0);
+      const found = resolve(builds, build.value.trim() || newest.name, own);
       // A build of another architecture alone switches to that.
       const other = found.error && !found.isAmbiguous && !archOf(build.value) && ["x64", "x86", "arm64"].find((arch) => at("arch-" + arch) && !resolve(builds, build.value, arch).error);
       if (other) { choose(other); show(isAsked); return; }
-      const error = found.error ?? (type.of[found.index] < 0 ? `${found.name} does not have ${name}` : null);
-      if (isAsked) say({ build: build.value.trim(), arch: own === document.querySelector("[name=arch]").className ? "" : own, member: member.value.trim() });
+      if (isAsked) writeState({ build: build.value.trim(), arch: own === document.querySelector("[name=arch]").className ? "" : own, member: member.value.trim() });
+      const error = found.error ?? (type.of[found.index] < 0 ? `${found.name} does not have ${name}` : null), sure = confidence(confidences, type, found);
       if (error) { answer.textContent = error; return; }
-      if (build.value.trim() || panel.dataset.target) draw(panel, builds, type, found);
-      find(panel, builds, type, found);
+      if (build.value.trim() || panel.dataset.drawn) draw(panel, builds, type, found, sure);
+      find(panel, builds, type, found, sure);
     };
     const read = () => {
-      const state = asked(), plain = decodeURIComponent(location.hash.slice(1)), [path, own] = plain.split("@");
-      if (!plain || /-/.test(path) && !plain.includes("=")) { choose(archOf(plain)); at("view-history").checked ||= plain.startsWith("history-"); return; }
-      if (plain.includes("=")) { build.value = state.build ?? ""; choose(state.arch); }
-      else if (own) choose(own);
-      member.value = plain.includes("=") ? state.member ?? state.offset ?? "" : path;
+      const state = readState(), plain = decodeURIComponent(location.hash.slice(1)), [path, own] = plain.split("@"), isState = plain.includes("=");
+      if (!plain || /-/.test(path) && !isState) { choose(archOf(plain)); at("view-history").checked ||= plain.startsWith("history-"); return; }
+      if (isState) build.value = state.build ?? "";
+      choose(isState ? state.arch : own);
+      member.value = isState ? state.member ?? state.offset ?? "" : path;
       at("view-layout").checked = true;
-      show(!plain.includes("=") && build.value.trim());
+      show(!isState && build.value.trim());
     };
     form.addEventListener("submit", (event) => { event.preventDefault(); at("view-layout").checked = true; show(true); });
     document.querySelectorAll("[name=arch]").forEach((input) => input.addEventListener("change", () => { build.value = build.value.replace(/-(x86|x64|arm64)$/, ""); if (build.value || member.value) show(true); }));
-    addEventListener("hashchange", read);
-    read();
+    follow(read);
   }

@@ -1,0 +1,186 @@
+//! The confidence in each structure at each revision of each build: the sentences of `etw`, for the script to show.
+
+use super::facts::{ARCHITECTURES, Atlas};
+use crate::Error;
+use etw_layouts_codegen::Asked;
+use etw_layouts_codegen::axis::{Arch, Axis, Build, TargetId};
+use etw_layouts_codegen::registry::Registry;
+use etw_layouts_project::Choice;
+use rayon::prelude::*;
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::hash::Hash;
+
+/// The revisions of a build on an architecture.
+pub struct Branch {
+    pub number: [u32; 3],
+    pub arch: Arch,
+    /// The revisions from which on the layouts or the evidence may be others. If the build is the kernel of another from some
+    /// revision on, only those before.
+    pub points: Vec<Asked>,
+    /// The number of the build whose kernel it has.
+    canonical: [u32; 3],
+}
+
+/// For each structure the column of each branch, or -1; and the columns.
+pub struct Confidences<'a> {
+    of: BTreeMap<&'a str, Vec<i32>>,
+    data: Data,
+}
+
+#[derive(Default, Serialize)]
+struct Data {
+    sentences: Vec<String>,
+    /// For each revision of a branch the number of a sentence, or -1.
+    columns: Vec<Vec<i32>>,
+}
+
+/// The branches of all builds that are named, examined or an update.
+pub fn branches(axis: &Axis, registry: &Registry) -> Vec<Branch> {
+    let mut branches = Vec::new();
+    for number in all_numbers(axis, registry) {
+        let same = axis.kernels.iter().flat_map(|kernel| kernel.same.iter().map(|same| (same, kernel.build.number)));
+        let first = same.filter(|(same, _)| same.number == number).map(|(same, canonical)| (same.revision, canonical)).next();
+        let (end, canonical) = first.unwrap_or((u32::MAX, number));
+        let rows = axis.kernels.iter().map(|kernel| kernel.build).filter(|build| build.number == canonical);
+        let seen = registry.kernels.iter().map(|seen| axis.canonical(seen.build)).filter(|build| build.number == canonical);
+        let updates = axis.updates.iter().filter_map(|update| update.first_of(Build { number: canonical, revision: 0 }));
+        let ends = seen.flat_map(|build| [build.revision, build.revision.saturating_add(1)]);
+        let revisions = rows.chain(updates).map(|build| build.revision).chain(ends).chain([0]);
+        let revisions: BTreeSet<u32> = revisions.filter(|revision| *revision < end).collect();
+        for arch in ARCHITECTURES {
+            let points = revisions.iter().filter_map(|&revision| axis.kernel(Build { number, revision }, arch).ok());
+            branches.push(Branch { number, arch, points: points.collect(), canonical });
+        }
+    }
+    branches.retain(|branch| !branch.points.is_empty());
+    branches
+}
+
+/// The build numbers of the axis, of examined builds and of updates.
+pub fn numbers(atlas: &Atlas) -> BTreeSet<[u32; 3]> {
+    all_numbers(atlas.axis, atlas.registry)
+}
+
+fn all_numbers(axis: &Axis, registry: &Registry) -> BTreeSet<[u32; 3]> {
+    let own = axis.kernels.iter().flat_map(|kernel| kernel.same.iter().chain([&kernel.build]));
+    let seen = registry.kernels.iter().map(|kernel| &kernel.build);
+    own.chain(seen).chain(axis.kbs.keys()).map(|build| build.number).collect()
+}
+
+impl<'a> Confidences<'a> {
+    pub fn of(atlas: &'a Atlas) -> Self {
+        let holds: Vec<Vec<usize>> = atlas.structures.iter().map(|structure| holds(atlas, structure.name())).collect();
+        let branches: Vec<Columns> = atlas.branches.par_iter().map(|branch| columns(atlas, branch, &holds)).collect();
+        let (mut data, mut sentences, mut known) = (Data::default(), HashMap::new(), HashMap::new());
+        let mut of: BTreeMap<&str, Vec<i32>> = BTreeMap::new();
+        for Columns { distinct, of_structures } in branches {
+            let numbers: Vec<i32> = distinct
+                .into_iter()
+                .map(|column| {
+                    let column = column.into_iter().map(|sentence| match sentence.is_empty() {
+                        true => -1,
+                        false => place(&mut sentences, &mut data.sentences, sentence),
+                    });
+                    place(&mut known, &mut data.columns, column.collect())
+                })
+                .collect();
+            for (structure, column) in atlas.structures.iter().zip(of_structures) {
+                let number = column.and_then(|column| numbers.get(column)).copied();
+                of.entry(structure.name()).or_default().push(number.unwrap_or(-1));
+            }
+        }
+        Self { of, data }
+    }
+
+    /// The columns of a structure.
+    pub fn of_structure(&self, name: &str) -> &[i32] {
+        self.of.get(name).map_or(&[], Vec::as_slice)
+    }
+
+    /// The data of the script.
+    pub fn data(&self) -> Result<String, Error> {
+        Ok(format!("window.atlasConfidence = {};\n", serde_json::to_string(&self.data)?))
+    }
+}
+
+/// The place of a value in a list, to which it is added if it is new.
+fn place<T: Clone + Eq + Hash>(known: &mut HashMap<T, i32>, list: &mut Vec<T>, value: T) -> i32 {
+    *known.entry(value).or_insert_with_key(|value| {
+        list.push(value.clone());
+        i32::try_from(list.len() - 1).unwrap_or(-1)
+    })
+}
+
+/// The sentences of a branch.
+struct Columns {
+    /// A sentence for each point; an empty one where a structure does not exist.
+    distinct: Vec<Vec<String>>,
+    /// For each structure one of these, or none if it exists at no point.
+    of_structures: Vec<Option<usize>>,
+}
+
+/// The sentences for all structures. Structures whose layouts change alike, and which the same examined builds contain, have the same.
+fn columns(atlas: &Atlas, branch: &Branch, holds: &[Vec<usize>]) -> Columns {
+    let Branch { arch, canonical, points, .. } = branch;
+    let lines = ARCHITECTURES.map(|arch| own(atlas.axis, *canonical, arch));
+    let updates: BTreeSet<Vec<bool>> = points.iter().map(|asked| updates(atlas.axis, asked.build)).collect();
+    let ahead: BTreeSet<TargetId> = updates.iter().filter_map(|own| ahead(atlas.axis, *canonical, *arch, own)).collect();
+    let window: Vec<TargetId> = lines.iter().flatten().copied().chain(ahead).collect();
+    let seen = atlas.registry.kernels.iter().filter(|seen| atlas.axis.canonical(seen.build).number == *canonical);
+    let seen: BTreeSet<usize> = seen.map(|seen| seen.witness).collect();
+    let (mut known, mut distinct) = (HashMap::new(), Vec::new());
+    let one = |(name, holds): (&str, &Vec<usize>)| {
+        let layout = |target: TargetId| atlas.layouts.by_target[target].get(name).copied();
+        if points.iter().all(|asked| layout(asked.target).is_none()) {
+            return None;
+        }
+        // Layouts by the order in which they appear.
+        let mut order = Vec::new();
+        let pattern: Vec<_> = window
+            .iter()
+            .map(|&target| {
+                let layout = layout(target)?;
+                Some(order.iter().position(|known| *known == layout).unwrap_or_else(|| {
+                    order.push(layout);
+                    order.len() - 1
+                }))
+            })
+            .collect();
+        // A change within the branch may be known from builds of others.
+        let is_changed = lines.iter().any(|line| line.windows(2).any(|pair| layout(pair[0]) != layout(pair[1])));
+        let holds: Vec<usize> = holds.iter().copied().filter(|index| is_changed || seen.contains(index)).collect();
+        Some(*known.entry((pattern, holds)).or_insert_with(|| {
+            let choices = Choice::along(atlas.layouts, atlas.registry, points, name).into_iter();
+            let sentence = |choice: Choice| layout(choice.target()).map_or_else(String::new, |_| choice.sentence(atlas.axis));
+            distinct.push(choices.map(sentence).collect());
+            distinct.len() - 1
+        }))
+    };
+    let of_structures = atlas.structures.iter().map(|structure| structure.name()).zip(holds).map(one).collect();
+    Columns { distinct, of_structures }
+}
+
+/// Which updates a build has.
+fn updates(axis: &Axis, build: Build) -> Vec<bool> {
+    axis.updates.iter().map(|update| update.has(build)).collect()
+}
+
+/// The first target of later builds that has all updates of a build, whose layout may come to this one.
+fn ahead(axis: &Axis, number: [u32; 3], arch: Arch, own: &[bool]) -> Option<TargetId> {
+    let has_all = |later: Build| own.iter().zip(updates(axis, later)).all(|(own, later)| !own || later);
+    let mut later = axis.along(arch).filter(|(later, _)| later.number > number);
+    later.find(|(later, _)| has_all(*later)).map(|(_, target)| target)
+}
+
+/// The sets of facts that contain a structure.
+fn holds(atlas: &Atlas, name: &str) -> Vec<usize> {
+    let witnesses = atlas.registry.witnesses.iter().enumerate();
+    witnesses.filter(|(_, witness)| witness.holds.contains(name)).map(|(index, _)| index).collect()
+}
+
+/// The targets of a build on an architecture; if it has none there, those of the build before it.
+fn own(axis: &Axis, number: [u32; 3], arch: Arch) -> Vec<TargetId> {
+    let last = axis.along(arch).map(|(build, _)| build.number).take_while(|other| *other <= number).last();
+    axis.along(arch).filter(|(build, _)| Some(build.number) == last).map(|(_, target)| target).collect()
+}

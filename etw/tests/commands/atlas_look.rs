@@ -1,0 +1,116 @@
+//! The atlas as a browser shows it: what stays in sight, and what the rules of WCAG ask, as axe checks them.
+
+use crate::atlas::{FILES, run, run_with, written};
+use serde_json::{Value, json};
+use std::env;
+use test_support::witness;
+
+/// A phone, in pixels.
+const PHONE: &str = "--window-size=390,844";
+/// The dark look.
+const DARK: &str = "--blink-settings=preferredColorScheme=0";
+
+/// The browser, if there is one.
+pub fn chromium() -> Option<String> {
+    let chromium = env::var("ETW_LAYOUTS_CHROMIUM").unwrap_or_else(|_| "chromium".into());
+    let starts = witness::starts(&chromium);
+    if !starts {
+        witness::absent("chromium");
+    }
+    starts.then_some(chromium)
+}
+
+/// At every place of the history, each cell that is in sight has its offset in sight.
+#[test]
+fn offsets_stay_in_sight() {
+    let Some(chromium) = chromium() else { return };
+    let script = "document.getElementById('view-history').click();
+        const part = document.querySelector('.panel.x64 .past .scroll:has(.matrix)'), lost = [];
+        part.style.width = '390px';
+        document.querySelector('.panel.x64 .matrix').style.setProperty('--first', '9rem');
+        await wait(50);
+        const edge = part.querySelector('thead th').getBoundingClientRect().right, end = part.getBoundingClientRect().right;
+        for (let at = 0; at <= part.scrollWidth; at += 300) {
+            part.scrollLeft = at;
+            for (const cell of part.querySelectorAll('tbody td[class]:not(.absent)')) {
+                const { left, right } = cell.getBoundingClientRect();
+                if (Math.min(right, end) - Math.max(left, edge) < 110) continue;
+                const range = document.createRange();
+                range.selectNodeContents(cell);
+                const text = range.getBoundingClientRect();
+                if (text.left < edge - 1 || text.left + 50 > end) lost.push(cell.closest('tr').cells[0].textContent + ' at ' + at);
+            }
+        }
+        part.scrollTop = 2000;
+        await wait(50);
+        const head = part.querySelector('thead th:last-child').getBoundingClientRect(), whole = part.getBoundingClientRect();
+        return [lost, Math.abs(head.top - whole.top) < 2];";
+    assert_eq!(run(&chromium, &written(), "type/WMI_LOGGER_CONTEXT.html", script), json!([[], true]));
+}
+
+/// The selection of a build stays in sight on a phone, with its answer, and leaves most of the screen to the members.
+#[test]
+fn the_bar_stays_in_sight_on_a_phone() {
+    let Some(chromium) = chromium() else { return };
+    let script = "await wait(300);
+        scrollTo(0, document.documentElement.scrollHeight / 2);
+        await wait(100);
+        const bar = document.querySelector('.bar').getBoundingClientRect(), answer = document.getElementById('ask-answer').getBoundingClientRect();
+        return [scrollY > 1000, Math.abs(bar.top) < 2, bar.bottom < innerHeight / 3, answer.height > 20 && answer.bottom <= bar.bottom,
+            document.documentElement.scrollWidth <= innerWidth];";
+    let address = "type/WMI_LOGGER_CONTEXT.html#build=1703&member=LoggerMode";
+    let found = run_with(&chromium, &[PHONE], &written(), address, script);
+    assert_eq!(found, json!([true, true, true, true, true]));
+}
+
+/// The types in the tables of a comparison lead to their pages.
+#[test]
+fn types_of_a_comparison_are_links() {
+    let Some(chromium) = chromium() else { return };
+    let script = "for (let n = 0; n < 100 && !document.querySelector('#tables section'); n++) await wait(20);
+        return [...document.querySelectorAll('#tables td a')].map((link) => link.getAttribute('href'));";
+    let links = run(&chromium, &written(), "compare.html#a=1709&b=2004", script);
+    let links: Vec<&str> = links.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    assert!(links.contains(&"type/LIST_ENTRY.html") && links.len() > 20, "{links:?}");
+    assert!(links.iter().all(|link| FILES.contains_key(*link)), "{links:?}");
+}
+
+/// No page breaks a rule of WCAG 2.1 A or AA that axe knows, neither light nor dark.
+#[test]
+fn pages_keep_the_rules_of_axe() {
+    let Some(chromium) = chromium() else { return };
+    let Some(axe) = env::var_os("ETW_LAYOUTS_AXE") else { return witness::absent("axe-core") };
+    let source = axe.to_string_lossy().replace('\\', "/");
+    let script = format!(
+        "await wait(300);
+        await new Promise((done, failed) => document.head.append(
+            Object.assign(document.createElement('script'), {{ src: 'file://{source}', onload: done, onerror: () => failed('no axe') }})));
+        const {{ violations }} = await axe.run(document, {{ runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa'], resultTypes: ['violations'] }});
+        const about = ({{ id, nodes }}) => id + ': ' + nodes.slice(0, 3).map(({{ html }}) => html.slice(0, 200)).join(' | ');
+        return [matchMedia('(prefers-color-scheme: dark)').matches, violations.map(about)];"
+    );
+    let folder = written();
+    let pages = [
+        "index.html",
+        "events.html",
+        "values.html",
+        "kernels.html",
+        "legend.html",
+        "compare.html#a=1709&b=2004&only=ETW_REG_ENTRY",
+        "type/WMI_BUFFER_HEADER.html#build=1703&member=0x18",
+        "type/ETW_REG_ENTRY.html#history-x64",
+        "type/EVENT_TRACE_FLAG.html#value=0x3",
+        "event/DiskIo.html",
+        "kernel/10.0.22000.434-x64.html",
+        "layout/ETW_REG_ENTRY.10.0.14393-x64.html",
+        "map/10.0.16299.15-x86.html",
+    ];
+    let mut faults: Vec<String> = Vec::new();
+    for (address, is_dark) in pages.into_iter().flat_map(|page| [(page, false), (page, true)]) {
+        let look: &[&str] = if is_dark { &[DARK] } else { &[] };
+        let found = run_with(&chromium, look, &folder, address, &script);
+        assert_eq!(found[0], Value::Bool(is_dark), "{address}");
+        faults.extend(found[1].as_array().into_iter().flatten().map(|fault| format!("{address}, dark {is_dark}: {fault}")));
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
