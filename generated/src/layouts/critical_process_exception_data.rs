@@ -6,7 +6,7 @@
 use super::{runtime, members, guid::*, unicode_string::*};
 
 macro_rules! text {
-    (ReportId, $known:literal) => { concat!($known, ". GUID of an error report.") };
+    (ReportId, $known:literal) => { concat!($known, ". By its name, GUID of an error report.") };
     (ModuleName, $known:literal) => { concat!($known, ". Name of the module.") };
     (ModuleTimestamp, $known:literal) => { concat!($known, ". Time stamp of the module.") };
     (ModuleSize, $known:literal) => { concat!($known, ". Size of the module.") };

@@ -16,7 +16,7 @@ macro_rules! text {
     (Lock, $known:literal) => { concat!($known, ". The first four bytes as one number, with a bit that locks the object.") };
     (NpxIrql, $known:literal) => { concat!($known, ". Unidentified; by its name, an IRQL for floating-point state.") };
     (Hand, $known:literal) => { concat!($known, ". Index of the timer's list in the timer table.") };
-    (Abandoned, $known:literal) => { concat!($known, ". Whether the object was abandoned.") };
+    (Abandoned, $known:literal) => { concat!($known, ". Whether the queue was abandoned.") };
     (Signalling, $known:literal) => { concat!($known, ". Whether the object is being signaled.") };
     (DpcActive, $known:literal) => { concat!($known, ". Unidentified; by its name, about a DPC.") };
     (TimerControlFlags, $known:literal) => { concat!($known, ". Control flags of the timer as one number.") };

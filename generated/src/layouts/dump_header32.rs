@@ -38,7 +38,7 @@ macro_rules! text {
     (Comment, $known:literal) => { concat!($known, ". Comment as text.") };
     (Reserved0, $known:literal) => { concat!($known, ". Unidentified bytes.") };
     (DumpType, $known:literal) => { concat!($known, ". Parts of memory in the dump.") };
-    (MiniDumpFields, $known:literal) => { concat!($known, ". Flags of the parts of a small dump; the bits are unidentified.") };
+    (MiniDumpFields, $known:literal) => { concat!($known, ". Flags of parts of a small dump: 0x01 CONTEXT, 0x02 exception, 0x04 KPRCB, 0x08 process, 0x10 thread, and others.") };
     (SecondaryDataState, $known:literal) => { concat!($known, ". State of the secondary data; its values are unidentified.") };
     (ProductType, $known:literal) => { concat!($known, ". Product type: 1 workstation, 2 domain controller, 3 server.") };
     (SuiteMask, $known:literal) => { concat!($known, ". Bit mask of the product suites.") };

@@ -38,7 +38,7 @@ macro_rules! text {
     (SystemTime, $known:literal) => { concat!($known, ". When the system stopped, in units of 100 ns since 1601.") };
     (Comment, $known:literal) => { concat!($known, ". Comment as text.") };
     (SystemUpTime, $known:literal) => { concat!($known, ". For how long the system ran, in units of 100 ns.") };
-    (MiniDumpFields, $known:literal) => { concat!($known, ". Flags of the parts of a small dump; the bits are unidentified.") };
+    (MiniDumpFields, $known:literal) => { concat!($known, ". Flags of parts of a small dump: 0x01 CONTEXT, 0x02 exception, 0x04 KPRCB, 0x08 process, 0x10 thread, and others.") };
     (SecondaryDataState, $known:literal) => { concat!($known, ". State of the secondary data; its values are unidentified.") };
     (ProductType, $known:literal) => { concat!($known, ". Product type: 1 workstation, 2 domain controller, 3 server.") };
     (SuiteMask, $known:literal) => { concat!($known, ". Bit mask of the product suites.") };

@@ -14,15 +14,15 @@ macro_rules! text {
     (DpcContext2, $known:literal) => { concat!($known, ". Second of three context pointers for Dpc.") };
     (DpcContext3, $known:literal) => { concat!($known, ". Third of three context pointers for Dpc.") };
     (DpcNormalRoutine, $known:literal) => { concat!($known, ". By its name, a normal routine for Dpc.") };
-    (DpcCancelRoutine, $known:literal) => { concat!($known, ". Routine of Dpc for cancellation.") };
-    (DpcThread, $known:literal) => { concat!($known, ". Thread that Dpc is about.") };
+    (DpcCancelRoutine, $known:literal) => { concat!($known, ". By its name, a cancel routine for Dpc.") };
+    (DpcThread, $known:literal) => { concat!($known, ". By its name, a thread for Dpc; unidentified otherwise.") };
     (Dpc, $known:literal) => { concat!($known, ". DPC of the pool; its use is unidentified.") };
     (Flags, $known:literal) => { concat!($known, ". Unidentified flags.") };
     (ApcCount, $known:literal) => { concat!($known, ". APCs that exist.") };
     (MinimumApcCount, $known:literal) => { concat!($known, ". APCs to exist at least.") };
     (MaximumApcCount, $known:literal) => { concat!($known, ". APCs to exist at most.") };
     (OutstandingApcCount, $known:literal) => { concat!($known, ". APCs that have yet to run.") };
-    (MaxOutstandingApcCount, $known:literal) => { concat!($known, ". Highest OutstandingApcCount so far.") };
+    (MaxOutstandingApcCount, $known:literal) => { concat!($known, ". Limit to OutstandingApcCount, or its highest value; unidentified.") };
 }
 
 runtime::layout! {

@@ -7,7 +7,7 @@ use super::{runtime, members, perfinfo_groupmask::*};
 
 macro_rules! text {
     (GroupMasks, $known:literal) => { concat!($known, ". Bit masks of the kernel events that the session records.") };
-    (Version, $known:literal) => { concat!($known, ". Version; of what is unidentified.") };
+    (Version, $known:literal) => { concat!($known, ". Version of the tracing: EventTraceKernelVersion.") };
 }
 
 runtime::layout! {

@@ -8,7 +8,7 @@ use super::{runtime, members, ex_fast_ref::*};
 macro_rules! text {
     (ProcessorBuffers, $known:literal) => { concat!($known, ". By identifier of the session, the buffer that the processor writes events to.") };
     (EventsLoggedCount, $known:literal) => { concat!($known, ". By identifier of the session, how many events the processor recorded.") };
-    (QpcDelta, $known:literal) => { concat!($known, ". By identifier of the session, a difference of the performance counter.") };
+    (QpcDelta, $known:literal) => { concat!($known, ". A difference of the performance counter by identifier of the session; inferred from its neighbors.") };
 }
 
 runtime::layout! {

@@ -18,7 +18,7 @@ macro_rules! text {
     (ApcFreeListHead, $known:literal) => { concat!($known, ". APCs that are free.") };
     (ApcGlobalListHead, $known:literal) => { concat!($known, ". All APCs.") };
     (OutstandingApcCount, $known:literal) => { concat!($known, ". APCs that have yet to run.") };
-    (MaxOutstandingApcCount, $known:literal) => { concat!($known, ". Highest OutstandingApcCount so far.") };
+    (MaxOutstandingApcCount, $known:literal) => { concat!($known, ". Limit to OutstandingApcCount, or its highest value; unidentified.") };
     (MinimumApcCount, $known:literal) => { concat!($known, ". APCs to exist at least.") };
     (StackCaptureAttemptCount, $known:literal) => { concat!($known, ". Stacks that were to be traced.") };
     (StackExpansionFailureCount, $known:literal) => { concat!($known, ". Number of failures to expand a stack.") };

@@ -28,7 +28,7 @@ macro_rules! text {
     (LoggerMode, $known:literal) => { concat!($known, ". How the session logs.") };
     (LastFlushedBuffer, $known:literal) => { concat!($known, ". Number of the buffer that was flushed last.") };
     (FlushTimer, $known:literal) => { concat!($known, ". Time between flushes.") };
-    (FirstBufferOffset, $known:literal) => { concat!($known, ". Byte offset of the first buffer in the log file.") };
+    (FirstBufferOffset, $known:literal) => { concat!($known, ". As in WMI\\_LOGGER\\_CONTEXT, the byte offset to which a circular session returns.") };
     (ByteOffset, $known:literal) => { concat!($known, ". Byte offset of the next buffer in the log file.") };
     (BufferAgeLimit, $known:literal) => { concat!($known, ". Time after which unused buffers are freed.") };
     (BufferSize, $known:literal) => { concat!($known, ". Bytes of each buffer.") };
@@ -39,7 +39,7 @@ macro_rules! text {
     (BuffersWritten, $known:literal) => { concat!($known, ". Buffers that were written.") };
     (LogBuffersLost, $known:literal) => { concat!($known, ". Buffers that could not be written to the log file.") };
     (RealTimeBuffersLost, $known:literal) => { concat!($known, ". Buffers that could not be delivered to real-time consumers.") };
-    (InstanceId, $known:literal) => { concat!($known, ". GUID of the session.") };
+    (InstanceId, $known:literal) => { concat!($known, ". GUID of the session, by its kernel counterpart.") };
     (TraceBuffers, $known:literal) => { concat!($known, ". The memory reserved for buffers.") };
     (LocalSequence, $known:literal) => { concat!($known, ". Counter of this session alone for numbering events.") };
     (LoggerName_2, $known:literal) => { concat!($known, ". Name of the session.\n\nErratum, 5.2 x86: published reference: offset 0x6c; order and size of the declaration: 0x50 (The document gives this offset only for 5.1, so that the offset without a version applies to 5.2.).") };
@@ -65,7 +65,7 @@ macro_rules! text {
     (EventMarker, $known:literal) => { concat!($known, ". Unidentified; by its name, a mark for events.") };
     (ErrorMarker, $known:literal) => { concat!($known, ". Unidentified; by its name, a mark for errors.") };
     (SizeMask, $known:literal) => { concat!($known, ". Unidentified; by its name, a mask for sizes.") };
-    (FirstBufferOffset_2, $known:literal) => { concat!($known, ". Byte offset of the first buffer in the log file.\n\nErratum, 6.2..10.0 x86: published reference: offset 0xe8; order and size of the declaration: 0xf0 (The document gives the value of 6.1 for all versions. FlushTimer is at that offset.).") };
+    (FirstBufferOffset_2, $known:literal) => { concat!($known, ". As in WMI\\_LOGGER\\_CONTEXT, the byte offset to which a circular session returns.\n\nErratum, 6.2..10.0 x86: published reference: offset 0xe8; order and size of the declaration: 0xf0 (The document gives the value of 6.1 for all versions. FlushTimer is at that offset.).") };
     (CompressionWorkspace, $known:literal) => { concat!($known, ". Memory that compression needs.") };
     (CompressionBuffer, $known:literal) => { concat!($known, ". Holds compressed buffers until they are flushed.") };
     (CompressionBufferSize, $known:literal) => { concat!($known, ". Bytes: twice a trace buffer.") };
@@ -75,7 +75,7 @@ macro_rules! text {
     (UnknownPointers, $known:literal) => { concat!($known, ". An array of pointers.") };
     (UnknownStructures, $known:literal) => { concat!($known, ". An array of structures.") };
     (ProcessorStreamIndexMap, $known:literal) => { concat!($known, ". By its name, maps processors to streams.") };
-    (InstanceId_2, $known:literal) => { concat!($known, ". GUID of the session.\n\nErratum, 6.2..10.0 x64: published reference: offset 0x2c; order and size of the declaration: 0x38 (The document gives the value of 6.1 for all versions. EventMarker is at that offset.).") };
+    (InstanceId_2, $known:literal) => { concat!($known, ". GUID of the session, by its kernel counterpart.\n\nErratum, 6.2..10.0 x64: published reference: offset 0x2c; order and size of the declaration: 0x38 (The document gives the value of 6.1 for all versions. EventMarker is at that offset.).") };
     (InstanceCount_2, $known:literal) => { concat!($known, ". Count of instances; of what is unidentified.\n\nErratum, 6.2..10.0 x64: published reference: offset 0x3c; order and size of the declaration: 0x48 (The document gives the value of 6.1 for all versions.).") };
     (LogFileHandle_2, $known:literal) => { concat!($known, ". Handle to the log file.\n\nErratum, 6.2..10.0 x64: published reference: offset 0x80; order and size of the declaration: 0x90 (The document gives the value of 6.1 for all versions. FlushEvent is at that offset.).") };
     (LogFileName_3, $known:literal) => { concat!($known, ". Path of the log file.\n\nErratum, 6.2..10.0 x64: published reference: offset 0x98; order and size of the declaration: 0xa8 (The document gives the value of 6.1 for all versions. LoggerName is at that offset.).") };
@@ -85,7 +85,7 @@ macro_rules! text {
     (CollectionOn_2, $known:literal) => { concat!($known, ". Whether the session collects events.\n\nErratum, 6.2..10.0 x64: published reference: offset 0x140; order and size of the declaration: 0x150 (The document gives the value of 6.1 for all versions.).") };
     (unnamed, $known:literal) => { concat!($known, ".\n\nErratum, 6.2..10.0 x64: published reference: offset 0x144; order and size of the declaration: 0x154 (The document gives the value of 6.1 for all versions.).") };
     (LastFlushedBuffer_2, $known:literal) => { concat!($known, ". Number of the buffer that was flushed last.\n\nErratum, 6.2..10.0 x64: published reference: offset 0x148; order and size of the declaration: 0x158 (The document gives the value of 6.1 for all versions.).") };
-    (FirstBufferOffset_3, $known:literal) => { concat!($known, ". Byte offset of the first buffer in the log file.\n\nErratum, 6.2..10.0 x64: published reference: offset 0x158; order and size of the declaration: 0x168 (The document gives the value of 6.1 for all versions.).") };
+    (FirstBufferOffset_3, $known:literal) => { concat!($known, ". As in WMI\\_LOGGER\\_CONTEXT, the byte offset to which a circular session returns.\n\nErratum, 6.2..10.0 x64: published reference: offset 0x158; order and size of the declaration: 0x168 (The document gives the value of 6.1 for all versions.).") };
     (ByteOffset_2, $known:literal) => { concat!($known, ". Byte offset of the next buffer in the log file.\n\nErratum, 6.2..10.0 x64: published reference: offset 0x160; order and size of the declaration: 0x170 (The document gives the value of 6.1 for all versions. FlushTimer is at that offset.).") };
     (SequencePtr_2, $known:literal) => { concat!($known, ". Counter to number events with.\n\nErratum, 6.2 x64: published reference: offset 0x178; order and size of the declaration: 0x190 (The document gives the value of 6.1 for all versions.).") };
     (LocalSequence_2, $known:literal) => { concat!($known, ". Counter of this session alone for numbering events.\n\nErratum, 6.2 x64: published reference: offset 0x180; order and size of the declaration: 0x198 (The document gives the value of 6.1 for all versions.).") };

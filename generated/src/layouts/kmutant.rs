@@ -14,7 +14,7 @@ macro_rules! text {
     (MutantFlags, $known:literal) => { concat!($known, ". Abandoned and Spare1, or Abandoned2, AbEnabled and Spare2, as one number.") };
     (Spare1, $known:literal) => { concat!($known, ". Not in use.") };
     (Abandoned2, $known:literal) => { concat!($known, ". The same bit as Abandoned.") };
-    (AbEnabled, $known:literal) => { concat!($known, ". Whether AutoBoost is enabled.") };
+    (AbEnabled, $known:literal) => { concat!($known, ". By its name, whether AutoBoost is enabled.") };
 }
 
 runtime::layout! {

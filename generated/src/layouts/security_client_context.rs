@@ -9,7 +9,7 @@ macro_rules! text {
     (SecurityQos, $known:literal) => { concat!($known, ". How far the server may go in acting for the client.") };
     (ClientToken, $known:literal) => { concat!($known, ". Token of the client.") };
     (DirectlyAccessClientToken, $known:literal) => { concat!($known, ". Whether ClientToken is the client's token itself, not a copy.") };
-    (DirectAccessEffectiveOnly, $known:literal) => { concat!($known, ". Whether changes of privileges and groups of the token are ignored.") };
+    (DirectAccessEffectiveOnly, $known:literal) => { concat!($known, ". Takes the place of EffectiveOnly of SecurityQos if DirectlyAccessClientToken is set.") };
     (ServerIsRemote, $known:literal) => { concat!($known, ". Whether the server is on another computer than the client.") };
     (ClientTokenControl, $known:literal) => { concat!($known, ". Identity of the token, for detecting changes.") };
 }

@@ -15,7 +15,7 @@ macro_rules! text {
     (LsaCommandPortSectionSize, $known:literal) => { concat!($known, ". Bytes of that section.") };
     (LsaViewPortMemory, $known:literal) => { concat!($known, ". Address of the LSA's view of the section.") };
     (RmViewPortMemory, $known:literal) => { concat!($known, ". Address of the security reference monitor's view of the section.") };
-    (LsaCommandPortMemoryDelta, $known:literal) => { concat!($known, ". Difference of addresses between the two views, by its name.") };
+    (LsaCommandPortMemoryDelta, $known:literal) => { concat!($known, ". LsaViewPortMemory less RmViewPortMemory.") };
     (LsaCommandPortActive, $known:literal) => { concat!($known, ". Whether the LSA command port is active.") };
 }
 

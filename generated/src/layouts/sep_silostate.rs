@@ -10,7 +10,7 @@ macro_rules! text {
     (AnonymousLogonSession, $known:literal) => { concat!($known, ". Anonymous logon session.") };
     (AnonymousLogonToken, $known:literal) => { concat!($known, ". Token of the anonymous logon.") };
     (AnonymousLogonTokenNoEveryone, $known:literal) => { concat!($known, ". Token of the anonymous logon without the group Everyone.") };
-    (UncSystemPaths, $known:literal) => { concat!($known, ". System paths in UNC form.") };
+    (UncSystemPaths, $known:literal) => { concat!($known, ". UNC system paths, by its name.") };
     (NgenPaths, $known:literal) => { concat!($known, ". Paths of the native image generator, by its name.") };
 }
 

@@ -8,7 +8,7 @@ use super::{runtime, members};
 macro_rules! text {
     (Signature, $known:literal) => { concat!($known, ". The letters SDMP, or FDMP if all pages are there.") };
     (ValidDump, $known:literal) => { concat!($known, ". The letters DUMP.") };
-    (DumpOptions, $known:literal) => { concat!($known, ". Options of the dump; the bits are unidentified.") };
+    (DumpOptions, $known:literal) => { concat!($known, ". Flags of valid memory: 1 kernel, 2 current user process.") };
     (HeaderSize, $known:literal) => { concat!($known, ". Where in the file the first page is.") };
     (BitmapSize, $known:literal) => { concat!($known, ". How many bits the bitmap has.") };
     (Pages, $known:literal) => { concat!($known, ". How many pages there are.") };

@@ -19,7 +19,7 @@ macro_rules! text {
     (MaximumFileSize, $known:literal) => { concat!($known, ". In MB, or in KB by EVENT\\_TRACE\\_USE\\_KBYTES\\_FOR\\_SIZE; 0 for no limit.") };
     (LogFileMode, $known:literal) => { concat!($known, ". How the session logs.") };
     (BuffersWritten, $known:literal) => { concat!($known, ". Can be 0 in a file that was never closed.") };
-    (LogInstanceGuid, $known:literal) => { concat!($known, ". Reserved for a GUID of the session; the members beside it use its bytes.") };
+    (LogInstanceGuid, $known:literal) => { concat!($known, ". Documented as reserved; the members beside it use its bytes.") };
     (StartBuffers, $known:literal) => { concat!($known, ". Buffers that were written at the start.") };
     (PointerSize, $known:literal) => { concat!($known, ". Pointer size, 4 or 8, which determines the form of this structure.") };
     (EventsLost, $known:literal) => { concat!($known, ". Number of events lost for lack of space.") };

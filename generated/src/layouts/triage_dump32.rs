@@ -23,7 +23,7 @@ macro_rules! text {
     (StringPoolOffset, $known:literal) => { concat!($known, ". Offset of the strings.") };
     (StringPoolSize, $known:literal) => { concat!($known, ". Bytes of the strings.") };
     (BrokenDriverOffset, $known:literal) => { concat!($known, ". Offset of the record of the driver at fault.") };
-    (TriageOptions, $known:literal) => { concat!($known, ". Options of the dump; the bits are unidentified.") };
+    (TriageOptions, $known:literal) => { concat!($known, ". Options of the dump: 0x0100 if it overflowed; others unidentified.") };
     (TopOfStack, $known:literal) => { concat!($known, ". The address of the data at CallStackOffset.") };
     (DataPageAddress, $known:literal) => { concat!($known, ". Address of the data page.") };
     (DataPageOffset, $known:literal) => { concat!($known, ". Offset of the data page.") };

@@ -17,11 +17,11 @@ macro_rules! text {
     (OldThreadState, $known:literal) => { concat!($known, ". State of the old thread: KTHREAD\\_STATE.") };
     (OldThreadIdealProcessor, $known:literal) => { concat!($known, ". Ideal processor of the old thread.") };
     (PreviousCState, $known:literal) => { concat!($known, ". Idle state (C-state) that the processor left, if the old thread is the idle thread.") };
-    (OldThreadRank, $known:literal) => { concat!($known, ". Rank of the old thread, if it is not the idle thread.") };
+    (OldThreadRank, $known:literal) => { concat!($known, ". By its name, a rank of the old thread; unidentified otherwise.") };
     (NewThreadPriorityDecrement, $known:literal) => { concat!($known, ". Priority decrement of the new thread.") };
     (SpareByte, $known:literal) => { concat!($known, ". Name of the same byte in documentation; it is NewThreadPriorityDecrement.") };
-    (NewThreadWaitTime, $known:literal) => { concat!($known, ". Time that the new thread waited, in clock ticks of the system.") };
-    (OldThreadRemainingQuantum, $known:literal) => { concat!($known, ". Rest of the old thread's quantum; the unit is unidentified.") };
+    (NewThreadWaitTime, $known:literal) => { concat!($known, ". Time that the new thread waited; in PERFINFO\\_CCSWAP it is in ticks of the timer.") };
+    (OldThreadRemainingQuantum, $known:literal) => { concat!($known, ". QuantumTarget less CycleTime of the old thread, divided by 1024.") };
     (OldThreadWaitMode_2, $known:literal) => { concat!($known, ". Processor mode in which the old thread waits: 0 kernel, 1 user.") };
     (OldThreadBamEppImportant, $known:literal) => { concat!($known, ". Whether the old thread is important to the background activity moderator (BAM), by its name.") };
     (NewThreadBamEppImportant, $known:literal) => { concat!($known, ". Whether the new thread is important to the background activity moderator (BAM), by its name.") };

@@ -17,9 +17,9 @@ macro_rules! text {
     (AgeLimit, $known:literal) => { concat!($known, ". Minutes; negative means 0, and from 5.1 on 1 to 14 mean 15.") };
     (LogFileHandle, $known:literal) => { concat!($known, ". The log file.") };
     (NumberOfBuffers, $known:literal) => { concat!($known, ". Buffers that exist.") };
-    (InstanceCount, $known:literal) => { concat!($known, ". Count of instances; of what is unidentified.") };
+    (InstanceCount, $known:literal) => { concat!($known, ". For a user-mode session: number of instances of the provider.") };
     (FreeBuffers, $known:literal) => { concat!($known, ". Buffers that are free.") };
-    (InstanceId, $known:literal) => { concat!($known, ". Identifier of an instance; of what is unidentified.") };
+    (InstanceId, $known:literal) => { concat!($known, ". For a user-mode session: number of the provider's instance.") };
     (EventsLost, $known:literal) => { concat!($known, ". Number of events lost for lack of space.") };
     (NumberOfProcessors, $known:literal) => { concat!($known, ". Processors of the computer.") };
     (BuffersWritten, $known:literal) => { concat!($known, ". Buffers that were written.") };
@@ -37,7 +37,7 @@ macro_rules! text {
     (DUMMYUNIONNAME10, $known:literal) => { concat!($known, ". The union got its macro for a name, as headers define DUMMYUNIONNAME to DUMMYUNIONNAME9 only.\n\nErratum, 5.1..: published reference: the table has the union without a name; order and size of the declaration: the text names it DUMMYUNIONNAME10.") };
     (LoggerExtension, $known:literal) => { concat!($known, ". Pointer to an extension; what it contains is unidentified.") };
     (Wow, $known:literal) => { concat!($known, ". Whether a 32-bit program asks.") };
-    (Flags, $known:literal) => { concat!($known, ". Flags; the bits are unidentified.") };
+    (Flags, $known:literal) => { concat!($known, ". Input: 0x01 sets Persistent, 0x02 AutoLogger, of WMI\\_LOGGER\\_CONTEXT.") };
     (RealTimeConsumerCount, $known:literal) => { concat!($known, ". Real-time consumers of the session.\n\nErratum, published reference: range 5.2..; order and size of the declaration: 6.0.. (The text begins with 5.2, the table with 6.0; both have another member at 0xA0 in 5.2.).") };
     (SpareUlong, $known:literal) => { concat!($known, ". Not in use.\n\nErratum, published reference: range 5.2..; order and size of the declaration: 6.0.. (As for RealTimeConsumerCount.).") };
     (AgeLimit_2, $known:literal) => { concat!($known, ". Minutes; negative means 0, and 1 to 14 mean 15.") };

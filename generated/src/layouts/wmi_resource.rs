@@ -9,11 +9,11 @@ macro_rules! text {
     (AcquireTime, $known:literal) => { concat!($known, ". When the resource was acquired; the unit is unidentified.") };
     (HoldTime, $known:literal) => { concat!($known, ". For how long the resource was held; the unit is unidentified.") };
     (WaitTime, $known:literal) => { concat!($known, ". For how long the resource was waited for; the unit is unidentified.") };
-    (MaxRecursionDepth, $known:literal) => { concat!($known, ". Most times that the resource was held at once by one thread.") };
+    (MaxRecursionDepth, $known:literal) => { concat!($known, ". By its name, the greatest depth of recursive acquisition; unidentified otherwise.") };
     (ThreadId, $known:literal) => { concat!($known, ". Identifier of the thread.") };
     (Resource, $known:literal) => { concat!($known, ". Address of the ERESOURCE.") };
     (Action, $known:literal) => { concat!($known, ". What was done.") };
-    (ContentionDelta, $known:literal) => { concat!($known, ". Difference of the contention count.") };
+    (ContentionDelta, $known:literal) => { concat!($known, ". By its name, a difference of the contention count.") };
 }
 
 runtime::layout! {

@@ -14,7 +14,7 @@ macro_rules! text {
     (SpinCount, $known:literal) => { concat!($known, ". How often the lock was looked at again while it was waited for.") };
     (ThreadId, $known:literal) => { concat!($known, ". Identifier of the thread.") };
     (InterruptCount, $known:literal) => { concat!($known, ". Interrupts of the processor from the first look at the lock to its release.") };
-    (Irql, $known:literal) => { concat!($known, ". An IRQL of the processor; whether before or after the acquisition is unidentified.") };
+    (Irql, $known:literal) => { concat!($known, ". IRQL after the release of the lock, before an earlier IRQL is restored.") };
     (AcquireDepth, $known:literal) => { concat!($known, ". Spin locks that the processor held, this one among them.") };
     (AcquireMode, $known:literal) => { concat!($known, ". 0 a spin lock, 1 a queued one, 2 a shared executive one, 3 an exclusive one, 4 one that went from shared to exclusive.") };
     (ExecuteDpc, $known:literal) => { concat!($known, ". Whether the lock was held in a DPC.") };

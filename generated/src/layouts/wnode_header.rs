@@ -12,7 +12,7 @@ macro_rules! text {
     (Version, $known:literal) => { concat!($known, ". The version of the block.") };
     (Linkage, $known:literal) => { concat!($known, ". Bytes from this block to the next; 0 for the last.") };
     (CountLost, $known:literal) => { concat!($known, ". Reserved.") };
-    (KernelHandle, $known:literal) => { concat!($known, ". Handle to the object of the block.") };
+    (KernelHandle, $known:literal) => { concat!($known, ". Kernel handle of the data block; reserved for WMI.") };
     (TimeStamp, $known:literal) => { concat!($known, ". In units of 100 ns since 1601.") };
     (Guid, $known:literal) => { concat!($known, ". GUID of the block.") };
     (ClientContext, $known:literal) => { concat!($known, ". In the control block of a session: the type of its clock.") };
