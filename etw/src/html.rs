@@ -63,17 +63,25 @@ struct Escaped<'a>(&'a mut String);
 
 impl Write for Escaped<'_> {
     fn write_str(&mut self, text: &str) -> fmt::Result {
-        for c in text.chars() {
-            match c {
-                '<' => self.0.push_str("&lt;"),
-                '>' => self.0.push_str("&gt;"),
-                '&' => self.0.push_str("&amp;"),
-                '"' => self.0.push_str("&quot;"),
-                // HTML and XML do not allow control characters.
-                c if c.is_control() && !matches!(c, '\n' | '\t') => self.0.push('\u{fffd}'),
-                c => self.0.push(c),
+        let mut rest = text;
+        while let Some(at) = rest.find(is_special) {
+            self.0.push_str(&rest[..at]);
+            let mut after = rest[at..].chars();
+            match after.next() {
+                Some('<') => self.0.push_str("&lt;"),
+                Some('>') => self.0.push_str("&gt;"),
+                Some('&') => self.0.push_str("&amp;"),
+                Some('"') => self.0.push_str("&quot;"),
+                _ => self.0.push('\u{fffd}'),
             }
+            rest = after.as_str();
         }
+        self.0.push_str(rest);
         Ok(())
     }
+}
+
+/// Whether a character is written as another text. HTML and XML do not allow control characters.
+fn is_special(c: char) -> bool {
+    matches!(c, '<' | '>' | '&' | '"') || c.is_control() && !matches!(c, '\n' | '\t')
 }

@@ -11,7 +11,7 @@ use etw_layouts_project::members::{Member, c_type, keyword};
 use etw_layouts_project::subject::Subject;
 use serde::Serialize;
 use std::collections::BTreeSet;
-use std::fmt::Write;
+use std::fmt::{Display, Write};
 
 /// A layout of a structure or union.
 pub struct Sheet {
@@ -194,12 +194,14 @@ impl Sheet {
 }
 
 fn line(atlas: &Atlas, offset: u64, row: &Row, id: &str, html: &mut Html) {
-    let class = if row.c.is_empty() { "padding" } else { "" };
-    html.el("tr", &[("id", &id), ("class", &class)], |html| {
+    let own: [(&str, &dyn Display); 2] = [("id", &id), ("class", &"padding")];
+    html.el("tr", &own[..1 + usize::from(row.c.is_empty())], |html| {
         let bits = if row.bits.is_empty() { String::new() } else { format!(":{}", row.bits) };
         html.leaf("td", &[], format_args!("{offset:#06x}{bits}"));
         html.leaf("td", &[], format_args!("{:#x}", row.size));
-        html.el("th", &[("scope", &"row"), ("style", &format_args!("--depth:{}", row.depth))], |html| {
+        let indent = format!("--depth:{}", row.depth);
+        let head: [(&str, &dyn Display); 2] = [("scope", &"row"), ("style", &indent)];
+        html.el("th", &head[..1 + usize::from(row.depth > 0)], |html| {
             match row.path.is_empty() {
                 true => html.text(&row.name),
                 false => html.link(format_args!("#{id}"), &row.name),
