@@ -135,7 +135,11 @@ impl Batches {
                 first = found.transpose().map_err(|(name, why)| error::table(py, &name, why))?;
                 let Some(batch) = &first else {
                     let wanted = self.table.as_ref().map(|name| format!(" of the table `{name}`")).unwrap_or_default();
-                    return Err(error::invalid(py, None, &format!("no events{wanted}; iterate over the batches to see the tables")));
+                    return Err(error::invalid(
+                        py,
+                        None,
+                        &format!("no events{wanted}; iterate over the batches to see the tables"),
+                    ));
                 };
                 Some(batch.table.clone())
             }
