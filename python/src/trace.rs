@@ -196,9 +196,11 @@ impl TraceFile {
     ) -> PyResult<api::Kept> {
         let source = self.source.open().map_err(|why| error::input(py, &self.name, why))?;
         let source = Interruptible::new(source);
+        let found = source.found();
         let result = py.detach(|| command(&self.name, source).map_err(|why| why.to_string()));
-        // A signal ends the source with an error, whose text is all that is left of it.
-        py.check_signals()?;
+        if let Some(interrupt) = found.get() {
+            return Err(interrupt.clone_ref(py));
+        }
         result.map_err(|why| error::invalid(py, Some(&self.name), &why))
     }
 }
