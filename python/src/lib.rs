@@ -26,6 +26,8 @@ mod _etw {
     #[pymodule_export]
     use super::trace::{Trace, batches};
 
+    type Objects = Vec<Py<PyAny>>;
+
     /// Runs the program `etw`, and returns its exit status.
     #[pyfunction]
     fn program(py: Python<'_>, args: Vec<OsString>) -> u8 {
@@ -36,7 +38,7 @@ mod _etw {
 
     /// The output of `etw dump … --format json`.
     #[pyfunction]
-    fn dump(py: Python<'_>, args: Vec<OsString>) -> PyResult<(Vec<Py<PyAny>>, Vec<Py<PyAny>>)> {
+    fn dump(py: Python<'_>, args: Vec<OsString>) -> PyResult<(Objects, Objects)> {
         let kept = py.detach(|| etw_layouts_cli::api::dump(&args).map_err(|why| why.to_string()));
         let kept = kept.map_err(|why| error::invalid(py, None, &why))?;
         Ok((source::from_lines(py, &kept.lines)?, source::from_lines(py, &kept.asides)?))

@@ -5,7 +5,7 @@ use pyo3::pybacked::PyBackedBytes;
 use std::fs::File;
 use std::io::{self, Cursor, Read, Seek, SeekFrom};
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// A file, or the bytes of one.
 #[derive(Clone)]
@@ -63,6 +63,8 @@ pub struct Interruptible {
     stream: Stream,
     /// Bytes until signals are looked for.
     left: usize,
+    /// The exception of a signal handler.
+    found: Arc<OnceLock<PyErr>>,
 }
 
 /// Bytes between two looks for signals.
@@ -70,7 +72,12 @@ const INTERVAL: usize = 4 << 20;
 
 impl Interruptible {
     pub fn new(stream: Stream) -> Self {
-        Self { stream, left: INTERVAL }
+        Self { stream, left: INTERVAL, found: Arc::default() }
+    }
+
+    /// The exception that ends the stream, for callers that get only its text.
+    pub fn found(&self) -> Arc<OnceLock<PyErr>> {
+        self.found.clone()
     }
 }
 
@@ -80,7 +87,12 @@ impl Read for Interruptible {
         self.left = self.left.saturating_sub(count);
         if self.left == 0 {
             self.left = INTERVAL;
-            Python::attach(|py| py.check_signals()).map_err(io::Error::other)?;
+            Python::attach(|py| {
+                py.check_signals().map_err(|error| {
+                    self.found.get_or_init(|| error.clone_ref(py));
+                    io::Error::other(error)
+                })
+            })?;
         }
         Ok(count)
     }

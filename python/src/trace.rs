@@ -72,7 +72,7 @@ impl Trace {
     fn info(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         let file = &self.file;
         let info = file.info.get_or_try_init(py, || {
-            let kept = file.run(py, |name, source| api::info(name, source))?;
+            let kept = file.run(py, api::info)?;
             from_json(py, &kept.lines)
         })?;
         // Each caller can change its own.
@@ -85,7 +85,7 @@ impl Trace {
     }
 
     fn processes(&self, py: Python<'_>) -> PyResult<Vec<Py<PyAny>>> {
-        from_lines(py, &self.file.run(py, |name, source| api::processes(name, source))?.lines)
+        from_lines(py, &self.file.run(py, api::processes)?.lines)
     }
 
     #[pyo3(signature = (options, order))]
@@ -196,9 +196,11 @@ impl TraceFile {
     ) -> PyResult<api::Kept> {
         let source = self.source.open().map_err(|why| error::input(py, &self.name, why))?;
         let source = Interruptible::new(source);
+        let found = source.found();
         let result = py.detach(|| command(&self.name, source).map_err(|why| why.to_string()));
-        // A signal ends the source with an error, whose text is all that is left of it.
-        py.check_signals()?;
+        if let Some(interrupt) = found.get() {
+            return Err(interrupt.clone_ref(py));
+        }
         result.map_err(|why| error::invalid(py, Some(&self.name), &why))
     }
 }

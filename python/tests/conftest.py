@@ -79,7 +79,9 @@ def process_start(process: int, time: int, name: str) -> bytes:
 def trace_of(count: int) -> bytes:
     """A trace of Windows 10 2004 with starts of processes, a millisecond apart, alternately on two processors."""
     start = 132_000_000_000_000_000
-    batches = [[(index, start + index * 10_000) for index in range(first, min(first + 20, count))] for first in range(0, count, 20)]
+    # Two buffers have events of the same time, so that the order of the file is not that of time.
+    indices = [range(first + half, min(first + 40, count), 2) for first in range(0, count, 40) for half in (0, 1)]
+    batches = [[(index, start + index * 10_000) for index in own] for own in indices]
     log = struct.pack("<I4BIIqIIIIIIIIQQ176xqqqII", 0x1000, 10, 0, 5, 1, 19041, 2, start + count * 10_000, 156250, 0, 1, len(batches) + 1,
                       1, 8, 0, 2400, 0, 0, start, 10_000_000, start, 2, 0)
     first = event(0x0000, 2, start, log + wide("made") + wide("made.etl"))

@@ -156,7 +156,7 @@ def test_undecoded_payloads_are_reported(made, tmp_path):
     # The security identifier of the first process has more parts than the payload has bytes.
     at = 0x1000 + 0x48 + 0x20 + 36 + 16
     assert content[at : at + 2] == b"\1\1"
-    content[at + 1] = 15
+    content[at + 1] = 255
     path = tmp_path / "undecoded.etl"
     path.write_bytes(content)
     batches = etw.open(path).batches()

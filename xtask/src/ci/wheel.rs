@@ -10,7 +10,6 @@ pub fn steps() -> Vec<(String, Run)> {
     vec![("wheel".to_owned(), Box::new(tested) as Run)]
 }
 
-/// The wheel has the profile of tests, so that what they have compiled is used again.
 fn tested() -> Result<Step, Error> {
     let python = env::var("ETW_LAYOUTS_PYTHON").unwrap_or("python3".into());
     let imports = "import maturin, pytest, pyarrow, polars, pandas, duckdb";
@@ -23,8 +22,12 @@ fn tested() -> Result<Step, Error> {
         fs::remove_dir_all(&folder)?;
     }
     let (wheels, site) = (folder.join("wheels").display().to_string(), folder.join("site").display().to_string());
-    let manifest = "python/Cargo.toml";
-    let build = ["-m", "maturin", "build", "--profile", "test", "-i", &python, "-m", manifest, "--out", &wheels];
+    fs::create_dir_all(&folder)?;
+    let settings = folder.join("config.toml");
+    fs::write(&settings, settings_of_tests()?)?;
+    let (manifest, settings) = ("python/Cargo.toml", settings.display().to_string());
+    let build =
+        ["-m", "maturin", "build", "--profile", "dev", "--config", &settings, "-i", &python, "-m", manifest, "--out", &wheels];
     match command(&python, &build, &[])? {
         Step::Passed => {}
         step => return Ok(step),
@@ -39,4 +42,12 @@ fn tested() -> Result<Step, Error> {
     let tests = ["-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider", "python/tests"];
     let environment = [("PYTHONPATH", site.as_str()), ("PYTHONDONTWRITEBYTECODE", "1"), ("ETW_LAYOUTS_WHEEL", &wheel)];
     command(&python, &tests, &environment)
+}
+
+/// The settings of the profile `test` for the profile `dev`: with equal settings, cargo uses what the tests have compiled. The profile `test` itself
+/// would make a test program of the library.
+fn settings_of_tests() -> Result<String, Error> {
+    let manifest = fs::read_to_string(workspace::root().join("Cargo.toml"))?;
+    let settings = manifest.find("[profile.test").map_or("", |at| &manifest[at..]);
+    Ok(settings.replace("[profile.test", "[profile.dev"))
 }
