@@ -6,7 +6,7 @@
 use super::{runtime, members};
 
 macro_rules! text {
-    (ProviderCount, $known:literal) => { concat!($known, ". Elements at Providers.") };
+    (ProviderCount, $known:literal) => { concat!($known, ". Number of GUIDs at Providers.") };
     (Providers, $known:literal) => { concat!($known, ". Array of the providers' GUIDs.") };
 }
 
