@@ -58,6 +58,7 @@ fn values() -> Vec<Field> {
         field("\u{7}", InType::UINT8, &[3]),
         field("Ω", InType::UINT8, &[4]),
         field("Ω", InType::UINT8, &[5]),
+        field(&"long".repeat(36), InType::UINT8, &[6]),
     ]
 }
 
