@@ -205,10 +205,12 @@ fn streams_like_headers() {
     assert!(seen.len() + 9 > whole.len() && !kinds.contains(&"buffer-size"), "{} of {}: {kinds:?}", seen.len(), whole.len());
 }
 
-/// Makes the valid end of a buffer larger.
+/// Makes the valid end of a buffer larger, in both members that state it.
 fn lengthen(bytes: &mut [u8], start: usize) {
-    let end = bytes[start + 0x30..].first_chunk_mut().unwrap();
-    *end = (u32::from_le_bytes(*end) + 8).to_le_bytes();
+    for member in [4, 0x30] {
+        let end = bytes[start + member..].first_chunk_mut().unwrap();
+        *end = (u32::from_le_bytes(*end) + 0x1000).to_le_bytes();
+    }
 }
 
 /// The events that are not in the buffer at an offset.
