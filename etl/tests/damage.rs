@@ -1,6 +1,7 @@
 //! Damaged files: read without panic, to the end, in bounded memory.
 
 use etw_layouts_etl::check::check;
+use etw_layouts_etl::compression::Format;
 use etw_layouts_etl::header::EventHeader;
 use etw_layouts_etl::wire::{Generation, LOG_FILE_MODE, zero};
 use etw_layouts_etl::write::{FileWriter, Record, Relog};
@@ -10,7 +11,7 @@ use etw_layouts_etl::{
 use fastrand::Rng;
 use std::io::Cursor;
 use std::ops::Range;
-use test_support::traces::{PRODUCERS, all, fixture};
+use test_support::traces::{PRODUCERS, all, fixture, in_format};
 
 /// Seeded mutations, each read in every way.
 #[test]
@@ -119,6 +120,10 @@ fn spans() {
             let (seen, diagnostics) = events(&bytes);
             assert!(seen == whole, "{first} to {last}: {} of {} events", seen.len(), whole.len());
             assert!(diagnostics.len() == 1 && diagnostics[0].kind.name() == "buffer-size", "{first} to {last}: {diagnostics:?}");
+            // Nor does it cost events of others with a valid end that is too large, so that the stream is read beyond its end.
+            let mut wrong = bytes.clone();
+            lengthen(&mut wrong, start);
+            assert!(of_others(&events(&wrong).0, start) == of_others(&whole, start), "{first} to {last} with a wrong end");
             for destroyed in first + 1..=last {
                 let mut bytes = bytes.clone();
                 bytes[buffers[destroyed].start..][..0x48].fill(0xA5);
@@ -130,6 +135,21 @@ fn spans() {
             }
         }
     }
+}
+
+/// The same of a stream that ends by itself, before the valid end that the header states.
+#[test]
+fn span_behind_an_end() {
+    let file = in_format(&fixture(PRODUCERS[7], ClockType::PerfCounter, true, 30).unwrap().bytes, Format::Lznt1);
+    let [first, second] = [&bounds(&file)[1], &bounds(&file)[2]];
+    // A chunk with a header of zero ends a stream.
+    let mut bytes = [&file[..first.end], &[0; 8], &file[first.end..]].concat();
+    bytes[first.start..][..4].copy_from_slice(&(first.len() as u32 + 8).to_le_bytes());
+    let (whole, none) = events(&bytes);
+    assert_eq!(none, []);
+    bytes[first.start..][..4].copy_from_slice(&(first.len() as u32 + 8 + second.len() as u32).to_le_bytes());
+    lengthen(&mut bytes, first.start);
+    assert!(of_others(&events(&bytes).0, first.start) == of_others(&whole, first.start));
 }
 
 /// A compressed stream with bytes that look like the header of a buffer is not cut there, whether or not its size is too large.
@@ -183,6 +203,19 @@ fn streams_like_headers() {
     let (seen, diagnostics) = events(&bytes);
     let kinds: Vec<_> = diagnostics.iter().map(|diagnostic| diagnostic.kind.name()).collect();
     assert!(seen.len() + 9 > whole.len() && !kinds.contains(&"buffer-size"), "{} of {}: {kinds:?}", seen.len(), whole.len());
+}
+
+/// Makes the valid end of a buffer larger, in both members that state it.
+fn lengthen(bytes: &mut [u8], start: usize) {
+    for member in [4, 0x30] {
+        let end = bytes[start + member..].first_chunk_mut().unwrap();
+        *end = (u32::from_le_bytes(*end) + 0x1000).to_le_bytes();
+    }
+}
+
+/// The events that are not in the buffer at an offset.
+fn of_others(events: &[Seen], start: usize) -> Vec<Seen> {
+    events.iter().filter(|event| event.0 as usize != start).cloned().collect()
 }
 
 /// BuffersWritten in the log file header.

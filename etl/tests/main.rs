@@ -2,6 +2,7 @@
 
 mod consumer;
 mod damage;
+mod decoded;
 mod diagnostics;
 mod dissect;
 mod edges;
@@ -9,6 +10,7 @@ mod events;
 mod filter;
 mod order;
 mod payloads;
+mod processes;
 mod real;
 mod relog;
 mod specified;

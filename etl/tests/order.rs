@@ -150,6 +150,9 @@ fn disorder() {
             (seen, late)
         };
         let (seen, late) = all(&mut trace.by_time());
+        // The iterator has the same.
+        let records = trace.by_time().map(|event| event.unwrap().late()).filter(|by| *by > 0);
+        assert!(records.eq(late.iter().map(|(_, by)| *by)), "{round}");
         let mut expected: Vec<_> = events.iter().map(|(place, processor, stamp)| (*stamp, *processor, *place)).collect();
         expected.retain(|(stamp, _, place)| wild == 0 || (*stamp, *place) != (1, 390));
         // Those of the same time and processor keep the order of the file.

@@ -36,7 +36,7 @@ struct Members<'a> {
 impl<'a> Members<'a> {
     /// Adds a name. Returns how many members have it.
     fn add(&mut self, name: &'a str) -> u32 {
-        let class = name.bytes().rev().take(2).fold(name.len(), |class, byte| class * 5 + usize::from(byte)) % 64;
+        let class = class(name);
         let first = match self.classes >> class & 1 {
             0 => 0,
             _ => self.first.iter().take(self.count).filter(|own| **own == name).count() as u32,
@@ -55,6 +55,11 @@ impl<'a> Members<'a> {
             }
         }
     }
+}
+
+/// The class of a name, below 64.
+fn class(name: &str) -> usize {
+    name.bytes().rev().take(2).fold(name.len(), |class, byte| class * 5 + usize::from(byte)) % 64
 }
 
 /// Writes the fields: `{ProcessId = 4, …}`, or a JSON object. Returns the fault if the payload is not decoded to its last byte.

@@ -2,6 +2,7 @@
 
 use etw_layouts_payload::{Uuid, escape, is_hidden};
 use std::fmt::{self, Display, Write};
+use std::ops::BitOr;
 
 /// Appends any other value.
 pub fn shown(out: &mut Vec<u8>, value: impl Display) {
@@ -84,7 +85,7 @@ pub fn json_name(out: &mut Vec<u8>, name: &str) {
 pub fn json_part(out: &mut Vec<u8>, name: &str) {
     // Hardly a name has anything to escape. All bytes are looked at, because the compiler then compares many at once.
     let is_escaped = |byte: u8| !(b' '..=b'~').contains(&byte) | (byte == b'"') | (byte == b'\\');
-    match name.bytes().fold(false, |any, byte| any | is_escaped(byte)) {
+    match name.bytes().map(is_escaped).fold(false, BitOr::bitor) {
         false => out.extend_from_slice(name.as_bytes()),
         true => json_characters(out, name.chars()),
     }
