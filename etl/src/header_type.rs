@@ -147,7 +147,7 @@ pub(crate) static SHAPES: [Shape; 256] = {
     let mut shapes = [Shape { unusual: 0, length_at: 0, header: RAW as u8, header_type: HeaderType::Unknown }; 256];
     let event =
         Shape { unusual: 1 << 32, length_at: 0, header: size_of::<EVENT_HEADER>() as u8, header_type: HeaderType::Event32 };
-    let full = Shape { unusual: 0, header: size_of::<EVENT_TRACE_HEADER>() as u8, header_type: HeaderType::Full32, ..event };
+    let full = Shape { unusual: 0, length_at: 0, header: size_of::<EVENT_TRACE_HEADER>() as u8, header_type: HeaderType::Full32 };
     let system = Shape { unusual: 0, length_at: 32, header: SYSTEM as u8, header_type: HeaderType::System32 };
     let compact = Shape { header: COMPACT as u8, header_type: HeaderType::Compact32, ..system };
     let perfinfo = Shape { unusual: 0x8700, header: PERFINFO as u8, header_type: HeaderType::PerfInfo32, ..system };

@@ -117,8 +117,9 @@ fn kept_members() {
     let counters = Counters { count: 2, ..Counters::default() };
     Record::new(EventHeader::PerfInfo(header, counters), true, &[]).write(&PRODUCERS[7], &mut out).unwrap();
     assert_eq!(out[..2], [0x05, 0x7A]);
-    // The bits of the sequence number and of a component, which only messages that have them may set.
-    for (component, flags, is_right) in [(None, 2, false), (Some(1), 2, true), (None, 1, false), (None, 0x40, true)] {
+    // The bits of members, which only messages that have them may set: sequence number, provider, component, time, thread and process.
+    let bits = [1, 2, 4, 8, 0x20].map(|bit| (None, bit, false));
+    for (component, flags, is_right) in bits.into_iter().chain([(Some(1), 2, true), (None, 0x40, true)]) {
         let message = Message { component, other_flags: flags, ..Message::default() };
         let result = Record::new(EventHeader::Message(message), true, &[]).write(&PRODUCERS[7], &mut Vec::new());
         assert_eq!(result.is_ok(), is_right, "{component:?} {flags:#x}");

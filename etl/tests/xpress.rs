@@ -69,6 +69,15 @@ fn forms_and_errors() {
     assert!(decompressed(Format::XpressHuffman, &[], 10).is_err());
     let shown = Error { reason: Reason::Distance, input: 16, output: 3 }.to_string();
     assert_eq!(shown, "XPRESS stream, offset 0x10, 0x3 bytes decompressed: match begins before the first byte");
+    // One match whose length has the longest form of a word: flags, a literal, and the match with a half byte, a byte and a word.
+    assert_eq!(compressed(&vec![7; 1 + 0xFFFF + 3]).len(), 4 + 1 + 2 + 1 + 1 + 2);
+    let longer = vec![7; 100_000];
+    assert_eq!(decompressed(Format::Xpress, &compressed(&longer), longer.len()), Ok(longer));
+    // However little room there is for literals and a match, with much of the stream behind them, nothing is written outside.
+    let items = [&[1, 0, 0, 0][..], &[7; 31], &[7, 0], &[0; 200]].concat();
+    for room in 0..200 {
+        let _ = decompressed(Format::Xpress, &items, room);
+    }
     // 32 literals fill the flags: the stream ends in a dword of nothing but flags.
     let full = compressed(&[7; 32].iter().enumerate().map(|(i, b)| b + i as u8).collect::<Vec<u8>>());
     assert_eq!(full[full.len() - 4..], [0xFF; 4]);
