@@ -201,11 +201,9 @@ fn line(atlas: &Atlas, offset: u64, row: &Row, id: &str, html: &mut Html) {
         html.leaf("td", &[], format_args!("{:#x}", row.size));
         let indent = format!("--depth:{}", row.depth);
         let head: [(&str, &dyn Display); 2] = [("scope", &"row"), ("style", &indent)];
-        html.el("th", &head[..1 + usize::from(row.depth > 0)], |html| {
-            match row.path.is_empty() {
-                true => html.text(&row.name),
-                false => html.link(format_args!("#{id}"), &row.name),
-            }
+        html.el("th", &head[..1 + usize::from(row.depth > 0)], |html| match row.path.is_empty() {
+            true => html.text(&row.name),
+            false => html.link(format_args!("#{id}"), &row.name),
         });
         html.el("td", &[], |html| {
             names::linked(atlas, &row.ty, html);

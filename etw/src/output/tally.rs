@@ -24,7 +24,14 @@ impl Tally {
         let kind = diagnostic.kind.name();
         let &Diagnostic { buffer, buffer_offset, offset, .. } = diagnostic;
         let is_printed = self.count(kind, &diagnostic.kind, diagnostic.is_damage());
-        is_printed.then(|| DiagnosticLine::Found { file, kind, buffer, buffer_offset, offset, message: diagnostic.kind.to_string() })
+        is_printed.then(|| DiagnosticLine::Found {
+            file,
+            kind,
+            buffer,
+            buffer_offset,
+            offset,
+            message: diagnostic.kind.to_string(),
+        })
     }
 
     /// Counts a diagnostic of a kind. Returns whether it is to be printed.
