@@ -132,7 +132,7 @@ fn confidence_is_that_of_the_library() {
             let column = number(&points["at"]).and_then(|at| number(&own["columns"][at]));
             for (index, from) in points["from"].as_array().into_iter().flatten().enumerate() {
                 count += 1;
-                if count % 97 != 0 {
+                if !count.is_multiple_of(97) {
                     continue;
                 }
                 let asked =
