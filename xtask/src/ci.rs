@@ -118,6 +118,8 @@ fn nightly(args: &[&str], environment: &[(&str, &str)]) -> Result<Step, Error> {
 fn command(program: &str, args: &[&str], environment: &[(&str, &str)]) -> Result<Step, Error> {
     let mut command = Command::new(program);
     command.args(args).current_dir(workspace::root()).stdin(Stdio::null()).envs(environment.iter().copied());
+    // The one of xtask, which `cargo run` sets: build scripts that depend on it would run again, and all that needs them.
+    command.env_remove("CARGO_MANIFEST_DIR");
     let output = command.output()?;
     let text = String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout);
     Ok(match output.status.success() {
