@@ -12,10 +12,10 @@ pub fn steps() -> Vec<(String, Run)> {
 
 fn tested() -> Result<Step, Error> {
     let python = env::var("ETW_LAYOUTS_PYTHON").unwrap_or("python3".into());
-    let imports = "import maturin, pytest, pyarrow, polars, pandas, duckdb";
+    let imports = "import maturin, pytest, pyarrow, polars, pandas, duckdb, pytz";
     let has_packages = Command::new(&python).args(["-c", imports]).output().is_ok_and(|output| output.status.success());
     if !has_packages {
-        return Ok(Step::Absent(format!("{python}: pip install maturin pytest pyarrow polars pandas duckdb pyspark matplotlib")));
+        return Ok(Step::Absent(format!("{python}: pip install maturin pytest pyarrow polars pandas duckdb pytz pyspark matplotlib")));
     }
     let folder = workspace::root().join("target/wheel");
     if folder.exists() {
