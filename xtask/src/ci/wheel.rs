@@ -15,7 +15,9 @@ fn tested() -> Result<Step, Error> {
     let imports = "import maturin, pytest, pyarrow, polars, pandas, duckdb, pytz";
     let has_packages = Command::new(&python).args(["-c", imports]).output().is_ok_and(|output| output.status.success());
     if !has_packages {
-        return Ok(Step::Absent(format!("{python}: pip install maturin pytest pyarrow polars pandas duckdb pytz pyspark matplotlib")));
+        return Ok(Step::Absent(format!(
+            "{python}: pip install maturin pytest pyarrow polars pandas duckdb pytz pyspark matplotlib"
+        )));
     }
     let folder = workspace::root().join("target/wheel");
     if folder.exists() {
