@@ -152,7 +152,7 @@ fn a_damaged_list_is_reported() {
             let (_, bytes, kinds) = with(triage, place);
             assert!(!kinds.is_empty(), "{arch} {place:#x}: {bytes}");
         }
-        // The first block begins within the list, with what could be an entry more; it is none.
+        // The first block begins within the list, with bytes that look like a further entry; they are not read as one.
         let mut bytes = whole.clone();
         let list = list as usize;
         let first = (list + 299 * 0x10) as u32;
@@ -341,7 +341,7 @@ fn each_is_reported() {
     let mut bytes = with(at + 0x0C, 3);
     bytes[blob + 8..blob + 12].fill(0);
     assert_eq!(kinds(&bytes).0, ["clock-rate"]);
-    // The header of a buffer as the payload of an event is none, even in the last buffer.
+    // A buffer header in the payload of an event is not taken for a buffer, even in the last buffer.
     let header = whole[buffer..buffer + 0x48].to_vec();
     for buffer in [&first.buffers[1], &first.buffers[first.buffers.len() - 2], second.buffers.last().expect("a buffer")] {
         let mut bytes = whole.clone();

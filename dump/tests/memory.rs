@@ -278,7 +278,7 @@ fn bitmaps_end() {
     assert_eq!((dump.pages(), dump.diagnostics().len()), (before + 1, 1), "{:?}", dump.diagnostics());
     let last = (start + bitmap - 0x2038) as u64 * 8 - 1;
     assert_eq!(dump.runs().last(), Some((last * 0x1000, 0x1000)));
-    // Ranges: those beyond the metadata are none; those that the first page or the end of the file cuts off are reported.
+    // Ranges of pages: bytes after the metadata are not read as ranges; a range that the first page or the end of the file truncates is reported.
     let (_, mut system) = made(NEW, Arch::X64, Paging::Four);
     system.missing.extend([2, 4, 6].map(|page| system.pieces[0].0 / 0x1000 + page));
     let head = system.dump(DUMP_TYPE::DUMP_TYPE_KERNEL_MEMORY);

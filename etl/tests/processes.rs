@@ -7,7 +7,7 @@ use etw_layouts_etl::processes::Processes;
 use etw_layouts_etl::threads::Threads;
 use etw_layouts_etl::write::Record;
 
-/// An event of the kernel, which has the numbers in its fields, and a text in those that have one; 0 in others.
+/// A kernel event to write: the values of the number fields that it sets, and its text. Its other number fields are 0.
 struct Made {
     hook: u16,
     version: u8,

@@ -210,7 +210,7 @@ fn identities() {
         assert_eq!((new.state, new.flags.0, new.ty.0), (state, flags, ty), "{at:#x} {value:x?}");
         assert_eq!((new.sequence, new.logger, new.time_stamp), (old.sequence, old.logger, old.time_stamp));
     }
-    // Of a version without states, all are; of the first with states, those that it has.
+    // A version without buffer states keeps the byte; the first version with states replaces a state that it does not have.
     for (producer, is_kept) in [(PRODUCERS[2], true), (PRODUCERS[3], false)] {
         let mut bytes = fixture(producer, ClockType::PerfCounter, false, 20).unwrap().bytes;
         bytes[two + 0x2C] = STATES;

@@ -8,6 +8,9 @@ use core::str::FromStr;
 pub struct FileTime(pub i64);
 
 impl FileTime {
+    /// The beginning of 1970 in UTC, from which Unix counts.
+    pub const UNIX_EPOCH: Self = Self(116_444_736_000_000_000);
+
     /// The same time in RFC 3339 form, `2020-07-29T07:06:19.7984230Z`; years outside 0 to 9999 have a sign or more digits.
     pub fn rfc3339(self) -> Rfc3339 {
         Rfc3339(self)

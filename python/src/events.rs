@@ -5,7 +5,7 @@ use crate::source::{Interruptible, from_json};
 use crate::trace::{Chosen, TraceFile};
 use etw_layouts_cli::api::Selection;
 use etw_layouts_etl::threads::Threads;
-use etw_layouts_etl::{Clock, EventRecord, Filter, Schemas, names};
+use etw_layouts_etl::{Clock, EventRecord, FileTime, Filter, Schemas, names};
 use etw_layouts_table::{Order, Parts};
 use pyo3::prelude::*;
 use pyo3::sync::{MutexExt, PyOnceLock};
@@ -134,9 +134,6 @@ pub struct Event {
     fields: PyOnceLock<Py<PyAny>>,
 }
 
-/// Units of 100 ns from 1601 to 1970.
-const EPOCH: i64 = 116_444_736_000_000_000;
-
 #[pymethods]
 impl Event {
     #[getter]
@@ -171,7 +168,11 @@ impl Event {
         let zone = datetime.getattr("timezone")?.getattr("utc")?;
         let epoch = datetime.getattr("datetime")?.call1((1970, 1, 1, 0, 0, 0, 0, zone))?;
         // Python counts microseconds.
-        let since = datetime.getattr("timedelta")?.call1((0, 0, (i128::from(time) - i128::from(EPOCH)).div_euclid(10)))?;
+        let since = datetime.getattr("timedelta")?.call1((
+            0,
+            0,
+            (i128::from(time) - i128::from(FileTime::UNIX_EPOCH.0)).div_euclid(10),
+        ))?;
         epoch.add(since).map(Some)
     }
 

@@ -2,6 +2,7 @@
 
 use arrow_schema::extension::{EXTENSION_TYPE_NAME_KEY, Uuid};
 use arrow_schema::{DataType, Field, Schema, TimeUnit};
+use etw_layouts_etl::FileTime;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -43,6 +44,5 @@ pub(crate) fn table(name: &str, fields: Vec<Field>, more: &[(&str, String)]) -> 
 /// System time in units of 100 ns since 1601 as nanoseconds since 1970; `None` outside the years 1677 to 2262.
 #[inline]
 pub(crate) fn nanoseconds(time: i64) -> Option<i64> {
-    const EPOCH: i64 = 116_444_736_000_000_000;
-    time.checked_sub(EPOCH)?.checked_mul(100)
+    time.checked_sub(FileTime::UNIX_EPOCH.0)?.checked_mul(100)
 }

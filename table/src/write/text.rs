@@ -181,7 +181,7 @@ fn hex(bytes: &[u8], out: &mut Vec<u8>) {
 /// A time in nanoseconds since 1970 as in RFC 3339.
 fn time(nanoseconds: i64, out: &mut Vec<u8>) {
     // All are from units of 100 ns.
-    let time = FileTime(nanoseconds.div_euclid(100) + 116_444_736_000_000_000);
+    let time = FileTime(nanoseconds.div_euclid(100) + FileTime::UNIX_EPOCH.0);
     match time.digits(b'T') {
         Some(digits) => {
             out.push(b'"');

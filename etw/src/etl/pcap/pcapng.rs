@@ -1,5 +1,6 @@
 //! Writes the blocks of a pcapng file: section header, interface descriptions, enhanced packets.
 
+use etw_layouts_etl::FileTime;
 use std::io::{self, Write};
 
 /// Names and values of the pcapng specification (draft-ietf-opsawg-pcapng).
@@ -18,8 +19,6 @@ mod code {
     pub const EPB_FLAGS: u16 = 2;
 }
 
-/// Units of 100 ns from 1601 to 1970.
-const EPOCH: i64 = 116_444_736_000_000_000;
 /// Times are in units of 10 to the power of -9 seconds. Those of ETW have 7 digits, of which Wireshark 4.0 shows 6 for the power of -7.
 const RESOLUTION: u8 = 9;
 
@@ -104,7 +103,7 @@ impl<W: Write> Pcapng<W> {
     }
 
     pub fn packet(&mut self, packet: &Packet<'_>) -> io::Result<()> {
-        let time = u64::try_from(packet.time.saturating_sub(EPOCH)).unwrap_or(0).saturating_mul(100);
+        let time = u64::try_from(packet.time.saturating_sub(FileTime::UNIX_EPOCH.0)).unwrap_or(0).saturating_mul(100);
         let captured = u32::try_from(packet.data.len()).map_err(|_| io::Error::other("packet of 4 GiB"))?;
         for number in [packet.interface, (time >> 32) as u32, time as u32, captured, packet.original] {
             self.number(number);
