@@ -22,6 +22,19 @@ const INDENT: usize = 10;
 /// header. If `width` is given, the last column wraps at it. If the other columns leave too little width for it, they are limited to
 /// a third of the width, and longer cells shift the rest of their row; or the last column is printed on lines of its own.
 pub fn aligned(header: &[&str], rows: &[Row], width: Option<usize>) -> String {
+    styled(&lines(header, rows, width))
+}
+
+/// Lines as one text, each in its style and with a line break at its end.
+pub fn styled(lines: &[(Style, String)]) -> String {
+    lines.iter().fold(String::new(), |mut out, (style, line)| {
+        let _ = writeln!(out, "{style}{line}{style:#}");
+        out
+    })
+}
+
+/// The lines of [`aligned`], each with the style of its row.
+pub fn lines(header: &[&str], rows: &[Row], width: Option<usize>) -> Vec<(Style, String)> {
     let columns = rows.iter().map(|row| row.cells.len()).max().unwrap_or(0);
     let cells = |column: usize| rows.iter().filter_map(move |row| row.cells.get(column)).map(|cell| cell.chars().count());
     let longest: Vec<_> = (0..columns).map(|column| cells(column).max().unwrap_or(0)).collect();
@@ -45,7 +58,7 @@ pub fn aligned(header: &[&str], rows: &[Row], width: Option<usize>) -> String {
     let indent = if beside { start } else { INDENT };
     let room = width.saturating_sub(indent);
     let header = Row { style: COLUMNS, cells: header.iter().map(|&cell| cell.to_owned()).collect() };
-    let mut out = String::new();
+    let mut out = Vec::new();
     for Row { style, cells } in iter::once(&header).filter(|header| !header.cells.is_empty()).chain(rows) {
         let cell = |column: usize| cells.get(column).map(String::as_str).unwrap_or_default();
         let mut line = String::new();
@@ -63,7 +76,7 @@ pub fn aligned(header: &[&str], rows: &[Row], width: Option<usize>) -> String {
         }
         for words in words {
             line += &words;
-            let _ = writeln!(out, "{style}{}{style:#}", line.trim_end());
+            out.push((*style, line.trim_end().to_owned()));
             line = " ".repeat(indent);
         }
     }

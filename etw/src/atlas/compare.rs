@@ -4,7 +4,9 @@ use super::facts::{ARCHITECTURES, Atlas};
 use super::frame::page as framed;
 use super::paths;
 use crate::html::Html;
+use crate::print::{GREEN, RED, YELLOW};
 use crate::{Error, diff};
+use anstyle::Style;
 use etw_layouts_codegen::axis::TargetId;
 use etw_layouts_codegen::layouts::Form;
 use etw_layouts_project::diff::{Side, changes};
@@ -16,32 +18,24 @@ use std::fmt::Display;
 pub fn step(atlas: &Atlas, target: TargetId, html: &mut Html) {
     let now = &atlas.kernels[target];
     let Some(before) = now.before else { return };
-    lines(&words(&atlas.kernels[before].side, &now.side), html);
+    lines(&atlas.kernels[before].side, &now.side, html);
 }
 
-/// What differs, in the words of `etw diff` without its styles.
-pub fn words(a: &Side, b: &Side) -> String {
-    anstream::adapter::strip_str(&diff::text(a, b, &changes(a, b))).to_string()
-}
-
-/// The lines of `etw diff`, each with the colour of its sign.
-pub fn lines(text: &str, html: &mut Html) {
+/// The lines of `etw diff`, each with the class of its style.
+pub fn lines(a: &Side, b: &Side, html: &mut Html) {
     html.el("pre", &[("class", &"diff"), ("tabindex", &"0"), ("aria-label", &"Differences")], |html| {
-        for line in text.lines() {
-            let class = match line.as_bytes().first() {
-                Some(b'+') => "new",
-                Some(b'-') => "gone",
-                Some(b'~') => "moved",
-                _ => "",
-            };
-            match class {
-                "" => html.text(line),
-                class => html.leaf("span", &[("class", &class)], line),
+        for (style, line) in diff::lines(a, b, &changes(a, b)) {
+            match CLASSES.iter().find(|(of, _)| *of == style) {
+                None => html.text(&line),
+                Some((_, class)) => html.leaf("span", &[("class", class)], &line),
             }
             html.text("\n");
         }
     });
 }
+
+/// The classes of the styles that `etw diff` gives to what is new, removed and changed.
+const CLASSES: [(Style, &str); 3] = [(GREEN, "new"), (RED, "gone"), (YELLOW, "moved")];
 
 /// The page that compares any two.
 pub fn page(atlas: &Atlas) -> (String, String) {

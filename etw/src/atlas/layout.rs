@@ -49,7 +49,7 @@ fn page(atlas: &Atlas, structure: &Structure, id: LayoutId) -> Option<(String, S
                 html.text("The last build with the previous layout, and the first with this one. ");
                 html.link(format_args!("../compare.html#a={}&b={}&only={name}", a.name, b.name), "Compare other builds");
             });
-            compare::lines(&compare::words(&a.side.only(name), &b.side.only(name)), html);
+            compare::lines(&a.side.only(name), &b.side.only(name), html);
         }
         html.leaf("h2", &[("id", &"the-bytes")], "Bytes");
         structure::bytes(atlas, name, speaker, sheet, "", html);

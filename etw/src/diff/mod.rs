@@ -4,8 +4,8 @@ mod json;
 mod text;
 
 pub use json::json;
-pub(crate) use text::of;
 pub use text::text;
+pub(crate) use text::{lines, of};
 
 use crate::{Error, Format, Outcome, print};
 use etw_layouts_project::Project;

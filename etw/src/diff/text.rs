@@ -1,38 +1,49 @@
 //! Differences as text: each changed member in a row of its own, members that only moved summed up.
 
 use crate::print::{GREEN, HEADING, RED, YELLOW};
-use crate::text_table::{Row, aligned};
+use crate::text_table::{self, Row, styled};
+use anstyle::Style;
 use etw_layouts_project::diff::{Changes, Entry, Side, SideFact};
 use etw_layouts_symbols::{Member, Type, TypeFacts};
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write;
+
+/// A line in its style: green for what is new, red for what is removed, yellow for what changed.
+type Line = (Style, String);
 
 /// The differences as text.
 pub fn text(a: &Side, b: &Side, changes: &Changes) -> String {
-    let mut out: String = [a, b].iter().flat_map(|side| &side.notes).map(|note| format!("{note}\n")).collect();
-    out += &format!("{HEADING}{} -> {}{HEADING:#}\n", a.label, b.label);
+    styled(&lines(a, b, changes))
+}
+
+/// The lines of [`text`].
+pub fn lines(a: &Side, b: &Side, changes: &Changes) -> Vec<Line> {
+    let mut out: Vec<Line> = [a, b].iter().flat_map(|side| &side.notes).map(|note| plain(note.to_string())).collect();
+    out.push((HEADING, format!("{} -> {}", a.label, b.label)));
     let structures = structures(changes);
     for (name, structure) in &structures {
-        out.push('\n');
-        structure.text(name, a.types.get(*name), &mut out);
+        out.push(plain(String::new()));
+        structure.lines(name, a.types.get(*name), &mut out);
     }
     let all: BTreeSet<_> = a.types.keys().chain(b.types.keys()).collect();
     let same = all.len() - structures.len();
-    let _ = writeln!(out, "\nstructures and enumerations: {} of {} equal", same, all.len());
-    let counts = changes.lists().map(|(list, entries)| format!("{list} {}", entries.len()));
+    out.extend([plain(String::new()), plain(format!("structures and enumerations: {} of {} equal", same, all.len()))]);
     if !changes.is_empty() {
-        let _ = writeln!(out, "{}", counts.join(", "));
+        out.push(plain(changes.lists().map(|(list, entries)| format!("{list} {}", entries.len())).join(", ")));
     }
     out
 }
 
+fn plain(line: String) -> Line {
+    (Style::new(), line)
+}
+
 /// The differences of one structure as text, without the names of the two sides; empty if there are none.
 pub fn of(name: &str, a: &Side, changes: &Changes) -> String {
-    let mut out = String::new();
+    let mut out = Vec::new();
     if let Some(structure) = structures(changes).get(name) {
-        structure.text(name, a.types.get(name), &mut out);
+        structure.lines(name, a.types.get(name), &mut out);
     }
-    out
+    styled(&out)
 }
 
 fn structures(changes: &Changes) -> BTreeMap<&str, Structure<'_>> {
@@ -78,7 +89,7 @@ impl<'a> Structure<'a> {
         }
     }
 
-    fn text(&self, name: &str, before: Option<&TypeFacts>, out: &mut String) {
+    fn lines(&self, name: &str, before: Option<&TypeFacts>, out: &mut Vec<Line>) {
         let (style, heading) = match self.whole.map(|entry| (&entry.a, &entry.b)) {
             Some((None, Some(new))) => (GREEN, format!("+ {}, {} members", described(new), self.members.len())),
             Some((Some(old), None)) => (RED, format!("- {}, {} members", described(old), self.members.len())),
@@ -93,7 +104,7 @@ impl<'a> Structure<'a> {
             _ => (HEADING, String::new()),
         };
         let comma = if heading.is_empty() { "" } else { ": " };
-        let _ = writeln!(out, "{style}{name}{comma}{heading}{style:#}");
+        out.push((style, format!("{name}{comma}{heading}")));
         if style != HEADING {
             return;
         }
@@ -108,7 +119,7 @@ impl<'a> Structure<'a> {
         }
         rows.sort_by_key(|(at, _)| *at);
         let rows: Vec<_> = rows.into_iter().map(|(_, row)| row).collect();
-        *out += &aligned(&[], &rows, None);
+        out.extend(text_table::lines(&[], &rows, None));
     }
 
     /// The members of A: a row for each removed or changed member, and one for each run of members that only moved.

@@ -5,7 +5,7 @@ use crate::input::{Files, Opened};
 use crate::output::stop::Stop;
 use crate::output::{Escaped, Format, Output};
 use anstyle::Style;
-use etw_layouts_cli::text_table::{Row, aligned};
+use etw_layouts_cli::text_table::{Row, lines};
 use etw_layouts_cli::{Outcome, is_formula};
 use etw_layouts_etl::processes::{LoadedImage, Process, Processes};
 use etw_layouts_etl::{FileTime, Schemas, names};
@@ -92,18 +92,11 @@ impl<'a> Listing<'a> {
         match out.format {
             Format::Json => processes.iter().try_for_each(|process| out.line(&Document::new(file, process, images))),
             Format::Text => {
-                let rows: Vec<_> = processes.iter().map(|process| cells(process, false)).collect();
-                let styled = |cells: &[String]| Row { style: Style::new(), cells: cells.to_vec() };
-                let table = anstream::adapter::strip_str(&aligned(
-                    &COLUMNS,
-                    &rows.iter().map(|row| styled(row)).collect::<Vec<_>>(),
-                    None,
-                ))
-                .to_string();
+                let row = |process| Row { style: Style::new(), cells: cells(process, false) };
+                let mut lines = lines(&COLUMNS, &processes.iter().map(row).collect::<Vec<_>>(), None).into_iter().map(|(_, line)| line);
                 let mut text = String::new();
                 // The first line of the table is its head.
-                let mut lines = table.lines();
-                if let Some(head) = lines.next().filter(|_| !rows.is_empty()) {
+                if let Some(head) = lines.next().filter(|_| !processes.is_empty()) {
                     let _ = writeln!(text, "{}\n{head}", Escaped(file));
                 }
                 for (line, process) in lines.zip(processes) {

@@ -151,28 +151,3 @@ fn plain(text: &str) -> String {
     }
     result
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Whatever a spec says, rustdoc finds no code in it that it would run: no fence, no indentation, no code that goes on for lines.
-    #[test]
-    fn text_is_no_test() {
-        let text = "```\npanic!();\n```\n~~~rust\n- ```\n>     quoted\n\n    indented();\n-     item\nkept `a[0]` and ``twice`` of `one\n1. \\`a`";
-        let expected = [
-            r"/// \`\`\`",
-            "/// panic!();",
-            r"/// \`\`\`",
-            r"/// \~\~\~rust",
-            r"/// - \`\`\`",
-            r"/// \> quoted",
-            "///",
-            "/// indented();",
-            "/// - item",
-            r"/// kept `a[0]` and \`\`twice\`\` of \`one",
-            r"/// 1. \\`a`",
-        ];
-        assert_eq!(comment(text, ""), expected.map(|line| format!("{line}\n")).concat());
-    }
-}
