@@ -5,7 +5,7 @@ use etw_layouts_etl::header::{Counters, EventHeader};
 use etw_layouts_etl::wire::{Arch, PERFINFO_TRACE_HEADER, large, zero};
 use etw_layouts_etl::write::{FileWriter, Producer, Record};
 use etw_layouts_etl::{Filter, LogFile, Schemas};
-use etw_layouts_table::write::{Format, Writer};
+use etw_layouts_table::write::{Format, ROWS, Writer};
 use etw_layouts_table::{Encoder, Error, Index, Kind, MEMORY, Options, Order, Rows, Shape};
 use std::collections::HashMap;
 use std::fs::{self, File};
@@ -52,16 +52,21 @@ fn large_trace() {
         let (schemas, filter, mut encoder) = (Schemas::built_in(), Filter::new(), Encoder::new(options));
         let source = File::open(&path).unwrap();
         let rows = Rows { source, name: "large".to_owned(), index: index.clone(), schemas, filter, order, memory: MEMORY };
-        let mut files: HashMap<String, Writer<io::Sink>> = HashMap::new();
+        let mut files: HashMap<String, (Writer<io::Sink>, u64)> = HashMap::new();
         let mut write = |batch: etw_layouts_table::Batch| -> Result<(), Error> {
             let table = match &batch.table.kind {
                 Kind::Event { provider, event, .. } => format!("{provider}/{event}"),
                 kind => format!("{kind:?}"),
             };
-            if !files.contains_key(&table) {
-                files.insert(table.clone(), Writer::new(Format::Parquet, &batch.table, io::sink())?);
+            // As the program does, which has no more files open than there are tables here.
+            if files.get(&table).is_none_or(|(_, rows)| *rows >= ROWS) {
+                let writer = Writer::new(Format::Parquet, &batch.table, io::sink())?;
+                files.insert(table.clone(), (writer, 0)).map_or(Ok(io::sink()), |(full, _)| full.finish())?;
             }
-            files.get_mut(&table).map_or(Ok(()), |writer| writer.write(&batch.rows))
+            files.get_mut(&table).map_or(Ok(()), |(writer, rows)| {
+                *rows += batch.rows.num_rows() as u64;
+                writer.write(&batch.rows)
+            })
         };
         let counts = rows.read::<Error>(&mut encoder, &mut write, |_| {}).unwrap();
         while let Some(batch) = encoder.rest().unwrap() {

@@ -1,7 +1,7 @@
 //! The files of a part.
 
 use super::record::Written;
-use etw_layouts_table::write::{Format, Writer};
+use etw_layouts_table::write::{Format, ROWS, Writer};
 use etw_layouts_table::{Batch, Error, Kind};
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -44,7 +44,7 @@ impl Files {
     pub fn write(&mut self, batch: &Batch) -> Result<(), Error> {
         self.now += 1;
         let table = base(batch);
-        if self.open.get(&table).is_some_and(|open| open.generation != batch.generation) {
+        if self.open.get(&table).is_some_and(|open| open.generation != batch.generation || open.file.rows >= ROWS) {
             self.close(&table)?;
         }
         if !self.open.contains_key(&table) {
