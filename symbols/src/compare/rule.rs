@@ -1,4 +1,7 @@
 //! Accepted differences of tables that are not exact.
+//!
+//! Facts repeat what a converted table states, and do not mark in advance what its conversion may have lost: whether `unsigned char` was `char` is
+//! known only where an exact layout is beside it. So every acceptance is counted by its rule, and the value can be looked up.
 
 /// The rules for a table, by its producer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
