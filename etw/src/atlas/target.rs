@@ -1,7 +1,7 @@
 //! The page of a target: what proves it, what it changed, and all that it has.
 
 use super::facts::{Atlas, AtlasTarget};
-use super::frame::{page as framed, scrolled};
+use super::frame::{copy, page as framed, scrolled};
 use super::{compare, marks, paths};
 use crate::html::Html;
 use crate::print::guid;
@@ -18,7 +18,7 @@ pub fn page(atlas: &Atlas, target: TargetId) -> (String, String) {
         html.leaf("h1", &[], &kernel.name);
         html.leaf("p", &[("class", &"lead")], atlas.axis.windows(atlas.axis.newest(target).build));
         html.el("dl", &[("class", &"facts")], |html| facts(atlas, target, html));
-        html.leaf("h2", &[("id", &"evidence")], "Examined builds with these layouts");
+        html.part("evidence", "Examined builds with these layouts");
         match kernel.seen.is_empty() {
             true => html.leaf("p", &[], "No symbols or images of builds with these layouts were examined."),
             false => {
@@ -27,7 +27,7 @@ pub fn page(atlas: &Atlas, target: TargetId) -> (String, String) {
             }
         }
         if let Some(before) = kernel.before {
-            html.leaf("h2", &[("id", &"the-changes")], format_args!("Changes since {}", atlas.build(before)));
+            html.part("the-changes", format_args!("Changes since {}", atlas.build(before)));
             if atlas.is_update(target) {
                 html.leaf(
                     "p",
@@ -42,8 +42,11 @@ pub fn page(atlas: &Atlas, target: TargetId) -> (String, String) {
             let to = format!("../compare.html#a={}&b={}", atlas.kernels[before].name, kernel.name);
             html.el("p", &[], |html| html.link(to, "As tables"));
         }
-        html.leaf("h2", &[("id", &"structures")], "All structures and values");
-        structures(atlas, target, html);
+        html.part("structures", "All structures and values");
+        html.el("details", &[], |html| {
+            html.leaf("summary", &[], format_args!("{} of this build", atlas.layouts.by_target[target].len()));
+            structures(atlas, target, html);
+        });
     })
 }
 
@@ -167,6 +170,7 @@ fn witness(atlas: &Atlas, seen: &Seen, html: &mut Html) {
             Some(pdb) => {
                 html.text(format_args!("{} ", pdb.name));
                 html.leaf("code", &[], guid(pdb.guid));
+                copy(html);
                 html.text(format_args!(" {}", pdb.age));
             }
             None => html.text("—"),
@@ -175,6 +179,7 @@ fn witness(atlas: &Atlas, seen: &Seen, html: &mut Html) {
             Some(image) => {
                 html.text(format_args!("{} ", image.name));
                 html.leaf("code", &[], format_args!("{:08X}", image.time_stamp));
+                copy(html);
                 html.text(format_args!(" {:#x}", image.size));
             }
             None => html.text("—"),
