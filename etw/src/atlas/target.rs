@@ -7,6 +7,8 @@ use crate::html::Html;
 use crate::print::guid;
 use etw_layouts_codegen::axis::TargetId;
 use etw_layouts_codegen::registry::{Seen, WitnessKind};
+use std::collections::BTreeSet;
+use std::fmt::Display;
 
 /// So many examined builds are listed at once.
 const EXAMINED: usize = 8;
@@ -131,16 +133,17 @@ fn witnesses(atlas: &Atlas, kernel: &AtlasTarget, html: &mut Html) {
     list.retain(|own| is_known(own) || !kernel.seen.iter().any(|seen| seen.build == own.build && is_known(seen)));
     list.sort_by_key(|seen| (seen.build.to_string() != own, seen.pdb.is_none(), std::cmp::Reverse(seen.build.revision)));
     let (first, rest) = list.split_at(list.len().min(EXAMINED));
-    table(atlas, first, "Examined builds", html);
+    let mut known = BTreeSet::new();
+    table(atlas, first, "Examined builds", &mut known, html);
     if !rest.is_empty() {
         html.el("details", &[("id", &"more-evidence")], |html| {
             html.leaf("summary", &[], format_args!("{} more examined builds", rest.len()));
-            table(atlas, rest, "More examined builds", html);
+            table(atlas, rest, "More examined builds", &mut known, html);
         });
     }
 }
 
-fn table(atlas: &Atlas, list: &[&Seen], label: &str, html: &mut Html) {
+fn table(atlas: &Atlas, list: &[&Seen], label: &str, known: &mut BTreeSet<String>, html: &mut Html) {
     scrolled(html, label, |html| {
         html.el("table", &[("class", &"list identities")], |html| {
             html.el("thead", &[], |html| {
@@ -150,12 +153,18 @@ fn table(atlas: &Atlas, list: &[&Seen], label: &str, html: &mut Html) {
                     }
                 });
             });
-            html.el("tbody", &[], |html| list.iter().for_each(|seen| witness(atlas, seen, html)));
+            html.el("tbody", &[], |html| list.iter().for_each(|seen| witness(atlas, seen, known, html)));
         });
     });
 }
 
-fn witness(atlas: &Atlas, seen: &Seen, html: &mut Html) {
+/// The id of the row of an examined build on the page of its target, by what identifies its symbols or its image.
+pub fn row_id(seen: &Seen) -> Option<String> {
+    let pdb = seen.pdb.as_ref().map(|pdb| format!("pdb-{:032x}{:x}", pdb.guid, pdb.age));
+    pdb.or_else(|| seen.image.as_ref().map(|image| format!("image-{:08x}", image.time_stamp)))
+}
+
+fn witness(atlas: &Atlas, seen: &Seen, known: &mut BTreeSet<String>, html: &mut Html) {
     let kind = atlas.registry.witnesses.get(seen.witness).map(|witness| witness.kind);
     let words = match kind {
         Some(WitnessKind::Symbols) => "symbols",
@@ -163,7 +172,10 @@ fn witness(atlas: &Atlas, seen: &Seen, html: &mut Html) {
         Some(WitnessKind::Images) => "image",
         _ => "",
     };
-    html.el("tr", &[], |html| {
+    // Of two rows with the same identity, the first has the id.
+    let id = row_id(seen).filter(|id| known.insert(id.clone()));
+    let attributes: Vec<(&str, &dyn Display)> = id.iter().map(|id| ("id", id as &dyn Display)).collect();
+    html.el("tr", &attributes, |html| {
         html.leaf("th", &[("scope", &"row")], seen.build);
         html.leaf("td", &[], words);
         html.el("td", &[], |html| match &seen.pdb {

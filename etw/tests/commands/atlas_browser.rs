@@ -1,6 +1,6 @@
 //! The atlas in a browser: what readers come for, each from a page freshly opened, in at most three actions.
 
-use crate::atlas::{FILES, picture, run, specs, written};
+use crate::atlas::{picture, run, specs, written};
 use crate::atlas_look::chromium;
 use crate::contract::Folder;
 use etw_layouts_codegen::axis::Arch;
@@ -321,7 +321,9 @@ impl Browser {
         let (layouts, _) = specs();
         let page = |seen: &Seen| {
             let target = layouts.spec.axis.at(seen.build, seen.arch).expect("a target");
-            format!("kernel/{}.html#evidence", layouts.spec.axis.target_name(target))
+            let pdb = seen.pdb.as_ref().map(|pdb| format!("pdb-{:032x}{:x}", pdb.guid, pdb.age));
+            let id = pdb.or_else(|| seen.image.as_ref().map(|image| format!("image-{:08x}", image.time_stamp)));
+            format!("kernel/{}.html#{}", layouts.spec.axis.target_name(target), id.expect("an identity"))
         };
         let own = |seen: &&Seen| seen.arch == Arch::X64 && layouts.spec.axis.at(seen.build, seen.arch).is_some();
         let symbols = registry.kernels.iter().filter(own).rfind(|seen| seen.pdb.is_some()).expect("a kernel");
@@ -335,7 +337,10 @@ impl Browser {
             format!("{SEARCH} const found = []; for (const words of {words}) found.push(await search(words)); return found;");
         let found = self.run("legend.html", &script);
         assert_eq!(found, json!([page(symbols), page(symbols), page(symbols), page(image)]));
-        assert!(FILES.contains_key(page(symbols).trim_end_matches("#evidence")));
+        // The row is in sight, even if it is among those that are folded.
+        let script = "const row = document.querySelector(':target');
+            return [row.cells[0].textContent, row.checkVisibility()];";
+        assert_eq!(self.run(&page(symbols), script), json!([symbols.build.to_string(), true]));
     }
 
     fn a_payload(&self) {
