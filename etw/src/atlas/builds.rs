@@ -72,13 +72,7 @@ pub fn data(atlas: &Atlas) -> Result<String, Error> {
         let target = branch.points.iter().map(|asked| asked.target.into()).collect();
         (format!("{}-{}", dotted(branch.number), branch.arch), Branch { at, from, target })
     });
-    let data = Data {
-        targets: targets.collect(),
-        names: names(atlas),
-        same: same(atlas),
-        branches: branches.collect(),
-        types,
-    };
+    let data = Data { targets: targets.collect(), names: names(atlas), same: same(atlas), branches: branches.collect(), types };
     Ok(format!("window.atlasBuilds = {};\n", serde_json::to_string(&data)?))
 }
 

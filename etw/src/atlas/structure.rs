@@ -57,10 +57,9 @@ pub fn page(atlas: &Atlas, structure: &Structure) -> (String, String) {
 /// The selection of a build and of a member, for the script.
 fn bar(structure: &Structure, html: &mut Html) {
     html.el("form", &[("class", &"scripted ask"), ("id", &"ask-form"), ("data-name", &structure.name())], |html| {
-        for (id, label, hint, size) in [
-            ("ask-build", "Build", "24H2, 19041.985", "20"),
-            ("ask-member", "Offset or member", "0x398 or a name", "18"),
-        ] {
+        for (id, label, hint, size) in
+            [("ask-build", "Build", "24H2, 19041.985", "20"), ("ask-member", "Offset or member", "0x398 or a name", "18")]
+        {
             html.leaf("label", &[("for", &id)], label);
             let input: [(&str, &dyn Display); 6] = [
                 ("id", &id),

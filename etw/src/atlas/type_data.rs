@@ -79,8 +79,7 @@ pub fn file(atlas: &Atlas, confidences: &Confidences, structure: &Structure) -> 
             let number = structure.sheets.get(&column.layout).map_or(-1, |sheet| sheet.number);
             column.targets.iter().for_each(|&(target, _)| data.of[usize::from(target)] = number);
         }
-        let members =
-            matrix.rows.iter().map(|row| (row.member.as_str(), runs(atlas, &has, matrix, &row.runs, &mut data.times)));
+        let members = matrix.rows.iter().map(|row| (row.member.as_str(), runs(atlas, &has, matrix, &row.runs, &mut data.times)));
         data.history.insert(matrix.arch.as_str(), members.collect());
     }
     let json = serde_json::to_string(&data)?;
