@@ -4,7 +4,10 @@ use std::fmt::{self, Display, Write};
 
 /// A page that is being built.
 #[derive(Default)]
-pub struct Html(String);
+pub struct Html {
+    text: String,
+    parts: Vec<(String, String)>,
+}
 
 /// The attributes of an element.
 pub type Attributes<'a> = &'a [(&'a str, &'a dyn Display)];
@@ -13,9 +16,9 @@ impl Html {
     /// An element with the content that a function adds.
     pub fn el(&mut self, tag: &str, attributes: Attributes, inside: impl FnOnce(&mut Self)) {
         self.open(tag, attributes);
-        self.0.push('>');
+        self.text.push('>');
         inside(self);
-        let _ = write!(self.0, "</{tag}>");
+        let _ = write!(self.text, "</{tag}>");
     }
 
     /// An element that contains a text.
@@ -23,15 +26,27 @@ impl Html {
         self.el(tag, attributes, |html| html.text(text));
     }
 
+    /// A heading that begins a part of the page.
+    pub fn part(&mut self, id: &str, title: impl Display) {
+        let title = title.to_string();
+        self.leaf("h2", &[("id", &id)], &title);
+        self.parts.push((id.to_owned(), title));
+    }
+
+    /// The ids and titles of the parts so far.
+    pub fn parts(&self) -> &[(String, String)] {
+        &self.parts
+    }
+
     /// An empty element.
     pub fn void(&mut self, tag: &str, attributes: Attributes) {
         self.open(tag, attributes);
-        self.0.push_str("/>");
+        self.text.push_str("/>");
     }
 
     /// A text.
     pub fn text(&mut self, text: impl Display) {
-        let _ = write!(Escaped(&mut self.0), "{text}");
+        let _ = write!(Escaped(&mut self.text), "{text}");
     }
 
     /// A link.
@@ -41,20 +56,20 @@ impl Html {
 
     /// The whole document.
     pub fn document(self) -> String {
-        format!("<!doctype html>\n{}\n", self.0)
+        format!("<!doctype html>\n{}\n", self.text)
     }
 
     /// The content without a document around it.
     pub fn fragment(self) -> String {
-        self.0
+        self.text
     }
 
     fn open(&mut self, tag: &str, attributes: Attributes) {
-        let _ = write!(self.0, "<{tag}");
+        let _ = write!(self.text, "<{tag}");
         for (name, value) in attributes {
-            let _ = write!(self.0, " {name}=\"");
+            let _ = write!(self.text, " {name}=\"");
             self.text(value);
-            self.0.push('"');
+            self.text.push('"');
         }
     }
 }

@@ -10,10 +10,9 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Serialize)]
 struct Data<'a> {
     targets: Vec<TargetData<'a>>,
-    /// By the name of a build and an architecture, such as `1703-x64`, the number and the revision of the build, or why the name has none.
+    /// By the name of a build or an update and an architecture, such as `1703-x64`, the number and the revision of the build, or why the name has
+    /// none.
     names: BTreeMap<String, Named>,
-    /// The updates by KB number, each with its builds.
-    kbs: BTreeMap<u32, Vec<String>>,
     /// Builds that are the kernel of another, with the number of that and their own first revision.
     same: BTreeMap<String, (String, u32)>,
     /// By the number of a build and an architecture.
@@ -46,8 +45,6 @@ struct TargetData<'a> {
     revision: u32,
     /// As people call it: release, update and KB number.
     windows: String,
-    /// The latest examined build with its layouts.
-    latest: String,
     /// The page of the map of its references.
     map: String,
     /// The target that its changes are compared with: the update before it, or the first build of the release before it.
@@ -64,7 +61,6 @@ pub fn data(atlas: &Atlas) -> Result<String, Error> {
             number: dotted(own.build.number),
             revision: own.build.revision,
             windows: atlas.axis.windows(own.build).to_string(),
-            latest: latest(atlas, target),
             map: atlas.map_page(target),
             base: kernel.base.map(usize::from),
         }
@@ -76,14 +72,7 @@ pub fn data(atlas: &Atlas) -> Result<String, Error> {
         let target = branch.points.iter().map(|asked| asked.target.into()).collect();
         (format!("{}-{}", dotted(branch.number), branch.arch), Branch { at, from, target })
     });
-    let data = Data {
-        targets: targets.collect(),
-        names: names(atlas),
-        kbs: kbs(atlas),
-        same: same(atlas),
-        branches: branches.collect(),
-        types,
-    };
+    let data = Data { targets: targets.collect(), names: names(atlas), same: same(atlas), branches: branches.collect(), types };
     Ok(format!("window.atlasBuilds = {};\n", serde_json::to_string(&data)?))
 }
 
@@ -116,6 +105,13 @@ fn names(atlas: &Atlas) -> BTreeMap<String, Named> {
     for (arch, name, build) in ARCHITECTURES.into_iter().flat_map(|arch| releases(atlas, arch)) {
         all.entry(format!("{name}-{arch}")).or_insert(Named::Build(dotted(build.number), build.revision));
     }
+    for (build, kbs) in &axis.kbs {
+        for (kb, arch) in kbs.iter().flat_map(|kb| ARCHITECTURES.map(|arch| (kb, arch))) {
+            if axis.at(*build, arch).is_some() {
+                all.entry(format!("kb{kb}-{arch}")).or_insert_with(|| Named::Build(dotted(build.number), build.revision));
+            }
+        }
+    }
     all
 }
 
@@ -128,14 +124,6 @@ fn releases<'a>(atlas: &'a Atlas, arch: Arch) -> impl Iterator<Item = (Arch, Str
         let short = parts.into_iter().filter_map(|part| Some(part.split_once(" version ")?.0.to_owned()));
         whole.chain(short).map(move |name| (arch, name, build)).collect::<Vec<_>>()
     })
-}
-
-fn kbs(atlas: &Atlas) -> BTreeMap<u32, Vec<String>> {
-    let mut all: BTreeMap<u32, Vec<String>> = BTreeMap::new();
-    for (build, kbs) in &atlas.axis.kbs {
-        kbs.iter().for_each(|kb| all.entry(*kb).or_default().push(build.to_string()));
-    }
-    all
 }
 
 fn same(atlas: &Atlas) -> BTreeMap<String, (String, u32)> {

@@ -17,6 +17,7 @@ pub fn page(atlas: &Atlas, class: &Class) -> (String, String) {
         });
         html.leaf("p", &[("class", &"lead")], &class.doc);
         facts(atlas, class, html);
+        decoder(class, html);
         scrolled(html, format_args!("Events of {}", class.name), |html| {
             html.el("table", &[("class", &"list")], |html| {
                 head(html, &["Event", "Hook", "Type", "Versions", "Description"]);
@@ -33,16 +34,22 @@ pub fn page(atlas: &Atlas, class: &Class) -> (String, String) {
                 });
             });
         });
-        decoder(html);
         class.events.iter().for_each(|event| self::event(atlas, event, html));
     })
 }
 
-/// For the script: the fields of pasted bytes.
-fn decoder(html: &mut Html) {
+/// For the script: the fields of pasted bytes. The selection has the versions in the order of the page.
+fn decoder(class: &Class, html: &mut Html) {
     html.el("form", &[("class", &"scripted filter"), ("id", &"payload-form")], |html| {
         html.leaf("label", &[("for", &"payload-version")], "Decode a payload of");
-        html.leaf("select", &[("id", &"payload-version")], "");
+        html.el("select", &[("id", &"payload-version")], |html| {
+            for event in &class.events {
+                let versions = event.versions.iter().rev().filter(|version| !version.fields.is_empty());
+                versions.for_each(|version| {
+                    html.leaf("option", &[], format_args!("{}, {}", id(event), version.heading().to_lowercase()))
+                });
+            }
+        });
         html.leaf("label", &[("for", &"payload-pointers")], "from a");
         html.el("select", &[("id", &"payload-pointers")], |html| {
             html.leaf("option", &[("value", &8)], "64-bit system");
@@ -99,7 +106,7 @@ fn facts(atlas: &Atlas, class: &Class, html: &mut Html) {
 }
 
 fn event(atlas: &Atlas, event: &Event, html: &mut Html) {
-    html.el("h2", &[("id", &id(event))], |html| html.leaf("code", &[], &event.name));
+    html.part(id(event), &event.name);
     html.el("p", &[], |html| {
         match event.hook {
             Some(hook) => html.text(format_args!("Hook {hook:#06x}, event type {}", event.r#type)),
@@ -123,11 +130,11 @@ fn event(atlas: &Atlas, event: &Event, html: &mut Html) {
         };
         // Earlier versions open on demand.
         match index {
-            0 => html.el("section", &[("class", &"version"), ("data-event", &id(event))], |html| {
+            0 => html.el("section", &[("class", &"version")], |html| {
                 html.el("h3", &[], title);
                 self::version(atlas, event, version, &mut ids, html);
             }),
-            _ => html.el("details", &[("class", &"version"), ("data-event", &id(event))], |html| {
+            _ => html.el("details", &[("class", &"version")], |html| {
                 html.el("summary", &[], title);
                 self::version(atlas, event, version, &mut ids, html);
             }),
@@ -178,7 +185,7 @@ fn row(atlas: &Atlas, field: &Field, id: Option<String>, html: &mut Html) {
             (Some(values), Some(page)) => html.link(format_args!("../{page}"), values),
             (values, _) => html.text(values.unwrap_or_default()),
         });
-        html.leaf("td", &[("class", &"doc")], field.words());
+        html.leaf("td", &[], field.words());
     };
     let only = field.pointer.map(|size| size.to_string()).unwrap_or_default();
     let attributes: [Option<(&str, &dyn Display)>; 2] =

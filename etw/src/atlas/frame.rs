@@ -14,6 +14,7 @@ pub fn page(path: String, here: &str, title: impl Display, inside: impl FnOnce(&
             html.leaf("a", &[("class", &"skip"), ("href", &"#the-page")], "Skip to the content");
             html.el("header", &[("class", &"top")], |html| top(html, root, here));
             html.el("main", &[("id", &"the-page"), ("tabindex", &"-1")], inside);
+            outline(html);
             html.el("footer", &[], |html| {
                 html.text("Offsets are computed from declarations and verified against symbols. ");
                 html.link(format_args!("{root}legend.html"), "How to read this atlas");
@@ -73,6 +74,22 @@ pub fn scrolled(html: &mut Html, label: impl Display, inside: impl FnOnce(&mut H
     html.el("div", &[("class", &"scroll"), ("tabindex", &"0"), ("role", &"region"), ("aria-label", &label)], inside);
 }
 
+/// A button with which the script copies the code beside it.
+pub fn copy(html: &mut Html) {
+    html.leaf("button", &[("class", &"copy scripted")], "Copy");
+}
+
+/// The parts of a page, for what wide screens have beside it.
+fn outline(html: &mut Html) {
+    let parts = html.parts().to_vec();
+    if parts.len() < 3 {
+        return;
+    }
+    html.el("nav", &[("class", &"outline"), ("aria-label", &"Parts of this page")], |html| {
+        parts.iter().for_each(|(id, title)| html.link(format_args!("#{id}"), title));
+    });
+}
+
 fn head(html: &mut Html, root: &str, title: &dyn Display) {
     html.void("meta", &[("charset", &"utf-8")]);
     html.void("meta", &[("name", &"viewport"), ("content", &"width=device-width, initial-scale=1")]);
@@ -106,18 +123,17 @@ fn top(html: &mut Html, root: &str, here: &str) {
             &[("for", &"search-words"), ("class", &"unseen")],
             "Search types, members, constants, events and builds",
         );
-        let input: [(&str, &dyn Display); 9] = [
+        let input: [(&str, &dyn Display); 5] = [
             ("id", &"search-words"),
             ("type", &"search"),
             ("placeholder", &"Search  /"),
             ("autocomplete", &"off"),
             ("spellcheck", &"false"),
-            ("role", &"combobox"),
-            ("aria-expanded", &"false"),
-            ("aria-controls", &"search-found"),
-            ("aria-autocomplete", &"list"),
         ];
         html.void("input", &input);
-        html.leaf("ul", &[("id", &"search-found"), ("role", &"listbox"), ("aria-label", &"Found"), ("hidden", &"hidden")], "");
+        html.el("div", &[("class", &"found")], |html| {
+            html.leaf("output", &[("id", &"search-count"), ("for", &"search-words")], "");
+            html.leaf("ul", &[("id", &"search-found")], "");
+        });
     });
 }

@@ -36,7 +36,7 @@ pub fn page(atlas: &Atlas) -> (String, String) {
         filter(html, "Filter by name or description ");
         let parts = groups::parts(atlas);
         for (part, list) in parts.iter().filter(|(part, _)| *part != groups::EMBEDDED) {
-            html.leaf("h2", &[("id", &part.to_lowercase().replace(' ', "-")), ("class", &"part")], part);
+            html.part(&part.to_lowercase().replace(' ', "-"), part);
             table(atlas, part, list, html);
         }
         for (part, list) in parts.iter().filter(|(part, _)| *part == groups::EMBEDDED) {
@@ -186,11 +186,11 @@ pub fn kernels(atlas: &Atlas) -> (String, String) {
         html.leaf(
             "p",
             &[("class", &"lead")],
-            "The first revision of each build, newest first, and the later revisions (updates) that changed a layout. For a revision between two listed ones, the layouts of the earlier one are assumed.",
+            "The first revision of each build, newest first, and the later revisions (updates) that changed a layout. For a revision between two listed ones, the layouts of the earlier one are assumed. The number after an evidence level is the number of examined builds.",
         );
         scrolled(html, "Builds", |html| {
             html.el("table", &[("class", &"list builds")], |html| {
-                head(html, &["Build", "Label", "x64", "x86", "arm64", "Release"]);
+                head(html, &["Build", "Label", "Release", "x64", "x86", "arm64"]);
                 html.el("tbody", &[], |html| {
                     (0..atlas.axis.kernels.len()).rev().for_each(|kernel| self::kernel(atlas, kernel, html))
                 });
@@ -219,18 +219,18 @@ fn kernel(atlas: &Atlas, number: usize, html: &mut Html) {
             }
         });
         html.leaf("td", &[], &version.label);
+        html.leaf("td", &[], &version.release);
         for arch in ARCHITECTURES {
             html.el("td", &[], |html| {
-                let Some(target) = target(arch) else { return };
+                let Some(target) = target(arch) else { return html.text("—") };
                 let one = &atlas.kernels[target];
                 marks::source(html, atlas.source(None, target, one.choice.confidence), one.choice.confidence);
                 html.text(" ");
                 let source = atlas.source(None, target, one.choice.confidence);
                 html.link(paths::of_kernel(&one.name), marks::word(source, one.choice.confidence));
-                html.leaf("small", &[], format_args!(" {} examined", one.seen.len()));
+                html.leaf("small", &[], format_args!(" {}", one.seen.len()));
             });
         }
-        html.leaf("td", &[], &version.release);
     });
 }
 
@@ -238,7 +238,7 @@ fn kernel(atlas: &Atlas, number: usize, html: &mut Html) {
 pub fn legend() -> (String, String) {
     framed("legend.html".into(), "legend", "How to read this atlas", |html| {
         html.leaf("h1", &[], "How to read this atlas");
-        html.leaf("h2", &[("id", &"evidence-levels")], "Evidence levels");
+        html.part("evidence-levels", "Evidence levels");
         html.leaf("p", &[], "Every offset is computed from a declaration. The evidence level shows what verifies it for a build. A cell that covers several builds has the weakest level of them; the head of the column has the level of each. A bar shows how many targets have each level; point at it for the numbers.");
         html.el("dl", &[("class", &"signs")], |html| {
             for (source, _, _, means) in marks::SOURCES {
@@ -251,9 +251,9 @@ pub fn legend() -> (String, String) {
                 });
             }
         });
-        html.leaf("h2", &[("id", &"builds-and-versions")], "Builds and versions");
+        html.part("builds-and-versions", "Builds and versions");
         html.leaf("p", &[], "A build can be named by a label (24H2, 1703, 10-22H2), by its number (19041), by number and revision (19041.1415, 10.0.19041.1415-x64) or by the KB number of its update (KB5031356). early-6.0 is Windows Vista before Service Pack 1; late-6.0 is Service Pack 1 and later. A column is a range of builds with the same layout. A dotted edge and the word “update” mark a range that begins with an update (a revision within a build), because updates can change layouts. A revision that was not examined has the layouts of the revision before it, and the confidence says so.");
-        html.leaf("h2", &[("id", &"member-changes")], "Changes");
+        html.part("member-changes", "Changes");
         html.el("ul", &[], |html| {
             for (class, words, means) in [
                 ("new", "new", "The member was added."),
@@ -267,9 +267,9 @@ pub fn legend() -> (String, String) {
             }
             html.leaf("li", &[], "A hatched cell with a dash: the member does not exist in these versions.");
         });
-        html.leaf("h2", &[("id", &"payload-fields")], "Events");
+        html.part("payload-fields", "Events");
         html.leaf("p", &[], "A field of an event's payload has an offset in traces of 32-bit and of 64-bit systems, whose pointers have 4 and 8 bytes. A field behind one of variable size has none. The sources of a version are the references that state it: mof and windows are the classes that Windows registers, documents the published documentation, phnt the headers of System Informer, perfview the parser of PerfView. Errata are statements of a source that other sources or real traces contradict; unsettled is what no source settles.");
-        html.leaf("h2", &[("id", &"search-and-keys")], "Search and keys");
+        html.part("search-and-keys", "Search and keys");
         html.leaf("p", &[], "Search finds structures, members, constants, events, builds, releases, KB numbers, the GUIDs of PDB files and the time stamps of kernel images. Parts of a name in any order are enough: guid entry. STRUCTURE+0x398 1703 shows what is at an offset at a build.");
         html.leaf("p", &[], "Press / to search, the arrow keys to select a result, Enter to open it and Escape to leave the search. In the switches of architecture and view, the arrow keys select. Tables and pictures wider than the window scroll separately and support the keyboard.");
     })

@@ -39,19 +39,19 @@ fn page(atlas: &Atlas, structure: &Structure, id: LayoutId) -> Option<(String, S
                 });
             }
         });
-        html.leaf("h2", &[("id", &"the-members")], "Members");
+        html.part("the-members", "Members");
         sheet.table(atlas, name, "", html);
         for [before, now] in steps(structure, id) {
             let arch = atlas.axis.targets[now].arch;
             let (a, b) = (&atlas.kernels[before], &atlas.kernels[now]);
-            html.leaf("h2", &[("id", &format_args!("before-{arch}"))], format_args!("Changes from {} to {}", a.name, b.name));
+            html.part(&format!("before-{arch}"), format_args!("Changes from {} to {}", a.name, b.name));
             html.el("p", &[], |html| {
                 html.text("The last build with the previous layout, and the first with this one. ");
                 html.link(format_args!("../compare.html#a={}&b={}&only={name}", a.name, b.name), "Compare other builds");
             });
             compare::lines(&a.side.only(name), &b.side.only(name), html);
         }
-        html.leaf("h2", &[("id", &"the-bytes")], "Bytes");
+        html.part("the-bytes", "Bytes");
         structure::bytes(atlas, name, speaker, sheet, "", html);
     }))
 }

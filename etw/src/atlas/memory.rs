@@ -3,6 +3,7 @@
 use crate::html::Html;
 use etw_layouts_codegen::layouts::Type;
 use etw_layouts_project::members::{Member, c_type, keyword};
+use std::fmt::Display;
 
 /// Bytes of a row.
 const ROW: u64 = 16;
@@ -54,7 +55,7 @@ pub fn draw(members: &[Member], size: u64, ids: &[String], html: &mut Html) {
     super::frame::scrolled(html, "Map of the bytes", |html| {
         let view = format!("0 0 {width} {height}");
         html.el("svg", &[("class", &"bytes"), ("viewBox", &view), ("width", &width), ("height", &height)], |html| {
-            html.leaf("title", &[], "Map of the bytes: each member leads to its row in the table below");
+            html.leaf("title", &[], "Map of the bytes: each member leads to its row in the table of members");
             for byte in 0..ROW.min(size.max(8)) {
                 let x = LEFT + byte * BYTE + BYTE / 2;
                 html.leaf("text", &[("x", &x), ("y", &12), ("class", &"dim middle")], format_args!("+{byte:x}"));
@@ -132,21 +133,23 @@ fn piece(piece: &Piece, row: u64, y: u64, ids: &[String], html: &mut Html) {
         (false, ..) => "pad",
         (_, true, _) => "bits",
         (_, _, true) => "pointer",
-        _ => "plain",
+        _ => "",
     };
     let last = (piece.to - 1) / 8;
     let bits = piece.member.bits.map(|bits| format!(", bits {}", crate::show::range(bits))).unwrap_or_default();
     let title = format!("{path}: {ty}{}{:#06x} to {last:#06x}{bits}", if ty.is_empty() { "" } else { ", " }, piece.from / 8);
     let to = ids.get(piece.index).map_or("", String::as_str);
-    html.el("a", &[("href", &format_args!("#{to}")), ("class", &class)], |html| {
+    let link: [(&str, &dyn Display); 2] = [("href", &format_args!("#{to}")), ("class", &class)];
+    html.el("a", &link[..1 + usize::from(!class.is_empty())], |html| {
         html.leaf("title", &[], title);
-        html.void("rect", &[("x", &format_args!("{x:.1}")), ("y", &y), ("width", &width), ("height", &(LANE - 2)), ("rx", &2)]);
+        // The style gives their height, a bit less than that of a lane.
+        html.void("rect", &[("x", &x), ("y", &y), ("width", &width)]);
         let room = ((end - x - 10.0) / LETTER).max(0.0) as usize;
         let text = if piece.from < row * 8 { format!("⋯ {label}") } else { label };
         let shown: String =
             if text.chars().count() <= room { text } else { text.chars().take(room.saturating_sub(1)).chain(['…']).collect() };
         if room >= 3 {
-            html.leaf("text", &[("x", &format_args!("{:.1}", x + 5.0)), ("y", &(y + 15))], shown);
+            html.leaf("text", &[("x", &(x + 5.0)), ("y", &(y + 15))], shown);
         }
     });
 }

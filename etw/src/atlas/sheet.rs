@@ -214,7 +214,7 @@ fn line(atlas: &Atlas, offset: u64, row: &Row, id: &str, html: &mut Html) {
                 });
             }
         });
-        html.el("td", &[("class", &"doc")], |html| {
+        html.el("td", &[], |html| {
             names::linked(atlas, &row.doc, html);
             if !row.note.is_empty() {
                 html.leaf("small", &[("class", &"note")], format_args!(" {}", row.note));

@@ -57,10 +57,9 @@ pub fn page(atlas: &Atlas, structure: &Structure) -> (String, String) {
 /// The selection of a build and of a member, for the script.
 fn bar(structure: &Structure, html: &mut Html) {
     html.el("form", &[("class", &"scripted ask"), ("id", &"ask-form"), ("data-name", &structure.name())], |html| {
-        for (id, label, hint, size) in [
-            ("ask-build", "Build", "24H2, 19041.1415, KB5031356", "20"),
-            ("ask-member", "Offset or member", "0x398 or a name", "18"),
-        ] {
+        for (id, label, hint, size) in
+            [("ask-build", "Build", "24H2, 19041.985", "20"), ("ask-member", "Offset or member", "0x398 or a name", "18")]
+        {
             html.leaf("label", &[("for", &id)], label);
             let input: [(&str, &dyn Display); 6] = [
                 ("id", &id),
@@ -105,6 +104,8 @@ fn now(atlas: &Atlas, structure: &Structure, matrix: &Matrix, suffix: &str, html
     });
     html.el("details", &[("class", &"declaration"), ("open", &"open")], |html| {
         html.leaf("summary", &[], "Declaration in C");
+        frame::copy(html);
+        html.leaf("button", &[("class", &"copy whole scripted")], "Copy with dependencies");
         let code: [(&str, &dyn Display); 4] =
             [("class", &"code"), ("tabindex", &"0"), ("aria-label", &"Declaration in C"), ("data-layout", &sheet.number)];
         html.leaf("pre", &code, sheet.c(name));
@@ -161,7 +162,7 @@ fn facts(atlas: &Atlas, structure: &Structure, has_errata: bool, html: &mut Html
         }
         let reasons: Vec<_> = structure.definition.unverifiable.0.iter().map(|piece| piece.value.as_str()).collect();
         if !reasons.is_empty() {
-            fact("Not in symbols", &|html| html.text(reasons.join("; ")));
+            fact("Public symbols", &|html| html.text(reasons.join("; ")));
         }
     });
     used_by(atlas, structure.name(), html);

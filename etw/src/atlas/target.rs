@@ -1,12 +1,14 @@
 //! The page of a target: what proves it, what it changed, and all that it has.
 
 use super::facts::{Atlas, AtlasTarget};
-use super::frame::{page as framed, scrolled};
+use super::frame::{copy, page as framed, scrolled};
 use super::{compare, marks, paths};
 use crate::html::Html;
 use crate::print::guid;
 use etw_layouts_codegen::axis::TargetId;
 use etw_layouts_codegen::registry::{Seen, WitnessKind};
+use std::collections::BTreeSet;
+use std::fmt::Display;
 
 /// So many examined builds are listed at once.
 const EXAMINED: usize = 8;
@@ -18,7 +20,7 @@ pub fn page(atlas: &Atlas, target: TargetId) -> (String, String) {
         html.leaf("h1", &[], &kernel.name);
         html.leaf("p", &[("class", &"lead")], atlas.axis.windows(atlas.axis.newest(target).build));
         html.el("dl", &[("class", &"facts")], |html| facts(atlas, target, html));
-        html.leaf("h2", &[("id", &"evidence")], "Examined builds with these layouts");
+        html.part("evidence", "Examined builds with these layouts");
         match kernel.seen.is_empty() {
             true => html.leaf("p", &[], "No symbols or images of builds with these layouts were examined."),
             false => {
@@ -27,7 +29,7 @@ pub fn page(atlas: &Atlas, target: TargetId) -> (String, String) {
             }
         }
         if let Some(before) = kernel.before {
-            html.leaf("h2", &[("id", &"the-changes")], format_args!("Changes since {}", atlas.build(before)));
+            html.part("the-changes", format_args!("Changes since {}", atlas.build(before)));
             if atlas.is_update(target) {
                 html.leaf(
                     "p",
@@ -42,8 +44,11 @@ pub fn page(atlas: &Atlas, target: TargetId) -> (String, String) {
             let to = format!("../compare.html#a={}&b={}", atlas.kernels[before].name, kernel.name);
             html.el("p", &[], |html| html.link(to, "As tables"));
         }
-        html.leaf("h2", &[("id", &"structures")], "All structures and values");
-        structures(atlas, target, html);
+        html.part("structures", "All structures and values");
+        html.el("details", &[], |html| {
+            html.leaf("summary", &[], format_args!("{} of this build", atlas.layouts.by_target[target].len()));
+            structures(atlas, target, html);
+        });
     })
 }
 
@@ -128,16 +133,17 @@ fn witnesses(atlas: &Atlas, kernel: &AtlasTarget, html: &mut Html) {
     list.retain(|own| is_known(own) || !kernel.seen.iter().any(|seen| seen.build == own.build && is_known(seen)));
     list.sort_by_key(|seen| (seen.build.to_string() != own, seen.pdb.is_none(), std::cmp::Reverse(seen.build.revision)));
     let (first, rest) = list.split_at(list.len().min(EXAMINED));
-    table(atlas, first, "Examined builds", html);
+    let mut known = BTreeSet::new();
+    table(atlas, first, "Examined builds", &mut known, html);
     if !rest.is_empty() {
         html.el("details", &[("id", &"more-evidence")], |html| {
             html.leaf("summary", &[], format_args!("{} more examined builds", rest.len()));
-            table(atlas, rest, "More examined builds", html);
+            table(atlas, rest, "More examined builds", &mut known, html);
         });
     }
 }
 
-fn table(atlas: &Atlas, list: &[&Seen], label: &str, html: &mut Html) {
+fn table(atlas: &Atlas, list: &[&Seen], label: &str, known: &mut BTreeSet<String>, html: &mut Html) {
     scrolled(html, label, |html| {
         html.el("table", &[("class", &"list identities")], |html| {
             html.el("thead", &[], |html| {
@@ -147,12 +153,18 @@ fn table(atlas: &Atlas, list: &[&Seen], label: &str, html: &mut Html) {
                     }
                 });
             });
-            html.el("tbody", &[], |html| list.iter().for_each(|seen| witness(atlas, seen, html)));
+            html.el("tbody", &[], |html| list.iter().for_each(|seen| witness(atlas, seen, known, html)));
         });
     });
 }
 
-fn witness(atlas: &Atlas, seen: &Seen, html: &mut Html) {
+/// The id of the row of an examined build on the page of its target, by what identifies its symbols or its image.
+pub fn row_id(seen: &Seen) -> Option<String> {
+    let pdb = seen.pdb.as_ref().map(|pdb| format!("pdb-{:032x}{:x}", pdb.guid, pdb.age));
+    pdb.or_else(|| seen.image.as_ref().map(|image| format!("image-{:08x}", image.time_stamp)))
+}
+
+fn witness(atlas: &Atlas, seen: &Seen, known: &mut BTreeSet<String>, html: &mut Html) {
     let kind = atlas.registry.witnesses.get(seen.witness).map(|witness| witness.kind);
     let words = match kind {
         Some(WitnessKind::Symbols) => "symbols",
@@ -160,13 +172,17 @@ fn witness(atlas: &Atlas, seen: &Seen, html: &mut Html) {
         Some(WitnessKind::Images) => "image",
         _ => "",
     };
-    html.el("tr", &[], |html| {
+    // Of two rows with the same identity, the first has the id.
+    let id = row_id(seen).filter(|id| known.insert(id.clone()));
+    let attributes: Vec<(&str, &dyn Display)> = id.iter().map(|id| ("id", id as &dyn Display)).collect();
+    html.el("tr", &attributes, |html| {
         html.leaf("th", &[("scope", &"row")], seen.build);
         html.leaf("td", &[], words);
         html.el("td", &[], |html| match &seen.pdb {
             Some(pdb) => {
                 html.text(format_args!("{} ", pdb.name));
                 html.leaf("code", &[], guid(pdb.guid));
+                copy(html);
                 html.text(format_args!(" {}", pdb.age));
             }
             None => html.text("—"),
@@ -175,6 +191,7 @@ fn witness(atlas: &Atlas, seen: &Seen, html: &mut Html) {
             Some(image) => {
                 html.text(format_args!("{} ", image.name));
                 html.leaf("code", &[], format_args!("{:08X}", image.time_stamp));
+                copy(html);
                 html.text(format_args!(" {:#x}", image.size));
             }
             None => html.text("—"),

@@ -22,10 +22,10 @@ struct Data<'a> {
     rows: Vec<&'a Row>,
     /// The declarations in C of the enumerations that it embeds.
     enumerations: Vec<String>,
-    /// By architecture and member, the runs of targets with one offset and type.
-    history: BTreeMap<&'static str, BTreeMap<&'a str, Vec<RunData>>>,
-    /// What changed with a run.
-    changes: Vec<String>,
+    /// By architecture and member, the runs of targets with one offset and type, newest first.
+    history: BTreeMap<&'static str, BTreeMap<&'a str, Vec<RunText>>>,
+    /// The targets of a run, and what changed with it.
+    times: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -39,9 +39,12 @@ struct LayoutData {
     needs: Vec<(String, i32)>,
 }
 
-/// The first target of a run and its last, the offset with the bits, the type, and the number of the change.
+/// The offset with the bits, the type, and the number of the targets and the change.
 #[derive(Serialize)]
-struct RunData(usize, usize, String, String, usize);
+struct RunText(String, String, usize);
+
+/// The first target of a run and its last, the offset with the bits, and the type.
+struct RunData(usize, usize, String, String);
 
 /// The file: its path, and the script in it.
 pub fn file(atlas: &Atlas, confidences: &Confidences, structure: &Structure) -> Result<(String, String), Error> {
@@ -53,7 +56,7 @@ pub fn file(atlas: &Atlas, confidences: &Confidences, structure: &Structure) -> 
         rows: Vec::new(),
         enumerations: Vec::new(),
         history: BTreeMap::new(),
-        changes: vec![String::new()],
+        times: Vec::new(),
     };
     let mut sheets: Vec<&Sheet> = structure.sheets.values().collect();
     sheets.sort_by_key(|sheet| sheet.number);
@@ -76,8 +79,7 @@ pub fn file(atlas: &Atlas, confidences: &Confidences, structure: &Structure) -> 
             let number = structure.sheets.get(&column.layout).map_or(-1, |sheet| sheet.number);
             column.targets.iter().for_each(|&(target, _)| data.of[usize::from(target)] = number);
         }
-        let members =
-            matrix.rows.iter().map(|row| (row.member.as_str(), runs(atlas, &has, matrix, &row.runs, &mut data.changes)));
+        let members = matrix.rows.iter().map(|row| (row.member.as_str(), runs(atlas, &has, matrix, &row.runs, &mut data.times)));
         data.history.insert(matrix.arch.as_str(), members.collect());
     }
     let json = serde_json::to_string(&data)?;
@@ -113,7 +115,7 @@ fn need(atlas: &Atlas, id: LayoutId, needs: &mut Vec<(String, i32)>, enumeration
 
 /// The runs of a member, each with what changed since the target that its first one is based on. Runs that differ only in their evidence are
 /// joined.
-fn runs(atlas: &Atlas, has: &TargetSet, matrix: &Matrix, runs: &[Run], changes: &mut Vec<String>) -> Vec<RunData> {
+fn runs(atlas: &Atlas, has: &TargetSet, matrix: &Matrix, runs: &[Run], times: &mut Vec<String>) -> Vec<RunText> {
     let mut list: Vec<(usize, RunData)> = Vec::new();
     for run in runs {
         let Some(data) = run_data(matrix, run) else { continue };
@@ -122,25 +124,32 @@ fn runs(atlas: &Atlas, has: &TargetSet, matrix: &Matrix, runs: &[Run], changes: 
             None => list.push((run.columns.end, data)),
         }
     }
-    let mut list: Vec<RunData> = list.into_iter().map(|(_, data)| data).collect();
-    let texts: Vec<String> = list
-        .iter()
-        .map(|run| {
-            let target = TargetId::from(run.0);
-            let base = history::base(atlas.axis, has, target)?;
-            let index = usize::from(base);
-            let before = list.iter().find(|run| (run.0..=run.1).contains(&index));
-            Some(change(atlas, target, base, run, before))
+    let list: Vec<RunData> = list.into_iter().map(|(_, data)| data).collect();
+    let mut number = |text: String| {
+        times.iter().position(|known| *known == text).unwrap_or_else(|| {
+            times.push(text);
+            times.len() - 1
         })
-        .map(Option::unwrap_or_default)
-        .collect();
-    for (run, text) in list.iter_mut().zip(texts) {
-        run.4 = changes.iter().position(|known| *known == text).unwrap_or_else(|| {
-            changes.push(text);
-            changes.len() - 1
-        });
-    }
-    list
+    };
+    let newest_first = list.iter().rev();
+    newest_first
+        .map(|run| {
+            let ty = run.3.split(" {").next().unwrap_or_default();
+            RunText(run.2.clone(), format!(" {ty}, "), number(time(atlas, has, &list, run)))
+        })
+        .collect()
+}
+
+/// The targets of a run, and what changed with the first one.
+fn time(atlas: &Atlas, has: &TargetSet, list: &[RunData], run: &RunData) -> String {
+    let windows = |index: usize| atlas.axis.windows(atlas.axis.kernel_of(TargetId::from(index)).build);
+    let end = if run.0 == run.1 { String::new() } else { format!(" to {}", windows(run.1)) };
+    let target = TargetId::from(run.0);
+    let change = history::base(atlas.axis, has, target).map(|base| {
+        let before = list.iter().find(|run| (run.0..=run.1).contains(&usize::from(base)));
+        format!(": {}", change(atlas, target, base, run, before))
+    });
+    format!("{}{end}{}", windows(run.0), change.unwrap_or_default())
 }
 
 /// What changed with the first target of a run, compared with the update before it, or with the first build of the release before it.
@@ -167,7 +176,7 @@ fn run_data(matrix: &Matrix, run: &Run) -> Option<RunData> {
         (Some(bit), Some(bits)) => format!(":{bit}-{}", bit + bits - 1),
         _ => String::new(),
     };
-    Some(RunData(first.into(), last.into(), format!("{offset:#06x}{bits}"), r#type.clone(), 0))
+    Some(RunData(first.into(), last.into(), format!("{offset:#06x}{bits}"), r#type.clone()))
 }
 
 /// The sheets of all layouts that a structure has.

@@ -1,6 +1,6 @@
-//! The atlas in a browser: what readers come for, each from a page freshly opened.
+//! The atlas in a browser: what readers come for, each from a page freshly opened, in at most three actions.
 
-use crate::atlas::{FILES, picture, run, specs, written};
+use crate::atlas::{picture, run, specs, written};
 use crate::atlas_look::chromium;
 use crate::contract::Folder;
 use etw_layouts_codegen::axis::Arch;
@@ -36,7 +36,7 @@ const SEARCH: &str = "const search = async (words) => {
     input.form.requestSubmit();
     for (let n = 0; n < 100 && !to; n++) await wait(10);
     navigation.removeEventListener('navigate', stop);
-    return to?.replace(/.*\\/(type|kernel|event)\\//, '$1/') ?? document.getElementById('search-found').textContent;
+    return to?.replace(/.*\\/(type|kernel|event)\\//, '$1/') ?? document.getElementById('search-count').textContent;
 };";
 
 #[test]
@@ -69,6 +69,12 @@ struct Browser {
 impl Browser {
     fn run(&self, address: &str, script: &str) -> Value {
         run(&self.chromium, &self.folder, address, script)
+    }
+
+    /// Where a search on the first page leads.
+    fn search(&self, words: &str) -> String {
+        let to = self.run("index.html", &format!("{SEARCH} return await search({});", json!(words)));
+        to.as_str().unwrap_or_default().to_owned()
     }
 
     /// A build has many names, and the address follows what is asked.
@@ -143,18 +149,22 @@ impl Browser {
         assert!(places.iter().all(Option::is_some) && places.is_sorted() && whole.contains(text), "{places:?}\n{whole}");
     }
 
+    /// A search for the flags, and a value.
     fn the_names_of_a_value(&self) {
+        let page = self.search("trace flag");
+        assert_eq!(page, "type/EVENT_TRACE_FLAG.html");
         let names = "EVENT_TRACE_FLAG_PROCESS | EVENT_TRACE_FLAG_THREAD";
         let script = "const input = document.getElementById('decode-value');
             input.value = '0x3';
             input.dispatchEvent(new Event('input'));
             return [document.getElementById('decode-names').textContent, location.hash];";
-        assert_eq!(self.run("type/EVENT_TRACE_FLAG.html", script), json!([names, "#value=0x3"]));
+        assert_eq!(self.run(&page, script), json!([names, "#value=0x3"]));
         let fresh =
             self.run("type/EVENT_TRACE_FLAG.html#value=0x3", "return document.getElementById('decode-names').textContent;");
         assert_eq!(fresh, names);
     }
 
+    /// A search for the build, and a button that copies.
     fn the_symbols_of_a_build(&self) {
         let (_, registry) = specs();
         let seen = registry
@@ -167,7 +177,7 @@ impl Browser {
             await wait(100);
             return [row.cells[0].textContent, copy.dataset.copied, row.getBoundingClientRect().top < innerHeight];";
         let [build, copied, is_in_sight] = <[Value; 3]>::try_from(
-            serde_json::from_value::<Vec<Value>>(self.run("kernel/10.0.19041.985-x64.html", script)).expect("a list"),
+            serde_json::from_value::<Vec<Value>>(self.run(&self.search("19041.985"), script)).expect("a list"),
         )
         .expect("three");
         let copied = copied.as_str().unwrap_or_default().replace('-', "").to_uppercase();
@@ -186,7 +196,7 @@ impl Browser {
             let page = self.run(
                 &format!("compare.html#a={a}&b={b}&only={only}"),
                 "for (let n = 0; n < 100 && !document.querySelector('#tables section'); n++) await wait(20);
-                return [...document.querySelectorAll('#tables tbody tr')].flatMap((row) => row.dataset.members.split(' ').map((path) => [row.className, path]));",
+                return [...document.querySelectorAll('#tables tbody tr')].flatMap((row) => row.cells[0].title.split(' ').map((path) => [row.className, path]));",
             );
             let rows: BTreeSet<(String, String)> = serde_json::from_value(page).expect("pairs");
             let [old, new] = sides(&layouts, &registry, [a, b], Some(only)).expect("two targets");
@@ -208,7 +218,7 @@ impl Browser {
         let page = self.run(
             "compare.html#a=2004&b=1709",
             "for (let n = 0; n < 100 && !document.querySelector('#tables section'); n++) await wait(20);
-            const names = () => [...document.querySelectorAll('#tables section')].map((section) => section.dataset.name);
+            const names = () => [...document.querySelectorAll('#tables section')].map((section) => section.querySelector('h2 a').textContent);
             const before = names();
             document.getElementById('swap').click();
             await wait(300);
@@ -242,12 +252,17 @@ impl Browser {
             "24h2",
             "KB5009566",
             "WMI_LOGGER_CONTEXT+0x398 1703",
+            "wmi logger mode",
         ];
         let script = format!(
             "{SEARCH} const found = []; for (const words of {}) found.push(await search(words));
             const input = document.getElementById('search-words'), start = performance.now();
             input.value = 'logger mode'; input.dispatchEvent(new Event('input')); await wait(0);
-            return [found, performance.now() - start];",
+            const time = performance.now() - start;
+            input.focus();
+            for (const key of ['ArrowDown', 'ArrowDown', 'ArrowDown', 'ArrowUp'])
+                document.activeElement.dispatchEvent(new KeyboardEvent('keydown', {{ key, bubbles: true }}));
+            return [found, time, document.activeElement.firstChild.textContent];",
             json!(words)
         );
         let found = self.run("index.html", &script);
@@ -268,6 +283,9 @@ impl Browser {
         assert!(first[10].starts_with("event/DiskIo.html#") && first[10].ends_with(".HighResResponseTime"), "{first:?}");
         assert!(first[11].starts_with("kernel/10.0.26100.") && first[12].starts_with("kernel/10.0.22000.434-"), "{first:?}");
         assert_eq!(first[13], "type/WMI_LOGGER_CONTEXT.html#build=1703&member=0x398", "{first:?}");
+        assert_eq!(first[14], "type/WMI_LOGGER_MODE.html", "{first:?}");
+        // The members of that name come before those of a structure with the name.
+        assert!(found[2].as_str().is_some_and(|name| name.ends_with(".LoggerMode")), "{}", found[2]);
         assert!(found[1].as_f64().is_some_and(|time| time < 50.0), "search took {} ms", found[1]);
     }
 
@@ -279,6 +297,14 @@ impl Browser {
         let said = self.run("type/WMI_LOGGER_CONTEXT.html#build=14393&arch=x86&member=LoggerMode", script);
         assert!(said[0].as_str().is_some_and(|text| text.starts_with("LoggerMode 0x000c, ULONG at 10.0.14393-x86: ")), "{said}");
         assert_eq!((&said[1], &said[2], &said[3]), (&json!("0x000c"), &json!("x86"), &json!(true)));
+        // The history of an architecture has an address, and the switches change it.
+        let script = "await wait(300);
+            const isSeen = document.querySelector('.panel.x86 .past').checkVisibility(), before = location.hash;
+            document.getElementById('view-layout').click();
+            await wait(300);
+            return [isSeen, before, location.hash];";
+        let said = self.run("type/WMI_LOGGER_CONTEXT.html#arch=x86&view=history", script);
+        assert_eq!(said, json!([true, "#arch=x86&view=history", "#arch=x86"]));
         // A member that the newest build does not have.
         let gone = self.run(
             "type/WMI_LOGGER_CONTEXT.html#BufferSpinLock",
@@ -295,7 +321,9 @@ impl Browser {
         let (layouts, _) = specs();
         let page = |seen: &Seen| {
             let target = layouts.spec.axis.at(seen.build, seen.arch).expect("a target");
-            format!("kernel/{}.html#evidence", layouts.spec.axis.target_name(target))
+            let pdb = seen.pdb.as_ref().map(|pdb| format!("pdb-{:032x}{:x}", pdb.guid, pdb.age));
+            let id = pdb.or_else(|| seen.image.as_ref().map(|image| format!("image-{:08x}", image.time_stamp)));
+            format!("kernel/{}.html#{}", layouts.spec.axis.target_name(target), id.expect("an identity"))
         };
         let own = |seen: &&Seen| seen.arch == Arch::X64 && layouts.spec.axis.at(seen.build, seen.arch).is_some();
         let symbols = registry.kernels.iter().filter(own).rfind(|seen| seen.pdb.is_some()).expect("a kernel");
@@ -309,7 +337,10 @@ impl Browser {
             format!("{SEARCH} const found = []; for (const words of {words}) found.push(await search(words)); return found;");
         let found = self.run("legend.html", &script);
         assert_eq!(found, json!([page(symbols), page(symbols), page(symbols), page(image)]));
-        assert!(FILES.contains_key(page(symbols).trim_end_matches("#evidence")));
+        // The row is in sight, even if it is among those that are folded.
+        let script = "const row = document.querySelector(':target');
+            return [row.cells[0].textContent, row.checkVisibility()];";
+        assert_eq!(self.run(&page(symbols), script), json!([symbols.build.to_string(), true]));
     }
 
     fn a_payload(&self) {

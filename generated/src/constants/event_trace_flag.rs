@@ -6,7 +6,7 @@
 use super::{runtime};
 
 runtime::values! {
-    /// Bits of EnableFlags, which select the events of the kernel logger. The range of a value is that of its known uses.
+    /// Bits of EnableFlags, which select the events of the kernel logger. The versions of a flag are those in which its use is known.
     pub flags EVENT_TRACE_FLAG: u32 = "EVENT_TRACE_FLAG" {
         EVENT_TRACE_FLAG_PROCESS = 0x1, "`EVENT_TRACE_FLAG_PROCESS`.";
         EVENT_TRACE_FLAG_THREAD = 0x2, "`EVENT_TRACE_FLAG_THREAD`.";

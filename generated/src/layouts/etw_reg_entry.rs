@@ -9,7 +9,7 @@ macro_rules! text {
     (RegList, $known:literal) => { concat!($known, ". Links the registrations of one GUID.") };
     (GuidEntry, $known:literal) => { concat!($known, ". The GUID that was registered.") };
     (Index, $known:literal) => { concat!($known, ". The registration among those of its process.") };
-    (Flags, $known:literal) => { concat!($known, ". The GUID entry of the registration.") };
+    (Flags, $known:literal) => { concat!($known, ". The flags of the registration.") };
     (EnableMask, $known:literal) => { concat!($known, ". Bit mask of the elements of EnableInfo in the GUID entry that enable the registration.") };
     (ReplyQueue, $known:literal) => { concat!($known, ". Where replies to notifications go that this registration has sent.") };
     (ReplySlot, $known:literal) => { concat!($known, ". Notifications that need a reply.") };

@@ -1,14 +1,11 @@
 
+  const architectures = ["x64", "x86", "arm64"];
   const archOf = (text) => text.match(/-(x86|x64|arm64)$/i)?.[1].toLowerCase();
 
   // The target of a build by a label, a number, a revision, a release or a KB number, and the place of its confidence.
-  function resolve(builds, text, arch) {
-    const { names, kbs, same, branches, targets } = builds, name = text.trim().toLowerCase().replace(/-(x86|x64|arm64)$/, "");
-    const kb = name.match(/^kb *(\d+)$/)?.[1], short = name.replace(/^windows( 1[01])?( version)? (?=\S)/, "");
-    if (kb) {
-      const all = (kbs[kb] ?? []).map((build) => resolve(builds, build, arch));
-      return all.find(({ error }) => !error) ?? { error: kbs[kb] ? `KB${kb} has no build for ${arch}` : `unknown update KB${kb}` };
-    }
+  function resolve({ names, same, branches, targets }, text, arch) {
+    const name = text.trim().toLowerCase().replace(/-(x86|x64|arm64)$/, "").replace(/^kb +/, "kb");
+    const short = name.replace(/^windows( 1[01])?( version)? (?=\S)/, "");
     const [, head, digits] = name.match(/^(.*\d{4,5})\.(\d+)$/) ?? [], exact = names[`${name}-${arch}`] ?? names[`${short}-${arch}`];
     const named = exact ?? names[`${head}-${arch}`];
     if (typeof named === "string") return { isAmbiguous: true, error: named };
@@ -17,7 +14,7 @@
     if (!branch) return { error: `unknown build ${text.trim()} for ${arch}; write a label, a build and revision, or a KB number` };
     const point = Math.max(0, branch.from.findLastIndex((from) => from <= revision)), index = branch.target[point], target = targets[index];
     const isOwn = target.number === number && target.revision === revision;
-    return { index, arch, at: branch.at, point, name: isOwn ? target.name : `${number}.${revision}-${arch}` };
+    return { index, target, isOwn, arch, at: branch.at, point, name: isOwn ? target.name : `${number}.${revision}-${arch}` };
   }
 
   const confidence = ({ sentences, columns }, type, { at, point }) => sentences[columns[type.columns[at]]?.[point]] ?? "the structure does not exist";

@@ -24,9 +24,8 @@
         const typed = isValues ? "another value" : one?.type === other?.type && one?.bits === other?.bits ? "another size" : "another type or other bits";
         const words = { new: "new", gone: "removed", typed, moved: `moved by ${by < 0 ? "-" : "+"}${hex(Math.abs(by))}` }[kind];
         const name = paths.length > 1 ? `${paths.length} members, ${paths[0]} to ${paths.at(-1)}` : paths[0];
-        const line = make("tr", { className: kind }, make("th", { scope: "row" }, name), cell(one), cell(other), make("td", {}, make("span", { className: "change " + kind }, words)));
-        line.dataset.members = paths.join(" ");
-        return line;
+        const head = make("th", { scope: "row", title: paths.join(" ") }, name);
+        return make("tr", { className: kind }, head, cell(one), cell(other), make("td", {}, make("span", { className: "change " + kind }, words)));
       });
     };
     // The targets that brought the change, back along the builds that each is based on.
@@ -38,7 +37,7 @@
       return links.slice(1);
     };
     const section = async (builds, confidences, { layouts, values }, name, one, other) => {
-      const of = layouts[name], sides = [one, other], [from, to] = sides.map(({ index }) => index).sort((x, y) => x - y), about = [], title = make("h2", {}, page(name));
+      const of = layouts[name], sides = [one, other], [from, to] = sides.map(({ index }) => index).sort((x, y) => x - y), about = [], title = make("h2", { id: "part-" + name }, page(name));
       let lines = [];
       if (builds.types[name] === "v") lines = changed(builds, ...sides.map(({ index }) => constants(values[of[index]])), true);
       else {
@@ -54,9 +53,7 @@
       if (links.length) about.push(["Changed with ", ...links, "."]);
       const head = make("thead", {}, make("tr", {}, ...["Member", one.name, other.name, "Change"].map((text) => make("th", { scope: "col" }, text))));
       const table = lines.length ? [make("div", { className: "scroll", tabIndex: 0, role: "region", ariaLabel: `Changes of ${name}` }, make("table", { className: "list pairs" }, head, make("tbody", {}, ...lines)))] : [];
-      const whole = make("section", {}, title, ...about.map((inside) => make("p", {}, ...inside)), ...table);
-      whole.dataset.name = name;
-      return whole;
+      return make("section", {}, title, ...about.map((inside) => make("p", {}, ...inside)), ...table);
     };
     const show = async () => {
       const [from, to, wanted] = [a, b, only].map(({ value }) => value.trim());
@@ -70,10 +67,10 @@
       const all = (name ? [name] : Object.keys(atlas.layouts)).filter((name) => [one, other].some(({ index }) => atlas.layouts[name][index] >= 0));
       const differ = all.filter((name) => atlas.layouts[name][one.index] !== atlas.layouts[name][other.index]);
       const sections = await Promise.all(differ.map((name) => section(builds, confidences, atlas, name, one, other)));
-      const named = ({ name, index }) => name === builds.targets[index].name ? name : `${name} (layouts of ${builds.targets[index].name})`;
+      const named = ({ name, target, isOwn }) => isOwn ? name : `${name} (layouts of ${target.name})`;
+      const parts = make("nav", { className: "outline", ariaLabel: "Parts of this page" }, ...differ.map((name) => link(name, "#part-" + name)));
       way.textContent = `${named(one)} and ${named(other)}: ${all.length - differ.length} of ${all.length} structures, enumerations and flags are equal.`;
-      tables.replaceChildren(...sections);
-      outline();
+      tables.replaceChildren(...sections, parts);
     };
     const read = () => {
       const state = readState();

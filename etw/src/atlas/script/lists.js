@@ -4,10 +4,7 @@
     input?.addEventListener("input", () => {
       const words = input.value.trim().toLowerCase().split(/[\s_]+/);
       for (const row of rows) row.hidden = !words.every((word) => row.textContent.toLowerCase().includes(word));
-      for (const table of document.querySelectorAll(".filtered")) {
-        const isEmpty = table.classList.toggle("empty", [...table.tBodies[0].rows].every((row) => row.hidden)), around = table.closest("details");
-        if (around) around.open = !isEmpty && words[0] !== "";
-      }
+      for (const part of document.querySelectorAll("details:has(.filtered)")) part.open = words[0] !== "" && part.querySelector("tbody tr:not([hidden])") !== null;
       const left = rows.filter((row) => !row.hidden).length;
       at("count").textContent = left === rows.length ? "" : `${left} of ${rows.length}`;
     });
@@ -34,36 +31,13 @@
     follow(read);
   }
 
-  // What is wider than the window shows its newest versions first.
-  function newest() {
-    const show = () => document.querySelectorAll(".past .scroll").forEach((part) => { part.scrollLeft = part.scrollWidth; });
-    document.querySelectorAll(".switch > input").forEach((input) => input.addEventListener("change", show));
-    requestAnimationFrame(show);
-  }
-
-  // Each code and each identity can be copied.
+  // A button copies the code beside it.
   function copies() {
-    const button = (text, of) => {
-      const button = make("button", { type: "button", className: "copy" }, text);
-      button.addEventListener("click", async () => {
-        const copied = await of();
-        button.dataset.copied = copied;
-        button.textContent = await navigator.clipboard.writeText(copied).then(() => "Copied", () => "Not copied: select the text");
-      });
-      return button;
-    };
-    for (const code of document.querySelectorAll("pre.code")) {
-      code.before(button("Copy", () => code.textContent), ...(at("ask-form") ? [button("Copy with dependencies", () => dependencies(code))] : []));
-    }
-    for (const code of document.querySelectorAll(".identities code")) code.after(button("Copy", () => code.textContent));
-  }
-
-  // The parts of a page, for what wide screens have beside it.
-  function outline() {
-    document.querySelector(".outline")?.remove();
-    const heads = [...document.querySelectorAll("main h2")].filter((head) => head.id || head.closest("#tables"));
-    if (at("ask-form") || heads.length < 3) return;
-    heads.forEach((head, index) => { head.id ||= "part-" + index; });
-    const links = heads.map((head) => link(head.firstChild.textContent, "#" + head.id));
-    at("the-page").after(make("nav", { className: "outline", ariaLabel: "Parts of this page" }, ...links));
+    document.addEventListener("click", async ({ target: button }) => {
+      if (!button.matches(".copy")) return;
+      const code = button.parentElement.querySelector("code, pre");
+      const copied = button.matches(".whole") ? await dependencies(code) : code.textContent;
+      button.dataset.copied = copied;
+      button.textContent = await navigator.clipboard.writeText(copied).then(() => "Copied", () => "Not copied: select the text");
+    });
   }

@@ -47,15 +47,12 @@
 
   function payload() {
     const form = at("payload-form"), [select, pointers, input, output] = ["payload-version", "payload-pointers", "payload-bytes", "payload-fields"].map(at);
-    for (const version of form ? document.querySelectorAll(".version:has(table)") : []) {
-      const head = version.querySelector("h3, summary").firstChild.textContent.toLowerCase();
-      select.append(Object.assign(new Option(`${version.dataset.event}, ${head}`), { version }));
-    }
     form?.addEventListener("submit", (event) => {
       event.preventDefault();
       const digits = input.value.replace(/0x|[\s,]/gi, "");
       if (!/^([0-9a-f]{2})+$/i.test(digits)) { output.textContent = "not bytes: write hexadecimal digits, two for each byte"; return; }
-      const rows = [...select.selectedOptions[0].version.querySelectorAll("tbody tr")].map(({ dataset: { only }, cells: [name, , , type] }) => ({ depth: Number(name.style.getPropertyValue("--depth")), only, name: name.textContent, type: type.firstChild.textContent }));
+      const version = document.querySelectorAll(".version:has(table)")[select.selectedIndex];
+      const rows = [...version.querySelectorAll("tbody tr")].map(({ dataset: { only }, cells: [name, , , type] }) => ({ depth: Number(name.style.getPropertyValue("--depth")), only, name: name.textContent, type: type.firstChild.textContent }));
       const { list, fault } = fields(rows, Uint8Array.from(digits.match(/../g), (byte) => parseInt(byte, 16)), pointers.value === "8");
       const line = ([offset, ...texts]) => make("tr", {}, ...[hex(offset, 2), ...texts].map((text) => make("td", {}, text)));
       output.replaceChildren(make("table", { className: "fields" }, make("tbody", {}, ...list.map(line))), fault);

@@ -22,31 +22,26 @@
     const arch = () => document.querySelector("[name=arch]:checked").className;
     const choose = (arch) => { if (arch && at("arch-" + arch)) at("arch-" + arch).checked = true; };
     const line = (builds, suffix, ids) => ([offset, { depth = 0, path = "", name, type = "", size, bits, values, doc = "", note, c }], index) => {
-      const id = path && !ids.has(path) ? path + suffix : `r-${index}${suffix}`, head = make("th", { scope: "row" }, path ? link(name, "#" + id) : name);
+      const id = path && !ids.has(path) ? path + suffix : `r-${index}${suffix}`;
+      const head = make("th", { scope: "row", style: `--depth:${depth}` }, path ? link(name, "#" + id) : name);
       ids.add(path);
-      head.style.setProperty("--depth", depth);
       const ofValues = values ? [make("small", {}, " of ", ...linked(values, builds))] : [], known = note ? [make("small", { className: "note" }, " " + note)] : [];
       return make("tr", { id, className: c ? "" : "padding" }, make("td", {}, hex(offset, 4) + (bits ? ":" + bits : "")), make("td", {}, hex(size)), head,
-        make("td", {}, ...linked(type, builds), ...ofValues), make("td", { className: "doc" }, ...linked(doc, builds), ...known));
+        make("td", {}, ...linked(type, builds), ...ofValues), make("td", {}, ...linked(doc, builds), ...known));
     };
     const draw = (panel, builds, type, found, sure) => {
-      const target = builds.targets[found.index], layout = type.of[found.index], now = panel.querySelector(".now"), code = now.querySelector("pre.code");
-      const isTarget = found.name === target.name, suffix = now.querySelector("tbody tr").id.match(/@\w+$/)?.[0] ?? "";
-      now.querySelector(".which").textContent = `${isTarget ? target.windows : found.name}, ${target.arch}: ${hex(type.layouts[layout].size)} bytes`;
+      const { target, isOwn } = found, layout = type.of[found.index], now = panel.querySelector(".now"), code = now.querySelector("pre.code");
+      const suffix = now.querySelector("tbody tr").id.match(/@\w+$/)?.[0] ?? "";
+      now.querySelector(".which").textContent = `${isOwn ? target.windows : found.name}, ${target.arch}: ${hex(type.layouts[layout].size)} bytes`;
       const to = new URLSearchParams({ a: found.name, b: builds.targets.findLast((other) => other.arch === target.arch).name, only: name });
-      now.querySelector(".sure").replaceChildren(`${sure}${isTarget ? "" : `, with the layouts of ${target.name}`}. `, link(target.name, `${root}kernel/${target.name}.html`),
+      now.querySelector(".sure").replaceChildren(`${sure}${isOwn ? "" : `, with the layouts of ${target.name}`}. `, link(target.name, `${root}kernel/${target.name}.html`),
         " · ", make("a", { href: `${root}compare.html#${to}`, className: "compare" }, "compare"), " · ", link("map of references", root + target.map));
       Object.assign(code, { textContent: declaration(type, layout) }).dataset.layout = layout;
       now.querySelector("tbody").replaceChildren(...rowsOf(type, layout).filter(([, { name }]) => name).map(line(builds, suffix, new Set())));
       now.querySelector(".map-of-bytes")?.remove();
       panel.dataset.drawn = found.name;
     };
-    // The offsets that a member had, the newest first.
-    const runs = ({ targets }, type, list) => list.map(([first, last, offset, ty, change]) => {
-      const until = first === last ? "" : ` to ${targets[last].windows}`;
-      return make("li", {}, make("b", {}, offset), ` ${ty.split(" {")[0]}, ${targets[first].windows}${until}${type.changes[change] && ": " + type.changes[change]}`);
-    }).reverse();
-    const find = (panel, builds, type, found, sure) => {
+    const find = (panel, type, found, sure) => {
       const wanted = member.value.trim(), value = number(wanted), rows = [...panel.querySelectorAll(".now tbody tr")], same = (text) => text.toLowerCase() === wanted.toLowerCase();
       const hits = !wanted ? [] : rows.filter(({ id, cells: [offset, size, { textContent: name }] }) => {
         const start = BigInt(offset.textContent.split(":")[0]);
@@ -58,8 +53,8 @@
       const texts = hits.map(({ id, cells: [offset, , name, type] }) => `${name.firstElementChild ? id.split("@")[0] : name.textContent} ${[offset.textContent, type.firstChild && type.textContent.split(" of ")[0]].filter(Boolean).join(", ")}`);
       const own = value === null && Object.keys(type.history[found.arch]).find(same);
       const none = own ? `${own} does not exist at this build` : value === null ? `no member ${wanted}` : `nothing at ${wanted}`;
-      const past = own ? [make("ol", {}, ...runs(builds, type, type.history[found.arch][own]))] : [];
-      answer.replaceChildren(make("b", {}, texts.join("; ") || none), ` at ${found.name}: ${sure}.`, ...past);
+      const past = (own ? type.history[found.arch][own] : []).map(([offset, text, when]) => make("li", {}, make("b", {}, offset), text + type.times[when]));
+      answer.replaceChildren(make("b", {}, texts.join("; ") || none), ` at ${found.name}: ${sure}.`, make("ol", {}, ...past));
     };
     const show = async (isAsked) => {
       choose(archOf(build.value));
@@ -67,24 +62,32 @@
       const newest = builds.targets.findLast((target, index) => target.arch === own && type.of[index] >= 0);
       const found = resolve(builds, build.value.trim() || newest.name, own);
       // A build of another architecture alone switches to that.
-      const other = found.error && !found.isAmbiguous && !archOf(build.value) && ["x64", "x86", "arm64"].find((arch) => at("arch-" + arch) && !resolve(builds, build.value, arch).error);
+      const other = found.error && !found.isAmbiguous && !archOf(build.value) && architectures.find((arch) => at("arch-" + arch) && !resolve(builds, build.value, arch).error);
       if (other) { choose(other); show(isAsked); return; }
-      if (isAsked) writeState({ build: build.value.trim(), arch: own === document.querySelector("[name=arch]").className ? "" : own, member: member.value.trim() });
+      const shown = { arch: own === document.querySelector("[name=arch]").className ? "" : own, view: at("view-history").checked ? "history" : "" };
+      if (isAsked) writeState({ build: build.value.trim(), ...shown, member: member.value.trim() });
       const error = found.error ?? (type.of[found.index] < 0 ? `${found.name} does not have ${name}` : null), sure = confidence(confidences, type, found);
       if (error) { answer.textContent = error; return; }
       if (build.value.trim() || panel.dataset.drawn) draw(panel, builds, type, found, sure);
-      find(panel, builds, type, found, sure);
+      find(panel, type, found, sure);
     };
+    // What is wider than the window shows its newest versions first.
+    const showNewest = () => document.querySelectorAll(".past .scroll").forEach((part) => { part.scrollLeft = part.scrollWidth; });
     const read = () => {
       const state = readState(), plain = decodeURIComponent(location.hash.slice(1)), [path, own] = plain.split("@"), isState = plain.includes("=");
       if (!plain || /-/.test(path) && !isState) { choose(archOf(plain)); at("view-history").checked ||= plain.startsWith("history-"); return; }
       if (isState) build.value = state.build ?? "";
       choose(isState ? state.arch : own);
       member.value = isState ? state.member ?? state.offset ?? "" : path;
-      at("view-layout").checked = true;
+      at(state.view === "history" ? "view-history" : "view-layout").checked = true;
       show(!isState && build.value.trim());
     };
     form.addEventListener("submit", (event) => { event.preventDefault(); at("view-layout").checked = true; show(true); });
-    document.querySelectorAll("[name=arch]").forEach((input) => input.addEventListener("change", () => { build.value = build.value.replace(/-(x86|x64|arm64)$/, ""); if (build.value || member.value) show(true); }));
+    document.querySelectorAll(".switch > input").forEach((input) => input.addEventListener("change", () => {
+      build.value = build.value.replace(/-(x86|x64|arm64)$/, "");
+      showNewest();
+      show(true);
+    }));
+    requestAnimationFrame(showNewest);
     follow(read);
   }
