@@ -10,7 +10,7 @@ use crate::program::{self, Cli};
 use crate::selection::Wanted;
 use crate::{Error, carried, dump, etl};
 use clap::{CommandFactory, Parser};
-use etw_layouts_etl::{Clock, Diagnostic, EventRecord, Filter, LogFile, Schemas};
+use etw_layouts_etl::{Clock, Decoded, Diagnostic, Event, EventRecord, Filter, LogFile, Schemas};
 use etw_layouts_schemas::trace::Collected;
 use std::ffi::OsString;
 use std::io::Read;
@@ -147,6 +147,17 @@ impl Selection {
         self.wanted.on_names()
     }
 
+    /// How [`Self::json`] decodes the fields of an event.
+    pub fn fields<'a>(&self, event: &Event<'a>, schemas: &'a Schemas) -> EventFields<'a> {
+        if LogFile::read(event).is_some() {
+            return EventFields::LogFile;
+        }
+        match self.wanted.schemas.messages().and_then(|messages| messages.of(event)) {
+            Some(_) => EventFields::None,
+            None => event.decode(schemas).map_or(EventFields::None, EventFields::Decoded),
+        }
+    }
+
     /// An event as in a line of `etw etl events --payload fields --format json`, without the process of the thread in its payload.
     pub fn json(&self, file: &str, record: &EventRecord<'_>, schemas: &Schemas, clock: Clock) -> String {
         let (event, file) = (record.event(), Name::of(file));
@@ -160,6 +171,18 @@ impl Selection {
         document::event(&line, &mut Names::default(), &mut json);
         String::from_utf8_lossy(&json).into_owned()
     }
+}
+
+/// How the fields of an event are decoded.
+#[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "a value for each event, for which a box would be an allocation")]
+pub enum EventFields<'a> {
+    /// By a schema.
+    Decoded(Decoded<'a>),
+    /// By the layout of the log file header: only [`Selection::json`] has them.
+    LogFile,
+    /// Not: there is no schema, or one that cannot be read, or a message whose arguments have no names.
+    None,
 }
 
 /// A library of the schemas that a trace carries; `None` if there are none. Lines of JSON report those that cannot be used.

@@ -20,24 +20,28 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime, timezone
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import IO, Any, Literal, TypeAlias, cast
 
 from . import _etw, layouts
 from ._errors import DamageWarning, Error, ReadError
 from ._etw import Batch, Batches, Event, Events
-
-if TYPE_CHECKING:
-    from ._types import Diagnostic, Filter, Info, Process
+from ._types import Diagnostic, Filter, Image, Info, Process
 
 __all__ = [
     "Batch",
     "Batches",
     "DamageWarning",
+    "Diagnostic",
     "Dump",
     "Error",
     "Event",
     "Events",
+    "Filter",
+    "Image",
+    "Info",
+    "Process",
     "ReadError",
     "Trace",
     "batches",
@@ -197,18 +201,18 @@ class Dump:
 
 def _found(sources: Paths | Iterable[Source]) -> Iterator[Source]:
     one = isinstance(sources, (str, os.PathLike, bytes, bytearray, memoryview)) or hasattr(sources, "read")
-    for source in [sources] if one else sources:  # type: ignore[list-item, union-attr]
+    for source in cast("Iterable[Source]", [sources] if one else sources):
         if isinstance(source, (str, os.PathLike)) and os.path.isdir(source):
             yield from sorted(path for path in Path(source).rglob("*") if path.suffix.lower() == ".etl" and path.is_file())
         else:
-            yield source  # type: ignore[misc]
+            yield source
 
 
 def _paths(paths: Paths) -> list[str]:
     return [os.fspath(path) for path in ([paths] if isinstance(paths, (str, os.PathLike)) else paths)]
 
 
-def _options(filter: Mapping[str, Any] | None) -> list[tuple[str, str]]:
+def _options(filter: Mapping[str, object] | None) -> list[tuple[str, str]]:
     """The options of the program with their values as text."""
     options = []
     for name, values in (filter or {}).items():
@@ -219,10 +223,8 @@ def _options(filter: Mapping[str, Any] | None) -> list[tuple[str, str]]:
     return options
 
 
-def _text(value: Any) -> str:
-    if hasattr(value, "astimezone"):
-        # A time: without a zone it is UTC, as in the program.
-        from datetime import timezone
-
+def _text(value: object) -> str:
+    if isinstance(value, datetime):
+        # Without a zone it is UTC, as in the program.
         return (value if value.tzinfo is None else value.astimezone(timezone.utc)).strftime("%Y-%m-%dT%H:%M:%S.%f")
     return f"{value:.7f}" if isinstance(value, float) else str(value)

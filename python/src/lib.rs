@@ -5,6 +5,7 @@
 mod batches;
 mod error;
 mod events;
+mod fields;
 mod layouts;
 mod source;
 mod trace;
