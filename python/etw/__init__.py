@@ -18,10 +18,12 @@ time, and :attr:`Trace.diagnostics` has the places and reasons.
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timezone
 from pathlib import Path
+from tempfile import SpooledTemporaryFile
 from typing import IO, Any, Literal, TypeAlias, cast
 
 from . import _etw, layouts
@@ -178,25 +180,40 @@ class Dump:
         self.path = os.fspath(path)
         self.diagnostics: list[dict[str, Any]] = []
         """Diagnostics and notes of the latest call."""
-        self.info: dict[str, Any] = self._run("info", "--details")[0]
+        self.info: dict[str, Any] = next(self._run("info", "--details"))
         """Build, sessions, and what is known of them."""
 
     def sessions(self) -> list[dict[str, Any]]:
         """The sessions."""
-        return self._run("sessions")
+        return list(self._run("sessions"))
 
     def events(self, *, session: str | None = None, filter: Filter | None = None) -> Iterator[dict[str, Any]]:
-        """The events of the sessions, or of one session, with their fields."""
+        """The events of the sessions, or of one session, with their fields.
+
+        The whole dump is read first. Events wait in memory up to 16 MiB of their JSON, and beyond in a temporary file.
+        """
         options = [word for name, value in _options(filter) for word in ("--" + name, value)]
         events = self._run("events", "--payload", "fields", *options)
         return (event for event in events if session is None or event["session"] == session)
 
-    def _run(self, command: str, *options: str) -> list[dict[str, Any]]:
-        lines, self.diagnostics = _etw.dump([command, *options, self.path])
-        return lines
+    def _run(self, command: str, *options: str) -> Iterator[dict[str, Any]]:
+        file = SpooledTemporaryFile(max_size=16 << 20)
+        try:
+            self.diagnostics = _etw.dump([command, *options, self.path], file)
+        except BaseException:
+            file.close()
+            raise
+        return _lines(file)
 
     def __repr__(self) -> str:
         return f"etw.dump({self.path!r})"
+
+
+def _lines(file: SpooledTemporaryFile[bytes]) -> Iterator[dict[str, Any]]:
+    with file:
+        file.seek(0)
+        for line in file:
+            yield json.loads(line)
 
 
 def _found(sources: Paths | Iterable[Source]) -> Iterator[Source]:

@@ -1,5 +1,6 @@
 """Traces, events, and what is reported of damage."""
 
+import json
 import os
 import signal
 import subprocess
@@ -10,11 +11,13 @@ import warnings
 from datetime import datetime, timedelta, timezone
 from itertools import islice
 from pathlib import Path
+from types import SimpleNamespace
 
 import conftest
 import pytest
 
 import etw
+from etw import _etw
 
 HEADER = ["file", "buffer", "buffer_offset", "offset", "time", "processor", "process", "thread", "thread_process", "provider",
           "provider_name", "event", "id", "version", "opcode", "level", "keyword", "task", "channel", "activity", "related", "size",
@@ -244,6 +247,13 @@ def test_dumps():
         assert events == conftest.program("dump", "events", "--payload", "fields", path) != []
         session = events[0]["session"]
         assert list(dump.events(session=session)) == [event for event in events if event["session"] == session]
+        # Output is passed on in blocks, and an exception of the file object ends it.
+        blocks: list[bytes] = []
+        notes = _etw.dump(["events", "--payload", "fields", str(path)], SimpleNamespace(write=blocks.append))
+        assert [json.loads(line) for line in b"".join(blocks).splitlines()] == events and notes == dump.diagnostics
+        assert len(blocks) >= sum(map(len, blocks)) // (1 << 18) + 1 and max(map(len, blocks)) < 1 << 18
+        with pytest.raises(KeyboardInterrupt):
+            _etw.dump(["events", str(path)], SimpleNamespace(write=lambda _: signal.raise_signal(signal.SIGINT)))
 
 
 def test_program(made):
