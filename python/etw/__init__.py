@@ -18,6 +18,7 @@ time, and :attr:`Trace.diagnostics` has the places and reasons.
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -76,6 +77,9 @@ class Trace:
     def __init__(self, source: Source, *, manifests: Paths = (), tmf: Paths = ()) -> None:
         options = [("manifests", path) for path in _paths(manifests)] + [("tmf", path) for path in _paths(tmf)]
         if isinstance(source, (str, os.PathLike)):
+            if os.path.isdir(source):
+                name = os.fspath(source)
+                raise ReadError(f"{name}: is a folder; open a file in it, or use etw.batches for all of them", name, errno.EISDIR)
             self._trace = _etw.Trace(os.fspath(source), os.fspath(source), options)
             return
         name = "<bytes>"
@@ -231,6 +235,8 @@ def _paths(paths: Paths) -> list[str]:
 
 def _options(filter: Mapping[str, object] | None) -> list[tuple[str, str]]:
     """The options of the program with their values as text."""
+    if not isinstance(filter, (Mapping, type(None))):
+        raise Error(f'invalid filter: {filter!r} is not a dict; use one such as {{"event": "Process/Start"}}')
     options = []
     for name, values in (filter or {}).items():
         if values is None:

@@ -109,6 +109,8 @@ def test_errors_have_place_and_remedy(made, tmp_path):
     with pytest.raises(etw.ReadError, match="no such file or folder; check the path") as caught:
         etw.open(missing)
     assert isinstance(caught.value, OSError) and caught.value.path == str(missing) and caught.value.errno == 2
+    with pytest.raises(etw.ReadError, match="is a folder; open a file in it, or use etw.batches"):
+        etw.open(tmp_path)
     other = tmp_path / "dump.etl"
     other.write_bytes(b"PAGEDU64" + bytes(100))
     with pytest.raises(etw.Error, match="kernel crash dump; use") as caught:
@@ -116,6 +118,8 @@ def test_errors_have_place_and_remedy(made, tmp_path):
     assert caught.value.path == str(other)
     with pytest.raises(etw.Error, match="unknown option `providers`; known options: provider, event"):
         etw.open(made).events(filter={"providers": "x"})
+    with pytest.raises(etw.Error, match="'Process/Start' is not a dict; use one such as"):
+        etw.open(made).events(filter="Process/Start")
     with pytest.raises(etw.Error, match="invalid value 'x' for '--process"):
         etw.open(made).events(filter={"process": "x"})
     with pytest.raises(etw.Error, match='unknown order `x`; use "time" or "file"'):
