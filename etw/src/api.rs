@@ -10,10 +10,10 @@ use crate::program::{self, Cli};
 use crate::selection::Wanted;
 use crate::{Error, carried, dump, etl};
 use clap::{CommandFactory, Parser};
-use etw_layouts_etl::{Clock, Diagnostic, EventRecord, Filter, LogFile, Schemas};
+use etw_layouts_etl::{Clock, Decoded, Diagnostic, Event, EventRecord, Filter, LogFile, Schemas};
 use etw_layouts_schemas::trace::Collected;
 use std::ffi::OsString;
-use std::io::Read;
+use std::io::{Read, Write};
 use std::sync::Arc;
 
 /// The output of a command: lines of JSON.
@@ -43,24 +43,22 @@ pub fn processes(name: &str, source: impl Read + 'static) -> Result<Kept, Error>
     kept(|out| etl::processes(Opened::of(name, source), out).map(drop).map_err(refused))
 }
 
-/// The output of `etw dump … --format json`: `args` are the words after `dump`.
+/// Writes the lines of `etw dump … --format json` to a receiver, and returns those for standard error. `args` are the words after `dump`.
 ///
 /// # Errors
 ///
-/// The arguments are invalid, or a dump cannot be read.
-pub fn dump(args: &[OsString]) -> Result<Kept, Error> {
+/// The arguments are invalid, a dump cannot be read, or the receiver fails.
+pub fn dump(args: &[OsString], receiver: Box<dyn Write>) -> Result<String, Error> {
     let words = ["etw", "dump"].map(OsString::from).into_iter().chain(args.iter().cloned());
     let cli = Cli::try_parse_from(words.chain(["--format", "json"].map(OsString::from))).map_err(|error| invalid(&error))?;
     let program::Command::Dump(command) = &cli.command else { return Err("no command on dumps".into()) };
-    let mut failed = None;
-    let mut kept = kept(|out| {
-        failed = dump::run_on(command, out).err();
-        Ok(())
-    })?;
-    match failed {
-        // The reason is among the lines for standard error.
-        Some(error) => Err(std::mem::take(&mut kept.asides).lines().last().map_or_else(|| error.to_string(), reason).into()),
-        None => Ok(kept),
+    let mut out = Output::to(receiver, Format::Json);
+    let result = dump::run_on(command, &mut out);
+    let (_, asides) = out.into_kept();
+    match result {
+        // The reason is among the lines for standard error, if it is not that of the receiver.
+        Err(error) => Err(asides.lines().last().map_or_else(|| error.to_string(), reason).into()),
+        Ok(_) => Ok(asides),
     }
 }
 
@@ -147,6 +145,17 @@ impl Selection {
         self.wanted.on_names()
     }
 
+    /// How [`Self::json`] decodes the fields of an event.
+    pub fn fields<'a>(&self, event: &Event<'a>, schemas: &'a Schemas) -> EventFields<'a> {
+        if LogFile::read(event).is_some() {
+            return EventFields::LogFile;
+        }
+        match self.wanted.schemas.messages().and_then(|messages| messages.of(event)) {
+            Some(_) => EventFields::None,
+            None => event.decode(schemas).map_or(EventFields::None, EventFields::Decoded),
+        }
+    }
+
     /// An event as in a line of `etw etl events --payload fields --format json`, without the process of the thread in its payload.
     pub fn json(&self, file: &str, record: &EventRecord<'_>, schemas: &Schemas, clock: Clock) -> String {
         let (event, file) = (record.event(), Name::of(file));
@@ -160,6 +169,18 @@ impl Selection {
         document::event(&line, &mut Names::default(), &mut json);
         String::from_utf8_lossy(&json).into_owned()
     }
+}
+
+/// How the fields of an event are decoded.
+#[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "a value for each event, for which a box would be an allocation")]
+pub enum EventFields<'a> {
+    /// By a schema.
+    Decoded(Decoded<'a>),
+    /// By the layout of the log file header: only [`Selection::json`] has them.
+    LogFile,
+    /// Not: there is no schema, or one that cannot be read, or a message whose arguments have no names.
+    None,
 }
 
 /// A library of the schemas that a trace carries; `None` if there are none. Lines of JSON report those that cannot be used.

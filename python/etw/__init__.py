@@ -18,26 +18,33 @@ time, and :attr:`Trace.diagnostics` has the places and reasons.
 
 from __future__ import annotations
 
+import errno
+import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime, timezone
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Literal, TypeAlias
+from tempfile import SpooledTemporaryFile
+from typing import IO, Any, Literal, TypeAlias, cast
 
 from . import _etw, layouts
 from ._errors import DamageWarning, Error, ReadError
 from ._etw import Batch, Batches, Event, Events
-
-if TYPE_CHECKING:
-    from ._types import Diagnostic, Filter, Info, Process
+from ._types import Diagnostic, Filter, Image, Info, Process
 
 __all__ = [
     "Batch",
     "Batches",
     "DamageWarning",
+    "Diagnostic",
     "Dump",
     "Error",
     "Event",
     "Events",
+    "Filter",
+    "Image",
+    "Info",
+    "Process",
     "ReadError",
     "Trace",
     "batches",
@@ -70,6 +77,9 @@ class Trace:
     def __init__(self, source: Source, *, manifests: Paths = (), tmf: Paths = ()) -> None:
         options = [("manifests", path) for path in _paths(manifests)] + [("tmf", path) for path in _paths(tmf)]
         if isinstance(source, (str, os.PathLike)):
+            if os.path.isdir(source):
+                name = os.fspath(source)
+                raise ReadError(f"{name}: is a folder; open a file in it, or use etw.batches for all of them", name, errno.EISDIR)
             self._trace = _etw.Trace(os.fspath(source), os.fspath(source), options)
             return
         name = "<bytes>"
@@ -174,42 +184,59 @@ class Dump:
         self.path = os.fspath(path)
         self.diagnostics: list[dict[str, Any]] = []
         """Diagnostics and notes of the latest call."""
-        self.info: dict[str, Any] = self._run("info", "--details")[0]
+        self.info: dict[str, Any] = next(self._run("info", "--details"))
         """Build, sessions, and what is known of them."""
 
     def sessions(self) -> list[dict[str, Any]]:
         """The sessions."""
-        return self._run("sessions")
+        return list(self._run("sessions"))
 
     def events(self, *, session: str | None = None, filter: Filter | None = None) -> Iterator[dict[str, Any]]:
-        """The events of the sessions, or of one session, with their fields."""
+        """The events of the sessions, or of one session, with their fields.
+
+        The whole dump is read first. Events wait in memory up to 16 MiB of their JSON, and beyond in a temporary file.
+        """
         options = [word for name, value in _options(filter) for word in ("--" + name, value)]
         events = self._run("events", "--payload", "fields", *options)
         return (event for event in events if session is None or event["session"] == session)
 
-    def _run(self, command: str, *options: str) -> list[dict[str, Any]]:
-        lines, self.diagnostics = _etw.dump([command, *options, self.path])
-        return lines
+    def _run(self, command: str, *options: str) -> Iterator[dict[str, Any]]:
+        file = SpooledTemporaryFile(max_size=16 << 20)
+        try:
+            self.diagnostics = _etw.dump([command, *options, self.path], file)
+        except BaseException:
+            file.close()
+            raise
+        return _lines(file)
 
     def __repr__(self) -> str:
         return f"etw.dump({self.path!r})"
 
 
+def _lines(file: SpooledTemporaryFile[bytes]) -> Iterator[dict[str, Any]]:
+    with file:
+        file.seek(0)
+        for line in file:
+            yield json.loads(line)
+
+
 def _found(sources: Paths | Iterable[Source]) -> Iterator[Source]:
     one = isinstance(sources, (str, os.PathLike, bytes, bytearray, memoryview)) or hasattr(sources, "read")
-    for source in [sources] if one else sources:  # type: ignore[list-item, union-attr]
+    for source in cast("Iterable[Source]", [sources] if one else sources):
         if isinstance(source, (str, os.PathLike)) and os.path.isdir(source):
             yield from sorted(path for path in Path(source).rglob("*") if path.suffix.lower() == ".etl" and path.is_file())
         else:
-            yield source  # type: ignore[misc]
+            yield source
 
 
 def _paths(paths: Paths) -> list[str]:
     return [os.fspath(path) for path in ([paths] if isinstance(paths, (str, os.PathLike)) else paths)]
 
 
-def _options(filter: Mapping[str, Any] | None) -> list[tuple[str, str]]:
+def _options(filter: Mapping[str, object] | None) -> list[tuple[str, str]]:
     """The options of the program with their values as text."""
+    if not isinstance(filter, (Mapping, type(None))):
+        raise Error(f'invalid filter: {filter!r} is not a dict; use one such as {{"event": "Process/Start"}}')
     options = []
     for name, values in (filter or {}).items():
         if values is None:
@@ -219,10 +246,8 @@ def _options(filter: Mapping[str, Any] | None) -> list[tuple[str, str]]:
     return options
 
 
-def _text(value: Any) -> str:
-    if hasattr(value, "astimezone"):
-        # A time: without a zone it is UTC, as in the program.
-        from datetime import timezone
-
+def _text(value: object) -> str:
+    if isinstance(value, datetime):
+        # Without a zone it is UTC, as in the program.
         return (value if value.tzinfo is None else value.astimezone(timezone.utc)).strftime("%Y-%m-%dT%H:%M:%S.%f")
     return f"{value:.7f}" if isinstance(value, float) else str(value)

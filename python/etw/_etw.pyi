@@ -1,13 +1,16 @@
 from collections.abc import Iterator, Sequence
 from datetime import datetime
-from typing import Any
+from typing import IO, Any, final
 
 from ._types import Diagnostic, Info, Process
 
-Options = list[tuple[str, str]]
+__all__ = ["Batch", "Batches", "Event", "Events", "Trace", "batches", "dump", "layout", "program", "structures"]
 
+_Options = list[tuple[str, str]]
+
+@final
 class Trace:
-    def __new__(cls, source: str | bytes, name: str, options: Options) -> Trace: ...
+    def __new__(cls, source: str | bytes, name: str, options: _Options) -> Trace: ...
     @property
     def name(self) -> str: ...
     @property
@@ -15,13 +18,15 @@ class Trace:
     @property
     def diagnostics(self) -> list[Diagnostic]: ...
     def processes(self) -> list[Process]: ...
-    def events(self, options: Options, order: str) -> Events: ...
+    def events(self, options: _Options, order: str) -> Events: ...
 
+@final
 class Events(Iterator[Event]):
     """An iterator over events."""
     def __iter__(self) -> Events: ...
     def __next__(self) -> Event: ...
 
+@final
 class Event:
     """An event. Values are decoded when they are asked for. Names are the keys of ``etw etl events --format json``."""
     @property
@@ -89,11 +94,12 @@ class Event:
     @property
     def fields(self) -> dict[str, Any]:
         """The fields of the payload by name; empty without a schema."""
-    def __getitem__(self, name: str) -> Any:
+    def __getitem__(self, name: str, /) -> Any:
         """A field."""
     def to_dict(self) -> dict[str, Any]:
         """The line of ``etw etl events --payload fields --format json``."""
 
+@final
 class Batches(Iterator[Batch]):
     """Events as Arrow record batches: see ``etw.Trace.batches``."""
     def __iter__(self) -> Batches: ...
@@ -106,6 +112,7 @@ class Batches(Iterator[Batch]):
         """Payloads that are not decoded to their end, with their places."""
     def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...
 
+@final
 class Batch:
     """Rows of a table."""
     @property
@@ -121,9 +128,9 @@ class Batch:
     def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]: ...
 
 def batches(
-    traces: Sequence[Trace], options: Options, shape: str, order: str, payload: str, table: str | None
+    traces: Sequence[Trace], options: _Options, shape: str, order: str, payload: str, table: str | None
 ) -> Batches: ...
 def program(args: Sequence[str]) -> int: ...
-def dump(args: Sequence[str]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]: ...
+def dump(args: Sequence[str], file: IO[bytes]) -> list[dict[str, Any]]: ...
 def layout(name: str, build: str, arch: str) -> dict[str, Any] | None: ...
 def structures() -> list[str]: ...

@@ -1,10 +1,9 @@
-"""Types of dictionaries, which have the keys of the JSON output of the program. They exist for type checkers."""
+"""Types of dictionaries, for type checkers. Their keys are those of the JSON output of the program."""
 
 from __future__ import annotations
 
 from datetime import datetime
 from typing import Any, TypedDict
-
 
 Filter = TypedDict(
     "Filter",

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from . import _etw
 
@@ -33,7 +34,7 @@ class Member:
 class Layout(Mapping[str, Member]):
     """The layout of a structure: its members by name, in the order of the declaration."""
 
-    def __init__(self, layout: dict) -> None:
+    def __init__(self, layout: dict[str, Any]) -> None:
         self.name: str = layout["name"]
         self.size: int = layout["size"]
         """Size in bytes."""

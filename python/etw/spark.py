@@ -20,7 +20,7 @@ import os
 import warnings
 from collections.abc import Iterable, Iterator
 from datetime import datetime, timezone
-from typing import Any
+from typing import Any, cast
 
 import pyarrow
 from pyspark.sql.datasource import (
@@ -66,14 +66,6 @@ class EtwDataSource(DataSource):
         return Reader(dict(self.options), schema.fieldNames())
 
 
-class Trace(InputPartition):
-    """The trace of a partition."""
-
-    def __init__(self, path: str) -> None:
-        super().__init__(path)
-        self.path = path
-
-
 class Reader(DataSourceReader):
     """Reads traces. ``pushed`` is the filter that Spark's comparisons became."""
 
@@ -90,7 +82,8 @@ class Reader(DataSourceReader):
     def pushFilters(self, filters: list[Filter]) -> Iterable[Filter]:
         """Takes the comparisons that a filter can state; returns the others, and those that Spark has to repeat."""
         for filter in filters:
-            name = filter.attribute[0] if len(getattr(filter, "attribute", ())) == 1 else ""
+            path: tuple[str, ...] = getattr(filter, "attribute", ())
+            name = path[0] if len(path) == 1 else ""
             values = filter.value if isinstance(filter, In) else (getattr(filter, "value", None),)
             is_free = name not in self.pushed and name not in self.filter
             if isinstance(filter, (EqualTo, In)) and name in PUSHED and is_free and None not in values:
@@ -103,19 +96,21 @@ class Reader(DataSourceReader):
                 self.pushed["to"] = _time(filter.value, 9)
             yield filter
 
-    def partitions(self) -> list[Trace]:
+    def partitions(self) -> list[InputPartition]:
         """The traces: a file, a pattern, or the files ``*.etl`` of a folder."""
         found = [str(path) for name in sorted(glob.glob(self.path, recursive=True)) for path in etw._found(name)]
         if not found:
             raise etw.Error(f"{self.path}: no trace files; load a trace, a folder of traces, or a pattern such as traces/*.etl", self.path)
-        return [Trace(path) for path in found]
+        return [InputPartition(path) for path in found]
 
-    def read(self, partition: Trace) -> Iterator[pyarrow.RecordBatch]:
+    def read(self, partition: InputPartition) -> Iterator[pyarrow.RecordBatch]:
         with warnings.catch_warnings():
             # A partition without matching events is usual.
             warnings.filterwarnings("ignore", message=".* events match")
-            batches = etw.open(partition.path, manifests=self.manifests).batches(
-                filter={**self.filter, **self.pushed}, order=self.order, payload=self.payload)
+            filter = cast(etw.Filter, {**self.filter, **self.pushed})
+            # Invalid options are errors of the package.
+            order, payload = cast(etw.Order, self.order), cast(etw.Payload, self.payload)
+            batches = etw.open(partition.value, manifests=self.manifests).batches(filter=filter, order=order, payload=payload)
             for batch in batches:
                 yield _converted(pyarrow.record_batch(batch)).select(self.columns)
 

@@ -1,9 +1,10 @@
 //! Events.
 
 use crate::error;
+use crate::fields;
 use crate::source::{Interruptible, from_json};
 use crate::trace::{Chosen, TraceFile};
-use etw_layouts_cli::api::Selection;
+use etw_layouts_cli::api::{EventFields, Selection};
 use etw_layouts_etl::threads::Threads;
 use etw_layouts_etl::{Clock, EventRecord, FileTime, Filter, Schemas, names};
 use etw_layouts_table::{Order, Parts};
@@ -274,9 +275,13 @@ impl Event {
     #[getter]
     fn fields(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         let fields = self.fields.get_or_try_init(py, || {
-            let all = self.to_dict(py)?;
-            let fields = all.bind(py).cast::<PyDict>()?.get_item("fields")?;
-            Ok::<_, PyErr>(fields.map_or_else(|| PyDict::new(py).into_any().unbind(), Bound::unbind))
+            let SharedByEvents { selection, schemas, clock, .. } = &*self.shared;
+            match selection.fields(&self.record.event(), schemas) {
+                EventFields::Decoded(decoded) => fields::to_dict(py, &decoded.fields, clock).map(Bound::into_any),
+                EventFields::LogFile => self.to_dict(py)?.bind(py).get_item("fields"),
+                EventFields::None => Ok(PyDict::new(py).into_any()),
+            }
+            .map(Bound::unbind)
         })?;
         Ok(fields.clone_ref(py))
     }

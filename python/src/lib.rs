@@ -5,6 +5,7 @@
 mod batches;
 mod error;
 mod events;
+mod fields;
 mod layouts;
 mod source;
 mod trace;
@@ -26,8 +27,6 @@ mod _etw {
     #[pymodule_export]
     use super::trace::{Trace, batches};
 
-    type Objects = Vec<Py<PyAny>>;
-
     /// Runs the program `etw`, and returns its exit status.
     #[pyfunction]
     fn program(py: Python<'_>, args: Vec<OsString>) -> u8 {
@@ -36,11 +35,16 @@ mod _etw {
         (0..=2).find(|status| code == std::process::ExitCode::from(*status)).unwrap_or(2)
     }
 
-    /// The output of `etw dump … --format json`.
+    /// Writes the output of `etw dump … --format json` to a file object, and returns diagnostics and notes.
     #[pyfunction]
-    fn dump(py: Python<'_>, args: Vec<OsString>) -> PyResult<(Objects, Objects)> {
-        let kept = py.detach(|| etw_layouts_cli::api::dump(&args).map_err(|why| why.to_string()));
-        let kept = kept.map_err(|why| error::invalid(py, None, &why))?;
-        Ok((source::from_lines(py, &kept.lines)?, source::from_lines(py, &kept.asides)?))
+    fn dump(py: Python<'_>, args: Vec<OsString>, file: Py<PyAny>) -> PyResult<Vec<Py<PyAny>>> {
+        let receiver = source::Receiver::new(file);
+        let found = receiver.found();
+        let result = py.detach(|| etw_layouts_cli::api::dump(&args, Box::new(receiver)).map_err(|why| why.to_string()));
+        if let Some(raised) = found.get() {
+            return Err(raised.clone_ref(py));
+        }
+        let asides = result.map_err(|why| error::invalid(py, None, &why))?;
+        source::from_lines(py, &asides)
     }
 }

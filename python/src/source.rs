@@ -2,8 +2,9 @@
 
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
+use pyo3::types::PyBytes;
 use std::fs::File;
-use std::io::{self, Cursor, Read, Seek, SeekFrom};
+use std::io::{self, Cursor, Read, Seek, SeekFrom, Write};
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
@@ -101,6 +102,40 @@ impl Read for Interruptible {
 impl Seek for Interruptible {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         self.stream.seek(to)
+    }
+}
+
+/// A file object of Python that receives output. Only for a thread that has released the lock of the interpreter. Signals are looked for.
+pub struct Receiver {
+    file: Py<PyAny>,
+    /// The exception of the file object or of a signal handler.
+    found: Arc<OnceLock<PyErr>>,
+}
+
+impl Receiver {
+    pub fn new(file: Py<PyAny>) -> Self {
+        Self { file, found: Arc::default() }
+    }
+
+    /// The exception that ends the output, for callers that get only its text.
+    pub fn found(&self) -> Arc<OnceLock<PyErr>> {
+        self.found.clone()
+    }
+}
+
+impl Write for Receiver {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        Python::attach(|py| {
+            let written = py.check_signals().and_then(|()| self.file.call_method1(py, "write", (PyBytes::new(py, bytes),)));
+            written.map(|_| bytes.len()).map_err(|error| {
+                self.found.get_or_init(|| error.clone_ref(py));
+                io::Error::other(error)
+            })
+        })
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 

@@ -22,11 +22,11 @@ enum Level<'a> {
 }
 
 /// The names of the members of a structure so far, of which a second one is `name#2` in JSON.
-#[derive(Default)]
-struct Members<'a> {
+#[derive(Debug, Default)]
+pub struct Members<'a> {
     /// The first ones. Most structures have no others, and comparing a few names is faster than hashing them.
     first: [&'a str; 16],
-    count: usize,
+    len: usize,
     /// A bit for each class of the first names, by length and last characters. A name whose bit is not set is new.
     classes: u64,
     /// How many others there are with a name.
@@ -34,17 +34,25 @@ struct Members<'a> {
 }
 
 impl<'a> Members<'a> {
+    /// Adds a name. Returns the name in JSON if it is another one, because a member before it has the name.
+    pub fn add(&mut self, name: &'a str) -> Option<String> {
+        match self.count(name) {
+            1 => None,
+            count => Some(format!("{name}#{count}")),
+        }
+    }
+
     /// Adds a name. Returns how many members have it.
-    fn add(&mut self, name: &'a str) -> u32 {
+    fn count(&mut self, name: &'a str) -> u32 {
         let class = class(name);
         let first = match self.classes >> class & 1 {
             0 => 0,
-            _ => self.first.iter().take(self.count).filter(|own| **own == name).count() as u32,
+            _ => self.first.iter().take(self.len).filter(|own| **own == name).count() as u32,
         };
-        match self.first.get_mut(self.count) {
+        match self.first.get_mut(self.len) {
             Some(slot) => {
                 *slot = name;
-                self.count += 1;
+                self.len += 1;
                 self.classes |= 1 << class;
                 first + 1
             }
@@ -159,7 +167,8 @@ pub fn undecoded(payload: &[u8], fault: &Fault, style: Style, out: &mut Vec<u8>)
     }
 }
 
-fn name<'a>(step: &Step<'a>) -> Option<&'a str> {
+/// The name of the field of a step.
+pub fn name<'a>(step: &Step<'a>) -> Option<&'a str> {
     match step {
         Step::Value(value) => Some(value.name()),
         Step::Structure(Field { name, .. }) | Step::Array(Field { name, .. }, _) => Some(name),
@@ -174,8 +183,8 @@ fn close(level: Option<Level<'_>>, out: &mut Vec<u8>) {
 /// Writes the name of a member as a key that no member before it has.
 fn key<'a>(members: &mut Members<'a>, name: &'a str, out: &mut Vec<u8>) {
     match members.add(name) {
-        1 => put::json_name(out, name),
-        count => put::json(out, format!("{name}#{count}").chars()),
+        None => put::json_name(out, name),
+        Some(other) => put::json(out, other.chars()),
     }
 }
 

@@ -3,42 +3,97 @@
 use super::fields::Style;
 use super::{Escaped, put};
 use crate::clock::Clock;
-use etw_layouts_payload::{Data, FileTime, OutType, Value};
+use etw_layouts_payload::{Data, FileTime, OutType, Text, Value};
 
-/// Writes a value. In JSON, numbers that a double holds exactly are numbers; names, addresses, times and all others are strings.
+/// Writes a value. [`Json`] is what it is in JSON.
 pub fn value(value: &Value<'_>, clock: Option<&Clock>, style: Style, out: &mut Vec<u8>) {
-    const EXACT: u64 = 1 << 53;
-    if let (OutType::ETWTIME, Some(clock), Some(ticks)) = (value.out_type, clock, value.number()) {
-        let time = FileTime(clock.system_time(ticks as i64));
-        return match style {
-            Style::Text => put::shown(out, time),
-            Style::Json => put::shown(out, format_args!("\"{}\"", time.rfc3339())),
-        };
-    }
-    match (value.data(), style) {
-        (Data::Text(text), Style::Text) => put::quoted(out, text.chars()),
-        (Data::Text(text), Style::Json) => put::json(out, text.chars()),
-        // Names of values can be of strangers.
-        (_, Style::Text) if value.map.is_some() => put::shown(out, Escaped(&value.to_string())),
-        (Data::Float(number), _) if is_number(number.into(), style) => put::shown(out, format_args!("{number:?}")),
-        (Data::Double(number), _) if is_number(number, style) => put::shown(out, format_args!("{number:?}")),
-        (Data::Guid(guid), Style::Text) => put::guid(out, guid),
-        (_, Style::Text) => put::shown(out, value),
-        (Data::Unsigned(number), Style::Json) if value.map.is_none() && number < EXACT => put::number(out, number),
-        (Data::Signed(number), Style::Json) if value.map.is_none() && number.unsigned_abs() < EXACT => put::number(out, number),
-        (Data::Boolean(_), Style::Json) if value.map.is_none() => put::shown(out, value),
-        (Data::Hexadecimal(number), Style::Json) if value.map.is_none() => {
-            out.push(b'"');
-            put::hexadecimal(out, number);
-            out.push(b'"');
-        }
-        (_, Style::Json) => put::json_shown(out, value),
+    match style {
+        Style::Text => text(value, clock, out),
+        Style::Json => match Json::of(value, clock) {
+            Json::Unsigned(number) => put::number(out, number),
+            Json::Signed(number) => put::number(out, number),
+            Json::Float(number) => put::shown(out, format_args!("{number:?}")),
+            Json::Double(number) => put::shown(out, format_args!("{number:?}")),
+            Json::Boolean(is) => put::shown(out, is),
+            Json::Text(text) => put::json(out, text.chars()),
+            Json::Hexadecimal(number) => {
+                out.push(b'"');
+                put::hexadecimal(out, number);
+                out.push(b'"');
+            }
+            Json::Time(time) => put::shown(out, format_args!("\"{}\"", time.rfc3339())),
+            Json::Shown(value) => put::json_shown(out, value),
+        },
     }
 }
 
-/// Whether a number can be written as it is: JSON has no infinity.
-fn is_number(number: f64, style: Style) -> bool {
-    style == Style::Text || number.is_finite()
+/// A value in JSON. Numbers that a double holds exactly are numbers; names, addresses, times and all others are strings.
+#[derive(Clone, Copy, Debug)]
+pub enum Json<'v, 'a> {
+    /// A number.
+    Unsigned(u64),
+    /// A number.
+    Signed(i64),
+    /// A finite number, of which JSON has the shortest decimal fraction that is read as this number again.
+    Float(f32),
+    /// A finite number.
+    Double(f64),
+    /// `true` or `false`.
+    Boolean(bool),
+    /// A string.
+    Text(Text<'a>),
+    /// A string such as `0x1f`.
+    Hexadecimal(u64),
+    /// A string in the format of RFC 3339.
+    Time(FileTime),
+    /// A string: the value as it displays.
+    Shown(&'v Value<'a>),
+}
+
+impl<'v, 'a> Json<'v, 'a> {
+    /// The value in JSON; `clock` is that of the trace, for times in its ticks.
+    #[inline(always)]
+    pub fn of(value: &'v Value<'a>, clock: Option<&Clock>) -> Self {
+        const EXACT: u64 = 1 << 53;
+        if let Some(time) = time(value, clock) {
+            return Self::Time(time);
+        }
+        let has_map = value.map.is_some();
+        match value.data() {
+            Data::Text(text) => Self::Text(text),
+            // JSON has no infinity.
+            Data::Float(number) if number.is_finite() => Self::Float(number),
+            Data::Double(number) if number.is_finite() => Self::Double(number),
+            Data::Unsigned(number) if !has_map && number < EXACT => Self::Unsigned(number),
+            Data::Signed(number) if !has_map && number.unsigned_abs() < EXACT => Self::Signed(number),
+            Data::Boolean(is) if !has_map => Self::Boolean(is),
+            Data::Hexadecimal(number) if !has_map => Self::Hexadecimal(number),
+            _ => Self::Shown(value),
+        }
+    }
+}
+
+/// The time of a value in ticks of the clock.
+fn time(value: &Value<'_>, clock: Option<&Clock>) -> Option<FileTime> {
+    if value.out_type != OutType::ETWTIME {
+        return None;
+    }
+    Some(FileTime(clock?.system_time(value.number()? as i64)))
+}
+
+fn text(value: &Value<'_>, clock: Option<&Clock>, out: &mut Vec<u8>) {
+    if let Some(time) = time(value, clock) {
+        return put::shown(out, time);
+    }
+    match value.data() {
+        Data::Text(text) => put::quoted(out, text.chars()),
+        // Names of values can be of strangers.
+        _ if value.map.is_some() => put::shown(out, Escaped(&value.to_string())),
+        Data::Float(number) => put::shown(out, format_args!("{number:?}")),
+        Data::Double(number) => put::shown(out, format_args!("{number:?}")),
+        Data::Guid(guid) => put::guid(out, guid),
+        _ => put::shown(out, value),
+    }
 }
 
 /// Writes a value as the cell of a table or in a message: without quotes.

@@ -56,6 +56,8 @@ pub struct Output {
     writer: Option<Writer>,
     /// The lines for standard error, if nothing is printed and all output is kept.
     kept: Option<RefCell<String>>,
+    /// What gets the lines instead of standard output.
+    receiver: Option<Box<dyn Write>>,
 }
 
 /// The block size in bytes.
@@ -85,12 +87,19 @@ impl Display for Failed {
 
 impl Output {
     pub fn new(format: Format) -> Self {
-        Self { format, is_terminal: io::stdout().is_terminal(), lines: Vec::new(), writer: None, kept: None }
+        Self { format, is_terminal: io::stdout().is_terminal(), lines: Vec::new(), writer: None, kept: None, receiver: None }
     }
 
     /// Keeps the output in memory.
     pub fn kept(format: Format) -> Self {
-        Self { format, is_terminal: false, lines: Vec::new(), writer: None, kept: Some(RefCell::default()) }
+        Self { format, is_terminal: false, lines: Vec::new(), writer: None, kept: Some(RefCell::default()), receiver: None }
+    }
+
+    /// Writes lines to a receiver instead of standard output, and keeps those for standard error in memory.
+    pub fn to(receiver: Box<dyn Write>, format: Format) -> Self {
+        let mut out = Self::kept(format);
+        out.receiver = Some(receiver);
+        out
     }
 
     /// The output that was kept: the lines for standard output, and those for standard error.
@@ -104,13 +113,16 @@ impl Output {
         let result = line(&mut self.lines);
         if self.is_terminal {
             self.write_rest()?;
-        } else if self.lines.len() >= BLOCK && self.kept.is_none() {
+        } else if self.lines.len() >= BLOCK && (self.kept.is_none() || self.receiver.is_some()) {
             self.write_block()?;
         }
         Ok(result)
     }
 
     fn write_block(&mut self) -> io::Result<()> {
+        if self.receiver.is_some() {
+            return self.write_rest();
+        }
         let Some(writer) = self.writer.take().or_else(|| Writer::new().ok()) else { return self.write_rest() };
         let (writer, empty) = writer.write(std::mem::take(&mut self.lines))?;
         (self.writer, self.lines) = (Some(writer), empty);
@@ -118,7 +130,10 @@ impl Output {
     }
 
     fn write_rest(&mut self) -> io::Result<()> {
-        let written = io::stdout().write_all(&self.lines);
+        let written = match &mut self.receiver {
+            Some(receiver) => receiver.write_all(&self.lines),
+            None => io::stdout().write_all(&self.lines),
+        };
         self.lines.clear();
         written
     }
@@ -168,6 +183,9 @@ impl Write for Output {
     }
 
     fn flush(&mut self) -> io::Result<()> {
+        if self.receiver.is_some() {
+            return self.write_rest();
+        }
         if self.kept.is_some() {
             return Ok(());
         }

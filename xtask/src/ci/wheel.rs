@@ -16,7 +16,7 @@ fn tested() -> Result<Step, Error> {
     let has_packages = Command::new(&python).args(["-c", imports]).output().is_ok_and(|output| output.status.success());
     if !has_packages {
         return Ok(Step::Absent(format!(
-            "{python}: pip install maturin pytest pyarrow polars pandas duckdb pytz pyspark matplotlib"
+            "{python}: pip install maturin pytest pyarrow polars pandas duckdb pytz pyspark matplotlib mypy"
         )));
     }
     let folder = workspace::root().join("target/wheel");

@@ -1,0 +1,64 @@
+"""Types: those of the stubs and of the package are checked by mypy, those of dictionaries are compared with values."""
+
+import importlib.util
+import os
+import subprocess
+import sys
+import types
+import typing
+from pathlib import Path
+
+import conftest
+import pytest
+
+import etw
+
+FOLDER = Path(__file__).parent
+SETTINGS = FOLDER.parent / "pyproject.toml"
+
+
+def mypy(folder: Path, module: str, *words: object) -> None:
+    """Runs a program of mypy in a folder."""
+    # The package is that which the tests import.
+    environment = {**os.environ, "PYTHONPATH": str(Path(etw.__file__).parents[1])}
+    output = subprocess.run([sys.executable, "-m", module, *map(str, words)], env=environment, cwd=folder, capture_output=True, text=True, check=False)
+    assert output.returncode == 0, output.stdout + output.stderr
+
+
+def test_mypy(tmp_path):
+    """The package, the examples of the documentation and the uses of uses.py have the types that the stubs state, and the stubs are those of
+    the compiled module."""
+    if not importlib.util.find_spec("mypy"):
+        conftest.left_out("mypy", "pip install mypy")
+    from test_docs import blocks
+
+    (tmp_path / "examples.py").write_text("\n".join(code for code, _ in blocks("PYTHON.md")))
+    (tmp_path / "uses.py").write_text((FOLDER / "uses.py").read_text())
+    cache = ("--cache-dir", tmp_path / "cache")
+    mypy(tmp_path, "mypy", "--config-file", SETTINGS, *cache, "examples.py", "uses.py")
+    mypy(tmp_path, "mypy", "--config-file", SETTINGS, *cache, "-p", "etw")
+    mypy(tmp_path, "mypy.stubtest", "--mypy-config-file", SETTINGS, "etw._etw")
+
+
+@pytest.mark.filterwarnings("ignore::etw.DamageWarning")
+def test_dictionaries_have_their_types(trace):
+    read = etw.open(trace)
+    conforms(read.processes(), list[etw.Process])
+    conforms(read.diagnostics, list[etw.Diagnostic])
+
+
+def conforms(value: object, of: typing.Any) -> None:
+    """Checks that a value has a type."""
+    origin, arguments = typing.get_origin(of), typing.get_args(of)
+    if typing.is_typeddict(of):
+        hints = typing.get_type_hints(of)
+        assert isinstance(value, dict) and of.__required_keys__ <= set(value) <= set(hints), (value, of)
+        for name, own in value.items():
+            conforms(own, hints[name])
+    elif origin is list:
+        assert isinstance(value, list), (value, of)
+        for own in value:
+            conforms(own, arguments[0])
+    else:
+        kinds = arguments if origin in (types.UnionType, typing.Union) else (of,)
+        assert type(value) in kinds, (value, of)
