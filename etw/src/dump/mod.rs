@@ -21,6 +21,7 @@ use etw_layouts_memory::{self as memory, Walk};
 use events::Events;
 use input::Opened;
 use std::borrow::Cow;
+use std::fs::File;
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -118,7 +119,7 @@ pub fn run_on(command: &Command, out: &mut Output) -> Result<Outcome, Error> {
         }
         let result = input::open(input).and_then(|opened| match opened {
             Opened::Triage(header, bytes) => triage(&mut work, files, input, (header, &bytes), out),
-            Opened::Memory(file) => whole(&mut work, files, input, &file, out),
+            Opened::Memory(header, file) => whole(&mut work, files, input, (header, &file), out),
         });
         match result {
             Ok(Outcome::Good) => {}
@@ -202,8 +203,14 @@ fn not_among(sessions: &[DumpSession<'_>], in_memory: &[DumpSession<'_>]) -> Opt
     ))
 }
 
-fn whole(work: &mut Work<'_>, files: &Files, input: &Input, file: &std::fs::File, out: &mut Output) -> Result<Outcome, Stop> {
-    let dump = MemoryDump::new(file).map_err(|error| Stop::Input(error.to_string()))?;
+fn whole(
+    work: &mut Work<'_>,
+    files: &Files,
+    input: &Input,
+    (header, file): (DumpHeader, &File),
+    out: &mut Output,
+) -> Result<Outcome, Stop> {
+    let dump = MemoryDump::with_header(file, header).map_err(|error| Stop::Input(error.to_string()))?;
     let (kernel, known) = identity::find(&dump, &files.kernel)?;
     let selection = if files.free { BufferSelection::All } else { BufferSelection::Pending };
     if files.memory {
