@@ -1,14 +1,14 @@
 //! The ETW block in the secondary data: sessions and their buffers.
 
+use crate::compressed::unpack;
 use crate::diagnostic::{Diagnostic, DiagnosticKind, report};
 use crate::header::DumpHeader;
 use crate::secondary::Blob;
-use crate::session::{Buffer, Clocks, DumpSession};
+use crate::session::{Buffer, DumpSession};
 use crate::wire::{ETW_DUMP_HEADER, ETW_DUMP_SESSION, view};
 use etw_layouts_etl::wire::{BUFFER_HEADER, quad};
 use etw_layouts_etl::write::Producer;
-use etw_layouts_etl::{BufferHeader, ClockType, Uuid};
-use etw_layouts_memory::compressed::unpack;
+use etw_layouts_etl::{BufferHeader, LogFile, Uuid};
 
 /// Tag of the ETW block.
 pub const ETW_TAG: Uuid = Uuid::from_u128(0x2b88b710_1c93_4f7c_b06c_655ecc50decc);
@@ -41,18 +41,20 @@ pub(crate) fn sessions<'a>(blob: &Blob<'a>, header: &DumpHeader, diagnostics: &m
         );
         return Vec::new();
     };
-    let clocks = Clocks {
+    let producer = Producer { build: header.build, arch: header.arch };
+    let common = LogFile {
+        processors: header.processors,
         timer_resolution: first.TimerResolution,
         cpu_mhz: first.CpuSpeedInMHz,
         boot_time: quad(first.BootTime),
         perf_frequency: quad(first.PerfFreq),
+        ..LogFile::new(&producer)
     };
-    let producer = Producer { build: header.build, arch: header.arch };
     let room = (blob.data.len() as u64).saturating_mul(EXPANSION);
     let mut walk = Walk { blob, at: size_of_val(&first), producer, room, diagnostics };
     let mut sessions = Vec::new();
     while walk.at < blob.data.len() {
-        let Some(session) = walk.session(header, clocks) else {
+        let Some(session) = walk.session(header, &common) else {
             walk.resume(None);
             continue;
         };
@@ -96,16 +98,17 @@ impl<'a> Walk<'_, 'a> {
     /// Whether the bytes certainly begin with a buffer of the session.
     fn is_buffer(&self, session: &DumpSession<'_>, bytes: &[u8]) -> bool {
         // The size is compared first because that is fastest; a compressed buffer has a size of its own.
+        let size = session.log_file.buffer_size;
         let Some(header) = BufferHeader::read(self.producer.generation(), bytes) else { return false };
-        let fits = |value: u32| (BUFFER_HEADER as u32..=session.buffer_size).contains(&value);
-        (header.size == session.buffer_size || header.is_compressed())
+        let fits = |value: u32| (BUFFER_HEADER as u32..=size).contains(&value);
+        (header.size == size || header.is_compressed())
             && u32::from(header.logger) == session.logger_id
             && fits(header.size)
             && fits(header.offset)
     }
 
-    /// The session at this position and its buffers; `None` if there is none.
-    fn session(&mut self, header: &DumpHeader, clocks: Clocks) -> Option<DumpSession<'a>> {
+    /// The session at this position and its buffers; `None` if there is none. `common` has the properties of all sessions.
+    fn session(&mut self, header: &DumpHeader, common: &LogFile) -> Option<DumpSession<'a>> {
         let offset = self.blob.offset + self.at as u64;
         let truncated =
             |size: usize, there: usize| DiagnosticKind::Truncated { part: "a session", size: size as u64, there: there as u64 };
@@ -118,38 +121,30 @@ impl<'a> Walk<'_, 'a> {
             self.report(DiagnosticKind::NoSession(head.Signature));
             return None;
         }
-        if ClockType::of(head.ClockType.0).is_none() {
-            self.report(DiagnosticKind::Clock(head.ClockType.0));
-        }
-        let reference = (quad(head.ReferenceTime.StartTime), quad(head.ReferenceTime.StartPerfClock));
-        let mut session = DumpSession {
-            name: String::new(),
-            logger_id: head.LoggerId,
-            mode: head.LoggerMode,
-            clock: head.ClockType,
+        let log_file = LogFile {
+            mode: head.LoggerMode.0,
+            clock: head.ClockType.0,
             buffer_size: head.BufferSize,
+            start_time: quad(head.ReferenceTime.StartTime),
+            start_stamp: quad(head.ReferenceTime.StartPerfClock),
+            ..common.clone()
+        };
+        if !log_file.has_clock() {
+            self.report(DiagnosticKind::Clock(log_file.clock));
+        }
+        let mut session = DumpSession {
+            log_file,
+            logger_id: head.LoggerId,
             start_time: quad(head.StartTime),
-            reference,
             offset,
             buffers: Vec::new(),
-            clocks,
-            has_rate: false,
-            file: String::new(),
-            events_lost: 0,
-            buffers_lost: 0,
             producer: self.producer,
-            processors: header.processors,
             stopped: header.time,
         };
         let behind = &rest[size_of_val(&head)..];
         let (name, size) = self.name(&session, behind, head.NameLength);
-        session.name = name;
-        session.has_rate = match session.clock_type() {
-            ClockType::PerfCounter => clocks.perf_frequency > 0,
-            ClockType::CpuCycle => clocks.cpu_mhz > 0,
-            ClockType::SystemTime => true,
-        };
-        if !session.has_rate {
+        session.log_file.logger_name = name;
+        if !session.log_file.has_clock_rate() {
             self.report(DiagnosticKind::Rate);
         } else if !session.has_reference() {
             self.report(DiagnosticKind::Reference);
@@ -205,18 +200,19 @@ impl<'a> Walk<'_, 'a> {
         // For a compressed buffer, the size is that in the dump, and the valid end that of the decompressed buffer.
         let is_compressed = header.is_compressed();
         let end = if is_compressed { header.size } else { header.offset } as usize;
-        let largest = if is_compressed { session.buffer_size } else { session.buffer_size.max(header.size) };
+        let size = session.log_file.buffer_size;
+        let largest = if is_compressed { size } else { size.max(header.size) };
         if end < BUFFER_HEADER || end > largest as usize {
             self.report(DiagnosticKind::Offset(end as u32));
             return None;
         }
         // A buffer is accepted if either of the two is correct.
-        if header.size != session.buffer_size && !is_compressed && u32::from(header.logger) != session.logger_id {
+        if header.size != size && !is_compressed && u32::from(header.logger) != session.logger_id {
             self.report(DiagnosticKind::NoBuffer);
             return None;
         }
-        if header.size != session.buffer_size && !is_compressed {
-            self.report(DiagnosticKind::BufferSize { session: session.buffer_size, buffer: header.size });
+        if header.size != size && !is_compressed {
+            self.report(DiagnosticKind::BufferSize { session: size, buffer: header.size });
         }
         if u32::from(header.logger) != session.logger_id {
             self.report(DiagnosticKind::Logger { session: session.logger_id, buffer: header.logger });
@@ -247,7 +243,7 @@ impl<'a> Walk<'_, 'a> {
     /// The decompressed buffer; only its header if the limit for the block is exceeded.
     fn unpacked(&mut self, session: &DumpSession<'_>, bytes: &[u8], offset: u64) -> Vec<u8> {
         let most = self.room;
-        let unpacked = unpack(bytes, session.buffer_size, most, self.producer.generation());
+        let unpacked = unpack(bytes, session.log_file.buffer_size, most, self.producer.generation());
         if let Some(why) =
             unpacked.fault.or_else(|| unpacked.buffers.is_empty().then(|| "its header is not that of a compressed buffer".into()))
         {

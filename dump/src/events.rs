@@ -38,17 +38,15 @@ impl DumpSession<'_> {
     /// The events in time order, and the diagnostics of the buffers. Events with equal times are ordered by processor; an event
     /// without a time keeps its position after the previous one.
     pub fn events(&self) -> (Vec<TimedEvent<'_>>, Vec<Diagnostic>) {
-        let clock = (self.has_rate && self.has_reference()).then(|| self.to_clock());
+        let clock = (self.has_rate() && self.has_reference()).then(|| self.to_clock());
         let mut diagnostics = Vec::new();
         let mut events = Vec::new();
         for (buffer, number) in self.buffers.iter().zip(0..) {
-            let mut last = i64::MIN;
-            for event in buffer.events(self.producer.generation()) {
+            for event in buffer.keyed_events(self.producer.generation()) {
                 match event {
-                    Ok(event) => {
+                    Ok((key, event)) => {
                         let time = clock.zip(event.time_stamp()).map(|(clock, stamp)| clock.system_time(stamp));
-                        last = event.time_stamp().unwrap_or(last);
-                        events.push((last, TimedEvent { event, time, processor: buffer.processor, buffer: number }));
+                        events.push((key, TimedEvent { event, time, processor: buffer.processor, buffer: number }));
                     }
                     Err(diagnostic) => {
                         report(&mut diagnostics, buffer.place(diagnostic.offset), DiagnosticKind::Event(diagnostic.kind));
@@ -56,7 +54,7 @@ impl DumpSession<'_> {
                 }
             }
         }
-        events.sort_by_key(|(stamp, event)| (*stamp, event.processor));
+        events.sort_by_key(|(key, event)| (*key, event.processor));
         (events.into_iter().map(|(_, event)| event).collect(), diagnostics)
     }
 }

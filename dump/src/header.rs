@@ -26,6 +26,7 @@ pub struct DumpHeader {
     pub time: Option<i64>,
     /// Time since boot, in units of 100 ns.
     pub up_time: Option<i64>,
+    pub(crate) roots: Roots,
 }
 
 /// Offsets of the parts of a triage dump in the file, for both pointer sizes.
@@ -44,7 +45,7 @@ pub struct TriageOffsets {
 }
 
 /// Starting points for walks through physical memory.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Roots {
     /// Physical address of the top-level page table.
     pub tables: u64,
@@ -66,16 +67,6 @@ impl DumpHeader {
     ///
     /// The bytes do not begin a dump, or the architecture is unknown.
     pub fn of(bytes: &[u8]) -> Result<Self, Error> {
-        Self::read(bytes).map(|(header, _)| header)
-    }
-
-    /// Whether this is a minidump, read by [`Dump`](crate::Dump); others are read by [`MemoryDump`](crate::MemoryDump).
-    pub fn is_triage(&self) -> bool {
-        self.kind == DUMP_TYPE::DUMP_TYPE_TRIAGE
-    }
-
-    /// Reads the headers and the starting points for walks through physical memory.
-    pub(crate) fn read(bytes: &[u8]) -> Result<(Self, Roots), Error> {
         match (bytes.first_chunk(), bytes.get(4..8)) {
             (Some(b"PAGE"), Some(b"DU64")) => Self::read64(bytes),
             (Some(b"PAGE"), Some(b"DUMP")) => Self::read32(bytes),
@@ -83,7 +74,12 @@ impl DumpHeader {
         }
     }
 
-    fn read64(bytes: &[u8]) -> Result<(Self, Roots), Error> {
+    /// Whether this is a minidump, read by [`Dump`](crate::Dump); others are read by [`MemoryDump`](crate::MemoryDump).
+    pub fn is_triage(&self) -> bool {
+        self.kind == DUMP_TYPE::DUMP_TYPE_TRIAGE
+    }
+
+    fn read64(bytes: &[u8]) -> Result<Self, Error> {
         let header: DUMP_HEADER64 = view(bytes, 0).ok_or(Error::Short(bytes.len()))?;
         let arch = match header.MachineImageType {
             0x8664 => Arch::X64,
@@ -92,7 +88,7 @@ impl DumpHeader {
         };
         let [one, two, three, four] =
             [header.BugCheckParameter1, header.BugCheckParameter2, header.BugCheckParameter3, header.BugCheckParameter4];
-        let read = Self {
+        Ok(Self {
             kind: header.DumpType,
             build: build(header.MinorVersion),
             arch,
@@ -101,24 +97,23 @@ impl DumpHeader {
             parameters: [one, two, three, four],
             time: stated(quad(header.SystemTime)),
             up_time: stated(quad(header.SystemUpTime)),
-        };
-        let roots = Roots {
-            tables: header.DirectoryTableBase,
-            is_pae: true,
-            modules: Address(header.PsLoadedModuleList),
-            debugger: Address(header.KdDebuggerDataBlock),
-        };
-        Ok((read, roots))
+            roots: Roots {
+                tables: header.DirectoryTableBase,
+                is_pae: true,
+                modules: Address(header.PsLoadedModuleList),
+                debugger: Address(header.KdDebuggerDataBlock),
+            },
+        })
     }
 
-    fn read32(bytes: &[u8]) -> Result<(Self, Roots), Error> {
+    fn read32(bytes: &[u8]) -> Result<Self, Error> {
         let header: DUMP_HEADER32 = view(bytes, 0).ok_or(Error::Short(bytes.len()))?;
         if header.MachineImageType != 0x014C {
             return Err(Error::Machine(header.MachineImageType));
         }
         let parameters =
             [header.BugCheckParameter1, header.BugCheckParameter2, header.BugCheckParameter3, header.BugCheckParameter4];
-        let read = Self {
+        Ok(Self {
             kind: header.DumpType,
             build: build(header.MinorVersion),
             arch: Arch::X86,
@@ -127,14 +122,13 @@ impl DumpHeader {
             parameters: parameters.map(u64::from),
             time: stated(quad(header.SystemTime)),
             up_time: stated(quad(header.SystemUpTime)),
-        };
-        let roots = Roots {
-            tables: header.DirectoryTableBase.into(),
-            is_pae: header.PaeEnabled == 1,
-            modules: Address(header.PsLoadedModuleList.into()),
-            debugger: Address(header.KdDebuggerDataBlock.into()),
-        };
-        Ok((read, roots))
+            roots: Roots {
+                tables: header.DirectoryTableBase.into(),
+                is_pae: header.PaeEnabled == 1,
+                modules: Address(header.PsLoadedModuleList.into()),
+                debugger: Address(header.KdDebuggerDataBlock.into()),
+            },
+        })
     }
 }
 

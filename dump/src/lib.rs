@@ -11,12 +11,12 @@
 //! let dump = etw_layouts_dump::Dump::new(&bytes)?;
 //! for session in dump.sessions() {
 //!     let (events, _) = session.events();
-//!     println!("{}: {} buffers, {} events", session.name, session.buffers.len(), events.len());
+//!     println!("{}: {} buffers, {} events", session.name(), session.buffers.len(), events.len());
 //! }
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! [`DumpSession::save`] writes a session to a trace file. The pieces of memory in the dump implement
+//! [`DumpSession::save`] writes a session to a trace file; [`DumpSession::read`] reads one from any memory. The pieces of memory in the dump implement
 //! [`Memory`](etw_layouts_memory::Memory): [`Dump::memory`] serves the walks of `etw-layouts-memory`. [`Dump::registrations`] and
 //! [`Dump::trace_buffers`] search this memory without following pointers; [`Dump::memory_sessions`] returns the buffers found as
 //! sessions.
@@ -27,8 +27,8 @@
 //! reads only the required parts of a [`Source`], such as a file:
 //!
 //! ```no_run
-//! use etw_layouts_dump::MemoryDump;
-//! use etw_layouts_memory::{GLOBALS, Walk, salvage::Which};
+//! use etw_layouts_dump::{BufferSelection, MemoryDump};
+//! use etw_layouts_memory::{GLOBALS, Walk};
 //!
 //! # fn globals() -> Vec<(String, u64)> { Vec::new() }
 //! let dump = MemoryDump::new(std::fs::File::open("MEMORY.DMP")?)?;
@@ -39,8 +39,8 @@
 //! }
 //! let mut walk = Walk::new(&dump, &kernel).with_limits(dump.limits());
 //! let found = walk.sessions();
-//! for session in dump.sessions(&mut walk, &found, Which::Pending) {
-//!     println!("{}: {} events", session.name, session.events().0.len());
+//! for session in dump.sessions(&mut walk, &found, BufferSelection::Pending) {
+//!     println!("{}: {} events", session.name(), session.events().0.len());
 //! }
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -72,6 +72,7 @@
 #![forbid(unsafe_code)]
 
 mod blob;
+mod compressed;
 mod diagnostic;
 mod dump;
 mod error;
@@ -94,18 +95,19 @@ mod walked;
 mod wire;
 
 pub use blob::ETW_TAG;
+pub use compressed::decoded_buffers;
 pub use diagnostic::{Diagnostic, DiagnosticKind};
 pub use dump::Dump;
 pub use error::Error;
-pub use etw_layouts_memory::salvage::SaveSummary;
 pub use events::{TimedEvent, by_time};
 pub use header::DumpHeader;
 pub use image::{KernelImage, Pdb};
 pub use memory::TriageMemory;
 pub use pool::PoolRegistration;
-pub use save::SaveError;
+pub use save::{SaveError, SaveSummary};
 pub use search::TraceBuffer;
 pub use secondary::Blob;
-pub use session::{Buffer, Clocks, DumpSession};
+pub use session::{Buffer, DumpSession};
 pub use source::Source;
 pub use system::{By, Identity, MemoryDump};
+pub use walked::BufferSelection;

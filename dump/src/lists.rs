@@ -17,11 +17,11 @@ use etw_layouts::constants::DUMP_TYPE;
 /// # Errors
 ///
 /// The location of the pages is unknown for this kind of dump, or the list is missing.
-pub fn read(source: &impl Source, head: &[u8], header: &DumpHeader) -> Result<Pages, Error> {
+pub fn read(source: &impl Source, header: &DumpHeader) -> Result<Pages, Error> {
     let is_32_bit = header.arch == Arch::X86;
     match header.kind {
-        DUMP_TYPE::DUMP_TYPE_FULL if is_32_bit => runs32(source, head),
-        DUMP_TYPE::DUMP_TYPE_FULL => runs64(source, head),
+        DUMP_TYPE::DUMP_TYPE_FULL if is_32_bit => runs32(source),
+        DUMP_TYPE::DUMP_TYPE_FULL => runs64(source),
         DUMP_TYPE::DUMP_TYPE_SUMMARY if is_32_bit => {
             let (list, at) = behind::<SUMMARY_DUMP32>(source, size_of::<DUMP_HEADER32>())?;
             let bitmap = Bitmap { at, bits: list.BitmapSize.into(), first: list.HeaderSize.into() };
@@ -48,12 +48,12 @@ pub fn read(source: &impl Source, head: &[u8], header: &DumpHeader) -> Result<Pa
     }
 }
 
-fn runs64(source: &impl Source, head: &[u8]) -> Result<Pages, Error> {
-    let header: DUMP_HEADER64 = view(head, 0).ok_or(Error::Short(head.len()))?;
+fn runs64(source: &impl Source) -> Result<Pages, Error> {
+    let (header, end) = behind::<DUMP_HEADER64>(source, 0)?;
     let block = header.PhysicalMemoryBlockBuffer();
     let block = bytemuck::bytes_of(&block);
-    let list: PHYSICAL_MEMORY_DESCRIPTOR64 = view(block, 0).ok_or(Error::Short(head.len()))?;
-    let mut pages = Pages::new(source.length(), size_of_val(&header) as u64);
+    let list: PHYSICAL_MEMORY_DESCRIPTOR64 = view(block, 0).ok_or(Error::Short(block.len()))?;
+    let mut pages = Pages::new(source.length(), end);
     let first = size_of_val(&list) - size_of::<PHYSICAL_MEMORY_RUN64>();
     let places = (first..block.len()).step_by(size_of::<PHYSICAL_MEMORY_RUN64>());
     let runs = places.map_while(|at| view::<PHYSICAL_MEMORY_RUN64>(block, at)).take(list.NumberOfRuns as usize);
@@ -61,11 +61,11 @@ fn runs64(source: &impl Source, head: &[u8]) -> Result<Pages, Error> {
     Ok(pages)
 }
 
-fn runs32(source: &impl Source, head: &[u8]) -> Result<Pages, Error> {
-    let header: DUMP_HEADER32 = view(head, 0).ok_or(Error::Short(head.len()))?;
+fn runs32(source: &impl Source) -> Result<Pages, Error> {
+    let (header, end) = behind::<DUMP_HEADER32>(source, 0)?;
     let block = bytemuck::bytes_of(&header.PhysicalMemoryBlockBuffer);
-    let list: PHYSICAL_MEMORY_DESCRIPTOR32 = view(block, 0).ok_or(Error::Short(head.len()))?;
-    let mut pages = Pages::new(source.length(), size_of_val(&header) as u64);
+    let list: PHYSICAL_MEMORY_DESCRIPTOR32 = view(block, 0).ok_or(Error::Short(block.len()))?;
+    let mut pages = Pages::new(source.length(), end);
     let first = size_of_val(&list) - size_of::<PHYSICAL_MEMORY_RUN32>();
     let places = (first..block.len()).step_by(size_of::<PHYSICAL_MEMORY_RUN32>());
     let runs = places.map_while(|at| view::<PHYSICAL_MEMORY_RUN32>(block, at)).take(list.NumberOfRuns as usize);

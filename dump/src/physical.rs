@@ -20,13 +20,8 @@ impl Physical {
     /// # Errors
     ///
     /// Those of [`lists::read`].
-    pub fn read(
-        source: &impl Source,
-        head: &[u8],
-        header: &DumpHeader,
-        diagnostics: &mut Vec<Diagnostic>,
-    ) -> Result<Self, Error> {
-        let pages = lists::read(source, head, header)?;
+    pub fn read(source: &impl Source, header: &DumpHeader, diagnostics: &mut Vec<Diagnostic>) -> Result<Self, Error> {
+        let pages = lists::read(source, header)?;
         if let Some((offset, size, there)) = pages.cut {
             report(diagnostics, offset, DiagnosticKind::Truncated { part: "the list of pages", size, there });
         }

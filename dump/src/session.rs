@@ -1,63 +1,32 @@
-//! A session in a dump, and its buffers.
+//! A session and its buffers.
 
 use crate::header::DumpHeader;
 use crate::pages::PAGE;
-use etw_layouts_etl::wire::{EVENT_TRACE_CLOCK, Generation, LOG_FILE_MODE};
+use etw_layouts_etl::wire::{BUFFER_HEADER, Generation};
 use etw_layouts_etl::write::Producer;
-use etw_layouts_etl::{BufferHeader, Clock, ClockType, Events};
+use etw_layouts_etl::{BufferHeader, Clock, ClockType, Event, Events, LogFile};
 use etw_layouts_memory::Address;
 use std::borrow::Cow;
 
-/// A session whose buffers are in a dump.
+/// A session with its buffers, as a dump or other memory contains them. [`save`](Self::save) writes it to a trace file.
 #[derive(Clone, Debug)]
 pub struct DumpSession<'a> {
-    /// Its name.
-    pub name: String,
+    /// Properties of the session and of the computer's clocks, in the form of a trace file: name, mode, buffer size, clock and its
+    /// reference point, numbers of lost events and buffers. 0 or empty where unknown.
+    pub log_file: LogFile,
     /// Number of the session.
     pub logger_id: u32,
-    /// Logging mode.
-    pub mode: LOG_FILE_MODE,
-    /// Clock of the session.
-    pub clock: EVENT_TRACE_CLOCK,
-    /// Size of its buffers in memory, in bytes.
-    pub buffer_size: u32,
-    /// Start time, in units of 100 ns since 1601; 0 if unknown.
+    /// Time when the session started, in units of 100 ns since 1601; 0 if unknown. The reference point of the clock can be another
+    /// time.
     pub start_time: i64,
-    /// Reference point of the clock: system time, and the value of the clock at that time.
-    pub reference: (i64, i64),
-    /// File offset of the session, in bytes.
+    /// File offset of the session, in bytes; in memory that is no dump, its address.
     pub offset: u64,
     /// The buffers, in the order of the dump.
     pub buffers: Vec<Buffer<'a>>,
-    /// Clock properties, which are the same for all sessions.
-    pub clocks: Clocks,
-    /// Whether the rate of the clock is known. Otherwise events have no times.
-    pub has_rate: bool,
-    /// Name of the log file; empty if unknown.
-    pub file: String,
-    /// Number of lost events; 0 if unknown.
-    pub events_lost: u32,
-    /// Number of lost buffers; 0 if unknown.
-    pub buffers_lost: u32,
     /// The Windows that wrote the events.
     pub producer: Producer,
-    /// Number of processors.
-    pub(crate) processors: u32,
     /// Time of the bug check.
     pub(crate) stopped: Option<i64>,
-}
-
-/// Clock properties of the system in a dump.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Clocks {
-    /// Resolution of the timer, in units of 100 ns.
-    pub timer_resolution: u32,
-    /// Rate of the processor, in MHz.
-    pub cpu_mhz: u32,
-    /// System time at boot, in units of 100 ns since 1601.
-    pub boot_time: i64,
-    /// Rate of the performance counter, in Hz.
-    pub perf_frequency: i64,
 }
 
 /// A buffer in a dump.
@@ -67,7 +36,7 @@ pub struct Buffer<'a> {
     pub header: BufferHeader,
     /// The processor that wrote its events.
     pub processor: u16,
-    /// File offset of the buffer, in bytes.
+    /// File offset of the buffer, in bytes; in memory that is no dump, its address.
     pub offset: u64,
     /// Address in memory; `None` for buffers that the kernel appended to the dump.
     pub address: Option<Address>,
@@ -82,42 +51,43 @@ pub struct Buffer<'a> {
 impl DumpSession<'_> {
     /// A session with only these known properties.
     pub(crate) fn unknown(header: &DumpHeader, number: u16, buffer_size: u32, offset: u64) -> Self {
+        let producer = Producer { build: header.build, arch: header.arch };
         Self {
-            name: String::new(),
+            log_file: LogFile { buffer_size, processors: header.processors, clock: 0, ..unknown(&producer) },
             logger_id: number.into(),
-            mode: LOG_FILE_MODE(0),
-            clock: EVENT_TRACE_CLOCK(0),
-            buffer_size,
             start_time: 0,
-            reference: (0, 0),
             offset,
             buffers: Vec::new(),
-            clocks: Clocks::default(),
-            has_rate: false,
-            file: String::new(),
-            events_lost: 0,
-            buffers_lost: 0,
-            producer: Producer { build: header.build, arch: header.arch },
-            processors: header.processors,
+            producer,
             stopped: header.time,
         }
+    }
+
+    /// The name of the session; empty if unknown.
+    pub fn name(&self) -> &str {
+        &self.log_file.logger_name
+    }
+
+    /// Whether the rate of the clock is known. Otherwise events have no times.
+    pub fn has_rate(&self) -> bool {
+        self.log_file.has_clock_rate()
     }
 
     /// Whether the system time that corresponds to the clock is known, which is unnecessary for a clock of system time. Otherwise
     /// events have no times.
     pub fn has_reference(&self) -> bool {
-        self.reference.0 > 0 || self.clock_type() == ClockType::SystemTime
+        self.log_file.start_time > 0 || self.log_file.clock_type() == ClockType::SystemTime
     }
 
     /// The clock that converts time stamps of events to system time.
     pub fn to_clock(&self) -> Clock {
-        let (time, stamp) = if self.reference.0 > 0 { self.reference } else { (0, 0) };
-        Clock::new(self.clock_type(), time, stamp, self.clocks.perf_frequency, self.clocks.cpu_mhz)
+        let ((time, stamp), log) = (self.reference(), &self.log_file);
+        Clock::new(log.clock_type(), time, stamp, log.perf_frequency, log.cpu_mhz)
     }
 
-    /// Type of the clock. An invalid value is treated as the performance counter.
-    pub fn clock_type(&self) -> ClockType {
-        ClockType::of(self.clock.0).unwrap_or(ClockType::PerfCounter)
+    /// The reference point of the clock: system time, and the value of the clock at that time. Both 0 if unknown.
+    pub(crate) fn reference(&self) -> (i64, i64) {
+        if self.log_file.start_time > 0 { (self.log_file.start_time, self.log_file.start_stamp) } else { (0, 0) }
     }
 
     /// Number of buffers without events, except for compressed ones.
@@ -131,15 +101,33 @@ impl DumpSession<'_> {
     }
 }
 
+/// The properties of a session of which nothing is known.
+pub(crate) fn unknown(producer: &Producer) -> LogFile {
+    LogFile { buffer_size: 0, timer_resolution: 0, perf_frequency: 0, ..LogFile::new(producer) }
+}
+
 impl Buffer<'_> {
     /// Whether the buffer has no events.
     pub fn is_empty(&self) -> bool {
-        self.bytes.len() <= etw_layouts_etl::wire::BUFFER_HEADER
+        self.bytes.len() <= BUFFER_HEADER
     }
 
     /// The events in buffer order; offsets are from the start of the buffer.
     pub fn events(&self, generation: Generation) -> Events<'_> {
         Events::in_memory(&self.bytes, generation)
+    }
+
+    /// The events in buffer order with their sort keys: an event without a time stamp has the key of the event before it.
+    pub(crate) fn keyed_events(
+        &self,
+        generation: Generation,
+    ) -> impl Iterator<Item = Result<(i64, Event<'_>), etw_layouts_etl::Diagnostic>> {
+        let mut last = i64::MIN;
+        self.events(generation).map(move |event| {
+            let event = event?;
+            last = event.time_stamp().unwrap_or(last);
+            Ok((last, event))
+        })
     }
 
     /// File offset of a position in the buffer; for a compressed buffer, that of the buffer itself.

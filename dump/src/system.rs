@@ -70,9 +70,17 @@ impl<S: Source> MemoryDump<S> {
         let mut head = vec![0; DumpHeader::SIZE];
         let there = source.read_at(0, &mut head);
         head.truncate(there);
-        let (header, roots) = DumpHeader::read(&head)?;
-        let mut diagnostics = Vec::new();
-        let physical = Physical::read(&&source, &head, &header, &mut diagnostics)?;
+        Self::with_header(source, DumpHeader::of(&head)?)
+    }
+
+    /// As [`new`](Self::new), with the header of the dump, read by [`DumpHeader::of`].
+    ///
+    /// # Errors
+    ///
+    /// The kind of the dump is not supported, or its list of pages is missing.
+    pub fn with_header(source: S, header: DumpHeader) -> Result<Self, Error> {
+        let (mut diagnostics, roots) = (Vec::new(), header.roots);
+        let physical = Physical::read(&&source, &header, &mut diagnostics)?;
         let candidates = Paging::of(header.arch, roots.is_pae);
         let mut dump = Self {
             source,

@@ -204,7 +204,7 @@ fn a_header_costs_its_buffer() {
                         1 => bytes[at..at + 0x48].fill_with(|| random.u8(..)),
                         2 => bytes[at + 0x30..at + 0x34].copy_from_slice(&0x50_u32.to_le_bytes()),
                         3 => bytes[at + 0x30..at + 0x34].copy_from_slice(&0xFFFF_u32.to_le_bytes()),
-                        4 => bytes[at + 0x30..at + 0x34].copy_from_slice(&session.buffer_size.to_le_bytes()),
+                        4 => bytes[at + 0x30..at + 0x34].copy_from_slice(&session.log_file.buffer_size.to_le_bytes()),
                         _ => bytes[at..at + buffer.bytes.len().min(0x100)].fill(0xFF),
                     }
                     let dump = Dump::new(&bytes).expect("a dump");
@@ -238,7 +238,7 @@ fn a_name_costs_no_event() {
         let counts = |dump: &Dump<'_>| dump.sessions().iter().map(|session| session.events().0.len()).collect::<Vec<_>>();
         for (number, session) in sound.sessions().iter().enumerate() {
             let at = session.offset as usize;
-            let own = 2 * session.name.len() as u32;
+            let own = 2 * session.name().len() as u32;
             let starts = sound.sessions().iter().flat_map(|session| session.buffers.iter().map(|buffer| buffer.offset));
             let onto = starts.filter_map(|start| start.checked_sub(session.offset + 0x30)).map(|bytes| bytes as u32 / 2);
             for length in onto.chain([0, 1, 2, 14, 15, 18, 0x48, 2048, 2050, 1 << 16, u32::MAX]).filter(|length| *length != own) {
@@ -246,7 +246,7 @@ fn a_name_costs_no_event() {
                 bytes[at + 0x14..at + 0x18].copy_from_slice(&length.to_le_bytes());
                 let dump = Dump::new(&bytes).expect("a dump");
                 assert_eq!(counts(&dump), counts(&sound), "{arch} {number} {length}");
-                assert_eq!(dump.sessions()[number].name, session.name, "{arch} {number} {length}");
+                assert_eq!(dump.sessions()[number].name(), session.name(), "{arch} {number} {length}");
                 let kinds: Vec<_> = dump.diagnostics().iter().map(|diagnostic| diagnostic.kind.name()).collect();
                 assert_eq!(kinds, ["name-length"], "{arch} {number} {length}");
             }
@@ -331,8 +331,8 @@ fn each_is_reported() {
     assert!(detail(&whole[..list + 0x18]).contains(&(list + 0x10, kind)), "{:?}", detail(&whole[..list + 0x18]));
     // A valid end behind the buffer, and at its end, before which the next one begins.
     let end = |value: u32| put(buffer + 0x30, value).0;
-    assert_eq!(end(first.buffer_size + 1), ["valid-end", "skipped"]);
-    assert_eq!(end(first.buffer_size), ["valid-end"]);
+    assert_eq!(end(first.log_file.buffer_size + 1), ["valid-end", "skipped"]);
+    assert_eq!(end(first.log_file.buffer_size), ["valid-end"]);
     // Neither size nor logger are those of the session.
     let mut bytes = with(buffer, 8192);
     bytes[buffer + 0x2A..buffer + 0x2C].fill(0);
@@ -348,7 +348,7 @@ fn each_is_reported() {
         let at = buffer.offset as usize + buffer.bytes.len() - 0x60;
         bytes[at..at + 0x48].copy_from_slice(&header);
         let owner = if at < second.offset as usize { first } else { second };
-        bytes[at..at + 4].copy_from_slice(&owner.buffer_size.to_le_bytes());
+        bytes[at..at + 4].copy_from_slice(&owner.log_file.buffer_size.to_le_bytes());
         bytes[at + 0x2A..at + 0x2C].copy_from_slice(&(owner.logger_id as u16).to_le_bytes());
         assert_eq!(detail(&bytes), [], "{:#x}", buffer.offset);
     }

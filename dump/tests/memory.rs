@@ -3,11 +3,10 @@
 use etw_layouts::constants::DUMP_TYPE;
 use etw_layouts::win7::x64::SUMMARY_DUMP64;
 use etw_layouts::{Arch, Build, structures};
-use etw_layouts_dump::{By, Diagnostic, DiagnosticKind, Error, MemoryDump, Source, by_time};
+use etw_layouts_dump::{BufferSelection, By, Diagnostic, DiagnosticKind, Error, MemoryDump, Source, by_time};
 use etw_layouts_etl::Trace;
 use etw_layouts_etl::check::check;
 use etw_layouts_etl::write::Producer;
-use etw_layouts_memory::salvage::Which;
 use etw_layouts_memory::{Address, Finding, FindingKind, Memory, Walk};
 use fastrand::Rng;
 use std::cell::Cell;
@@ -94,10 +93,10 @@ fn memory_comes_out() {
         let mut walk = Walk::new(&dump, &kernel).with_limits(dump.limits());
         let census = walk.census();
         assert_eq!((census.sessions.len(), census.providers.len()), (plan.sessions.len(), plan.providers.len()), "{name}");
-        for (which, states) in [(Which::All, 3), (Which::Pending, 2)] {
+        for (which, states) in [(BufferSelection::All, 3), (BufferSelection::Pending, 2)] {
             let sessions = dump.sessions(&mut walk, &census.sessions, which);
             for (session, planned) in sessions.iter().zip(&plan.sessions) {
-                assert_eq!((session.name.as_str(), session.buffers.len()), (planned.name, planned.buffers.len()), "{name}");
+                assert_eq!((session.name(), session.buffers.len()), (planned.name, planned.buffers.len()), "{name}");
                 let planned: usize = planned.buffers.iter().take(states).map(|buffer| buffer.events.len()).sum();
                 assert_eq!(session.events().0.len(), planned, "{name}");
                 for (event, buffer) in session.buffers.iter().filter(|one| !one.is_compressed).flat_map(|buffer| {
@@ -111,10 +110,13 @@ fn memory_comes_out() {
                 let trace = Trace::from_bytes(saved.get_ref()).expect("a trace");
                 check(&trace, &mut |diagnostic| panic!("{name}: {diagnostic}"));
                 let log = trace.log_file();
-                assert_eq!((log.logger_name.as_str(), log.file_name.as_str()), (session.name.as_str(), session.file.as_str()));
+                assert_eq!(
+                    (log.logger_name.as_str(), log.file_name.as_str()),
+                    (session.name(), session.log_file.file_name.as_str())
+                );
                 assert_eq!(
                     (log.events_lost, log.buffers_lost, log.boot_time),
-                    (9, session.buffers_lost, session.clocks.boot_time)
+                    (9, session.log_file.buffers_lost, session.log_file.boot_time)
                 );
             }
             let (events, diagnostics) = by_time(&sessions);
@@ -136,9 +138,9 @@ fn without_symbols() {
     assert!(walk.witness().iter().all(|stated| stated.agrees()));
     let found = walk.sessions();
     assert_eq!(found.len(), plan.sessions.len());
-    let sessions = dump.sessions(&mut walk, &found, Which::All);
+    let sessions = dump.sessions(&mut walk, &found, BufferSelection::All);
     let (events, _) = sessions[0].events();
-    assert!(!sessions[0].has_rate && events.len() == 24 && events.iter().all(|event| event.time.is_none()));
+    assert!(!sessions[0].has_rate() && events.len() == 24 && events.iter().all(|event| event.time.is_none()));
     assert!(sessions[0].save(&mut Cursor::new(Vec::new())).is_err_and(|error| error.to_string().contains("symbols")));
 }
 
@@ -153,7 +155,7 @@ fn damage_is_reported() {
     let kernel = plan.kit.kernel();
     let mut walk = Walk::new(&dump, &kernel);
     let found = walk.sessions();
-    let sessions = dump.sessions(&mut walk, &found, Which::All);
+    let sessions = dump.sessions(&mut walk, &found, BufferSelection::All);
     assert_eq!((sessions.len(), sessions[0].buffers.len()), (3, 1));
     assert!(!walk.findings().is_empty());
 
@@ -205,7 +207,7 @@ fn compressed_buffers() {
     let kernel = plan.kit.kernel();
     let mut walk = Walk::new(&dump, &kernel).with_limits(dump.limits());
     let found = walk.sessions();
-    for (which, events) in [(Which::Pending, 12 * 4), (Which::All, 12 * 5)] {
+    for (which, events) in [(BufferSelection::Pending, 12 * 4), (BufferSelection::All, 12 * 5)] {
         let session = dump.sessions(&mut walk, &found, which).remove(1);
         assert_eq!((session.buffers.len(), session.compressed_buffers()), (5, 3));
         assert_eq!((session.events().0.len(), session.events().1.len()), (events, 0));
@@ -370,12 +372,12 @@ fn any_change() {
             .fold(dump.kernel(dump.identity().build), |kernel, (name, at)| kernel.with_global(name, Address(*at)));
         let mut walk = Walk::new(&dump, &kernel).with_limits(dump.limits());
         let census = walk.census();
-        let found = dump.sessions(&mut walk, &census.sessions, Which::All);
+        let found = dump.sessions(&mut walk, &census.sessions, BufferSelection::All);
         let kept: usize = found.iter().flat_map(|session| &session.buffers).map(|buffer| buffer.bytes.len()).sum();
         assert!(kept <= 2 * bytes.len() + (16 << 20));
         let (events, diagnostics) = by_time(&found);
         assert!(events.len() + diagnostics.len() <= kept / 8);
-        for session in found.iter().filter(|session| session.buffer_size <= 1 << 16) {
+        for session in found.iter().filter(|session| session.log_file.buffer_size <= 1 << 16) {
             let _ = session.save(Cursor::new(Vec::new()));
         }
         assert!(walk.findings().iter().all(|diagnostic| !diagnostic.to_string().is_empty()));
@@ -427,7 +429,7 @@ fn what_is_missing() {
     let mut walk = Walk::new(&other, &kernel);
     let mut found = walk.sessions();
     found[0].buffer_size = Some(0x2000);
-    let buffer = &other.sessions(&mut walk, &found, Which::All)[0].buffers[0];
+    let buffer = &other.sessions(&mut walk, &found, BufferSelection::All)[0].buffers[0];
     for within in [0, 0x123, 0xFFF, 0x1000, 0x1456] {
         let address = Address(plan.sessions[0].buffers[0].at + u64::from(within));
         assert_eq!(Some(buffer.place(within)), other.offset(address), "{within:#x}");
@@ -441,7 +443,7 @@ fn what_is_missing() {
         found.truncate(1);
         let largest = (whole.pages() * 0x2000 + (16 << 20)) / plan.sessions[0].buffers.len() as u64;
         found[0].buffer_size = Some(largest as u32 + more);
-        let _ = whole.sessions(&mut walk, &found, Which::Pending);
+        let _ = whole.sessions(&mut walk, &found, BufferSelection::Pending);
         let limits = |finding: &Finding| matches!(finding.kind, FindingKind::Limit(_)) && finding.place.member == "GlobalList";
         assert_eq!(walk.findings().iter().any(limits), more == 1, "{:?}", walk.findings());
     }
@@ -449,7 +451,7 @@ fn what_is_missing() {
     let kernel = plan.kit.kernel().with_time(time);
     let mut walk = Walk::new(&whole, &kernel);
     let found = walk.sessions();
-    assert!(whole.sessions(&mut walk, &found, Which::All).iter().all(|session| !session.has_rate));
+    assert!(whole.sessions(&mut walk, &found, BufferSelection::All).iter().all(|session| !session.has_rate()));
     // The debugger data block is found by its tag and by its size.
     let letters = bytes.windows(4).position(|window| window == b"KDBG").expect("debugger data");
     assert!(whole.kernel(NEW).global("EtwpDebuggerData").is_some());

@@ -52,23 +52,23 @@ fn real_dumps() {
         let mut counts = Vec::new();
         for session in dump.sessions() {
             let (events, diagnostics) = session.events();
-            assert_eq!(diagnostics, [], "{file}: {}", session.name);
+            assert_eq!(diagnostics, [], "{file}: {}", session.name());
             let messages = events.iter().filter(|event| event.event.header_type() == HeaderType::Message).count();
             let (buffers, empty) = (session.buffers.len(), session.empty_buffers());
-            counts.push((session.name.as_str(), buffers, empty, messages, events.len() - messages));
+            counts.push((session.name(), buffers, empty, messages, events.len() - messages));
             let times: Vec<_> = events.iter().filter_map(|event| event.time).collect();
-            assert!(times.is_sorted() && times.len() == events.len(), "{file}: {}", session.name);
+            assert!(times.is_sorted() && times.len() == events.len(), "{file}: {}", session.name());
             // The time of the stop is that of the last tick.
-            let end = stopped + i64::from(session.clocks.timer_resolution);
+            let end = stopped + i64::from(session.log_file.timer_resolution);
             let within = |time: &i64| (session.start_time..=end).contains(time);
-            assert!(times.iter().all(within), "{file}: {}: times between start and stop", session.name);
+            assert!(times.iter().all(within), "{file}: {}: times between start and stop", session.name());
 
             let mut saved = Cursor::new(Vec::new());
             let written = session.save(&mut saved).expect("a trace");
             assert_eq!((written.buffers, written.events), (buffers - empty, events.len()));
             let trace = Trace::from_bytes(saved.get_ref()).expect("a trace");
-            check(&trace, &mut |diagnostic| panic!("{file}: {}: {diagnostic}", session.name));
-            assert_eq!(trace.log_file().logger_name, session.name);
+            check(&trace, &mut |diagnostic| panic!("{file}: {}: {diagnostic}", session.name()));
+            assert_eq!(trace.log_file().logger_name, session.name());
             let mut order = trace.by_time();
             let mut same = 0;
             while let Some(event) = order.next_event() {

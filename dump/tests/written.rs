@@ -53,8 +53,9 @@ fn sessions_read_back() {
         assert!(dump.blobs().iter().map(|blob| blob.tag).take(2).eq([Uuid::from_u128(7), ETW_TAG]), "{build} {arch}");
         for (read, written) in dump.sessions().iter().zip(&written) {
             let log = &written.log;
-            assert_eq!((read.name.as_str(), read.logger_id), (log.logger_name.as_str(), written.logger_id));
-            assert_eq!((read.clock.0, read.mode.0, read.buffer_size), (log.clock, log.mode, log.buffer_size));
+            assert_eq!((read.name(), read.logger_id), (log.logger_name.as_str(), written.logger_id));
+            let own = &read.log_file;
+            assert_eq!((own.clock, own.mode, own.buffer_size), (log.clock, log.mode, log.buffer_size));
             let bytes: Vec<_> = read.buffers.iter().map(|buffer| buffer.bytes.to_vec()).collect();
             assert_eq!(bytes, written.buffers);
             let events = events_of(&written.file);
@@ -91,9 +92,10 @@ fn headers_of_saved_files() {
     let [session] = dump.sessions() else { panic!("a session") };
     assert_eq!((session.empty_buffers(), session.compressed_buffers()), (0, 0));
     let mut session = session.clone();
-    (session.name, session.file) = ("A\0B".into(), "C".into());
-    (session.events_lost, session.buffers_lost, session.clocks.timer_resolution) = (1, 2, 3);
-    session.mode = LOG_FILE_MODE::EVENT_TRACE_COMPRESSED_MODE | LOG_FILE_MODE::EVENT_TRACE_SECURE_MODE;
+    let log = &mut session.log_file;
+    (log.logger_name, log.file_name) = ("A\0B".into(), "C".into());
+    (log.events_lost, log.buffers_lost, log.timer_resolution) = (1, 2, 3);
+    log.mode = (LOG_FILE_MODE::EVENT_TRACE_COMPRESSED_MODE | LOG_FILE_MODE::EVENT_TRACE_SECURE_MODE).0;
     // More processors than the dump's header states.
     session.buffers[0].processor = 9;
     let mut empty = session.buffers[0].clone();
@@ -116,19 +118,20 @@ fn headers_of_saved_files() {
     session.buffers.truncate(1);
     for (buffer_size, is_large) in [(1 << 29, false), ((1 << 29) + 8, true)] {
         let mut session = session.clone();
-        session.buffer_size = buffer_size;
+        session.log_file.buffer_size = buffer_size;
         let error = session.save(Cursor::new(Vec::new())).expect_err("too large");
         assert_eq!(error.to_string().contains("1 GiB"), is_large, "{error}");
     }
     let mut system = session.clone();
-    (system.clock.0, system.reference) = (ClockType::SystemTime.value(), (0, 5));
+    (system.log_file.clock, system.log_file.start_time, system.log_file.start_stamp) = (ClockType::SystemTime.value(), 0, 5);
     assert_eq!(system.to_clock().system_time(77), 77);
     type Change = fn(&mut DumpSession<'_>);
-    let changes: [(Change, &str); 4] = [
-        (|session| session.has_rate = false, "unknown rate of the session's clock"),
-        (|session| (session.has_rate, session.clock.0) = (false, 9), "unknown clock"),
-        (|session| session.reference = (0, 0), "unknown system time of the session's clock"),
-        (|session| session.buffer_size = u32::MAX, "1 GiB"),
+    let changes: [(Change, &str); 5] = [
+        (|session| session.log_file.perf_frequency = 0, "unknown rate of the session's clock"),
+        (|session| (session.log_file.perf_frequency, session.log_file.clock) = (0, 9), "unknown clock"),
+        (|session| session.log_file.start_time = 0, "unknown system time of the session's clock"),
+        (|session| session.log_file.buffer_size = 0, "unknown buffer size"),
+        (|session| session.log_file.buffer_size = u32::MAX, "1 GiB"),
     ];
     for (change, expected) in changes {
         let mut session = session.clone();
@@ -136,7 +139,7 @@ fn headers_of_saved_files() {
         let error = session.save(Cursor::new(Vec::new())).expect_err(expected);
         assert!(error.to_string().contains(expected) && std::error::Error::source(&error).is_none(), "{error}");
     }
-    session.buffer_size = 7;
+    session.log_file.buffer_size = 7;
     let error = session.save(Cursor::new(Vec::new())).expect_err("no such size");
     assert!(std::error::Error::source(&error).is_some_and(|source| source.to_string() == error.to_string()));
 }
@@ -179,8 +182,12 @@ fn memory_is_searched() {
         assert_eq!(buffer.events, dump.sessions()[0].buffers[0].events(Producer { build, arch }.generation()).count());
         let [session] = &dump.memory_sessions()[..] else { panic!("{arch}: one session") };
         let known = &dump.sessions()[0];
-        assert_eq!((&session.name, session.buffers.len(), session.events().0.len()), (&known.name, 1, buffer.events));
-        assert_eq!((session.clock, session.reference), (known.clock, known.reference));
+        assert_eq!((session.name(), session.buffers.len(), session.events().0.len()), (known.name(), 1, buffer.events));
+        let clock = |session: &DumpSession<'_>| {
+            let log = &session.log_file;
+            (log.clock, log.start_time, log.start_stamp)
+        };
+        assert_eq!(clock(session), clock(known));
         let [found, known] = [session, known].map(|session| &session.buffers[0]);
         assert_eq!(
             (found.processor, found.address, found.bytes.len()),

@@ -3,9 +3,8 @@
 use crate::etl::saved_events;
 use etw_layouts::constants::DUMP_TYPE;
 use etw_layouts::{Arch, Build};
-use etw_layouts_dump::{Dump, DumpSession, MemoryDump};
+use etw_layouts_dump::{BufferSelection, Dump, DumpSession, MemoryDump};
 use etw_layouts_memory::Walk;
-use etw_layouts_memory::salvage::Which;
 use std::collections::BTreeSet;
 use std::io::Cursor;
 use test_support::dumps;
@@ -37,16 +36,16 @@ fn of_memory(input: &[u8]) {
     let kernel = dump.kernel(dump.identity().build);
     let mut walk = Walk::new(&dump, &kernel).with_limits(dump.limits());
     let census = walk.census();
-    let mut sessions = dump.sessions(&mut walk, &census.sessions, Which::All);
+    let mut sessions = dump.sessions(&mut walk, &census.sessions, BufferSelection::All);
     // The rate is unknown without symbols.
-    sessions.iter_mut().for_each(|session| session.has_rate = true);
+    sessions.iter_mut().for_each(|session| (session.log_file.cpu_mhz, session.log_file.perf_frequency) = (1, 1));
     saved(&sessions);
 }
 
 fn saved(sessions: &[DumpSession<'_>]) {
     for session in sessions {
         let (events, _) = session.events();
-        if session.buffer_size > SMALL {
+        if session.log_file.buffer_size > SMALL {
             continue;
         }
         let mut file = Cursor::new(Vec::new());

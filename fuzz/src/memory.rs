@@ -1,7 +1,7 @@
 //! Memory of kernels.
 
 use crate::etl::saved_events;
-use etw_layouts_memory::salvage::Which;
+use etw_layouts_dump::{BufferSelection, DumpSession};
 use etw_layouts_memory::{Address, Memory, Walk};
 use std::io::Cursor;
 use test_support::kernels::plan::Plan;
@@ -39,7 +39,7 @@ pub fn run(input: &[u8]) {
     }
     for session in &census.sessions {
         let mut file = Cursor::new(Vec::new());
-        let Ok(saved) = walk.save(session, Which::All, &mut file) else { continue };
+        let Ok(saved) = DumpSession::read(&mut walk, session, BufferSelection::All).save(&mut file) else { continue };
         // The file has an additional event, the log file header.
         assert_eq!(saved_events(file.get_ref()), saved.events as u64 + 1);
     }

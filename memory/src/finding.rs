@@ -163,8 +163,6 @@ pub enum FindingKind {
         /// The offset in the layout; `None` if it lacks the member.
         layout: Option<u64>,
     },
-    /// The events of a buffer end before its valid end.
-    Events(String),
     /// The events of a compressed buffer, or of one that contains such buffers, could not be decompressed completely.
     Compressed(String),
     /// A placeholder among compressed buffers is not compressed itself: its content is unknown, and not interpreted as events.
@@ -201,7 +199,6 @@ impl FindingKind {
             Self::Unlinked { .. } => "unlinked",
             Self::Traits(_) => "traits",
             Self::Witness { .. } => "layout-mismatch",
-            Self::Events(_) => "events",
             Self::Compressed(_) => "compressed",
             Self::Placeholder(_) => "placeholder",
         }
@@ -211,7 +208,7 @@ impl FindingKind {
     pub const fn weight(&self) -> Weight {
         match self {
             Self::NoLayout | Self::NoGlobal(_) | Self::Placeholder(_) => Weight::Gap,
-            Self::Unreadable { .. } | Self::Limit(_) | Self::Count { .. } | Self::Events(_) => Weight::Damage,
+            Self::Unreadable { .. } | Self::Limit(_) | Self::Count { .. } => Weight::Damage,
             Self::Text { .. } | Self::Offset(_) | Self::Traits(_) | Self::Compressed(_) => Weight::Damage,
             Self::Disabled { .. } | Self::Unlinked { .. } => Weight::Hint,
             Self::Pointer(_) | Self::Mask { .. } | Self::Bucket { .. } | Self::ClockNumber(_) => Weight::Hint,
@@ -307,7 +304,6 @@ impl fmt::Display for FindingKind {
             Self::Witness { stated, layout: None } => {
                 write!(f, "layout mismatch: kernel states offset {stated:#x}, layout does not have the member")
             }
-            Self::Events(why) => write!(f, "events end before the valid end of the buffer: {why}"),
             Self::Compressed(why) => write!(f, "cannot decompress the whole buffer: {why}"),
             Self::Placeholder(bytes) => {
                 write!(f, "uncompressed placeholder: {bytes:#x} bytes of unknown content are skipped")

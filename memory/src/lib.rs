@@ -68,8 +68,7 @@
 //! |---|---|---|
 //! | sessions | [`Walk::sessions`] | the table of sessions: in the host silo since 1511, before that a global variable; or the table in the debugger data |
 //! | buffers | [`Walk::buffers`] | the session's list of all buffers, those of its processors, and its current one |
-//! | contents of compressed buffers | [`Walk::decoded_buffers`](compressed) | the buffers |
-//! | a trace file | [`Walk::save`](salvage) | the buffers, and a header derived from session and kernel |
+//! | clocks and processors | [`Walk::time`] | global variables; up to 5.2, the file header that a session has prepared |
 //! | providers | [`Walk::providers`] | the hash table of the silo or the global one; up to 6.1, two lists |
 //! | consumers | [`Walk::consumers`] | the session's list |
 //! | registrations of the kernel itself | [`Walk::held`] | global variables that refer to them, independent of the lists |
@@ -77,6 +76,9 @@
 //! | other silos | [`Walk::silos`] | the provider entries of silos, linked to those of the host |
 //! | all of these, with consistency checks | [`Walk::census`] | all of the above |
 //! | member offsets that the kernel itself states | [`Walk::witness`] | `EtwpDebuggerData` |
+//!
+//! The crate `etw-layouts-dump` reads a session with its buffers, compressed ones included, and saves it as a trace file
+//! (`DumpSession::read`).
 //!
 //! For other structures there are [`Walk::object`], [`Walk::list`], [`Walk::text`] and [`Walk::untag`]. They read the available
 //! members of a structure even if some of its pages are missing, lists of every kind, strings, and pointers with a count in their
@@ -97,14 +99,10 @@
 #![forbid(unsafe_code)]
 
 extern crate alloc;
-#[cfg(feature = "etl")]
-extern crate std;
 
 mod address;
 mod buffer;
 mod census;
-#[cfg(feature = "etl")]
-pub mod compressed;
 mod consumer;
 mod finding;
 mod held;
@@ -113,11 +111,9 @@ mod list;
 mod memory;
 mod object;
 mod provider;
-#[cfg(feature = "etl")]
-pub mod salvage;
 mod session;
 mod start;
-#[cfg(feature = "etl")]
+mod time;
 mod traits;
 mod walk;
 mod witness;
@@ -134,7 +130,6 @@ pub use memory::{Memory, SparseMemory};
 pub use object::Object;
 pub use provider::{Enable, Kind, Last, Owner, Provider, Registration, guid_hash};
 pub use session::{Routine, Session};
-#[cfg(feature = "etl")]
 pub use traits::Traits;
 pub use uuid::Uuid;
 pub use walk::{Limits, Walk};

@@ -8,7 +8,7 @@ use alloc::string::{String, ToString};
 use alloc::vec;
 use etw_layouts::members::ETW_PROVIDER_TRAITS as TRAITS;
 use etw_layouts::structures;
-use etw_layouts_etl::tracelogging;
+use etw_layouts_payload::tracelogging;
 use uuid::Uuid;
 
 /// The traits of a provider.

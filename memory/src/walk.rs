@@ -81,14 +81,12 @@ impl<'a, M: Memory + ?Sized> Walk<'a, M> {
     }
 
     /// Number of bytes that may still be read.
-    #[cfg(feature = "etl")]
-    pub(crate) fn left(&self) -> u64 {
+    pub fn bytes_left(&self) -> u64 {
         self.limits.bytes.saturating_sub(self.read)
     }
 
-    /// Counts decompressed bytes against the limit.
-    #[cfg(feature = "etl")]
-    pub(crate) fn spend(&mut self, bytes: u64) {
+    /// Counts bytes against the limit that were not read but derived, such as those of a decompressed buffer.
+    pub fn spend(&mut self, bytes: u64) {
         self.read = self.read.saturating_add(bytes);
     }
 

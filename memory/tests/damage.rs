@@ -1,8 +1,8 @@
 //! Images with seeded corruptions: a walk ends, within its limits, whatever memory says.
 
 use etw_layouts::members::{UNICODE_STRING, WMI_LOGGER_CONTEXT};
+use etw_layouts_dump::{BufferSelection, DumpSession};
 use etw_layouts_etl::Trace;
-use etw_layouts_memory::salvage::Which;
 use etw_layouts_memory::{Address, FindingKind, Kernel, Limits, Memory, Walk};
 use fastrand::Rng;
 use std::cell::Cell;
@@ -64,7 +64,7 @@ fn walk(memory: &impl Memory, kernel: &Kernel) -> (usize, usize) {
     let mut saved = 0;
     for session in &census.sessions {
         let mut file = Cursor::new(Vec::new());
-        if walk.save(session, Which::All, &mut file).is_ok() {
+        if DumpSession::read(&mut walk, session, BufferSelection::All).save(&mut file).is_ok() {
             let trace = Trace::from_bytes(file.get_ref()).expect("what was saved");
             let mut order = trace.by_time();
             while order.next_event().is_some() {}

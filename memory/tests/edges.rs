@@ -1,8 +1,8 @@
 //! What only some kernels have, and values at the edge of what is allowed.
 
 use etw_layouts::{Arch, Build, structures};
+use etw_layouts_dump::{BufferSelection, DumpSession, decoded_buffers};
 use etw_layouts_etl::Trace;
-use etw_layouts_memory::salvage::Which;
 use etw_layouts_memory::{
     Address, Finding, FindingKind, Kernel, Limits, Memory, Session, SparseMemory, State, Uuid, Walk, guid_hash,
 };
@@ -94,7 +94,7 @@ fn numbers_of_processors() {
         plan.kit.globals.retain(|(name, _)| *name != "KeNumberProcessors");
         let (log, _) = walked(&plan, 1, |walk, session| {
             let mut file = Cursor::new(Vec::new());
-            walk.save(session, Which::All, &mut file).unwrap();
+            DumpSession::read(walk, session, BufferSelection::All).save(&mut file).unwrap();
             Trace::from_bytes(file.get_ref()).unwrap().log_file().clone()
         });
         assert_eq!(log.processors, plan::PROCESSORS, "{}", plan.kit.build);
@@ -133,7 +133,9 @@ fn buffers_without_events() {
         }
         if plan.kit.build.number >= [5, 1, 0] {
             ends(&mut plan, header);
-            let (saved, _) = walked(&plan, 0, |walk, session| walk.save(session, Which::All, Cursor::new(Vec::new())).unwrap());
+            let (saved, _) = walked(&plan, 0, |walk, session| {
+                DumpSession::read(walk, session, BufferSelection::All).save(Cursor::new(Vec::new())).unwrap()
+            });
             assert_eq!(saved.buffers, plan.sessions[0].buffers.len() - 1, "{name}");
         }
     }
@@ -150,7 +152,7 @@ fn compressed_buffers_that_state_more() {
         let decoded = |plan: &Plan| {
             let (decoded, findings) = walked(plan, 1, |walk, session| {
                 let buffer = walk.buffers(session).remove(0);
-                walk.decoded_buffers(session, &buffer, etw_layouts_etl::wire::Generation::V6_1)
+                decoded_buffers(walk, session, &buffer)
             });
             (decoded, findings.iter().map(|finding| finding.kind.to_string()).collect::<Vec<_>>())
         };
@@ -213,7 +215,7 @@ fn decompressed_bytes_count() {
         let session = walk.sessions().remove(1);
         for _ in 0..2 {
             // The second time less can be read.
-            let _ = walk.save(&session, Which::All, Cursor::new(Vec::new()));
+            let _ = DumpSession::read(&mut walk, &session, BufferSelection::All).save(Cursor::new(Vec::new()));
         }
         (memory.1.get(), !walk.into_findings().is_empty())
     };
@@ -223,7 +225,7 @@ fn decompressed_bytes_count() {
     let mut walk = Walk::new(&plan.kit.image, &kernel);
     let session = walk.sessions().remove(1);
     let compressed: Vec<_> = walk.buffers(&session).into_iter().filter(|buffer| buffer.is_compressed()).collect();
-    let mut unpack = |buffer| walk.decoded_buffers(&session, buffer, etw_layouts_etl::wire::Generation::V6_1);
+    let mut unpack = |buffer| decoded_buffers(&mut walk, &session, buffer);
     let all: usize = compressed.iter().flat_map(&mut unpack).map(|bytes| bytes.len()).sum();
     let limited = [1, 4].map(|times| read(Limits { bytes: bytes + all as u64 * times, ..Limits::default() }).1);
     assert_eq!(limited, [true, false]);

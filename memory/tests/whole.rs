@@ -1,9 +1,9 @@
 //! What was put into an image of a whole kernel comes out, and nothing is found wrong.
 
 use etw_layouts::{Arch, Build};
+use etw_layouts_dump::{BufferSelection, DumpSession, SaveError};
 use etw_layouts_etl::Trace;
 use etw_layouts_etl::wire::{EVENT_TRACE_CLOCK, LOG_FILE_MODE};
-use etw_layouts_memory::salvage::Which;
 use etw_layouts_memory::{Census, Kind, Limits, Owner, Session, State, Time, Uuid, Walk};
 use std::error::Error;
 use std::io::Cursor;
@@ -152,7 +152,8 @@ fn not_saved() {
     let session = walk.sessions().remove(0);
     let mut save = |session: &Session| {
         let mut file = Cursor::new(Vec::new());
-        walk.save(session, Which::All, &mut file).map(|_| Trace::from_bytes(file.get_ref()).unwrap().log_file().clone())
+        DumpSession::read(&mut walk, session, BufferSelection::All).save(&mut file)?;
+        Ok::<_, SaveError>(Trace::from_bytes(file.get_ref()).unwrap().log_file().clone())
     };
     let log = save(&session).unwrap();
     assert_eq!((log.perf_frequency, log.boot_time, log.cpu_mhz), (5, 6, 7));
@@ -166,13 +167,15 @@ fn not_saved() {
     assert_eq!((&*log.logger_name, &*log.file_name, log.clock), ("", "", 2));
     let none = Session { buffer_size: None, ..session.clone() };
     let error = save(&none).unwrap_err();
-    assert!(error.to_string().contains("cannot read the buffer size of the session") && error.source().is_none(), "{error}");
+    assert!(error.to_string().contains("unknown buffer size") && error.source().is_none(), "{error}");
     let odd = Session { buffer_size: Some(7), ..session };
     let error = save(&odd).unwrap_err();
     assert!(error.source().is_some_and(|source| source.to_string() == error.to_string()), "{error}");
     let kernel = plan.kit.kernel().with_time(Time { perf_frequency: Some(0), ..time });
-    let error = Walk::new(&plan.kit.image, &kernel).save(&walk.sessions()[0], Which::All, Cursor::new(Vec::new())).unwrap_err();
-    assert!(error.to_string().contains("give its rate"), "{error}");
+    let session = walk.sessions().remove(0);
+    let session = DumpSession::read(&mut Walk::new(&plan.kit.image, &kernel), &session, BufferSelection::All);
+    let error = session.save(Cursor::new(Vec::new())).unwrap_err();
+    assert!(error.to_string().contains("unknown rate"), "{error}");
 }
 
 /// Every state of a buffer, where its header has it as a number; a buffer that only the session itself has; one processor and many.
@@ -205,12 +208,14 @@ fn is_saved() {
         let kernel = plan.kit.kernel();
         let mut walk = Walk::new(&plan.kit.image, &kernel);
         for (session, planned) in walk.sessions().iter().zip(&plan.sessions) {
-            for which in [Which::Pending, Which::All] {
+            for which in [BufferSelection::Pending, BufferSelection::All] {
                 let name = format!("{build} {arch} {} {which:?}", planned.name);
                 let mut file = Cursor::new(Vec::new());
-                let saved = walk.save(session, which, &mut file).unwrap_or_else(|error| panic!("{name}: {error}"));
+                let saved = DumpSession::read(&mut walk, session, which)
+                    .save(&mut file)
+                    .unwrap_or_else(|error| panic!("{name}: {error}"));
                 let stated = build.number >= [5, 1, 0];
-                let kept = |buffer: &&plan::Buffer| which == Which::All || buffer.state != plan::State::Free || !stated;
+                let kept = |buffer: &&plan::Buffer| which == BufferSelection::All || buffer.state != plan::State::Free || !stated;
                 let of = |buffer: &plan::Buffer| {
                     let processor = buffer.processor;
                     buffer.events.iter().map(move |(stamp, payload)| (*stamp, processor, payload.clone())).collect::<Vec<_>>()

@@ -98,7 +98,7 @@ impl<'a> Events<'a> {
             .map(|session| {
                 let is_wanted = args.session.is_empty() || args.session.iter().any(|name| is_called(session, name));
                 let filter = is_wanted.then(|| printer.wanted.filter(session.start_time, &schemas));
-                (session, Name::of(&session.name), filter, session.to_clock())
+                (session, Name::of(session.name()), filter, session.to_clock())
             })
             .collect();
         // Events that match the other options, but cannot be compared with the time range.
@@ -144,7 +144,7 @@ impl<'a> Events<'a> {
             note(format!("{} without time: --from and --to leave them out", Several(without_time, "event")));
         }
         for ((session, ..), left_out) in sessions.iter().zip(without_start).filter(|(_, left_out)| *left_out > 0) {
-            let (name, events) = (&session.name, Several(left_out, "event"));
+            let (name, events) = (session.name(), Several(left_out, "event"));
             note(format!(
                 "{events} of session {name} left out: session start unknown, so relative times do not apply; give absolute times"
             ));
@@ -160,7 +160,7 @@ impl<'a> Events<'a> {
         let absent: Vec<_> = self.args.session.iter().map(String::as_str).filter(|name| !has(name)).collect();
         // With one dump, the error of `end` is enough.
         if !absent.is_empty() && !self.is_single {
-            let names: BTreeSet<_> = content.sessions.iter().map(|session| session.name.as_str()).collect();
+            let names: BTreeSet<_> = content.sessions.iter().map(DumpSession::name).collect();
             let there = match names.is_empty() {
                 true => "the dump has no sessions".to_owned(),
                 false => format!("available sessions: {}", listed(&names.into_iter().collect::<Vec<_>>())),
@@ -173,7 +173,7 @@ impl<'a> Events<'a> {
 
 /// Whether a session has this name; StartTrace ignores case too.
 fn is_called(session: &DumpSession<'_>, name: &str) -> bool {
-    session.name.to_lowercase() == name.to_lowercase()
+    session.name().to_lowercase() == name.to_lowercase()
 }
 
 fn listed(names: &[&str]) -> String {

@@ -13,33 +13,32 @@ use std::path::Path;
 pub enum Opened {
     /// The header and the bytes of a minidump.
     Triage(DumpHeader, Vec<u8>),
-    /// A full or kernel dump.
-    Memory(File),
+    /// The header and the file of a full or kernel dump.
+    Memory(DumpHeader, File),
 }
 
 /// Opens a dump.
 pub fn open(input: &Input) -> Result<Opened, Stop> {
     let path = input.path()?;
     let unreadable = |error: io::Error| Stop::Input(etw_layouts_cli::unreadable(&error));
-    let is_pipe = path == Path::new("-");
-    let mut file: Box<dyn Read> = match is_pipe {
-        true => Box::new(io::stdin().lock()),
-        false => Box::new(File::open(path).map_err(unreadable)?),
+    let file = if path == Path::new("-") { None } else { Some(File::open(path).map_err(unreadable)?) };
+    let mut reader: Box<dyn Read + '_> = match &file {
+        Some(file) => Box::new(file),
+        None => Box::new(io::stdin().lock()),
     };
     let mut bytes = Vec::new();
-    file.by_ref().take(DumpHeader::SIZE as u64).read_to_end(&mut bytes).map_err(unreadable)?;
+    reader.by_ref().take(DumpHeader::SIZE as u64).read_to_end(&mut bytes).map_err(unreadable)?;
     let header = DumpHeader::of(&bytes).map_err(|error| match error {
         Error::NoDump if !bytes.starts_with(b"PAGEDU") => Stop::Input(no_dump(&bytes).unwrap_or_else(|| error.to_string())),
         _ => Stop::Input(error.to_string()),
     })?;
     if header.is_triage() {
-        file.read_to_end(&mut bytes).map_err(unreadable)?;
+        reader.read_to_end(&mut bytes).map_err(unreadable)?;
         return Ok(Opened::Triage(header, bytes));
     }
-    if is_pipe {
-        return Err(Stop::Input("cannot read a full dump from a pipe: its pages are read on demand; name the file".into()));
-    }
-    File::open(path).map(Opened::Memory).map_err(unreadable)
+    drop(reader);
+    let pipe = "cannot read a full dump from a pipe: its pages are read on demand; name the file";
+    file.map(|file| Opened::Memory(header, file)).ok_or_else(|| Stop::Input(pipe.into()))
 }
 
 /// The stem of the names of output files.

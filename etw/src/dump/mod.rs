@@ -16,12 +16,12 @@ use crate::input::{Input, Kind, find_all};
 use crate::output::stop::Stop;
 use crate::output::{Format, Output, Several, reported};
 use etw_layouts_cli::{Error, Outcome};
-use etw_layouts_dump::{Diagnostic, Dump, DumpHeader, DumpSession, MemoryDump};
-use etw_layouts_memory::salvage::Which;
+use etw_layouts_dump::{BufferSelection, Diagnostic, Dump, DumpHeader, DumpSession, MemoryDump};
 use etw_layouts_memory::{self as memory, Walk};
 use events::Events;
 use input::Opened;
 use std::borrow::Cow;
+use std::fs::File;
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -119,7 +119,7 @@ pub fn run_on(command: &Command, out: &mut Output) -> Result<Outcome, Error> {
         }
         let result = input::open(input).and_then(|opened| match opened {
             Opened::Triage(header, bytes) => triage(&mut work, files, input, (header, &bytes), out),
-            Opened::Memory(file) => whole(&mut work, files, input, &file, out),
+            Opened::Memory(header, file) => whole(&mut work, files, input, (header, &file), out),
         });
         match result {
             Ok(Outcome::Good) => {}
@@ -203,22 +203,28 @@ fn not_among(sessions: &[DumpSession<'_>], in_memory: &[DumpSession<'_>]) -> Opt
     ))
 }
 
-fn whole(work: &mut Work<'_>, files: &Files, input: &Input, file: &std::fs::File, out: &mut Output) -> Result<Outcome, Stop> {
-    let dump = MemoryDump::new(file).map_err(|error| Stop::Input(error.to_string()))?;
+fn whole(
+    work: &mut Work<'_>,
+    files: &Files,
+    input: &Input,
+    (header, file): (DumpHeader, &File),
+    out: &mut Output,
+) -> Result<Outcome, Stop> {
+    let dump = MemoryDump::with_header(file, header).map_err(|error| Stop::Input(error.to_string()))?;
     let (kernel, known) = identity::find(&dump, &files.kernel)?;
-    let which = if files.free { Which::All } else { Which::Pending };
+    let selection = if files.free { BufferSelection::All } else { BufferSelection::Pending };
     if files.memory {
         let note = "--memory has no effect on a full dump; it applies to minidumps".to_owned();
         out.aside(&identity::Note { file: &input.name, note });
     }
     if let Work::Info(args) = work {
-        return whole::run(&input.name, args.details, &dump, &kernel, &known, which, out);
+        return whole::run(&input.name, args.details, &dump, &kernel, &known, selection, out);
     }
     known.report(&input.name, out);
     let mut walk = Walk::new(&dump, &kernel).with_limits(dump.limits());
     walk.witness();
     let found = walk.sessions();
-    let sessions = dump.sessions(&mut walk, &found, which);
+    let sessions = dump.sessions(&mut walk, &found, selection);
     let of_dump = dump.diagnostics().iter().cloned().map(DumpDiagnostic::Dump);
     let diagnostics = of_dump.chain(walk.into_findings().into_iter().map(DumpDiagnostic::Memory)).collect();
     let content = Content { name: &input.name, sessions: sessions.into(), diagnostics, known: Some(&known) };

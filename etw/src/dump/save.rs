@@ -47,11 +47,11 @@ pub fn run(args: &Args, input: &Input, content: &Content<'_>, out: &mut Output) 
     let mut refused = 0;
     for session in content.sessions.iter() {
         diagnostics.extend(session.events().1.into_iter().map(DumpDiagnostic::Dump));
-        let path = args.output.join(format!("{}-{}-{}.etl", stem(input), session.logger_id, plain(&session.name)));
+        let path = args.output.join(format!("{}-{}-{}.etl", stem(input), session.logger_id, plain(session.name())));
         let output = path.display().to_string();
         match write(session, &path) {
             Ok(SaveSummary { buffers, events }) => {
-                let (session, logger_id) = (session.name.as_str(), session.logger_id);
+                let (session, logger_id) = (session.name(), session.logger_id);
                 out.line(&Line { file: &input.name, session, logger_id, output, buffers, events })?;
             }
             Err(why) => {

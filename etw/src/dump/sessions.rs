@@ -7,6 +7,7 @@ use crate::output::stop::Stop;
 use crate::output::{Escaped, Output, Several, no_table};
 use etw_layouts_cli::Outcome;
 use etw_layouts_dump::{Diagnostic, DumpSession, TimedEvent};
+use etw_layouts_etl::wire::LOG_FILE_MODE;
 use etw_layouts_etl::{ClockType, FileTime};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -141,7 +142,7 @@ pub fn lines<'a>(
 
 impl<'a> Line<'a> {
     fn of(file: Option<&'a str>, session: &'a DumpSession<'_>, known: Option<&Known>) -> (Self, Vec<Diagnostic>) {
-        let (events, diagnostics) = session.events();
+        let (log, (events, diagnostics)) = (&session.log_file, session.events());
         let mut headers: BTreeMap<String, usize> = BTreeMap::new();
         for event in &events {
             // The same text as in `events`.
@@ -153,19 +154,19 @@ impl<'a> Line<'a> {
         let last = events.iter().rev().find_map(|event| event.time);
         let line = Self {
             file,
-            session: &session.name,
+            session: session.name(),
             logger_id: session.logger_id,
-            mode: session.mode.0,
-            mode_names: if session.mode.0 == 0 { String::new() } else { format!("{:?}", session.mode) },
-            clock: session.clock.0,
-            clock_name: ClockType::of(session.clock.0).map(|clock| match clock {
+            mode: log.mode,
+            mode_names: if log.mode == 0 { String::new() } else { format!("{:?}", LOG_FILE_MODE(log.mode)) },
+            clock: log.clock,
+            clock_name: ClockType::of(log.clock).map(|clock| match clock {
                 ClockType::PerfCounter => "performance counter",
                 ClockType::SystemTime => "system time",
                 ClockType::CpuCycle => "processor cycles",
             }),
             start_time: session.start_time,
             start_time_utc: utc(session.start_time),
-            buffer_size: session.buffer_size,
+            buffer_size: log.buffer_size,
             buffers: session.buffers.len(),
             empty_buffers: session.empty_buffers(),
             compressed_buffers: session.compressed_buffers(),
@@ -173,7 +174,7 @@ impl<'a> Line<'a> {
             events: events.len(),
             layouts: known.map(Known::confidence),
             symbols_source: known.map(|known| known.symbols_source),
-            has_clock_rate: session.has_rate,
+            has_clock_rate: session.has_rate(),
             has_reference_time: session.has_reference(),
             headers,
             first_time: first,

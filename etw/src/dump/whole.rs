@@ -8,8 +8,7 @@ use super::sessions::{Line, lines, write_buffers};
 use crate::output::stop::Stop;
 use crate::output::{Escaped, Grouped, Output};
 use etw_layouts_cli::Outcome;
-use etw_layouts_dump::{MemoryDump, Source};
-use etw_layouts_memory::salvage::Which;
+use etw_layouts_dump::{BufferSelection, MemoryDump, Source};
 use etw_layouts_memory::{self as memory, Kernel, Kind, Memory, Owner, Walk};
 use serde::Serialize;
 use std::fmt::{self, Display};
@@ -124,14 +123,14 @@ pub fn run<S: Source>(
     dump: &MemoryDump<S>,
     kernel: &Kernel,
     known: &Known,
-    which: Which,
+    selection: BufferSelection,
     out: &mut Output,
 ) -> Result<Outcome, Stop> {
     let mut walk = Walk::new(dump, kernel).with_limits(dump.limits());
     let census = walk.census();
     // The census compares these offsets with the layouts; here they are printed.
     let witness = Walk::new(dump, kernel).witness();
-    let sessions = dump.sessions(&mut walk, &census.sessions, which);
+    let sessions = dump.sessions(&mut walk, &census.sessions, selection);
     let (lines, found) = lines(None, &sessions, Some(known));
     let providers = census.providers.iter().map(|one| provider(one, kernel, &mut walk)).collect();
     let of_dump = dump.diagnostics().iter().cloned().chain(found).map(DumpDiagnostic::Dump);

@@ -55,10 +55,7 @@ fn what_is_found_is_printed() {
         assert_eq!(sessions.len(), dump.sessions().len());
         for (said, session) in sessions.iter().zip(dump.sessions()) {
             let number = |key: &str| said[key].as_u64().unwrap() as usize;
-            assert_eq!(
-                (said["session"].as_str(), number("logger_id")),
-                (Some(session.name.as_str()), session.logger_id as usize)
-            );
+            assert_eq!((said["session"].as_str(), number("logger_id")), (Some(session.name()), session.logger_id as usize));
             let counts = [number("buffers"), number("empty_buffers"), number("events")];
             assert_eq!(counts, [session.buffers.len(), session.empty_buffers(), session.events().0.len()]);
         }

@@ -1,15 +1,39 @@
-//! Compressed buffers in memory: as in a file, consecutive headers with XPRESS streams.
+//! Compressed buffers: as in a file, consecutive headers with XPRESS streams.
 
-use crate::buffer::Buffer;
-use crate::finding::{FindingKind, Place};
-use crate::memory::Memory;
-use crate::session::Session;
-use crate::walk::Walk;
-use alloc::string::{String, ToString};
-use alloc::vec;
-use alloc::vec::Vec;
 use etw_layouts_etl::wire::{BUFFER_HEADER, Generation};
+use etw_layouts_etl::write::Producer;
 use etw_layouts_etl::{BufferHeader, xpress};
+use etw_layouts_memory::{Buffer, FindingKind, Memory, Place, Session, Walk};
+
+/// The bytes of a buffer that can contain events, as from [`Walk::events_of`]. A compressed buffer, or one that contains compressed
+/// buffers, gives the decompressed bytes of each. Failures become findings of the walk.
+///
+/// The format is known from trace files. No dump at hand confirms that compressed buffers begin at the start of such a buffer, or
+/// after its header.
+pub fn decoded_buffers<M: Memory + ?Sized>(walk: &mut Walk<'_, M>, session: &Session, buffer: &Buffer) -> Vec<Vec<u8>> {
+    let bytes = walk.events_of(session, buffer);
+    if !buffer.is_compressed() {
+        return vec![bytes];
+    }
+    let generation = Producer { build: walk.kernel().build(), arch: walk.kernel().arch() }.generation();
+    let (size, most) = (session.buffer_size.unwrap_or(0), walk.bytes_left());
+    let mut unpacked = unpack(&bytes, size, most, generation);
+    if unpacked.buffers.is_empty() {
+        unpacked = unpack(bytes.get(BUFFER_HEADER..).unwrap_or_default(), size, most, generation);
+        // A buffer that contains others states where they end.
+        let rest = buffer.valid_end(size).unwrap_or(0).saturating_sub((BUFFER_HEADER + unpacked.taken) as u32);
+        if unpacked.fault.is_none() && !unpacked.buffers.is_empty() && rest > 0 {
+            unpacked.fault = Some(format!("the last {rest:#x} bytes are not compressed buffers"));
+        }
+    }
+    walk.spend(unpacked.buffers.iter().map(|image| image.len() as u64).sum());
+    let none = unpacked.buffers.is_empty().then(|| "no compressed buffer found".into());
+    if let Some(why) = unpacked.fault.or(none) {
+        let place = Place { structure: "WMI_BUFFER_HEADER", address: buffer.header.address(), member: "" };
+        walk.find(place, FindingKind::Compressed(why));
+    }
+    unpacked.buffers
+}
 
 /// The result of decompressing buffers.
 #[derive(Clone, Debug, Default)]
@@ -56,36 +80,4 @@ pub fn unpack(bytes: &[u8], size: u32, most: u64, generation: Generation) -> Unp
 fn header(bytes: &[u8], size: u32, generation: Generation) -> Option<BufferHeader> {
     let fits = |value: u32| (BUFFER_HEADER as u32..=size).contains(&value);
     BufferHeader::read(generation, bytes).filter(|header| header.is_compressed() && fits(header.size) && fits(header.offset))
-}
-
-impl<M: Memory + ?Sized> Walk<'_, M> {
-    /// The bytes of a buffer that can contain events, as from [`events_of`](Self::events_of). A compressed buffer, or one that
-    /// contains compressed buffers, gives the decompressed bytes of each. Failures become findings.
-    ///
-    /// The format is known from trace files. No dump at hand confirms that compressed buffers begin at the start of such a
-    /// buffer, or after its header.
-    pub fn decoded_buffers(&mut self, session: &Session, buffer: &Buffer, generation: Generation) -> Vec<Vec<u8>> {
-        let bytes = self.events_of(session, buffer);
-        if !buffer.is_compressed() {
-            return vec![bytes];
-        }
-        let size = session.buffer_size.unwrap_or(0);
-        let most = self.left();
-        let mut unpacked = unpack(&bytes, size, most, generation);
-        if unpacked.buffers.is_empty() {
-            unpacked = unpack(bytes.get(BUFFER_HEADER..).unwrap_or_default(), size, most, generation);
-            // A buffer that contains others states where they end.
-            let rest = buffer.valid_end(size).unwrap_or(0).saturating_sub((BUFFER_HEADER + unpacked.taken) as u32);
-            if unpacked.fault.is_none() && !unpacked.buffers.is_empty() && rest > 0 {
-                unpacked.fault = Some(alloc::format!("the last {rest:#x} bytes are not compressed buffers"));
-            }
-        }
-        self.spend(unpacked.buffers.iter().map(|image| image.len() as u64).sum());
-        let place = Place { structure: "WMI_BUFFER_HEADER", address: buffer.header.address(), member: "" };
-        let none = || unpacked.buffers.is_empty().then(|| "no compressed buffer found".into());
-        if let Some(why) = unpacked.fault.clone().or_else(none) {
-            self.find(place, FindingKind::Compressed(why));
-        }
-        unpacked.buffers
-    }
 }
