@@ -93,7 +93,8 @@ impl<'a> Listing<'a> {
             Format::Json => processes.iter().try_for_each(|process| out.line(&Document::new(file, process, images))),
             Format::Text => {
                 let row = |process| Row { style: Style::new(), cells: cells(process, false) };
-                let mut lines = lines(&COLUMNS, &processes.iter().map(row).collect::<Vec<_>>(), None).into_iter().map(|(_, line)| line);
+                let mut lines =
+                    lines(&COLUMNS, &processes.iter().map(row).collect::<Vec<_>>(), None).into_iter().map(|(_, line)| line);
                 let mut text = String::new();
                 // The first line of the table is its head.
                 if let Some(head) = lines.next().filter(|_| !processes.is_empty()) {
