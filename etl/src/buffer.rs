@@ -44,10 +44,6 @@ impl<'a> Buffer<'a> {
         self.place
     }
 
-    pub(crate) fn common(&self) -> Common {
-        self.common
-    }
-
     /// The buffer header.
     pub fn header(&self) -> &BufferHeader {
         &self.header

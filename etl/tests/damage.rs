@@ -5,13 +5,11 @@ use etw_layouts_etl::compression::Format;
 use etw_layouts_etl::header::EventHeader;
 use etw_layouts_etl::wire::{Generation, LOG_FILE_MODE, zero};
 use etw_layouts_etl::write::{FileWriter, Record, Relog};
-use etw_layouts_etl::{
-    BufferHeader, ByTime, ClockType, Diagnostic, Event, EventRecord, LogFile, Reader, Scratch, SplitBuffer, Trace,
-};
+use etw_layouts_etl::{BufferHeader, ByTime, ClockType, Diagnostic, Event, EventRecord, LogFile, Reader, Scratch, Trace};
 use fastrand::Rng;
 use std::io::Cursor;
 use std::ops::Range;
-use test_support::traces::{PRODUCERS, all, fixture, in_format};
+use test_support::traces::{PRODUCERS, all, fixture, in_format, written_again_differs};
 
 /// Seeded mutations, each read in every way.
 #[test]
@@ -359,7 +357,7 @@ fn read(bytes: &[u8]) -> Option<usize> {
                 }
             }
         }
-        assert_eq!(SplitBuffer::of(&buffer, &decoded).bytes().unwrap(), buffer.bytes());
+        assert_eq!(written_again_differs(&buffer, &decoded), None);
     }
     assert!(events <= bound);
     assert_eq!((events, &diagnostics), (streamed, &streamed_diagnostics));

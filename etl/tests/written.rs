@@ -4,12 +4,14 @@ use crate::events::{in_file, in_time};
 use etw_layouts_etl::check::check;
 use etw_layouts_etl::compression::Format;
 use etw_layouts_etl::header::{Counters, EventHeader, Message};
-use etw_layouts_etl::wire::{Arch, ETW_BUFFER_FLAG, ETW_BUFFER_TYPE, EVENT_HEADER, PERFINFO_TRACE_HEADER, large, zero};
+use etw_layouts_etl::wire::{
+    Arch, ETW_BUFFER_FLAG, ETW_BUFFER_TYPE, EVENT_HEADER, LOG_FILE_MODE, PERFINFO_TRACE_HEADER, large, zero,
+};
 use etw_layouts_etl::write::{BufferWriter, Error, FileWriter, Identity, Producer, Record};
-use etw_layouts_etl::{ClockType, DiagnosticKind, HeaderType, Item, LogFile, Scratch, SplitBuffer, Trace, Uuid};
+use etw_layouts_etl::{ClockType, DiagnosticKind, HeaderType, Item, LogFile, Scratch, Trace, Uuid};
 use std::collections::BTreeSet;
 use std::io::Cursor;
-use test_support::traces::{PRODUCERS, START, all, fixture, in_format};
+use test_support::traces::{PRODUCERS, START, all, fixture, in_format, written_again_differs};
 
 #[test]
 fn fixtures() {
@@ -39,7 +41,7 @@ fn fixtures() {
         for buffer in trace.buffers() {
             let (buffer, mut scratch) = (buffer.unwrap(), Scratch::default());
             let decoded = buffer.decode(&mut scratch);
-            assert!(SplitBuffer::of(&buffer, &decoded).bytes().unwrap() == buffer.bytes(), "{name}: {:#x}", buffer.offset());
+            assert_eq!(written_again_differs(&buffer, &decoded), None, "{name}: {:#x}", buffer.offset());
         }
     }
     assert_eq!(kinds.len(), 20 - 1 + 1, "{kinds:?}");
@@ -362,68 +364,16 @@ fn refused_at_once() {
     writer.finish(0).unwrap();
 }
 
-/// Buffers that were taken apart, changed and put together are read as what they were changed to, in their own format.
+/// Compressed files have the same events in every format.
 #[test]
-fn changed() {
-    for fixture in all(40) {
-        for format in [Format::Xpress, Format::Lznt1, Format::XpressHuffman] {
-            let name = format!("{} {format:?}", fixture.name);
+fn formats() {
+    for fixture in all(40).into_iter().filter(|fixture| fixture.log.mode & LOG_FILE_MODE::EVENT_TRACE_COMPRESSED_MODE.0 != 0) {
+        let expected = in_file(&Trace::from_bytes(&fixture.bytes).unwrap());
+        for format in [Format::Lznt1, Format::XpressHuffman] {
             let file = in_format(&fixture.bytes, format);
-            let (mut changed, mut expected) = (Vec::new(), Vec::new());
-            let mut compressed = false;
-            for buffer in Trace::from_bytes(&file).unwrap().buffers() {
-                let (buffer, mut scratch) = (buffer.unwrap(), Scratch::default());
-                let decoded = buffer.decode(&mut scratch);
-                let mut parts = SplitBuffer::of(&buffer, &decoded);
-                let mut events: Vec<_> = decoded.events().map(|event| event.unwrap().bytes().to_vec()).collect();
-                compressed |= buffer.header().is_compressed();
-                if buffer.index() > 0 {
-                    let (record, _) = parts.records.remove(0);
-                    let event = events.remove(0);
-                    if buffer.index() % 2 == 0 {
-                        parts.records.push((record, &[]));
-                        events.push(event);
-                    }
-                }
-                expected.extend(events);
-                changed.extend(parts.bytes().unwrap_or_else(|error| panic!("{name}: {error}")));
-            }
-            let trace = Trace::from_bytes(&changed).unwrap();
-            let seen: Vec<_> = in_file(&trace).into_iter().map(|event| event.bytes).collect();
-            assert!(seen == expected, "{name}");
-            assert_eq!(compressed, trace.buffers().any(|buffer| buffer.unwrap().header().is_compressed()), "{name}");
-            check(&trace, &mut |diagnostic| {
-                assert!(matches!(diagnostic.kind.name(), "layout" | "event-order"), "{name}: {diagnostic}");
-            });
-            if !compressed {
-                break;
-            }
+            let trace = Trace::from_bytes(&file).unwrap();
+            assert!(trace.buffers().any(|buffer| buffer.unwrap().header().is_compressed()), "{} {format:?}", fixture.name);
+            assert!(in_file(&trace)[1..] == expected[1..], "{} {format:?}", fixture.name);
         }
-    }
-}
-
-/// What does not fit into its buffer any more is refused; what can no longer be compressed is kept as it is.
-#[test]
-fn changed_to_more() {
-    let mut random = fastrand::Rng::with_seed(0x3A);
-    let noise: Vec<u8> = (0..3_800).map(|_| random.u8(..)).collect();
-    for compressed in [false, true] {
-        let file = fixture(PRODUCERS[7], ClockType::PerfCounter, compressed, 20).unwrap();
-        let trace = Trace::from_bytes(&file.bytes).unwrap();
-        let (buffer, mut scratch) = (trace.buffers().nth(1).unwrap().unwrap(), Scratch::default());
-        let decoded = buffer.decode(&mut scratch);
-        let mut parts = SplitBuffer::of(&buffer, &decoded);
-        parts.records = vec![(event(1, &noise), &[])];
-        let bytes = parts.bytes().unwrap();
-        let mut bytes = [&file.bytes[..buffer.offset() as usize], &bytes].concat();
-        // BuffersWritten.
-        bytes[0x48 + 0x20 + 0x24] = 2;
-        assert_eq!(in_file(&Trace::from_bytes(&bytes).unwrap()).last().unwrap().payload, noise);
-        // As large as a buffer can be.
-        let full = vec![1; 4096 - 0x48 - size_of::<EVENT_HEADER>()];
-        parts.records = vec![(event(1, &full), &[])];
-        assert!(parts.bytes().is_ok());
-        parts.records = vec![(event(1, &noise), &[]), (event(2, &noise), &[])];
-        assert!(matches!(parts.bytes(), Err(Error::Larger { size: 4096, .. })));
     }
 }

@@ -3,7 +3,7 @@
 use crate::index::{Index, Place};
 use crate::keys::{Key, Names};
 use crate::narrow::Narrow;
-use crate::options::{Options, Shape};
+use crate::options::{BYTES, Options, ROWS, Shape};
 use crate::stacks::Stacks;
 use crate::table::{Batch, Table};
 use crate::typed::Typed;
@@ -41,10 +41,6 @@ struct TraceState {
     processes: Vec<i32>,
 }
 
-/// Rows of a batch at most.
-pub(crate) const ROWS: usize = 1 << 16;
-/// Bytes of texts and payloads in a batch, after which it ends.
-pub(crate) const BYTES: usize = 16 << 20;
 /// Bytes of names, after which they are forgotten.
 const NAMES: usize = 16 << 20;
 
@@ -108,7 +104,7 @@ impl Encoder {
             process_name: process_name.and_then(|name| trace.processes.get(name as usize).copied()),
         };
         let decoded = event.decode(schemas);
-        self.stacks.add(event, &key, decoded.as_ref());
+        self.stacks.add(event, &key, decoded.as_ref(), &mut self.names);
         let fault = match &mut self.rows {
             Rows::Narrow(narrow) => narrow.add(event, &key, decoded.as_ref(), schemas, &trace.clock),
             Rows::Typed(typed) => typed.add(event, &key, decoded.as_ref(), schemas, &trace.clock),

@@ -1,16 +1,13 @@
 //! The columns that all tables have: those that identify an event, and those by which events are compared.
 
+use crate::columns::{NameBuilder, columns};
 use crate::dictionary::Dictionary;
 use crate::index::Place;
 use crate::schema;
-use arrow_array::ArrayRef;
 use arrow_array::builder::{
-    FixedSizeBinaryBuilder, Int32Builder, Int64Builder, TimestampNanosecondBuilder, UInt8Builder, UInt16Builder, UInt32Builder,
-    UInt64Builder,
+    FixedSizeBinaryBuilder, Int64Builder, TimestampNanosecondBuilder, UInt8Builder, UInt16Builder, UInt32Builder, UInt64Builder,
 };
-use arrow_schema::{ArrowError, DataType, Field};
 use etw_layouts_etl::{Event, Uuid};
-use std::sync::Arc;
 
 /// The values of an event for its key columns that are not in its header.
 #[derive(Clone, Copy, Debug)]
@@ -25,12 +22,14 @@ pub(crate) struct Key {
     pub process_name: Option<i32>,
 }
 
-/// Names of traces, hosts and processes.
+/// Names that tables share.
 #[derive(Debug, Default)]
 pub(crate) struct Names {
     pub traces: Dictionary,
     pub hosts: Dictionary,
     pub processes: Dictionary,
+    /// Kinds of call stacks.
+    pub stacks: Dictionary,
 }
 
 impl Names {
@@ -39,82 +38,31 @@ impl Names {
     }
 }
 
-/// The key columns.
-#[derive(Debug)]
-pub(crate) struct Keys {
-    trace: Int32Builder,
-    host: Int32Builder,
-    sequence: UInt64Builder,
-    time: TimestampNanosecondBuilder,
-    tick: Int64Builder,
-    provider_guid: FixedSizeBinaryBuilder,
-    id: UInt16Builder,
-    version: UInt16Builder,
-    opcode: UInt8Builder,
-    level: UInt8Builder,
-    keyword: UInt64Builder,
-    processor: UInt16Builder,
-    process: UInt32Builder,
-    thread: UInt32Builder,
-    thread_process: UInt32Builder,
-    process_name: Int32Builder,
-    activity: FixedSizeBinaryBuilder,
-    related: FixedSizeBinaryBuilder,
-}
-
-impl Default for Keys {
-    fn default() -> Self {
-        let guid = || FixedSizeBinaryBuilder::with_capacity(0, 16);
-        Self {
-            trace: Int32Builder::with_capacity(0),
-            host: Int32Builder::with_capacity(0),
-            sequence: UInt64Builder::with_capacity(0),
-            time: TimestampNanosecondBuilder::with_capacity(0).with_data_type(schema::time()),
-            tick: Int64Builder::with_capacity(0),
-            provider_guid: guid(),
-            id: UInt16Builder::with_capacity(0),
-            version: UInt16Builder::with_capacity(0),
-            opcode: UInt8Builder::with_capacity(0),
-            level: UInt8Builder::with_capacity(0),
-            keyword: UInt64Builder::with_capacity(0),
-            processor: UInt16Builder::with_capacity(0),
-            process: UInt32Builder::with_capacity(0),
-            thread: UInt32Builder::with_capacity(0),
-            thread_process: UInt32Builder::with_capacity(0),
-            process_name: Int32Builder::with_capacity(0),
-            activity: guid(),
-            related: guid(),
-        }
+columns! {
+    /// The key columns.
+    pub(crate) struct Keys of Names {
+        trace: REQUIRED NameBuilder => traces,
+        host: OPTIONAL NameBuilder => hosts,
+        sequence: REQUIRED UInt64Builder,
+        time: OPTIONAL TimestampNanosecondBuilder,
+        tick: OPTIONAL Int64Builder,
+        provider_guid: OPTIONAL FixedSizeBinaryBuilder,
+        id: OPTIONAL UInt16Builder,
+        version: OPTIONAL UInt16Builder,
+        opcode: OPTIONAL UInt8Builder,
+        level: OPTIONAL UInt8Builder,
+        keyword: OPTIONAL UInt64Builder,
+        processor: REQUIRED UInt16Builder,
+        process: OPTIONAL UInt32Builder,
+        thread: OPTIONAL UInt32Builder,
+        thread_process: OPTIONAL UInt32Builder,
+        process_name: OPTIONAL NameBuilder => processes,
+        activity: OPTIONAL FixedSizeBinaryBuilder,
+        related: OPTIONAL FixedSizeBinaryBuilder,
     }
 }
 
 impl Keys {
-    /// The columns, in order.
-    pub fn fields() -> Vec<Field> {
-        let field = |name, ty| Field::new(name, ty, true);
-        let always = |name, ty| Field::new(name, ty, false);
-        vec![
-            always("trace", schema::name()),
-            field("host", schema::name()),
-            always("sequence", DataType::UInt64),
-            field("time", schema::time()),
-            field("tick", DataType::Int64),
-            schema::guid("provider_guid"),
-            field("id", DataType::UInt16),
-            field("version", DataType::UInt16),
-            field("opcode", DataType::UInt8),
-            field("level", DataType::UInt8),
-            field("keyword", DataType::UInt64),
-            always("processor", DataType::UInt16),
-            field("process", DataType::UInt32),
-            field("thread", DataType::UInt32),
-            field("thread_process", DataType::UInt32),
-            field("process_name", schema::name()),
-            schema::guid("activity"),
-            schema::guid("related"),
-        ]
-    }
-
     #[inline]
     pub fn add(&mut self, event: &Event<'_>, key: &Key) {
         self.trace.append_value(key.trace);
@@ -140,30 +88,6 @@ impl Keys {
     pub fn len(&self) -> usize {
         use arrow_array::builder::ArrayBuilder;
         self.sequence.len()
-    }
-
-    /// The columns of the rows so far, which are removed.
-    pub fn take(&mut self, names: &mut Names) -> Result<Vec<ArrayRef>, ArrowError> {
-        Ok(vec![
-            names.traces.column(self.trace.finish())?,
-            names.hosts.column(self.host.finish())?,
-            Arc::new(self.sequence.finish()),
-            Arc::new(self.time.finish()),
-            Arc::new(self.tick.finish()),
-            Arc::new(self.provider_guid.finish()),
-            Arc::new(self.id.finish()),
-            Arc::new(self.version.finish()),
-            Arc::new(self.opcode.finish()),
-            Arc::new(self.level.finish()),
-            Arc::new(self.keyword.finish()),
-            Arc::new(self.processor.finish()),
-            Arc::new(self.process.finish()),
-            Arc::new(self.thread.finish()),
-            Arc::new(self.thread_process.finish()),
-            names.processes.column(self.process_name.finish())?,
-            Arc::new(self.activity.finish()),
-            Arc::new(self.related.finish()),
-        ])
     }
 }
 

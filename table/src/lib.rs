@@ -11,6 +11,7 @@
 #![forbid(unsafe_code)]
 
 mod batches;
+mod columns;
 mod dictionary;
 mod encoder;
 mod error;

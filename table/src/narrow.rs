@@ -1,5 +1,6 @@
 //! The table of all events, with their fields as JSON.
 
+use crate::columns::{NameBuilder, columns};
 use crate::dictionary::Dictionary;
 use crate::keys::{Key, Keys, Names};
 use crate::kinds::Kinds;
@@ -7,11 +8,12 @@ use crate::options::Payload;
 use crate::schema;
 use crate::table::{Batch, Kind, Table, names_of};
 use arrow_array::RecordBatch;
-use arrow_array::builder::{BinaryBuilder, Int32Builder, StringBuilder, UInt8Builder, UInt16Builder, UInt32Builder};
-use arrow_schema::{ArrowError, DataType, Field};
+use arrow_array::builder::{BinaryBuilder, StringBuilder, UInt8Builder, UInt16Builder, UInt32Builder};
+use arrow_schema::ArrowError;
+use etw_layouts_etl::names::source as source_name;
 use etw_layouts_etl::payload::Fault;
 use etw_layouts_etl::text::fields::{self, Style};
-use etw_layouts_etl::{Clock, Decoded, Event, Schemas, names};
+use etw_layouts_etl::{Clock, Decoded, Event, Schemas};
 use std::sync::Arc;
 
 /// The rows of the table that are not in a batch yet.
@@ -20,22 +22,29 @@ pub(crate) struct Narrow {
     table: Arc<Table>,
     payloads: Payload,
     keys: Keys,
-    provider: Int32Builder,
-    event: Int32Builder,
-    task: UInt16Builder,
-    channel: UInt8Builder,
-    flags: UInt16Builder,
-    header: Int32Builder,
-    size: UInt32Builder,
-    payload_size: UInt32Builder,
-    source: Int32Builder,
-    fields: StringBuilder,
-    payload: BinaryBuilder,
-    own: OwnNames,
+    columns: Columns,
+    names: OwnNames,
     kinds: Kinds<(i32, i32)>,
     /// Bytes of text and payloads.
     bytes: usize,
     json: Vec<u8>,
+}
+
+columns! {
+    /// The columns that only this table has.
+    struct Columns of OwnNames {
+        provider: REQUIRED NameBuilder => providers,
+        event: REQUIRED NameBuilder => events,
+        task: OPTIONAL UInt16Builder,
+        channel: OPTIONAL UInt8Builder,
+        flags: OPTIONAL UInt16Builder,
+        header: REQUIRED NameBuilder => headers,
+        size: REQUIRED UInt32Builder,
+        payload_size: REQUIRED UInt32Builder,
+        source: OPTIONAL NameBuilder => sources,
+        fields: OPTIONAL StringBuilder,
+        payload: OPTIONAL BinaryBuilder,
+    }
 }
 
 /// Names that only this table has.
@@ -49,39 +58,14 @@ struct OwnNames {
 
 impl Narrow {
     pub fn new(payloads: Payload) -> Self {
-        let always = |name, ty| Field::new(name, ty, false);
-        let field = |name, ty| Field::new(name, ty, true);
-        let mut columns = Keys::fields();
-        columns.extend([
-            always("provider", schema::name()),
-            always("event", schema::name()),
-            field("task", DataType::UInt16),
-            field("channel", DataType::UInt8),
-            field("flags", DataType::UInt16),
-            always("header", schema::name()),
-            always("size", DataType::UInt32),
-            always("payload_size", DataType::UInt32),
-            field("source", schema::name()),
-            field("fields", DataType::Utf8),
-            field("payload", DataType::Binary),
-        ]);
+        let columns = [Keys::fields(), Columns::fields()].concat();
         let schema = schema::table("events", columns, &[]);
         Self {
             table: Arc::new(Table { kind: Kind::Events, schema, layout: 0 }),
             payloads,
             keys: Keys::default(),
-            provider: Int32Builder::with_capacity(0),
-            event: Int32Builder::with_capacity(0),
-            task: UInt16Builder::with_capacity(0),
-            channel: UInt8Builder::with_capacity(0),
-            flags: UInt16Builder::with_capacity(0),
-            header: Int32Builder::with_capacity(0),
-            size: UInt32Builder::with_capacity(0),
-            payload_size: UInt32Builder::with_capacity(0),
-            source: Int32Builder::with_capacity(0),
-            fields: StringBuilder::new(),
-            payload: BinaryBuilder::new(),
-            own: OwnNames::default(),
+            columns: Columns::default(),
+            names: OwnNames::default(),
             kinds: Kinds::default(),
             bytes: 0,
             json: Vec::new(),
@@ -102,34 +86,34 @@ impl Narrow {
         clock: &Clock,
     ) -> Option<Fault> {
         self.keys.add(event, key);
-        let own = &mut self.own;
+        let (names, columns) = (&mut self.names, &mut self.columns);
         let (provider, name) = self.kinds.get(event, decoded, || {
             let (provider, name) = names_of(event, schemas);
-            (own.providers.add(&provider), own.events.add(&name))
+            (names.providers.add(&provider), names.events.add(&name))
         });
-        self.provider.append_value(provider);
-        self.event.append_value(name);
-        self.task.append_option(event.task());
-        self.channel.append_option(event.channel());
-        self.flags.append_option(event.flags().map(|flags| flags.0));
-        self.header.append_value(self.own.headers.add(event.header_type().name()));
-        self.size.append_value(event.bytes().len() as u32);
-        self.payload_size.append_value(event.payload().len() as u32);
-        self.source.append_option(decoded.map(|decoded| self.own.sources.add(names::source(decoded.source()))));
+        columns.provider.append_value(provider);
+        columns.event.append_value(name);
+        columns.task.append_option(event.task());
+        columns.channel.append_option(event.channel());
+        columns.flags.append_option(event.flags().map(|flags| flags.0));
+        columns.header.append_value(names.headers.add(event.header_type().name()));
+        columns.size.append_value(event.bytes().len() as u32);
+        columns.payload_size.append_value(event.payload().len() as u32);
+        columns.source.append_option(decoded.map(|decoded| names.sources.add(source_name(decoded.source()))));
         let is_json = self.payloads == Payload::Json;
         let fault = match decoded.filter(|_| is_json) {
             Some(decoded) => {
                 self.json.clear();
                 let fault = fields::fields(&decoded.fields, Some(clock), Style::Json, &mut self.json);
                 match std::str::from_utf8(&self.json) {
-                    Ok(json) => self.fields.append_value(json),
-                    Err(_) => self.fields.append_value(String::from_utf8_lossy(&self.json)),
+                    Ok(json) => columns.fields.append_value(json),
+                    Err(_) => columns.fields.append_value(String::from_utf8_lossy(&self.json)),
                 }
                 self.bytes += self.json.len();
                 fault
             }
             None => {
-                self.fields.append_null();
+                columns.fields.append_null();
                 None
             }
         };
@@ -138,7 +122,7 @@ impl Narrow {
             Payload::Binary => true,
             Payload::None => false,
         };
-        self.payload.append_option(is_kept.then(|| event.payload()));
+        columns.payload.append_option(is_kept.then(|| event.payload()));
         self.bytes += if is_kept { event.payload().len() } else { 0 };
         fault
     }
@@ -159,33 +143,20 @@ impl Narrow {
 
     /// Memory for names.
     pub fn names_size(&self) -> usize {
-        let OwnNames { providers, events, headers, sources } = &self.own;
+        let OwnNames { providers, events, headers, sources } = &self.names;
         providers.size() + events.size() + headers.size() + sources.size()
     }
 
     /// Forgets all names. There must be no rows.
     pub fn forget_names(&mut self) {
-        self.own = OwnNames::default();
+        self.names = OwnNames::default();
         self.kinds.forget();
     }
 
     /// The rows so far, which are removed.
     pub fn take(&mut self, names: &mut Names) -> Result<Batch, ArrowError> {
         self.bytes = 0;
-        let mut columns = self.keys.take(names)?;
-        columns.extend([
-            self.own.providers.column(self.provider.finish())?,
-            self.own.events.column(self.event.finish())?,
-            Arc::new(self.task.finish()),
-            Arc::new(self.channel.finish()),
-            Arc::new(self.flags.finish()),
-            self.own.headers.column(self.header.finish())?,
-            Arc::new(self.size.finish()),
-            Arc::new(self.payload_size.finish()),
-            self.own.sources.column(self.source.finish())?,
-            Arc::new(self.fields.finish()),
-            Arc::new(self.payload.finish()),
-        ]);
+        let columns = [self.keys.take(names)?, self.columns.take(&mut self.names)?].concat();
         Ok(Batch { rows: RecordBatch::try_new(self.table.schema.clone(), columns)?, table: self.table.clone(), generation: 0 })
     }
 }

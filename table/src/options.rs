@@ -34,3 +34,8 @@ pub struct Options {
     /// The form of payloads in the narrow shape.
     pub payload: Payload,
 }
+
+/// Rows of a batch at most.
+pub(crate) const ROWS: usize = 1 << 16;
+/// Bytes of texts and payloads in a batch, after which it ends.
+pub(crate) const BYTES: usize = 16 << 20;

@@ -1,14 +1,13 @@
 //! The table of call stacks.
 
-use crate::dictionary::Dictionary;
+use crate::columns::{NameBuilder, columns};
 use crate::keys::{Key, Names};
+use crate::options::ROWS;
 use crate::schema;
 use crate::table::{Batch, Kind, Table};
 use arrow_array::RecordBatch;
-use arrow_array::builder::{
-    Int32Builder, Int64Builder, ListBuilder, TimestampNanosecondBuilder, UInt16Builder, UInt32Builder, UInt64Builder,
-};
-use arrow_schema::{ArrowError, DataType, Field};
+use arrow_array::builder::{Int64Builder, ListBuilder, TimestampNanosecondBuilder, UInt16Builder, UInt32Builder, UInt64Builder};
+use arrow_schema::ArrowError;
 use etw_layouts_etl::wire::EVENT_HEADER_EXT_TYPE;
 use etw_layouts_etl::{Decoded, Event};
 use std::sync::Arc;
@@ -17,22 +16,28 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub(crate) struct Stacks {
     table: Arc<Table>,
-    trace: Int32Builder,
-    host: Int32Builder,
-    sequence: UInt64Builder,
-    time: TimestampNanosecondBuilder,
-    tick: Int64Builder,
-    of_tick: Int64Builder,
-    processor: UInt16Builder,
-    process: UInt32Builder,
-    thread: UInt32Builder,
-    process_name: Int32Builder,
-    kind: Int32Builder,
-    key: UInt64Builder,
-    frames: ListBuilder<UInt64Builder>,
-    kinds: Dictionary,
+    columns: Columns,
     rows: usize,
     addresses: usize,
+}
+
+columns! {
+    /// The columns of call stacks.
+    struct Columns of Names {
+        trace: REQUIRED NameBuilder => traces,
+        host: OPTIONAL NameBuilder => hosts,
+        sequence: REQUIRED UInt64Builder,
+        time: OPTIONAL TimestampNanosecondBuilder,
+        tick: OPTIONAL Int64Builder,
+        of_tick: OPTIONAL Int64Builder,
+        processor: REQUIRED UInt16Builder,
+        process: OPTIONAL UInt32Builder,
+        thread: OPTIONAL UInt32Builder,
+        process_name: OPTIONAL NameBuilder => processes,
+        kind: REQUIRED NameBuilder => stacks,
+        key: OPTIONAL UInt64Builder,
+        frames: OPTIONAL ListBuilder<UInt64Builder>,
+    }
 }
 
 /// Addresses in a batch, after which it ends.
@@ -46,43 +51,9 @@ const KEY_64: EVENT_HEADER_EXT_TYPE = EVENT_HEADER_EXT_TYPE::EVENT_HEADER_EXT_TY
 
 impl Default for Stacks {
     fn default() -> Self {
-        let always = |name, ty| Field::new(name, ty, false);
-        let field = |name, ty| Field::new(name, ty, true);
-        let columns = vec![
-            always("trace", schema::name()),
-            field("host", schema::name()),
-            always("sequence", DataType::UInt64),
-            field("time", schema::time()),
-            field("tick", DataType::Int64),
-            field("of_tick", DataType::Int64),
-            always("processor", DataType::UInt16),
-            field("process", DataType::UInt32),
-            field("thread", DataType::UInt32),
-            field("process_name", schema::name()),
-            always("kind", schema::name()),
-            field("key", DataType::UInt64),
-            field("frames", DataType::List(Arc::new(field("item", DataType::UInt64)))),
-        ];
-        let table = Table { kind: Kind::Stacks, schema: schema::table("stacks", columns, &[]), layout: 0 };
-        Self {
-            table: Arc::new(table),
-            trace: Int32Builder::with_capacity(0),
-            host: Int32Builder::with_capacity(0),
-            sequence: UInt64Builder::with_capacity(0),
-            time: TimestampNanosecondBuilder::with_capacity(0).with_data_type(schema::time()),
-            tick: Int64Builder::with_capacity(0),
-            of_tick: Int64Builder::with_capacity(0),
-            processor: UInt16Builder::with_capacity(0),
-            process: UInt32Builder::with_capacity(0),
-            thread: UInt32Builder::with_capacity(0),
-            process_name: Int32Builder::with_capacity(0),
-            kind: Int32Builder::with_capacity(0),
-            key: UInt64Builder::with_capacity(0),
-            frames: ListBuilder::new(UInt64Builder::with_capacity(0)),
-            kinds: Dictionary::default(),
-            rows: 0,
-            addresses: 0,
-        }
+        let schema = schema::table("stacks", Columns::fields(), &[]);
+        let table = Table { kind: Kind::Stacks, schema, layout: 0 };
+        Self { table: Arc::new(table), columns: Columns::default(), rows: 0, addresses: 0 }
     }
 }
 
@@ -101,13 +72,13 @@ impl Stacks {
 
     /// Adds the stacks of an event: those in its extended items, and that of an earlier event in the payload of a StackWalk event.
     #[inline]
-    pub fn add(&mut self, event: &Event<'_>, key: &Key, decoded: Option<&Decoded<'_>>) {
+    pub fn add(&mut self, event: &Event<'_>, key: &Key, decoded: Option<&Decoded<'_>>, names: &mut Names) {
         // StackWalk events are those of this group.
         if let Some(hook) = event.hook() {
             if hook >> 8 == 0x18
                 && let Some(decoded) = decoded.filter(|decoded| decoded.schema.provider == "StackWalk")
             {
-                self.walk(event, key, decoded);
+                self.walk(event, key, decoded, names);
             }
             return;
         }
@@ -125,12 +96,12 @@ impl Stacks {
                 true => Stack { kind: "item key", key: rest.get(..width).map(number), addresses: None },
                 false => Stack { kind: "item", key: None, addresses: Some((rest, width)) },
             };
-            self.push(event, key, event.time_stamp(), (event.process(), event.thread()), stack);
+            self.push(event, key, event.time_stamp(), (event.process(), event.thread()), stack, names);
         }
     }
 
     /// A stack in the payload of a kernel event.
-    fn walk(&mut self, event: &Event<'_>, key: &Key, decoded: &Decoded<'_>) {
+    fn walk(&mut self, event: &Event<'_>, key: &Key, decoded: &Decoded<'_>, names: &mut Names) {
         let kind = match decoded.schema.event {
             "Stack" => "walk",
             "KeyCreate" | "KeyDelete" | "KeyRundown" => "key",
@@ -149,7 +120,7 @@ impl Stacks {
         });
         let stack = Stack { kind, key: number("key").or_else(|| number("StackKey")), addresses };
         let id = |name: &str| number(name).map(|number| number as u32);
-        self.push(event, key, of, (id("StackProcess"), id("StackThread")), stack);
+        self.push(event, key, of, (id("StackProcess"), id("StackThread")), stack, names);
     }
 
     fn push(
@@ -159,25 +130,27 @@ impl Stacks {
         of: Option<i64>,
         (process, thread): (Option<u32>, Option<u32>),
         stack: Stack<'_>,
+        names: &mut Names,
     ) {
-        self.trace.append_value(key.trace);
-        self.host.append_option(key.host);
-        self.sequence.append_value(key.place.sequence());
-        self.time.append_option(key.time.and_then(schema::nanoseconds));
-        self.tick.append_option(event.time_stamp());
-        self.of_tick.append_option(of);
-        self.processor.append_value(key.place.processor);
-        self.process.append_option(process);
-        self.thread.append_option(thread);
-        self.process_name.append_option(key.process_name);
-        self.kind.append_value(self.kinds.add(stack.kind));
-        self.key.append_option(stack.key);
+        let columns = &mut self.columns;
+        columns.trace.append_value(key.trace);
+        columns.host.append_option(key.host);
+        columns.sequence.append_value(key.place.sequence());
+        columns.time.append_option(key.time.and_then(schema::nanoseconds));
+        columns.tick.append_option(event.time_stamp());
+        columns.of_tick.append_option(of);
+        columns.processor.append_value(key.place.processor);
+        columns.process.append_option(process);
+        columns.thread.append_option(thread);
+        columns.process_name.append_option(key.process_name);
+        columns.kind.append_value(names.stacks.add(stack.kind));
+        columns.key.append_option(stack.key);
         if let Some((bytes, width)) = stack.addresses {
-            let values = self.frames.values();
+            let values = columns.frames.values();
             bytes.chunks_exact(width).for_each(|address| values.append_value(number(address)));
             self.addresses += bytes.len() / width;
         }
-        self.frames.append(stack.addresses.is_some());
+        columns.frames.append(stack.addresses.is_some());
         self.rows += 1;
     }
 
@@ -186,27 +159,13 @@ impl Stacks {
     }
 
     pub fn is_due(&self) -> bool {
-        self.rows >= crate::encoder::ROWS || self.addresses >= ADDRESSES
+        self.rows >= ROWS || self.addresses >= ADDRESSES
     }
 
     /// The rows so far, which are removed.
     pub fn take(&mut self, names: &mut Names) -> Result<Batch, ArrowError> {
         (self.rows, self.addresses) = (0, 0);
-        let columns = vec![
-            names.traces.column(self.trace.finish())?,
-            names.hosts.column(self.host.finish())?,
-            Arc::new(self.sequence.finish()),
-            Arc::new(self.time.finish()),
-            Arc::new(self.tick.finish()),
-            Arc::new(self.of_tick.finish()),
-            Arc::new(self.processor.finish()),
-            Arc::new(self.process.finish()),
-            Arc::new(self.thread.finish()),
-            names.processes.column(self.process_name.finish())?,
-            self.kinds.column(self.kind.finish())?,
-            Arc::new(self.key.finish()),
-            Arc::new(self.frames.finish()),
-        ];
+        let columns = self.columns.take(names)?;
         Ok(Batch { rows: RecordBatch::try_new(self.table.schema.clone(), columns)?, table: self.table.clone(), generation: 0 })
     }
 }

@@ -1,11 +1,11 @@
 //! The tables of one kind of event each, with fields as columns.
 
-use crate::encoder::{BYTES, ROWS};
 use crate::hash::Mix;
 use crate::keys::{Key, Keys, Names};
 use crate::kinds::Kinds;
 use crate::layout;
 use crate::node::{Filled, Node};
+use crate::options::{BYTES, ROWS};
 use crate::schema;
 use crate::table::{Batch, Kind, Table, names_of};
 use arrow_array::RecordBatch;

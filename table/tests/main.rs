@@ -1,5 +1,6 @@
 //! Order, bounded memory and damage.
 
+mod columns;
 mod damage;
 mod memory;
 mod order;

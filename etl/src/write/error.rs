@@ -25,13 +25,6 @@ pub enum Error {
         /// Bytes left.
         left: usize,
     },
-    /// The events of a buffer exceed its size.
-    Larger {
-        /// Size of the events and the buffer header, in bytes.
-        length: usize,
-        /// Size of the buffer, in bytes.
-        size: u32,
-    },
     /// The processor number is out of range.
     Processor {
         /// The processor number.
@@ -73,9 +66,6 @@ impl fmt::Display for Error {
             Self::Length(length) => write!(f, "length exceeds 16 bits: {length} bytes"),
             Self::Full { length, left } => {
                 write!(f, "event too large: {length} bytes, {left} left in the buffer")
-            }
-            Self::Larger { length, size } => {
-                write!(f, "events too large: {length} bytes with the header, the buffer has {size}")
             }
             Self::Processor { processor, processors } => write!(f, "processor out of range: {processor} of {processors}"),
             Self::Counters(count) => write!(f, "too many performance counters: {count}, a header has at most 7"),

@@ -10,7 +10,7 @@ use etw_layouts_etl::wire::{
     LOG_FILE_MODE, PERFINFO_TRACE_HEADER, SYSTEM_TRACE_HEADER, large, wire_guid, zero,
 };
 use etw_layouts_etl::write::{Error, FileWriter, Producer, Record};
-use etw_layouts_etl::{ClockType, HeaderType, Item, LogFile, Scratch, Trace, Uuid};
+use etw_layouts_etl::{Buffer, ClockType, DecodedBuffer, HeaderType, Item, LogFile, Scratch, Trace, Uuid};
 use std::io::Cursor;
 
 /// What a file was written as.
@@ -150,6 +150,19 @@ pub fn in_format(file: &[u8], format: Format) -> Vec<u8> {
         out[0x2C..0x2E].copy_from_slice(&(format as u16).to_le_bytes());
     }
     out
+}
+
+/// The offset of the first event of a buffer that is other bytes when it is written again.
+pub fn written_again_differs(buffer: &Buffer<'_>, decoded: &DecodedBuffer<'_>) -> Option<u32> {
+    let has_generation = |producer: &Producer| producer.generation() == buffer.generation();
+    let [oldest, .., newest] = PRODUCERS;
+    // A corrupt file can have events that no producer of its generation writes.
+    let producers = [PRODUCERS.into_iter().rfind(has_generation).unwrap_or(newest), newest, oldest];
+    decoded.events().map_while(Result::ok).find_map(|event| {
+        let (record, mut bytes) = (Record::of(&event), Vec::new());
+        let is_written = producers.iter().any(|producer| record.write(producer, &mut bytes).is_ok());
+        (!is_written || bytes != event.bytes()).then(|| event.offset())
+    })
 }
 
 /// A header of each kind and whether it is of a 64-bit writer, at times from a stamp on.

@@ -1,0 +1,27 @@
+//! The columns of tables, which other programs rely on.
+
+use etw_layouts_etl::ClockType;
+use etw_layouts_table::{Encoder, Options, Shape, Table};
+use test_support::traces::{PRODUCERS, fixture};
+
+#[test]
+fn columns() {
+    let fixture = fixture(PRODUCERS[7], ClockType::PerfCounter, false, 1).unwrap();
+    let options = Options { shape: Shape::Typed, ..Options::default() };
+    let (batches, ..) = crate::batches(&fixture.bytes, options, 1 << 20);
+    let typed = batches.into_iter().map(|batch| batch.table).find(|table| text(table).starts_with("Event {"));
+    let tables = Encoder::new(Options::default()).tables().into_iter().chain(typed);
+    let seen: String = tables.map(|table| text(&table)).collect();
+    assert_eq!(seen, include_str!("columns.txt"), "{seen}");
+}
+
+/// A line for each column: its name, its type, whether it can be null, and its extension type.
+fn text(table: &Table) -> String {
+    let mut text = format!("{:?}\n", table.kind);
+    for field in table.schema.fields() {
+        let extension = field.extension_type_name().unwrap_or_default();
+        let line = format!("  {} {} {} {extension}", field.name(), field.data_type(), field.is_nullable());
+        text += &format!("{}\n", line.trim_end());
+    }
+    text
+}
