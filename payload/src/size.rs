@@ -84,7 +84,7 @@ fn extent(
         (InType::UNICODESTRING, Some(length)) => plain(length.saturating_mul(2)),
         (InType::UNICODESTRING, None) => match wide_terminator(rest) {
             Some(length) => Extent { before: 0, length, behind: 2 },
-            None if rest.len() % 2 == 0 => unterminated(rest.len())?,
+            None if rest.len().is_multiple_of(2) => unterminated(rest.len())?,
             None => return Err(Reason::Payload),
         },
         (InType::ANSISTRING, None) => match terminator(rest) {
