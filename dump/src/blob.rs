@@ -107,7 +107,8 @@ impl<'a> Walk<'_, 'a> {
             && fits(header.offset)
     }
 
-    /// The session at this position and its buffers; `None` if there is none. `common` has the properties of all sessions.
+    /// Reads the session at this position with its buffers. `common` has what all sessions of the dump share, such as the rates of clocks.
+    /// `None` if no session begins here.
     fn session(&mut self, header: &DumpHeader, common: &LogFile) -> Option<DumpSession<'a>> {
         let offset = self.blob.offset + self.at as u64;
         let truncated =

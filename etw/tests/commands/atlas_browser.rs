@@ -337,7 +337,7 @@ impl Browser {
             format!("{SEARCH} const found = []; for (const words of {words}) found.push(await search(words)); return found;");
         let found = self.run("legend.html", &script);
         assert_eq!(found, json!([page(symbols), page(symbols), page(symbols), page(image)]));
-        // The row is in sight, even if it is among those that are folded.
+        // The link opens the folded part of the table that contains the row.
         let script = "const row = document.querySelector(':target');
             return [row.cells[0].textContent, row.checkVisibility()];";
         assert_eq!(self.run(&page(symbols), script), json!([symbols.build.to_string(), true]));
