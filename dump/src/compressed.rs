@@ -15,7 +15,7 @@ pub fn decoded_buffers<M: Memory + ?Sized>(walk: &mut Walk<'_, M>, session: &Ses
     if !buffer.is_compressed() {
         return vec![bytes];
     }
-    let generation = Producer { build: walk.kernel().build(), arch: walk.kernel().arch() }.generation();
+    let generation = producer(walk).generation();
     let (size, most) = (session.buffer_size.unwrap_or(0), walk.bytes_left());
     let mut unpacked = unpack(&bytes, size, most, generation);
     if unpacked.buffers.is_empty() {
@@ -33,6 +33,11 @@ pub fn decoded_buffers<M: Memory + ?Sized>(walk: &mut Walk<'_, M>, session: &Ses
         walk.find(place, FindingKind::Compressed(why));
     }
     unpacked.buffers
+}
+
+/// The kernel that wrote the buffers.
+pub(crate) fn producer<M: Memory + ?Sized>(walk: &Walk<'_, M>) -> Producer {
+    Producer { build: walk.kernel().build(), arch: walk.kernel().arch() }
 }
 
 /// The result of decompressing buffers.

@@ -1,13 +1,12 @@
 //! Sessions in memory, as found by a walk.
 
-use crate::compressed::decoded_buffers;
+use crate::compressed::{decoded_buffers, producer};
 use crate::pages::PAGE;
 use crate::session::{Buffer, DumpSession, unknown};
 use crate::source::Source;
 use crate::system::MemoryDump;
 use etw_layouts::members::WMI_LOGGER_CONTEXT as LOGGER;
 use etw_layouts_etl::wire::BUFFER_HEADER;
-use etw_layouts_etl::write::Producer;
 use etw_layouts_etl::{BufferHeader, LogFile};
 use etw_layouts_memory::{self as memory, Address, FindingKind, Memory, Place, State, Walk};
 
@@ -67,7 +66,7 @@ impl DumpSession<'static> {
         selection: BufferSelection,
         left: &mut u64,
     ) -> Self {
-        let producer = Producer { build: walk.kernel().build(), arch: walk.kernel().arch() };
+        let producer = producer(walk);
         let buffers = buffers(walk, session, selection, left);
         let first = || {
             let events = buffers.iter().flat_map(|buffer| buffer.events(producer.generation()));
@@ -111,7 +110,7 @@ fn buffers<M: Memory + ?Sized>(
     selection: BufferSelection,
     left: &mut u64,
 ) -> Vec<Buffer<'static>> {
-    let generation = Producer { build: walk.kernel().build(), arch: walk.kernel().arch() }.generation();
+    let generation = producer(walk).generation();
     let place = Place { structure: "WMI_LOGGER_CONTEXT", address: session.context.address(), member: "GlobalList" };
     let mut buffers = Vec::new();
     for buffer in walk.buffers(session) {

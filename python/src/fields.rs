@@ -1,4 +1,4 @@
-//! Fields of events as objects of Python: those that the program prints as JSON, without its text.
+//! Fields of events as Python objects. Names and values are those of the JSON that `etw etl events` prints, without writing JSON text.
 
 use etw_layouts_etl::Clock;
 use etw_layouts_etl::payload::{Fields, Step, Value};
