@@ -124,7 +124,7 @@ fn options_are_offered_where_they_work() {
 }
 
 #[test]
-fn specs_of_ones_own_are_completed_and_held_against_facts_of_ones_own() {
+fn specs_of_users_are_completed_and_verified_against_their_facts() {
     let folder = Folder::new("own");
     let queue = "[struct]\nname = \"DEVICE_QUEUE\"\n\n[[member]]\nname = \"Timer\"\ntype = \"KTIMER\"\n";
     folder.write("own/DEVICE_QUEUE.toml", queue);

@@ -107,7 +107,7 @@ fn a_wrong_number_is_an_error_where_documents_reach() {
 /// The documents are those of Windows. A structure of one's own is known from its own spec, which speaks of updates too, also
 /// beside types that have a source.
 #[test]
-fn a_structure_of_ones_own_is_held_against_every_kernel() {
+fn a_structure_of_a_user_is_verified_against_every_kernel() {
     let nt = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../specs/nt");
     let of = |source: &str| {
         let text = format!(

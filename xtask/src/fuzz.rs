@@ -41,14 +41,14 @@ pub fn run(args: &Args) -> Result<Outcome, Error> {
     for name in chosen {
         match fuzzed(name, args.seconds, Profile::Release)? {
             Ran::Through { inputs } => {
-                anstream::println!("{name:10} {inputs:10} inputs in {} s, no finding", args.seconds);
+                anstream::println!("{name:10} {inputs:10} inputs in {} s, no failure", args.seconds);
                 if args.record {
                     let row = format!("| {name} | {} s | {inputs} | {} |", args.seconds, regressions(name));
                     trust_tables::record(trust_tables::FUZZ, &[row])?;
                 }
             }
             Ran::Broke(text) => {
-                anstream::println!("{name:10} FOUND\n{text}");
+                anstream::println!("{name:10} FAILED\n{text}");
                 outcome = Outcome::Differs;
             }
         }

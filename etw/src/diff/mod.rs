@@ -9,7 +9,7 @@ pub(crate) use text::{lines, of};
 
 use crate::{Error, Format, Outcome, print};
 use etw_layouts_project::Project;
-use etw_layouts_project::diff::{changes, sides, told_apart};
+use etw_layouts_project::diff::{changes, ensure_comparable, sides};
 
 /// Show the differences between the structures of two targets, or of a target and a symbol file.
 ///
@@ -47,7 +47,7 @@ pub(crate) fn run(args: &Args, project: &Project) -> Result<Outcome, Error> {
     let registry = project.registry(&layouts.spec.axis)?;
     let [a, b] = sides(&layouts, &registry, [&args.a, &args.b], args.only.as_deref())?;
     let changes = changes(&a, &b);
-    told_apart(&layouts.spec.axis, &a, &b, &changes)?;
+    ensure_comparable(&layouts.spec.axis, &a, &b, &changes)?;
     match args.format {
         Format::Text => print::print(&text(&a, &b, &changes))?,
         Format::Json => print::json(&json(&layouts.spec.axis, &a, &b, &changes))?,

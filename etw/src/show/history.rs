@@ -39,11 +39,11 @@ fn is_values(history: &History, layouts: &Layouts) -> bool {
 /// None that the data can cause.
 pub fn json(history: &History, layouts: &Layouts) -> Result<String, Error> {
     let axis = &layouts.spec.axis;
-    let members = history.members.iter().map(|(name, stages)| LifeJson { name, history: lives(axis, stages) });
+    let members = history.members.iter().map(|(name, stages)| MemberJson { name, history: stages_json(axis, stages) });
     let document = Document {
         structure: &history.structure,
         r#in: axis.describe(&history.targets),
-        sizes: lives(axis, &history.sizes),
+        sizes: stages_json(axis, &history.sizes),
         members: members.collect(),
     };
     pretty(&document)
@@ -93,11 +93,11 @@ struct Document<'a> {
     structure: &'a str,
     r#in: String,
     sizes: Vec<StageJson<'a>>,
-    members: Vec<LifeJson<'a>>,
+    members: Vec<MemberJson<'a>>,
 }
 
 #[derive(Serialize)]
-struct LifeJson<'a> {
+struct MemberJson<'a> {
     name: &'a str,
     history: Vec<StageJson<'a>>,
 }
@@ -113,7 +113,7 @@ struct StageJson<'a> {
     arm64: Option<&'a TargetFact>,
 }
 
-fn lives<'a>(axis: &Axis, stages: &'a [Stage]) -> Vec<StageJson<'a>> {
+fn stages_json<'a>(axis: &Axis, stages: &'a [Stage]) -> Vec<StageJson<'a>> {
     let one = |stage: &'a Stage| {
         let [x86, x64, arm64] = stage.facts.each_ref().map(|known| known.as_ref().and_then(Option::as_ref));
         StageJson { r#in: axis.describe(&stage.targets), change: &stage.change, evidence: words(stage), x86, x64, arm64 }

@@ -77,7 +77,7 @@ pub enum SideFact {
 /// # Errors
 ///
 /// It is unknown whether the targets differ. The error names the build that was not examined, and the build that was used.
-pub fn told_apart(axis: &Axis, a: &Side, b: &Side, changes: &Changes) -> Result<(), Error> {
+pub fn ensure_comparable(axis: &Axis, a: &Side, b: &Side, changes: &Changes) -> Result<(), Error> {
     let (Some(one), Some(other)) = (&a.choice, &b.choice) else { return Ok(()) };
     if !changes.is_empty() || !(one.is_stand_in(axis) || other.is_stand_in(axis)) {
         return Ok(());

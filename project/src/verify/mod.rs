@@ -15,7 +15,7 @@ pub use variables::Variables;
 pub use wholly::{against, compared, names, wanted};
 
 use self::found::All;
-use self::wholly::{asked, held_against};
+use self::wholly::{asked, comparisons};
 use crate::project::Project;
 use crate::registry;
 use crate::tables::{self, BuildTable, Foreign, Stated, SymbolFile};
@@ -114,7 +114,7 @@ fn check(
     let compared = |table: &BuildTable| -> Result<Checked, Error> {
         let asked = asked(layouts, table)?;
         let ours = ours[asked.target].get_or_init(|| ours::types(layouts, asked.target, names));
-        let structures = held_against(layouts, names, table, asked.target, ours);
+        let structures = comparisons(layouts, names, table, asked.target, ours);
         Ok(Checked::new(table, asked, structures))
     };
     let one = |file: &SymbolFile| -> Result<All, Error> {
@@ -163,9 +163,9 @@ fn check(
     }
 }
 
-/// The specs say which structures no public symbols can confirm; the shipped tables have to bear that out, both ways: none of them holds
-/// such a structure, and of a target that there are tables of, one holds each that is not among them, or an older and a newer one does.
-/// Specs without an axis of their own claim nothing of the latter.
+/// Checks the claims of the specs about public symbols against the shipped tables. A structure that is claimed to be absent from public
+/// symbols must be in no table. Any other structure must be in a table of each target that has tables, or in one of an older and one of
+/// a newer target; specs that do not define their own versions are exempt from this.
 pub fn claims(layouts: &Layouts, names: &[&str], checked: &[Checked]) -> Vec<Mismatch> {
     let axis = &layouts.spec.axis;
     let mut found = Vec::new();

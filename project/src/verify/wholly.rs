@@ -48,11 +48,11 @@ pub(super) fn asked(layouts: &Layouts, table: &BuildTable) -> Result<Asked, Erro
 
 /// Compares a table with the layouts of a target.
 pub fn against(layouts: &Layouts, names: &[&str], table: &BuildTable, target: TargetId) -> BTreeMap<String, Comparison> {
-    held_against(layouts, names, table, target, &ours::types(layouts, target, names))
+    comparisons(layouts, names, table, target, &ours::types(layouts, target, names))
 }
 
 /// Compares a table with the types of a target, which its caller has made.
-pub(super) fn held_against(
+pub(super) fn comparisons(
     layouts: &Layouts,
     names: &[&str],
     table: &BuildTable,

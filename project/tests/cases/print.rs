@@ -37,7 +37,7 @@ fn answer(case: &Case) -> Result<String, Error> {
             "ask" => ask(&layouts, &registry, words[1]),
             "show" => show(&layouts, &registry, &words[1..], 0),
             "expand" => show(&layouts, &registry, &words[1..], 2),
-            "history" => told_history(&layouts, &registry, words[1], words.get(2).copied()),
+            "history" => history_text(&layouts, &registry, words[1], words.get(2).copied()),
             "matrix" => matrix(&layouts, &registry, words[1], words[2]),
             "diff" => differences(case, &layouts, &registry, &words[1..]),
             "map" => map(&layouts, words[1], words.get(2).copied()),
@@ -94,7 +94,7 @@ fn show(layouts: &Layouts, registry: &Registry, words: &[&str], levels: usize) -
     Ok(text)
 }
 
-fn told_history(layouts: &Layouts, registry: &Registry, name: &str, arch: Option<&str>) -> Result<String, Error> {
+fn history_text(layouts: &Layouts, registry: &Registry, name: &str, arch: Option<&str>) -> Result<String, Error> {
     let axis = &layouts.spec.axis;
     let mut text = String::new();
     let history = history::of(layouts, registry, name, arch.map(|arch| arch.parse().expect("an architecture")))?;
@@ -150,7 +150,7 @@ fn differences(case: &Case, layouts: &Layouts, registry: &Registry, words: &[&st
             writeln!(text, "  {list} {}{member}: {a} -> {b}", entry.structure)?;
         }
     }
-    if let Err(error) = diff::told_apart(&layouts.spec.axis, &a, &b, &changes) {
+    if let Err(error) = diff::ensure_comparable(&layouts.spec.axis, &a, &b, &changes) {
         writeln!(text, "  {error}")?;
     }
     // One structure alone differs as it does among all, unless the sizes of pointers or the constants of enumerations in what it embeds do.
