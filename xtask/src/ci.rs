@@ -9,6 +9,7 @@ mod wheel;
 use crate::{Error, Outcome, fuzz, generate, workspace};
 use etw_layouts_project::{format, verify};
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 /// Run all checks that a change has to pass.
@@ -168,12 +169,23 @@ fn fuzzed() -> Result<Step, Error> {
     if let Some(why) = fuzz::missing() {
         return Ok(Step::Absent(why.into()));
     }
-    fuzz::prepared(fuzz::Profile::Dev)?;
-    let mut found = String::new();
-    for target in fuzz::targets()? {
-        if let fuzz::Ran::Broke(text) = fuzz::fuzzed(&target, FUZZING, fuzz::Profile::Dev)? {
-            found += &format!("{target}\n{text}\n");
+    let programs = fuzz::prepared(fuzz::Profile::Dev)?;
+    let targets = fuzz::targets()?;
+    // Two at a time, as these are the last steps: a target uses one processor.
+    let next = AtomicUsize::new(0);
+    let work = || -> Result<String, String> {
+        let mut failed = String::new();
+        while let Some(target) = targets.get(next.fetch_add(1, Ordering::Relaxed)) {
+            if let fuzz::Ran::Broke(text) = fuzz::fuzzed(&programs.join(target), FUZZING).map_err(|error| error.to_string())? {
+                failed += &format!("{target}\n{text}\n");
+            }
         }
-    }
-    Ok(if found.is_empty() { Step::Passed } else { Step::Failed(found) })
+        Ok(failed)
+    };
+    let failed = std::thread::scope(|scope| {
+        let other = scope.spawn(work);
+        let own = work()?;
+        Ok::<_, String>(own + &other.join().map_err(|_| "a fuzz target could not be run")??)
+    })?;
+    Ok(if failed.is_empty() { Step::Passed } else { Step::Failed(failed) })
 }

@@ -36,10 +36,10 @@ pub fn run(args: &Args) -> Result<Outcome, Error> {
         return Err(why.into());
     }
     let chosen = if args.targets.is_empty() { &all } else { &args.targets };
-    prepared(Profile::Release)?;
+    let programs = prepared(Profile::Release)?;
     let mut outcome = Outcome::Good;
     for name in chosen {
-        match fuzzed(name, args.seconds, Profile::Release)? {
+        match fuzzed(&programs.join(name), args.seconds)? {
             Ran::Through { inputs } => {
                 anstream::println!("{name:10} {inputs:10} inputs in {} s, no failure", args.seconds);
                 if args.record {
@@ -98,6 +98,14 @@ impl Profile {
             Profile::Dev => &["--fuzz-dir", "fuzz", "--features", "libfuzzer", "--dev"],
         }
     }
+
+    /// Its folder in the target folder.
+    fn folder(self) -> &'static str {
+        match self {
+            Profile::Release => "release",
+            Profile::Dev => "debug",
+        }
+    }
 }
 
 /// Result of a run.
@@ -124,38 +132,43 @@ pub fn missing() -> Option<&'static str> {
         .then_some("the nightly toolchain is not installed: rustup toolchain install nightly")
 }
 
-/// Builds all targets, and writes their seeds.
+/// Builds all targets, and writes their seeds. Returns the folder of the programs.
 ///
 /// # Errors
 ///
 /// Compilation fails.
-pub fn prepared(profile: Profile) -> Result<(), Error> {
+pub fn prepared(profile: Profile) -> Result<PathBuf, Error> {
     let cargo = std::env::var_os("CARGO").unwrap_or("cargo".into());
     let mut seeds = Command::new(cargo);
     seeds.args(["run", "-q", "-p", "etw-layouts-fuzz", "--example", "seeds", "--"]).arg(folder("seeds"));
-    let build = cargo_fuzz("build", profile);
-    for mut command in [seeds, build] {
+    let host = nightly(&["rustc", "--print", "host-tuple"]);
+    let mut text = String::new();
+    for mut command in [seeds, build(profile), host] {
         let output = command.current_dir(workspace::root()).output()?;
         if !output.status.success() {
             return Err(String::from_utf8_lossy(&output.stderr).into_owned().into());
         }
+        text = String::from_utf8_lossy(&output.stdout).into_owned();
     }
-    Ok(())
+    Ok(built().join(text.trim()).join(profile.folder()))
 }
 
-/// Runs a target that has been built.
+/// Runs the program of a target.
 ///
 /// # Errors
 ///
 /// The target cannot be started.
-pub fn fuzzed(target: &str, seconds: u64, profile: Profile) -> Result<Ran, Error> {
+pub fn fuzzed(program: &Path, seconds: u64) -> Result<Ran, Error> {
+    let target = program.file_name().unwrap_or_default();
     let [corpus, artifacts] = ["corpus", "artifacts"].map(|what| folder(what).join(target));
     fs::create_dir_all(&corpus)?;
     fs::create_dir_all(&artifacts)?;
-    let mut command = cargo_fuzz("run", profile);
-    command.arg(target).args([corpus, folder("seeds").join(target)]);
+    // Not by cargo-fuzz, which would first compile again whatever changed since. The option of AddressSanitizer is the one that it sets.
+    let mut command = Command::new(program);
+    command.current_dir(workspace::root()).stdin(Stdio::null()).env("ASAN_OPTIONS", "detect_odr_violation=0");
+    command.args([corpus, folder("seeds").join(target)]);
     let known = workspace::root().join("fuzz/regressions").join(target);
-    command.args(known.is_dir().then_some(known)).arg("--");
+    command.args(known.is_dir().then_some(known));
     command.arg(format!("-artifact_prefix={}/", artifacts.display())).arg(format!("-max_total_time={seconds}"));
     // One input of `compile` runs the Rust compiler, the first one twice.
     command.args(["-timeout=60", "-rss_limit_mb=2048", "-malloc_limit_mb=1024", "-print_final_stats=1", "-verbosity=1"]);
@@ -177,11 +190,11 @@ pub fn built() -> PathBuf {
     workspace::root().join("target/nightly")
 }
 
-/// A command of cargo-fuzz.
-fn cargo_fuzz(word: &str, profile: Profile) -> Command {
-    let mut command = nightly(&["cargo", "fuzz", word]);
-    // Each input has a time limit, which unoptimized code can exceed.
-    command.args(profile.args()).env("CARGO_PROFILE_DEV_OPT_LEVEL", "1");
+/// The command that builds all targets.
+fn build(profile: Profile) -> Command {
+    let mut command = nightly(&["cargo", "fuzz", "build"]);
+    // Each input has a time limit, which unoptimized code can exceed. Line numbers of a failure are those of the release profile.
+    command.args(profile.args()).env("CARGO_PROFILE_DEV_OPT_LEVEL", "1").env("CARGO_PROFILE_DEV_DEBUG", "false");
     command
 }
 
