@@ -1,5 +1,6 @@
 //! Tests of trace files: real ones, if `ETW_LAYOUTS_ETL` names a folder of them, written ones, and damaged ones.
 
+mod buffers;
 mod consumer;
 mod damage;
 mod decoded;
@@ -8,6 +9,7 @@ mod dissect;
 mod edges;
 mod events;
 mod filter;
+mod log_file;
 mod order;
 mod payloads;
 mod processes;
