@@ -1,9 +1,10 @@
 //! Builds as the script looks them up: their names, and the target whose layouts each revision has.
 
-use super::facts::{ARCHITECTURES, Atlas};
+use super::branches::{ARCHITECTURES, numbers};
+use super::facts::Atlas;
 use crate::Error;
 use etw_layouts_codegen::Asked;
-use etw_layouts_codegen::axis::{Arch, Build, TargetId};
+use etw_layouts_codegen::axis::{Arch, Build};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -76,17 +77,11 @@ pub fn data(atlas: &Atlas) -> Result<String, Error> {
     Ok(format!("window.atlasBuilds = {};\n", serde_json::to_string(&data)?))
 }
 
-/// The latest examined build with the layouts of a target; without one, the target's own.
-pub fn latest(atlas: &Atlas, target: TargetId) -> String {
-    let builds = atlas.kernels[target].seen.iter().map(|seen| seen.build);
-    builds.max_by_key(|build| build.revision).map_or_else(|| atlas.build(target), |build| build.to_string())
-}
-
 /// Labels, builds with and without a revision, and releases, as [`find_build`](etw_layouts_codegen::axis::Axis::find_build) knows them.
 fn names(atlas: &Atlas) -> BTreeMap<String, Named> {
     let axis = atlas.axis;
     let kernels = (0..axis.kernels.len()).map(|kernel| axis.kernel_name(kernel));
-    let numbers = super::confidence::numbers(atlas).into_iter().flat_map(|number| [dotted(number), number[2].to_string()]);
+    let numbers = numbers(axis, atlas.registry).into_iter().flat_map(|number| [dotted(number), number[2].to_string()]);
     let ends = axis.labels().filter_map(|label| label.split_once('-')).map(|(_, end)| end.to_owned());
     let names: BTreeSet<String> = axis.labels().map(str::to_owned).chain(kernels).chain(numbers).chain(ends).collect();
     let mut all = BTreeMap::new();

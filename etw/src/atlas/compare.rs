@@ -1,6 +1,7 @@
 //! Comparisons of targets: consecutive targets on the pages of builds, as `etw diff` prints them; any two targets by the script, as a table.
 
-use super::facts::{ARCHITECTURES, Atlas};
+use super::branches::ARCHITECTURES;
+use super::facts::Atlas;
 use super::frame::page as framed;
 use super::paths;
 use crate::html::Html;

@@ -1,27 +1,19 @@
 //! What all pages draw on, computed once.
 
-use super::confidence::{Branch, branches};
-use super::names::{Uses, uses};
+use super::branches::{ARCHITECTURES, Branch};
 use super::scopes::Scopes;
 use super::sheet::Sheet;
-use super::{marks, paths, type_data};
-use crate::Error;
-use crate::event::{self, Event};
-use etw_layouts_codegen::axis::{Arch, Axis, PerTarget, TargetId, TargetSet};
+use super::uses::Uses;
+use super::{marks, paths};
+use crate::event::Event;
+use etw_layouts_codegen::axis::{Axis, PerTarget, TargetId, TargetSet};
 use etw_layouts_codegen::layouts::{Form, LayoutId, Layouts};
 use etw_layouts_codegen::registry::{Registry, Seen};
-use etw_layouts_codegen::spec::{Body, Constant, Definition, Provenance, Spec};
+use etw_layouts_codegen::spec::{Body, Constant, Definition, Provenance};
 use etw_layouts_project::diff::Side;
-use etw_layouts_project::events::Statements;
-use etw_layouts_project::history;
-use etw_layouts_project::map::Map;
 use etw_layouts_project::matrix::Matrix;
 use etw_layouts_project::{Choice, Confidence, Source};
-use rayon::prelude::*;
-use std::collections::{BTreeMap, HashMap};
-
-/// The architectures, the one that most look for first.
-pub const ARCHITECTURES: [Arch; 3] = [Arch::X64, Arch::X86, Arch::Arm64];
+use std::collections::HashMap;
 
 /// Everything of which there are pages.
 pub struct Atlas<'a> {
@@ -40,7 +32,7 @@ pub struct Atlas<'a> {
     pub branches: Vec<Branch>,
     /// Where each type is used.
     pub uses: Uses,
-    scopes: Scopes<'a>,
+    pub scopes: Scopes<'a>,
 }
 
 /// A structure or union.
@@ -77,62 +69,6 @@ pub struct AtlasTarget<'a> {
 }
 
 impl<'a> Atlas<'a> {
-    /// The atlas of the selected structures.
-    pub fn of(
-        layouts: &'a Layouts,
-        registry: &'a Registry,
-        statements: &Statements,
-        wanted: impl Fn(&str) -> bool + Sync,
-    ) -> Result<Self, Error> {
-        let axis = &layouts.spec.axis;
-        let mut seen: HashMap<TargetId, Vec<&Seen>> = HashMap::new();
-        for kernel in &registry.kernels {
-            if let Some(target) = axis.at(kernel.build, kernel.arch) {
-                seen.entry(target).or_default().push(kernel);
-            }
-        }
-        let all = axis.all();
-        let kernel = |target: TargetId| {
-            let mut line = axis.along(axis.targets[target].arch).map(|(_, target)| target);
-            let before = line.clone().take_while(|&other| other != target).last();
-            let after = line.find(|&other| other > target);
-            let name = axis.target_name(target);
-            let choice = Choice::of(layouts, registry, axis.find(&name)?, None);
-            let side = Side::of_target(layouts, &choice)?;
-            let seen = seen.get(&target).cloned().unwrap_or_default();
-            let base = history::base(axis, &all, target);
-            Ok(AtlasTarget { name, choice, seen, side, before, after, base, map: target })
-        };
-        let targets: Vec<_> = axis.targets.ids().collect();
-        let mut kernels: PerTarget<AtlasTarget> =
-            targets.clone().into_par_iter().map(kernel).collect::<Result<Vec<_>, Error>>()?.into_iter().collect();
-        let maps: Vec<Map> = targets.par_iter().map(|&target| Map::of(layouts, target, None)).collect();
-        let mut first: HashMap<Vec<Reference>, TargetId> = HashMap::new();
-        for ((target, map), kernel) in targets.into_iter().zip(&maps).zip(kernels.values_mut()) {
-            kernel.map = *first.entry(references(map)).or_insert(target);
-        }
-        let (aggregates, values): (Vec<_>, Vec<_>) =
-            layouts.spec.definitions.values().partition(|definition| matches!(definition.body, Body::Aggregate(_)));
-        let scopes = Scopes::of(axis);
-        let classes = classes(&layouts.spec, statements);
-        let mut atlas = Self {
-            layouts,
-            registry,
-            axis,
-            structures: Vec::new(),
-            values,
-            classes,
-            kernels,
-            branches: branches(axis, registry),
-            uses: uses(layouts),
-            scopes,
-        };
-        let aggregates = aggregates.into_par_iter().filter(|definition| wanted(&definition.name.value));
-        let structures = aggregates.map(|definition| Structure::of(&atlas, definition));
-        atlas.structures = structures.collect();
-        Ok(atlas)
-    }
-
     /// A set of targets in words.
     pub fn scope(&self, set: &TargetSet) -> String {
         self.scopes.words(set)
@@ -196,6 +132,24 @@ impl<'a> Atlas<'a> {
         marks::of(confidence, documented)
     }
 
+    /// A target that speaks for all with a layout: one with the strongest evidence.
+    pub fn speaker(&self, id: LayoutId) -> Option<TargetId> {
+        let layout = &self.layouts.layouts[id];
+        let targets = layout.targets.iter();
+        targets.min_by_key(|&target| self.source(Some(&layout.name), target, self.choice(&layout.name, target).confidence))
+    }
+
+    /// The confidence in a structure at a target.
+    pub fn choice(&self, name: &str, target: TargetId) -> Choice {
+        Choice::of(self.layouts, self.registry, self.axis.newest(target), Some(name))
+    }
+
+    /// The latest examined build with the layouts of a target; without one, the target's own.
+    pub fn latest_build(&self, target: TargetId) -> String {
+        let builds = self.kernels[target].seen.iter().map(|seen| seen.build);
+        builds.max_by_key(|build| build.revision).map_or_else(|| self.build(target), |build| build.to_string())
+    }
+
     /// The release of a target.
     pub fn release(&self, target: TargetId) -> &str {
         &self.axis.versions[self.axis.kernel_of(target).version].release
@@ -219,15 +173,6 @@ impl<'a> Atlas<'a> {
     }
 }
 
-/// A structure, a member, the kind of its reference, and where it leads.
-type Reference<'a> = (&'a str, &'a str, &'static str, &'a str);
-
-/// The references of a map, without offsets, which do not show in its picture.
-fn references(map: &Map) -> Vec<Reference<'_>> {
-    let links = map.structures.iter().flat_map(|structure| structure.links.iter().map(|link| (structure.name.as_str(), link)));
-    links.map(|(name, link)| (name, link.member.as_str(), link.way.word(), link.to.as_str())).collect()
-}
-
 impl<'a> Class<'a> {
     /// The groups in the hooks of its events, by constants of `EVENT_TRACE_GROUP` without their prefix, each once.
     pub fn groups(&self) -> Vec<&'a str> {
@@ -242,35 +187,7 @@ impl<'a> Class<'a> {
     }
 }
 
-fn classes<'a>(spec: &'a Spec, statements: &Statements) -> Vec<Class<'a>> {
-    // A class may be in several files.
-    let mut docs: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-    for class in &spec.classes {
-        let own = docs.entry(&class.name.value).or_default();
-        if !own.contains(&class.doc.as_str()) {
-            own.push(&class.doc);
-        }
-    }
-    let mut rest = event::events(spec, statements).into_iter().peekable();
-    let mut own = |name: &str| {
-        let mut events = Vec::new();
-        while let Some(event) = rest.next_if(|event| event.name.split_once('/').is_some_and(|(class, _)| class == name)) {
-            events.push(event);
-        }
-        events
-    };
-    docs.into_iter().map(|(name, docs)| Class { name, doc: docs.join(" "), events: own(name) }).collect()
-}
-
-impl<'a> Structure<'a> {
-    fn of(atlas: &Atlas<'a>, definition: &'a Definition) -> Self {
-        let name = &definition.name.value;
-        let matrix = |arch| Matrix::of(atlas.layouts, atlas.registry, name, arch);
-        let matrices: Vec<_> = ARCHITECTURES.into_iter().filter_map(matrix).collect();
-        let sheets = type_data::sheets(atlas, &matrices);
-        Self { definition, matrices, sheets }
-    }
-
+impl Structure<'_> {
     pub fn name(&self) -> &str {
         &self.definition.name.value
     }

@@ -1,6 +1,7 @@
 //! The pages that lead to all others: structures by part of the field, values, builds, and the evidence levels.
 
-use super::facts::{ARCHITECTURES, Atlas, Structure};
+use super::branches::ARCHITECTURES;
+use super::facts::{Atlas, Structure};
 use super::frame::{page as framed, scrolled};
 use super::{groups, marks, paths};
 use crate::html::Html;

@@ -2,7 +2,7 @@
 
 use super::facts::{Atlas, Structure};
 use super::frame::page as framed;
-use super::{compare, marks, paths, sheet, structure};
+use super::{compare, marks, members, paths, structure};
 use etw_layouts_codegen::axis::TargetId;
 use etw_layouts_codegen::layouts::LayoutId;
 use etw_layouts_project::matrix::Matrix;
@@ -17,12 +17,12 @@ pub fn pages(atlas: &Atlas, structure: &Structure) -> Vec<(String, String)> {
 fn page(atlas: &Atlas, structure: &Structure, id: LayoutId) -> Option<(String, String)> {
     let name = structure.name();
     let (layout, sheet) = (&atlas.layouts.layouts[id], structure.sheets.get(&id)?);
-    let speaker = sheet::speaker(atlas, id)?;
+    let speaker = atlas.speaker(id)?;
     let scope = atlas.scope(&layout.targets);
     Some(framed(atlas.layout_page(id), "structures", format_args!("{name} in {scope}"), |html| {
         html.el("h1", &[], |html| {
             html.leaf("span", &[("class", &"kind")], sheet.kind);
-            html.el("code", &[], |html| html.link(sheet::to_type(name), name));
+            html.el("code", &[], |html| html.link(paths::to_type(name), name));
             html.text(format_args!(" in {scope}"));
         });
         html.leaf("p", &[("class", &"lead")], format_args!("{:#x} bytes, aligned to {}.", sheet.size, sheet.align));
@@ -31,7 +31,7 @@ fn page(atlas: &Atlas, structure: &Structure, id: LayoutId) -> Option<(String, S
             html.text(" of the targets with this layout: ");
             for target in layout.targets.iter() {
                 html.el("span", &[], |html| {
-                    let confidence = sheet::choice(atlas, name, target).confidence;
+                    let confidence = atlas.choice(name, target).confidence;
                     marks::source(html, atlas.source(Some(name), target, confidence), confidence);
                     html.text(" ");
                     let kernel = &atlas.kernels[target].name;
@@ -40,7 +40,7 @@ fn page(atlas: &Atlas, structure: &Structure, id: LayoutId) -> Option<(String, S
             }
         });
         html.part("the-members", "Members");
-        sheet.table(atlas, name, "", html);
+        members::table(sheet, atlas, name, "", html);
         for [before, now] in steps(structure, id) {
             let arch = atlas.axis.targets[now].arch;
             let (a, b) = (&atlas.kernels[before], &atlas.kernels[now]);

@@ -1,8 +1,11 @@
 //! `atlas`.
 
+mod branches;
 mod builds;
+mod collect;
 mod compare;
 mod confidence;
+mod declaration;
 mod event_class;
 mod facts;
 mod frame;
@@ -12,6 +15,7 @@ mod layout;
 mod map;
 mod marks;
 mod matrix;
+mod members;
 mod memory;
 mod names;
 pub mod open;
@@ -23,13 +27,13 @@ mod sheet;
 mod structure;
 mod target;
 mod type_data;
+mod uses;
 mod values;
 mod write;
 
 use crate::{Error, Outcome, print};
 use confidence::Confidences;
 use etw_layouts_project::Project;
-use facts::Atlas;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -89,7 +93,7 @@ pub fn files(project: &Project) -> Result<BTreeMap<String, String>, Error> {
     let layouts = project.layouts()?;
     let registry = project.registry(&layouts.spec.axis)?;
     let statements = project.statements()?;
-    let atlas = Atlas::of(&layouts, &registry, &statements, |_| true)?;
+    let atlas = collect::atlas(&layouts, &registry, &statements, |_| true)?;
     let structures = atlas
         .structures
         .par_iter()

@@ -1,14 +1,8 @@
-//! Names of types in text, which lead to their pages, and where each type is used.
+//! Names of types in text, which lead to their pages.
 
 use super::facts::Atlas;
-use super::sheet::to_type;
+use super::paths::to_type;
 use crate::html::Html;
-use etw_layouts_codegen::ctype::CType;
-use etw_layouts_codegen::layouts::{Aggregate, Form, Layouts, Type};
-use std::collections::{BTreeMap, BTreeSet};
-
-/// The members that use each type, by its name: what has it as a type, points to it, lists it, or holds its values.
-pub type Uses = BTreeMap<String, BTreeSet<(String, String)>>;
 
 /// A text of a page in a folder: the names in it that are defined lead to their pages.
 pub fn linked(atlas: &Atlas, text: &str, html: &mut Html) {
@@ -23,31 +17,5 @@ pub fn linked(atlas: &Atlas, text: &str, html: &mut Html) {
             false => html.text(word),
         }
         rest = after;
-    }
-}
-
-/// Where each type is used, at any target.
-pub fn uses(layouts: &Layouts) -> Uses {
-    let mut uses = Uses::new();
-    for layout in &layouts.layouts {
-        if let Form::Aggregate(aggregate) = &layout.form {
-            collect(&layout.name, "", aggregate, &mut uses);
-        }
-    }
-    uses
-}
-
-fn collect(structure: &str, path: &str, aggregate: &Aggregate, uses: &mut Uses) {
-    for field in &aggregate.fields {
-        let own = format!("{path}{}", field.name.as_deref().unwrap_or_default());
-        if let Type::Inline(inner) = &field.ty {
-            let path = if field.name.is_some() { format!("{own}.") } else { path.to_owned() };
-            collect(structure, &path, inner, uses);
-        }
-        let listed = field.info.leads_to.iter().map(|to| to.split('.').next().unwrap_or(to));
-        let names = field.ctype.iter().flat_map(CType::names).chain(field.values.as_deref()).chain(listed);
-        for name in names.filter(|name| *name != structure) {
-            uses.entry(name.to_owned()).or_default().insert((structure.to_owned(), own.clone()));
-        }
     }
 }

@@ -1,7 +1,6 @@
 //! `open`: one page of the atlas as a file that needs no other, in a browser.
 
 use super::confidence::Confidences;
-use super::facts::Atlas;
 use super::{SCRIPT, STYLE, builds, structure, type_data, values};
 use crate::{Error, NewFile, Outcome, print};
 use etw_layouts_codegen::layouts::{Form, Layouts};
@@ -61,7 +60,7 @@ fn page(project: &Project, name: &str) -> Result<String, Error> {
     let layouts = project.layouts()?;
     let registry = project.registry(&layouts.spec.axis)?;
     let only = embedded(&layouts, name);
-    let atlas = Atlas::of(&layouts, &registry, &project.statements()?, |name| only.contains(name))?;
+    let atlas = super::collect::atlas(&layouts, &registry, &project.statements()?, |name| only.contains(name))?;
     let confidences = Confidences::of(&atlas);
     let mut data = vec![builds::data(&atlas)?, confidences.data()?];
     for structure in &atlas.structures {

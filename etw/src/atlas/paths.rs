@@ -7,6 +7,11 @@ pub fn of_type(name: &str) -> String {
     format!("type/{}.html", file(name))
 }
 
+/// The page of a type, for a link from a page in a folder.
+pub fn to_type(name: &str) -> String {
+    format!("../{}", of_type(name))
+}
+
 /// Of what the script knows of a structure.
 pub fn of_data(structure: &str) -> String {
     format!("type/{}.js", file(structure))

@@ -2,8 +2,9 @@
 
 use super::facts::{Atlas, Structure};
 use super::frame::{self, page as framed};
-use super::sheet::{Sheet, choice, to_type};
-use super::{marks, matrix, memory, names, paths, ribbon};
+use super::paths::to_type;
+use super::sheet::Sheet;
+use super::{marks, matrix, members, memory, names, paths, ribbon};
 use crate::html::Html;
 use etw_layouts_codegen::axis::TargetId;
 use etw_layouts_project::errata;
@@ -91,7 +92,7 @@ fn now(atlas: &Atlas, structure: &Structure, matrix: &Matrix, suffix: &str, html
     });
     html.el("p", &[("class", &"sure")], |html| {
         marks::source(html, atlas.source(Some(name), target, confidence), confidence);
-        html.text(format_args!(" {}. ", capital(&choice(atlas, name, target).sentence(atlas.axis))));
+        html.text(format_args!(" {}. ", capital(&atlas.choice(name, target).sentence(atlas.axis))));
         html.link(
             format_args!("../{}", paths::of_kernel(&atlas.kernels[target].name)),
             format_args!("{}", atlas.kernels[target].name),
@@ -110,7 +111,7 @@ fn now(atlas: &Atlas, structure: &Structure, matrix: &Matrix, suffix: &str, html
             [("class", &"code"), ("tabindex", &"0"), ("aria-label", &"Declaration in C"), ("data-layout", &sheet.number)];
         html.leaf("pre", &code, sheet.c(name));
     });
-    sheet.table(atlas, name, suffix, html);
+    members::table(sheet, atlas, name, suffix, html);
     html.el("details", &[("class", &"map-of-bytes")], |html| {
         html.leaf("summary", &[], "Map of the bytes");
         bytes(atlas, name, target, sheet, suffix, html);
@@ -119,7 +120,7 @@ fn now(atlas: &Atlas, structure: &Structure, matrix: &Matrix, suffix: &str, html
 
 /// The map of the bytes of a layout, whose members lead to the rows of a table with that suffix.
 pub fn bytes(atlas: &Atlas, name: &str, target: TargetId, sheet: &Sheet, suffix: &str, html: &mut Html) {
-    let subject = Subject { structure: name.to_owned(), member: None, choice: choice(atlas, name, target), levels: 0 };
+    let subject = Subject { structure: name.to_owned(), member: None, choice: atlas.choice(name, target), levels: 0 };
     memory::draw(&subject.members(atlas.layouts), sheet.size, &sheet.ids(suffix), html);
 }
 

@@ -36,7 +36,7 @@ pub fn page(atlas: &Atlas, target: TargetId) -> (String, String) {
                     &[],
                     format_args!(
                         "An update within its build. The last build without the change: {}.",
-                        super::builds::latest(atlas, before)
+                        atlas.latest_build(before)
                     ),
                 );
             }
@@ -113,7 +113,7 @@ fn structures(atlas: &Atlas, target: TargetId, html: &mut Html) {
                     page if page.starts_with("layout/") => html.link(format_args!("../{page}"), size),
                     _ => html.text(size),
                 }
-                let confidence = super::sheet::choice(atlas, name, target).confidence;
+                let confidence = atlas.choice(name, target).confidence;
                 let source = atlas.source(Some(name), target, confidence);
                 if source != whole {
                     html.text(" ");

@@ -162,7 +162,7 @@ fn change(atlas: &Atlas, target: TargetId, base: TargetId, run: &RunData, before
         Some(_) => "moved",
     };
     match is_update {
-        true => format!("{change} with this update; last build without the change: {}", super::builds::latest(atlas, base)),
+        true => format!("{change} with this update; last build without the change: {}", atlas.latest_build(base)),
         false => format!("{change} since {}, the first build of the previous release", atlas.build(base)),
     }
 }
@@ -177,16 +177,4 @@ fn run_data(matrix: &Matrix, run: &Run) -> Option<RunData> {
         _ => String::new(),
     };
     Some(RunData(first.into(), last.into(), format!("{offset:#06x}{bits}"), r#type.clone()))
-}
-
-/// The sheets of all layouts that a structure has.
-pub fn sheets(atlas: &Atlas, matrices: &[Matrix]) -> HashMap<LayoutId, Sheet> {
-    let mut sheets = HashMap::new();
-    for column in matrices.iter().flat_map(|matrix| &matrix.columns) {
-        let number = i32::try_from(sheets.len()).unwrap_or(-1);
-        if !sheets.contains_key(&column.layout) {
-            sheets.extend(Sheet::of(atlas, column.layout, number).map(|sheet| (column.layout, sheet)));
-        }
-    }
-    sheets
 }

@@ -1,0 +1,49 @@
+//! The builds of which there is a confidence at each revision.
+
+use etw_layouts_codegen::Asked;
+use etw_layouts_codegen::axis::{Arch, Axis, Build};
+use etw_layouts_codegen::registry::Registry;
+use std::collections::BTreeSet;
+
+/// The architectures, the one that most look for first.
+pub const ARCHITECTURES: [Arch; 3] = [Arch::X64, Arch::X86, Arch::Arm64];
+
+/// The revisions of a build on an architecture.
+pub struct Branch {
+    pub number: [u32; 3],
+    pub arch: Arch,
+    /// The revisions from which on the layouts or the evidence may be others. If the build is the kernel of another from some
+    /// revision on, only those before.
+    pub points: Vec<Asked>,
+    /// The number of the build whose kernel it has.
+    pub canonical: [u32; 3],
+}
+
+/// The branches of all builds that are named, examined or an update.
+pub fn branches(axis: &Axis, registry: &Registry) -> Vec<Branch> {
+    let mut branches = Vec::new();
+    for number in numbers(axis, registry) {
+        let same = axis.kernels.iter().flat_map(|kernel| kernel.same.iter().map(|same| (same, kernel.build.number)));
+        let first = same.filter(|(same, _)| same.number == number).map(|(same, canonical)| (same.revision, canonical)).next();
+        let (end, canonical) = first.unwrap_or((u32::MAX, number));
+        let rows = axis.kernels.iter().map(|kernel| kernel.build).filter(|build| build.number == canonical);
+        let seen = registry.kernels.iter().map(|seen| axis.canonical(seen.build)).filter(|build| build.number == canonical);
+        let updates = axis.updates.iter().filter_map(|update| update.first_of(Build { number: canonical, revision: 0 }));
+        let ends = seen.flat_map(|build| [build.revision, build.revision.saturating_add(1)]);
+        let revisions = rows.chain(updates).map(|build| build.revision).chain(ends).chain([0]);
+        let revisions: BTreeSet<u32> = revisions.filter(|revision| *revision < end).collect();
+        for arch in ARCHITECTURES {
+            let points = revisions.iter().filter_map(|&revision| axis.kernel(Build { number, revision }, arch).ok());
+            branches.push(Branch { number, arch, points: points.collect(), canonical });
+        }
+    }
+    branches.retain(|branch| !branch.points.is_empty());
+    branches
+}
+
+/// The build numbers of the axis, of examined builds and of updates.
+pub fn numbers(axis: &Axis, registry: &Registry) -> BTreeSet<[u32; 3]> {
+    let own = axis.kernels.iter().flat_map(|kernel| kernel.same.iter().chain([&kernel.build]));
+    let seen = registry.kernels.iter().map(|kernel| &kernel.build);
+    own.chain(seen).chain(axis.kbs.keys()).map(|build| build.number).collect()
+}
