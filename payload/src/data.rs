@@ -3,7 +3,6 @@
 use crate::file_time::FileTime;
 use crate::text::Text;
 use crate::types::{InType, OutType};
-use crate::value::{Value, number};
 use core::fmt;
 use core::net::{Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV6};
 use uuid::Uuid;
@@ -58,6 +57,18 @@ pub struct SystemTime {
     pub milliseconds: u16,
 }
 
+/// The unsigned integer in the first eight bytes, or fewer.
+#[inline]
+pub(crate) fn number(bytes: &[u8]) -> u64 {
+    match *bytes {
+        [a] => a.into(),
+        [a, b] => u16::from_le_bytes([a, b]).into(),
+        [a, b, c, d] => u32::from_le_bytes([a, b, c, d]).into(),
+        [a, b, c, d, e, f, g, h] => u64::from_le_bytes([a, b, c, d, e, f, g, h]),
+        _ => bytes.iter().take(8).rev().fold(0, |number, byte| number << 8 | u64::from(*byte)),
+    }
+}
+
 /// Whether values of a type are integers.
 pub(crate) const fn is_number(in_type: InType) -> bool {
     matches!(in_type.0, 3..=10 | 13 | 16 | 17 | 20 | 21)
@@ -65,10 +76,9 @@ pub(crate) const fn is_number(in_type: InType) -> bool {
 }
 
 impl<'a> Data<'a> {
-    /// Decodes the bytes of a value.
+    /// Decodes the bytes of a value. `has_length` tells whether its field states a length.
     #[inline(always)]
-    pub(crate) fn of(value: &Value<'a>) -> Self {
-        let Value { in_type, out_type: out, bytes, has_length, .. } = *value;
+    pub(crate) fn of((in_type, out): (InType, OutType), bytes: &'a [u8], has_length: bool) -> Self {
         // The types of most fields.
         match (in_type, out) {
             (

@@ -1,5 +1,6 @@
 //! Values of a payload by name or position.
 
+use crate::data::number;
 use crate::fault::{Fault, Reason};
 use crate::packed::format::FIELD;
 use crate::packed::{FieldRecord, Library};
@@ -7,7 +8,7 @@ use crate::schema::{Count, Field, FieldList, Length, Schema};
 use crate::size::{self, PointerSize, character};
 use crate::steps::{Step, Steps};
 use crate::types::InType;
-use crate::value::{Value, number};
+use crate::value::Value;
 
 /// A payload with its schema.
 #[derive(Clone, Copy, Debug)]
@@ -45,6 +46,15 @@ pub struct Values<'a> {
 
 /// Number of counts and lengths that are kept outside `steps`.
 const SIZES: usize = 4;
+
+impl<'a> Schema<'a> {
+    /// Combines this schema with a payload. `pointers` is the pointer size of the process or kernel that wrote the event; the event header
+    /// states it.
+    #[inline]
+    pub fn decode(&self, payload: &'a [u8], pointers: PointerSize) -> Fields<'a> {
+        Fields { schema: *self, payload, pointers }
+    }
+}
 
 impl<'a> Fields<'a> {
     /// An iterator over all values. The elements of an array are separate values with the same name.

@@ -1,10 +1,8 @@
 //! Schemas of events: names, and fields in the order of the payload.
 
 use crate::fault::Reason;
-use crate::fields::Fields;
 use crate::map::{Map, ValueMap};
 use crate::packed::{FieldRecord, Library};
-use crate::size::PointerSize;
 use crate::tracelogging;
 use crate::types::{InType, OutType};
 use core::fmt;
@@ -152,13 +150,6 @@ impl<'a> Schema<'a> {
     /// fields.
     pub const fn table(class: &'a str, event: &'a str, version: u8, all: &'a [Field<'a>], top: u16) -> Self {
         Self { provider: class, event, version, tags: 0, source: Source::Specs, fields: FieldList::Table { all, top } }
-    }
-
-    /// Combines this schema with a payload. `pointers` is the pointer size of the process or kernel that wrote the event; the event header
-    /// states it.
-    #[inline]
-    pub fn decode(&self, payload: &'a [u8], pointers: PointerSize) -> Fields<'a> {
-        Fields { schema: *self, payload, pointers }
     }
 }
 

@@ -1,9 +1,10 @@
 //! Traversal of a payload, the same for every source of schemas.
 
+use crate::data::number;
 use crate::fault::{Fault, Reason};
 use crate::schema::{Count, Field, FieldList, Length, Schema};
 use crate::size::{self, PointerSize, character};
-use crate::value::{Value, number};
+use crate::value::Value;
 
 /// An item of the traversal of a payload. Each field is one of: a [`Value`](Self::Value); a [`Structure`](Self::Structure), its members, and
 /// an [`End`](Self::End); an [`Array`](Self::Array), its elements (values or structures), and an [`End`](Self::End). An array of characters is

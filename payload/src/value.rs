@@ -1,6 +1,6 @@
 //! Values of fields.
 
-use crate::data::Data;
+use crate::data::{Data, is_number, number};
 use crate::map::{MapKind, ValueMap};
 use crate::name::FieldName;
 use crate::schema::{Field, Length};
@@ -47,15 +47,15 @@ impl<'a> Value<'a> {
     /// Decodes the bytes.
     #[inline(always)]
     pub fn data(&self) -> Data<'a> {
-        Data::of(self)
+        Data::of((self.in_type, self.out_type), self.bytes, self.has_length)
     }
 
     /// The integer as unsigned, if the value is one of 8, 16, 32 or 64 bits. A port is converted from network byte order.
     #[inline]
     pub fn number(&self) -> Option<u64> {
-        let is_number = matches!(self.bytes.len(), 1 | 2 | 4 | 8) && crate::data::is_number(self.in_type);
+        let is_integer = matches!(self.bytes.len(), 1 | 2 | 4 | 8) && is_number(self.in_type);
         let port = self.out_type == OutType::PORT && self.bytes.len() == 2;
-        is_number.then(|| if port { number(self.bytes).swap_bytes() >> 48 } else { number(self.bytes) })
+        is_integer.then(|| if port { number(self.bytes).swap_bytes() >> 48 } else { number(self.bytes) })
     }
 
     /// The text, if the value is one.
@@ -81,17 +81,5 @@ impl fmt::Display for Value<'_> {
             _ if map.kind() == MapKind::Flags && number != 0 => map.write(number, f),
             _ => self.data().fmt(f),
         }
-    }
-}
-
-/// The unsigned integer in the first eight bytes, or fewer.
-#[inline]
-pub(crate) fn number(bytes: &[u8]) -> u64 {
-    match *bytes {
-        [a] => a.into(),
-        [a, b] => u16::from_le_bytes([a, b]).into(),
-        [a, b, c, d] => u32::from_le_bytes([a, b, c, d]).into(),
-        [a, b, c, d, e, f, g, h] => u64::from_le_bytes([a, b, c, d, e, f, g, h]),
-        _ => bytes.iter().take(8).rev().fold(0, |number, byte| number << 8 | u64::from(*byte)),
     }
 }

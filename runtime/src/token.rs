@@ -2,7 +2,6 @@
 
 use crate::meta::{Layout, Member, Members};
 use crate::value::Value;
-use crate::view::View;
 use core::fmt;
 use core::marker::PhantomData;
 use core::ops::Deref;
@@ -111,15 +110,6 @@ impl Kind for Any {
     #[inline]
     fn of(value: Value<'_>) -> Option<Value<'_>> {
         Some(value)
-    }
-}
-
-impl<T: Tokens> Kind for Nested<T> {
-    type Value<'a> = View<'a, T>;
-
-    #[inline]
-    fn of(value: Value<'_>) -> Option<View<'_, T>> {
-        value.view()?.of()
     }
 }
 

@@ -4,7 +4,7 @@ use crate::access::ones;
 use crate::bytes;
 use crate::error::{Error, Reason};
 use crate::meta::{Member, Type};
-use crate::token::{Any, Kind, LayoutOf, Token, Tokens};
+use crate::token::{Any, Kind, LayoutOf, Nested, Token, Tokens};
 use crate::value::Value;
 use core::fmt;
 
@@ -85,6 +85,15 @@ impl<'a, S: Tokens> View<'a, S> {
     #[inline]
     pub fn signed(&self, token: Token<S>) -> Option<i64> {
         self.get(token).map(|value| value.signed())
+    }
+}
+
+impl<T: Tokens> Kind for Nested<T> {
+    type Value<'a> = View<'a, T>;
+
+    #[inline]
+    fn of(value: Value<'_>) -> Option<View<'_, T>> {
+        value.view()?.of()
     }
 }
 

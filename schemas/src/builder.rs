@@ -1,17 +1,12 @@
 //! Builds a library from providers: equal strings, maps, lists of fields and descriptions are stored once.
 
-use crate::library::Library;
+use crate::interned::{Interned, Lists, index};
 use crate::model::{Event, Keyword, Map, Name, Provider};
 use crate::records::{Fields, Strings};
-use crate::write::write;
 use etw_layouts_payload::packed::EventKey;
 use etw_layouts_payload::packed::format::{CHANNEL, INDEX, LEVEL, MASK, OPCODE, TASK, VARIANTS};
 use etw_layouts_payload::{MapKind, Source, Uuid};
-use std::collections::{BTreeMap, HashMap};
-use std::hash::Hash;
-
-/// How deep structures nest at most: as deep as the walk through payloads follows them.
-pub(crate) const DEPTH: usize = 32;
+use std::collections::BTreeMap;
 
 /// Builds a library. Equal input gives equal bytes.
 #[derive(Debug, Default)]
@@ -67,20 +62,6 @@ pub(crate) struct MapRecord {
     pub entries: (u32, u32),
 }
 
-/// Values of which equal ones are stored once.
-#[derive(Debug)]
-pub(crate) struct Interned<T> {
-    pub all: Vec<T>,
-    indices: HashMap<T, u32>,
-}
-
-/// Lists of which equal ones are stored once.
-#[derive(Debug)]
-pub(crate) struct Lists<T> {
-    pub all: Vec<T>,
-    places: HashMap<Vec<T>, (u32, u32)>,
-}
-
 impl LibraryBuilder {
     /// Adds a source: a file of this name, or a version of Windows with its build number. Returns its index.
     pub fn origin(&mut self, source: Source, name: &str, build: Option<u32>) -> u32 {
@@ -101,11 +82,6 @@ impl LibraryBuilder {
     /// are left out.
     pub fn add_masked(&mut self, provider: &Provider, masks: &[u32]) {
         self.add_each(provider, |event| masks.get(event).map_or(0, |mask| mask & !INDEX));
-    }
-
-    /// The library. One of 4 GiB or more is empty.
-    pub fn build(&self) -> Library {
-        Library(write(self).into())
     }
 
     fn add_each(&mut self, provider: &Provider, origins: impl Fn(usize) -> u32) {
@@ -188,42 +164,5 @@ fn add_variant(variants: &mut Vec<Variant>, variant: Variant) {
         Some(place) if (variants[place].origins | variant.origins) & INDEX == 0 => variants[place].origins |= variant.origins,
         None if variants.len() < VARIANTS => variants.push(variant),
         _ => {}
-    }
-}
-
-/// A number of things of which memory does not hold 2³².
-pub(crate) fn index(number: usize) -> u32 {
-    u32::try_from(number).unwrap_or(u32::MAX)
-}
-
-impl<T: Clone + Eq + Hash> Interned<T> {
-    /// The index of a value, which is added if it is not there.
-    pub fn add(&mut self, value: T) -> u32 {
-        *self.indices.entry(value).or_insert_with_key(|value| {
-            self.all.push(value.clone());
-            index(self.all.len() - 1)
-        })
-    }
-}
-
-impl<T: Clone + Eq + Hash> Lists<T> {
-    /// The index of the first element of a list, which is added if it is not there, and its length.
-    pub fn add(&mut self, list: Vec<T>) -> (u32, u32) {
-        *self.places.entry(list).or_insert_with_key(|list| {
-            self.all.extend(list.iter().cloned());
-            (index(self.all.len() - list.len()), index(list.len()))
-        })
-    }
-}
-
-impl<T> Default for Interned<T> {
-    fn default() -> Self {
-        Self { all: Vec::new(), indices: HashMap::new() }
-    }
-}
-
-impl<T> Default for Lists<T> {
-    fn default() -> Self {
-        Self { all: Vec::new(), places: HashMap::new() }
     }
 }

@@ -11,6 +11,7 @@ mod budget;
 mod builder;
 #[cfg(all(feature = "manifests", feature = "binaries"))]
 pub mod files;
+mod interned;
 mod library;
 #[cfg(feature = "manifests")]
 pub mod manifest;

@@ -1,9 +1,8 @@
 //! A library of schemas that owns its bytes.
 
-use crate::builder::LibraryBuilder;
-use crate::model::{Count, Event, Field, Keyword, Length, Map, MapEntry, Name, Provider};
+use crate::model::{Count, DEPTH, Event, Field, Keyword, Length, Map, MapEntry, Name, Provider};
 use etw_layouts_payload::packed::{self, LibraryError, Variant};
-use etw_layouts_payload::{Count as PackedCount, Field as PackedField, Length as PackedLength, Source, ValueMap};
+use etw_layouts_payload::{Count as PackedCount, Field as PackedField, Length as PackedLength, ValueMap};
 use std::fmt;
 
 /// A library of schemas: an array of bytes, which [`packed::Library`] reads.
@@ -11,14 +10,6 @@ use std::fmt;
 pub struct Library(pub(crate) Box<[u8]>);
 
 impl Library {
-    /// A library of providers, all from one source.
-    pub fn build(providers: &[Provider], source: Source) -> Self {
-        let mut builder = LibraryBuilder::default();
-        let origin = builder.origin(source, "", None);
-        providers.iter().for_each(|provider| builder.add(provider, origin));
-        builder.build()
-    }
-
     /// The library in bytes, such as those of a file.
     ///
     /// # Errors
@@ -100,7 +91,7 @@ fn fields<'a>(all: &[PackedField<'a>], at: &mut usize, count: usize, maps: &mut 
     let name = |index: u16| all.get(usize::from(index)).map_or_else(String::new, |field| field.name.to_owned());
     while let (true, Some(field)) = (found.len() < count, all.get(*at)) {
         *at += 1;
-        let has_members = field.is_structure() && depth < crate::builder::DEPTH;
+        let has_members = field.is_structure() && depth < DEPTH;
         found.push(Field {
             out_type: field.out_type,
             count: match field.count {

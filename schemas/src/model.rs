@@ -2,6 +2,9 @@
 
 use etw_layouts_payload::{InType, MapKind, OutType, Uuid};
 
+/// How deep structures nest at most: as deep as the walk through payloads follows them.
+pub(crate) const DEPTH: usize = 32;
+
 /// A provider and its events, as one source describes them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Provider {

@@ -1,7 +1,7 @@
 //! Strings and lists of fields of a library that is built.
 
-use crate::builder::{DEPTH, Lists, index};
-use crate::model::{Count, Field, Length};
+use crate::interned::{Lists, index};
+use crate::model::{Count, DEPTH, Field, Length};
 use etw_layouts_payload::InType;
 use etw_layouts_payload::packed::format::{COUNT_CONSTANT, COUNT_FIELD, IS_SIZE, LENGTH_CONSTANT, LENGTH_FIELD};
 use std::collections::HashMap;

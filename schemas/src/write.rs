@@ -1,12 +1,33 @@
 //! Writes the bytes of a library, in the format of [`etw_layouts_payload::packed::format`].
 
-use crate::builder::{LibraryBuilder, index};
+use crate::builder::LibraryBuilder;
+use crate::interned::index;
+use crate::library::Library;
+use crate::model::Provider;
+use etw_layouts_payload::Source;
 use etw_layouts_payload::packed::format::{
     BUCKETS, DESCRIPTION, ENTRY, FIELD, FORMAT, HEADER, KEY, KEYWORD, MAGIC, MAP, NONE, PROVIDER, SOURCE, VARIANT,
 };
 
+impl Library {
+    /// A library of providers, all from one source.
+    pub fn build(providers: &[Provider], source: Source) -> Self {
+        let mut builder = LibraryBuilder::default();
+        let origin = builder.origin(source, "", None);
+        providers.iter().for_each(|provider| builder.add(provider, origin));
+        builder.build()
+    }
+}
+
+impl LibraryBuilder {
+    /// The library. One of 4 GiB or more is empty.
+    pub fn build(&self) -> Library {
+        Library(write(self).into())
+    }
+}
+
 /// The bytes of a library.
-pub(crate) fn write(builder: &LibraryBuilder) -> Vec<u8> {
+fn write(builder: &LibraryBuilder) -> Vec<u8> {
     let starts = Starts::of(builder);
     let mut out = Bytes(Vec::with_capacity(starts.end as usize));
     header(builder, &starts, &mut out);

@@ -1,12 +1,13 @@
 //! The variants of an event: what its sources state of it.
 
 use super::bytes::{bounded, record, u8_at, u16_at, u32_at, u64_at};
-use super::format::{CHANNEL, DESCRIPTION, INDEX, KEYWORD, LEVEL, MASK, OPCODE, TASK, VARIANT, VARIANTS};
+use super::format::{CHANNEL, DESCRIPTION, INDEX, KEY, KEYWORD, LEVEL, MASK, OPCODE, TASK, VARIANT, VARIANTS};
 use super::key::EventKey;
 use super::library::{Library, Origin};
 use super::provider::Provider;
 use crate::schema::{FieldList, Schema, Source};
 use core::fmt;
+use uuid::Uuid;
 
 /// An event as one or more sources of a library describe it.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -36,6 +37,14 @@ pub struct Variants<'a> {
     left: usize,
 }
 
+/// The events of a provider, sorted by ID and version.
+#[derive(Clone, Debug)]
+pub struct Events<'a> {
+    provider: Provider<'a>,
+    next: u32,
+    count: u32,
+}
+
 /// A task, opcode, level or channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Name<'a> {
@@ -52,6 +61,54 @@ pub struct Keywords<'a> {
     first: u32,
     next: u32,
     count: u32,
+}
+
+impl<'a> Library<'a> {
+    /// The variants of an event; none if the library does not have it.
+    #[inline]
+    pub fn find(self, provider: Uuid, key: EventKey) -> Variants<'a> {
+        self.provider(provider).map_or(Variants::NONE, |provider| provider.find(key))
+    }
+}
+
+impl<'a> Provider<'a> {
+    /// Its keywords.
+    pub fn keywords(self) -> Keywords<'a> {
+        Keywords::new(self.library, u32_at(self.bytes, 28), u32_at(self.bytes, 32))
+    }
+
+    /// Its events.
+    pub fn events(self) -> Events<'a> {
+        Events { provider: self, next: 0, count: self.key_count() }
+    }
+
+    /// The variants of an event; none if the provider does not have it.
+    pub fn find(self, key: EventKey) -> Variants<'a> {
+        let wanted = key.number();
+        let (mut low, mut high) = (0, self.key_count());
+        while low < high {
+            let middle = low + (high - low) / 2;
+            let Some(bytes) = self.key(middle) else { return Variants::NONE };
+            match u32_at(bytes, 0).cmp(&wanted) {
+                core::cmp::Ordering::Less => low = middle + 1,
+                core::cmp::Ordering::Equal => return self.variants(bytes),
+                core::cmp::Ordering::Greater => high = middle,
+            }
+        }
+        Variants::NONE
+    }
+
+    fn variants(self, bytes: &[u8; KEY]) -> Variants<'a> {
+        Variants::new(self.library, self, EventKey::of_number(u32_at(bytes, 0)), u32_at(bytes, 4))
+    }
+
+    fn key(self, index: u32) -> Option<&'a [u8; KEY]> {
+        record(self.library.bytes(), u32_at(self.bytes, 20), index)
+    }
+
+    fn key_count(self) -> u32 {
+        bounded(self.library.bytes(), u32_at(self.bytes, 20), u32_at(self.bytes, 24), KEY)
+    }
 }
 
 impl<'a> Variant<'a> {
@@ -250,5 +307,15 @@ impl<'a> Iterator for Keywords<'a> {
         self.next += 1;
         let bytes = record::<KEYWORD>(self.library.bytes(), self.first, index)?;
         Some(((u32_at(bytes, 12) != 0).then(|| u64_at(bytes, 0)), self.library.string(u32_at(bytes, 8))))
+    }
+}
+
+impl<'a> Iterator for Events<'a> {
+    type Item = Variants<'a>;
+
+    fn next(&mut self) -> Option<Variants<'a>> {
+        let index = Some(self.next).filter(|next| *next < self.count)?;
+        self.next += 1;
+        Some(self.provider.variants(self.provider.key(index)?))
     }
 }

@@ -1,13 +1,9 @@
 //! A library: its header, its sources, and how an event is found.
 
 use super::bytes::{bounded, record, string, u32_at};
-use super::event::Variants;
-use super::format::{FORMAT, HEADER, MAGIC, PROVIDER, SOURCE};
-use super::key::EventKey;
-use super::provider::{Provider, Providers};
+use super::format::{FORMAT, HEADER, MAGIC, SOURCE};
 use crate::schema::Source;
 use core::fmt;
-use uuid::Uuid;
 
 /// A library of schemas, which borrows its bytes. Two are equal if they are the same bytes in memory.
 #[derive(Clone, Copy)]
@@ -75,35 +71,6 @@ impl<'a> Library<'a> {
         self.0
     }
 
-    /// The variants of an event; none if the library does not have it.
-    #[inline]
-    pub fn find(self, provider: Uuid, key: EventKey) -> Variants<'a> {
-        self.provider(provider).map_or(Variants::NONE, |provider| provider.find(key))
-    }
-
-    /// The provider with a GUID.
-    pub fn provider(self, guid: Uuid) -> Option<Provider<'a>> {
-        let buckets = u32_at(self.0, 32) as usize;
-        let bucket = buckets.checked_add(4 * usize::from(guid.as_bytes()[0]))?;
-        let (start, end) = (u32_at(self.0, bucket), u32_at(self.0, bucket.checked_add(4)?));
-        let (mut low, mut high) = (start, end.min(self.provider_count()));
-        while low < high {
-            let middle = low + (high - low) / 2;
-            let provider = Provider::with_index(self, middle)?;
-            match provider.guid().cmp(&guid) {
-                core::cmp::Ordering::Less => low = middle + 1,
-                core::cmp::Ordering::Equal => return Some(provider),
-                core::cmp::Ordering::Greater => high = middle,
-            }
-        }
-        None
-    }
-
-    /// All providers, sorted by GUID.
-    pub fn providers(self) -> Providers<'a> {
-        Providers::new(self, self.provider_count())
-    }
-
     /// The sources of the schemas. A bit mask of sources has bit 0 for the first.
     pub fn origins(self) -> Origins<'a> {
         Origins { library: self, next: 0, count: bounded(self.0, u32_at(self.0, 16), u32_at(self.0, 20), SOURCE) }
@@ -129,14 +96,6 @@ impl<'a> Library<'a> {
     fn origin_record(self, index: u32) -> Option<&'a [u8; SOURCE]> {
         let count = bounded(self.0, u32_at(self.0, 16), u32_at(self.0, 20), SOURCE);
         record(self.0, u32_at(self.0, 16), Some(index).filter(|index| *index < count)?)
-    }
-
-    pub(super) fn providers_start(self) -> u32 {
-        u32_at(self.0, 24)
-    }
-
-    fn provider_count(self) -> u32 {
-        bounded(self.0, self.providers_start(), u32_at(self.0, 28), PROVIDER)
     }
 
     /// The string at an offset; empty if there is none.

@@ -12,9 +12,9 @@ mod library;
 mod map;
 mod provider;
 
-pub use event::{Keywords, Name, Place, Variant, Variants};
+pub use event::{Events, Keywords, Name, Place, Variant, Variants};
 pub(crate) use field::FieldRecord;
 pub use key::EventKey;
 pub use library::{Library, LibraryError, Origin, Origins};
 pub(crate) use map::MapRecord;
-pub use provider::{Events, Provider, Providers};
+pub use provider::{Provider, Providers};

@@ -2,7 +2,7 @@
 
 use super::strings::Strings;
 use super::template::{Templates, maps};
-use super::xml::Element;
+use super::xml::{Element, number};
 use crate::budget::Budget;
 use crate::model::{Event, Keyword, Name, Provider, bare};
 use crate::schemas::{SchemaError, Schemas};
@@ -21,7 +21,7 @@ pub(super) fn provider(
     budget: &mut Budget,
 ) -> Result<Provider, SchemaError> {
     let too_large = |_| SchemaError::line(element.line, Budget::MESSAGE);
-    let guid = required(element, "guid")?;
+    let guid = element.required("guid")?;
     let guid = Uuid::try_parse(guid)
         .map_err(|_| SchemaError::line(element.line, format!("invalid GUID of a provider: `{guid}`; correct it")))?;
     let maps = maps(element, strings, schemas, budget).map_err(too_large)?;
@@ -41,7 +41,7 @@ pub(super) fn provider(
         }
     }
     let name = element.get("name").unwrap_or_default().to_owned();
-    let message = message(element, strings, schemas).unwrap_or_default().to_owned();
+    let message = strings.message_of(element, schemas).unwrap_or_default().to_owned();
     Ok(Provider { guid, name, message, keywords, maps, events })
 }
 
@@ -131,7 +131,7 @@ fn event(
 ) -> Result<Event, SchemaError> {
     let invalid =
         |what: &str, text: &str| SchemaError::line(element.line, format!("invalid {what} of an event: `{text}`; correct it"));
-    let id = required(element, "value")?;
+    let id = element.required("value")?;
     let id = number(id).and_then(|id| u16::try_from(id).ok()).ok_or_else(|| invalid("ID", id))?;
     let version = element.get("version").unwrap_or("0");
     let version = number(version).and_then(|version| u8::try_from(version).ok()).ok_or_else(|| invalid("version", version))?;
@@ -153,7 +153,7 @@ fn event(
     channel(element, names, &mut event, schemas);
     keywords(element, names, &mut event, schemas);
     event.symbol = element.get("symbol").unwrap_or_default().to_owned();
-    event.message = message(element, strings, schemas).unwrap_or_default().to_owned();
+    event.message = strings.message_of(element, schemas).unwrap_or_default().to_owned();
     event.fields = match element.get("template") {
         None => Some(Vec::new()),
         Some(name) => templates.fields(name, element.line, schemas),
@@ -189,33 +189,5 @@ fn keywords(element: &Element, names: &Names<'_>, event: &mut Event, schemas: &m
         }
         event.keyword_mask = event.keyword_mask.zip(mask).map(|(all, mask)| all | mask);
         event.keywords.push(bare(name).to_owned());
-    }
-}
-
-/// The message of an element.
-pub(super) fn message<'a>(element: &'a Element, strings: &Strings<'a>, schemas: &mut Schemas) -> Option<&'a str> {
-    match strings.message(element.get("message")?) {
-        Ok(message) => Some(message),
-        Err(id) => {
-            schemas.report(SchemaError::line(
-                element.line,
-                format!("undefined string `{id}` in a message; add it to the string table"),
-            ));
-            None
-        }
-    }
-}
-
-pub(super) fn required<'a>(element: &'a Element, name: &str) -> Result<&'a str, SchemaError> {
-    let missing = || SchemaError::line(element.line, format!("{} without the attribute `{name}`; add it", element.name));
-    element.get(name).ok_or_else(missing)
-}
-
-/// A number in decimal, or in hexadecimal behind `0x`.
-pub(super) fn number(text: &str) -> Option<u64> {
-    let text = text.trim();
-    match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
-        Some(digits) => u64::from_str_radix(digits, 16).ok(),
-        None => text.parse().ok(),
     }
 }

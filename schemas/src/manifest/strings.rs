@@ -1,6 +1,7 @@
 //! The table of messages of a manifest.
 
 use super::xml::Element;
+use crate::schemas::{SchemaError, Schemas};
 use std::collections::HashMap;
 
 /// Messages by identifier.
@@ -33,6 +34,20 @@ impl<'a> Strings<'a> {
         match attribute.strip_prefix("$(string.").and_then(|rest| rest.strip_suffix(')')) {
             Some(id) => self.0.get(id).copied().ok_or(id),
             None => Ok(attribute),
+        }
+    }
+
+    /// The message of an element. Reports one that is undefined.
+    pub fn message_of(&self, element: &'a Element, schemas: &mut Schemas) -> Option<&'a str> {
+        match self.message(element.get("message")?) {
+            Ok(message) => Some(message),
+            Err(id) => {
+                schemas.report(SchemaError::line(
+                    element.line,
+                    format!("undefined string `{id}` in a message; add it to the string table"),
+                ));
+                None
+            }
         }
     }
 }

@@ -1,8 +1,7 @@
 //! Templates, the fields of events, and maps, the names of their values.
 
-use super::provider::{message, number, required};
 use super::strings::Strings;
-use super::xml::Element;
+use super::xml::{Element, number};
 use crate::budget::{Budget, Exceeded};
 use crate::model::{Count, Field, Length, Map, MapEntry};
 use crate::schemas::{SchemaError, Schemas};
@@ -24,7 +23,7 @@ impl Templates {
         }
         let mut templates = HashMap::new();
         for template in provider.listed("templates", "template") {
-            let fields = match required(template, "tid").map(str::to_owned) {
+            let fields = match template.required("tid").map(str::to_owned) {
                 Ok(name) => match fields(template, &known, &mut Scope::default()) {
                     Ok(fields) => Ok((name, Some(fields))),
                     Err(error) => {
@@ -64,13 +63,13 @@ fn fields<'a>(element: &'a Element, maps: &Maps<'_>, scope: &mut Scope<'a>) -> R
     for child in element.children() {
         let in_type = match child.name {
             "data" => {
-                let name = required(child, "inType")?;
+                let name = child.required("inType")?;
                 in_type(name).ok_or_else(|| unknown(child, "inType", name))?
             }
             "struct" => InType::STRUCT,
             _ => continue,
         };
-        let name = required(child, "name")?;
+        let name = child.required("name")?;
         let mut field = Field::new(name, in_type);
         if let Some(name) = child.get("outType") {
             field.out_type = out_type(name).ok_or_else(|| unknown(child, "outType", name))?;
@@ -169,7 +168,7 @@ pub(super) fn maps(
             "bitMap" => MapKind::Flags,
             _ => continue,
         };
-        let name = match required(element, "name") {
+        let name = match element.required("name") {
             Ok(name) => name.to_owned(),
             Err(error) => {
                 schemas.report(error);
@@ -178,9 +177,9 @@ pub(super) fn maps(
         };
         let mut entries = Vec::new();
         for entry in element.named("map") {
-            match required(entry, "value").map(|text| (text, number(text).or_else(|| negative(text)))) {
+            match entry.required("value").map(|text| (text, number(text).or_else(|| negative(text)))) {
                 Ok((_, Some(value))) => {
-                    let name = message(entry, strings, schemas).or(entry.get("symbol")).unwrap_or_default();
+                    let name = strings.message_of(entry, schemas).or(entry.get("symbol")).unwrap_or_default();
                     let name = name.trim_end().to_owned();
                     budget.take(size_of::<MapEntry>() + name.len())?;
                     entries.push(MapEntry { value, name });

@@ -81,6 +81,12 @@ impl Element {
         self.attributes.iter().find(|(other, _)| *other == name).map(|(_, value)| value.as_str())
     }
 
+    /// Value of an attribute that the element must have.
+    pub fn required(&self, name: &str) -> Result<&str, SchemaError> {
+        let missing = || SchemaError::line(self.line, format!("{} without the attribute `{name}`; add it", self.name));
+        self.get(name).ok_or_else(missing)
+    }
+
     /// All elements in it.
     pub fn children(&self) -> &[Element] {
         &self.children
@@ -106,6 +112,15 @@ impl Element {
             left.extend(element.children.iter().rev());
         }
         found
+    }
+}
+
+/// A number in decimal, or in hexadecimal behind `0x`.
+pub(super) fn number(text: &str) -> Option<u64> {
+    let text = text.trim();
+    match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
+        Some(digits) => u64::from_str_radix(digits, 16).ok(),
+        None => text.parse().ok(),
     }
 }
 

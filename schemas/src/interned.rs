@@ -1,0 +1,55 @@
+//! Values and lists of a library that is built, each stored once.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+
+/// Values of which equal ones are stored once.
+#[derive(Debug)]
+pub(crate) struct Interned<T> {
+    pub all: Vec<T>,
+    indices: HashMap<T, u32>,
+}
+
+/// Lists of which equal ones are stored once.
+#[derive(Debug)]
+pub(crate) struct Lists<T> {
+    pub all: Vec<T>,
+    places: HashMap<Vec<T>, (u32, u32)>,
+}
+
+impl<T: Clone + Eq + Hash> Interned<T> {
+    /// The index of a value, which is added if it is not there.
+    pub fn add(&mut self, value: T) -> u32 {
+        *self.indices.entry(value).or_insert_with_key(|value| {
+            self.all.push(value.clone());
+            index(self.all.len() - 1)
+        })
+    }
+}
+
+impl<T: Clone + Eq + Hash> Lists<T> {
+    /// The index of the first element of a list, which is added if it is not there, and its length.
+    pub fn add(&mut self, list: Vec<T>) -> (u32, u32) {
+        *self.places.entry(list).or_insert_with_key(|list| {
+            self.all.extend(list.iter().cloned());
+            (index(self.all.len() - list.len()), index(list.len()))
+        })
+    }
+}
+
+impl<T> Default for Interned<T> {
+    fn default() -> Self {
+        Self { all: Vec::new(), indices: HashMap::new() }
+    }
+}
+
+impl<T> Default for Lists<T> {
+    fn default() -> Self {
+        Self { all: Vec::new(), places: HashMap::new() }
+    }
+}
+
+/// A number of things of which memory does not hold 2³².
+pub(crate) fn index(number: usize) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
+}
