@@ -2,7 +2,7 @@
 
 use crate::error;
 use crate::source::{Interruptible, Stream, from_lines};
-use crate::trace::{Chosen, TraceFile};
+use crate::trace_file::{Chosen, TraceFile};
 use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema};
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{Array, RecordBatch, RecordBatchReader, StructArray};

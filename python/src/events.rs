@@ -3,7 +3,7 @@
 use crate::error;
 use crate::fields;
 use crate::source::{Interruptible, from_json};
-use crate::trace::{Chosen, TraceFile};
+use crate::trace_file::{Chosen, TraceFile};
 use etw_layouts_cli::api::{EventFields, Selection};
 use etw_layouts_etl::threads::Threads;
 use etw_layouts_etl::{Clock, EventRecord, FileTime, Filter, Schemas, names};

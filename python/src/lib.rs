@@ -9,6 +9,7 @@ mod fields;
 mod layouts;
 mod source;
 mod trace;
+mod trace_file;
 
 use pyo3::prelude::*;
 use std::ffi::OsString;
