@@ -1,7 +1,7 @@
 //! `cargo xtask ci`.
 
 mod dependencies;
-pub mod hosts;
+mod hosts;
 mod memory;
 mod packages;
 mod wheel;

@@ -7,6 +7,7 @@ mod ci;
 mod etl;
 mod fuzz;
 mod generate;
+mod hosts;
 mod mutants;
 mod pages;
 mod snapshot;

@@ -1,6 +1,6 @@
 //! docs/TRUST.md, a handwritten page with generated table rows.
 
-use crate::ci::hosts::{HOSTS, Holds};
+use crate::hosts::{HOSTS, Holds};
 use crate::trust_tables::{FUZZ, read, replaced, rows};
 use crate::{Error, fuzz, unsafety};
 
