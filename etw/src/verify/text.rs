@@ -207,7 +207,7 @@ fn wrong(axis: &Axis, report: &Report, out: &mut String) {
 fn differences(report: &Report, verbose: bool, out: &mut String) {
     // A renamed member is one difference here, and two in the facts.
     let right: Vec<_> = report.tables.iter().chain(&report.images).filter(|table| !table.is_labelled_wrongly()).collect();
-    let count = lines(&right).iter().map(|(_, tables)| tables.len()).sum::<usize>()
+    let count = lines(&right, verbose).iter().map(|(_, tables)| tables.len()).sum::<usize>()
         + report.claims.len()
         + report.events.differences.len();
     let wrong = report.summary.mislabelled > 0;
@@ -220,7 +220,7 @@ fn differences(report: &Report, verbose: bool, out: &mut String) {
     }
     let right = |table: &&Checked| verbose || !table.is_labelled_wrongly();
     let tables: Vec<_> = report.tables.iter().chain(&report.images).filter(right).collect();
-    for (line, tables) in lines(&tables) {
+    for (line, tables) in lines(&tables, verbose) {
         let _ = match &tables[..] {
             [first, .., _] if !verbose => writeln!(out, "  {line}  ({} tables, first {first})", tables.len()),
             tables => tables.iter().try_for_each(|table| writeln!(out, "  {table} {line}")),
@@ -235,11 +235,11 @@ fn differences(report: &Report, verbose: bool, out: &mut String) {
 }
 
 /// The differences, each line once with the targets of the tables that have it.
-fn lines(tables: &[&Checked]) -> Vec<(String, Vec<String>)> {
+fn lines(tables: &[&Checked], verbose: bool) -> Vec<(String, Vec<String>)> {
     let mut list: Vec<(String, Vec<String>)> = Vec::new();
     let mut known = HashMap::new();
     for table in tables {
-        let structures = table.structures.iter().flat_map(|(name, compared)| of_structure(name, &compared.differences));
+        let structures = table.structures.iter().flat_map(|(name, compared)| of_structure(name, &compared.differences, verbose));
         for line in structures.chain(table.variables.differences.iter().map(Mismatch::line)) {
             let index = *known.entry(line.clone()).or_insert(list.len());
             if index == list.len() {
@@ -252,8 +252,8 @@ fn lines(tables: &[&Checked]) -> Vec<(String, Vec<String>)> {
 }
 
 /// A line for each difference of a structure. A member that only the spec has and a member that only the symbols have at the same place
-/// are one difference: a renamed member.
-fn of_structure(name: &str, differences: &[Mismatch]) -> Vec<String> {
+/// are one difference: a renamed member. Its line is the same for all tables; with `verbose` it has the offset in each.
+fn of_structure(name: &str, differences: &[Mismatch], verbose: bool) -> Vec<String> {
     let is = |mismatch: &Mismatch, kind| mismatch.kind == MismatchKind::Fact(kind);
     let renamed = |gone: &Mismatch| {
         let mut extra = differences.iter().filter(|extra| is(extra, DifferenceKind::Extra) && extra.symbols == gone.spec);
@@ -266,7 +266,8 @@ fn of_structure(name: &str, differences: &[Mismatch]) -> Vec<String> {
     let line = |mismatch: &Mismatch| match pairs.iter().find(|(gone, _)| std::ptr::eq(*gone, mismatch)) {
         Some((gone, new)) => {
             let place = gone.place.as_deref().map(|place| format!("  {place}")).unwrap_or_default();
-            format!("{name}.{}: not in the symbols, which have {}, {}; renamed?{place}", gone.member, new.member, gone.spec)
+            let fact = if verbose { format!(", {}", gone.spec) } else { String::new() };
+            format!("{name}.{}: not in the symbols, which have {}{fact}; renamed?{place}", gone.member, new.member)
         }
         None => format!("{name} {}", mismatch.line()),
     };
