@@ -117,7 +117,14 @@ pub fn prepare<'a>(
             table.label, table.arch, other.build
         ))
     });
-    let notes = notes.collect();
+    let is_bare = |table: &&BuildTable| !table.types.keys().any(|name| names.contains(&name.as_str()));
+    let bare = new.iter().filter(is_bare).filter(|_| wanted != Wanted::All).map(|table| {
+        format!(
+            "{}-{}: note: {} contains no structure of the specs; the build is added without evidence for its layouts",
+            table.label, table.arch, table.source
+        )
+    });
+    let notes = notes.chain(bare).collect();
     let of_images = !read.is_empty();
     let seen = match of_images {
         true => Images::of(axis, project.images(axis, &wanted)?, read),
