@@ -157,11 +157,11 @@ impl LogFile {
         marks.into_iter().filter(|is_right| *is_right).count() > 1
     }
 
-    /// The fixed bytes of a file whose first event contains a log file header although its event header does not say so: the
-    /// marker, the type or the hook identifier is corrupt.
+    /// The fixed bytes of a file whose first event contains a log file header although its event header, which can be destroyed, does
+    /// not say so.
     #[cold]
     pub(crate) fn repaired(bytes: &[u8]) -> Option<Vec<u8>> {
-        if !Self::begins(bytes) {
+        if !Self::follows(bytes) {
             return None;
         }
         let mut bytes = bytes.to_vec();
@@ -170,7 +170,21 @@ impl LogFile {
         event[2] = HeaderType::System64 as u8;
         event[3] = 0xC0;
         event[6..8].copy_from_slice(&HOOK_ID::WMI_LOG_TYPE_HEADER.0.to_le_bytes());
+        let size = usize::from(u16::from_le_bytes([event[4], event[5]]));
+        if !(SYSTEM + size_of::<LogFileHeader32>()..=event.len()).contains(&size) {
+            let size = Self::size(event)?;
+            event[4..6].copy_from_slice(&size.to_le_bytes());
+        }
         Some(bytes)
+    }
+
+    /// The size of the event: its header, the members, and the two names.
+    fn size(event: &[u8]) -> Option<u16> {
+        let short: LogFileHeader32 = view(event.get(SYSTEM..)?.get(..size_of::<LogFileHeader32>())?);
+        let header = if short.PointerSize() == 4 { size_of::<LogFileHeader32>() } else { size_of::<LogFileHeader64>() };
+        let mut units = event.get(SYSTEM + header..)?.chunks_exact(2);
+        let names = [(); 2].map(|()| units.by_ref().take_while(|unit| **unit != [0, 0]).count() + 1);
+        u16::try_from(SYSTEM + header + 2 * names.iter().sum::<usize>()).ok()
     }
 
     /// Whether the data of the event is a log file header, and the buffer header is valid.

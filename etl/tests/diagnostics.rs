@@ -2,7 +2,8 @@
 
 use etw_layouts_etl::check::check;
 use etw_layouts_etl::header::EventHeader;
-use etw_layouts_etl::{ClockType, Diagnostic, DiagnosticKind, Event, HeaderType, Reader, Scratch, Trace};
+use etw_layouts_etl::wire::Generation;
+use etw_layouts_etl::{BufferHeader, ClockType, Diagnostic, DiagnosticKind, Event, HeaderType, Reader, Scratch, Trace};
 use test_support::traces::{PRODUCERS, fixture, fixture_of};
 
 /// Members of the log file header of a 64-bit producer, from the start of the file.
@@ -137,6 +138,8 @@ fn cases(file: &[u8], other: &[u8]) -> Vec<Case> {
     // Marker, type and hook identifier of the first event.
     case("hook", put(file, 0x4E, &[4, 0]), &["log-file-event"], 0);
     case("type", put(file, 0x4A, &[6]), &["log-file-event", "event-too-short"], of(0));
+    case("no event header", put(file, 0x48, &[0; 0x20]), &["log-file-event", "clock-stamp", "event-too-short"], of(0));
+    case("event header", put(file, 0x48, &[0xA5; 0x20]), &["log-file-event", "clock-stamp", "event-too-short"], of(0));
     case("marker", put(file, 0x4B, &[0xC4]), &["log-file-event", "event-too-short"], of(0));
 
     // End markers: at the first event of a buffer, and up to the valid end.

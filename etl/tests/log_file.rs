@@ -9,16 +9,17 @@ use etw_layouts_etl::{ClockType, DiagnosticKind, LogFile, Trace};
 use std::io::Cursor;
 use test_support::traces::{PRODUCERS, fixture};
 
-/// Two members of the first event's header that are wrong are none of a trace file.
+/// A log file header is recognized by its own members, but not if one of them is impossible.
 #[test]
 fn no_log_file_header() {
     let file = fixture(PRODUCERS[7], ClockType::PerfCounter, false, 20).unwrap().bytes;
-    let [hook, ty, marker] = [(0x4E, 4), (0x4A, 6), (0x4B, 0xC4)];
-    for (one, other) in [(hook, ty), (ty, marker), (hook, marker)] {
-        assert!(Trace::from_bytes(put(&put(&file, one.0, &[one.1]), other.0, &[other.1])).is_err(), "{one:x?} {other:x?}");
+    let destroyed = put(&file, 0x48, &[0; 0x20]);
+    let trace = Trace::from_bytes(&destroyed).unwrap();
+    assert_eq!(trace.log_file().logger_name, Trace::from_bytes(&file).unwrap().log_file().logger_name);
+    for bytes in [put(&destroyed, PROCESSORS, &[0; 4]), put(&destroyed, POINTER_SIZE, &[3]), put(&destroyed, 0, &[0; 0x48])] {
+        let error = Trace::from_bytes(bytes).unwrap_err().to_string();
+        assert!(error.contains("log file header"), "{error}");
     }
-    let error = Trace::from_bytes(put(&put(&file, hook.0, &[4]), PROCESSORS, &[0; 4])).unwrap_err().to_string();
-    assert!(error.contains("log file header"), "{error}");
     for (read, expected) in [(1, "missing"), (2, "unexpected"), (3, "unexpected")] {
         assert!(DiagnosticKind::BuffersWritten { stated: 2, read }.to_string().starts_with(expected), "{read}");
     }
@@ -48,7 +49,7 @@ fn headers_of_compressed_files() {
     let mode = put(&put(&file, LOG_FILE_MODE + 3, &[0]), 0x2C, &[2]);
     assert_eq!(read(&mode).1, whole);
     // The first buffers need not be compressed.
-    let (uncompressed, first) = (fixture(PRODUCERS[7], ClockType::PerfCounter, false, 30).unwrap().bytes(&file));
+    let (uncompressed, first) = (fixture(PRODUCERS[7], ClockType::PerfCounter, false, 30).unwrap().bytes, size_of_first(&file));
     let buffers = u32::from_le_bytes(file[BUFFERS_WRITTEN..][..4].try_into().unwrap());
     let three = &uncompressed[SIZE..4 * SIZE];
     let mixed = [&file[..first], three, &file[first..]].concat();
