@@ -113,6 +113,13 @@ impl<'t> EventRecord<'t> {
     }
 }
 
+impl Trace<'_> {
+    /// The events in file order, with diagnostics where the file is damaged. [`EventRecords::by_time`] sorts them by time.
+    pub fn events(&self) -> EventRecords<'_> {
+        EventRecords { trace: self, buffers: self.buffers(), scratch: Scratch::default(), next: VecDeque::new() }
+    }
+}
+
 /// The events of a trace in file order, with diagnostics where the file is damaged.
 #[derive(Clone, Debug)]
 pub struct EventRecords<'t> {
@@ -124,10 +131,6 @@ pub struct EventRecords<'t> {
 }
 
 impl<'t> EventRecords<'t> {
-    pub(crate) fn new(trace: &'t Trace<'_>) -> Self {
-        Self { trace, buffers: trace.buffers(), scratch: Scratch::default(), next: VecDeque::new() }
-    }
-
     /// All events of the trace sorted by time: see [`Trace::by_time`].
     pub fn by_time(self) -> ByTime<'t> {
         self.trace.by_time()

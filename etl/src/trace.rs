@@ -6,7 +6,6 @@ use crate::common::{Common, Error, Start, begin};
 use crate::diagnostic::Diagnostic;
 use crate::logfile::LogFile;
 use crate::order::ByTime;
-use crate::records::EventRecords;
 use std::borrow::Cow;
 use std::path::Path;
 use std::{fs, io};
@@ -74,11 +73,6 @@ impl<'a> Trace<'a> {
     /// The bytes of the file.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
-    }
-
-    /// The events in file order, with diagnostics where the file is damaged. [`EventRecords::by_time`] sorts them by time.
-    pub fn events(&self) -> EventRecords<'_> {
-        EventRecords::new(self)
     }
 
     /// The buffers in file order, the header buffer first. Diagnostics about the log file header come first; a wrong number of buffers

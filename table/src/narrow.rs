@@ -12,7 +12,7 @@ use arrow_array::builder::{BinaryBuilder, StringBuilder, UInt8Builder, UInt16Bui
 use arrow_schema::ArrowError;
 use etw_layouts_etl::names::source as source_name;
 use etw_layouts_etl::payload::Fault;
-use etw_layouts_etl::text::fields::{self, Style};
+use etw_layouts_etl::text::{Style, fields};
 use etw_layouts_etl::{Clock, Decoded, Event, Schemas};
 use std::sync::Arc;
 

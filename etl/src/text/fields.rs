@@ -1,18 +1,9 @@
 //! The fields of an event, whatever states its schema, as text and as JSON.
 
-use super::{put, values};
+use super::{Style, put, values};
 use crate::clock::Clock;
 use etw_layouts_payload::{Fault, Field, Fields, Step, Steps};
 use std::collections::HashMap;
-
-/// The output style of decoded values.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Style {
-    /// `{name = value, …}`.
-    Text,
-    /// A JSON object.
-    Json,
-}
 
 /// An open array or structure.
 #[expect(clippy::large_enum_variant, reason = "few are open at a time, and a box would be an allocation for each event")]

@@ -7,6 +7,15 @@ pub mod values;
 use etw_layouts_payload::is_hidden;
 use std::fmt::{self, Display, Write as _};
 
+/// The output style of decoded values.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Style {
+    /// `{name = value, …}`.
+    Text,
+    /// A JSON object.
+    Json,
+}
+
 /// Text from a file, with `\u{…}` for control characters, invisible characters and characters that change the writing direction.
 pub struct Escaped<'a>(pub &'a str);
 

@@ -1,7 +1,6 @@
 //! Values of fields as text and as JSON.
 
-use super::fields::Style;
-use super::{Escaped, put};
+use super::{Escaped, Style, put};
 use crate::clock::Clock;
 use etw_layouts_payload::{Data, FileTime, OutType, Text, Value};
 

@@ -1,13 +1,14 @@
 //! The columns of the event table: names, widths and contents.
 
 use super::Escaped;
-use super::fields::{self, Style};
+use super::fields;
 use super::line::{self, Line, Names};
 use super::{document, payload, put};
 use clap::ValueEnum;
 use clap::builder::{EnumValueParser, PossibleValue, TypedValueParser};
 use etw_layouts_cli::{is_formula, is_hidden};
 use etw_layouts_codegen::nearest;
+use etw_layouts_etl::text::Style;
 use etw_layouts_etl::tracelogging::Fault;
 use etw_layouts_etl::{Uuid, names as known};
 use std::ffi::OsStr;

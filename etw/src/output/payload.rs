@@ -1,10 +1,11 @@
 //! The payload of an event: its fields with what states them, or its bytes.
 
-use super::fields::{self, Style, undecoded};
+use super::fields::{self, undecoded};
 use super::line::{Line, Payload};
 use super::{Escaped, message, put, structure};
 use crate::wpp;
 use etw_layouts_etl::payload::Source;
+use etw_layouts_etl::text::Style;
 use etw_layouts_etl::tracelogging::Fault;
 use etw_layouts_etl::{Decoded, names};
 use etw_layouts_schemas::tmf::WppMessage;

@@ -1,10 +1,10 @@
 //! The log file header by the members of its layout, with the two names behind it, as text and JSON.
 
-use super::fields::Style;
 use super::put;
 use etw_layouts::runtime::meta::{Member, Type};
 use etw_layouts::runtime::{Value, View};
 use etw_layouts::{Arch, Build, structures};
+use etw_layouts_etl::text::Style;
 use etw_layouts_etl::{FileTime, LogFile};
 
 /// Writes the TRACE_LOGFILE_HEADER of a payload as fields. Returns `false` without output if no layout of its version is known.
