@@ -394,7 +394,10 @@ fn relog(trace: &Trace<'_>) {
     for buffer in Trace::from_bytes(&saved).unwrap().buffers() {
         // What the headers say is kept: times that cannot be, and copies.
         let is_kept = |diagnostic: &Diagnostic| {
-            matches!(diagnostic.kind.name(), "buffer-copy" | "buffer-time" | "start-time" | "clock-stamp")
+            matches!(
+                diagnostic.kind.name(),
+                "buffer-copy" | "buffer-time" | "start-time" | "clock" | "clock-rate" | "clock-stamp"
+            )
         };
         let Ok(buffer) = buffer.inspect_err(|diagnostic| assert!(is_kept(diagnostic), "{diagnostic}")) else { continue };
         events += buffer.decode(&mut scratch).events().inspect(|event| assert!(event.is_ok())).count();

@@ -1,5 +1,6 @@
 //! Files of the events that a filter takes, read again and checked.
 
+use crate::diagnostics::{CLOCK, PERF_FREQUENCY, put};
 use crate::events::Seen;
 use etw_layouts_etl::check::check;
 use etw_layouts_etl::header::EventHeader;
@@ -30,7 +31,8 @@ fn taken(trace: &Trace<'_>, filter: &Filter) -> Vec<(bool, Seen)> {
 fn taken_by_time(trace: &Trace<'_>, filter: &Filter) -> Vec<(bool, Seen)> {
     let (mut order, mut events) = (trace.by_time(), Vec::new());
     while let Some(timed) = order.next_event() {
-        let timed = timed.unwrap();
+        // Diagnostics of a damaged clock.
+        let Ok(timed) = timed else { continue };
         let (header, event) = (timed.buffer == 0, timed.event);
         if !(header && event.offset() == 0x48) && filter.takes(&event, timed.processor, trace.clock()) {
             events.push((header, Seen::of(&event, timed.processor)));
@@ -100,6 +102,12 @@ fn relogged() {
     files.push(("reversed".into(), data.rchunks(4096).fold(header.to_vec(), |file, buffer| [&file, buffer].concat())));
     files.push(("circle".into(), [header, &data[5 * 4096..], &data[..5 * 4096]].concat()));
     files.push(("swapped".into(), swapped(uncompressed)));
+    // A damaged clock is copied as it is.
+    let counted = fixture(PRODUCERS[7], ClockType::PerfCounter, false, 40).unwrap().bytes;
+    for (at, value) in [(CLOCK, 0_i64), (CLOCK, 7), (PERF_FREQUENCY, 0), (PERF_FREQUENCY, -1)] {
+        let size = if at == CLOCK { 4 } else { 8 };
+        files.push((format!("{at:#x}: {value}"), put(&counted, at, &value.to_le_bytes()[..size])));
+    }
     let mut compressions = 0;
     for (name, bytes) in &files {
         let trace = Trace::from_bytes(bytes).unwrap();

@@ -44,11 +44,6 @@ impl<W: Write + Seek> FileWriter<W> {
     /// `log_file` differs from the producer in version or pointer size, lacks the rate of its clock, or states an invalid buffer
     /// size; compression is requested but not available in the version; or a name is too long or contains a NUL.
     pub fn new(out: W, producer: Producer, log_file: LogFile) -> Result<Self, Error> {
-        let [major, minor, ..] = log_file.version;
-        let version = [u32::from(major), u32::from(minor), log_file.build];
-        if version != producer.build.number || log_file.pointer_size != producer.pointer_size() {
-            return Err(Error::LogFile);
-        }
         let clock = ClockType::of(log_file.clock).ok_or(Error::Clock(log_file.clock))?;
         let rate = match clock {
             ClockType::PerfCounter => log_file.perf_frequency > 0,
@@ -57,6 +52,16 @@ impl<W: Write + Seek> FileWriter<W> {
         };
         if !rate || !producer.has_clock(clock) {
             return Err(Error::Clock(log_file.clock));
+        }
+        Self::copied(out, producer, log_file)
+    }
+
+    /// As [`new`](Self::new), for a header that was read: its clock can be damaged, and is written as it is.
+    pub(super) fn copied(out: W, producer: Producer, log_file: LogFile) -> Result<Self, Error> {
+        let [major, minor, ..] = log_file.version;
+        let version = [u32::from(major), u32::from(minor), log_file.build];
+        if version != producer.build.number || log_file.pointer_size != producer.pointer_size() {
+            return Err(Error::LogFile);
         }
         BufferWriter::new(producer, log_file.buffer_size)?;
         let compressed = log_file.mode & LOG_FILE_MODE::EVENT_TRACE_COMPRESSED_MODE.0 != 0;

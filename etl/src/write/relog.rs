@@ -13,7 +13,7 @@ use std::io::{Seek, Write};
 /// Writes selected events of a file to a new file. Events are copied byte for byte and in file order, whatever their times. Each
 /// new buffer has the header of the buffer that its events come from, except for sizes. Events of neighboring buffers of the same
 /// processor share a buffer, and buffers without selected events are omitted. The log file header is that of the old file, except
-/// for the number of buffers and the compression. Needs memory for one buffer.
+/// for the number of buffers and the compression: a damaged clock in it stays damaged. Needs memory for one buffer.
 #[derive(Debug)]
 pub struct Relog<W> {
     writer: FileWriter<W>,
@@ -31,14 +31,14 @@ impl<W: Write + Seek> Relog<W> {
     ///
     /// # Errors
     ///
-    /// As [`FileWriter::new`]; in particular, the version cannot compress.
+    /// As [`FileWriter::new`], except for the clock; in particular, the version cannot compress.
     pub fn new(out: W, log_file: &LogFile, compressed: bool) -> Result<Self, Error> {
         let mut log = log_file.clone();
         let arch = if log.pointer_size == 8 { Arch::X64 } else { Arch::X86 };
         let producer = Producer::new(log.version[0].into(), log.version[1].into(), log.build, arch);
         let flag = LOG_FILE_MODE::EVENT_TRACE_COMPRESSED_MODE.0;
         log.mode = if compressed { log.mode | flag } else { log.mode & !flag };
-        let writer = FileWriter::new(out, producer, log)?;
+        let writer = FileWriter::copied(out, producer, log)?;
         let buffer = BufferWriter::new(producer, log_file.buffer_size)?;
         let latest = log_file.start_time;
         Ok(Self { writer, producer, log_file: log_file.clone(), latest, buffer, identity: None })
