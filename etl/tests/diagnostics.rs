@@ -1,4 +1,4 @@
-//! What is wrong with a file, one thing at a time: which diagnostics it gives however it is read, and how many events survive.
+//! Single faults in a file: which diagnostics each gives, however the file is read, and how many events survive.
 
 use etw_layouts_etl::check::check;
 use etw_layouts_etl::header::EventHeader;
@@ -138,8 +138,8 @@ fn cases(file: &[u8], other: &[u8]) -> Vec<Case> {
     // Marker, type and hook identifier of the first event.
     case("hook", put(file, 0x4E, &[4, 0]), &["log-file-event"], 0);
     case("type", put(file, 0x4A, &[6]), &["log-file-event", "event-too-short"], of(0));
-    case("no event header", put(file, 0x48, &[0; 0x20]), &["log-file-event", "clock-stamp", "event-too-short"], of(0));
-    case("event header", put(file, 0x48, &[0xA5; 0x20]), &["log-file-event", "clock-stamp", "event-too-short"], of(0));
+    case("no event header", put(file, 0x48, &[0; 0x20]), &["log-file-event", "event-too-short"], of(0));
+    case("event header", put(file, 0x48, &[0xA5; 0x10]), &["log-file-event", "event-too-long"], of(0));
     case("marker", put(file, 0x4B, &[0xC4]), &["log-file-event", "event-too-short"], of(0));
 
     // End markers: at the first event of a buffer, and up to the valid end.
