@@ -18,6 +18,8 @@ pub struct Choice {
     pub other: Option<TargetId>,
     /// The named updates that brought the layout to this build, if the layout is inferred from them.
     pub changed_by: Option<String>,
+    /// The first later revision of the build with another layout of the structure, if no revision is selected.
+    pub changed_later: Option<Build>,
 }
 
 impl Choice {
@@ -50,7 +52,8 @@ impl Choice {
         };
         let by_update = matches!(confidence, Confidence::Inferred(Reason::Architecture { .. } | Reason::Branch { .. }));
         let changed_by = structure.filter(|_| by_update).and_then(|name| changed_by(layouts, &asked, name));
-        Self { asked, confidence, other, changed_by }
+        let changed_later = structure.and_then(|name| changed_later(layouts, &asked, name));
+        Self { asked, confidence, other, changed_by, changed_later }
     }
 
     /// The index of the target whose layouts are used.
@@ -117,8 +120,15 @@ impl Choice {
         leader(axis, &self.confidence, axis.targets[self.target()].arch)
     }
 
-    /// A note for a build that uses the layouts of another build.
+    /// A note for a build that uses the layouts of another build, or whose later revisions have another layout.
     pub fn note(&self, axis: &Axis) -> Option<String> {
+        let later = || {
+            self.changed_later.map(|build| format!("{}: later revisions have another layout, from {build} on", self.first(axis)))
+        };
+        self.stand_in(axis).or_else(later)
+    }
+
+    fn stand_in(&self, axis: &Axis) -> Option<String> {
         let asked = if let SelectedBy::First(_) = self.asked.selected_by { self.first(axis) } else { self.asked.name.clone() };
         let use_of = match self.other {
             Some(other) => format!(
@@ -152,6 +162,16 @@ fn changed_by(layouts: &Layouts, asked: &Asked, structure: &str) -> Option<Strin
     let own = axis.updates.iter().filter(|update| update.first_of(build) == Some(build));
     let names: Vec<&str> = own.map(|update| update.name.as_str()).collect();
     (!names.is_empty()).then(|| names.join(" and "))
+}
+
+/// The first later revision of a build, selected without a revision, that has another layout of a structure.
+fn changed_later(layouts: &Layouts, asked: &Asked, structure: &str) -> Option<Build> {
+    let axis = &layouts.spec.axis;
+    let of = |target: TargetId| layouts.by_target[target].get(structure);
+    let line = axis.along(axis.targets[asked.target].arch);
+    let mut later = line.filter(|(build, target)| build.number == asked.build.number && *target > asked.target);
+    let is_first = matches!(asked.selected_by, SelectedBy::First(_));
+    later.find(|(_, target)| is_first && of(*target) != of(asked.target)).map(|(build, _)| build)
 }
 
 fn leader(axis: &Axis, confidence: &Confidence, arch: Arch) -> Option<Arch> {
