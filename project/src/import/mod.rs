@@ -117,7 +117,7 @@ pub fn prepare<'a>(
             table.label, table.arch, other.build
         ))
     });
-    let is_bare = |table: &&BuildTable| !table.types.keys().any(|name| names.contains(&name.as_str()));
+    let is_bare = |table: &&BuildTable| !table.types.keys().any(|name| names.contains(&name.as_str()) || all.contains(name));
     let bare = new.iter().filter(is_bare).filter(|_| wanted != Wanted::All).map(|table| {
         format!(
             "{}-{}: note: {} contains no structure of the specs; the build is added without evidence for its layouts",

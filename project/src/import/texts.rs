@@ -77,7 +77,7 @@ pub fn remark(comments: &mut Vec<String>, note: &str) {
 /// There is none, or it extends another axis.
 fn windows(texts: &Texts) -> Result<String, Error> {
     let found = texts.iter().find(|(path, _)| path.rsplit('/').next() == Some("windows.toml"));
-    let (path, text) = found.ok_or("the specs have no windows.toml")?;
+    let (path, text) = found.ok_or("the specs have no windows.toml; copy specs/windows.toml of etw-layouts into their folder")?;
     if Tree::parse(text).0.root().get("extends").is_some() {
         let help = "replace it by a copy of specs/windows.toml of etw-layouts, and copy the embedded types";
         return Err(format!("{path} extends the built-in version axis, but an import needs a complete one; {help}").into());
