@@ -193,15 +193,17 @@ impl Axis {
         if !others.is_empty() {
             return format!("no layouts of build `{build}` for {arch}; it has {}", others.join(" and "));
         }
-        let near = nearest(build, self.labels()).filter(|_| !self.labels().any(|label| label == build));
-        let near = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+        // `11-24H2` is written for `24H2`.
+        let end = build.split_once('-').and_then(|(_, end)| self.labels().find(|label| *label == end));
+        let near = end.or_else(|| nearest(build, self.labels())).filter(|_| !self.labels().any(|label| label == build));
+        let near = near.map(|near| format!("did you mean `{near}`? ")).unwrap_or_default();
         let labels: Vec<_> = self.labels().collect();
         let example = |wanted| labels.iter().find(|label| **label == wanted);
         let examples: Vec<_> = ["1709", "11-22H2", "server-2022"].into_iter().filter_map(example).copied().collect();
         // Axes of other systems have labels of their own.
         let labels = if examples.is_empty() { labels } else { examples };
         format!(
-            "unknown build `{build}`{near}; write a label such as {}, or a build such as 10.0.19041.1415; `etw list --targets` prints all",
+            "unknown build `{build}`; {near}write a label such as {}, or a build such as 10.0.19041.1415; `etw list --targets` prints all",
             labels.into_iter().take(5).collect::<Vec<_>>().join(", ")
         )
     }

@@ -116,6 +116,7 @@ fn a_member_is_shown_by_itself_and_names_may_have_an_underscore() {
         ("show Process/", "unknown event `Process/`; did you mean `Process`?"),
         ("show Process/Start --build 6.1 --arch x64", "remove --build and --arch"),
         ("show WMI_LOGGER_CONTEXT.BufferSize.Foo", "`BufferSize` has no members in this structure"),
+        ("show --build 11-24H2", "unknown build `11-24H2`; did you mean `24H2`? write a label such as 1709,"),
         ("show --build abc", "unknown build `abc`; write a label such as 1709, 11-22H2, server-2022, or a build such as"),
         (
             "export offsets FOO",
