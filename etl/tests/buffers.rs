@@ -24,7 +24,7 @@ fn hidden_events() {
     }
 }
 
-/// A valid end that no compressed buffer has, and one that is higher than its stream leads.
+/// A valid end that is impossible for a compressed buffer, and one beyond the end of its decompressed data.
 #[test]
 fn valid_ends_of_compressed_buffers() {
     let file = fixture(PRODUCERS[7], ClockType::PerfCounter, true, 30).unwrap().bytes;
@@ -47,7 +47,7 @@ fn valid_ends_of_compressed_buffers() {
             assert_eq!(kind, DiagnosticKind::Decompressed { stated: end, there: offset });
         }
     }
-    // A buffer of no events is a header alone.
+    // A buffer without events consists of its header.
     let mut empty = file[at..at + 0x48].to_vec();
     for place in [0, 4, 0x30] {
         empty[place..place + 4].copy_from_slice(&0x48_u32.to_le_bytes());
@@ -82,7 +82,7 @@ fn buffers_of_old_versions() {
     }
 }
 
-/// The processor is an index of 11 bits if the buffer's flags announce one, and a byte otherwise, which Windows 7 has beside an 8.
+/// The processor is an index of 11 bits if the buffer's flags announce one, and otherwise a byte. In Windows 7 the next byte is 8.
 #[test]
 fn processors_of_buffers() {
     let index = ETW_BUFFER_FLAG::ETW_BUFFER_FLAG_PROC_INDEX.0;

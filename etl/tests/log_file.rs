@@ -25,7 +25,7 @@ fn no_log_file_header() {
     }
 }
 
-/// What the log file header says wrongly of compressed buffers costs none of their events.
+/// Wrong values about compressed buffers in the log file header lose no events.
 #[test]
 fn headers_of_compressed_files() {
     let file = fixture(PRODUCERS[7], ClockType::PerfCounter, true, 30).unwrap().bytes;
@@ -64,12 +64,12 @@ fn assumptions() {
     let time = |bytes: &[u8]| Trace::from_bytes(bytes).unwrap().clock().system_time(file.log.start_stamp + 1_000);
     assert_eq!(time(&put(&file.bytes, CLOCK, &[9])), time(&file.bytes));
     assert_eq!(time(&put(&file.bytes, PERF_FREQUENCY, &[0; 8])), file.log.start_time + 1_000);
-    // A pointer size that is wrong is not taken where neither width has a clock, nor one that no producer has, whatever is in its place.
+    // A wrong pointer size is ignored if neither width gives a valid clock, or if no producer has that size.
     let no_clock = put(&file.bytes, CLOCK, &[9]);
     for bytes in [put(&no_clock, POINTER_SIZE, &[4]), put(&put(&no_clock, POINTER_SIZE, &[3]), START_TIME, &[1, 0, 0, 0])] {
         assert_eq!(Trace::from_bytes(&bytes).unwrap().log_file().pointer_size, 8);
     }
-    // Of one buffer alone: the size in the log file header, its own, the largest of all.
+    // With a single buffer, in this order: the size in the log file header, that of the buffer, the largest possible size.
     for (stated, own, expected) in [(0, SIZE as u32, SIZE as u32), (0, 0, 1 << 24), (SIZE as u32, 2 * SIZE as u32, SIZE as u32)] {
         let bytes = put(&put(&file.bytes[..SIZE], LOG_FILE, &u32::to_le_bytes(stated)), 0, &u32::to_le_bytes(own));
         assert_eq!(Trace::from_bytes(&bytes).unwrap().log_file().buffer_size, expected, "{stated} {own}");
@@ -83,7 +83,7 @@ fn assumptions() {
     assert_eq!(Trace::from_bytes(&bytes).unwrap().log_file().buffer_size, SIZE as u32);
 }
 
-/// A first stamp that is not one of the stated clock: of system time, a performance counter of 10 or 3.58 MHz, or a processor of 2.4 GHz.
+/// A first time stamp that does not fit the stated clock: of system time, a performance counter of 10 or 3.58 MHz, or a processor of 2.4 GHz.
 #[test]
 fn stamps_of_another_clock() {
     const START: i64 = 132_404_547_797_984_230;
@@ -121,18 +121,18 @@ fn stamps_of_another_clock() {
             }
         }
     }
-    // After a minute something is known; of a clock without a rate, nothing.
+    // After a minute they can be distinguished; a clock without a rate never can.
     assert_eq!(self::read(&file(cycles, 3_579_545, 60, 0)).0, wrong);
     const RATE: usize = LOG_FILE + 0x34;
     for (clock, at, rate) in [(cycles, PERF_FREQUENCY, &[0; 8][..]), (counter, RATE, &[0; 4])] {
         assert!(self::read(&put(&file(clock, 3_579_545, 600, 6_000_000_000), at, rate)).0.is_empty(), "{clock:?}");
     }
-    // A processor of no rate.
+    // A processor clock without a rate.
     let mut log = LogFile::new(&PRODUCERS[7]);
     (log.buffer_size, log.clock, log.cpu_mhz) = (4096, cycles.value(), 1);
     let bytes = FileWriter::new(Cursor::new(Vec::new()), PRODUCERS[7], log).unwrap().finish(START).unwrap().into_inner();
     assert_eq!((self::read(&bytes).0, self::read(&put(&bytes, RATE, &[0; 4])).0), (vec![], vec!["clock-rate"]));
-    // Soon after the boot, or if the boot is not known, nothing is known of the clocks that count from it.
+    // Soon after boot, or with an unknown boot time, the clocks that count from boot cannot be distinguished.
     for stamp in [0, 5 * 2_400_000_000, 5 * 3_579_545] {
         for clock in [counter, cycles] {
             assert!(self::read(&file(clock, 3_579_545, 5, stamp)).0.is_empty(), "{clock:?} {stamp}");
@@ -149,7 +149,7 @@ fn slow_clock() {
     assert_eq!((kinds, events), (vec!["buffer-time"; file.len() / SIZE - 1], read(&file).1));
 }
 
-/// Of so many processors the last has one number less.
+/// Processor numbers start at 0, so that the last of N processors is N - 1.
 #[test]
 fn processors_of_files() {
     let file = fixture(PRODUCERS[7], ClockType::PerfCounter, false, 20).unwrap().bytes;

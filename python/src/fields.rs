@@ -8,7 +8,7 @@ use etw_layouts_etl::text::values::Json;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString};
 
-/// The fields by name. Of a payload that is not decoded to its end, those before that.
+/// The fields by name; if decoding stops early, the fields before that.
 pub fn to_dict<'py>(py: Python<'py>, fields: &Fields<'_>, clock: &Clock) -> PyResult<Bound<'py, PyDict>> {
     let all = PyDict::new(py);
     let mut levels = vec![Level::Structure(all.clone(), Members::default())];

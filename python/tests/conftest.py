@@ -115,7 +115,7 @@ def varied_of(count: int) -> bytes:
     for index in range(count):
         time = START + index * 10_000
         fields = b"".join(varied_field(random, 2) for _ in range(random.randrange(24)))
-        # Small numbers are likely, which are counts and lengths that the payload has.
+        # Small numbers are frequent, so that counts and lengths stay within the payload.
         numbers = [*bytes(random.choice([4, 40])), 1, 2, 3, ord("A"), 0x1F, 0x7F, 0xFF, *random.randbytes(4)]
         payload = bytes(random.choices(numbers, k=random.randrange(400)))
         buffers.append(buffer([trace_logging(time, f"Event{index % 9}", fields, payload)], index + 1, index % 2, time))

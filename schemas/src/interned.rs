@@ -1,16 +1,16 @@
-//! Values and lists of a library that is built, each stored once.
+//! Deduplicated values and lists of a library under construction.
 
 use std::collections::HashMap;
 use std::hash::Hash;
 
-/// Values of which equal ones are stored once.
+/// Values, each stored once.
 #[derive(Debug)]
 pub(crate) struct Interned<T> {
     pub all: Vec<T>,
     indices: HashMap<T, u32>,
 }
 
-/// Lists of which equal ones are stored once.
+/// Lists, each stored once.
 #[derive(Debug)]
 pub(crate) struct Lists<T> {
     pub all: Vec<T>,
@@ -49,7 +49,7 @@ impl<T> Default for Lists<T> {
     }
 }
 
-/// A number of things of which memory does not hold 2³².
+/// An index or a count in 32 bits: memory never holds 2³² of these things.
 pub(crate) fn index(number: usize) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
 }

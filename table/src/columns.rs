@@ -1,4 +1,4 @@
-//! Columns of tables: the builder, the type and the field of each from one line.
+//! A macro that defines the columns of a table: one line gives the builder, the type and the field of a column.
 
 use crate::schema;
 use arrow_array::builder::{

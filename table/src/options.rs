@@ -37,5 +37,5 @@ pub struct Options {
 
 /// Rows of a batch at most.
 pub(crate) const ROWS: usize = 1 << 16;
-/// Bytes of texts and payloads in a batch, after which it ends.
+/// A batch ends when it has this many bytes of texts and payloads.
 pub(crate) const BYTES: usize = 16 << 20;

@@ -1,11 +1,11 @@
-//! The builds of which there is a confidence at each revision.
+//! All builds with the revisions for which the atlas shows a confidence.
 
 use etw_layouts_codegen::Asked;
 use etw_layouts_codegen::axis::{Arch, Axis, Build};
 use etw_layouts_codegen::registry::Registry;
 use std::collections::BTreeSet;
 
-/// The architectures, the one that most look for first.
+/// The architectures in the order of the pages: most readers look for x64.
 pub const ARCHITECTURES: [Arch; 3] = [Arch::X64, Arch::X86, Arch::Arm64];
 
 /// The revisions of a build on an architecture.

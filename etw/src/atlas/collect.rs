@@ -1,4 +1,4 @@
-//! Computes what all pages draw on.
+//! Computes the data that all pages use.
 
 use super::branches::{ARCHITECTURES, branches};
 use super::declaration::sheets;
@@ -84,7 +84,7 @@ fn structure<'a>(atlas: &Atlas<'a>, definition: &'a Definition) -> Structure<'a>
     Structure { definition, matrices, sheets }
 }
 
-/// A structure, a member, the kind of its reference, and where it leads.
+/// A structure, a member, the kind of its reference, and the target of the reference.
 type Reference<'a> = (&'a str, &'a str, &'static str, &'a str);
 
 /// The references of a map, without offsets, which do not show in its picture.

@@ -1,4 +1,4 @@
-//! What all pages draw on, computed once.
+//! The data that all pages use, computed once.
 
 use super::branches::{ARCHITECTURES, Branch};
 use super::scopes::Scopes;
@@ -132,7 +132,7 @@ impl<'a> Atlas<'a> {
         marks::of(confidence, documented)
     }
 
-    /// A target that speaks for all with a layout: one with the strongest evidence.
+    /// The target whose evidence is shown for a layout: one with the strongest evidence.
     pub fn speaker(&self, id: LayoutId) -> Option<TargetId> {
         let layout = &self.layouts.layouts[id];
         let targets = layout.targets.iter();

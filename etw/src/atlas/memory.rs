@@ -142,7 +142,7 @@ fn piece(piece: &Piece, row: u64, y: u64, ids: &[String], html: &mut Html) {
     let link: [(&str, &dyn Display); 2] = [("href", &format_args!("#{to}")), ("class", &class)];
     html.el("a", &link[..1 + usize::from(!class.is_empty())], |html| {
         html.leaf("title", &[], title);
-        // The style gives their height, a bit less than that of a lane.
+        // The style sheet sets the height, slightly less than that of a lane.
         html.void("rect", &[("x", &x), ("y", &y), ("width", &width)]);
         let room = ((end - x - 10.0) / LETTER).max(0.0) as usize;
         let text = if piece.from < row * 8 { format!("⋯ {label}") } else { label };

@@ -4,7 +4,7 @@ use etw_layouts_codegen::ctype::CType;
 use etw_layouts_codegen::layouts::{Aggregate, Form, Layouts, Type};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The members that use each type, by its name: what has it as a type, points to it, lists it, or holds its values.
+/// For each type, the members that use it: members of the type, pointers to it, lists of it, and members with its values.
 pub type Uses = BTreeMap<String, BTreeSet<(String, String)>>;
 
 /// Where each type is used, at any target.

@@ -1,4 +1,4 @@
-//! The atlas in a browser: what readers come for, each from a page freshly opened, in at most three actions.
+//! Tasks of readers in a browser, each from a freshly opened page and in at most three actions.
 
 use crate::atlas::{picture, run, specs, written};
 use crate::atlas_look::chromium;

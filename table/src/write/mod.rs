@@ -8,7 +8,7 @@ use arrow_array::RecordBatch;
 use arrow_ipc::writer::{DictionaryHandling, FileWriter, IpcWriteOptions};
 use std::io::Write;
 
-/// Rows of a file, after which another one should be begun: a Parquet file keeps in memory where its pages are until it is complete.
+/// Maximum number of rows of a file: a Parquet file keeps in memory where its pages are until it is complete.
 pub const ROWS: u64 = 1 << 25;
 
 /// The format of files.

@@ -71,7 +71,7 @@
       if (build.value.trim() || panel.dataset.drawn) draw(panel, builds, type, found, sure);
       find(panel, type, found, sure);
     };
-    // What is wider than the window shows its newest versions first.
+    // Tables that are wider than the window are scrolled to their newest versions.
     const showNewest = () => document.querySelectorAll(".past .scroll").forEach((part) => { part.scrollLeft = part.scrollWidth; });
     const read = () => {
       const state = readState(), plain = decodeURIComponent(location.hash.slice(1)), [path, own] = plain.split("@"), isState = plain.includes("=");
