@@ -11,9 +11,8 @@ mod sessions;
 mod symbols;
 mod whole;
 
-use crate::etl::ended;
 use crate::input::{Input, Kind, find_all};
-use crate::output::stop::Stop;
+use crate::output::stop::{Stop, ended, unread};
 use crate::output::{Format, Output, Several, reported};
 use etw_layouts_cli::{Error, Outcome};
 use etw_layouts_dump::{BufferSelection, Diagnostic, Dump, DumpFile, DumpSession, MemoryDump};
@@ -137,7 +136,7 @@ pub fn run_on(command: &Command, out: &mut Output) -> Result<Outcome, Error> {
     match (out.flush(), unusable) {
         (Err(error), _) => ended(outcome, error),
         (Ok(()), 0) => result.map(|()| outcome),
-        (Ok(()), _) => Err(crate::etl::unread(unusable, inputs.len()).into()),
+        (Ok(()), _) => Err(unread(unusable, inputs.len()).into()),
     }
 }
 
