@@ -28,7 +28,7 @@ pub(crate) fn is_own(blob: &Blob<'_>) -> bool {
 }
 
 /// The sessions of a block, in file order.
-pub(crate) fn sessions<'a>(blob: &Blob<'a>, header: &DumpHeader, diagnostics: &mut Vec<Diagnostic>) -> Vec<DumpSession<'a>> {
+pub(crate) fn sessions(blob: &Blob<'_>, header: &DumpHeader, diagnostics: &mut Vec<Diagnostic>) -> Vec<DumpSession<'static>> {
     if blob.tag != ETW_TAG {
         report(diagnostics, blob.offset, DiagnosticKind::Tag(blob.tag));
     }
@@ -109,7 +109,7 @@ impl<'a> Walk<'_, 'a> {
 
     /// Reads the session at this position with its buffers. `common` has what all sessions of the dump share, such as the rates of clocks.
     /// `None` if no session begins here.
-    fn session(&mut self, header: &DumpHeader, common: &LogFile) -> Option<DumpSession<'a>> {
+    fn session(&mut self, header: &DumpHeader, common: &LogFile) -> Option<DumpSession<'static>> {
         let offset = self.blob.offset + self.at as u64;
         let truncated =
             |size: usize, there: usize| DiagnosticKind::Truncated { part: "a session", size: size as u64, there: there as u64 };
@@ -190,7 +190,7 @@ impl<'a> Walk<'_, 'a> {
     }
 
     /// The buffer at this position; `None` if there is none.
-    fn buffer(&mut self, session: &DumpSession<'_>) -> Option<Buffer<'a>> {
+    fn buffer(&mut self, session: &DumpSession<'_>) -> Option<Buffer<'static>> {
         let rest = self.rest();
         let truncated =
             |size: usize, there: usize| DiagnosticKind::Truncated { part: "a buffer", size: size as u64, there: there as u64 };
@@ -237,8 +237,8 @@ impl<'a> Walk<'_, 'a> {
         let offset = self.blob.offset + self.at as u64;
         self.at += bytes.len();
         let processor = header.context & (self.producer.most_processors() - 1) as u16;
-        let bytes = if is_compressed { self.unpacked(session, bytes, offset).into() } else { bytes.into() };
-        Some(Buffer { header, processor, offset, address: None, bytes, is_compressed, pages: Vec::new() })
+        let bytes = if is_compressed { self.unpacked(session, bytes, offset) } else { bytes.to_vec() };
+        Some(Buffer { header, processor, offset, address: None, bytes: bytes.into(), is_compressed, pages: Vec::new() })
     }
 
     /// The decompressed buffer; only its header if the limit for the block is exceeded.

@@ -1,8 +1,9 @@
 //! Errors of opening a dump.
 
-use std::fmt;
+use std::path::PathBuf;
+use std::{fmt, io};
 
-/// Error of opening a dump.
+/// Error of bytes that are not a dump, or not a supported one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
@@ -25,6 +26,26 @@ pub enum Error {
     Machine(u32),
 }
 
+/// Error of opening a dump file.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum OpenError {
+    /// The file cannot be read.
+    Read {
+        /// Path of the file.
+        path: PathBuf,
+        /// The cause.
+        error: io::Error,
+    },
+    /// The file is not a dump, or not a supported one.
+    Dump {
+        /// Path of the file.
+        path: PathBuf,
+        /// The cause.
+        error: Error,
+    },
+}
+
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -35,7 +56,7 @@ impl fmt::Display for Error {
             Self::Short(length) => {
                 write!(f, "truncated crash dump: ends within the headers, after {length} bytes; copy the file again")
             }
-            Self::Kind(3) => f.write_str("unsupported dump type 3: it has headers and no memory"),
+            Self::Kind(3) => f.write_str("unsupported dump type 3: it has headers and no memory; use a dump of another type"),
             Self::Kind(kind) => {
                 let name = match kind {
                     1 | 5 => "full dump",
@@ -59,7 +80,7 @@ impl fmt::Display for Error {
                 )
             }
             Self::NoPages { first, length } => {
-                write!(f, "no memory: the first page is at {first:#x}, but the file has {length:#x} bytes")
+                write!(f, "no memory: the first page is at {first:#x}, but the file has {length:#x} bytes; copy the file again")
             }
             Self::Machine(machine) => write!(f, "unknown machine type {machine:#06x}; supported are x86, x64 and ARM64"),
         }
@@ -67,3 +88,24 @@ impl fmt::Display for Error {
 }
 
 impl std::error::Error for Error {}
+
+impl fmt::Display for OpenError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Read { path, error } if error.kind() == io::ErrorKind::NotFound => {
+                write!(f, "{}: no such file; check the path", path.display())
+            }
+            Self::Read { path, error } => write!(f, "{}: {error}; name a readable file", path.display()),
+            Self::Dump { path, error } => write!(f, "{}: {error}", path.display()),
+        }
+    }
+}
+
+impl std::error::Error for OpenError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Read { error, .. } => Some(error),
+            Self::Dump { error, .. } => Some(error),
+        }
+    }
+}

@@ -1,14 +1,13 @@
 //! Reads the state of Event Tracing for Windows from crash dumps, on any host and without Windows APIs. Supported are triage
-//! dumps (the minidumps that a blue screen leaves), full dumps and kernel dumps.
+//! dumps (the minidumps that a blue screen leaves), full dumps and kernel dumps. [`DumpFile::open`] opens a file of any kind.
 //!
 //! # Minidumps
 //!
-//! Since Windows 10 the kernel appends buffers of several sessions to such a dump, in its secondary data. [`Dump::new`] reads a
-//! dump from a byte slice:
+//! Since Windows 10 the kernel appends buffers of several sessions to such a dump, in its secondary data. [`Dump::open`] reads
+//! a file, [`Dump::from_bytes`] bytes in memory:
 //!
 //! ```no_run
-//! let bytes = std::fs::read("minidump.dmp")?;
-//! let dump = etw_layouts_dump::Dump::new(&bytes)?;
+//! let dump = etw_layouts_dump::Dump::open("minidump.dmp")?;
 //! for session in dump.sessions() {
 //!     let (events, _) = session.events();
 //!     println!("{}: {} buffers, {} events", session.name(), session.buffers.len(), events.len());
@@ -24,14 +23,14 @@
 //! # Memory dumps
 //!
 //! [`MemoryDump`] contains pages of physical memory, and implements [`Memory`](etw_layouts_memory::Memory) by virtual address. It
-//! reads only the required parts of a [`Source`], such as a file:
+//! reads only the required parts of a file, or of another [`Source`]:
 //!
 //! ```no_run
 //! use etw_layouts_dump::{BufferSelection, MemoryDump};
 //! use etw_layouts_memory::{GLOBALS, Walk};
 //!
 //! # fn globals() -> Vec<(String, u64)> { Vec::new() }
-//! let dump = MemoryDump::new(std::fs::File::open("MEMORY.DMP")?)?;
+//! let dump = MemoryDump::open("MEMORY.DMP")?;
 //! let mut kernel = dump.kernel(dump.identity().build);
 //! // The addresses of variables are built in for many kernels. For others, read them from the PDB of the image with `etw-layouts-symbols`.
 //! if let Some(image) = dump.image().filter(|_| dump.known_globals().is_empty()) {
@@ -81,6 +80,7 @@ mod header;
 mod image;
 mod lists;
 mod memory;
+mod open;
 mod pages;
 mod paging;
 mod physical;
@@ -98,11 +98,12 @@ pub use blob::ETW_TAG;
 pub use compressed::decoded_buffers;
 pub use diagnostic::{Diagnostic, DiagnosticKind};
 pub use dump::Dump;
-pub use error::Error;
+pub use error::{Error, OpenError};
 pub use events::{TimedEvent, by_time};
 pub use header::DumpHeader;
 pub use image::{KernelImage, Pdb};
 pub use memory::TriageMemory;
+pub use open::DumpFile;
 pub use pool::PoolRegistration;
 pub use save::{SaveError, SaveSummary};
 pub use search::TraceBuffer;

@@ -5,27 +5,29 @@ use crate::header::TriageOffsets;
 use crate::pages::PAGE;
 use crate::wire::{TRIAGE_DATA_BLOCK, view};
 use etw_layouts_memory::{Address, Memory};
+use std::borrow::Cow;
+use std::ops::Range;
 
 /// The memory in a triage dump, by address: the pieces that its writer selected.
 #[derive(Clone, Debug, Default)]
 pub struct TriageMemory<'a> {
     /// The whole file.
-    file: &'a [u8],
-    /// Non-overlapping pieces, in address order.
-    pieces: Vec<(u64, &'a [u8])>,
+    file: Cow<'a, [u8]>,
+    /// Addresses of non-overlapping pieces and their places in the file, in address order.
+    pieces: Vec<(u64, Range<usize>)>,
     /// Number of data blocks in the dump.
     blocks: usize,
 }
 
 impl<'a> TriageMemory<'a> {
-    pub(crate) fn read(bytes: &'a [u8], offsets: &TriageOffsets, is_64_bit: bool, diagnostics: &mut Vec<Diagnostic>) -> Self {
+    pub(crate) fn read(file: Cow<'a, [u8]>, offsets: &TriageOffsets, is_64_bit: bool, diagnostics: &mut Vec<Diagnostic>) -> Self {
+        let bytes = &*file;
         let mut pieces = Vec::new();
         let mut left = bytes.len();
         // The diagnostic of truncated blocks.
         let mut cut = None;
         let mut add = |name, at: u64, (address, offset, size): (u64, u32, u32), diagnostics: &mut Vec<Diagnostic>| {
-            let rest = bytes.get(offset as usize..).unwrap_or(&[]);
-            let length = rest.len().min(size as usize);
+            let length = bytes.len().saturating_sub(offset as usize).min(size as usize);
             if length < size as usize {
                 let gone = u64::from(size) - length as u64;
                 let known = cut.and_then(|cut: usize| diagnostics.get_mut(cut)).map(|diagnostic| &mut diagnostic.kind);
@@ -54,7 +56,7 @@ impl<'a> TriageMemory<'a> {
             let address = if is_64_bit { address } else { address & u64::from(u32::MAX) };
             // Pieces are limited to the end of the address space.
             let length = length.min(usize::try_from(u64::MAX - address).unwrap_or(usize::MAX));
-            pieces.push((address, &rest[..length]));
+            pieces.push((address, offset as usize..offset as usize + length));
             true
         };
         let mut blocks = 0;
@@ -87,7 +89,17 @@ impl<'a> TriageMemory<'a> {
         if offsets.blocks != 0 && offsets.is_whole(bytes) {
             unnamed(named, place(offsets, count), offsets.valid.into(), diagnostics);
         }
-        Self { file: bytes, pieces: apart(pieces), blocks }
+        Self { pieces: apart(pieces), blocks, file }
+    }
+
+    /// The bytes of the file.
+    pub(crate) fn file(&self) -> &[u8] {
+        &self.file
+    }
+
+    /// The bytes of a piece.
+    fn piece(&self, place: &Range<usize>) -> &[u8] {
+        self.file.get(place.clone()).unwrap_or_default()
     }
 
     /// Number of data blocks in the dump.
@@ -97,21 +109,20 @@ impl<'a> TriageMemory<'a> {
 
     /// Number of bytes of memory.
     pub fn bytes(&self) -> u64 {
-        self.pieces.iter().map(|(_, bytes)| bytes.len() as u64).sum()
+        self.pieces.iter().map(|(_, place)| place.len() as u64).sum()
     }
 
     /// File offset of the byte at an address; `None` if it is not in the dump.
     pub fn offset(&self, address: Address) -> Option<u64> {
         let after = self.pieces.partition_point(|(start, _)| *start <= address.0);
-        let (start, bytes) = self.pieces.get(after.checked_sub(1)?)?;
-        let within = usize::try_from(address.0 - start).ok().filter(|within| *within < bytes.len())?;
-        // The piece is a slice of the file.
-        Some((bytes.as_ptr().addr() - self.file.as_ptr().addr() + within) as u64)
+        let (start, place) = self.pieces.get(after.checked_sub(1)?)?;
+        let within = usize::try_from(address.0 - start).ok().filter(|within| *within < place.len())?;
+        Some((place.start + within) as u64)
     }
 
     /// The pieces in address order, without overlaps.
-    pub fn iter(&self) -> impl Iterator<Item = (Address, &'a [u8])> {
-        self.pieces.iter().map(|(address, bytes)| (Address(*address), *bytes))
+    pub fn iter(&self) -> impl Iterator<Item = (Address, &[u8])> {
+        self.pieces.iter().map(|(address, place)| (Address(*address), self.piece(place)))
     }
 }
 
@@ -121,8 +132,8 @@ impl Memory for TriageMemory<'_> {
         while done < out.len() {
             let Some(at) = address.0.checked_add(done as u64) else { break };
             let after = self.pieces.partition_point(|(start, _)| *start <= at);
-            let Some((start, bytes)) = after.checked_sub(1).and_then(|index| self.pieces.get(index)) else { break };
-            let there = usize::try_from(at - start).ok().and_then(|skip| bytes.get(skip..)).unwrap_or_default();
+            let Some((start, place)) = after.checked_sub(1).and_then(|index| self.pieces.get(index)) else { break };
+            let there = usize::try_from(at - start).ok().and_then(|skip| self.piece(place).get(skip..)).unwrap_or_default();
             let length = there.len().min(out.len() - done);
             if length == 0 {
                 break;
@@ -186,14 +197,14 @@ fn unnamed(mut named: Vec<(u32, u32)>, from: u64, valid: u64, diagnostics: &mut 
 }
 
 /// The same memory in non-overlapping pieces; where two overlap, the one that begins first is used.
-fn apart(mut pieces: Vec<(u64, &[u8])>) -> Vec<(u64, &[u8])> {
-    pieces.sort_by_key(|(address, bytes)| (*address, std::cmp::Reverse(bytes.len())));
+fn apart(mut pieces: Vec<(u64, Range<usize>)>) -> Vec<(u64, Range<usize>)> {
+    pieces.sort_by_key(|(address, place)| (*address, std::cmp::Reverse(place.len())));
     let mut end = 0;
-    pieces.retain_mut(|(address, bytes)| {
-        let skip = usize::try_from(end.max(*address) - *address).unwrap_or(usize::MAX).min(bytes.len());
-        (*address, *bytes) = (*address + skip as u64, &bytes[skip..]);
-        end = end.max(*address + bytes.len() as u64);
-        !bytes.is_empty()
+    pieces.retain_mut(|(address, place)| {
+        let skip = usize::try_from(end.max(*address) - *address).unwrap_or(usize::MAX).min(place.len());
+        (*address, place.start) = (*address + skip as u64, place.start + skip);
+        end = end.max(*address + place.len() as u64);
+        place.start < place.end
     });
     pieces
 }

@@ -41,10 +41,10 @@ const WALKS: u64 = 16;
 /// Upper bound for the values of ETW_BUFFER_STATE in every version.
 const STATES: u32 = 7;
 
-impl<'a> Dump<'a> {
+impl Dump<'_> {
     /// Searches memory for trace buffers, in address order: pages that begin with a consistent header, followed by complete
     /// events up to the valid end. Compressed buffers are not found.
-    pub fn trace_buffers(&self) -> Vec<TraceBuffer<'a>> {
+    pub fn trace_buffers(&self) -> Vec<TraceBuffer<'_>> {
         let producer = Producer { build: self.header().build, arch: self.header().arch };
         let mut found = Vec::new();
         let mut left = self.memory().bytes().saturating_mul(WALKS);
@@ -63,18 +63,22 @@ impl<'a> Dump<'a> {
     }
 }
 
-impl<'a> Dump<'a> {
+impl Dump<'_> {
     /// The trace buffers in memory as sessions, by number. If the dump has data of the session, it provides name and clock;
     /// otherwise both are unknown, and events have no times.
-    pub fn memory_sessions(&self) -> Vec<DumpSession<'a>> {
-        let mut sessions: BTreeMap<u16, DumpSession<'a>> = BTreeMap::new();
+    pub fn memory_sessions(&self) -> Vec<DumpSession<'_>> {
+        let mut sessions: BTreeMap<u16, DumpSession<'_>> = BTreeMap::new();
         for found in self.trace_buffers() {
             let header = found.header;
             let offset = self.memory().offset(found.address).unwrap_or(0);
             let session = sessions.entry(header.logger).or_insert_with(|| {
                 let known = self.sessions().iter().find(|session| session.logger_id == u32::from(header.logger));
                 let unknown = || DumpSession::unknown(self.header(), header.logger, header.size, offset);
-                known.map_or_else(unknown, |known| DumpSession { buffers: Vec::new(), ..known.clone() })
+                known.map_or_else(unknown, |known| DumpSession {
+                    log_file: known.log_file.clone(),
+                    buffers: Vec::new(),
+                    ..*known
+                })
             });
             let processor = header.context & (session.producer.most_processors() - 1) as u16;
             session.buffers.push(Buffer {

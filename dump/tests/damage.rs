@@ -37,7 +37,7 @@ impl Seek for Sink {
 
 /// Everything that can be asked of a dump.
 fn read(bytes: &[u8]) {
-    let Ok(dump) = Dump::new(bytes) else { return };
+    let Ok(dump) = Dump::from_bytes(bytes) else { return };
     let mut buffers = 0;
     for session in dump.sessions() {
         let (events, diagnostics) = session.events();
@@ -105,7 +105,7 @@ fn missing_blocks_are_one_diagnostic() {
     let first = second - 0x100;
     for there in [0, 1, 120, 298] {
         let torn = &whole[..first + there * 0x100 + 0x40];
-        let dump = Dump::new(torn).expect("a dump");
+        let dump = Dump::from_bytes(torn).expect("a dump");
         let found: Vec<String> =
             dump.diagnostics().iter().map(|one| one.kind.to_string()).filter(|one| one.contains("block")).collect();
         let (count, missing) = (300 - there, (300 - there) * 0x100 - 0x40);
@@ -141,7 +141,7 @@ fn a_damaged_list_is_reported() {
         let with = |place: usize, value: u32| {
             let mut bytes = whole.clone();
             bytes[place..place + 4].copy_from_slice(&value.to_le_bytes());
-            let dump = Dump::new(&bytes).expect("a dump");
+            let dump = Dump::from_bytes(&bytes).expect("a dump");
             let kinds = dump.diagnostics().iter().map(|diagnostic| diagnostic.kind.name()).collect::<Vec<_>>();
             (dump.memory().blocks(), dump.memory().bytes(), kinds)
         };
@@ -158,24 +158,24 @@ fn a_damaged_list_is_reported() {
         let first = (list + 299 * 0x10) as u32;
         bytes[list + 8..list + 0x10].copy_from_slice(&[first, 0x110].map(u32::to_le_bytes).concat());
         bytes[triage + 4..triage + 8].copy_from_slice(&299_u32.to_le_bytes());
-        let dump = Dump::new(&bytes).expect("a dump");
+        let dump = Dump::from_bytes(&bytes).expect("a dump");
         assert_eq!((dump.memory().blocks(), dump.diagnostics()), (299, &[][..]), "{arch}");
         // All bytes of blocks are zeroes, and so is what they would name.
         let mut bytes = whole.clone();
         bytes[list..list + 300 * 0x10].fill(0);
-        let dump = Dump::new(&bytes).expect("a dump");
+        let dump = Dump::from_bytes(&bytes).expect("a dump");
         let behind = list as u64 + 300 * 0x10;
         let unnamed =
             |diagnostic: &Diagnostic| diagnostic.offset == behind && diagnostic.kind == DiagnosticKind::Unnamed(300 * 0x100);
         assert!(dump.diagnostics().iter().any(unnamed), "{arch}: {:?}", dump.diagnostics());
-        let cut = Dump::new(&bytes[..bytes.len() - 0x100]).expect("a dump");
+        let cut = Dump::from_bytes(&bytes[..bytes.len() - 0x100]).expect("a dump");
         assert!(cut.diagnostics().iter().all(|one| one.kind.name() != "unnamed-bytes"), "{arch}: {:?}", cut.diagnostics());
         // Some in the midst.
         let mut bytes = whole.clone();
         for (block, size) in [(100, 0x20), (250, 0x10)] {
             bytes[list + block * 0x10..][..size * 0x10].fill(0);
         }
-        let dump = Dump::new(&bytes).expect("a dump");
+        let dump = Dump::from_bytes(&bytes).expect("a dump");
         let unnamed = |diagnostic: &Diagnostic| {
             diagnostic.offset == behind + 100 * 0x100 && diagnostic.kind == DiagnosticKind::Unnamed(0x30 * 0x100)
         };
@@ -191,7 +191,7 @@ fn a_header_costs_its_buffer() {
     let mut damaged = 0;
     for arch in [Arch::X64, Arch::Arm64, Arch::X86] {
         let whole = whole(BUILD, arch);
-        let sound = Dump::new(&whole).expect("a dump");
+        let sound = Dump::from_bytes(&whole).expect("a dump");
         let counts = |dump: &Dump<'_>| dump.sessions().iter().map(|session| session.events().0.len()).collect::<Vec<_>>();
         for (number, session) in sound.sessions().iter().enumerate() {
             for (index, buffer) in session.buffers.iter().enumerate() {
@@ -207,7 +207,7 @@ fn a_header_costs_its_buffer() {
                         4 => bytes[at + 0x30..at + 0x34].copy_from_slice(&session.log_file.buffer_size.to_le_bytes()),
                         _ => bytes[at..at + buffer.bytes.len().min(0x100)].fill(0xFF),
                     }
-                    let dump = Dump::new(&bytes).expect("a dump");
+                    let dump = Dump::from_bytes(&bytes).expect("a dump");
                     let of: usize = session.events().0.len();
                     let found = counts(&dump);
                     let name = format!("{arch} {number} {index} {way}: {found:?} of {of}, {own} of its own");
@@ -233,7 +233,7 @@ fn a_name_costs_no_event() {
         let mut long = Session::new(producer, ClockType::SystemTime, 35, 2).expect("a session");
         long.log.logger_name = "Microsoft-Windows-Rdp-Graphics-RdpIdd-Trace".into();
         let whole = dump(BUILD, arch, &[], &[short, long]);
-        let sound = Dump::new(&whole).expect("a dump");
+        let sound = Dump::from_bytes(&whole).expect("a dump");
         assert_eq!(sound.diagnostics(), []);
         let counts = |dump: &Dump<'_>| dump.sessions().iter().map(|session| session.events().0.len()).collect::<Vec<_>>();
         for (number, session) in sound.sessions().iter().enumerate() {
@@ -244,7 +244,7 @@ fn a_name_costs_no_event() {
             for length in onto.chain([0, 1, 2, 14, 15, 18, 0x48, 2048, 2050, 1 << 16, u32::MAX]).filter(|length| *length != own) {
                 let mut bytes = whole.clone();
                 bytes[at + 0x14..at + 0x18].copy_from_slice(&length.to_le_bytes());
-                let dump = Dump::new(&bytes).expect("a dump");
+                let dump = Dump::from_bytes(&bytes).expect("a dump");
                 assert_eq!(counts(&dump), counts(&sound), "{arch} {number} {length}");
                 assert_eq!(dump.sessions()[number].name(), session.name(), "{arch} {number} {length}");
                 let kinds: Vec<_> = dump.diagnostics().iter().map(|diagnostic| diagnostic.kind.name()).collect();
@@ -266,19 +266,19 @@ fn diagnostics_end() {
     (log.clock, log.logger_name) = (9, String::new());
     let session = |logger_id| Session { log: log.clone(), logger_id, buffers: Vec::new(), file: Vec::new() };
     let bytes = dump_of(&(0..(1 << 16) + 9).map(session).collect::<Vec<_>>());
-    assert_eq!(Dump::new(&bytes).expect("a dump").diagnostics().len(), 1 << 16);
+    assert_eq!(Dump::from_bytes(&bytes).expect("a dump").diagnostics().len(), 1 << 16);
 }
 
 /// Each kind of damage is reported by its name, and the rest of the dump is read.
 #[test]
 fn each_is_reported() {
     let whole = whole(BUILD, Arch::X64);
-    let dump = Dump::new(&whole).expect("a dump");
+    let dump = Dump::from_bytes(&whole).expect("a dump");
     let [first, second] = dump.sessions() else { panic!("two sessions") };
     let (at, buffer) = (first.offset as usize, first.buffers[1].offset as usize);
     let event = buffer + 0x48;
     let kinds = |bytes: &[u8]| {
-        let dump = Dump::new(bytes).expect("a dump");
+        let dump = Dump::from_bytes(bytes).expect("a dump");
         let own = dump.sessions().iter().flat_map(|session| session.events().1);
         let kinds = dump.diagnostics().iter().cloned().chain(own).map(|Diagnostic { kind, .. }| kind.name()).collect::<Vec<_>>();
         (kinds, dump.sessions().len())
@@ -298,7 +298,7 @@ fn each_is_reported() {
         let mut bytes = whole.clone();
         bytes[place..place + length].fill(0);
         assert_eq!(kinds(&bytes), (vec![kind], 2));
-        let dump = Dump::new(&bytes).expect("a dump");
+        let dump = Dump::from_bytes(&bytes).expect("a dump");
         let [first, second] = dump.sessions() else { panic!("two sessions") };
         assert!(first.events().0.iter().all(|event| event.time.is_none()) && first.save(Sink).is_err());
         assert!(second.events().0.iter().any(|event| event.time.is_some()) && second.save(Sink).is_ok());
@@ -309,7 +309,7 @@ fn each_is_reported() {
     assert_eq!(put(event + 4, 0), (vec!["event-too-short"], 2));
     let mut bytes = whole.clone();
     bytes[event + 4..event + 8].fill(0);
-    let damaged = Dump::new(&bytes).expect("a dump");
+    let damaged = Dump::from_bytes(&bytes).expect("a dump");
     assert_eq!(damaged.sessions()[0].events().1[0].offset, event as u64);
     assert_eq!(kinds(&whole[..second.buffers[1].offset as usize + 0x60]).0[..2], ["truncated", "truncated"]);
     // The list of data blocks, and the end of what its count promises.
@@ -317,11 +317,11 @@ fn each_is_reported() {
     assert_eq!(put(0x2004, 0x1000), (vec!["dump-size"], 2));
     assert_eq!(put(0x2008, 0x1000).0, ["unfinished"]);
 
-    assert_eq!(Dump::new(&whole[..0x2040]).err(), Some(Error::Short(0x2040)));
-    assert_eq!(Dump::new(b"MDMP").err(), Some(Error::NoDump));
+    assert_eq!(Dump::from_bytes(&whole[..0x2040]).err(), Some(Error::Short(0x2040)));
+    assert_eq!(Dump::from_bytes(b"MDMP").err(), Some(Error::NoDump));
     // All of it is where the diagnostic says, and as much as it says.
     let detail = |bytes: &[u8]| {
-        let dump = Dump::new(bytes).expect("a dump");
+        let dump = Dump::from_bytes(bytes).expect("a dump");
         dump.diagnostics().iter().map(|one| (one.offset as usize, one.kind.clone())).collect::<Vec<_>>()
     };
     let with = |at: usize, value: u32| [&whole[..at], &value.to_le_bytes(), &whole[at + 4..]].concat();
@@ -358,7 +358,7 @@ fn each_is_reported() {
     lone.buffers.clear();
     lone.log.logger_name = "abc\0defg".into();
     let lone = dump_of(&[lone]);
-    let name = Dump::new(&lone).expect("a dump").sessions()[0].offset as usize + 0x30;
+    let name = Dump::from_bytes(&lone).expect("a dump").sessions()[0].offset as usize + 0x30;
     assert_eq!(detail(&lone), [(name - 0x30, DiagnosticKind::NameLength { stated: 16, found: 6 })]);
     let cut = detail(&lone[..name + 8]);
     assert!(
@@ -367,5 +367,5 @@ fn each_is_reported() {
     );
 
     let full = [&whole[..0xF98], &1_u32.to_le_bytes(), &whole[0xF9C..]].concat();
-    assert_eq!(Dump::new(&full).err(), Some(Error::Kind(1)));
+    assert_eq!(Dump::from_bytes(&full).err(), Some(Error::Kind(1)));
 }

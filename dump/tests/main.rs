@@ -5,6 +5,7 @@
 mod damage;
 mod image;
 mod memory;
+mod open;
 mod paging;
 mod real;
 mod secondary;

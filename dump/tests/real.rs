@@ -45,7 +45,7 @@ fn real_dumps() {
     let Some(folder) = witness::folder("ETW_LAYOUTS_DUMPS") else { return };
     for Expected { file, build, blocks, sessions, found } in EXPECTED {
         let bytes = fs::read(folder.join(file)).expect("a dump");
-        let dump = Dump::new(&bytes).expect("a triage dump");
+        let dump = Dump::from_bytes(&bytes).expect("a triage dump");
         assert_eq!(dump.diagnostics(), [], "{file}");
         assert_eq!((dump.header().build.to_string().as_str(), dump.memory().blocks()), (build, blocks), "{file}");
         let stopped = dump.header().time.expect("a time");

@@ -8,7 +8,7 @@ const BUILD: Build = Build::new(10, 0, 19041, 264);
 
 /// The kinds of what is wrong, and the events of each session.
 fn read(bytes: &[u8]) -> (Vec<&'static str>, Vec<usize>) {
-    let dump = Dump::new(bytes).expect("a dump");
+    let dump = Dump::from_bytes(bytes).expect("a dump");
     let events = dump.sessions().iter().map(|session| session.events().0.len()).collect();
     (dump.diagnostics().iter().map(|diagnostic| diagnostic.kind.name()).collect(), events)
 }
@@ -18,7 +18,7 @@ fn read(bytes: &[u8]) -> (Vec<&'static str>, Vec<usize>) {
 fn each_word_may_be_damaged() {
     for arch in [Arch::X64, Arch::Arm64, Arch::X86] {
         let whole = whole(BUILD, arch);
-        let dump = Dump::new(&whole).expect("a dump");
+        let dump = Dump::from_bytes(&whole).expect("a dump");
         let (kinds, events) = read(&whole);
         assert!(kinds.is_empty() && events.len() == 2 && events.iter().all(|count| *count > 20), "{kinds:?} {events:?}");
         let triage = if arch == Arch::X86 { 0x1000 } else { 0x2000 };
@@ -60,7 +60,7 @@ fn each_word_may_be_damaged() {
             let found: Vec<_> = found.into_iter().filter(|kind| !["truncated", "skipped"].contains(kind)).collect();
             assert_eq!((&found[..], survived), (expected, events.clone()), "{arch} {at:#x} {value:#x}");
             // The last one is found by the end of the file.
-            assert!(Dump::new(&bytes).expect("a dump").blobs().len() == 3 || at == size, "{arch} {at:#x} {value:#x}");
+            assert!(Dump::from_bytes(&bytes).expect("a dump").blobs().len() == 3 || at == size, "{arch} {at:#x} {value:#x}");
         }
     }
 }
@@ -83,7 +83,7 @@ fn a_wrong_size_is_reported() {
 fn two_dumps_in_a_file() {
     let [first, second] = [Arch::Arm64, Arch::X64].map(|arch| whole(BUILD, arch));
     let both = [&first[..], &second].concat();
-    let dump = Dump::new(&both).expect("a dump");
+    let dump = Dump::from_bytes(&both).expect("a dump");
     let reported: Vec<_> = dump.diagnostics().iter().map(|diagnostic| (diagnostic.offset, diagnostic.kind.name())).collect();
     assert_eq!(reported, [(first.len() as u64, "another-dump")]);
     assert_eq!(read(&both).1, read(&first).1);
@@ -93,13 +93,13 @@ fn two_dumps_in_a_file() {
 #[test]
 fn larger_headers() {
     let whole = whole(BUILD, Arch::X64);
-    let (dump, events) = (Dump::new(&whole).expect("a dump"), read(&whole).1);
+    let (dump, events) = (Dump::from_bytes(&whole).expect("a dump"), read(&whole).1);
     let at = dump.blobs()[1].offset as usize - 0x20;
     for (member, value) in [(0x00, 0x28_u32), (0x18, 8)] {
         let mut bytes = [&whole[..at + 0x20], &[0; 8], &whole[at + 0x20..]].concat();
         bytes[at + member..][..4].copy_from_slice(&value.to_le_bytes());
         assert_eq!(read(&bytes), (vec![], events.clone()), "{member:#x}");
-        assert_eq!(Dump::new(&bytes).expect("a dump").blobs()[1].offset as usize, at + 0x28);
+        assert_eq!(Dump::from_bytes(&bytes).expect("a dump").blobs()[1].offset as usize, at + 0x28);
     }
 }
 
@@ -108,7 +108,8 @@ fn larger_headers() {
 fn ends_of_blobs() {
     let whole = whole(BUILD, Arch::X64);
     let cut = &whole[..whole.len() - 9];
-    let kind: Vec<_> = Dump::new(cut).expect("a dump").diagnostics().iter().map(|diagnostic| diagnostic.kind.clone()).collect();
+    let kind: Vec<_> =
+        Dump::from_bytes(cut).expect("a dump").diagnostics().iter().map(|diagnostic| diagnostic.kind.clone()).collect();
     assert_eq!(kind, [DiagnosticKind::Truncated { part: "the header of a secondary data block", size: 0x20, there: 0x17 }]);
     // The last one states padding that is not there.
     let mut more = whole.clone();
@@ -117,7 +118,7 @@ fn ends_of_blobs() {
     assert_eq!(read(&more).0, ["secondary-data-size"]);
     // Zeroes are no blob, and so no place at which one can end.
     let zeroes = [&whole[..], &[0; 0x40]].concat();
-    let dump = Dump::new(&zeroes).expect("a dump");
+    let dump = Dump::from_bytes(&zeroes).expect("a dump");
     assert_eq!((dump.blobs().len(), read(&zeroes).0), (3, vec!["secondary-data-size"]));
 }
 
@@ -125,7 +126,7 @@ fn ends_of_blobs() {
 #[test]
 fn decoys() {
     let whole = whole(BUILD, Arch::X64);
-    let (dump, events) = (Dump::new(&whole).expect("a dump"), read(&whole).1);
+    let (dump, events) = (Dump::from_bytes(&whole).expect("a dump"), read(&whole).1);
     let [first, second] = [0, 1].map(|index| dump.blobs()[index].offset as usize - 0x20);
     let [size, data, front, behind] = [0x00, 0x14, 0x18, 0x1C];
     // Where a decoy begins within 0x100 bytes; the size of its data, counted from its end to the next blob or from zero; padding.
@@ -169,7 +170,7 @@ fn check(name: &str, whole: &[u8], (first, second): (usize, usize), space: &[u8]
     // From the bytes up to the second, nothing is in between.
     bytes.drain(first + 0x20 + space.len()..second + space.len());
     bytes[first + 0x14..][..4].copy_from_slice(&0x7FFF_FFF0_u32.to_le_bytes());
-    let dump = Dump::new(&bytes).expect("a dump");
+    let dump = Dump::from_bytes(&bytes).expect("a dump");
     let offsets: Vec<_> = dump.blobs().iter().map(|blob| blob.offset as usize).collect();
     assert_eq!(offsets[..2], [first + 0x20, first + 0x20 + space.len() + 0x20], "{name}");
     assert_eq!((&read(&bytes).0[..], &read(&bytes).1[..]), (&["secondary-data-size"][..], events), "{name}");

@@ -44,7 +44,7 @@ fn sessions_read_back() {
         let sessions = clocks.into_iter().zip(1..).filter_map(|(clock, id)| dumps::Session::new(producer, clock, id, 9));
         let written: Vec<_> = sessions.collect();
         let bytes = dumps::dump(build, arch, &[], &written);
-        let dump = Dump::new(&bytes).expect("a dump");
+        let dump = Dump::from_bytes(&bytes).expect("a dump");
         assert_eq!(dump.diagnostics(), [], "{build} {arch}");
         let header = dump.header();
         assert_eq!((header.build.number, header.arch, header.processors), (build.number, arch, 3));
@@ -88,7 +88,7 @@ fn headers_of_saved_files() {
     let producer = Producer { build: Build::new(10, 0, 19041, 0), arch: Arch::X64 };
     let written = dumps::Session::new(producer, ClockType::PerfCounter, 7, 9).expect("a session");
     let bytes = dumps::dump(Build::new(10, 0, 19041, 264), producer.arch, &[], &[written]);
-    let dump = Dump::new(&bytes).expect("a dump");
+    let dump = Dump::from_bytes(&bytes).expect("a dump");
     let [session] = dump.sessions() else { panic!("a session") };
     assert_eq!((session.empty_buffers(), session.compressed_buffers()), (0, 0));
     let mut session = session.clone();
@@ -150,7 +150,7 @@ fn compressed_buffers() {
     let producer = Producer { build: Build::new(10, 0, 19041, 0), arch: Arch::X64 };
     let of = |session: dumps::Session| {
         let bytes = dumps::dump(producer.build, producer.arch, &[], &[session]);
-        let dump = Dump::new(&bytes).expect("a dump");
+        let dump = Dump::from_bytes(&bytes).expect("a dump");
         assert_eq!(dump.diagnostics(), []);
         let [session] = dump.sessions() else { panic!("a session") };
         (events_in(session), session.buffers.len(), session.compressed_buffers())
@@ -175,7 +175,7 @@ fn compressed_buffers() {
 fn memory_is_searched() {
     for (build, arch) in [(Build::new(10, 0, 19041, 264), Arch::X64), (Build::new(10, 0, 19041, 264), Arch::X86)] {
         let mut bytes = whole(build, arch);
-        let dump = Dump::new(&bytes).expect("a dump");
+        let dump = Dump::from_bytes(&bytes).expect("a dump");
         assert_eq!((dump.diagnostics(), dump.memory().blocks()), (&[][..], 2));
         let [buffer] = dump.trace_buffers()[..] else { panic!("{arch}: one buffer") };
         assert_eq!((buffer.address.0, buffer.header.logger), (base(arch), 11));
@@ -221,7 +221,11 @@ fn memory_is_searched() {
         for (place, value, found) in cases {
             let mut bytes = bytes.clone();
             bytes[at + place..at + place + value.len()].copy_from_slice(value);
-            assert_eq!(Dump::new(&bytes).expect("a dump").trace_buffers().len(), usize::from(found), "{place:#x} {value:?}");
+            assert_eq!(
+                Dump::from_bytes(&bytes).expect("a dump").trace_buffers().len(),
+                usize::from(found),
+                "{place:#x} {value:?}"
+            );
         }
         // All buffers of a session, in pieces that begin before their page; and one of which the end is missing.
         let producer = Producer { build: Build { revision: 0, ..build }, arch };
@@ -230,14 +234,18 @@ fn memory_is_searched() {
         let before = |(index, buffer): (usize, &Vec<u8>)| (at(index) - 0x400, [&[0; 0x400], &buffer[..]].concat());
         let pieces: Vec<_> = buffers.iter().enumerate().map(before).collect();
         let all = dumps::dump(build, arch, &pieces, &[]);
-        let all = Dump::new(&all).expect("a dump");
+        let all = Dump::from_bytes(&all).expect("a dump");
         let processors: Vec<_> = buffers.iter().map(|buffer| u16::from_le_bytes([buffer[0x28], buffer[0x29]])).collect();
         let [session] = &all.memory_sessions()[..] else { panic!("{arch}: one session") };
         assert_eq!(session.buffers.iter().map(|buffer| buffer.processor).collect::<Vec<_>>(), processors);
         assert!(processors.contains(&2));
         let cut = dumps::dump(build, arch, &[(at(0), buffers[0][..0x200].to_vec())], &[]);
-        let cut =
-            Dump::new(&cut).expect("a dump").trace_buffers().iter().map(|one| (one.whole, one.events > 0)).collect::<Vec<_>>();
+        let cut = Dump::from_bytes(&cut)
+            .expect("a dump")
+            .trace_buffers()
+            .iter()
+            .map(|one| (one.whole, one.events > 0))
+            .collect::<Vec<_>>();
         assert_eq!(cut, [(false, true)], "{arch}");
         let [registration] = &dump.registrations()[..] else { panic!("{arch}: one registration") };
         assert_eq!(registration.entry.address().0, base(arch) + if arch == Arch::X86 { 0x5008 } else { 0x5010 });
@@ -250,7 +258,7 @@ fn memory_is_searched() {
         let width = if arch == Arch::X86 { 4 } else { 8 };
         let at = bytes.windows(width).position(|window| window == &pointer[..width]).expect("a link");
         bytes[at..at + width].fill(0);
-        assert!(Dump::new(&bytes).expect("a dump").registrations().is_empty());
+        assert!(Dump::from_bytes(&bytes).expect("a dump").registrations().is_empty());
     }
 }
 
@@ -333,7 +341,7 @@ fn pieces() {
         put("SizeOfCallStack", 8);
         put("DataPageAddress", 0);
         put("DataPageSize", u32::MAX.into());
-        let dump = Dump::new(&bytes).expect("a dump");
+        let dump = Dump::from_bytes(&bytes).expect("a dump");
         assert_eq!(dump.diagnostics(), []);
         let memory = dump.memory();
         let found: Vec<_> = memory.iter().map(|(at, piece)| (at.0 - base, piece.len(), piece[0])).collect();

@@ -16,7 +16,7 @@ const SMALL: u32 = 1 << 16;
 
 /// Reads the dump, searches memory, and saves each session: the saved trace has the reported number of events.
 pub fn run(input: &[u8]) {
-    let Ok(dump) = Dump::new(input) else { return of_memory(input) };
+    let Ok(dump) = Dump::from_bytes(input) else { return of_memory(input) };
     assert!(dump.memory().bytes() <= input.len() as u64 && dump.blobs().len() * 0x20 <= input.len());
     assert!(dump.diagnostics().iter().all(|diagnostic| !diagnostic.to_string().is_empty()));
     dump.registrations();

@@ -1,24 +1,16 @@
-//! Input: a minidump is read as a whole; larger dumps are read page by page.
+//! Input: a dump file, or a minidump from a pipe.
 
 use crate::input::Input;
 use crate::input::kind::no_dump;
 use crate::output::stop::Stop;
-use etw_layouts_dump::{DumpHeader, Error};
+use etw_layouts_dump::{Dump, DumpFile, DumpHeader, Error, MemoryDump};
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-/// An open dump.
-pub enum Opened {
-    /// The header and the bytes of a minidump.
-    Triage(DumpHeader, Vec<u8>),
-    /// The header and the file of a full or kernel dump.
-    Memory(DumpHeader, File),
-}
-
-/// Opens a dump.
-pub fn open(input: &Input) -> Result<Opened, Stop> {
+/// Opens a dump. Unlike [`DumpFile::open`], reads pipes, and names the command for a file of another kind by its first bytes.
+pub fn open(input: &Input) -> Result<DumpFile, Stop> {
     let path = input.path()?;
     let unreadable = |error: io::Error| Stop::Input(etw_layouts_cli::unreadable(&error));
     let file = if path == Path::new("-") { None } else { Some(File::open(path).map_err(unreadable)?) };
@@ -32,13 +24,16 @@ pub fn open(input: &Input) -> Result<Opened, Stop> {
         Error::NoDump if !bytes.starts_with(b"PAGEDU") => Stop::Input(no_dump(&bytes).unwrap_or_else(|| error.to_string())),
         _ => Stop::Input(error.to_string()),
     })?;
-    if header.is_triage() {
+    let opened = if header.is_triage() {
         reader.read_to_end(&mut bytes).map_err(unreadable)?;
-        return Ok(Opened::Triage(header, bytes));
-    }
-    drop(reader);
-    let pipe = "cannot read a full dump from a pipe: its pages are read on demand; name the file";
-    file.map(|file| Opened::Memory(header, file)).ok_or_else(|| Stop::Input(pipe.into()))
+        Dump::with_header(bytes, header).map(DumpFile::Triage)
+    } else {
+        drop(reader);
+        let pipe = "cannot read a full dump from a pipe: its pages are read on demand; name the file";
+        let file = file.ok_or_else(|| Stop::Input(pipe.into()))?;
+        MemoryDump::with_header(file, header).map(DumpFile::Memory)
+    };
+    opened.map_err(|error| Stop::Input(error.to_string()))
 }
 
 /// The stem of the names of output files.

@@ -11,15 +11,13 @@ mod sessions;
 mod symbols;
 mod whole;
 
-use crate::etl::ended;
 use crate::input::{Input, Kind, find_all};
-use crate::output::stop::Stop;
+use crate::output::stop::{Stop, ended, unread};
 use crate::output::{Format, Output, Several, reported};
 use etw_layouts_cli::{Error, Outcome};
-use etw_layouts_dump::{BufferSelection, Diagnostic, Dump, DumpHeader, DumpSession, MemoryDump};
+use etw_layouts_dump::{BufferSelection, Diagnostic, Dump, DumpFile, DumpSession, MemoryDump};
 use etw_layouts_memory::{self as memory, Walk};
 use events::Events;
-use input::Opened;
 use std::borrow::Cow;
 use std::fs::File;
 use std::io::Write;
@@ -118,8 +116,8 @@ pub fn run_on(command: &Command, out: &mut Output) -> Result<Outcome, Error> {
             break;
         }
         let result = input::open(input).and_then(|opened| match opened {
-            Opened::Triage(header, bytes) => triage(&mut work, files, input, (header, &bytes), out),
-            Opened::Memory(header, file) => whole(&mut work, files, input, (header, &file), out),
+            DumpFile::Triage(dump) => triage(&mut work, files, input, dump, out),
+            DumpFile::Memory(dump) => whole(&mut work, files, input, &dump, out),
         });
         match result {
             Ok(Outcome::Good) => {}
@@ -138,7 +136,7 @@ pub fn run_on(command: &Command, out: &mut Output) -> Result<Outcome, Error> {
     match (out.flush(), unusable) {
         (Err(error), _) => ended(outcome, error),
         (Ok(()), 0) => result.map(|()| outcome),
-        (Ok(()), _) => Err(crate::etl::unread(unusable, inputs.len()).into()),
+        (Ok(()), _) => Err(unread(unusable, inputs.len()).into()),
     }
 }
 
@@ -161,16 +159,9 @@ enum Work<'a> {
     Save(&'a save::Args),
 }
 
-fn triage(
-    work: &mut Work<'_>,
-    files: &Files,
-    input: &Input,
-    (mut header, bytes): (DumpHeader, &[u8]),
-    out: &mut Output,
-) -> Result<Outcome, Stop> {
-    let revision = identity::Revision::find(header.build, &files.kernel)?;
-    header.build.revision = revision.build.revision;
-    let dump = Dump::with_header(bytes, header).map_err(|error| Stop::Input(error.to_string()))?;
+fn triage(work: &mut Work<'_>, files: &Files, input: &Input, dump: Dump<'_>, out: &mut Output) -> Result<Outcome, Stop> {
+    let revision = identity::Revision::find(dump.header().build, &files.kernel)?;
+    let dump = dump.with_revision(revision.build.revision);
     let diagnostics = dump.diagnostics().iter().cloned().map(DumpDiagnostic::Dump).collect();
     let mut notes = files.without_effect();
     if let Work::Info(args) = work {
@@ -203,25 +194,18 @@ fn not_among(sessions: &[DumpSession<'_>], in_memory: &[DumpSession<'_>]) -> Opt
     ))
 }
 
-fn whole(
-    work: &mut Work<'_>,
-    files: &Files,
-    input: &Input,
-    (header, file): (DumpHeader, &File),
-    out: &mut Output,
-) -> Result<Outcome, Stop> {
-    let dump = MemoryDump::with_header(file, header).map_err(|error| Stop::Input(error.to_string()))?;
-    let (kernel, known) = identity::find(&dump, &files.kernel)?;
+fn whole(work: &mut Work<'_>, files: &Files, input: &Input, dump: &MemoryDump<File>, out: &mut Output) -> Result<Outcome, Stop> {
+    let (kernel, known) = identity::find(dump, &files.kernel)?;
     let selection = if files.free { BufferSelection::All } else { BufferSelection::Pending };
     if files.memory {
         let note = "--memory has no effect on a full dump; it applies to minidumps".to_owned();
         out.aside(&identity::Note { file: &input.name, note });
     }
     if let Work::Info(args) = work {
-        return whole::run(&input.name, args.details, &dump, &kernel, &known, selection, out);
+        return whole::run(&input.name, args.details, dump, &kernel, &known, selection, out);
     }
     known.report(&input.name, out);
-    let mut walk = Walk::new(&dump, &kernel).with_limits(dump.limits());
+    let mut walk = Walk::new(dump, &kernel).with_limits(dump.limits());
     walk.witness();
     let found = walk.sessions();
     let sessions = dump.sessions(&mut walk, &found, selection);

@@ -21,14 +21,14 @@ mod stat;
 use crate::input::Files;
 #[cfg(feature = "table")]
 use crate::input::Opened;
-use crate::output::stop::Stop;
-use crate::output::{Output, Several, reported};
+use crate::output::stop::{Stop, ended, unread};
+use crate::output::{Output, reported};
 use crate::selection::Wanted;
 use etw_layouts_cli::{Error, Outcome};
 use events::{Events, Order};
 use processes::Listing;
 use stat::Stats;
-use std::io::{self, Write};
+use std::io::Write;
 
 /// Inspect trace files (.etl).
 #[derive(clap::Subcommand)]
@@ -213,18 +213,4 @@ enum Work<'a> {
     Pcap(&'a pcap::Args),
     Processes(Listing<'a>),
     Schemas(&'a schemas::Args),
-}
-
-/// The error for files whose own errors have been reported.
-pub(crate) fn unread(unusable: usize, files: usize) -> String {
-    let messages = if unusable == 1 { "message" } else { "messages" };
-    format!("{unusable} of {} failed; see the {messages} above", Several(files as u64, "file"))
-}
-
-/// A closed output pipe ends the program without an error.
-pub(crate) fn ended(outcome: Outcome, error: io::Error) -> Result<Outcome, Error> {
-    match error.kind() {
-        io::ErrorKind::BrokenPipe => Ok(outcome),
-        _ => Err(format!("cannot write the output: {error}").into()),
-    }
 }

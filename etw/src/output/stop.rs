@@ -1,5 +1,7 @@
-//! Reasons to stop reading a file.
+//! Reasons to stop reading a file, and the results of commands that stop.
 
+use super::Several;
+use etw_layouts_cli::{Error, Outcome};
 use std::io;
 
 /// Why reading of a file stopped.
@@ -15,5 +17,19 @@ pub enum Stop {
 impl From<io::Error> for Stop {
     fn from(error: io::Error) -> Self {
         Self::Output(error)
+    }
+}
+
+/// The error for files whose own errors have been reported.
+pub fn unread(unusable: usize, files: usize) -> String {
+    let messages = if unusable == 1 { "message" } else { "messages" };
+    format!("{unusable} of {} failed; see the {messages} above", Several(files as u64, "file"))
+}
+
+/// A closed output pipe ends the program without an error.
+pub fn ended(outcome: Outcome, error: io::Error) -> Result<Outcome, Error> {
+    match error.kind() {
+        io::ErrorKind::BrokenPipe => Ok(outcome),
+        _ => Err(format!("cannot write the output: {error}").into()),
     }
 }

@@ -154,7 +154,7 @@ fn left_out_is_reported() {
     let folder = Folder::new("left-out");
     let whole = dump();
     let mut bytes = whole.clone();
-    for session in Dump::new(&whole).unwrap().sessions() {
+    for session in Dump::from_bytes(&whole).unwrap().sessions() {
         let at = session.offset as usize + offset_of!(ETW_DUMP_SESSION, StartTime);
         assert_eq!(whole[at..at + 8], session.start_time.to_le_bytes());
         bytes[at..at + 8].fill(0);

@@ -43,7 +43,7 @@ fn what_is_found_is_printed() {
         folder.file(name, &bytes);
     }
     folder.file("c.txt", b"not looked at");
-    let dump = Dump::new(&bytes).unwrap();
+    let dump = Dump::from_bytes(&bytes).unwrap();
     let path = text(&folder.0);
 
     let (status, infos) = json(&["dump", "info", &path]);

@@ -2,8 +2,8 @@
 
 use super::Args;
 use super::record::Record;
-use crate::etl::unread;
 use crate::output::printer::none_matches;
+use crate::output::stop::unread;
 use crate::output::{Escaped, Format, Output, Several};
 use etw_layouts_cli::{Error, Outcome};
 use std::io::Write;
