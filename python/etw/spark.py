@@ -2,11 +2,11 @@
 
 >>> from etw.spark import EtwDataSource
 >>> spark.dataSource.register(EtwDataSource)
->>> spark.read.format("etw").load("traces/*.etl").filter("process = 4").groupBy("event").count().show()
+>>> spark.read.format("etw").option("filter.process", "4").load("traces/*.etl").groupBy("event").count().show()
 
-A trace is a partition: an executor reads it and returns Arrow batches. Comparisons of ``process``, ``thread``, ``processor``, ``id``, ``level``
-and ``opcode`` with a value (``=``, ``IN``), and limits of ``time``, are evaluated while the trace is read (see :class:`Reader`). Paths have to exist on
-each executor.
+A trace is a partition: an executor reads it and returns Arrow batches. Paths have to exist on each executor. Spark evaluates the comparisons of a
+query; state those that can be evaluated while a trace is read as options. Spark's own push-down is not used: it keeps the filter of a query for later
+queries of the same frame (seen with Spark 4.3).
 
 Columns are those of the table ``events`` (docs/TABLES.md), but unsigned integers are signed integers of the next size, ``keyword`` is the signed
 integer with the same bits, and GUIDs are text. Options: ``filter.NAME`` for a filter, such as ``.option("filter.event", "Process/Start")``, ``payload``
@@ -18,23 +18,11 @@ from __future__ import annotations
 import glob
 import os
 import warnings
-from collections.abc import Iterable, Iterator
-from datetime import datetime, timezone
+from collections.abc import Iterator
 from typing import Any, cast
 
 import pyarrow
-from pyspark.sql.datasource import (
-    DataSource,
-    DataSourceReader,
-    EqualTo,
-    Filter,
-    GreaterThan,
-    GreaterThanOrEqual,
-    In,
-    InputPartition,
-    LessThan,
-    LessThanOrEqual,
-)
+from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 
 import etw
 
@@ -47,10 +35,6 @@ SCHEMA = (
 TYPES = {"string": pyarrow.string(), "bigint": pyarrow.int64(), "int": pyarrow.int32(), "smallint": pyarrow.int16(),
          "timestamp": pyarrow.timestamp("us", "UTC"), "binary": pyarrow.binary()}
 COLUMNS = pyarrow.schema([(name, TYPES[kind]) for name, kind in (column.split() for column in SCHEMA.split(", "))])
-
-PUSHED = {"process", "thread", "processor", "id", "level", "opcode"}
-"""Columns whose comparison with a value has a filter of the same name. Kernel events state no level, which is null in both."""
-
 
 class EtwDataSource(DataSource):
     """The format ``etw``."""
@@ -67,7 +51,7 @@ class EtwDataSource(DataSource):
 
 
 class Reader(DataSourceReader):
-    """Reads traces. ``pushed`` is the filter that Spark's comparisons became."""
+    """Reads traces."""
 
     def __init__(self, options: dict[str, str], columns: list[str]) -> None:
         self.path = options.get("path", "")
@@ -77,47 +61,25 @@ class Reader(DataSourceReader):
         self.payload = options.get("payload", "json")
         self.order = options.get("order", "file")
         self.manifests = [path for path in options.get("manifests", "").split(os.pathsep) if path]
-        self.pushed: dict[str, Any] = {}
-
-    def pushFilters(self, filters: list[Filter]) -> Iterable[Filter]:
-        """Takes the comparisons that a filter can state; returns the others, and those that Spark has to repeat."""
-        for filter in filters:
-            path: tuple[str, ...] = getattr(filter, "attribute", ())
-            name = path[0] if len(path) == 1 else ""
-            values = filter.value if isinstance(filter, In) else (getattr(filter, "value", None),)
-            is_free = name not in self.pushed and name not in self.filter
-            if isinstance(filter, (EqualTo, In)) and name in PUSHED and is_free and None not in values:
-                self.pushed[name] = list(values)
-                continue
-            if isinstance(filter, (GreaterThan, GreaterThanOrEqual)) and name == "time" and "from" not in {*self.pushed, *self.filter}:
-                self.pushed["from"] = _time(filter.value)
-            # A later microsecond begins after all events of this one.
-            if isinstance(filter, (LessThan, LessThanOrEqual)) and name == "time" and "to" not in {*self.pushed, *self.filter}:
-                self.pushed["to"] = _time(filter.value, 9)
-            yield filter
 
     def partitions(self) -> list[InputPartition]:
         """The traces: a file, a pattern, or the files ``*.etl`` of a folder."""
         found = [str(path) for name in sorted(glob.glob(self.path, recursive=True)) for path in etw._found(name)]
         if not found:
             raise etw.Error(f"{self.path}: no trace files; load a trace, a folder of traces, or a pattern such as traces/*.etl", self.path)
-        return [InputPartition(path) for path in found]
+        # An executor has a working directory of its own.
+        return [InputPartition(os.path.abspath(path)) for path in found]
 
     def read(self, partition: InputPartition) -> Iterator[pyarrow.RecordBatch]:
         with warnings.catch_warnings():
             # A partition without matching events is usual.
             warnings.filterwarnings("ignore", message=".* events match")
-            filter = cast(etw.Filter, {**self.filter, **self.pushed})
+            filter = cast(etw.Filter, self.filter)
             # Invalid options are errors of the package.
             order, payload = cast(etw.Order, self.order), cast(etw.Payload, self.payload)
             batches = etw.open(partition.value, manifests=self.manifests).batches(filter=filter, order=order, payload=payload)
             for batch in batches:
                 yield _converted(pyarrow.record_batch(batch)).select(self.columns)
-
-
-def _time(value: datetime, ticks: int = 0) -> str:
-    """A time with units of 100 ns."""
-    return value.astimezone(timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.%f") + str(ticks)
 
 
 def _converted(batch: pyarrow.RecordBatch) -> pyarrow.RecordBatch:
