@@ -85,8 +85,10 @@ fn repeated() {
     let (status, out, _) = export(&[]);
     assert!(status == 1 && out.contains("8 rows of 8 events of 1 trace in 1 file"), "{out}");
     let before = files(Path::new(&output));
-    let (_, out, _) = export(&[]);
-    assert!(out.contains("0 traces") && out.contains("1 trace exported before"), "{out}");
+    let (status, out, err) = export(&[]);
+    assert!(status == 1 && out.contains("0 traces") && out.contains("1 trace exported before"), "{out}");
+    // Diagnostics are not forgotten.
+    assert!(err.contains("a.etl: exported before, with diagnostics: 1 "), "{err}");
     // Another time with the same contents.
     let touched = File::options().write(true).open(&first).unwrap();
     touched.set_modified(SystemTime::now() + Duration::from_secs(60)).unwrap();

@@ -20,7 +20,7 @@ use twox_hash::XxHash64;
 pub struct Plan {
     pub parts: Vec<Part>,
     /// Traces that are complete already.
-    pub kept: u64,
+    pub kept: Vec<Exported>,
     /// Files that cannot be read, which are reported.
     pub unusable: usize,
 }
@@ -80,12 +80,14 @@ pub fn plan(inputs: &[Input], group: u64, state: &mut State, out: &Output) -> Re
             }
         }
     }
-    let done: std::collections::HashSet<&str> =
-        kept.iter().flat_map(|record| &record.traces).map(|trace| trace.trace.as_str()).collect();
-    let (new, old): (Vec<_>, Vec<_>) = sources.iter().chain(&others).partition(|source| !done.contains(source.name.as_str()));
-    plan.kept = old.len() as u64;
+    let done: HashMap<&str, &Exported> =
+        kept.iter().flat_map(|record| &record.traces).map(|trace| (trace.trace.as_str(), trace)).collect();
     let mut size = 0;
-    for source in new {
+    for source in sources.iter().chain(&others) {
+        if let Some(trace) = done.get(source.name.as_str()) {
+            plan.kept.push((*trace).clone());
+            continue;
+        }
         size += source.size;
         match plan.parts.last_mut() {
             Some(part) if size <= group && part.traces.len() < TRACES => part.traces.push(source.clone()),

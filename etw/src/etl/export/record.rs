@@ -49,6 +49,13 @@ pub struct Exported {
     pub is_damaged: bool,
 }
 
+impl Exported {
+    /// Whether events may be missing, or rows are in another order than asked for.
+    pub fn is_incomplete(&self) -> bool {
+        self.is_damaged || !self.is_ordered
+    }
+}
+
 /// A file of a part.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Written {

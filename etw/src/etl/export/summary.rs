@@ -1,7 +1,7 @@
 //! The result of an export.
 
 use super::Args;
-use super::record::Record;
+use super::record::{Exported, Record};
 use crate::output::printer::none_matches;
 use crate::output::stop::unread;
 use crate::output::{Escaped, Format, Output, Several};
@@ -13,7 +13,7 @@ pub struct Summary {
     /// The parts of this run.
     pub new: Vec<Record>,
     /// Traces that were complete before.
-    pub kept: u64,
+    pub kept: Vec<Exported>,
     /// Files that cannot be read, which are reported.
     pub unusable: usize,
 }
@@ -41,8 +41,8 @@ impl Summary {
             Several(files, "file"),
             Several(bytes, "byte")
         )?;
-        if self.kept > 0 {
-            write!(out, "; {} exported before", Several(self.kept, "trace"))?;
+        if !self.kept.is_empty() {
+            write!(out, "; {} exported before", Several(self.kept.len() as u64, "trace"))?;
         }
         writeln!(out)?;
         out.flush()?;
@@ -52,7 +52,11 @@ impl Summary {
         if self.unusable > 0 {
             return Err(unread(self.unusable, inputs).into());
         }
-        let is_damaged = traces().any(|trace| trace.is_damaged || !trace.is_ordered);
-        Ok(if is_damaged { Outcome::Differs } else { Outcome::Good })
+        for trace in self.kept.iter().filter(|trace| trace.is_incomplete()) {
+            let counts: Vec<_> = trace.diagnostics.iter().map(|(kind, count)| format!("{count} {kind}")).collect();
+            out.refused(&trace.trace, &format!("exported before, with diagnostics: {}", counts.join(", ")));
+        }
+        let is_incomplete = traces().chain(&self.kept).any(Exported::is_incomplete);
+        Ok(if is_incomplete { Outcome::Differs } else { Outcome::Good })
     }
 }
