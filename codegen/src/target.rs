@@ -98,6 +98,8 @@ impl Axis {
         if build.contains("..") || build.contains(',') {
             return Err(format!("`{build}` is a range, not a build; write BUILD-ARCH, such as 1709-x64"));
         }
+        let of_update = self.build_of_update(build, arch).map(|build| format!("{build:#}"));
+        let build = of_update.as_deref().unwrap_or(build);
         let whole = self.whole(build).filter(|_| self.label(build).is_none());
         let build = self.label(build).or(whole.as_deref()).unwrap_or(build);
         if axis::build(build)
@@ -137,6 +139,14 @@ impl Axis {
             (None, Some((number, _))) => self.kernel(number, arch).map(|asked| Asked { name, ..asked }),
             (None, None) => Err(self.no_build(build, arch)),
         }
+    }
+
+    /// The first build of an update, by its number as in `KB5031356`. Case is ignored.
+    fn build_of_update(&self, text: &str, arch: Arch) -> Option<Build> {
+        let (kb, number) = text.split_at_checked(2)?;
+        let number: u32 = number.parse().ok().filter(|_| kb.eq_ignore_ascii_case("KB"))?;
+        let builds = self.kbs.iter().filter(|(_, kbs)| kbs.contains(&number)).map(|(build, _)| *build);
+        builds.into_iter().find(|build| self.at(*build, arch).is_some())
     }
 
     /// The kernel of a build all of whose numbers are given: without a revision it is revision 0.

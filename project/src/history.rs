@@ -106,14 +106,14 @@ pub fn of(layouts: &Layouts, registry: &Registry, asked: &str, arch: Option<Arch
         }
         order.retain(|path| path == member);
     }
-    let life = |path: String| {
+    let member = |path: String| {
         let stages = stages(axis, &targets, facts.get(&path)?);
         Some((path, stages))
     };
     Ok(History {
         structure: structure.to_owned(),
         sizes: stages(axis, &targets, &sizes),
-        members: order.into_iter().filter_map(life).collect(),
+        members: order.into_iter().filter_map(member).collect(),
         targets,
     })
 }

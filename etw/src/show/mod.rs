@@ -16,7 +16,7 @@ use etw_layouts_codegen::axis::Arch;
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_codegen::registry::Registry;
 use etw_layouts_project::events::catalog;
-use etw_layouts_project::history as life;
+use etw_layouts_project::history as histories;
 use etw_layouts_project::subject::{Subject, choose};
 use etw_layouts_project::{Choice, Project};
 
@@ -49,7 +49,7 @@ pub struct Args {
     /// --build without a name.
     #[arg(value_name = "NAME")]
     structure: Option<String>,
-    /// Build or label: 10.0.19041.1415, 19045.3570, 10.0.19041, 1709, 6.1, 5.1.2600-sp3.
+    /// Build, label or update: 10.0.19041.1415, 19045.3570, 10.0.19041, 1709, 6.1, 5.1.2600-sp3, KB5031356.
     #[arg(long)]
     build: Option<String>,
     /// Architecture.
@@ -90,7 +90,7 @@ pub(crate) fn run(args: &Args, project: &Project) -> Result<Outcome, Error> {
         }
     };
     if args.history {
-        let history = life::of(&layouts, &registry, structure, arch)?;
+        let history = histories::of(&layouts, &registry, structure, arch)?;
         match args.format {
             Format::Text => print(&history::text(&history, &layouts))?,
             Format::Json => print(&history::json(&history, &layouts)?)?,

@@ -236,24 +236,40 @@ fn differences(report: &Report, verbose: bool, out: &mut String) {
 
 /// The differences, each line once with the targets of the tables that have it.
 fn lines(tables: &[&Checked], verbose: bool) -> Vec<(String, Vec<String>)> {
-    let mut list: Vec<(String, Vec<String>)> = Vec::new();
+    let mut list: Vec<(Line, Vec<String>)> = Vec::new();
     let mut known = HashMap::new();
     for table in tables {
-        let structures = table.structures.iter().flat_map(|(name, compared)| of_structure(name, &compared.differences, verbose));
-        for line in structures.chain(table.variables.differences.iter().map(Mismatch::line)) {
-            let index = *known.entry(line.clone()).or_insert(list.len());
+        let structures = table.structures.iter().flat_map(|(name, compared)| of_structure(name, &compared.differences));
+        for line in structures.chain(table.variables.differences.iter().map(|mismatch| Line::new(mismatch.line()))) {
+            let fact = if verbose { line.fact.clone() } else { String::new() };
+            let index = *known.entry((line.start.clone(), fact, line.end.clone())).or_insert(list.len());
             if index == list.len() {
                 list.push((line, Vec::new()));
+            } else if list[index].0.fact != line.fact {
+                list[index].0.fact.clear();
             }
             list[index].1.push(format!("{}-{}", table.build, table.arch));
         }
     }
-    list
+    list.into_iter().map(|(Line { start, fact, end }, tables)| (start + &fact + &end, tables)).collect()
+}
+
+/// A line for a difference. Lines of several tables that differ in the fact only are one line without it.
+struct Line {
+    start: String,
+    fact: String,
+    end: String,
+}
+
+impl Line {
+    fn new(text: String) -> Self {
+        Self { start: text, fact: String::new(), end: String::new() }
+    }
 }
 
 /// A line for each difference of a structure. A member that only the spec has and a member that only the symbols have at the same place
-/// are one difference: a renamed member. Its line is the same for all tables; with `verbose` it has the offset in each.
-fn of_structure(name: &str, differences: &[Mismatch], verbose: bool) -> Vec<String> {
+/// are one difference: a renamed member.
+fn of_structure(name: &str, differences: &[Mismatch]) -> Vec<Line> {
     let is = |mismatch: &Mismatch, kind| mismatch.kind == MismatchKind::Fact(kind);
     let renamed = |gone: &Mismatch| {
         let mut extra = differences.iter().filter(|extra| is(extra, DifferenceKind::Extra) && extra.symbols == gone.spec);
@@ -266,10 +282,13 @@ fn of_structure(name: &str, differences: &[Mismatch], verbose: bool) -> Vec<Stri
     let line = |mismatch: &Mismatch| match pairs.iter().find(|(gone, _)| std::ptr::eq(*gone, mismatch)) {
         Some((gone, new)) => {
             let place = gone.place.as_deref().map(|place| format!("  {place}")).unwrap_or_default();
-            let fact = if verbose { format!(", {}", gone.spec) } else { String::new() };
-            format!("{name}.{}: not in the symbols, which have {}{fact}; renamed?{place}", gone.member, new.member)
+            Line {
+                start: format!("{name}.{}: not in the symbols, which have {}", gone.member, new.member),
+                fact: format!(", {}", gone.spec),
+                end: format!("; renamed?{place}"),
+            }
         }
-        None => format!("{name} {}", mismatch.line()),
+        None => Line::new(format!("{name} {}", mismatch.line())),
     };
     differences.iter().filter(is_unpaired).map(line).collect()
 }

@@ -111,6 +111,8 @@ fn a_member_is_shown_by_itself_and_names_may_have_an_underscore() {
         let (status, _, err) = said(&etw(&[&["show"], &asked.split(' ').collect::<Vec<_>>()[..]].concat()));
         assert!(status == Some(2) && err.contains(meant) && err.lines().count() == 1, "{err}");
     }
+    let (status, out, _) = said(&etw(&["show", "LARGE_INTEGER", "--build", "kb5031356"]));
+    assert!(status == Some(0) && out.contains("3570, KB5031356)"), "{out}");
     for (asked, message) in [
         ("show", "nothing to show; name a structure, a member or an event, or a build with --build"),
         ("show Process/", "unknown event `Process/`; did you mean `Process`?"),
