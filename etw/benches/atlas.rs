@@ -50,7 +50,11 @@ fn main() {
         }
     }
     for ((path, text), [load, paint]) in chosen.iter().zip(&least) {
-        println!("{path}, {} KB: painted after {paint:.0} ms, loaded after {load:.0} ms", text.len() / 1000);
+        let [paint, load] = [paint, load].map(|time| match time.is_finite() {
+            true => format!("after {time:.0} ms"),
+            false => "at an unknown time: the browser did not report it".to_owned(),
+        });
+        println!("{path}, {} KB: painted {paint}, loaded {load}", text.len() / 1000);
     }
 }
 

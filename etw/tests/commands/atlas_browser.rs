@@ -375,7 +375,7 @@ impl Browser {
             ["0x4e", "PackageFullName", "\"\""],
             ["0x50", "ApplicationId", "\"\""],
         ]);
-        assert_eq!(self.run("event/Process.html", &script), json!([rows, "1 bytes are left: ee"]));
+        assert_eq!(self.run("event/Process.html", &script), json!([rows, "bytes after the last field: ee"]));
     }
 
     /// `etw open` writes a page that needs no other file.

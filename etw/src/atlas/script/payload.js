@@ -42,7 +42,7 @@
       }
     };
     try { walk(rows, ""); } catch ({ message }) { return { list, fault: message }; }
-    return { list, fault: at < bytes.length ? `${bytes.length - at} bytes are left: ${whole(bytes.subarray(at))}` : "" };
+    return { list, fault: at < bytes.length ? `bytes after the last field: ${whole(bytes.subarray(at))}` : "" };
   }
 
   function payload() {
