@@ -15,7 +15,7 @@ use std::time::Instant;
 /// Run all checks that a change has to pass.
 ///
 /// These are formatting, lints, freshness of generated files, documentation, verification, packages, dependencies, other hosts, the
-/// Python package, Miri, AddressSanitizer, and each fuzz target for some seconds. A step whose tool is not installed is skipped, or fails if
+/// Python package, Miri, and each fuzz target with AddressSanitizer for some seconds. A step whose tool is not installed is skipped, or fails if
 /// ETW_LAYOUTS_REQUIRED contains the word `tools`.
 ///
 /// Exit status: 0 all steps passed, 1 a step failed, 2 no step matches.
