@@ -171,7 +171,9 @@ fn changed_later(layouts: &Layouts, asked: &Asked, structure: &str) -> Option<Bu
     let line = axis.along(axis.targets[asked.target].arch);
     let mut later = line.filter(|(build, target)| build.number == asked.build.number && *target > asked.target);
     let is_first = matches!(asked.selected_by, SelectedBy::First(_));
-    later.find(|(_, target)| is_first && of(*target) != of(asked.target)).map(|(build, _)| build)
+    let (first, _) = later.find(|(_, target)| is_first && of(*target) != of(asked.target))?;
+    // Builds with the same kernel have the same revisions.
+    Some(Build { number: asked.own.number, ..first })
 }
 
 fn leader(axis: &Axis, confidence: &Confidence, arch: Arch) -> Option<Arch> {
