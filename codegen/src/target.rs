@@ -203,7 +203,7 @@ impl Axis {
         if !others.is_empty() {
             return format!("no layouts of build `{build}` for {arch}; it has {}", others.join(" and "));
         }
-        // `11-24H2` is written for `24H2`.
+        // A release can be written with the number of its system although no other system has it: `11-24H2` for `24H2`.
         let end = build.split_once('-').and_then(|(_, end)| self.labels().find(|label| *label == end));
         let near = end.or_else(|| nearest(build, self.labels())).filter(|_| !self.labels().any(|label| label == build));
         let near = near.map(|near| format!("did you mean `{near}`? ")).unwrap_or_default();
