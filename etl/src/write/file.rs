@@ -1,7 +1,6 @@
 //! Writer of a whole file.
 
 use super::{BufferWriter, Error, Identity, Record};
-use crate::clock::ClockType;
 use crate::event::Event;
 use crate::header::EventHeader;
 use crate::logfile::LogFile;
@@ -44,13 +43,8 @@ impl<W: Write + Seek> FileWriter<W> {
     /// `log_file` differs from the producer in version or pointer size, lacks the rate of its clock, or states an invalid buffer
     /// size; compression is requested but not available in the version; or a name is too long or contains a NUL.
     pub fn new(out: W, producer: Producer, log_file: LogFile) -> Result<Self, Error> {
-        let clock = ClockType::of(log_file.clock).ok_or(Error::Clock(log_file.clock))?;
-        let rate = match clock {
-            ClockType::PerfCounter => log_file.perf_frequency > 0,
-            ClockType::CpuCycle => log_file.cpu_mhz > 0,
-            ClockType::SystemTime => true,
-        };
-        if !rate || !producer.has_clock(clock) {
+        let is_known = log_file.has_clock() && log_file.has_clock_rate() && producer.has_clock(log_file.clock_type());
+        if !is_known {
             return Err(Error::Clock(log_file.clock));
         }
         Self::copied(out, producer, log_file)
