@@ -1,6 +1,7 @@
 //! The examined builds, as emitters print them: a plain table. What it is evidence of, is decided elsewhere.
 
 use crate::axis::{Arch, Build};
+use etw_layouts_runtime::Uuid;
 pub use etw_layouts_runtime::meta::WitnessKind;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -36,8 +37,8 @@ pub struct Seen {
 pub struct Pdb {
     /// The file's name, such as `ntkrnlmp.pdb`.
     pub name: String,
-    /// The GUID, its 32 hexadecimal digits read as one number.
-    pub guid: u128,
+    /// The GUID.
+    pub guid: Uuid,
     /// How often the file was written since its GUID was made.
     pub age: u32,
 }

@@ -75,7 +75,7 @@ fn pdb(memory: &impl Memory, base: Address, entry: &ImageDebugDirectory) -> Opti
     let name = String::from_utf8_lossy(name.split(|byte| *byte == 0).next()?);
     let name = name.rsplit(['\\', '/']).next().filter(|name| is_file_name(name))?.to_owned();
     let guid = etw_layouts_etl::wire::guid(head.Guid);
-    Some(Pdb { name, id: meta::Pdb { guid: guid.as_u128(), age: head.Age } })
+    Some(Pdb { name, id: meta::Pdb { guid, age: head.Age } })
 }
 
 /// Whether a name is a plain file name on every system: no path, drive or stream.

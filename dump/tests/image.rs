@@ -4,6 +4,7 @@ use crate::memory::made;
 use etw_layouts::axis::AXIS;
 use etw_layouts::constants::DUMP_TYPE;
 use etw_layouts::kernels::REGISTRY;
+use etw_layouts::runtime::Uuid;
 use etw_layouts::runtime::meta::{Image, Pdb, Seen};
 use etw_layouts::{Arch, Build};
 use etw_layouts_dump::{By, MemoryDump, Source};
@@ -28,7 +29,7 @@ fn image32(file: Image, pdb: Pdb, name: &str) -> Vec<u8> {
 /// Without the kernel in the list of modules, its image is where the debugger data say, whose addresses are sign-extended on 32 bits.
 #[test]
 fn by_debugger_data() {
-    let (file, pdb) = (Image { time_stamp: 1, size: 0x3000 }, Pdb { guid: 7, age: 1 });
+    let (file, pdb) = (Image { time_stamp: 1, size: 0x3000 }, Pdb { guid: Uuid::from_u128(7), age: 1 });
     for (arch, paging) in [(Arch::X64, Paging::Four), (Arch::X86, Paging::Pae)] {
         let (_, mut system) = made(Build::new(10, 0, 19041, 264), arch, paging);
         system.pieces[1].1 = if arch == Arch::X86 { image32 } else { image }(file, pdb, "ntkrnlmp.pdb");
@@ -58,7 +59,7 @@ fn image(file: Image, Pdb { guid, age }: Pdb, name: &str) -> Vec<u8> {
     put(0x90, &file.size.to_le_bytes());
     put(0xC4, &16_u32.to_le_bytes());
     put(0xF8, &[0x1000_u32, 4 * 28 + 5].map(u32::to_le_bytes).concat());
-    let mut guid = guid.to_be_bytes();
+    let mut guid = guid.into_bytes();
     guid[..4].reverse();
     guid[4..6].reverse();
     guid[6..8].reverse();
@@ -77,7 +78,7 @@ fn names_the_kernel() {
     let by_pdb = REGISTRY.kernels.iter().find(of).expect("a kernel whose PDB was read");
     let by_image = REGISTRY.kernels.iter().find(|seen| seen.arch == Arch::X64 && seen.image.is_some()).expect("a kernel");
     let (pdb, file) = (*by_pdb.pdb.expect("a PDB"), by_image.image.expect("an image"));
-    let (no_pdb, no_file) = (Pdb { guid: 7, age: 1 }, Image { time_stamp: 1, size: 0x3000 });
+    let (no_pdb, no_file) = (Pdb { guid: Uuid::from_u128(7), age: 1 }, Image { time_stamp: 1, size: 0x3000 });
     let build = Build::new(10, 0, 19041, 0);
     for (file, pdb, path, name, expected) in [
         (file, pdb, "d:\\os\\ntkrnlmp.pdb", Some("ntkrnlmp.pdb"), (by_pdb.build, By::Pdb)),
@@ -120,7 +121,7 @@ fn addresses_by_build() {
         [(with(1), files(with(1))[0], true), (with(1), other, false), (with(2), files(with(2))[0], false)]
     {
         let (_, mut system) = made(Build::new(10, 0, 19041, 264), Arch::X64, Paging::Four);
-        system.pieces[1].1 = image(file, Pdb { guid: 7, age: 1 }, "ntkrnlmp.pdb");
+        system.pieces[1].1 = image(file, Pdb { guid: Uuid::from_u128(7), age: 1 }, "ntkrnlmp.pdb");
         let bytes = system.dump(DUMP_TYPE::DUMP_TYPE_FULL);
         let dump = MemoryDump::new(&bytes[..]).expect("a dump");
         let by = if file == other { By::Header } else { By::Image };
@@ -140,7 +141,7 @@ fn addresses_by_build() {
         .next()
         .expect("a kernel");
     let (_, mut system) = made(Build::new(10, 0, 19041, 264), Arch::X64, Paging::Four);
-    system.pieces[1].1 = image(files(seen)[0], Pdb { guid: 7, age: 1 }, "ntkrnlmp.pdb");
+    system.pieces[1].1 = image(files(seen)[0], Pdb { guid: Uuid::from_u128(7), age: 1 }, "ntkrnlmp.pdb");
     let bytes = system.dump(DUMP_TYPE::DUMP_TYPE_FULL);
     let dump = MemoryDump::new(&bytes[..]).expect("a dump");
     assert_eq!(dump.globals_by_build(Build { number, ..seen.build }), seen.globals);

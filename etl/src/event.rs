@@ -103,7 +103,7 @@ impl<'a> Event<'a> {
                 Some(guid(view::<EVENT_TRACE_HEADER>(self.bytes).Guid()))
             }
             HeaderType::Message => Message::read(self.bytes).guid,
-            _ => EVENT_TRACE_GROUP(self.hook()? & 0xFF00).guid().map(Uuid::from_u128),
+            _ => EVENT_TRACE_GROUP(self.hook()? & 0xFF00).guid(),
         }
     }
 

@@ -68,7 +68,7 @@ impl Filter {
     pub fn provider(mut self, provider: Uuid) -> Self {
         self.of_provider = true;
         self.providers.push(provider);
-        for group in (0..=u8::MAX).filter(|group| EVENT_TRACE_GROUP(u16::from(*group) << 8).guid() == Some(provider.as_u128())) {
+        for group in (0..=u8::MAX).filter(|group| EVENT_TRACE_GROUP(u16::from(*group) << 8).guid() == Some(provider)) {
             self.groups[usize::from(group >> 6)] |= 1 << (group & 63);
         }
         self
@@ -121,10 +121,9 @@ impl Filter {
     /// Accepts a class of kernel events by its provider, also those of its events whose hooks are in the group of another class.
     #[must_use]
     pub fn class(mut self, provider: Uuid) -> Self {
-        let classes: Vec<_> =
-            events::all().filter(|(guid, ..)| *guid == provider.as_u128()).map(|(.., schema)| schema.provider).collect();
+        let classes: Vec<_> = events::all().filter(|(guid, ..)| *guid == provider).map(|(.., schema)| schema.provider).collect();
         let is_other = |hook: &u16| {
-            EVENT_TRACE_GROUP(hook & 0xFF00).guid() != Some(provider.as_u128())
+            EVENT_TRACE_GROUP(hook & 0xFF00).guid() != Some(provider)
                 && Schemas::of_hook(*hook).is_some_and(|schema| classes.contains(&schema.provider))
         };
         if !classes.is_empty() {

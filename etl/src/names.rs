@@ -37,7 +37,7 @@ pub fn hook_named(name: &str) -> Option<u16> {
 /// event class of the specs, the name of the class, such as `ImageID`.
 pub fn provider(guid: Uuid) -> Option<&'static str> {
     static NAMES: LazyLock<Vec<(Uuid, &'static str)>> = LazyLock::new(|| {
-        let classes = events::all().map(|(guid, .., schema)| (Uuid::from_u128(guid), schema.provider));
+        let classes = events::all().map(|(guid, .., schema)| (guid, schema.provider));
         let mut names: Vec<_> = groups().map(|(name, guid)| (guid, name)).chain(classes).collect();
         // Names of the same GUID stay in order of declaration.
         names.sort_by_key(|(guid, _)| *guid);
@@ -57,7 +57,7 @@ pub fn provider_named(name: &str) -> Option<Uuid> {
 /// The provider of an event class of the specs, such as `DiskIo`.
 pub fn class_named(name: &str) -> Option<Uuid> {
     let (guid, ..) = events::all().find(|(.., schema)| schema.provider.eq_ignore_ascii_case(name))?;
-    Some(Uuid::from_u128(guid))
+    Some(guid)
 }
 
 /// The identification of an event without a schema. For a kernel event, the name of its hook ID. For other events, the provider and the event
@@ -164,5 +164,5 @@ const GROUP: &str = "EVENT_TRACE_GROUP_";
 /// The groups that consumers see as providers.
 fn groups() -> impl Iterator<Item = (&'static str, Uuid)> {
     let constants = EVENT_TRACE_GROUP::VALUES.constants.iter();
-    constants.filter_map(|(name, value)| Some((*name, Uuid::from_u128(EVENT_TRACE_GROUP(u16::try_from(*value).ok()?).guid()?))))
+    constants.filter_map(|(name, value)| Some((*name, EVENT_TRACE_GROUP(u16::try_from(*value).ok()?).guid()?)))
 }

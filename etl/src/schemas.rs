@@ -172,7 +172,7 @@ impl Schemas {
 
     /// The latest schema of a kernel event, by its provider and its event type.
     pub fn of_type(provider: Uuid, opcode: u8) -> Option<&'static Schema<'static>> {
-        events::find_guid(provider.as_u128(), opcode, u8::MAX).map(|found| found.schema)
+        events::find_guid(provider, opcode, u8::MAX).map(|found| found.schema)
     }
 
     fn found(&self, provider: Uuid, key: EventKey) -> Option<Found> {
@@ -252,7 +252,7 @@ fn event_key(event: &Event<'_>) -> Option<EventKey> {
 
 /// The schema of a classic event in the specs.
 fn of_type_and_version(provider: Uuid, key: EventKey) -> Option<events::Found> {
-    events::find_guid(provider.as_u128(), key.id() as u8, key.version())
+    events::find_guid(provider, key.id() as u8, key.version())
 }
 
 /// Whether names are the same, ignoring case.

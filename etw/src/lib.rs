@@ -47,7 +47,7 @@ pub use etw_layouts_project::Error;
 use etw_layouts_project::Project;
 use etw_layouts_project::project::Files;
 pub use new_file::NewFile;
-pub use print::{compact, escape, guid, is_formula, is_hidden, json, pretty, print};
+pub use print::{compact, escape, is_formula, is_hidden, json, pretty, print};
 #[cfg(feature = "embedded")]
 pub use program::program;
 use std::io;

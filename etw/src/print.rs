@@ -9,7 +9,6 @@ use etw_layouts_project::{Refusal, Remedy, Several};
 use serde::Serialize;
 use std::borrow::Cow;
 use std::io::{self, ErrorKind, Write};
-use uuid::Uuid;
 
 /// Headings.
 pub const HEADING: Style = Style::new().bold();
@@ -81,14 +80,9 @@ fn escaped(json: String) -> String {
     })
 }
 
-/// A GUID of a spec in the format of [`guid`].
+/// A GUID of a spec in lower case, with hyphens, without braces.
 pub fn plain_guid(text: &str) -> String {
     text.trim_matches(['{', '}']).to_ascii_lowercase()
-}
-
-/// A GUID in lower case, with hyphens, without braces.
-pub fn guid(number: u128) -> String {
-    Uuid::from_u128(number).to_string()
 }
 
 /// Prints an error to standard error, and ignores that this can fail.

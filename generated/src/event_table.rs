@@ -2,6 +2,7 @@
 
 use crate::events::EVENTS;
 use etw_layouts_payload::{Field, Schema};
+use etw_layouts_runtime::Uuid;
 
 /// A schema, and whether it is of the very version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,23 +42,22 @@ const fn places() -> [[u16; 256]; GROUPS] {
     places
 }
 
-/// The schema of a kernel event by the GUID of its provider, a number whose hexadecimal digits are those of the text, the event type
-/// (opcode), and the version of the event.
+/// The schema of a kernel event by the GUID of its provider, the event type (opcode), and the version of the event.
 ///
 /// Returns `None` if the specs have no such event, or only later versions of it.
-pub fn find_guid(guid: u128, ty: u8, version: u8) -> Option<Found> {
+pub fn find_guid(guid: Uuid, ty: u8, version: u8) -> Option<Found> {
     let at = EVENTS.binary_search_by_key(&(guid, ty), |event| (event.guid, event.ty)).ok()?;
     EVENTS.get(at)?.version(version)
 }
 
 /// All schemas, each with the GUID of its provider, the group in the hook if it has one, and the event type.
-pub fn all() -> impl Iterator<Item = (u128, Option<u8>, u8, &'static Schema<'static>)> {
+pub fn all() -> impl Iterator<Item = (Uuid, Option<u8>, u8, &'static Schema<'static>)> {
     EVENTS.iter().flat_map(|event| event.schemas.iter().map(|schema| (event.guid, event.group, event.ty, schema)))
 }
 
 /// An event type in all its versions.
 pub(crate) struct Event {
-    guid: u128,
+    guid: Uuid,
     group: Option<u8>,
     ty: u8,
     /// In the order of versions.
@@ -66,7 +66,7 @@ pub(crate) struct Event {
 
 impl Event {
     pub(crate) const fn new(guid: u128, group: Option<u8>, ty: u8, schemas: &'static [Schema<'static>]) -> Self {
-        Self { guid, group, ty, schemas }
+        Self { guid: Uuid::from_u128(guid), group, ty, schemas }
     }
 
     /// The schema of a version, or of the last one before.

@@ -47,7 +47,7 @@
 //! // This update was not examined, and the next release has another layout than the last update that was.
 //! assert!(matches!(chosen.confidence, Confidence::Uncertain { .. }));
 //! // A crash dump or an image names its kernel's PDB.
-//! let seen = REGISTRY.by_pdb(Pdb { guid: 0x3177D310_00BA_7590_DED3_35936C93E374, age: 1 });
+//! let seen = REGISTRY.by_pdb(Pdb { guid: "3177d310-00ba-7590-ded3-35936c93e374".parse()?, age: 1 });
 //! assert_eq!(seen.map(|kernel| kernel.build), Some(Build::new(10, 0, 19041, 1415)));
 //!
 //! // A logger context in memory, at any address.

@@ -5,6 +5,7 @@ use etw_layouts_codegen::axis::{Arch, Axis, Build, TargetId, TargetSet};
 use etw_layouts_codegen::layouts::{Info, Layouts};
 use etw_layouts_codegen::registry::{Registry, Seen, WitnessKind};
 use etw_layouts_codegen::spec::{Provenance, Unknown};
+use etw_layouts_runtime::Uuid;
 pub use etw_layouts_runtime::meta::Evidence;
 use etw_layouts_runtime::meta::{Confidence, Reason, SymbolSource};
 use std::collections::{BTreeMap, BTreeSet};
@@ -98,7 +99,7 @@ pub fn confirmed(registry: &Registry, axis: &Axis) -> Confirmed {
 }
 
 /// The examined build with a PDB; of several, the one with the most known addresses.
-pub fn by_pdb(registry: &Registry, guid: u128, age: u32) -> Option<&Seen> {
+pub fn by_pdb(registry: &Registry, guid: Uuid, age: u32) -> Option<&Seen> {
     let is_it = |seen: &&Seen| seen.pdb.as_ref().is_some_and(|pdb| (pdb.guid, pdb.age) == (guid, age));
     registry.kernels.iter().filter(is_it).max_by_key(|seen| seen.globals.len())
 }

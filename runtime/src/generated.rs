@@ -5,6 +5,7 @@ use crate::meta::{
 };
 use crate::meta::{Witness, WitnessKind};
 use core::marker::PhantomData;
+use uuid::Uuid;
 
 /// Version of the generated code, increased when the functions below change.
 pub const VERSION: u32 = 1;
@@ -36,7 +37,7 @@ constructors! {
         kernels: &'static [Seen], pdbs: &'static [u32], images: &'static [u32], witnesses: &'static [Witness]
     }
     seen: Seen {
-        build: Build, arch: Arch, pdb: Option<&'static Pdb>, image: Option<Image>, globals: &'static [(&'static str, u64)],
+        build: Build, arch: Arch, pdb: Option<Pdb>, image: Option<Image>, globals: &'static [(&'static str, u64)],
         witness: u32
     }
     values: Values { name: &'static str, flags: bool, signed: bool, constants: &'static [(&'static str, i64)] }
@@ -46,6 +47,11 @@ constructors! {
 /// An update of the axis.
 pub const fn update<'a>(name: &'a str, kernels: &'a [Build], without: &'a [[u32; 3]]) -> Update<'a> {
     Update { name, kernels, without }
+}
+
+/// A known symbol file.
+pub const fn pdb(guid: u128, age: u32) -> Option<Pdb> {
+    Some(Pdb { guid: Uuid::from_u128(guid), age })
 }
 
 /// A structure with all its layouts.

@@ -71,6 +71,7 @@ pub use meta::{Arch, Build, Described};
 #[doc(hidden)]
 pub use names::print_named;
 pub use token::{LayoutOf, Token};
+pub use uuid::Uuid;
 #[doc(hidden)]
 pub use value::print;
 pub use value::{Choice, Value};

@@ -2,14 +2,16 @@
 //! size of an image.
 
 use crate::little_endian::{u16_at, u32_at};
+use uuid::Uuid;
+use uuid::fmt::Simple;
 
 /// The identity of a program database on a symbol server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pdb {
     /// File name, such as `ntkrnlmp.pdb`; empty if the source does not state it.
     pub name: String,
-    /// The GUID as an integer with the same 32 hexadecimal digits. Never zero.
-    pub guid: u128,
+    /// The GUID. Never zero.
+    pub guid: Uuid,
     /// Age: number of times the file was written since its GUID was created.
     pub age: u32,
 }
@@ -35,7 +37,7 @@ const VISUAL_C_7: u32 = 20_000_404;
 /// The identity that a program database states. Old files lack parts of it, which is not an error.
 pub(crate) struct Stated {
     /// `None` if there is none, or it is zero.
-    pub guid: Option<u128>,
+    pub guid: Option<Uuid>,
     /// Age of the file. Tools that strip a file increase it.
     age: Option<u32>,
     /// Age in the image, unchanged since the linker wrote it.
@@ -51,7 +53,7 @@ impl Stated {
         let has_guid = u32_at(information, 0).is_some_and(|version| version >= VISUAL_C_7);
         let stored = information.get(12..).and_then(|rest| rest.first_chunk()).filter(|_| has_guid);
         Stated {
-            guid: stored.map(|stored| guid_of(*stored)).filter(|guid| *guid != 0),
+            guid: stored.map(|stored| Uuid::from_bytes_le(*stored)).filter(|guid| !guid.is_nil()),
             age: u32_at(information, 8),
             linked: u32_at(modules, 8).filter(|age| *age != 0),
             machine: u16_at(modules, 58).filter(|machine| *machine != 0),
@@ -91,8 +93,8 @@ impl Pdb {
             b"RSDS" => {
                 let (stored, rest) = rest.split_first_chunk::<16>().ok_or_else(cut)?;
                 let (age, path) = rest.split_first_chunk::<4>().ok_or_else(cut)?;
-                let (guid, age) = (guid_of(*stored), u32::from_le_bytes(*age));
-                if guid == 0 {
+                let (guid, age) = (Uuid::from_bytes_le(*stored), u32::from_le_bytes(*age));
+                if guid.is_nil() {
                     return Err(Unnamed::Damaged("zero GUID".to_owned()));
                 }
                 Ok(Pdb { name: name(path)?, guid, age })
@@ -104,7 +106,7 @@ impl Pdb {
 
     /// Its folder in a symbol store, such as `BBED7C2955FBE4522AAA23F4B8677AD91`: GUID, then age.
     pub(crate) fn key(&self) -> String {
-        format!("{:032X}{:x}", self.guid, self.age)
+        format!("{:X}{:x}", self.guid.simple(), self.age)
     }
 }
 
@@ -128,14 +130,6 @@ pub(crate) fn is_file_name(name: &str) -> bool {
 }
 
 /// Parses a GUID of 32 hexadecimal digits.
-pub(crate) fn guid(digits: &str) -> Option<u128> {
-    let valid = digits.len() == 32 && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
-    valid.then(|| u128::from_str_radix(digits, 16).ok()).flatten()
-}
-
-/// Decodes a stored GUID, whose first three members are little-endian.
-fn guid_of(stored: [u8; 16]) -> u128 {
-    let [a, b, c, d, e, f, g, h, rest @ ..] = stored;
-    let [i, j, k, l, m, n, o, p] = rest;
-    u128::from_be_bytes([d, c, b, a, f, e, h, g, i, j, k, l, m, n, o, p])
+pub(crate) fn guid(digits: &str) -> Option<Uuid> {
+    digits.parse::<Simple>().ok().map(Simple::into_uuid)
 }

@@ -43,4 +43,5 @@ pub use model::{
 };
 pub use read::{Error, Symbols, globals, read};
 pub use snapshot::Snapshot;
+pub use uuid::Uuid;
 pub use wanted::Wanted;

@@ -44,7 +44,8 @@ pub fn table(layouts: &Layouts, target: TargetId, only: Option<&str>, kernel: Op
     let symbols: Vec<_> = symbols.collect();
     let windows = pdb.map(|(kernel, pdb)| {
         let (database, Pdb { guid, age, .. }, machine) = (text(&pdb.name), pdb, machine(kernel.arch));
-        let pdb = format!("\"GUID\": \"{guid:032X}\", \"age\": {age}, \"database\": {database}, \"machine_type\": {machine}");
+        let pdb =
+            format!("\"GUID\": \"{:X}\", \"age\": {age}, \"database\": {database}, \"machine_type\": {machine}", guid.simple());
         format!(", \"windows\": {{\"pdb\": {{{pdb}}}}}")
     });
     let windows = windows.unwrap_or_default();

@@ -4,7 +4,6 @@ use super::facts::{Atlas, AtlasTarget};
 use super::frame::{copy, page as framed, scrolled};
 use super::{compare, marks, paths};
 use crate::html::Html;
-use crate::print::guid;
 use etw_layouts_codegen::axis::TargetId;
 use etw_layouts_codegen::registry::{Seen, WitnessKind};
 use std::collections::BTreeSet;
@@ -160,7 +159,7 @@ fn table(atlas: &Atlas, list: &[&Seen], label: &str, known: &mut BTreeSet<String
 
 /// The id of the row of an examined build on the page of its target, by what identifies its symbols or its image.
 pub fn row_id(seen: &Seen) -> Option<String> {
-    let pdb = seen.pdb.as_ref().map(|pdb| format!("pdb-{:032x}{:x}", pdb.guid, pdb.age));
+    let pdb = seen.pdb.as_ref().map(|pdb| format!("pdb-{:x}{:x}", pdb.guid.simple(), pdb.age));
     pdb.or_else(|| seen.image.as_ref().map(|image| format!("image-{:08x}", image.time_stamp)))
 }
 
@@ -181,7 +180,7 @@ fn witness(atlas: &Atlas, seen: &Seen, known: &mut BTreeSet<String>, html: &mut 
         html.el("td", &[], |html| match &seen.pdb {
             Some(pdb) => {
                 html.text(format_args!("{} ", pdb.name));
-                html.leaf("code", &[], guid(pdb.guid));
+                html.leaf("code", &[], pdb.guid.to_string());
                 copy(html);
                 html.text(format_args!(" {}", pdb.age));
             }

@@ -72,7 +72,7 @@ pub fn document<'a>(layouts: &'a Layouts, registry: &'a Registry, statements: &S
         build: build(seen.build),
         arch: seen.arch.to_string(),
         target: axis.at(seen.build, seen.arch).map(usize::from),
-        pdb: seen.pdb.as_ref().map(|pdb| Pdb { name: &pdb.name, guid: print::guid(pdb.guid), age: pdb.age }),
+        pdb: seen.pdb.as_ref().map(|pdb| Pdb { name: &pdb.name, guid: pdb.guid.to_string(), age: pdb.age }),
         image: seen.image.as_ref().map(|image| Image { name: &image.name, time_stamp: image.time_stamp, size: image.size }),
         variables: &seen.globals,
         evidence_source: seen.witness,

@@ -1,7 +1,7 @@
 //! `export offsets`: a lookup table of offsets for programs that run on any kernel.
 
 use super::write::{Text, write};
-use crate::print::{self, is_formula, pretty};
+use crate::print::{is_formula, pretty};
 use crate::{Error, Outcome};
 use etw_layouts_codegen::axis::{Axis, Build};
 use etw_layouts_project::Project;
@@ -84,7 +84,7 @@ pub fn csv(table: &OffsetTable) -> String {
     for Row { seen, choices, cells, variables } in &table.rows {
         let mut values = vec![build(seen.build), seen.arch.to_string()];
         values.extend(match &seen.pdb {
-            Some(pdb) => [pdb.name.clone(), print::guid(pdb.guid), pdb.age.to_string()],
+            Some(pdb) => [pdb.name.clone(), pdb.guid.to_string(), pdb.age.to_string()],
             None => Default::default(),
         });
         values.extend(match &seen.image {
@@ -128,7 +128,7 @@ pub fn table<'a>(axis: &Axis, table: &'a OffsetTable) -> impl Serialize + 'a {
     let kernels = table.rows.iter().map(|row| ExaminedBuild {
         build: build(row.seen.build),
         arch: row.seen.arch.to_string(),
-        pdb: row.seen.pdb.as_ref().map(|pdb| Pdb { name: &pdb.name, guid: print::guid(pdb.guid), age: pdb.age }),
+        pdb: row.seen.pdb.as_ref().map(|pdb| Pdb { name: &pdb.name, guid: pdb.guid.to_string(), age: pdb.age }),
         image: row.seen.image.as_ref().map(|image| Image { name: &image.name, time_stamp: image.time_stamp, size: image.size }),
         members: (0..table.columns.len()).map(|index| member(axis, table, row, index)).collect(),
         variables: table.variables.iter().zip(&row.variables).map(|(name, &address)| variable(name, address)).collect(),

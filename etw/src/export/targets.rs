@@ -3,7 +3,7 @@
 use super::confidence::Confidence;
 use super::write::{Text, write};
 use crate::target;
-use crate::{Error, Outcome, print};
+use crate::{Error, Outcome};
 use etw_layouts_codegen::axis::TargetId;
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_codegen::registry::{Pdb, Registry, Seen};
@@ -152,8 +152,7 @@ impl ExportTarget<'_> {
 
 /// The examined build with a PDB.
 fn with_pdb<'a>(registry: &'a Registry, wanted: &str) -> Result<&'a Seen, Error> {
-    let parsed =
-        wanted.rsplit_once('-').and_then(|(guid, age)| Some((guid.parse::<Uuid>().ok()?.as_u128(), age.parse::<u32>().ok()?)));
+    let parsed = wanted.rsplit_once('-').and_then(|(guid, age)| Some((guid.parse::<Uuid>().ok()?, age.parse::<u32>().ok()?)));
     let Some((guid, age)) = parsed else {
         let help = "write 32 hexadecimal digits, `-` and the age, as in 3177d310-00ba-7590-ded3-35936c93e374-1";
         return Err(format!("--pdb {wanted}: invalid GUID and age; {help}").into());
@@ -170,5 +169,5 @@ fn of_pdb(seen: &Seen) -> (&Seen, String) {
 
 /// A PDB as `--pdb` takes it.
 fn named(pdb: &Pdb) -> String {
-    format!("{}-{}", print::guid(pdb.guid), pdb.age)
+    format!("{}-{}", pdb.guid, pdb.age)
 }

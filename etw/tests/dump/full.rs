@@ -1,6 +1,7 @@
 //! Dumps of memory, with the kernel's image and its program database made of our own header: all of it comes out through the command.
 
 use crate::{Folder, etw, json};
+use etw_layouts_etl::Uuid;
 use etw_layouts_etl::wire::Arch;
 use etw_layouts_memory::GLOBALS;
 use etw_layouts_symbols as symbols;
@@ -179,14 +180,14 @@ fn facts() -> Facts {
     let [_, _, name, guid, age] = line.split(' ').collect::<Vec<_>>()[..] else { panic!("{line}") };
     let places = places.lines().map_while(|line| line.strip_prefix(" 0x")?.split_once(' '));
     let places = places.map(|(at, name)| (u64::from_str_radix(at, 16).unwrap(), name.to_owned())).collect();
-    let guid = u128::from_str_radix(guid, 16).unwrap();
+    let guid = Uuid::parse_str(guid).unwrap();
     Facts { pdb: symbols::Pdb { name: name.to_owned(), guid, age: age.parse().unwrap() }, places }
 }
 
 const BITMAP: etw_layouts::constants::DUMP_TYPE = etw_layouts::constants::DUMP_TYPE::DUMP_TYPE_BITMAP_KERNEL;
 
 /// A system whose kernel names a PDB of this GUID, with its variables where the facts say, and whatever is changed in its memory.
-fn known_system(guid: u128, change: impl FnOnce(&mut Plan)) -> (Plan, System) {
+fn known_system(guid: Uuid, change: impl FnOnce(&mut Plan)) -> (Plan, System) {
     let Facts { pdb, places } = facts();
     let mut plan = Plan::of(KNOWN.parse().unwrap(), etw_layouts_etl::wire::Arch::X64);
     change(&mut plan);
@@ -274,7 +275,7 @@ fn an_unknown_owner_is_no_process() {
 fn a_known_kernel_needs_no_symbols() {
     let Facts { pdb, places } = facts();
     let (name, guid, age) = (&pdb.name, pdb.guid, pdb.age);
-    let of_pdb = |guid: u128| {
+    let of_pdb = |guid: Uuid| {
         let (plan, system) = known_system(guid, |_| {});
         (plan, system.dump(BITMAP))
     };
@@ -302,8 +303,7 @@ fn a_known_kernel_needs_no_symbols() {
         assert_eq!(output.status.code(), Some(0));
         (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap())
     };
-    let known =
-        format!("built in: {} global variables of PDB {}, age {age}", places.len(), etw_layouts_etl::Uuid::from_u128(guid));
+    let known = format!("built in: {} global variables of PDB {}, age {age}", places.len(), guid);
     assert!(said(&["info"]).0.contains(&known) && said(&["sessions"]).1.contains(&known), "{}", said(&["info"]).0);
     // If the PDB is not found along the path, a note states it, and known addresses are still used.
     let (text, _) = said(&["info", "--symbol-path", folder.0.to_str().unwrap()]);
@@ -318,7 +318,7 @@ fn a_known_kernel_needs_no_symbols() {
     assert!(infos[0]["kernel"]["symbols_note"].as_str().unwrap().contains("may be from another build"));
 
     // Of another PDB nothing is known, though it be of the same layouts.
-    let path = folder.file("other.dmp", of_pdb(guid ^ 1).1);
+    let path = folder.file("other.dmp", of_pdb(Uuid::from_u128(guid.as_u128() ^ 1)).1);
     let (_, infos) = json(&["dump", "info", "--build", KNOWN, &path]);
     let kernel = &infos[0]["kernel"];
     assert_eq!((kernel["symbols_source"].as_str(), kernel["globals"].as_object().unwrap().len()), (Some("none"), 1));

@@ -2,6 +2,7 @@
 
 use super::axis::{Arch, Build};
 use super::line::Evidence;
+use uuid::Uuid;
 
 /// The examined builds: those whose symbols or image were read and verified against the layouts.
 #[derive(Debug)]
@@ -26,7 +27,7 @@ pub struct Seen {
     /// The architecture.
     pub arch: Arch,
     /// Symbol file, if known.
-    pub pdb: Option<&'static Pdb>,
+    pub pdb: Option<Pdb>,
     /// Image, if known.
     pub image: Option<Image>,
     /// Addresses of its global variables, by name, in bytes from the image base. They are valid for this PDB if it is known,
@@ -40,8 +41,8 @@ pub struct Seen {
 /// Identity of a symbol file, as in the debug directory of an image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Pdb {
-    /// GUID, as an integer with the same 32 hexadecimal digits as its text form.
-    pub guid: u128,
+    /// GUID.
+    pub guid: Uuid,
     /// The age.
     pub age: u32,
 }
@@ -82,7 +83,7 @@ impl Registry {
 
     /// The build with a symbol file.
     pub fn by_pdb(&self, pdb: Pdb) -> Option<&'static Seen> {
-        self.find(self.pdbs, |seen| seen.pdb.copied(), pdb)
+        self.find(self.pdbs, |seen| seen.pdb, pdb)
     }
 
     /// The build with an image. If many images share a time stamp, such as 0, the size decides.
@@ -121,11 +122,7 @@ impl Registry {
 impl Pdb {
     /// Converts the bytes of the GUID, as in an image's debug directory (`RSDS`) or a PDB.
     pub const fn from_bytes(guid: [u8; 16], age: u32) -> Self {
-        let [a0, a1, a2, a3, b0, b1, c0, c1, rest @ ..] = guid;
-        let [d0, d1, d2, d3, d4, d5, d6, d7] = rest;
-        // Three members are little-endian numbers; the text form has their highest digit first.
-        let written = [a3, a2, a1, a0, b1, b0, c1, c0, d0, d1, d2, d3, d4, d5, d6, d7];
-        Self { guid: u128::from_be_bytes(written), age }
+        Self { guid: Uuid::from_bytes_le(guid), age }
     }
 }
 

@@ -6,10 +6,12 @@ use super::{
     Absent, Arch, Axis, Build, Change, Confidence, Image, Kernel, Layout, Members, Pdb, Registry, Seen, Structure, Update,
     Witness, WitnessKind,
 };
+use crate::generated::pdb;
 use core::marker::PhantomData;
 use std::boxed::Box;
 use std::string::ToString;
 use std::vec::Vec;
+use uuid::Uuid;
 
 const fn layout(size: usize) -> Layout {
     Layout { name: "T", size, align: 8, members: &[], of: &Members { name: "T", names: &[] }, places: &[] }
@@ -54,9 +56,9 @@ const fn seen(build: u32, revision: u32, witness: u32) -> Seen {
 
 static REGISTRY: Registry = Registry {
     kernels: &[
-        Seen { pdb: Some(&Pdb { guid: 7, age: 2 }), ..seen(100, 10, SYMBOLS) },
+        Seen { pdb: pdb(7, 2), ..seen(100, 10, SYMBOLS) },
         Seen { arch: Arch::X86, ..seen(100, 20, CONVERTED) },
-        Seen { pdb: Some(&Pdb { guid: 7, age: 1 }), ..seen(100, 20, SYMBOLS) },
+        Seen { pdb: pdb(7, 1), ..seen(100, 20, SYMBOLS) },
         seen(100, 25, OTHERS),
         Seen { image: Some(Image { time_stamp: 9, size: 1 }), ..seen(100, 28, IMAGES) },
         seen(100, 50, CONVERTED),
@@ -300,7 +302,7 @@ fn addresses_by_build() {
         Seen { build: Build::new(10, 0, 100, revision), ..of }
     }
     const OF_IMAGE: Seen = Seen { image: Some(image(1)), ..PLACED };
-    const OF_PDB: Seen = Seen { pdb: Some(&Pdb { guid: 7, age: 2 }), ..PLACED };
+    const OF_PDB: Seen = Seen { pdb: pdb(7, 2), ..PLACED };
     static KERNELS: Registry = Registry {
         kernels: &[
             at(0, PLACED),
@@ -341,13 +343,13 @@ fn addresses_by_build() {
 #[test]
 fn a_kernel_is_found_by_its_files() {
     let build = |seen: Option<&Seen>| seen.map(|seen| seen.build.revision);
-    assert_eq!(build(REGISTRY.by_pdb(Pdb { guid: 7, age: 1 })), Some(20));
-    assert_eq!(build(REGISTRY.by_pdb(Pdb { guid: 7, age: 2 })), Some(10));
-    assert_eq!(build(REGISTRY.by_pdb(Pdb { guid: 7, age: 3 })), None);
+    assert_eq!(build(REGISTRY.by_pdb(Pdb { guid: Uuid::from_u128(7), age: 1 })), Some(20));
+    assert_eq!(build(REGISTRY.by_pdb(Pdb { guid: Uuid::from_u128(7), age: 2 })), Some(10));
+    assert_eq!(build(REGISTRY.by_pdb(Pdb { guid: Uuid::from_u128(7), age: 3 })), None);
     assert_eq!(build(REGISTRY.by_image(Image { time_stamp: 9, size: 1 })), Some(28));
     assert_eq!(build(REGISTRY.by_image(Image { time_stamp: 8, size: 3 })), Some(5));
     assert_eq!(build(REGISTRY.by_image(Image { time_stamp: 8, size: 1 })), None);
     // As the first bytes of a debug directory have it, and as it is written.
     let bytes = *b"\x29\x7C\xED\xBB\xFB\x55\x22\x45\xAA\xA2\x3F\x4B\x86\x77\xAD\x90";
-    assert_eq!(Pdb::from_bytes(bytes, 1).guid, 0xBBED7C29_55FB_4522_AAA2_3F4B8677AD90);
+    assert_eq!(Pdb::from_bytes(bytes, 1).guid.as_u128(), 0xBBED7C29_55FB_4522_AAA2_3F4B8677AD90);
 }

@@ -11,6 +11,7 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{self, Formatter};
 use std::marker::PhantomData;
+use uuid::Uuid;
 
 /// The relevant sections.
 pub(super) struct Document<'a> {
@@ -162,7 +163,8 @@ impl Document<'_> {
         let machine = pdb.and_then(|pdb| pdb.machine_type);
         let arch = Arch::stated(machine, pointer_size);
         let foreign = machine.map(Machine).filter(|_| arch.is_none());
-        let pdb = pdb.filter(|pdb| pdb.guid != 0).map(|pdb| Pdb { name: pdb.database.clone(), guid: pdb.guid, age: pdb.age });
+        let pdb =
+            pdb.filter(|pdb| !pdb.guid.is_nil()).map(|pdb| Pdb { name: pdb.database.clone(), guid: pdb.guid, age: pdb.age });
         (producer.unwrap_or_else(|| "unknown".to_owned()), pdb, arch, foreign)
     }
 }
@@ -206,12 +208,12 @@ struct Windows {
 struct RawPdb {
     database: String,
     #[serde(rename = "GUID", deserialize_with = "guid")]
-    guid: u128,
+    guid: Uuid,
     age: u32,
     machine_type: Option<u32>,
 }
 
-fn guid<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u128, D::Error> {
+fn guid<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Uuid, D::Error> {
     let digits = String::deserialize(deserializer)?;
     identity::guid(&digits).ok_or_else(|| D::Error::custom("the GUID is not 32 hexadecimal digits"))
 }

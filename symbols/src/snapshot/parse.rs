@@ -48,7 +48,7 @@ fn kernel(line: &str) -> Option<Kernel> {
     let (pdb, image) = match files[..] {
         ["-", ref image @ ..] if matches!(image.len(), 0 | 3) => (None, image),
         [name, guid, age, ref image @ ..] => {
-            let guid = identity::guid(guid).filter(|guid| *guid != 0)?;
+            let guid = identity::guid(guid).filter(|guid| !guid.is_nil())?;
             (Some(Pdb { name: unescape(name, false)?, guid, age: decimal(age)? }), image)
         }
         _ => return None,

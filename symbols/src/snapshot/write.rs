@@ -42,7 +42,7 @@ fn write_kernel(f: &mut Formatter<'_>, Kernel { build, arch, pdb, image, globals
     let [major, minor, build, revision] = build;
     write!(f, "kernel {major}.{minor}.{build}.{revision} {} ", arch.as_str())?;
     match pdb {
-        Some(pdb) => write!(f, "{} {:032X} {}", escape(&pdb.name, false), pdb.guid, pdb.age)?,
+        Some(pdb) => write!(f, "{} {:X} {}", escape(&pdb.name, false), pdb.guid.simple(), pdb.age)?,
         None => write!(f, "-")?,
     }
     if let Some(ImageFile { name, time_stamp, size }) = image {

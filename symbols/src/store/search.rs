@@ -121,7 +121,7 @@ fn check(path: &Path, pdb: &Pdb) -> Result<(), String> {
     })?;
     match stated.pdb() {
         _ if stated.is(pdb) => Ok(()),
-        Some(Pdb { guid, age, .. }) => Err(format!("is a different PDB, with GUID {guid:032X} and age {age}")),
+        Some(Pdb { guid, age, .. }) => Err(format!("is a different PDB, with GUID {:X} and age {age}", guid.simple())),
         None => Err("is a PDB without a GUID".to_owned()),
     }
 }

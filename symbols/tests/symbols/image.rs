@@ -1,6 +1,6 @@
 //! The facts of an image, and the errors for inputs that are no image.
 
-use etw_layouts_symbols::{Arch, Pdb, image};
+use etw_layouts_symbols::{Arch, Pdb, Uuid, image};
 use test_support::pe::{Image, Random, pdb, rsds};
 
 #[test]
@@ -40,7 +40,7 @@ fn what_is_wrong() {
         (codeview(b"NB09----"), "PE image whose debug directory does not identify a PDB"),
         (codeview(&nb10), "PE image that identifies its PDB (ntoskrnl.pdb) by time stamp, without a GUID"),
         (codeview(b"RSDS----"), "corrupt CodeView record of a PE image (too short)"),
-        (codeview(&rsds(&Pdb { guid: 0, ..pdb() }, "")), "corrupt CodeView record of a PE image (zero GUID)"),
+        (codeview(&rsds(&Pdb { guid: Uuid::nil(), ..pdb() }, "")), "corrupt CodeView record of a PE image (zero GUID)"),
         (named(".."), "corrupt CodeView record of a PE image (invalid file name `..`)"),
         (named("a:b.pdb"), "corrupt CodeView record of a PE image (invalid file name `a:b.pdb`)"),
         (named("x/"), "corrupt CodeView record of a PE image (invalid file name `x/`)"),

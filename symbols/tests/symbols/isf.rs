@@ -83,7 +83,7 @@ fn identity() {
     let pdb = "/metadata/windows/pdb";
     let identity = |changes: &[(&str, Value)]| {
         let table = read(&changed(changes)).unwrap();
-        (table.producer, table.pdb.map(|Pdb { name, guid, age }| format!("{name} {guid:032X} {age}")), table.arch)
+        (table.producer, table.pdb.map(|Pdb { name, guid, age }| format!("{name} {:X} {age}", guid.simple())), table.arch)
     };
     let known = Some("ntkrnlmp.pdb 0123456789ABCDEF0123456789ABCDEF 2".to_owned());
     let (name, zero) = ("volatility3".to_owned(), json!("00000000000000000000000000000000"));

@@ -1,6 +1,6 @@
 //! What comes out of a program database.
 
-use etw_layouts_symbols::{Arch, Pdb, SymbolTable, Symbols, Wanted, isf, pdb, read};
+use etw_layouts_symbols::{Arch, Pdb, SymbolTable, Symbols, Uuid, Wanted, isf, pdb, read};
 use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 use test_support::isf as fixture;
 use test_support::pdb::{container, file, information, modules, streams, words};
@@ -22,7 +22,7 @@ fn types_are_those_of_a_table() {
 #[test]
 fn identity() {
     let SymbolTable { producer, pdb, arch, .. } = logger(&file());
-    let guid = 0x0123_4567_89AB_CDEF_0123_4567_89AB_CDEF;
+    let guid = Uuid::from_u128(0x0123_4567_89AB_CDEF_0123_4567_89AB_CDEF);
     assert_eq!(producer, "program database");
     assert_eq!((pdb, arch), (Some(Pdb { name: String::new(), guid, age: 2 }), Some(Arch::X64)));
     // The pointer size determines the architecture if no machine is named.

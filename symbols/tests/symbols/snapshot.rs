@@ -2,7 +2,7 @@
 
 use etw_layouts_symbols::snapshot::Kernel;
 use etw_layouts_symbols::{
-    Aggregate, AggregateKind, Arch, Enumeration, ImageFile, Integer, Member, Pdb, Snapshot, Type, TypeFacts,
+    Aggregate, AggregateKind, Arch, Enumeration, ImageFile, Integer, Member, Pdb, Snapshot, Type, TypeFacts, Uuid,
 };
 
 use std::collections::BTreeMap;
@@ -58,7 +58,7 @@ impl Arbitrary {
 
     fn kernel(&mut self) -> Kernel {
         let build = [(); 4].map(|()| self.number() as u32);
-        let guid = u128::from(self.number()) << 60 | 1;
+        let guid = Uuid::from_u128(u128::from(self.number()) << 60 | 1);
         let pdb = Pdb { name: self.name() + "-", guid, age: self.number() as u32 };
         let image = ImageFile { name: self.name(), time_stamp: self.number() as u32, size: self.number() as u32 };
         let arch = [Arch::X86, Arch::X64][self.below(2) as usize];

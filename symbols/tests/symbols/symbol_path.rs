@@ -1,8 +1,8 @@
 //! Symbol paths, over folders and a server on loopback.
 
 use crate::server::{Entry, Server};
-use etw_layouts_symbols::Pdb;
 use etw_layouts_symbols::store::SymbolPath;
+use etw_layouts_symbols::{Pdb, Uuid};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::{env, fs, process};
@@ -148,7 +148,7 @@ fn servers() {
         (
             "wrong, then compressed",
             vec![
-                (home("ntkrnlmp.pdb"), Entry::File(msf(&Pdb { guid: 1, ..pdb() }, 20))),
+                (home("ntkrnlmp.pdb"), Entry::File(msf(&Pdb { guid: Uuid::from_u128(1), ..pdb() }, 20))),
                 (home("ntkrnlmp.pd_"), Entry::File(packed.clone())),
             ],
         ),
@@ -278,7 +278,7 @@ fn real_files() {
     ];
     let path = SymbolPath::parse(&format!("{}/pdb", folder.display()), Path::new("unused")).unwrap();
     for (name, guid, age) in files {
-        let found = path.find(&Pdb { name: name.to_owned(), guid, age }, &mut |_, _| {});
+        let found = path.find(&Pdb { name: name.to_owned(), guid: Uuid::from_u128(guid), age }, &mut |_, _| {});
         assert_eq!(found.unwrap(), Path::new(&folder).join("pdb").join(name));
     }
 }

@@ -1,15 +1,15 @@
 //! Images and symbol files made by hand: no more than what names them.
 
-use etw_layouts_symbols::Pdb;
+use etw_layouts_symbols::{Pdb, Uuid};
 
 /// The symbol file that the images name.
 pub fn pdb() -> Pdb {
-    Pdb { name: "ntkrnlmp.pdb".to_owned(), guid: 0xBBED_7C29_55FB_E452_2AAA_23F4_B867_7AD9, age: 0x1F }
+    Pdb { name: "ntkrnlmp.pdb".to_owned(), guid: Uuid::from_u128(0xBBED_7C29_55FB_E452_2AAA_23F4_B867_7AD9), age: 0x1F }
 }
 
 /// A GUID as files store it.
-fn stored(guid: u128) -> [u8; 16] {
-    let mut bytes = guid.to_be_bytes();
+fn stored(guid: Uuid) -> [u8; 16] {
+    let mut bytes = guid.into_bytes();
     bytes[..4].reverse();
     bytes[4..6].reverse();
     bytes[6..8].reverse();

@@ -14,7 +14,7 @@ impl Emitter<'_> {
         let mut text = self.header("The examined builds, whose symbols or image were read and verified against the layouts.");
         let _ = write!(
             text,
-            "#[allow(unused_imports)]\nuse {}::{{Arch::*, Build, generated::{{registry, seen, witness}}, meta::{{Image, Pdb, Registry, WitnessKind::*}}}};\n\n",
+            "#[allow(unused_imports)]\nuse {}::{{Arch::*, Build, generated::{{pdb, registry, seen, witness}}, meta::{{Image, Registry, WitnessKind::*}}}};\n\n",
             self.options.runtime
         );
         text.push_str("/// The global variables that the specs speak of. A kernel has some of them.\n");
@@ -26,10 +26,8 @@ impl Emitter<'_> {
         text.push_str(if self.layouts.spec.globals.is_empty() { "];\n\n" } else { "\n];\n\n" });
         text.push_str("/// The examined builds, oldest first.\npub static REGISTRY: Registry = registry(\n    &[\n");
         for (canonical, seen) in &kernels {
-            let pdb = seen
-                .pdb
-                .as_ref()
-                .map_or("None".into(), |pdb| format!("Some(&Pdb {{ guid: {:#034x}, age: {} }})", pdb.guid, pdb.age));
+            let pdb = seen.pdb.as_ref();
+            let pdb = pdb.map_or("None".into(), |pdb| format!("pdb({:#034x}, {})", pdb.guid.as_u128(), pdb.age));
             let image = seen.image.as_ref();
             let image = image
                 .map_or("None".into(), |i| format!("Some(Image {{ time_stamp: {:#x}, size: {:#x} }})", i.time_stamp, i.size));

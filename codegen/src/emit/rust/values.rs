@@ -80,9 +80,9 @@ impl Emitter<'_> {
     }
 }
 
-/// The GUIDs that stand for values, as numbers whose hexadecimal digits are those of the text.
+/// A function for the GUIDs of values.
 fn guids(name: &str, values: &Values, out: &mut String) {
-    let digits = |guid: &str| guid.chars().filter(char::is_ascii_hexdigit).collect::<String>().to_ascii_lowercase();
+    let digits = |guid: &str| guid.trim_matches(['{', '}']).to_ascii_lowercase().replace('-', "_");
     let arms: Vec<_> = values
         .constants
         .iter()
@@ -93,11 +93,11 @@ fn guids(name: &str, values: &Values, out: &mut String) {
     }
     let _ = write!(
         out,
-        "\nimpl {name} {{\n    /// The GUID that stands for the value, as a number of the same digits; `None` if there is none.\n    \
-         pub const fn guid(self) -> Option<u128> {{\n        match self.0 {{\n"
+        "\nimpl {name} {{\n    /// The GUID of the value; `None` if it has none.\n    \
+         pub const fn guid(self) -> Option<runtime::Uuid> {{\n        match self.0 {{\n"
     );
     for (value, guid) in arms {
-        let _ = writeln!(out, "            {value:#x} => Some(0x{guid}),");
+        let _ = writeln!(out, "            {value:#x} => Some(runtime::Uuid::from_u128(0x{guid})),");
     }
     out.push_str("            _ => None,\n        }\n    }\n}\n");
 }
