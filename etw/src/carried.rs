@@ -12,7 +12,7 @@ use std::io::BufReader;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Diagnostics that are printed; further ones are counted.
+/// The number of diagnostics to print. Further ones are only counted.
 const MOST: usize = 8;
 
 /// The schemas that a trace file carries.
@@ -66,7 +66,7 @@ fn of_file(name: &str, path: &Path, out: &Output) -> Option<Arc<[u8]>> {
     library(&[name], collector.finish(), out)
 }
 
-/// The schemas that several traces carry: those of one serve all.
+/// The schemas in several traces. Schemas in one trace are also used for the others.
 pub fn of_traces<'t, 'a: 't>(names: &[&str], traces: impl Iterator<Item = &'t Trace<'a>>, out: &Output) -> Option<Arc<[u8]>> {
     let mut collector = Collector::default();
     traces.for_each(|trace| collector.add_trace(trace));

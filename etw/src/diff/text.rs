@@ -75,7 +75,7 @@ struct Run<'a> {
     members: Vec<&'a Entry>,
 }
 
-/// Rows, each with its place in B, by which they are sorted.
+/// Rows, with the place in B by which they are sorted.
 type Rows = Vec<(Place, Row)>;
 
 /// Offset, or value of a constant, and bit.

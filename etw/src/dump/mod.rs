@@ -224,7 +224,7 @@ fn sessions_of(work: &mut Work<'_>, input: &Input, content: &Content<'_>, out: &
 }
 
 impl Files {
-    /// Notes on options without effect: a minidump has no free buffers, and nothing in it is found by symbols.
+    /// Notes on options without effect: a minidump has no free buffers, and symbols are not used for it.
     fn without_effect(&self) -> Vec<String> {
         let given = [
             (self.free, "--free"),

@@ -1,4 +1,4 @@
-//! The confidence in each type of an exported file, since the types of one file can differ in it.
+//! The confidence in each type of an exported file: types in the same file can differ in their confidence.
 
 use etw_layouts_codegen::emit::{Notes, types};
 use etw_layouts_codegen::layouts::Layouts;
