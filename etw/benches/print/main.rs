@@ -1,5 +1,6 @@
-//! Rates of printing events, beside the rate of reading them, in the same run: the best of several rounds in which all have their turn.
-//! Headers are printed to a file, and what the system takes to write it is in the rates; fields of kernel events are printed to a pipe.
+//! Measures how fast events are printed, compared with how fast they are read. All commands take turns in each round; the best
+//! round counts. Headers are printed to a file, and the rates include the system's time to write it. Fields of kernel events go
+//! to a pipe.
 
 mod serialized;
 
