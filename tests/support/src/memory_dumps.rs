@@ -128,7 +128,7 @@ impl System {
         (list.Signature, list.ValidDump) = (SDMP, DUMP);
         let first = (out.len() + size_of_val(&list) + bitmap.len()).next_multiple_of(PAGE as usize);
         (list.HeaderSize, list.Pages, list.BitmapSize) = (first as u64, memory.pages.len() as u64, bits);
-        memory.behind(out, bytes_of(&list), &bitmap, first)
+        memory.assembled(out, bytes_of(&list), &bitmap, first)
     }
 
     fn summary64(&self, memory: &Physical) -> Vec<u8> {
@@ -137,7 +137,7 @@ impl System {
         (list.Signature, list.ValidDump, list.Pages) = (SDMP, DUMP, memory.pages.len() as u32);
         let first = (out.len() + size_of_val(&list) + bitmap.len()).next_multiple_of(PAGE as usize);
         (list.HeaderSize, list.BitmapSize, list.Bitmap.SizeOfBitMap) = (first as u32, bits as u32, bits as u32);
-        memory.behind(out, bytes_of(&list), &bitmap, first)
+        memory.assembled(out, bytes_of(&list), &bitmap, first)
     }
 
     fn summary32(&self, memory: &Physical) -> Vec<u8> {
@@ -146,7 +146,7 @@ impl System {
         (list.Signature, list.ValidDump, list.Pages) = (SDMP, DUMP, memory.pages.len() as u32);
         let first = (out.len() + size_of_val(&list) + bitmap.len()).next_multiple_of(PAGE as usize);
         (list.HeaderSize, list.BitmapSize, list.Bitmap.SizeOfBitMap) = (first as u32, bits as u32, bits as u32);
-        memory.behind(out, bytes_of(&list), &bitmap, first)
+        memory.assembled(out, bytes_of(&list), &bitmap, first)
     }
 
     /// Kinds without a number of pages end their ranges with a range at page 0; its count is ignored.
@@ -163,7 +163,7 @@ impl System {
         if is_complete {
             (list.NumberOfRanges, list.Pages) = (count, pages);
         }
-        memory.behind(out, bytes_of(&list), ranges, first)
+        memory.assembled(out, bytes_of(&list), ranges, first)
     }
 
     fn head64(&self, memory: &Physical, kind: DUMP_TYPE) -> Vec<u8> {
@@ -325,7 +325,7 @@ impl Physical {
     }
 
     /// The file: a header, the list of pages, and the pages from offset `first`.
-    fn behind(&self, mut out: Vec<u8>, list: &[u8], bits: &[u8], first: usize) -> Vec<u8> {
+    fn assembled(&self, mut out: Vec<u8>, list: &[u8], bits: &[u8], first: usize) -> Vec<u8> {
         out.extend_from_slice(list);
         out.extend_from_slice(bits);
         out.resize(first, 0);
