@@ -25,7 +25,7 @@ const LARGEST: usize = 256 << 10;
 /// Limit of processor time in seconds, sufficient for such a text on any host.
 const SECONDS: u32 = 60;
 
-/// If specs are accepted, the generated code compiles.
+/// The generated code of valid specs compiles.
 pub fn run(input: &[u8]) {
     let layouts = match input.split_first() {
         Some((&IMPORTED, changes)) => import::imported(changes).map(|plan| (plan.layouts, plan.new)),
@@ -57,7 +57,7 @@ static RUNTIME: LazyLock<Vec<String>> = LazyLock::new(|| {
     let mut cargo = Command::new(env::var_os("CARGO").unwrap_or("cargo".into()));
     cargo.args(["build", "-q", "-p", "etw-layouts-runtime", "--message-format", "json", "--target-dir"]);
     cargo.arg(folder()).current_dir(project().root);
-    // The flags of the surrounding program do not apply.
+    // The flags of this program do not apply.
     cargo.env_remove("RUSTFLAGS").env_remove("CARGO_ENCODED_RUSTFLAGS");
     let output = cargo.stderr(Stdio::inherit()).output().expect("cargo starts");
     assert!(output.status.success(), "the runtime crate does not compile");

@@ -62,7 +62,7 @@ fn attribute(stated: &str, item: &str) {
 
 fn items(tokens: TokenStream) {
     if let Err(error) = syn::parse2::<syn::File>(tokens.clone()) {
-        panic!("what the macro gives is no Rust: {error}\n{tokens}");
+        panic!("the output of the macro is not valid Rust: {error}\n{tokens}");
     }
 }
 
