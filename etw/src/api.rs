@@ -173,7 +173,7 @@ impl Selection {
 
 /// How the fields of an event are decoded.
 #[derive(Debug)]
-#[expect(clippy::large_enum_variant, reason = "a value for each event, for which a box would be an allocation")]
+#[expect(clippy::large_enum_variant, reason = "a box would need an allocation for each event")]
 pub enum EventFields<'a> {
     /// By a schema.
     Decoded(Decoded<'a>),
@@ -183,7 +183,7 @@ pub enum EventFields<'a> {
     None,
 }
 
-/// A library of the schemas that a trace carries; `None` if there are none. Lines of JSON report those that cannot be used.
+/// A library of the schemas in a trace; `None` if it has none. The lines of JSON report unusable schemas.
 pub fn library(name: &str, collected: Collected) -> (Option<Arc<[u8]>>, String) {
     let out = Output::kept(Format::Json);
     let library = carried::library(&[name], collected, &out);

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::{env, fmt, fs};
 
-/// The variable with paths for --manifests, separated like those of PATH.
+/// The environment variable with paths for --manifests, separated as in PATH.
 const VARIABLE: &str = "ETW_MANIFESTS";
 
 /// Options for schemas.

@@ -109,7 +109,7 @@ impl Wanted {
         filter.with_schemas(schemas)
     }
 
-    /// The name of the event, if only one is asked for.
+    /// The name of the event, if only one is selected.
     pub fn one_event(&self) -> Option<&str> {
         match &self.event[..] {
             [name] => Some(name),
@@ -168,7 +168,7 @@ impl Wanted {
         }
     }
 
-    /// A hint for an opcode or keyword whose name is unknown.
+    /// A hint for an unknown name of an opcode or keyword.
     fn on_opcodes(&self, schemas: &Schemas) -> Option<String> {
         let variants = || {
             let providers = schemas.libraries().flat_map(|library| library.providers());

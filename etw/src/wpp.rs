@@ -1,4 +1,4 @@
-//! Messages of the Windows software trace preprocessor (WPP), whose texts are in TMF files.
+//! Messages of the Windows software trace preprocessor (WPP). Their texts are in TMF files.
 
 use etw_layouts_etl::payload::{PointerSize, Uuid};
 use etw_layouts_etl::tracelogging::{Fault, Reason};

@@ -31,7 +31,7 @@ impl Folder {
     fn says(&self, arguments: &str, status: i32, parts: &[&str]) {
         let (code, said) = self.etw(arguments);
         assert_eq!(code, Some(status), "{arguments}: {said}");
-        parts.iter().for_each(|part| assert!(said.contains(part), "{arguments} does not say {part}: {said}"));
+        parts.iter().for_each(|part| assert!(said.contains(part), "{arguments} does not print {part}: {said}"));
     }
 }
 

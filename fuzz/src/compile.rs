@@ -65,7 +65,7 @@ static RUNTIME: LazyLock<Vec<String>> = LazyLock::new(|| {
     let messages = output.stdout.split(|&byte| byte == b'\n').filter_map(|line| serde_json::from_slice::<Value>(line).ok());
     let files: Vec<_> = messages.flat_map(|message| message["filenames"].as_array().cloned().unwrap_or_default()).collect();
     let libraries: Vec<_> = files.iter().filter_map(Value::as_str).filter(|file| file.ends_with(".rmeta")).collect();
-    let runtime = libraries.last().expect("cargo names the library that it was to build, after what that needs");
+    let runtime = libraries.last().expect("cargo reports the requested library last");
     let folders = libraries.iter().filter_map(|file| Path::new(file).parent());
     let folders = folders.flat_map(|folder| ["-L".to_owned(), format!("dependency={}", folder.display())]);
     folders.chain(["--extern".to_owned(), format!("etw_layouts_runtime={runtime}")]).collect()
@@ -94,7 +94,7 @@ fn compiled(text: &str) {
     assert!(output.status.success(), "{text}\ndoes not compile, {}:\n{}", output.status, String::from_utf8_lossy(&output.stderr));
 }
 
-/// Specs that were hard to compile, those of the macro, derived ones, and two kernels.
+/// Specs that were hard to compile, the specs of the macro tests, derived specs, and two kernels.
 pub fn seeds() -> Vec<Vec<u8>> {
     let mut seeds: Vec<Vec<u8>> = vec![
         include_bytes!("../../tests/macro/specs/DRIVER_EXTENSION.toml").to_vec(),

@@ -1,4 +1,4 @@
-//! Dumps: minidumps, and those of memory.
+//! Crash dumps: minidumps and memory dumps.
 
 use crate::etl::saved_events;
 use etw_layouts::constants::DUMP_TYPE;

@@ -141,7 +141,7 @@ pub fn seeds() -> Vec<Vec<u8>> {
 /// The number of events in a trace that was saved from damaged memory. All must be complete; times and buffer numbers can be
 /// arbitrary.
 pub(crate) fn saved_events(file: &[u8]) -> u64 {
-    let trace = Trace::from_bytes(file).expect("what was saved");
+    let trace = Trace::from_bytes(file).expect("the saved trace");
     let (mut order, mut events) = (trace.by_time(), 0);
     while let Some(event) = order.next_event() {
         match event.map_err(|diagnostic| diagnostic.kind) {

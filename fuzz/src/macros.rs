@@ -36,7 +36,7 @@ fn layouts(text: &str) {
     }
 }
 
-/// Whether there is a plain literal, which is a path.
+/// Whether the arguments contain a literal without a key, which is a path.
 fn names_path(arguments: &TokenStream) -> bool {
     let mut value = false;
     arguments.clone().into_iter().any(|token| {

@@ -62,7 +62,7 @@ fn split(text: &str) -> Vec<(&str, &str)> {
     files.into_iter().map(|(name, range)| (name, &text[range])).collect()
 }
 
-/// Specs with one error each, those of the macro, and the shipped ones, each with the specs that it refers to.
+/// Specs with one error each, the specs of the macro tests, and the shipped specs with the specs that they refer to.
 pub fn seeds() -> Vec<Vec<u8>> {
     let read = |folder: &str| {
         let sources = Sources::load(&crate::project().root.join(folder)).expect("a folder of the project");

@@ -35,7 +35,7 @@ pub fn to_dict<'py>(py: Python<'py>, fields: &Fields<'_>, clock: &Clock) -> PyRe
 }
 
 /// An open array or structure.
-#[expect(clippy::large_enum_variant, reason = "few are open at a time, and a box would be an allocation for each event")]
+#[expect(clippy::large_enum_variant, reason = "few are open at a time, and a box would need an allocation for each event")]
 enum Level<'py, 'a> {
     Array(Bound<'py, PyList>),
     Structure(Bound<'py, PyDict>, Members<'a>),

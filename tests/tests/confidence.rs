@@ -135,7 +135,7 @@ impl Known {
 }
 
 impl Without<'_> {
-    /// Asks for all structures of the removed builds whose own symbols show the right answer.
+    /// Asks for all structures of the removed builds for which the builds' own symbols show the right answer.
     fn ask(&self, count: &mut Count) {
         let Self { known, .. } = self;
         for &(build, arch) in self.out {

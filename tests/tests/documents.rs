@@ -117,7 +117,7 @@ fn a_structure_of_a_user_is_verified_against_every_kernel() {
         );
         Builder::new(&nt).text("MINE.toml", text).structure("MINE").target("2004-x64").generate().map(drop)
     };
-    let message = of("").expect_err("an offset that an update makes wrong").to_string();
+    let message = of("").expect_err("the offset is wrong after an update").to_string();
     assert!(message.contains("offset of `Last` is 0x50, not 0x10 (6.3 traits.. x64)"), "{message}");
     assert!(message.contains("size of `MINE` is 0x4c, not 0xc (6.3 traits.. x86)"), "{message}");
     of("source = \"document\"").expect("a reference that does not cover the update");

@@ -45,7 +45,7 @@ fn errors_stay_in_their_file() {
         let mut sources = Sources::default();
         let files = [("windows.toml", AXIS), ("scalars.toml", SCALARS), ("INNER.toml", text), ("OUTER.toml", holder)];
         files.into_iter().for_each(|(name, text)| sources.add(name, text));
-        let errors = compile(sources).expect_err("the inner one is wrong");
+        let errors = compile(sources).expect_err("INNER is invalid");
         assert_eq!(errors.list().len(), 1, "{errors}");
     }
 }
@@ -93,7 +93,7 @@ fn macros_are_not_types() {
 /// The error of a missing folder of specs names the folder that its path starts from.
 #[test]
 fn a_missing_folder_is_named() {
-    let error = etw_layouts_codegen::Builder::new("no/specs").generate().expect_err("there is none").to_string();
+    let error = etw_layouts_codegen::Builder::new("no/specs").generate().expect_err("the folder does not exist").to_string();
     assert!(error.starts_with("no/specs: no such file or folder of specs; paths of specs start from /"), "{error}");
 }
 

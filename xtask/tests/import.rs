@@ -45,7 +45,7 @@ fn the_command_fills_an_empty_project() {
     assert!(String::from_utf8_lossy(&refused.stderr).contains("nothing was changed"));
     fs::remove_file(&in_the_way).expect("the file can be removed");
     let said = succeeds(&copy, &arguments);
-    assert!(said.contains("specs/etw/WMI_LOGGER_CONTEXT.toml:"), "what is left open is listed: {said}");
+    assert!(said.contains("specs/etw/WMI_LOGGER_CONTEXT.toml:"), "open questions are listed: {said}");
     verifies(&copy);
     assert!(succeeds(&copy, &arguments).contains("nothing to import"), "once more changes nothing");
     // Different symbols under the same build indicate a wrong build.

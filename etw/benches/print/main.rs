@@ -15,7 +15,7 @@ fn main() {
     let folder = std::env::temp_dir().join(format!("etw-print-{}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("a folder");
     let (trace, out) = (folder.join("a.etl"), folder.join("out"));
-    let made = fixture(PRODUCERS[7], etw_layouts_etl::ClockType::PerfCounter, false, 20_000).expect("what this version writes");
+    let made = fixture(PRODUCERS[7], etw_layouts_etl::ClockType::PerfCounter, false, 20_000).expect("a supported kind of file");
     File::create(&trace).and_then(|mut file| file.write_all(&made.bytes)).expect("a trace");
     let ways: [&[&str]; 3] = [&["check"], &["events"], &["events", "--format", "json"]];
     let mut best = [Duration::MAX; 3];
@@ -45,7 +45,7 @@ fn main() {
     let serde = lines as f64 / serde.as_secs_f64() / 1e6;
     println!("by serde_json, headers without names: {serde:.2} million/s; the program's JSON {:.2} times that", json / serde);
     fields(&folder);
-    std::fs::remove_dir_all(&folder).expect("the folder goes");
+    std::fs::remove_dir_all(&folder).expect("the folder can be removed");
 }
 
 /// Kernel events with their fields.

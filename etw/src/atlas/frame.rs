@@ -79,7 +79,7 @@ pub fn copy(html: &mut Html) {
     html.leaf("button", &[("class", &"copy scripted")], "Copy");
 }
 
-/// The outline of a page, which wide screens show beside it.
+/// The outline of a page. Wide screens show it next to the page.
 fn outline(html: &mut Html) {
     let parts = html.parts().to_vec();
     if parts.len() < 3 {

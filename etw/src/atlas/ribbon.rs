@@ -8,7 +8,7 @@ use etw_layouts_project::history::TargetFact;
 use etw_layouts_project::matrix::{Matrix, Row};
 use std::fmt::Write;
 
-/// The width of a column, half of which leads to the next column. It is larger if a label is longer.
+/// The width of a column; half of it is the slope to the next column. It is larger for longer labels.
 const COLUMN: u64 = 88;
 /// The width of a letter.
 const LETTER: u64 = 8;

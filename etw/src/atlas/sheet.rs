@@ -50,7 +50,7 @@ pub struct Row {
     pub c: String,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "the form that serde calls")]
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 fn is_none(depth: &usize) -> bool {
     *depth == 0
 }

@@ -94,7 +94,7 @@ fn facts(atlas: &Atlas, target: TargetId, html: &mut Html) {
     }
 }
 
-/// All structures of the target, each with its size. A structure has a symbol only if its confidence differs from that of the
+/// All structures of the target, each with its size. A structure has a symbol only if its evidence level differs from that of the
 /// target.
 fn structures(atlas: &Atlas, target: TargetId, html: &mut Html) {
     html.el("p", &[], |html| {

@@ -1,4 +1,4 @@
-//! Differences as text: each changed member in a row of its own, members that only moved summed up.
+//! Differences as text: one row for each changed member, and one row for each run of members that only moved.
 
 use crate::print::{GREEN, HEADING, RED, YELLOW};
 use crate::text_table::{self, Row, styled};
@@ -7,7 +7,7 @@ use etw_layouts_project::diff::{Changes, Entry, Side, SideFact};
 use etw_layouts_symbols::{Member, Type, TypeFacts};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A line in its style: green for what is new, red for what is removed, yellow for what changed.
+/// A line with its style: green for added, red for removed, yellow for changed.
 type Line = (Style, String);
 
 /// The differences as text.

@@ -43,7 +43,7 @@ impl Confidence {
         format!("/* {}: {}; the comment of each type states its confidence. */\n", note.replace("*/", "* /"), self.count())
     }
 
-    /// The text for a file whose types have no comments: it names all types that are not verified, with the reasons.
+    /// The text for a format without comments: all types that are not verified, with the reasons.
     pub fn list(&self) -> String {
         let reasons = self.unverified.iter().map(|(reason, names)| format!("; {reason} ({})", names.join(", ")));
         format!(": {}{}", self.count(), reasons.collect::<String>())

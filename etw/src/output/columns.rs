@@ -134,7 +134,7 @@ pub fn chosen(asked: &[Column], default: &[Column], fields: Vec<Column>, is_text
 }
 
 impl Column {
-    /// The equivalent column for CSV, where a cell holds either names or numbers.
+    /// The equivalent columns for CSV: a cell has either a name or a number.
     fn in_table(self) -> Vec<Self> {
         match self {
             Self::Time => vec![Self::TimeUtc],

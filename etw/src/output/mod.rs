@@ -165,7 +165,7 @@ impl Output {
         self.aside(&Refused { file, error });
     }
 
-    /// Reports that a file is named twice.
+    /// Reports that a file is given twice.
     pub fn duplicate(&self, file: &str, earlier: &str) {
         self.aside(&Duplicate { file, note: format!("duplicate: same file as {earlier}; read once") });
     }

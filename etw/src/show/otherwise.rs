@@ -13,7 +13,7 @@ use etw_layouts_project::{Choice, Confidence, Reason};
 pub struct Otherwise {
     here: Side,
     there: String,
-    /// The embedded types whose layouts differ.
+    /// The embedded types with different layouts.
     embedded: Vec<String>,
     /// The differences of the structure, or of the member.
     pub changes: Changes,

@@ -22,7 +22,7 @@ pub struct Document<'a> {
     /// The rules for converted tables that were used.
     rules: Vec<Rule>,
     errata: &'a [String],
-    /// Event specs, verified against what each source states.
+    /// Event specs, verified against each source.
     events: &'a events::Report,
     summary: &'a Summary,
 }

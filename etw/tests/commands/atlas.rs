@@ -195,7 +195,7 @@ fn a_folder_with_other_files_is_not_changed() {
     let output = etw(&full.0);
     let message = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.code() == Some(2) && message.contains("contains no atlas"), "{message}");
-    assert_eq!(fs::read_dir(&full.0).expect("the folder").count(), 1, "{file} alone is there");
+    assert_eq!(fs::read_dir(&full.0).expect("the folder").count(), 1, "only {file} is in the folder");
     assert_eq!(etw(&new.0).status.code(), Some(0));
     let list = fs::read_to_string(new.0.join("atlas.txt")).expect("the list");
     assert!(!list.contains("/Nul.") && new.0.join("type/Nul-type.html").exists(), "{list}");

@@ -105,7 +105,7 @@ constants = [
     ];
     let project = Project { standard: etw_layouts_specs::FILES, ..Project::of(Files::Embedded(SPECS), Files::Embedded(FACTS)) };
     let layouts = project.layouts().unwrap_or_else(|error| panic!("{error}"));
-    let registry = project.registry(&layouts.spec.axis).expect("good facts");
+    let registry = project.registry(&layouts.spec.axis).expect("valid facts");
     (layouts, registry)
 }
 

@@ -61,7 +61,7 @@ fn mixed() -> Vec<u8> {
 /// A file with every kind of event of known layout.
 fn known(compressed: bool, rounds: usize) -> Vec<u8> {
     let file = fixture_of(PRODUCERS[7], ClockType::PerfCounter, compressed, rounds, &HeaderType::is_known);
-    file.expect("what this version writes").bytes
+    file.expect("a supported kind of file").bytes
 }
 
 /// A trace with two events. The second has malformed extended items.

@@ -2,7 +2,7 @@
 //! missing tools.
 
 #![forbid(unsafe_code)]
-#![allow(missing_docs, reason = "the names say it")]
+#![allow(missing_docs, reason = "the names are descriptive")]
 
 pub mod clang;
 #[cfg(feature = "traces")]

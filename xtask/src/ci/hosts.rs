@@ -65,8 +65,8 @@ fn refused(host: &str, words: &str) -> Result<Step, Error> {
 /// The manifest that states the oldest supported version of Rust: that of the crates that others embed.
 const EMBEDDED: &str = "generated/Cargo.toml";
 
-/// Checks that these crates, with what readers of traces need, compile with the oldest version. Other crates may need a newer
-/// one.
+/// Checks that these crates, with the features for readers of traces, compile with the oldest version. Other crates may need a
+/// newer one.
 fn oldest() -> Result<Step, Error> {
     let manifest = std::fs::read_to_string(workspace::root().join(EMBEDDED))?;
     let line = manifest.lines().find_map(|line| line.strip_prefix("rust-version = "));

@@ -175,7 +175,7 @@ impl<'a> Seen<'a> {
     }
 }
 
-/// The types whose layouts differ or exist on one side only: their names, or their number if there are many.
+/// The types that differ or exist on one side only: their names, or their number if there are many.
 fn changed(layouts: &Layouts, names: &[&str], before: TargetId, after: TargetId) -> String {
     let [before, after] = [before, after].map(|target| &layouts.by_target[target]);
     let changed: Vec<_> = names.iter().copied().filter(|name| before.get(*name) != after.get(*name)).collect();

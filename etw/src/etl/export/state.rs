@@ -25,7 +25,7 @@ const OWN: &str = "_etw";
 const MANIFEST: &str = "manifest.json";
 
 impl State {
-    /// Opens or makes a dataset. Completes parts whose record is stored, and removes other files of an interrupted run.
+    /// Opens or creates a dataset. Completes parts with a stored record, and removes other files of an interrupted run.
     pub fn open(folder: &Path, options: &Options) -> Result<Self, Error> {
         let own = folder.join(OWN);
         for path in [own.join("parts"), own.join("staging")] {
