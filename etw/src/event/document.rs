@@ -74,7 +74,7 @@ pub struct Field<'a> {
     pub doc: &'a str,
 }
 
-/// A wrong statement in a source.
+/// A statement of a source that is wrong.
 #[derive(Serialize)]
 pub struct Erratum<'a> {
     field: &'a str,
